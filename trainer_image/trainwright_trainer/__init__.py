@@ -1,0 +1,1 @@
+"""What runs in the pods and on a laptop: from a TrainingJob to a trained model."""

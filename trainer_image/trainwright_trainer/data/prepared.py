@@ -1,0 +1,34 @@
+"""What preprocessing hands to training: encoded columns in source order, the split of every row, and the statistics."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+# The parts of a split, as they are stored: uint8 codes, one a row.
+TRAIN, VALIDATION, TEST, UNSAMPLED = 0, 1, 2, 3
+SPLIT_NAMES = ("train", "validation", "test")
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A data set after both passes. Everything is in source order and has `rows` entries.
+
+    `columns[feature name]` is the encoded column; a null marks a row that the feature drops.
+    `statistics[feature name]` is plain JSON: it is stored in the cache and in the model folder.
+    """
+
+    dataset: str
+    rows: int
+    splits: npt.NDArray[np.uint8]
+    columns: Mapping[str, pa.ChunkedArray]
+    statistics: Mapping[str, Mapping[str, Any]]
+    content: str
+    cache_key: str
+    cache_hit: bool
+    notices: tuple[str, ...] = field(default=())

@@ -1,0 +1,88 @@
+"""What a run tells while it goes: plain values that the terminal, TensorBoard, metrics.json and the operator all read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+# {"combined": {"loss": …}, "<output feature>": {"loss": …, "roc_auc": …}}
+Scores = Mapping[str, Mapping[str, float]]
+
+
+@dataclass(frozen=True)
+class Started:
+    """Once, before the first step."""
+
+    name: str
+    rows: int
+    split_rows: Mapping[str, int]  # train, validation, test
+    inputs: int
+    outputs: Mapping[str, str]  # output feature → type
+    cache_key: str
+    cache_hit: bool
+    batch_size: int
+    optimizer: str
+    learning_rate: float
+    epochs: int
+    steps_per_epoch: int
+    threads: int
+    validation_metric: str  # e.g. "late.roc_auc"
+    attempt: int
+    epoch: int = 0  # where it starts: > 0 after a resume
+    step: int = 0
+
+
+@dataclass(frozen=True)
+class Stepped:
+    """After every optimizer step; listeners must be cheap and throttle themselves."""
+
+    epoch: int
+    step: int  # optimizer steps since the beginning
+    epoch_rows: int  # rows of this epoch that are done
+    train_rows: int  # rows of a whole epoch
+    learning_rate: float
+
+
+@dataclass(frozen=True)
+class Evaluated:
+    """After every evaluation round; a row of metrics.json."""
+
+    epoch: int
+    step: int
+    seconds: float  # of training since the run began, over all attempts
+    rows_per_second: float  # training steps alone, since the last round
+    learning_rate: float
+    scores: Mapping[str, Scores]  # train, validation
+    best: bool
+
+
+@dataclass(frozen=True)
+class Checkpointed:
+    """A checkpoint is complete, or could not be written (`error` is one line; training goes on)."""
+
+    name: str
+    error: str | None = None
+
+
+@dataclass(frozen=True)
+class Ended:
+    """Once, at the end of training."""
+
+    seconds: float
+    best_epoch: int
+    best_step: int
+    test: Scores
+    reason: str  # "epochs", "train_steps", "early stopping"
+    lines: tuple[str, ...] = field(default=())
+
+
+Event = Started | Stepped | Evaluated | Checkpointed | Ended
+
+
+class Listener(Protocol):
+    """One that hears every event of a run, in order, on the training thread."""
+
+    def hear(self, event: Event) -> None: ...
+
+    def close(self) -> None: ...

@@ -1,0 +1,82 @@
+"""What the report is drawn from: plain values, computed once at the end of a run. No torch here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from trainwright_trainer.progress.events import Ended, Evaluated, Started
+
+
+@dataclass(frozen=True)
+class ConfusionMatrix:
+    """Counts [true class][predicted class]; at most 30 classes, the rest folded into 'other'."""
+
+    labels: Sequence[str]
+    counts: Sequence[Sequence[int]]
+
+
+@dataclass(frozen=True)
+class RocCurve:
+    """At most 200 points from (0, 0) to (1, 1)."""
+
+    false_positive_rate: Sequence[float]
+    true_positive_rate: Sequence[float]
+    auc: float
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """Ten bins of predicted probability: mean prediction, share that came true, rows."""
+
+    predicted: Sequence[float]
+    observed: Sequence[float]
+    rows: Sequence[int]
+
+
+@dataclass(frozen=True)
+class PredictedAgainstTrue:
+    """A 2-D histogram in the target's own units: counts [true bin][predicted bin] over shared edges."""
+
+    edges: Sequence[float]
+    counts: Sequence[Sequence[int]]
+
+
+@dataclass(frozen=True)
+class OutputFigures:
+    """How one output feature did on one part of the data (test, or what `evaluate` was given)."""
+
+    name: str
+    type: str
+    scores: Mapping[str, float]
+    baselines: Mapping[str, Mapping[str, float]]  # "always the most frequent class" → {"accuracy": …}
+    confusion: ConfusionMatrix | None = None
+    roc: RocCurve | None = None
+    calibration: Calibration | None = None
+    predicted_against_true: PredictedAgainstTrue | None = None
+
+
+@dataclass(frozen=True)
+class FeatureSummary:
+    """One line of the report's feature table; `histogram` is (labels or edges, counts)."""
+
+    name: str
+    type: str
+    role: str  # input, output
+    facts: Mapping[str, str]  # "mean" → "12.3", "missing" → "1.2 %"
+    bars: Sequence[tuple[str, int]] = field(default=())
+
+
+@dataclass(frozen=True)
+class ReportData:
+    """The whole of it. `ended` and `history` are None and empty for `evaluate`."""
+
+    title: str
+    started: Started | None
+    history: Sequence[Evaluated]
+    ended: Ended | None
+    outputs: Sequence[OutputFigures]
+    features: Sequence[FeatureSummary]
+    resolved: Mapping[str, Any]
+    versions: Mapping[str, str]
