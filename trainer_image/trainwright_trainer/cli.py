@@ -1,0 +1,163 @@
+"""The command line. Torch, Arrow and the rest are imported only by the commands that train."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from trainwright_trainer.errors import EnvironmentFailure, ExitCode, StoppedRun
+from trainwright_trainer.options import Options
+
+app = typer.Typer(
+    name="trainwright",
+    help="One YAML file to a trained model, on a laptop or on a GPU cluster, with no change to the file.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+JOB_ENDINGS = (".yaml", ".yml", ".json")
+
+Job = Annotated[Path, typer.Argument(metavar="JOB.yaml", help="A TrainingJob, or a bare Ludwig config.")]
+Dataset = Annotated[str | None, typer.Option(metavar="PATH", help="Read this instead of the file's dataset.")]
+Output = Annotated[Path | None, typer.Option(metavar="DIR", help="The run's folder. Default: OUTPUT/NAME of the file.")]
+Backend = Annotated[str | None, typer.Option(metavar="NAME", help="Run here instead of on the file's backend: local.")]
+Seed = Annotated[int | None, typer.Option(metavar="N", help="Use this seed instead of the file's.")]
+Resume = Annotated[str | None, typer.Option(metavar="[DIR]", help="Go on from the run's newest good checkpoint.")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace a run that lies in the output folder.")]
+Model = Annotated[Path | None, typer.Option(metavar="DIR", help="A model folder. Default: OUTPUT/model.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object a line.")]
+
+
+@app.command()
+def train(
+    job: Job,
+    dataset: Dataset = None,
+    output: Output = None,
+    backend: Backend = None,
+    seed: Seed = None,
+    resume: Resume = None,
+    overwrite: Overwrite = False,
+    json: Json = False,
+) -> None:
+    """Train a model, and write it with its report to the output folder."""
+    _do("train", job, _training_options(dataset, output, backend, seed, resume, overwrite, json))
+
+
+@app.command()
+def experiment(
+    job: Job,
+    dataset: Dataset = None,
+    output: Output = None,
+    backend: Backend = None,
+    seed: Seed = None,
+    resume: Resume = None,
+    overwrite: Overwrite = False,
+    json: Json = False,
+) -> None:
+    """Train a model, then write its predictions for the test rows."""
+    _do("experiment", job, _training_options(dataset, output, backend, seed, resume, overwrite, json))
+
+
+@app.command()
+def evaluate(
+    job: Job, dataset: Dataset = None, output: Output = None, model: Model = None, json: Json = False
+) -> None:
+    """Measure a trained model. On the data it was trained on, only the test rows count."""
+    _do("evaluate", job, Options(dataset=dataset, output=output, model=model, json=json))
+
+
+@app.command()
+def predict(
+    job: Job,
+    dataset: Dataset = None,
+    output: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Where predictions go: .parquet or .csv, or a folder.")
+    ] = None,
+    model: Model = None,
+    json: Json = False,
+) -> None:
+    """Write a trained model's predictions, with probabilities, for every row of a data set."""
+    _do("predict", job, Options(dataset=dataset, output=output, model=model, json=json))
+
+
+@app.command()
+def preprocess(
+    job: Job, dataset: Dataset = None, backend: Backend = None, seed: Seed = None, json: Json = False
+) -> None:
+    """Encode the data set into the cache, and stop there."""
+    _do("preprocess", job, Options(dataset=dataset, backend=backend, seed=seed, json=json))
+
+
+@app.command()
+def run(
+    job: Job, output: Output = None, resume: Resume = None, overwrite: Overwrite = False, json: Json = False
+) -> None:
+    """Do what the file's `task` says. This is what pods call."""
+    _do(None, job, _training_options(None, output, None, None, resume, overwrite, json))
+
+
+@app.command()
+def validate(job: Job, dataset: Dataset = None) -> None:
+    """Check a file as the cluster would, in under a second."""
+    from trainwright_api import yaml
+
+    loaded = yaml.load(job, dataset=dataset)
+    for notice in loaded.notices:
+        typer.echo(f"{loaded.source}: {notice}")
+    typer.echo(f"{loaded.source}: valid")
+
+
+def _training_options(
+    dataset: str | None,
+    output: Path | None,
+    backend: str | None,
+    seed: int | None,
+    resume: str | None,
+    overwrite: bool,
+    json: bool,
+) -> Options:
+    if resume is not None and overwrite:
+        raise typer.BadParameter("--resume goes on with a run, --overwrite starts anew: give one of them")
+    folder = Path(resume) if resume else output
+    return Options(dataset, folder, backend, seed, resume is not None, overwrite, None, json)
+
+
+def _do(task: str | None, job: Path, options: Options) -> None:
+    from trainwright_trainer import run as story
+
+    story.run(task, job, options)
+
+
+def _with_optional_value(arguments: list[str]) -> list[str]:
+    """`--resume` may stand alone: then it means the output folder."""
+    following = [*arguments[1:], "--"]
+    return [
+        "--resume=" if word == "--resume" and (after.startswith("-") or after.endswith(JOB_ENDINGS)) else word
+        for word, after in zip(arguments, following, strict=True)
+    ]
+
+
+def main() -> None:
+    """The `trainwright` program. Ends with the exit codes of `errors.ExitCode`."""
+    from trainwright_api.problems import Mistakes
+
+    arguments = _with_optional_value(sys.argv[1:])
+    source = next((word for word in arguments[1:] if not word.startswith("-")), "trainwright")
+    try:
+        app(arguments)
+    except Mistakes as mistakes:
+        _leave(mistakes.render(Path(source).name), ExitCode.MISTAKE)
+    except EnvironmentFailure as failure:
+        _leave(str(failure), ExitCode.ENVIRONMENT)
+    except StoppedRun as stopped:
+        _leave(str(stopped), ExitCode.STOPPED)
+
+
+def _leave(line: str, code: ExitCode) -> None:
+    typer.echo(line, err=True)
+    sys.exit(code)

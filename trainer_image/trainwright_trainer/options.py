@@ -1,0 +1,20 @@
+"""What the command line adds to the file: every field has the meaning of its `--flag`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Options:
+    """Overrides of one run. None means: as the file says."""
+
+    dataset: str | None = None
+    output: Path | None = None
+    backend: str | None = None
+    seed: int | None = None
+    resume: bool = False
+    overwrite: bool = False
+    model: Path | None = None
+    json: bool = False
