@@ -1,0 +1,145 @@
+"""What every part of the contract has in common: it is strict, frozen, and explains its mistakes.
+
+Strict means that no value changes its kind: "3" is no number, true is no 1, NaN and infinity are refused; only a whole
+number may stand for a float. pydantic names unknown keys without saying which are known, and stops before the relations
+between fields when one field is wrong; both are mended here. The errors that the contract itself raises are
+
+    unknown_key    ctx: found, expected (all known keys)
+    unknown_word   ctx: found, expected (all known words)
+    section_type   ctx: found
+    relation       two fields that do not fit together; the message is the whole sentence
+
+and their messages can be shown as they are; the location is the key that is to be mended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Self, get_args
+
+from pydantic import BaseModel, ConfigDict, ModelWrapValidatorHandler, ValidationError, model_validator
+from pydantic.alias_generators import to_camel
+from pydantic_core import InitErrorDetails, PydanticCustomError, core_schema
+
+from trainwright_api.problems import nearest
+
+Location = tuple[str | int, ...]
+
+_PYDANTICS_OWN = frozenset(get_args(core_schema.ErrorType))
+
+
+class Section(BaseModel):
+    """A mapping of the file with fixed keys."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        strict=True,
+        frozen=True,
+        allow_inf_nan=False,
+        # A file uses a few of the contract's many sections; building the others would cost most of `validate`'s time.
+        defer_build=True,
+    )
+
+    def mistakes(self) -> Iterator[InitErrorDetails]:
+        """What is wrong between fields that are each right; see `relation`."""
+        return iter(())
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _explain(cls, value: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
+        if isinstance(value, cls):
+            return value
+        if not isinstance(value, Mapping):
+            raise PydanticCustomError(
+                "section_type", "expected keys and values, found {found}", {"found": shown(value)}
+            )
+        known = {key: item for key, item in value.items() if cls._knows(key)}
+        lines = [_unknown_key(key, cls.known_keys(), item) for key, item in value.items() if key not in known]
+        try:
+            section = handler(known)
+        except ValidationError as error:
+            raise failure([*details_of(error), *lines]) from None
+        lines.extend(section.mistakes())
+        if lines:
+            raise failure(lines)
+        return section
+
+    @classmethod
+    def known_keys(cls) -> tuple[str, ...]:
+        """The keys that this section may hold, as they are written in a file."""
+        return tuple(field.alias or name for name, field in cls.model_fields.items())
+
+    @classmethod
+    def _knows(cls, key: Any) -> bool:
+        return key in cls.model_fields
+
+
+class KubernetesSection(Section):
+    """A section that follows the Kubernetes API conventions: camelCase in the file, snake_case in Python."""
+
+    model_config = ConfigDict(
+        alias_generator=to_camel, validate_by_name=True, validate_by_alias=True, serialize_by_alias=True
+    )
+
+    @classmethod
+    def _knows(cls, key: Any) -> bool:
+        return key in cls.model_fields or key in cls.known_keys()
+
+
+def relation(message: str, *location: str | int, found: Any = None) -> InitErrorDetails:
+    """A mistake between fields, in one plain sentence, at the key (below the section) that is to be mended."""
+    return {"type": PydanticCustomError("relation", _literal(message)), "loc": location, "input": found}
+
+
+def unknown_word(noun: str, found: str, expected: Iterable[str]) -> PydanticCustomError:
+    """The error for a word that is none of those expected; names the nearest one, or all of them."""
+    words = list(expected)
+    near = nearest(found, words)
+    hint = f"did you mean {near!r}?" if near else f"expected one of {', '.join(words)}"
+    message = f"{found!r} is no {noun}: {hint}"
+    return PydanticCustomError("unknown_word", _literal(message), {"found": found, "expected": words})
+
+
+def failure(lines: Iterable[InitErrorDetails]) -> ValidationError:
+    """The lines as one error; pydantic puts its location before theirs when a validator raises it."""
+    return ValidationError.from_exception_data("section", list(lines))
+
+
+def details_of(error: ValidationError) -> list[InitErrorDetails]:
+    """The lines of an error, in the form in which they can be raised again."""
+    return [_detail(line) for line in error.errors(include_url=False)]
+
+
+def shown(value: Any) -> str:
+    """What was found, as a reader of YAML would call it."""
+    if value is None:
+        return "nothing (null)"
+    if isinstance(value, bool):
+        return f"{str(value).lower()} (yes or no)"
+    if isinstance(value, list | tuple):
+        return "a list"
+    if isinstance(value, Mapping):
+        return "keys and values"
+    return f"the text {value!r}" if isinstance(value, str) else f"the number {value!r}"
+
+
+def _unknown_key(key: Any, known: tuple[str, ...], value: Any) -> InitErrorDetails:
+    near = nearest(str(key), known)
+    hint = f"did you mean {near!r}?" if near else f"known here: {', '.join(known)}"
+    error = PydanticCustomError(
+        "unknown_key", _literal(f"unknown key: {hint}"), {"found": str(key), "expected": list(known)}
+    )
+    return {"type": error, "loc": (str(key),), "input": value}
+
+
+def _detail(line: Any) -> InitErrorDetails:
+    kind: Any = line["type"]
+    context = line.get("ctx", {})
+    if kind not in _PYDANTICS_OWN:
+        kind = PydanticCustomError(kind, _literal(line["msg"]), context)
+    return {"type": kind, "loc": line["loc"], "input": line["input"], "ctx": context}
+
+
+def _literal(message: str) -> Any:
+    """mypy: pydantic wants a literal string for its templates; ours are whole sentences already."""
+    return message
