@@ -1,4 +1,8 @@
-"""What a run tells while it goes: plain values that the terminal, TensorBoard, metrics.json and the operator all read."""
+"""What a run tells while it goes: plain values that the terminal, TensorBoard, metrics.json and the operator all read.
+
+Epochs are counted from 0 in every event (the epoch that a round or a step belongs to). What people read (terminal,
+report, metrics.json) shows epoch + 1. `step` counts optimizer steps that are done, since the very beginning.
+"""
 
 from __future__ import annotations
 
@@ -31,6 +35,7 @@ class Started:
     attempt: int
     epoch: int = 0  # where it starts: > 0 after a resume
     step: int = 0
+    processes: int = 1
 
 
 @dataclass(frozen=True)
