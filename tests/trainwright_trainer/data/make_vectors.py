@@ -1,0 +1,107 @@
+"""Writes vectors.json from the words of docs/row-order.md alone, in plain integers: nothing of ours is imported."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from pathlib import Path
+
+WORD = 2**64
+GOLDEN = 0x9E3779B97F4A7C15
+
+
+def mix(z: int) -> int:
+    z ^= z >> 30
+    z = z * 0xBF58476D1CE4E5B9 % WORD
+    z ^= z >> 27
+    z = z * 0x94D049BB133111EB % WORD
+    return z ^ z >> 31
+
+
+def key(seed: int, *words: int) -> int:
+    k = mix((seed + GOLDEN) % WORD)
+    for w in words:
+        k = mix(((k ^ w) + GOLDEN) % WORD)
+    return k
+
+
+def row_hash(k: int, row: int) -> int:
+    return mix((k + (row + 1) * GOLDEN) % WORD)
+
+
+def part(point: int, probabilities: list[float]) -> int:
+    total = 0.0
+    for i, probability in enumerate(probabilities):
+        total += probability
+        if point < int(total * 2**32) or not any(p > 0 for p in probabilities[i + 1 :]):
+            return i
+    raise AssertionError
+
+
+def split(seed: int, rows: list[int], probabilities: list[float]) -> list[int]:
+    return [part(row_hash(key(seed, 1), row) >> 32, probabilities) for row in rows]
+
+
+def hash_split(texts: list[str | None], probabilities: list[float]) -> list[int]:
+    return [part(zlib.crc32((text or "").encode()), probabilities) for text in texts]
+
+
+def sample(seed: int, rows: int, ratio: float, size: int | None) -> list[int]:
+    k = key(seed, 2)
+    kept = [row for row in range(rows) if ratio >= 1 or row_hash(k, row) < int(ratio * WORD)]
+    return sorted(sorted(kept, key=lambda row: (row_hash(k, row), row))[:size])
+
+
+def epoch(seed: int, number: int, rows: list[int]) -> list[int]:
+    return sorted(rows, key=lambda row: (row_hash(key(seed, 3, number), row), row))
+
+
+def hexadecimal(number: int) -> str:
+    return f"0x{number:016x}"
+
+
+SEEDS = [0, 42, -1, 2**63]
+TEXTS = ["", "a", "flight 7", "Zürich", "東京", None, "a"]
+USUAL = [0.7, 0.1, 0.2]
+
+
+def vectors() -> dict[str, object]:
+    return {
+        "mix": [{"z": hexadecimal(z), "mix": hexadecimal(mix(z))} for z in (0, 1, GOLDEN, WORD - 1)],
+        "key": [
+            {"seed": seed, "words": words, "key": hexadecimal(key(seed, *words))}
+            for seed in SEEDS
+            for words in ([], [1], [3, 0], [3, 7])
+        ],
+        "hash": [
+            {"key": hexadecimal(k), "row": row, "hash": hexadecimal(row_hash(k, row))}
+            for k in (0, key(42, 1))
+            for row in (0, 1, 65_535, 65_536, 10**12)
+        ],
+        "random_split": [
+            {"seed": seed, "probabilities": p, "rows": rows, "parts": split(seed, rows, p)}
+            for seed in SEEDS
+            for p, rows in ((USUAL, [*range(30), 10**9]), ([0.5, 0.5, 0.0], list(range(20))))
+        ],
+        "hash_split": [
+            {"probabilities": p, "texts": TEXTS, "parts": hash_split(TEXTS, p)} for p in (USUAL, [0.3, 0.3, 0.4])
+        ],
+        "sample": [
+            {"seed": 42, "rows": 40, "ratio": ratio, "size": size, "kept": sample(42, 40, ratio, size)}
+            for ratio, size in ((0.25, None), (1.0, 7), (0.5, 5), (0.1, 100))
+        ],
+        "epoch_order": [
+            {"seed": seed, "epoch": number, "rows": rows, "order": epoch(seed, number, rows)}
+            for seed in (0, 42)
+            for number in (0, 1)
+            for rows in (list(range(16)), [3, 5, 8, 13, 70_000])
+        ],
+    }
+
+
+if __name__ == "__main__":
+    lines = [
+        f'  "{name}": [\n' + ",\n".join(f"    {json.dumps(case, ensure_ascii=False)}" for case in cases) + "\n  ]"
+        for name, cases in vectors().items()
+    ]
+    Path(__file__).with_name("vectors.json").write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")

@@ -1,0 +1,66 @@
+"""The law of order, held to the published vectors and to its promises."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trainwright_trainer.data.order import Purpose, epoch_order, hashes, key, mix
+
+VECTORS = json.loads(Path(__file__).with_name("vectors.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("case", VECTORS["mix"])
+def test_mix_is_as_published(case):
+    assert mix(int(case["z"], 16)) == int(case["mix"], 16)
+
+
+@pytest.mark.parametrize("case", VECTORS["key"])
+def test_keys_are_as_published(case):
+    assert key(case["seed"], *case["words"]) == int(case["key"], 16)
+
+
+@pytest.mark.parametrize("case", VECTORS["hash"])
+def test_hashes_are_as_published(case):
+    assert hashes(int(case["key"], 16), np.array([case["row"]])).tolist() == [int(case["hash"], 16)]
+
+
+@pytest.mark.parametrize("case", VECTORS["epoch_order"])
+def test_the_order_of_an_epoch_is_as_published(case):
+    assert epoch_order(case["seed"], case["epoch"], np.array(case["rows"])).tolist() == case["order"]
+
+
+@given(st.integers(0, 2**32), st.integers(0, 1000), st.sets(st.integers(0, 500)))
+def test_the_order_of_a_subset_is_the_subsequence(seed, epoch, subset):
+    whole = epoch_order(seed, epoch, np.arange(501))
+    rows = np.array(sorted(subset), dtype=np.int64)
+    assert epoch_order(seed, epoch, rows).tolist() == [row for row in whole.tolist() if row in subset]
+
+
+@given(st.integers(-(2**63), 2**64 - 1), st.integers(0, 2**40))
+def test_an_order_holds_every_row_once(seed, first):
+    rows = np.arange(first, first + 200)
+    assert sorted(epoch_order(seed, 3, rows).tolist()) == rows.tolist()
+
+
+@given(st.integers(0, 2**64 - 1))
+def test_hashes_of_one_key_never_tie(of_key):
+    assert len(np.unique(hashes(of_key, np.arange(5000)))) == 5000
+
+
+def test_epochs_seeds_and_purposes_differ():
+    rows = np.arange(100)
+    orders = {tuple(epoch_order(seed, epoch, rows).tolist()) for seed in (0, 1) for epoch in range(5)}
+    assert len(orders) == 10
+    assert len({key(0, purpose) for purpose in Purpose}) == len(Purpose)
+
+
+def test_rows_are_not_changed():
+    rows = np.arange(10)
+    epoch_order(1, 0, rows)
+    assert rows.tolist() == list(range(10))

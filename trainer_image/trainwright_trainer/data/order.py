@@ -1,0 +1,64 @@
+"""The law of order: which row comes when, as integer functions of our own.
+
+A library's shuffle may change with its version; these functions may not. `docs/row-order.md` defines them, and its test
+vectors pin them. All arithmetic is unsigned, 64 bits wide, and wraps around.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+import numpy as np
+import numpy.typing as npt
+
+_GOLDEN = 0x9E3779B97F4A7C15
+_FIRST, _SECOND = 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
+_MASK = (1 << 64) - 1
+
+
+class Purpose(IntEnum):
+    """The first word of a key: two purposes never share their numbers. A value, once given, is never given again."""
+
+    SPLIT = 1
+    SAMPLE = 2
+    EPOCH = 3
+    INITIALISATION = 4
+    DROPOUT = 5
+
+
+def mix(value: int) -> int:
+    """The finalizer of splitmix64: a bijection of 64-bit numbers."""
+    value &= _MASK
+    value = ((value ^ (value >> 30)) * _FIRST) & _MASK
+    value = ((value ^ (value >> 27)) * _SECOND) & _MASK
+    return value ^ (value >> 31)
+
+
+def key(seed: int, *words: int) -> int:
+    """A 64-bit key of `seed` and `words`, the first of which is a `Purpose`. Negative seeds wrap around."""
+    found = mix(seed + _GOLDEN)
+    for word in words:
+        found = mix((found ^ (word & _MASK)) + _GOLDEN)
+    return found
+
+
+def hashes(of_key: int, rows: npt.NDArray[np.integer]) -> npt.NDArray[np.uint64]:
+    """One uint64 a row number. Under one key, different rows have different hashes: every step is a bijection."""
+    value = rows.astype(np.uint64)
+    value += np.uint64(1)
+    value *= np.uint64(_GOLDEN)
+    value += np.uint64(of_key)
+    value ^= value >> np.uint64(30)
+    value *= np.uint64(_FIRST)
+    value ^= value >> np.uint64(27)
+    value *= np.uint64(_SECOND)
+    value ^= value >> np.uint64(31)
+    return value
+
+
+def epoch_order(seed: int, epoch: int, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """`rows` (source row numbers) in the order in which epoch `epoch` sees them, counted from 0.
+
+    The order of a subset is the subsequence of the order of the whole. Hashes never tie, so any sort will do.
+    """
+    return rows[np.argsort(hashes(key(seed, Purpose.EPOCH, epoch), rows))]

@@ -1,0 +1,82 @@
+"""Which part of a split a row belongs to, as `docs/row-order.md` defines it; never a matter of how many rows there are."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from itertools import accumulate
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from trainwright_trainer.data.order import Purpose, hashes, key
+from trainwright_trainer.data.prepared import SPLIT_NAMES
+from trainwright_trainer.errors import not_built
+from trainwright_trainer.features.texts import dictionary_of
+from trainwright_trainer.features.wrong import BadValueError
+
+Parts = npt.NDArray[np.uint8]
+BUILT = "random, fixed, hash"
+
+
+def refuse_unbuilt(kind: str) -> None:
+    """Raises `Mistakes` for the kinds of split that the contract knows and this version lacks."""
+    if kind not in BUILT.split(", "):
+        raise not_built("config.preprocessing.split.type", kind, BUILT)
+
+
+def thresholds(probabilities: Sequence[float]) -> list[int]:
+    """Upper bounds on [0, 2^32) of each part. The last part whose probability is above 0 takes the rest."""
+    bounds = [int(total * 2**32) for total in accumulate(probabilities)]
+    last = max(part for part, probability in enumerate(probabilities) if probability > 0)
+    return [*bounds[:last], *([2**32] * (len(bounds) - last))]
+
+
+def _parts_of(points: npt.NDArray[np.uint64], probabilities: Sequence[float]) -> Parts:
+    bounds = np.asarray(thresholds(probabilities), dtype=np.uint64)
+    return np.searchsorted(bounds, points, side="right").astype(np.uint8)
+
+
+def random_parts(seed: int, rows: npt.NDArray[np.int64], probabilities: Sequence[float]) -> Parts:
+    """The part of each row number, from (seed, row number) alone."""
+    return _parts_of(hashes(key(seed, Purpose.SPLIT), rows) >> np.uint64(32), probabilities)
+
+
+def hash_parts(values: pa.Array, probabilities: Sequence[float]) -> Parts:
+    """The part of each value, from its text alone: equal values share a part. A missing value is the empty text."""
+    coded = dictionary_of(values)
+    texts = [*coded.dictionary.to_pylist(), ""]
+    points = np.array([zlib.crc32(text.encode()) for text in texts], dtype=np.uint64)
+    codes = pc.fill_null(coded.indices, len(texts) - 1).to_numpy(zero_copy_only=False)
+    parts: Parts = _parts_of(points, probabilities)[codes]
+    return parts
+
+
+_WORDS = {**{str(part): part for part in range(3)}, **{name: part for part, name in enumerate(SPLIT_NAMES)}}
+
+
+def fixed_parts(values: pa.Array, first_row: int) -> Parts:
+    """The part that each value names: 0, 1, 2 or train, validation, test. Raises `BadValueError` for the first other row."""
+    coded = dictionary_of(values)
+    meant = [_WORDS.get(text.strip().lower(), -1) for text in coded.dictionary.to_pylist()]
+    known = np.array([*meant, -1], dtype=np.int8)
+    parts: npt.NDArray[np.int8] = known[pc.fill_null(coded.indices, len(meant)).to_numpy(zero_copy_only=False)]
+    wrong = np.flatnonzero(parts < 0)
+    if len(wrong):
+        raise BadValueError(first_row + int(wrong[0]), values[int(wrong[0])].as_py())
+    return parts.astype(np.uint8)
+
+
+def sampled(seed: int, rows: int, ratio: float, size: int | None) -> npt.NDArray[np.bool_]:
+    """Which of `rows` rows are kept: those under `ratio`, and of them the `size` rows with the smallest hashes."""
+    points = hashes(key(seed, Purpose.SAMPLE), np.arange(rows))
+    kept = points < np.uint64(int(ratio * 2**64)) if ratio < 1 else np.ones(rows, dtype=np.bool_)
+    if size is None or size >= np.count_nonzero(kept):
+        return kept
+    candidates = np.flatnonzero(kept)
+    smallest = candidates[np.argpartition(points[candidates], size)[:size]]
+    chosen = np.zeros(rows, dtype=np.bool_)
+    chosen[smallest] = True
+    return chosen

@@ -1,0 +1,40 @@
+"""The text of a value: one spelling, whatever file format and Arrow type it came in."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from trainwright_trainer.features.wrong import WrongTypeError, kind_of
+
+
+def _float_text(value: float) -> str:
+    return str(int(value)) if value.is_integer() else repr(value)
+
+
+def texts_of(values: pa.Array) -> pa.Array:
+    """The values as `pa.string()`; nulls stay, NaN becomes one.
+
+    Whole numbers are written without a point whatever their type (a column of whole numbers with a gap is often stored
+    as floats), other floats as their shortest decimal, booleans as true and false, times as ISO 8601.
+    """
+    if pa.types.is_string(values.type):
+        return values
+    if pa.types.is_floating(values.type):
+        numbers = pc.cast(values, pa.float64()).to_pylist()
+        return pa.array(
+            [None if number is None or number != number else _float_text(number) for number in numbers], pa.string()
+        )
+    try:
+        return pc.cast(values, pa.string())
+    except (pa.ArrowNotImplementedError, pa.ArrowInvalid) as error:
+        raise WrongTypeError(f"is {kind_of(values.type)}") from error
+
+
+def dictionary_of(values: pa.Array) -> pa.DictionaryArray:
+    """The column as a dictionary of texts, so that work is done once a distinct value and never once a row."""
+    coded = values if pa.types.is_dictionary(values.type) else pc.dictionary_encode(values)
+    texts = texts_of(coded.dictionary)
+    if texts.null_count:
+        return pc.dictionary_encode(pc.take(texts, coded.indices))
+    return pa.DictionaryArray.from_arrays(coded.indices, texts)

@@ -1,0 +1,40 @@
+"""What can be wrong with a column, said where it is found; the driver of the passes turns it into a user's mistake."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+
+
+class BadValueError(Exception):
+    """A value that its feature cannot read. `row` counts from 0 in the source; people are told row + 1.
+
+    `message` says what it is and what helps, after "column 'x' "; `{row}` and `{value}` are filled in.
+    """
+
+    def __init__(self, row: int, value: Any, message: str = "") -> None:
+        self.row, self.value, self.message = row, value, message
+        super().__init__(row, value, message)
+
+
+class WrongTypeError(Exception):
+    """A column that no row of can be read, or that does not fit its feature as a whole: a line after "column 'x' "."""
+
+
+_KINDS = (
+    ("text", ("is_string", "is_large_string", "is_string_view")),
+    ("whole numbers", ("is_integer",)),
+    ("numbers", ("is_floating", "is_decimal")),
+    ("true and false", ("is_boolean",)),
+    ("dates", ("is_date", "is_timestamp")),
+    ("lists", ("is_list", "is_large_list", "is_fixed_size_list")),
+    ("empty", ("is_null",)),
+)
+
+
+def kind_of(kind: pa.DataType) -> str:
+    """What a person calls a column of this type."""
+    if pa.types.is_dictionary(kind):
+        return kind_of(kind.value_type)
+    return next((word for word, tests in _KINDS if any(getattr(pa.types, test)(kind) for test in tests)), str(kind))
