@@ -1,7 +1,8 @@
 """What a run tells while it goes: plain values that the terminal, TensorBoard, metrics.json and the operator all read.
 
 Epochs are counted from 0 in every event (the epoch that a round or a step belongs to). What people read (terminal,
-report, metrics.json) shows epoch + 1. `step` counts optimizer steps that are done, since the very beginning.
+report) shows epoch + 1; files for programs hold it as it is. `step` counts the optimizer
+steps that are done, since the very beginning.
 """
 
 from __future__ import annotations
