@@ -44,6 +44,11 @@ class Section(BaseModel):
         """What is wrong between fields that are each right; see `relation`."""
         return iter(())
 
+    @classmethod
+    def mistakes_in(cls, values: Mapping[str, Any]) -> Iterator[InitErrorDetails]:  # noqa: ARG003
+        """What is wrong between the values as the file has them, whether or not each is right by itself."""
+        return iter(())
+
     @model_validator(mode="wrap")
     @classmethod
     def _explain(cls, value: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
@@ -55,6 +60,7 @@ class Section(BaseModel):
             )
         known = {key: item for key, item in value.items() if cls._knows(key)}
         lines = [_unknown_key(key, cls.known_keys(), item) for key, item in value.items() if key not in known]
+        lines.extend(cls.mistakes_in(known))
         try:
             section = handler(known)
         except ValidationError as error:

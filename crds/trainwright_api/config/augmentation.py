@@ -1,0 +1,126 @@
+"""Random changes of pictures while training."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Literal
+
+from pydantic import Field, GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, InitErrorDetails, PydanticCustomError, ValidationError, core_schema
+
+from trainwright_api.config.choice import Choice
+from trainwright_api.config.fields import NonNegativeFloat, NonNegativeInt
+from trainwright_api.section import Section, details_of, failure, relation, shown
+
+
+class Augmentation(Section):
+    """A random change of a picture; `type` names it."""
+
+
+class AutoAugmentation(Augmentation):
+    """A published policy of changes."""
+
+    type: Literal["auto_augmentation"] = Field("auto_augmentation", description="A published policy of changes.")
+    method: Literal["trivial_augment", "auto_augment", "rand_augment"] = Field(
+        "trivial_augment", description="The policy."
+    )
+
+
+class RandomHorizontalFlip(Augmentation):
+    """Left for right, in half of the cases."""
+
+    type: Literal["random_horizontal_flip"] = Field("random_horizontal_flip", description="Left for right.")
+
+
+class RandomVerticalFlip(Augmentation):
+    """Top for bottom, in half of the cases."""
+
+    type: Literal["random_vertical_flip"] = Field("random_vertical_flip", description="Top for bottom.")
+
+
+class RandomRotate(Augmentation):
+    """A rotation by a random angle."""
+
+    type: Literal["random_rotate"] = Field("random_rotate", description="A rotation by a random angle.")
+    degree: NonNegativeInt = Field(15, description="Greatest angle to either side, in degrees.")
+
+
+class RandomBlur(Augmentation):
+    """A Gaussian blur."""
+
+    type: Literal["random_blur"] = Field("random_blur", description="A Gaussian blur.")
+    kernel_size: NonNegativeInt = Field(3, description="Width of the blur in pixels, an odd number.")
+
+    def mistakes(self) -> Iterator[InitErrorDetails]:
+        if self.kernel_size % 2 == 0:
+            yield relation(f"expected an odd number, found {self.kernel_size}", "kernel_size", found=self.kernel_size)
+
+
+class RandomFactor(Augmentation):
+    """A random factor between two bounds."""
+
+    min: NonNegativeFloat = Field(0.5, description="Smallest factor.")
+    max: NonNegativeFloat = Field(2.0, description="Greatest factor.")
+
+    def mistakes(self) -> Iterator[InitErrorDetails]:
+        if self.min > self.max:
+            yield relation(f"min {self.min:g} is above max {self.max:g}", "min", found=self.min)
+
+
+class RandomBrightness(RandomFactor):
+    """Brighter or darker by a random factor."""
+
+    type: Literal["random_brightness"] = Field("random_brightness", description="Brighter or darker.")
+
+
+class RandomContrast(RandomFactor):
+    """More or less contrast by a random factor."""
+
+    type: Literal["random_contrast"] = Field("random_contrast", description="More or less contrast.")
+
+
+AUGMENTATION = Choice(
+    "augmentation",
+    "trainwright_api.config",
+    {
+        "auto_augmentation": "augmentation.AutoAugmentation",
+        "random_horizontal_flip": "augmentation.RandomHorizontalFlip",
+        "random_vertical_flip": "augmentation.RandomVerticalFlip",
+        "random_rotate": "augmentation.RandomRotate",
+        "random_blur": "augmentation.RandomBlur",
+        "random_brightness": "augmentation.RandomBrightness",
+        "random_contrast": "augmentation.RandomContrast",
+    },
+)
+_DEFAULTS = ({"type": "random_horizontal_flip"}, {"type": "random_rotate", "degree": 15})
+
+
+class _Augmentations:
+    """A list of operations, or true for the usual two, or false for none."""
+
+    def read(self, value: Any) -> list[Section]:
+        if isinstance(value, bool):
+            value = list(_DEFAULTS) if value else []
+        if not isinstance(value, list):
+            raise PydanticCustomError("kind", "expected true, false or a list, found {found}", {"found": shown(value)})
+        read: list[Section] = []
+        lines: list[InitErrorDetails] = []
+        for position, item in enumerate(value):
+            try:
+                read.append(AUGMENTATION.read({"type": item} if isinstance(item, str) else item))
+            except ValidationError as error:
+                lines.extend({**line, "loc": (position, *line["loc"])} for line in details_of(error))
+        if lines:
+            raise failure(lines)
+        return read
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_plain_validator_function(self.read)
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        items = AUGMENTATION.__get_pydantic_json_schema__(schema, handler)
+        return {"anyOf": [{"type": "boolean"}, {"type": "array", "items": items}]}
+
+
+AUGMENTATIONS = _Augmentations()

@@ -1,0 +1,35 @@
+"""The combiner that puts vectors side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+from pydantic import Field
+from pydantic_core import InitErrorDetails
+
+from trainwright_api.config.combiners.base import Combiner
+from trainwright_api.config.fields import Activation, Dropout, Norm, NumFcLayers, OutputSize, Residual, UseBias
+from trainwright_api.config.initializers import BiasInitializer, WeightsInitializer
+from trainwright_api.config.layers import FcLayers, OptionalNormParams, stack_mistakes
+
+
+class ConcatCombiner(Combiner):
+    """Puts all inputs' vectors side by side, then fully connected layers."""
+
+    type: Literal["concat"] = Field("concat", description="All vectors side by side.")
+    dropout: Dropout = 0.0
+    activation: Activation = "relu"
+    flatten_inputs: bool = Field(False, description="Whether matrices are made vectors first.")
+    residual: Residual = False
+    use_bias: UseBias = True
+    bias_initializer: BiasInitializer = "zeros"
+    weights_initializer: WeightsInitializer = "xavier_uniform"
+    num_fc_layers: NumFcLayers = 0
+    output_size: OutputSize = 256
+    norm: Norm = None
+    norm_params: OptionalNormParams = None
+    fc_layers: FcLayers = None
+
+    def mistakes(self) -> Iterator[InitErrorDetails]:
+        yield from stack_mistakes(self, "num_fc_layers")

@@ -1,0 +1,157 @@
+"""How the combined vector becomes an output."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Literal
+
+from pydantic import Field, Strict
+from pydantic_core import InitErrorDetails
+
+from trainwright_api.config.fields import (
+    Activation,
+    Dropout,
+    InputSize,
+    MaxSequenceLength,
+    Norm,
+    NumFcLayers,
+    NumLayers,
+    OutputSize,
+    PositiveFloat,
+    PositiveInt,
+    UseBias,
+    VocabSize,
+)
+from trainwright_api.config.initializers import BiasInitializer, WeightsInitializer
+from trainwright_api.config.layers import FcLayers, OptionalNormParams, stack_mistakes
+from trainwright_api.section import Section, relation
+
+CellType = Annotated[Literal["rnn", "lstm", "gru"], Field(description="Kind of the recurrent cell.")]
+
+
+class Decoder(Section):
+    """The fully connected layers before the output; `type` names the output layer."""
+
+    fc_layers: FcLayers = None
+    num_fc_layers: NumFcLayers = 0
+    fc_output_size: OutputSize = 256
+    fc_use_bias: UseBias = True
+    fc_weights_initializer: WeightsInitializer = "xavier_uniform"
+    fc_bias_initializer: BiasInitializer = "zeros"
+    fc_norm: Norm = None
+    fc_norm_params: OptionalNormParams = None
+    fc_activation: Activation = "relu"
+    fc_dropout: Dropout = 0.0
+
+    def mistakes(self) -> Iterator[InitErrorDetails]:
+        yield from stack_mistakes(self, "num_fc_layers", "fc_")
+
+
+class PassthroughDecoder(Decoder):
+    """Hands the combined vector on as it is."""
+
+    type: Literal["passthrough"] = Field("passthrough", description="The combined vector as it is.")
+    input_size: PositiveInt = Field(1, description="Width of the input.")
+
+
+class RegressorDecoder(Decoder):
+    """One number: a linear layer of width one."""
+
+    type: Literal["regressor"] = Field("regressor", description="A linear layer of width one.")
+    input_size: InputSize = None
+    use_bias: UseBias = True
+    weights_initializer: WeightsInitializer = "xavier_uniform"
+    bias_initializer: BiasInitializer = "zeros"
+
+
+class ProjectorDecoder(Decoder):
+    """A vector: a linear layer, with an activation, a factor and bounds where they are given."""
+
+    type: Literal["projector"] = Field("projector", description="A linear layer as wide as the target.")
+    input_size: InputSize = None
+    output_size: PositiveInt | None = Field(None, description="Width of the output; found from the data where null.")
+    use_bias: UseBias = True
+    weights_initializer: WeightsInitializer = "xavier_uniform"
+    bias_initializer: BiasInitializer = "zeros"
+    activation: Activation = None
+    multiplier: PositiveFloat = Field(1.0, description="Factor on the output, after the activation.")
+    clip: Annotated[tuple[float, float], Strict(False)] | None = Field(
+        None, description="Lowest and highest value of a prediction."
+    )
+
+    def mistakes(self) -> Iterator[InitErrorDetails]:
+        yield from super().mistakes()
+        if self.clip and self.clip[0] > self.clip[1]:
+            yield relation("the lower bound stands first", "clip", found=list(self.clip))
+
+
+class ClassifierDecoder(Decoder):
+    """One score a class: a linear layer as wide as the vocabulary."""
+
+    type: Literal["classifier"] = Field("classifier", description="A linear layer with one output a class.")
+    input_size: InputSize = None
+    num_classes: PositiveInt | None = Field(None, description="Number of classes; found from the data where null.")
+    use_bias: UseBias = True
+    weights_initializer: WeightsInitializer = "xavier_uniform"
+    bias_initializer: BiasInitializer = "zeros"
+
+
+class UNetDecoder(Decoder):
+    """A class for each pixel: the upward half of a U-Net."""
+
+    type: Literal["unet"] = Field("unet", description="The upward half of a U-Net.")
+    input_size: PositiveInt = Field(1024, description="Channels of the input.")
+    height: int | None = Field(
+        None, ge=0, description="Height of the output in pixels; found from the data where null."
+    )
+    width: int | None = Field(None, ge=0, description="Width of the output in pixels; found from the data where null.")
+    num_channels: int | None = Field(None, ge=0, description="Channels of the output; found from the data where null.")
+    conv_norm: Literal["batch"] | None = Field("batch", description="Normalisation of the convolutions.")
+    num_classes: int | None = Field(None, ge=0, description="Number of classes; found from the data where null.")
+
+
+class GeneratorDecoder(Decoder):
+    """A sequence, written token by token by a recurrent network."""
+
+    type: Literal["generator"] = Field("generator", description="A recurrent network that writes token by token.")
+    vocab_size: VocabSize = None
+    max_sequence_length: MaxSequenceLength = None
+    cell_type: CellType = "gru"
+    input_size: PositiveInt = Field(256, description="Width of the input.")
+    reduce_input: Literal["sum", "mean", "avg", "max", "concat", "last"] = Field(
+        "sum", description="How a sequence at the input becomes one vector."
+    )
+    num_layers: NumLayers = 1
+
+
+class TaggerDecoder(Decoder):
+    """A class for each step of the input sequence."""
+
+    type: Literal["tagger"] = Field("tagger", description="A class for each step of the input sequence.")
+    input_size: PositiveInt = Field(256, description="Width of the input.")
+    vocab_size: VocabSize = None
+    max_sequence_length: MaxSequenceLength = None
+    use_attention: bool = Field(False, description="Whether self-attention stands before the output layer.")
+    use_bias: UseBias = True
+    attention_embedding_size: PositiveInt = Field(256, description="Width of the attention.")
+    attention_num_heads: PositiveInt = Field(8, description="Number of attention heads.")
+
+
+_REGRESSOR = {"regressor": "decoders.RegressorDecoder", "passthrough": "decoders.PassthroughDecoder"}
+_CLASSIFIER = {"classifier": "decoders.ClassifierDecoder", "passthrough": "decoders.PassthroughDecoder"}
+_PROJECTOR = {"projector": "decoders.ProjectorDecoder", "passthrough": "decoders.PassthroughDecoder"}
+_SEQUENCE = {"generator": "decoders.GeneratorDecoder", "tagger": "decoders.TaggerDecoder"}
+
+DECODERS = {
+    "number": _REGRESSOR,
+    "binary": _REGRESSOR,
+    "category": _CLASSIFIER,
+    "category_distribution": _CLASSIFIER,
+    "set": _CLASSIFIER,
+    "vector": _PROJECTOR,
+    "timeseries": _PROJECTOR,
+    "sequence": _SEQUENCE,
+    "text": _SEQUENCE,
+    "image": {"unet": "decoders.UNetDecoder"},
+}
+"""Output type → the decoders that it may have."""

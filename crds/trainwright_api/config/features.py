@@ -1,0 +1,65 @@
+"""Input and output features, one class a type, and the unions of both."""
+
+from __future__ import annotations
+
+from trainwright_api.config.feature import BaseInput, BaseOutput, Feature
+from trainwright_api.config.inputs import (
+    AudioInput,
+    BagInput,
+    BinaryInput,
+    CategoryInput,
+    DateInput,
+    H3Input,
+    ImageInput,
+    InputFeature,
+    NumberInput,
+    SequenceInput,
+    SetInput,
+    TextInput,
+    TimeseriesInput,
+    VectorInput,
+)
+from trainwright_api.config.outputs import (
+    BinaryOutput,
+    CategoryDistributionOutput,
+    CategoryOutput,
+    ImageOutput,
+    NumberOutput,
+    OutputFeature,
+    SequenceOutput,
+    SetOutput,
+    TextOutput,
+    TimeseriesOutput,
+    VectorOutput,
+)
+
+__all__ = [
+    "AudioInput",
+    "BagInput",
+    "BaseInput",
+    "BaseOutput",
+    "BinaryInput",
+    "BinaryOutput",
+    "CategoryDistributionOutput",
+    "CategoryInput",
+    "CategoryOutput",
+    "DateInput",
+    "Feature",
+    "H3Input",
+    "ImageInput",
+    "ImageOutput",
+    "InputFeature",
+    "NumberInput",
+    "NumberOutput",
+    "OutputFeature",
+    "SequenceInput",
+    "SequenceOutput",
+    "SetInput",
+    "SetOutput",
+    "TextInput",
+    "TextOutput",
+    "TimeseriesInput",
+    "TimeseriesOutput",
+    "VectorInput",
+    "VectorOutput",
+]

@@ -1,0 +1,100 @@
+"""Stacks of fully connected layers, and the parameters of their normalisation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+from pydantic import Field
+from pydantic_core import InitErrorDetails
+
+from trainwright_api.config.fields import (
+    Activation,
+    Dropout,
+    Fraction,
+    Norm,
+    OutputSize,
+    PositiveFloat,
+    PositiveInt,
+    UseBias,
+)
+from trainwright_api.config.initializers import BiasInitializer, WeightsInitializer
+from trainwright_api.section import Section, relation
+
+_PARAMS_OF_NORM = {
+    "batch": ("eps", "momentum", "affine", "track_running_stats"),
+    "layer": ("eps", "elementwise_affine"),
+    "ghost": ("epsilon", "momentum", "virtual_batch_size"),
+}
+
+
+class NormParams(Section):
+    """Parameters of a normalisation; what is null is left to the normalisation's own default."""
+
+    eps: PositiveFloat | None = Field(None, description="Added to the variance of batch and layer norm (1e-5).")
+    epsilon: PositiveFloat | None = Field(None, description="Added to the variance of ghost norm (1e-3).")
+    momentum: Fraction | None = Field(
+        None, description="Weight of the newest batch in the running statistics of batch (0.1) and ghost norm (0.05)."
+    )
+    affine: bool | None = Field(None, description="Whether batch norm learns a scale and a shift (true).")
+    elementwise_affine: bool | None = Field(None, description="Whether layer norm learns a scale and a shift (true).")
+    track_running_stats: bool | None = Field(None, description="Whether batch norm keeps running statistics (true).")
+    virtual_batch_size: PositiveInt | None = Field(None, description="Rows of one ghost batch (128).")
+
+    def arguments(self) -> dict[str, Any]:
+        """What was given, by name."""
+        return self.model_dump(exclude_none=True)
+
+
+OptionalNormParams = Annotated[NormParams | None, Field(description="Parameters of the normalisation.")]
+
+
+class FullyConnectedLayer(Section):
+    """One layer of a stack; what is absent is taken from the stack's own fields."""
+
+    output_size: OutputSize | None = None
+    activation: Activation = None
+    dropout: Dropout | None = None
+    use_bias: UseBias | None = None
+    weights_initializer: WeightsInitializer | None = None
+    bias_initializer: BiasInitializer | None = None
+    norm: Norm = None
+    norm_params: OptionalNormParams = None
+
+    def mistakes(self) -> Iterator[InitErrorDetails]:
+        if "norm" in self.model_fields_set:
+            yield from norm_mistakes(self.norm, self.norm_params, "norm_params")
+
+
+FcLayers = Annotated[
+    list[FullyConnectedLayer] | None,
+    Field(description="The fully connected layers one by one, instead of their number."),
+]
+
+
+def norm_mistakes(norm: str | None, params: NormParams | None, key: str) -> Iterator[InitErrorDetails]:
+    """Parameters that the normalisation does not have."""
+    given = params.arguments() if params else {}
+    if norm is None:
+        if given:
+            yield relation("there is no norm whose parameters these could be", key, found=given)
+        return
+    for name in given:
+        if name not in _PARAMS_OF_NORM[norm]:
+            known = ", ".join(_PARAMS_OF_NORM[norm])
+            yield relation(f"norm {norm} has no {name}; it has {known}", key, name, found=given[name])
+
+
+def stack_mistakes(section: Section, count: str, prefix: str = "") -> Iterator[InitErrorDetails]:
+    """What is wrong between the fields of a stack: its number of layers and its list of layers; its norm.
+
+    `count` is the field that holds the number, `prefix` what the stack's fields begin with (decoders: fc_).
+    """
+    layers = getattr(section, "fc_layers", None)
+    number = getattr(section, count, None)
+    if layers is not None and count in section.model_fields_set and number != len(layers):
+        yield relation(
+            f"{count} is {number}, but fc_layers lists {len(layers)}; give one of the two", count, found=number
+        )
+    norm, params = getattr(section, f"{prefix}norm", None), getattr(section, f"{prefix}norm_params", None)
+    yield from norm_mistakes(norm, params, f"{prefix}norm_params")

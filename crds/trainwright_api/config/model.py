@@ -1,0 +1,73 @@
+"""A model and its training: the whole of `spec.config`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, ModelWrapValidatorHandler, model_validator
+from pydantic_core import InitErrorDetails
+
+from trainwright_api.config.choice import Later, default_words
+from trainwright_api.config.combiners import COMBINER, Combiner
+from trainwright_api.config.data import PreprocessingConfig
+from trainwright_api.config.defaults import Defaults
+from trainwright_api.config.features import InputFeature, OutputFeature
+from trainwright_api.config.fields import Name
+from trainwright_api.config.relations import mapping, mistakes_between
+from trainwright_api.config.trainer import TrainerConfig
+from trainwright_api.section import Section
+
+_LLM = "Only for model_type llm."
+
+
+class ModelConfig(Section):
+    """What to learn from what, and how; Ludwig's model config."""
+
+    model_type: Literal["ecd", "llm"] = Field(
+        "ecd", description="Encoders, combiner and decoders, or a language model."
+    )
+    input_features: list[InputFeature] = Field(min_length=1, description="What the model sees.")
+    output_features: list[OutputFeature] = Field(min_length=1, description="What the model learns to predict.")
+    combiner: Annotated[Combiner, COMBINER] = Field(
+        default_factory=COMBINER.make, description="How the inputs' vectors become one."
+    )
+    trainer: TrainerConfig = Field(default_factory=TrainerConfig, description="How the model is trained.")
+    preprocessing: PreprocessingConfig = Field(
+        default_factory=PreprocessingConfig, description="Which rows are taken, and how they are divided."
+    )
+    defaults: Defaults = Field(default_factory=Defaults, description="What holds for all features of a type.")
+    hyperopt: Annotated[Section, Later("trainwright_api.config.hyperopt", "HyperoptConfig")] | None = Field(
+        None, description="Search for good settings; null for none."
+    )
+    ludwig_version: str | None = Field(
+        None, description="Version of Ludwig that the file was written for; it changes nothing."
+    )
+    base_model: Name | None = Field(None, description=_LLM)
+    prompt: dict[str, Any] | None = Field(None, description=_LLM)
+    generation: dict[str, Any] | None = Field(None, description=_LLM)
+    adapter: dict[str, Any] | None = Field(None, description=_LLM)
+    quantization: dict[str, Any] | None = Field(None, description=_LLM)
+    model_parameters: dict[str, Any] | None = Field(None, description=_LLM)
+
+    @classmethod
+    def mistakes_in(cls, values: Mapping[str, Any]) -> Iterator[InitErrorDetails]:
+        yield from mistakes_between(values)
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _with_default_words(cls, value: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
+        with default_words(_words(mapping(mapping(value).get("defaults")))):
+            return handler(value)
+
+
+def _words(defaults: Mapping[str, Any]) -> dict[str, str]:
+    """What `defaults` says of the types of encoders, decoders and losses, by the noun of their choice."""
+    found: dict[str, str] = {}
+    for kind in defaults:
+        for key, role in (("encoder", "feature"), ("decoder", "output"), ("loss", "output")):
+            given = mapping(defaults[kind]).get(key)
+            word = given if isinstance(given, str) else mapping(given).get("type")
+            if isinstance(word, str):
+                found[f"{key} of a {kind} {role}"] = word
+    return found

@@ -1,0 +1,197 @@
+"""What must fit together across the sections of a model config.
+
+The checks read the values as the file has them and pass over what is malformed, so that a mistake within a feature does
+not hide one between two features.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic_core import InitErrorDetails
+
+from trainwright_api.config.metric_names import METRICS
+from trainwright_api.problems import nearest
+from trainwright_api.section import Location, Section, relation, unknown_word
+
+
+@dataclass(frozen=True)
+class Outline:
+    """A feature as far as it can be read."""
+
+    where: Location
+    name: str
+    type: str | None
+    column: str
+    names_column: bool
+    tied: Any
+    dependencies: tuple[str, ...]
+
+    @property
+    def path(self) -> str:
+        return f"{self.where[0]}[{self.where[1]}]"
+
+
+def mistakes_between(values: Mapping[str, Any]) -> Iterator[InitErrorDetails]:
+    """All mistakes between the sections of `values`, a model config as the file has it."""
+    inputs, outputs = outlines(values, "input_features"), outlines(values, "output_features")
+    yield from _name_mistakes(inputs, outputs)
+    yield from _target_mistakes(inputs, outputs)
+    yield from _tied_mistakes(inputs)
+    yield from _dependency_mistakes(outputs)
+    yield from _validation_mistakes(mapping(values.get("trainer")), outputs)
+    yield from _balance_mistakes(mapping(values.get("preprocessing")), outputs)
+    yield from _combiner_mistakes(mapping(values.get("combiner")), inputs)
+
+
+def outlines(values: Mapping[str, Any], key: str) -> list[Outline]:
+    """The features of a list, without those that have no readable name."""
+    features = values.get(key)
+    read = [
+        _outline((key, at), mapping(item)) for at, item in enumerate(features if isinstance(features, list) else [])
+    ]
+    return [outline for outline in read if outline is not None]
+
+
+def mapping(value: Any) -> Mapping[str, Any]:
+    """The value's keys, or none where it is no section."""
+    if isinstance(value, Section):
+        return value.model_dump(exclude_unset=True)
+    return value if isinstance(value, Mapping) else {}
+
+
+def _outline(where: Location, feature: Mapping[str, Any]) -> Outline | None:
+    name, column, kind = feature.get("name"), feature.get("column"), feature.get("type")
+    if not isinstance(name, str):
+        return None
+    dependencies = feature.get("dependencies")
+    return Outline(
+        where=where,
+        name=name,
+        type=kind if isinstance(kind, str) else None,
+        column=column if isinstance(column, str) else name,
+        names_column=isinstance(column, str),
+        tied=feature.get("tied"),
+        dependencies=tuple(item for item in dependencies if isinstance(item, str))
+        if isinstance(dependencies, list)
+        else (),
+    )
+
+
+def _name_mistakes(inputs: list[Outline], outputs: list[Outline]) -> Iterator[InitErrorDetails]:
+    first: dict[str, Outline] = {}
+    for feature in [*inputs, *outputs]:
+        before = first.setdefault(feature.name, feature)
+        if before is feature or (before.where[0] != feature.where[0] and before.column == feature.column):
+            continue
+        yield relation(
+            f"the name {feature.name!r} is taken by {before.path}", *feature.where, "name", found=feature.name
+        )
+
+
+def _target_mistakes(inputs: list[Outline], outputs: list[Outline]) -> Iterator[InitErrorDetails]:
+    taken = {feature.column: feature for feature in reversed(inputs)}
+    for target in outputs:
+        if target.column in taken:
+            message = f"a target that is also an input: {taken[target.column].path} is column {target.column!r} too"
+            yield relation(message, *target.where, "column" if target.names_column else "name", found=target.column)
+
+
+def _tied_mistakes(inputs: list[Outline]) -> Iterator[InitErrorDetails]:
+    types = {feature.name: feature.type for feature in inputs}
+    for feature in inputs:
+        if not isinstance(feature.tied, str):
+            continue
+        others = [name for name in types if name != feature.name]
+        if feature.tied not in others:
+            error = unknown_word("other input feature", feature.tied, others)
+            yield {"type": error, "loc": (*feature.where, "tied"), "input": feature.tied}
+        elif types[feature.tied] != feature.type:
+            other = types[feature.tied]
+            message = f"{feature.tied!r} is of type {other}, not {feature.type}: only equal types share an encoder"
+            yield relation(message, *feature.where, "tied", found=feature.tied)
+
+
+def _dependency_mistakes(outputs: list[Outline]) -> Iterator[InitErrorDetails]:
+    graph = {feature.name: feature.dependencies for feature in outputs}
+    for feature in outputs:
+        others = [name for name in graph if name != feature.name]
+        for at, name in enumerate(feature.dependencies):
+            if name not in others:
+                error = unknown_word("other output feature", name, others)
+                yield {"type": error, "loc": (*feature.where, "dependencies", at), "input": name}
+    if ring := _ring(graph):
+        first = next(feature for feature in outputs if feature.name == ring[0])
+        message = "outputs depend on each other in a ring: " + " → ".join([*ring, ring[0]])
+        yield relation(message, *first.where, "dependencies", found=list(first.dependencies))
+
+
+def _ring(graph: Mapping[str, tuple[str, ...]]) -> list[str]:
+    """The first ring of two or more names, or an empty list."""
+    done: set[str] = set()
+
+    def walk(name: str, path: list[str]) -> list[str]:
+        if name in path:
+            return path[path.index(name) :]
+        if name in done or name not in graph:
+            return []
+        found = next((ring for other in graph[name] if other != name and (ring := walk(other, [*path, name]))), [])
+        done.add(name)
+        return found
+
+    return next((ring for name in graph if (ring := walk(name, []))), [])
+
+
+def _validation_mistakes(trainer: Mapping[str, Any], outputs: list[Outline]) -> Iterator[InitErrorDetails]:
+    types = {feature.name: feature.type for feature in outputs}
+    field, metric = trainer.get("validation_field"), trainer.get("validation_metric")
+    if isinstance(field, str) and field not in (*types, "combined"):
+        error = unknown_word("output feature, nor combined", field, [*types, "combined"])
+        yield {"type": error, "loc": ("trainer", "validation_field"), "input": field}
+        return
+    if not isinstance(metric, str) or not types:
+        return
+    candidates = (
+        {"combined"} if field == "combined" else {types[field]} if isinstance(field, str) else set(types.values())
+    )
+    known = {name: None for kind in candidates for name in METRICS.get(kind or "", {})}
+    if known and metric not in known:
+        owner = f"metric of {field}" if isinstance(field, str) else "metric of any output"
+        yield {"type": unknown_word(owner, metric, known), "loc": ("trainer", "validation_metric"), "input": metric}
+
+
+def _balance_mistakes(preprocessing: Mapping[str, Any], outputs: list[Outline]) -> Iterator[InitErrorDetails]:
+    for key in ("oversample_minority", "undersample_majority"):
+        if preprocessing.get(key) and outputs and [feature.type for feature in outputs] != ["binary"]:
+            message = "classes can be balanced only where the one output is binary"
+            yield relation(message, "preprocessing", key, found=preprocessing[key])
+
+
+def _combiner_mistakes(combiner: Mapping[str, Any], inputs: list[Outline]) -> Iterator[InitErrorDetails]:
+    names = [feature.name for feature in inputs]
+    main = combiner.get("main_sequence_feature")
+    if isinstance(main, str) and names and main not in names:
+        error = unknown_word("input feature", main, names)
+        yield {"type": error, "loc": ("combiner", "main_sequence_feature"), "input": main}
+    if combiner.get("type") == "comparator":
+        yield from _entity_mistakes(combiner, names)
+
+
+def _entity_mistakes(combiner: Mapping[str, Any], names: list[str]) -> Iterator[InitErrorDetails]:
+    seen: set[str] = set()
+    for key in ("entity_1", "entity_2"):
+        entity = combiner.get(key)
+        for at, name in enumerate(entity if isinstance(entity, list) else []):
+            where = ("combiner", key, at)
+            if name not in names:
+                near = nearest(str(name), names)
+                yield relation(
+                    f"{name!r} is no input feature" + (f": did you mean {near!r}?" if near else ""), *where, found=name
+                )
+            elif name in seen:
+                yield relation(f"{name!r} belongs to both entities or stands twice", *where, found=name)
+            seen.add(str(name))
+    if seen and (left := [name for name in names if name not in seen]):
+        yield relation(f"each input belongs to an entity; missing: {', '.join(left)}", "combiner", "entity_2")
