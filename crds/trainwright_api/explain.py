@@ -1,0 +1,129 @@
+"""From pydantic's errors to lines that a user can act on: what was found, what was expected, the nearest valid name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from pydantic import ValidationError
+from pydantic.alias_generators import to_camel
+
+from trainwright_api.paths import Location, dotted
+from trainwright_api.problems import nearest
+from trainwright_api.section import shown
+
+MOST_NAMES = 14
+MOST_LETTERS = 60
+
+_OURS = frozenset({"unknown_word", "section_type", "relation", "kind"})
+"""Kinds whose message is a whole sentence of the contract already."""
+
+_EXPECTED: Mapping[str, str] = {
+    "int_type": "a whole number",
+    "int_parsing": "a whole number",
+    "int_from_float": "a whole number",
+    "float_type": "a number",
+    "float_parsing": "a number",
+    "finite_number": "a finite number",
+    "bool_type": "true or false",
+    "bool_parsing": "true or false",
+    "string_type": "a text",
+    "list_type": "a list",
+    "tuple_type": "a list",
+    "dict_type": "keys and values",
+    "mapping_type": "keys and values",
+    "model_type": "keys and values",
+    "none_required": "nothing (null)",
+    "greater_than": "more than {gt}",
+    "greater_than_equal": "at least {ge}",
+    "less_than": "less than {lt}",
+    "less_than_equal": "at most {le}",
+    "multiple_of": "a multiple of {multiple_of}",
+    "string_too_short": "at least {min_length} letters",
+    "string_too_long": "at most {max_length} letters",
+    "too_short": "at least {min_length} in it",
+    "too_long": "at most {max_length} in it",
+}
+_WORDS_OF_BOOLEANS = {"yes": "true", "on": "true", "y": "true", "no": "false", "off": "false", "n": "false"}
+
+
+Line = dict[str, Any]
+"""One of pydantic's errors, its location cleaned."""
+
+
+def lines(error: ValidationError) -> list[tuple[Location, str]]:
+    """Each mistake as the location in the data and one line, the first of a location only."""
+    found: dict[Location, str] = {}
+    for raw in error.errors(include_url=False):
+        location = tuple(key for key in raw["loc"] if key != "[key]")
+        found.setdefault(location, _sentence({**raw, "loc": location}))
+    return list(found.items())
+
+
+def _sentence(line: Line) -> str:
+    kind: str = line["type"]
+    if kind in _OURS:
+        return str(line["msg"])
+    if kind in _SPECIAL:
+        return _SPECIAL[kind](line)
+    expected = _EXPECTED.get(kind, "something else").format(**line.get("ctx", {}))
+    return f"expected {expected}, found {_found(line['input'])}{_advice(kind, line['input'])}"
+
+
+def _found(value: Any) -> str:
+    text = shown(value)
+    return text if len(text) <= MOST_LETTERS else f"{text[:MOST_LETTERS]}…"
+
+
+def _advice(kind: str, value: Any) -> str:
+    if kind == "bool_type" and isinstance(value, str) and value.casefold() in _WORDS_OF_BOOLEANS:
+        return f": write {_WORDS_OF_BOOLEANS[value.casefold()]}"
+    if kind in ("int_type", "float_type") and isinstance(value, str) and re.fullmatch(r"[-+\d._eE]+", value):
+        return ": write it without quotes and underscores"
+    return ""
+
+
+def _unknown_key(line: Line) -> str:
+    key, known = str(line["loc"][-1]), line.get("ctx", {}).get("expected", [])
+    near = nearest(key, known)
+    hint = f": did you mean {near!r}?" if near else ";"
+    return f"unknown{hint} {_owner(line['loc'])} has {names(known)}"
+
+
+def _owner(location: Location) -> str:
+    return dotted(location[:-1]) or ("spec" if location[:-1] else "the file")
+
+
+def _other_spelling(line: Line) -> str:
+    return f"unknown: did you mean {to_camel(str(line['loc'][-1]))!r}?"
+
+
+def _word(line: Line) -> str:
+    words = re.findall(r"'([^']*)'", line["ctx"]["expected"])
+    value = line["input"]
+    near = nearest(value, words) if isinstance(value, str) else None
+    hint = f": did you mean {near!r}?" if near else ""
+    return f"expected {names(words, 'or')}, found {_found(value)}{hint}"
+
+
+def _pattern(line: Line) -> str:
+    return f"{_found(line['input'])} has letters or a form that are not allowed here ({line['ctx']['pattern']})"
+
+
+def names(words: list[str], before_last: str = "") -> str:
+    """A list of names that stays readable however long it is."""
+    if len(words) > MOST_NAMES:
+        return f"{', '.join(words[:MOST_NAMES])}, … ({len(words)} in all)"
+    if before_last and len(words) > 1:
+        return f"{', '.join(words[:-1])} {before_last} {words[-1]}"
+    return ", ".join(words)
+
+
+_SPECIAL: Mapping[str, Callable[[Line], str]] = {
+    "missing": lambda _: "missing: it must be given",
+    "unknown_key": _unknown_key,
+    "extra_forbidden": _other_spelling,
+    "literal_error": _word,
+    "string_pattern_mismatch": _pattern,
+}

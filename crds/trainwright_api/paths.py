@@ -1,0 +1,35 @@
+"""Where a value stands in a file: keys and list positions, written as `config.input_features[3].type`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+Key = str | int
+Location = tuple[Key, ...]
+
+
+def dotted(location: Iterable[Key]) -> str:
+    """The path as people write it. `spec` is left out: a file may hold its fields at the top."""
+    path = ""
+    for position, key in enumerate(location):
+        if position == 0 and key == "spec":
+            continue
+        path += f"[{key}]" if isinstance(key, int) else f".{key}" if path else key
+    return path
+
+
+def place(location: Location, data: Any) -> tuple[int, ...]:
+    """Sorts locations in the order of the file; a key that is missing stands behind its neighbours."""
+    order: list[int] = []
+    for key in location:
+        if isinstance(data, dict):
+            keys = list(data)
+            order.append(keys.index(key) if key in data else len(keys))
+            data = data.get(key)
+        elif isinstance(data, list) and isinstance(key, int) and key < len(data):
+            order.append(key)
+            data = data[key]
+        else:
+            break
+    return tuple(order)

@@ -1,0 +1,108 @@
+"""How a job goes. The operator writes it; people read it with kubectl."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from trainwright_api.section import KubernetesSection
+
+Phase = Literal["Pending", "Queued", "Starting", "Running", "Suspended", "Complete", "Failed"]
+OutcomeClass = Literal["done", "mistake", "environment", "crash", "stopped", "infrastructure", "preempted"]
+
+Count = Annotated[int, Field(ge=0, le=2**53)]
+Word = Annotated[str, Field(max_length=256)]
+Line = Annotated[str, Field(max_length=1024)]
+LogTail = Annotated[str, Field(max_length=4096)]
+Location = Annotated[str, Field(max_length=4096)]
+Digest = Annotated[str, Field(max_length=64)]
+Time = Annotated[str, Field(max_length=64, json_schema_extra={"format": "date-time"})]
+Numbers = Annotated[dict[Annotated[str, Field(max_length=256)], float], Field(max_length=256)]
+
+
+def _keyed(key: str) -> dict[str, Any]:
+    return {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": [key]}
+
+
+class Condition(KubernetesSection):
+    """One aspect of the job's state, as Kubernetes writes conditions."""
+
+    type: Annotated[str, Field(min_length=1, max_length=316)] = Field(
+        description="Accepted, Started, Running, Suspended, Complete, Failed, Reconciling or Stalled."
+    )
+    status: Literal["True", "False", "Unknown"] = Field(description="True, False or Unknown.")
+    observed_generation: Count | None = Field(None, description="The generation of the spec that this was judged on.")
+    last_transition_time: Time = Field(description="When the status last changed.")
+    reason: Annotated[str, Field(min_length=1, max_length=256)] = Field(description="One word for the cause.")
+    message: Annotated[str, Field(max_length=32_768)] = Field(description="One line for people.")
+
+
+class Attempt(KubernetesSection):
+    """One start of the training. The last ten are kept."""
+
+    number: Count = Field(description="1 for the first.")
+    child: Word | None = Field(None, description="The Job or RayJob that ran it.")
+    start_time: Time | None = Field(None, description="When it started.")
+    completion_time: Time | None = Field(None, description="When it ended.")
+    outcome: OutcomeClass | None = Field(None, description="How it ended.")
+    reason: Word | None = Field(None, description="One word for the cause.")
+    message: Line | None = Field(None, description="One line for people.")
+    position: Count | None = Field(None, description="The row that it started from, counted over all epochs.")
+
+
+class Progress(KubernetesSection):
+    """How far the training is. Written by pods through the operator, at most once in 15 seconds."""
+
+    summary: Word | None = Field(None, description="Percent done and time left, as people read it.")
+    metric: Word | None = Field(None, description="The validation metric and its value.")
+    fraction: Annotated[float, Field(ge=0, le=1)] | None = Field(None, description="The part that is done, 0 to 1.")
+    epoch: Count | None = Field(None, description="The epoch that is being trained, from 1.")
+    epochs: Count | None = Field(None, description="The most epochs that there will be.")
+    eta: Word | None = Field(None, description="The time left.")
+    rows_per_second: Annotated[float, Field(ge=0)] | None = Field(None, description="Training rows per second.")
+    metrics: Numbers | None = Field(None, description="The newest metrics, by split, output and name.")
+    last_checkpoint: Word | None = Field(None, description="The newest checkpoint that is complete.")
+    update_time: Time | None = Field(None, description="When this was reported.")
+
+
+class Resolved(KubernetesSection):
+    """What was derived when the job started, and is never derived again."""
+
+    digest: Digest | None = Field(None, description="The hash of dataset, config and backend that were started.")
+    strategy: Word | None = Field(None, description="How gradients meet.")
+    workers: Count | None = Field(None, description="The number of workers.")
+    gpus: Count | None = Field(None, description="The number of GPUs.")
+    batch_size: Count | None = Field(None, description="Rows per worker and pass.")
+    global_batch_size: Count | None = Field(None, description="Rows per step, over all workers.")
+    learning_rate_factor: Annotated[float, Field(ge=0)] | None = Field(
+        None, description="What the learning rate is multiplied by."
+    )
+    seed: Count | None = Field(None, description="The seed.")
+    image: Location | None = Field(None, description="The image.")
+
+
+class TrainingJobStatus(KubernetesSection):
+    """How it goes, written by the operator."""
+
+    observed_generation: Count | None = Field(None, description="The generation of the spec that was last looked at.")
+    phase: Phase | None = Field(None, description="One word for display, derived from the conditions.")
+    message: Line | None = Field(None, description="One line that says how it goes, or why it failed.")
+    conditions: Annotated[list[Condition], Field(max_length=32)] | None = Field(
+        None, description="The state in Kubernetes' conditions.", json_schema_extra=_keyed("type")
+    )
+    attempt: Count | None = Field(None, description="The number of the current or last attempt.")
+    attempts: Annotated[list[Attempt], Field(max_length=10)] | None = Field(
+        None, description="The last ten attempts.", json_schema_extra=_keyed("number")
+    )
+    retries: Count | None = Field(None, description="Attempts that counted against backoffLimit.")
+    preemptions: Count | None = Field(None, description="Attempts that ended by preemption.")
+    child: Word | None = Field(None, description="The Job or RayJob of the current attempt.")
+    start_time: Time | None = Field(None, description="When the first attempt started.")
+    completion_time: Time | None = Field(None, description="When the job ended.")
+    progress: Progress | None = Field(None, description="How far the training is.")
+    resolved: Resolved | None = Field(None, description="What was derived at the start.")
+    output: Location | None = Field(None, description="The run folder.")
+    model: Location | None = Field(None, description="The trained model's folder.")
+    test_scores: Numbers | None = Field(None, description="The scores on the test split.")
+    log_tail: LogTail | None = Field(None, description="The last log lines of the newest failed attempt.")
