@@ -1,0 +1,39 @@
+"""How inputs become vectors: one table of (feature type, the word of the encoder) → what builds it.
+
+A new encoder is one class and one line here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from trainwright_trainer.encoders.base import Encoded, Encoder, Passthrough
+from trainwright_trainer.encoders.category import Embedded, OneHot, sparse
+from trainwright_trainer.encoders.date import DateEmbedded, DateWave
+from trainwright_trainer.encoders.dense import Dense
+
+ENCODERS: Mapping[tuple[str, str], Callable[[Any, Encoded], Encoder]] = {
+    ("number", "passthrough"): lambda _, feature: Passthrough(feature),
+    ("number", "dense"): Dense,
+    ("binary", "passthrough"): lambda _, feature: Passthrough(feature),
+    ("binary", "dense"): Dense,
+    ("category", "passthrough"): lambda _, feature: Passthrough(feature),
+    ("category", "dense"): Embedded,
+    ("category", "sparse"): sparse,
+    ("category", "onehot"): OneHot,
+    ("date", "embed"): DateEmbedded,
+    ("date", "wave"): DateWave,
+    ("vector", "passthrough"): lambda _, feature: Passthrough(feature),
+    ("vector", "dense"): Dense,
+}
+
+
+def encoder_for(type_: str, config: Any, feature: Encoded) -> Encoder:
+    """The encoder of one input. With `skip` the columns go on as they are."""
+    if config.skip:
+        return Passthrough(feature)
+    return ENCODERS[type_, config.type](config, feature)
+
+
+__all__ = ["ENCODERS", "Encoded", "Encoder", "Passthrough", "encoder_for"]

@@ -1,0 +1,48 @@
+"""What every decoder is: fully connected layers, whose end others may depend on, and a head that gives the logits."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import torch
+from torch import nn
+
+from trainwright_api.problems import Mistakes
+from trainwright_trainer.layers.fully_connected import FullyConnected, linear, stack_of
+
+
+class Decoder(nn.Module, ABC):
+    """`hidden` [rows, hidden_size] → logits [rows, width of the target]."""
+
+    def __init__(self, config: Any, input_size: int, path: str) -> None:
+        super().__init__()
+        self.stack = FullyConnected(input_size, stack_of(config, path, prefix="fc_"))
+        self.hidden_size = self.stack.output_size
+
+    def hidden(self, combined: torch.Tensor) -> torch.Tensor:
+        """The last hidden state, which outputs that depend on this one see: [rows, hidden_size]."""
+        state: torch.Tensor = self.stack(combined)
+        return state
+
+    @abstractmethod
+    def forward(self, hidden: torch.Tensor) -> torch.Tensor: ...
+
+
+def head(config: Any, input_size: int, output_size: int, path: str) -> nn.Linear:
+    """The last layer of a decoder."""
+    agree(config.input_size, input_size, f"{path}.input_size")
+    return linear(
+        input_size,
+        output_size,
+        use_bias=config.use_bias,
+        weights_initializer=config.weights_initializer,
+        bias_initializer=config.bias_initializer,
+        path=f"{path}.",
+    )
+
+
+def agree(given: int | None, found: int, path: str) -> None:
+    """A size that a config may give, though the model and the data say it already."""
+    if given is not None and given != found:
+        raise Mistakes.one(path, f"is {given}, the model and the data make it {found}. Leave it out.")

@@ -1,0 +1,75 @@
+"""All outputs of a model: their decoders, in an order in which each comes after those that it depends on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from graphlib import TopologicalSorter
+from typing import Any
+
+import torch
+from torch import nn
+
+from trainwright_api.config.features import OutputFeature, VectorOutput
+from trainwright_trainer.decoders import DECODERS
+from trainwright_trainer.decoders.base import Decoder, agree
+from trainwright_trainer.layers.names import module_key
+
+Statistics = Mapping[str, Mapping[str, Any]]
+
+
+class Outputs(nn.ModuleDict):
+    """combined [rows, input_size] → logits by output, in the order of the config.
+
+    An output sees the combined vector, and after it the last hidden state of each output that it depends on. Logits of
+    numbers and binaries are [rows], of vectors [rows, size], of categories [rows, classes].
+    """
+
+    def __init__(self, features: Sequence[OutputFeature], statistics: Statistics, input_size: int) -> None:
+        super().__init__()
+        self._names = [feature.name for feature in features]
+        by_name = {feature.name: (position, feature) for position, feature in enumerate(features)}
+        self._plan: list[tuple[str, Decoder, tuple[str, ...], bool, bool]] = []
+        hidden: dict[str, int] = {}
+        for name in _in_order(features):
+            position, feature = by_name[name]
+            seen = tuple(feature.dependencies)
+            size = input_size + sum(hidden[other] for other in seen)
+            decoder = _decoder(f"config.output_features[{position}]", feature, statistics[name], size)
+            hidden[name] = decoder.hidden_size
+            self[module_key(name)] = decoder
+            self._plan.append((name, decoder, seen, feature.type in ("number", "binary"), _ends_in_softmax(feature)))
+
+    def forward(self, combined: torch.Tensor) -> dict[str, torch.Tensor]:
+        states: dict[str, torch.Tensor] = {}
+        logits: dict[str, torch.Tensor] = {}
+        for name, decoder, seen, single, softmax in self._plan:
+            rows = torch.cat([combined, *(states[other] for other in seen)], 1) if seen else combined
+            states[name] = decoder.hidden(rows)
+            values = decoder(states[name])
+            logits[name] = values.squeeze(1) if single else torch.softmax(values, 1) if softmax else values
+        return {name: logits[name] for name in self._names} if len(logits) > 1 else logits
+
+
+def _decoder(path: str, feature: OutputFeature, statistics: Mapping[str, Any], input_size: int) -> Decoder:
+    agree(feature.input_size, input_size, f"{path}.input_size")
+    width = width_of(feature.type, statistics)
+    if feature.type == "category":
+        agree(feature.num_classes, width, f"{path}.num_classes")
+    return DECODERS[feature.decoder.type](feature.decoder, input_size, width, f"{path}.decoder")
+
+
+def width_of(type_: str, statistics: Mapping[str, Any]) -> int:
+    """How many logits a row has."""
+    if type_ == "category":
+        return len(statistics["vocabulary"])
+    return int(statistics["size"]) if type_ == "vector" else 1
+
+
+def _ends_in_softmax(feature: OutputFeature) -> bool:
+    """Ludwig's documents: `softmax` ends the decoder. Its cross entropy takes logits and has the softmax inside."""
+    return isinstance(feature, VectorOutput) and feature.softmax and feature.loss.type != "softmax_cross_entropy"
+
+
+def _in_order(features: Sequence[OutputFeature]) -> list[str]:
+    """Names, each after its dependencies; the contract has seen to it that these exist and make no ring."""
+    return list(TopologicalSorter({feature.name: feature.dependencies for feature in features}).static_order())

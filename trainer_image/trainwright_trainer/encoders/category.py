@@ -1,0 +1,58 @@
+"""Encoders of a category's number: a learnt row for each label, or one column for each."""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from trainwright_api.config.encoders.category import CategoryDenseEncoder, CategoryOneHotEncoder, CategorySparseEncoder
+from trainwright_trainer.encoders.base import Encoded, Encoder
+from trainwright_trainer.layers.embedding import Embedding
+
+
+class OneHot(Encoder):
+    """int64 [rows, 1] → [rows, labels]: one in the label's column, zero elsewhere."""
+
+    like: torch.Tensor
+
+    def __init__(self, config: CategoryOneHotEncoder | CategorySparseEncoder, feature: Encoded) -> None:
+        super().__init__()
+        self.output_size = len(feature.statistics["vocabulary"])
+        share = getattr(config, "dropout", 0.0)
+        self.dropout = nn.Dropout(share) if share else None
+        self.register_buffer("like", torch.empty(0), persistent=False)
+
+    def forward(self, columns: torch.Tensor) -> torch.Tensor:
+        columns_of_labels = F.one_hot(columns.squeeze(1), self.output_size).to(self.like.dtype)
+        return self.dropout(columns_of_labels) if self.dropout else columns_of_labels
+
+
+class Embedded(Encoder):
+    """int64 [rows, 1] → [rows, width of the table].
+
+    `embedding_size` is the largest width: a table is never wider than it has labels.
+    """
+
+    def __init__(self, config: CategoryDenseEncoder | CategorySparseEncoder, feature: Encoded) -> None:
+        super().__init__()
+        labels = len(feature.statistics["vocabulary"])
+        largest = config.embedding_size if isinstance(config, CategoryDenseEncoder) else labels
+        path = f"{feature.path}.embedding_initializer"
+        initializer = config.embedding_initializer
+        if initializer is None and isinstance(config, CategorySparseEncoder):
+            initializer = "identity"
+        self.table = Embedding(labels, largest, initializer, path, trainable=config.embeddings_trainable)
+        self.dropout = nn.Dropout(config.dropout) if config.dropout else None
+        self.output_size = self.table.width
+
+    def forward(self, columns: torch.Tensor) -> torch.Tensor:
+        rows: torch.Tensor = self.table(columns.squeeze(1))
+        return self.dropout(rows) if self.dropout else rows
+
+
+def sparse(config: CategorySparseEncoder, feature: Encoded) -> Encoder:
+    """A row as wide as there are labels. As long as nothing changes the identity, no table is needed for it."""
+    if config.embedding_initializer is None and not config.embeddings_trainable:
+        return OneHot(config, feature)
+    return Embedded(config, feature)

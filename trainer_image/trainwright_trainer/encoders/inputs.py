@@ -1,0 +1,108 @@
+"""All inputs of a model: which columns of a batch go through which encoder.
+
+The plan is made once, so that a step does no more than it must: neighbours that pass through as they are, are taken as
+one slice. Inputs stand in the order of the config, whatever their encoders.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import nn
+
+from trainwright_api.config.features import InputFeature
+from trainwright_api.problems import Mistakes
+from trainwright_trainer.encoders import encoder_for
+from trainwright_trainer.encoders.base import Encoded, Encoder, Passthrough
+from trainwright_trainer.layers.names import module_key
+from trainwright_trainer.loader.batch import Batch, ColumnRange, Layout
+
+Statistics = Mapping[str, Mapping[str, Any]]
+
+
+class Relabel(nn.Module):
+    """The labels of one vocabulary as those of another: int64 [rows, 1] → int64 [rows, 1]."""
+
+    index: torch.Tensor
+
+    def __init__(self, labels: Sequence[str], others: Sequence[str]) -> None:
+        super().__init__()
+        position = {label: i for i, label in enumerate(others)}
+        # An input's vocabulary begins with the label for all that is unknown.
+        index = torch.tensor([position.get(label, 0) for label in labels], dtype=torch.int64)
+        self.register_buffer("index", index, persistent=False)
+
+    def forward(self, columns: torch.Tensor) -> torch.Tensor:
+        return self.index[columns]
+
+
+class Inputs(nn.ModuleDict):
+    """Encoders by feature. `forward` gives one tensor [rows, width] for each of them, or for several that pass."""
+
+    def __init__(self, features: Sequence[InputFeature], statistics: Statistics, layout: Layout) -> None:
+        super().__init__()
+        self.output_size = 0
+        self._plan: list[tuple[ColumnRange, tuple[nn.Module, ...]]] = []
+        roots = {feature.name: _root(feature, features) for feature in features}
+        encoders: dict[str, Encoder] = {}
+        for position, feature in enumerate(features):
+            if feature.tied is None:
+                encoders[feature.name] = self._encoder(position, feature, statistics, layout)
+        for position, feature in enumerate(features):
+            relabel = self._relabel(position, feature, roots[feature.name], statistics)
+            self._take(layout.columns[feature.name], (*relabel, encoders[roots[feature.name]]))
+
+    def forward(self, batch: Batch) -> list[torch.Tensor]:
+        encoded = []
+        for columns, steps in self._plan:
+            values = batch.of(columns)
+            for step in steps:
+                values = step(values)
+            encoded.append(values)
+        return encoded
+
+    def _encoder(self, position: int, feature: InputFeature, statistics: Statistics, layout: Layout) -> Encoder:
+        columns = layout.columns[feature.name]
+        path = f"config.input_features[{position}].encoder"
+        encoded = Encoded(statistics[feature.name], columns.stop - columns.start, path)
+        encoder = encoder_for(feature.type, feature.encoder, encoded)
+        self[module_key(feature.name)] = encoder
+        return encoder
+
+    def _relabel(
+        self, position: int, feature: InputFeature, root: str, statistics: Statistics
+    ) -> tuple[nn.Module, ...]:
+        """The step before a shared encoder, where both features have labels and number them differently."""
+        own, others = statistics[feature.name], statistics[root]
+        if own.get("size") != others.get("size"):
+            found = f"{root!r} has vectors of {others.get('size')} values, {feature.name!r} of {own.get('size')}"
+            raise Mistakes.one(f"config.input_features[{position}].tied", f"{found}: they cannot share an encoder.")
+        if own.get("vocabulary") == others.get("vocabulary"):
+            return ()
+        relabel = Relabel(own["vocabulary"], others["vocabulary"])
+        self[module_key(feature.name)] = relabel
+        return (relabel,)
+
+    def _take(self, columns: ColumnRange, steps: tuple[nn.Module, ...]) -> None:
+        encoder = steps[-1]
+        assert isinstance(encoder, Encoder)
+        self.output_size += encoder.output_size
+        if isinstance(encoder, Passthrough) and columns.tensor == "floats":
+            steps = ()
+            if self._plan and not self._plan[-1][1] and self._plan[-1][0].stop == columns.start:
+                columns = ColumnRange("floats", self._plan.pop()[0].start, columns.stop)
+        self._plan.append((columns, steps))
+
+
+def _root(feature: InputFeature, features: Sequence[InputFeature]) -> str:
+    """The input whose encoder this one has: itself, or the end of the chain of `tied`."""
+    tied = {one.name: one.tied for one in features}
+    name, seen = feature.name, {feature.name}
+    while (other := tied[name]) is not None:
+        if other in seen:
+            raise Mistakes.one("config.input_features", f"{name!r} and {other!r} are tied in a ring.")
+        seen.add(other)
+        name = other
+    return name

@@ -1,0 +1,29 @@
+"""A table of learnt rows, one for each number from 0 on."""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from trainwright_api.config.initializers import AnyInitializer, UniformInitializer
+from trainwright_trainer.layers.initializers import initialize
+
+
+class Embedding(nn.Module):
+    """int64 [rows] → [rows, width].
+
+    `width` is at most `largest`, and never more than `size`: more columns than rows could not say more. Where no
+    initializer is named, values begin evenly between -1 and 1, as Ludwig's do.
+    """
+
+    def __init__(
+        self, size: int, largest: int, initializer: AnyInitializer | None, path: str, *, trainable: bool = True
+    ) -> None:
+        super().__init__()
+        self.size, self.width = size, min(size, largest)
+        self.weight = nn.Parameter(torch.empty(size, self.width), requires_grad=trainable)
+        initialize(self.weight, initializer or UniformInitializer(a=-1.0, b=1.0), path)
+
+    def forward(self, index: torch.Tensor) -> torch.Tensor:
+        return F.embedding(index, self.weight)

@@ -1,0 +1,124 @@
+"""The stack that Ludwig calls FCStack: layers of Linear → norm → activation → dropout.
+
+Encoders, the combiner and decoders all describe theirs with the same fields (decoders with `fc_` before each), so they
+are read here, in one place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import torch
+from torch import nn
+
+from trainwright_api.config.initializers import AnyInitializer
+from trainwright_api.config.layers import FullyConnectedLayer as LayerConfig
+from trainwright_api.config.layers import NormParams
+from trainwright_trainer.layers.activations import activation
+from trainwright_trainer.layers.initializers import initialize
+from trainwright_trainer.layers.normalisation import norm
+
+
+@dataclass(frozen=True)
+class LayerSettings:
+    """One layer. The names are those of a config; `path` is what stands before them there, as `config.combiner.`."""
+
+    output_size: int
+    use_bias: bool
+    weights_initializer: AnyInitializer | None
+    bias_initializer: AnyInitializer | None
+    norm: str | None
+    norm_params: NormParams | None
+    activation: str | None
+    dropout: float | None
+    path: str
+
+    def changed_by(self, layer: LayerConfig, path: str) -> LayerSettings:
+        """This layer with what one entry of `fc_layers` says otherwise. Null says something of the norm and the
+        activation, namely that there is none; elsewhere it leaves what the stack has."""
+        given = {name: getattr(layer, name) for name in layer.model_fields_set}
+        said = {name: value for name, value in given.items() if value is not None or name in ("norm", "activation")}
+        return replace(self, path=path, **said)
+
+
+_SHARED = tuple(field.name for field in fields(LayerSettings) if field.name != "path")
+
+
+def stack_of(config: Any, path: str, *, count: str = "num_fc_layers", prefix: str = "") -> tuple[LayerSettings, ...]:
+    """The layers that a config section describes.
+
+    `count` is the field with the number of layers; it is not asked where `fc_layers` lists them. `prefix` stands before
+    all other names (`fc_` in decoders).
+    """
+    default = LayerSettings(**{name: getattr(config, prefix + name) for name in _SHARED}, path=f"{path}.{prefix}")
+    listed: Sequence[LayerConfig] | None = config.fc_layers
+    if listed is None:
+        return (default,) * (getattr(config, count) or 0)
+    return tuple(default.changed_by(layer, f"{path}.fc_layers[{i}].") for i, layer in enumerate(listed))
+
+
+def linear(
+    input_size: int,
+    output_size: int,
+    *,
+    use_bias: bool,
+    weights_initializer: AnyInitializer | None,
+    bias_initializer: AnyInitializer | None,
+    path: str,
+) -> nn.Linear:
+    """A Linear with its first values; `path` is what stands before the initializers' names in the config."""
+    layer = nn.Linear(input_size, output_size, bias=use_bias)
+    initialize(layer.weight, weights_initializer or "xavier_uniform", f"{path}weights_initializer")
+    if use_bias:
+        initialize(layer.bias, bias_initializer or "zeros", f"{path}bias_initializer")
+    return layer
+
+
+class FullyConnectedLayer(nn.Module):
+    """[rows, input_size] → [rows, output_size]. A part that does nothing is left out."""
+
+    def __init__(self, input_size: int, settings: LayerSettings) -> None:
+        super().__init__()
+        self.linear = linear(
+            input_size,
+            settings.output_size,
+            use_bias=settings.use_bias,
+            weights_initializer=settings.weights_initializer,
+            bias_initializer=settings.bias_initializer,
+            path=settings.path,
+        )
+        self.norm = norm(settings.norm, settings.output_size, settings.norm_params)
+        self.activation = activation(settings.activation)
+        self.dropout = nn.Dropout(settings.dropout) if settings.dropout else None
+
+    def forward(self, rows: torch.Tensor) -> torch.Tensor:
+        hidden: torch.Tensor = self.linear(rows)
+        for part in (self.norm, self.activation, self.dropout):
+            if part is not None:
+                hidden = part(hidden)
+        return hidden
+
+
+class FullyConnected(nn.Module):
+    """Layers one after another; no layers give back their input.
+
+    With `residual`, a layer whose output is as wide as its input has the input added to it.
+    """
+
+    def __init__(self, input_size: int, layers: Sequence[LayerSettings], *, residual: bool = False) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList()
+        self.output_size = input_size
+        self._adds: list[bool] = []
+        for settings in layers:
+            self.layers.append(FullyConnectedLayer(self.output_size, settings))
+            self._adds.append(residual and settings.output_size == self.output_size)
+            self.output_size = settings.output_size
+
+    def forward(self, rows: torch.Tensor) -> torch.Tensor:
+        hidden = rows
+        for layer, adds in zip(self.layers, self._adds, strict=True):
+            hidden = hidden + layer(hidden) if adds else layer(hidden)
+        return hidden

@@ -1,0 +1,85 @@
+"""Losses of numbers and vectors: of the differences between values and targets, both in normalised units.
+
+A vector's row is the mean over its values. Targets near zero make percentages explode: as in Ludwig (whose percentage
+losses are torchmetrics' and `rmspe_loss`), the absolute one divides by at least 1.17e-6, and the squared one adds 1e-4
+to targets that are zero.
+"""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+
+from trainwright_api.config.losses import Huber as HuberConfig
+from trainwright_api.config.losses import Loss as LossConfig
+from trainwright_trainer.losses.base import Loss
+
+SMALLEST_TARGET = 1.17e-6
+INSTEAD_OF_ZERO = 1e-4
+
+
+class Difference(Loss):
+    def __init__(self, config: LossConfig) -> None:
+        super().__init__(config.weight)
+
+    def rows(self, logits: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+        values = self.values(logits, targets)
+        return values if values.ndim == 1 else values.mean(1)
+
+    def values(self, logits: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+        """One value for each value of the target."""
+        raise NotImplementedError
+
+
+class MeanSquaredError(Difference):
+    """(value - target)²"""
+
+    def values(self, logits: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+        return F.mse_loss(logits, targets, reduction="none")
+
+
+class MeanAbsoluteError(Difference):
+    """|value - target|"""
+
+    def values(self, logits: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+        return F.l1_loss(logits, targets, reduction="none")
+
+
+class MeanAbsolutePercentageError(Difference):
+    """|value - target| / max(|target|, 1.17e-6)"""
+
+    def values(self, logits: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+        return (logits - targets).abs() / targets.abs().clamp(min=SMALLEST_TARGET)
+
+
+class RootMeanSquaredError(MeanSquaredError):
+    """√ of the mean of the squares"""
+
+    def finish(self, mean: torch.Tensor) -> torch.Tensor:
+        return root(mean)
+
+
+class RootMeanSquaredPercentageError(Difference):
+    """√ of the mean of ((value - target) / target)²"""
+
+    def values(self, logits: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+        return ((logits - targets) / (targets + INSTEAD_OF_ZERO * (targets == 0))).square()
+
+    def finish(self, mean: torch.Tensor) -> torch.Tensor:
+        return root(mean)
+
+
+class Huber(Difference):
+    """Half the square up to `delta`, and from there on a straight line."""
+
+    def __init__(self, config: HuberConfig) -> None:
+        super().__init__(config)
+        self.delta = config.delta
+
+    def values(self, logits: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+        return F.huber_loss(logits, targets, reduction="none", delta=self.delta)
+
+
+def root(mean: torch.Tensor) -> torch.Tensor:
+    """The square root, whose slope at zero would be infinite: a batch without any error has slope zero here."""
+    return torch.where(mean > 0, mean.clamp(min=torch.finfo(mean.dtype).tiny).sqrt(), mean)

@@ -1,0 +1,88 @@
+"""Cross entropy of one class out of several, from unscaled log-probabilities.
+
+After Ludwig's documents: `class_weights` multiply each class's term; `robust_lambda` makes (1 - λ) · loss + λ / c of it
+with c classes; `confidence_penalty` adds a · (max_entropy - entropy) / max_entropy; with a temperature above zero the
+target of class k is not class k alone but softmax(class_similarities[k] / temperature).
+(Ludwig's code since 0.5 knows the weights alone.)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import torch
+import torch.nn.functional as F
+
+from trainwright_api.config.losses import SoftmaxCrossEntropy as Config
+from trainwright_api.problems import Mistakes, nearest
+from trainwright_trainer.losses.base import Loss
+
+UNKNOWN = "<UNK>"
+
+
+class SoftmaxCrossEntropy(Loss):
+    """logits [rows, classes]; targets int64 [rows], or [rows, classes] of shares → [rows]"""
+
+    weights: torch.Tensor | None
+    similarities: torch.Tensor | None
+
+    def __init__(self, config: Config, labels: Sequence[str], path: str) -> None:
+        super().__init__(config.weight)
+        self.classes = len(labels)
+        self.register_buffer("weights", _weights(config.class_weights, labels, path), persistent=False)
+        self.register_buffer("similarities", _supervision(config, self.classes, path), persistent=False)
+        self.robust_lambda = config.robust_lambda
+        self.confidence_penalty = config.confidence_penalty
+
+    def rows(self, logits: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+        if self.similarities is not None and targets.ndim == 1:
+            targets = self.similarities[targets]
+        loss = F.cross_entropy(logits, targets, weight=self.weights, reduction="none")
+        if self.robust_lambda:
+            loss = (1 - self.robust_lambda) * loss + self.robust_lambda / self.classes
+        if self.confidence_penalty:
+            logarithms = F.log_softmax(logits, 1)
+            entropy = -(logarithms.exp() * logarithms).sum(1)
+            loss = loss + self.confidence_penalty * (1 - entropy / math.log(self.classes))
+        return loss
+
+
+def _weights(
+    given: Sequence[float] | Mapping[str, float] | None, labels: Sequence[str], path: str
+) -> torch.Tensor | None:
+    """One weight a class, in the vocabulary's order."""
+    if given is None:
+        return None
+    path = f"{path}.class_weights"
+    if isinstance(given, Mapping):
+        given = _by_label(given, labels, path)
+    if len(given) != len(labels):
+        names = ", ".join(labels[:10]) + (", …" if len(labels) > 10 else "")
+        raise Mistakes.one(path, f"lists {len(given)} weights for {len(labels)} classes: {names}.")
+    return torch.tensor(given, dtype=torch.float64)
+
+
+def _by_label(given: Mapping[str, float], labels: Sequence[str], path: str) -> list[float]:
+    for label in given:
+        if label not in labels:
+            near = nearest(label, labels)
+            hint = f": did you mean {near!r}?" if near else "."
+            raise Mistakes.one(f"{path}.{label}", f"is no class of the target{hint}")
+    missing = [label for label in labels if label not in given and label != UNKNOWN]
+    if missing:
+        raise Mistakes.one(path, f"gives no weight to {', '.join(map(repr, missing[:10]))}.")
+    return [given.get(label, 1.0) for label in labels]
+
+
+def _supervision(config: Config, classes: int, path: str) -> torch.Tensor | None:
+    """Row k: the shares that stand for a target of class k. None where they are those of class k alone."""
+    given, temperature = config.class_similarities, config.class_similarities_temperature
+    if not temperature:
+        return None
+    if given is None:
+        raise Mistakes.one(f"{path}.class_similarities_temperature", "acts on class_similarities, and there are none.")
+    if len(given) != classes or any(len(row) != classes for row in given):
+        found = f"is not {classes} rows of {classes} numbers, one for each class of the target"
+        raise Mistakes.one(f"{path}.class_similarities", f"{found}.")
+    return torch.softmax(torch.tensor(given, dtype=torch.float64) / temperature, 1)

@@ -1,0 +1,91 @@
+"""The model: inputs → encoders → combiner → decoders → logits, and what it costs to be wrong.
+
+Its first weights are a function of the config, the statistics and the seed alone, whatever backend it trains on. Names
+of parameters are those of the config (`encoders.carrier.table.weight`, `combiner.stack.layers.0.linear.weight`,
+`decoders.late.head.bias`) and are part of the checkpoint's format.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Literal
+
+import torch
+from torch import nn
+
+from trainwright_api.config import ModelConfig
+from trainwright_trainer.combiners import combiner_for
+from trainwright_trainer.data.order import Purpose, key
+from trainwright_trainer.decoders.outputs import Outputs
+from trainwright_trainer.encoders.inputs import Inputs
+from trainwright_trainer.layers.names import module_key
+from trainwright_trainer.loader.batch import Batch, Layout
+from trainwright_trainer.losses import LOSSES, Loss
+
+DTYPES = {"float32": torch.float32, "float64": torch.float64}
+
+
+class Model(nn.Module):
+    """A model for one resolved config. Batches have the given layout, and floats of the model's dtype."""
+
+    def __init__(
+        self, config: ModelConfig, statistics: Mapping[str, Mapping[str, Any]], layout: Layout, seed: int
+    ) -> None:
+        super().__init__()
+        with _seeded(seed):
+            self.encoders = Inputs(config.input_features, statistics, layout)
+            self.combiner = combiner_for(config.combiner, self.encoders.output_size)
+            self.decoders = Outputs(config.output_features, statistics, self.combiner.output_size)
+        self._losses: list[tuple[str, Loss]] = []
+        self._targets: dict[str, tuple[Literal["floats", "ints"], slice | int]] = {}
+        self.criteria = nn.ModuleDict()
+        for position, feature in enumerate(config.output_features):
+            labels = statistics[feature.name].get("vocabulary") or range(statistics[feature.name].get("size", 0))
+            path = f"config.output_features[{position}].loss"
+            loss = LOSSES[feature.loss.type](feature.loss, [str(label) for label in labels], path)
+            self.criteria[module_key(feature.name)] = loss
+            self._losses.append((feature.name, loss))
+            columns = layout.columns[feature.name]
+            whole = slice(columns.start, columns.stop) if feature.type == "vector" else columns.start
+            self._targets[feature.name] = (columns.tensor, whole)
+        self.to(DTYPES[config.trainer.precision])
+
+    def forward(self, batch: Batch) -> dict[str, torch.Tensor]:
+        """Logits by output: [rows] for numbers and binaries, [rows, size] or [rows, classes] for the others."""
+        logits: dict[str, torch.Tensor] = self.decoders(self.combiner(self.encoders(batch)))
+        return logits
+
+    def targets(self, batch: Batch, output: str) -> torch.Tensor:
+        """The targets of one output, as its loss takes them: a view of the batch."""
+        tensor, columns = self._targets[output]
+        return (batch.floats if tensor == "floats" else batch.ints)[:, columns]
+
+    def losses(self, logits: Mapping[str, torch.Tensor], batch: Batch) -> dict[str, torch.Tensor]:
+        """Unweighted losses by output: [rows] each, of the batch's dtype though logits may be half as wide."""
+        dtype = batch.floats.dtype
+        return {name: loss.rows(logits[name].to(dtype), self.targets(batch, name)) for name, loss in self._losses}
+
+    def total(self, means: Mapping[str, torch.Tensor]) -> torch.Tensor:
+        """What is made small: the sum of each output's weight times its finished mean over the rows of a batch."""
+        finished = [(loss.finish(means[name]), loss.weight) for name, loss in self._losses]
+        terms = [loss if weight == 1 else loss * weight for loss, weight in finished]
+        return terms[0] if len(terms) == 1 else torch.stack(terms).sum()
+
+    def regularization(self, kind: Literal["l1", "l2", "l1_l2"], factor: float) -> torch.Tensor:
+        """`factor` times the sum of absolute values (l1), of squares (l2), or both, of all that is trained."""
+        trained = [parameter for parameter in self.parameters() if parameter.requires_grad]
+        terms = [parameter.abs().sum() for parameter in trained if kind != "l2"]
+        terms += [parameter.square().sum() for parameter in trained if kind != "l1"]
+        return factor * torch.stack(terms).sum()
+
+
+@contextmanager
+def _seeded(seed: int) -> Iterator[None]:
+    """Draws on the CPU, and on nobody else's account."""
+    state = torch.random.get_rng_state()
+    torch.default_generator.manual_seed(key(seed, Purpose.INITIALISATION))
+    try:
+        yield
+    finally:
+        torch.random.set_rng_state(state)
