@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from pydantic import ValidationError
@@ -16,7 +16,7 @@ from trainwright_api.section import shown
 MOST_NAMES = 14
 MOST_LETTERS = 60
 
-_OURS = frozenset({"unknown_word", "section_type", "relation", "kind"})
+_OURS = frozenset({"unknown_word", "section_type", "relation"})
 """Kinds whose message is a whole sentence of the contract already."""
 
 _EXPECTED: Mapping[str, str] = {
@@ -55,10 +55,20 @@ Line = dict[str, Any]
 def lines(error: ValidationError) -> list[tuple[Location, str]]:
     """Each mistake as the location in the data and one line, the first of a location only."""
     found: dict[Location, str] = {}
+    meant: set[Location] = set()
     for raw in error.errors(include_url=False):
-        location = tuple(key for key in raw["loc"] if key != "[key]")
-        found.setdefault(location, _sentence({**raw, "loc": location}))
-    return list(found.items())
+        line = {**raw, "loc": tuple(key for key in raw["loc"] if key != "[key]")}
+        found.setdefault(line["loc"], _sentence(line))
+        meant.update(_meant(line))
+    return [(at, text) for at, text in found.items() if not (at in meant and text.startswith("missing"))]
+
+
+def _meant(line: Line) -> Iterator[Location]:
+    """The key that an unknown key was meant to be: that it is missing is no second mistake."""
+    if line["type"] == "unknown_key":
+        near = nearest(str(line["loc"][-1]), line.get("ctx", {}).get("expected", []))
+        if near:
+            yield (*line["loc"][:-1], near)
 
 
 def _sentence(line: Line) -> str:
@@ -107,6 +117,12 @@ def _word(line: Line) -> str:
     return f"expected {names(words, 'or')}, found {_found(value)}{hint}"
 
 
+def _kind(line: Line) -> str:
+    value, message = line["input"], str(line["msg"])
+    near = nearest(value, re.findall(r"\w+", line.get("ctx", {}).get("expected", ""))) if isinstance(value, str) else None
+    return f"{message}: did you mean {near!r}?" if near else message
+
+
 def _pattern(line: Line) -> str:
     return f"{_found(line['input'])} has letters or a form that are not allowed here ({line['ctx']['pattern']})"
 
@@ -125,5 +141,6 @@ _SPECIAL: Mapping[str, Callable[[Line], str]] = {
     "unknown_key": _unknown_key,
     "extra_forbidden": _other_spelling,
     "literal_error": _word,
+    "kind": _kind,
     "string_pattern_mismatch": _pattern,
 }

@@ -55,8 +55,8 @@ def resource(data: Mapping[str, Any], source: str) -> Form:
 def _kind_of(data: Mapping[str, Any]) -> str:
     """The form that knows most of the keys, so that one wrong key changes nothing."""
     known = {
-        "resource": set(TrainingJob.known_keys()),
         "spec": set(TrainingJobSpec.known_keys()),
+        "resource": set(TrainingJob.known_keys()),
         "ludwig": set(ModelConfig.known_keys()) | set(_OUTSIDE_CONFIG),
     }
     return max(known, key=lambda form: sum(key in known[form] for key in data))

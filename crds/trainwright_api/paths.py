@@ -11,10 +11,9 @@ Location = tuple[Key, ...]
 
 def dotted(location: Iterable[Key]) -> str:
     """The path as people write it. `spec` is left out: a file may hold its fields at the top."""
+    keys = list(location)
     path = ""
-    for position, key in enumerate(location):
-        if position == 0 and key == "spec":
-            continue
+    for key in keys[1:] if len(keys) > 1 and keys[0] == "spec" else keys:
         path += f"[{key}]" if isinstance(key, int) else f".{key}" if path else key
     return path
 

@@ -99,6 +99,8 @@ _DEFAULTS = ({"type": "random_horizontal_flip"}, {"type": "random_rotate", "degr
 class _Augmentations:
     """A list of operations, or true for the usual two, or false for none."""
 
+    items = AUGMENTATION
+
     def read(self, value: Any) -> list[Section]:
         if isinstance(value, bool):
             value = list(_DEFAULTS) if value else []

@@ -130,6 +130,8 @@ _CHOICE = Choice(
 class _WordOrObject:
     """A word stays a word, as Ludwig keeps it; an object becomes the section that its type names."""
 
+    choice = _CHOICE
+
     @staticmethod
     def read(value: Any) -> str | Section:
         section = _CHOICE.read(value)

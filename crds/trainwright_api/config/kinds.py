@@ -39,6 +39,11 @@ class ByKind:
             if branch is not None
         }
 
+    @property
+    def branches(self) -> tuple[Any, ...]:
+        """What the branches take, each once."""
+        return tuple({id(branch): branch for branch in self._branches.values()}.values())
+
     @cached_property
     def _adapters(self) -> dict[type, TypeAdapter[Any]]:
         return {kind: _adapter(branch) for kind, branch in self._branches.items()}
@@ -86,12 +91,26 @@ CountOrAuto = Annotated[
 PositiveFloatOrAuto = Annotated[
     PositiveFloat | Auto, ByKind("a number above 0, or the word auto", number=PositiveFloat, text=Auto)
 ]
+_PAIR = Field(min_length=2, max_length=2)
 IntOrPair = Annotated[
     int | list[int],
     ByKind(
         "a whole number of at least 1, or a list of two",
         number=PositiveInt,
-        items=Annotated[list[PositiveInt], Field(min_length=2, max_length=2)],
+        items=Annotated[list[PositiveInt], _PAIR],
+    ),
+]
+NonNegativeIntOrPair = Annotated[
+    int | list[int],
+    ByKind("a whole number, or a list of two", number=NonNegativeInt, items=Annotated[list[NonNegativeInt], _PAIR]),
+]
+PixelPadding = Annotated[
+    int | list[int] | str,
+    ByKind(
+        "a whole number, a list of two, or the word valid or same",
+        number=NonNegativeInt,
+        items=Annotated[list[NonNegativeInt], _PAIR],
+        text=Literal["valid", "same"],
     ),
 ]
 ClassWeights = Annotated[
