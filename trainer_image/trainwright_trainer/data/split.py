@@ -1,4 +1,4 @@
-"""Which part of a split a row belongs to, as `docs/row-order.md` defines it; never a matter of how many rows there are."""
+"""Which part of a split a row belongs to, as `docs/row-order.md` defines it: never a matter of how many there are."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ _WORDS = {**{str(part): part for part in range(3)}, **{name: part for part, name
 
 
 def fixed_parts(values: pa.Array, first_row: int) -> Parts:
-    """The part that each value names: 0, 1, 2 or train, validation, test. Raises `BadValueError` for the first other row."""
+    """The part that each value names: 0, 1, 2 or train, validation, test. Else `BadValueError` for the first other."""
     coded = dictionary_of(values)
     meant = [_WORDS.get(text.strip().lower(), -1) for text in coded.dictionary.to_pylist()]
     known = np.array([*meant, -1], dtype=np.int8)

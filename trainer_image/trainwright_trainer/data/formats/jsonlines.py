@@ -1,0 +1,77 @@
+"""JSON lines: one object a line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.json as pajson
+
+from trainwright_trainer.data.formats.reader import UnreadableFileError
+from trainwright_trainer.data.formats.streams import check_utf8, native, opened
+
+_READ_BYTES = 4 << 20
+
+
+class JsonLinesReader:
+    """Reads one file. Types are found from the whole file; a column of mixed types becomes text."""
+
+    name = "JSON lines"
+    is_text = True
+
+    def columns(self, path: Path) -> list[str] | None:  # noqa: ARG002
+        """None: a key may first appear in the last line."""
+        return None
+
+    def read(self, path: Path, columns: Sequence[str], coded: Sequence[str]) -> Iterator[pa.Table]:  # noqa: ARG002
+        try:
+            table = _read(path, None)
+            times = [field for field in table.schema if pa.types.is_timestamp(field.type)]
+            if times:  # Arrow takes text that looks like a time for one; it stays text, as in every text format
+                table = _read(path, pa.schema([field.with_type(pa.string()) for field in times]))
+        except pa.ArrowInvalid:
+            check_utf8(path)
+            table = _read_slowly(path, columns)
+        yield table.select([name for name in table.column_names if name in columns] or table.column_names)
+
+
+def _read(path: Path, schema: pa.Schema | None) -> pa.Table:
+    with opened(path) as stream:
+        return pajson.read_json(
+            native(stream),
+            read_options=pajson.ReadOptions(block_size=_READ_BYTES),
+            parse_options=pajson.ParseOptions(explicit_schema=schema),
+        )
+
+
+def _read_slowly(path: Path, columns: Sequence[str]) -> pa.Table:
+    """For a file that Arrow refuses: the line that is no object is named, mixed columns become text."""
+    rows = list(_objects(path))
+    found = [name for name in columns if any(name in row for row in rows)] or sorted(
+        {key for row in rows for key in row}
+    )
+    return pa.table({name: _column([row.get(name) for row in rows]) for name in found})
+
+
+def _objects(path: Path) -> Iterator[dict[str, Any]]:
+    with opened(path) as stream:
+        for number, line in enumerate(stream, start=1):
+            if not line.strip():
+                continue
+            try:
+                found = json.loads(line)
+            except ValueError as error:
+                raise UnreadableFileError(f"is no JSON lines file: line {number:,} is no JSON ({error}).") from error
+            if not isinstance(found, dict):
+                raise UnreadableFileError(f"is no JSON lines file: line {number:,} is no object. One object a line.")
+            yield found
+
+
+def _column(values: list[Any]) -> pa.Array:
+    try:
+        return pa.array(values)
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        return pa.array([value if value is None or isinstance(value, str) else json.dumps(value) for value in values])

@@ -1,0 +1,63 @@
+"""The bytes of a text file, without its compression."""
+
+from __future__ import annotations
+
+import gzip
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, cast
+
+import pyarrow as pa
+
+from trainwright_trainer.data.formats.reader import UnreadableFileError
+
+_DAMAGED = (gzip.BadGzipFile, zipfile.BadZipFile, zlib.error, EOFError)
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[IO[bytes]]:
+    """The decompressed bytes. What goes wrong with the compression, then or while reading, is `UnreadableFileError`."""
+    try:
+        with _plain(path) as stream:
+            yield stream
+    except _DAMAGED as error:
+        raise UnreadableFileError(f"is no readable {path.suffix.lstrip('.')} archive: truncated or damaged.") from error
+
+
+@contextmanager
+def _plain(path: Path) -> Iterator[IO[bytes]]:
+    if path.suffix.lower() == ".gz":
+        with cast(IO[bytes], gzip.open(path, "rb")) as stream:
+            yield stream
+    elif path.suffix.lower() == ".zip":
+        with zipfile.ZipFile(path) as archive, archive.open(_only_member(archive)) as member:
+            yield member
+    else:
+        with path.open("rb") as plain:
+            yield plain
+
+
+def _only_member(archive: zipfile.ZipFile) -> str:
+    names = [name for name in archive.namelist() if not name.endswith("/") and not name.startswith("__MACOSX")]
+    if len(names) != 1:
+        raise UnreadableFileError(f"holds {len(names)} files; an archive of data holds one.")
+    return names[0]
+
+
+def check_utf8(path: Path) -> None:
+    """Raises `UnreadableFileError` for the first line that is not UTF-8: called once something has gone wrong."""
+    with opened(path) as stream:
+        for number, line in enumerate(stream, start=1):
+            try:
+                line.decode("utf-8")
+            except UnicodeDecodeError as error:
+                byte = line[error.start]
+                raise UnreadableFileError(f"is not UTF-8: line {number:,} holds the byte 0x{byte:02x}.") from None
+
+
+def native(stream: IO[bytes]) -> pa.PythonFile:
+    """The stream as Arrow's readers take it."""
+    return pa.PythonFile(stream, mode="r")

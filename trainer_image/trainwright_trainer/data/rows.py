@@ -1,0 +1,53 @@
+"""Blocks of a fixed number of rows: where a block begins depends on nothing but the rows' numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+BLOCK_ROWS = 65_536
+
+
+@dataclass(frozen=True)
+class Block:
+    """Rows [first_row, first_row + rows) of the source; all but the last have `BLOCK_ROWS` rows."""
+
+    first_row: int
+    rows: int
+    columns: Mapping[str, pa.Array]
+
+
+def blocks_of(tables: Iterable[pa.Table]) -> Iterator[Block]:
+    """Cuts tables of any size into blocks. Columns of kin types are brought to the wider one."""
+    first_row, waiting, rows = 0, list[pa.Table](), 0
+    for table in tables:
+        waiting.append(table)
+        rows += len(table)
+        if rows < BLOCK_ROWS:
+            continue
+        joined = _joined(waiting)
+        for start in range(0, rows - BLOCK_ROWS + 1, BLOCK_ROWS):
+            yield _block(first_row, joined.slice(start, BLOCK_ROWS))
+            first_row += BLOCK_ROWS
+        rows %= BLOCK_ROWS
+        waiting = [joined.slice(len(joined) - rows)]
+    if rows:
+        yield _block(first_row, _joined(waiting))
+
+
+def _joined(tables: list[pa.Table]) -> pa.Table:
+    return tables[0] if len(tables) == 1 else pa.concat_tables(tables, promote_options="permissive")
+
+
+def _block(first_row: int, table: pa.Table) -> Block:
+    columns = {name: _array(column) for name, column in zip(table.column_names, table.columns, strict=True)}
+    return Block(first_row, len(table), columns)
+
+
+def _array(column: pa.ChunkedArray) -> pa.Array:
+    if column.num_chunks == 1:
+        return column.chunk(0)
+    combined = column.unify_dictionaries().combine_chunks()
+    return combined.chunk(0) if isinstance(combined, pa.ChunkedArray) else combined

@@ -1,0 +1,163 @@
+"""Yes and no, in whatever two words: handed on as float32 0 and 1."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from trainwright_trainer.features.column import Cleaned, Encoded, Feature, Statistics, missing_fact
+from trainwright_trainer.features.counting import counts_of, total
+from trainwright_trainer.features.missing import mask_of, settle
+from trainwright_trainer.features.texts import dictionary_of
+from trainwright_trainer.features.wrong import WrongTypeError
+
+_PAIRS = (
+    ("true", "false"),
+    ("yes", "no"),
+    ("t", "f"),
+    ("y", "n"),
+    ("1", "0"),
+    ("1.0", "0.0"),
+    ("1", "-1"),
+    ("1.0", "-1.0"),
+)
+_MEANING = {word: flag for pair in _PAIRS for word, flag in zip(pair, (True, False), strict=True)}
+_BOOLEANS = pa.array(["false", "true"])
+
+
+def refuse(feature: Feature) -> None:
+    feature.refuse_set("computed_fill_value")
+
+
+def clean(feature: Feature, values: pa.Array, first_row: int) -> Cleaned:  # noqa: ARG001
+    """Booleans stay as they are, all else becomes a dictionary of texts."""
+    return Cleaned(values if pa.types.is_boolean(values.type) else dictionary_of(values))
+
+
+def rounds(feature: Feature) -> int:  # noqa: ARG001
+    return 1
+
+
+def observe(feature: Feature, values: pa.Array, so_far: Statistics) -> tuple[int, int, pa.Table]:  # noqa: ARG001
+    if not pa.types.is_boolean(values.type):
+        return len(values), values.null_count, counts_of(values)
+    true = values.true_count
+    counts = [len(values) - values.null_count - true, true]
+    table = pa.table({"value": _BOOLEANS, "count": pa.array(counts, pa.int64())})
+    return len(values), values.null_count, table.filter(pc.greater(table["count"], 0))
+
+
+def conclude(feature: Feature, states: Sequence[Any], so_far: Statistics) -> dict[str, Any]:  # noqa: ARG001
+    rows, missing = (sum(state[part] for state in states) for part in (0, 1))
+    counted = total([state[2] for state in states])
+    counts = dict(zip(counted["value"].to_pylist(), counted["count"].to_pylist(), strict=True))
+    _check(feature, list(counts))
+    true, false = _labels(feature, sorted(counts))
+    found = {"type": "binary", "rows": rows, "missing": missing, "true": true, "false": false}
+    found["counts"] = [counts.get(false, 0), counts.get(true, 0)]
+    return {**found, "fill": _fill(feature, found["counts"])}
+
+
+def _check(feature: Feature, labels: list[str]) -> None:
+    if not labels:
+        raise WrongTypeError("has no value in any training row.")
+    if len(labels) > 2:
+        shown = ", ".join(map(repr, labels[:3])) + (", …" if len(labels) > 3 else "")
+        raise WrongTypeError(f"has {len(labels):,} values ({shown}), the feature is binary. Use type category.")
+    if feature.is_target and len(labels) < 2:
+        raise WrongTypeError(f"has one value ({labels[0]!r}) in the training rows; a target needs two.")
+    wanted = feature.preprocessing.fallback_true_label
+    if wanted is not None and wanted not in labels and not _usual(labels):
+        shown = " and ".join(map(repr, sorted(labels)))
+        raise WrongTypeError(f"holds {shown}; preprocessing.fallback_true_label {wanted!r} is none of its values.")
+
+
+def _meaning(label: str) -> bool | None:
+    return _MEANING.get(label.strip().lower())
+
+
+def _usual(labels: Sequence[str]) -> bool:
+    """Whether the labels are words for true and false, and not twice the same."""
+    meanings = [_meaning(label) for label in labels]
+    return None not in meanings and len(set(meanings)) == len(labels)
+
+
+def _labels(feature: Feature, labels: list[str]) -> tuple[str, str]:
+    """(true, false). Of unusual labels the user names the true one, else it is the first in alphabetical order."""
+    if _usual(labels):
+        known = {_meaning(label): label for label in labels}
+        return known.get(True) or _other(labels[0]), known.get(False) or _other(labels[0])
+    wanted = feature.preprocessing.fallback_true_label
+    true = labels[0] if wanted is None else wanted
+    return true, next((label for label in labels if label != true), "")
+
+
+def _other(label: str) -> str:
+    """The word that stands against the only one that the training rows hold."""
+    word = label.strip().lower()
+    return next(two if one == word else one for one, two in _PAIRS if word in (one, two))
+
+
+def _fill(feature: Feature, counts: list[int]) -> float | None:
+    """0 or 1, or what the user set; None where a neighbour fills the gap or the row is dropped."""
+    given = feature.preprocessing.fill_value
+    if given is not None and feature.strategy.startswith("fill_with"):
+        return float(given) if not isinstance(given, str) else float(bool(_meaning(given)))
+    mode = float(counts[1] > counts[0])
+    return {"fill_with_true": 1.0, "fill_with_false": 0.0, "fill_with_mode": mode}.get(feature.strategy)
+
+
+def notices(feature: Feature, statistics: Statistics) -> list[str]:
+    """Says which label was taken for true where the words do not say it."""
+    true, false = statistics["true"], statistics["false"]
+    if _meaning(true) is not None or feature.preprocessing.fallback_true_label is not None:
+        return []
+    return [
+        f"column {feature.column!r}: {true!r} is read as true and {false!r} as false; "
+        f"{feature.path}.preprocessing.fallback_true_label names another"
+    ]
+
+
+def encode(feature: Feature, values: pa.Array, statistics: Statistics, first_row: int) -> Encoded:  # noqa: ARG001
+    """A label that is neither of the two is missing in an input; in a target its row is dropped."""
+    missing = mask_of(values)
+    encoded = _flags(values, statistics)
+    unseen = np.isnan(encoded) if missing is None else np.isnan(encoded) & ~missing
+    if not unseen.any():
+        return settle(encoded, [(missing, feature.strategy, statistics["fill"])])
+    if feature.is_target:
+        return settle(encoded, [(missing, feature.strategy, statistics["fill"])], unseen)
+    return settle(encoded, [(np.isnan(encoded), feature.strategy, statistics["fill"])])
+
+
+def _flags(values: pa.Array, statistics: Statistics) -> Any:
+    """float32 [rows]: 0, 1, or NaN for what is missing or neither label."""
+    if pa.types.is_boolean(values.type) and _usual([statistics["true"], statistics["false"]]):
+        return pc.cast(values, pa.uint8()).to_numpy(zero_copy_only=False).astype(np.float32)
+    coded = dictionary_of(values)
+    flags = [_flag(text, statistics) for text in coded.dictionary.to_pylist()]
+    codes = pc.fill_null(coded.indices, len(flags)).to_numpy()
+    return np.array([*flags, np.nan], dtype=np.float32)[codes]
+
+
+def _flag(text: str, statistics: Statistics) -> float:
+    if text in (statistics["true"], statistics["false"]):
+        return float(text == statistics["true"])
+    if _usual([statistics["true"], statistics["false"]]):
+        meaning = _meaning(text)
+        return np.nan if meaning is None else float(meaning)
+    return np.nan
+
+
+def facts(statistics: Statistics) -> dict[str, str]:
+    false, true = statistics["counts"]
+    share = true / (true + false) if true + false else 0.0
+    return {"true": f"{statistics['true']} ({share:.1%})", "false": statistics["false"], **missing_fact(statistics)}
+
+
+def bars(statistics: Statistics) -> list[tuple[str, int]]:
+    return list(zip((statistics["false"], statistics["true"]), statistics["counts"], strict=True))

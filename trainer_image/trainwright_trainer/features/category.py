@@ -1,0 +1,119 @@
+"""Categories: read as a dictionary of texts, handed on as int32 indices of the training rows' vocabulary."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from trainwright_trainer.features.column import Cleaned, Encoded, Feature, Statistics, missing_fact
+from trainwright_trainer.features.counting import counts_of, total
+from trainwright_trainer.features.missing import mask_of, settle
+from trainwright_trainer.features.texts import dictionary_of
+from trainwright_trainer.features.wrong import WrongTypeError
+
+UNKNOWN = "<UNK>"
+_ONE_CLASS = "has one value ({value!r}) in the training rows; a target needs two or more."
+
+
+def refuse(feature: Feature) -> None:
+    feature.refuse_set("computed_fill_value")
+    feature.refuse_set("cache_encoder_embeddings")
+
+
+def clean(feature: Feature, values: pa.Array, first_row: int) -> Cleaned:  # noqa: ARG001
+    coded = dictionary_of(values)
+    if feature.preprocessing.lowercase:
+        coded = pa.DictionaryArray.from_arrays(coded.indices, pc.utf8_lower(coded.dictionary))
+    return Cleaned(coded)
+
+
+def rounds(feature: Feature) -> int:  # noqa: ARG001
+    return 1
+
+
+def observe(feature: Feature, values: pa.Array, so_far: Statistics) -> tuple[int, int, pa.Table]:  # noqa: ARG001
+    return len(values), values.null_count, counts_of(values)
+
+
+def conclude(feature: Feature, states: Sequence[Any], so_far: Statistics) -> dict[str, Any]:  # noqa: ARG001
+    rows, missing = (sum(state[part] for state in states) for part in (0, 1))
+    counted = total([state[2] for state in states])
+    counts = dict(zip(counted["value"].to_pylist(), counted["count"].to_pylist(), strict=True))
+    if not counts:
+        raise WrongTypeError("has no value in any training row.")
+    fill = _fill(feature, next(iter(counts)))
+    if missing and fill is not None:
+        counts[fill] = counts.get(fill, 0) + missing
+        counts = dict(sorted(counts.items(), key=lambda item: (-item[1], item[0].encode())))
+    vocabulary = _vocabulary(feature, counts)
+    if feature.is_target and len(vocabulary) < 2:
+        raise WrongTypeError(_ONE_CLASS.format(value=next(iter(vocabulary))))
+    return {
+        "type": "category",
+        "rows": rows,
+        "missing": missing,
+        "vocabulary": list(vocabulary),
+        "counts": list(vocabulary.values()),
+        "fill": fill,
+    }
+
+
+def _fill(feature: Feature, most_frequent: str) -> str | None:
+    if feature.strategy == "fill_with_const":
+        return str(feature.preprocessing.fill_value)
+    return most_frequent if feature.strategy == "fill_with_mode" else None
+
+
+def _vocabulary(feature: Feature, counts: dict[str, int]) -> dict[str, int]:
+    """Text → training rows, in the order of the indices. Inputs can always meet an unknown value, targets cannot."""
+    unknown = counts.pop(UNKNOWN, 0)
+    kept = dict(list(counts.items())[: feature.preprocessing.most_common])
+    unknown += sum(counts.values()) - sum(kept.values())
+    return kept if feature.is_target and not unknown else {UNKNOWN: unknown, **kept}
+
+
+def notices(feature: Feature, statistics: Statistics) -> list[str]:  # noqa: ARG001
+    return []
+
+
+def encode(feature: Feature, values: pa.Array, statistics: Statistics, first_row: int) -> Encoded:  # noqa: ARG001
+    vocabulary = pa.array(statistics["vocabulary"], pa.string())
+    other = 0 if statistics["vocabulary"][0] == UNKNOWN else -1
+    codes = pc.fill_null(pc.index_in(values.dictionary, value_set=vocabulary), other).to_numpy()
+    missing = mask_of(values)
+    indices = pc.fill_null(values.indices, 0).to_numpy()
+    encoded = codes[indices] if len(codes) else np.zeros(len(values), np.int32)
+    unseen = (encoded < 0) if missing is None else (encoded < 0) & ~missing
+    fill = _fill_code(statistics, other)
+    if fill == -1 and missing is not None and statistics["fill"] is not None:
+        unseen, missing = unseen | missing, None
+    return settle(encoded, [(missing, feature.strategy, fill)], unseen if unseen.any() else None)
+
+
+def _fill_code(statistics: Statistics, other: int) -> int:
+    """The index of the fill; a fill that no training row needed can be unknown."""
+    vocabulary, fill = statistics["vocabulary"], statistics["fill"]
+    return vocabulary.index(fill) if fill in vocabulary else other
+
+
+def facts(statistics: Statistics) -> dict[str, str]:
+    classes = [(count, text) for text, count in _known(statistics)]
+    count, text = max(classes, key=lambda pair: pair[0])
+    share = count / statistics["rows"] if statistics["rows"] else 0.0
+    return {"classes": f"{len(classes):,}", "most frequent": f"{text} ({share:.1%})", **missing_fact(statistics)}
+
+
+def bars(statistics: Statistics) -> list[tuple[str, int]]:
+    """The 19 most frequent classes, and the rest together."""
+    known = _known(statistics)
+    shown, rest = known[:19], sum(count for _, count in known[19:])
+    return [*shown, ("other", rest)] if rest else shown
+
+
+def _known(statistics: Statistics) -> list[tuple[str, int]]:
+    pairs = list(zip(statistics["vocabulary"], statistics["counts"], strict=True))
+    return [(text, count) for text, count in pairs if text != UNKNOWN or count]

@@ -1,0 +1,119 @@
+"""Dates and times: read as whole seconds, handed on as nine int32 each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from trainwright_trainer.features.column import Cleaned, Encoded, Feature, Statistics, missing_fact
+from trainwright_trainer.features.missing import mask_of, settle
+from trainwright_trainer.features.times import times_of, wall_clock
+from trainwright_trainer.features.wrong import BadValueError, WrongTypeError, kind_of
+
+PARTS = ("year", "month", "day", "weekday", "yearday", "hour", "minute", "second", "second_of_day")
+"""Month, day and yearday count from 1; weekday from 0, which is Monday."""
+
+_UNREADABLE = (
+    "holds {value} in row {row}, which is no date{expected}. "
+    "Set preprocessing.datetime_format, or use missing_value_strategy drop_row. (Row 1 is the first row of data.)"
+)
+_EPOCH = 0
+
+
+def refuse(feature: Feature) -> None:
+    feature.refuse_set("computed_fill_value")
+
+
+def clean(feature: Feature, values: pa.Array, first_row: int) -> Cleaned:
+    """Seconds since 1970 on the wall clock that the value names, as `pa.timestamp("s")`."""
+    if pa.types.is_dictionary(values.type):
+        values = values.dictionary_decode()
+    kind, wanted = values.type, feature.preprocessing.datetime_format
+    if pa.types.is_timestamp(kind) or pa.types.is_date(kind) or pa.types.is_null(kind):
+        return Cleaned(wall_clock(values))
+    if pa.types.is_integer(kind) and wanted is not None:
+        values = pc.cast(values, pa.string())
+    elif not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+        raise WrongTypeError(f"holds {kind_of(kind)}, the feature is a date.")
+    times = times_of(values, wanted)
+    unfit = pc.and_(times.is_null(), values.is_valid()).to_numpy(zero_copy_only=False)
+    if unfit.any() and feature.strategy != "drop_row":
+        row = int(np.argmax(unfit))
+        raise BadValueError(first_row + row, values[row].as_py(), _unreadable(wanted))
+    return Cleaned(times, int(np.count_nonzero(unfit)))
+
+
+def _unreadable(wanted: str | None) -> str:
+    expected = "" if wanted is None else f" of the form {wanted}".replace("{", "{{").replace("}", "}}")
+    return _UNREADABLE.replace("{expected}", expected)
+
+
+def rounds(feature: Feature) -> int:  # noqa: ARG001
+    return 1
+
+
+def observe(feature: Feature, values: pa.Array, so_far: Statistics) -> tuple[int, int, Any, Any]:  # noqa: ARG001
+    extremes = pc.min_max(values)
+    return len(values), values.null_count, extremes["min"].as_py(), extremes["max"].as_py()
+
+
+def conclude(feature: Feature, states: Sequence[Any], so_far: Statistics) -> dict[str, Any]:  # noqa: ARG001
+    seen = [state for state in states if state[2] is not None]
+    if not seen:
+        raise WrongTypeError("has no date in any training row.")
+    return {
+        "type": "date",
+        "rows": sum(state[0] for state in states),
+        "missing": sum(state[1] for state in states),
+        "min": min(state[2] for state in seen).isoformat(sep=" "),
+        "max": max(state[3] for state in seen).isoformat(sep=" "),
+        "fill": _fill(feature),
+    }
+
+
+def _fill(feature: Feature) -> int | None:
+    """The fill in seconds since 1970; the empty default is the start of 1970."""
+    if feature.strategy != "fill_with_const":
+        return None
+    text = str(feature.preprocessing.fill_value)
+    if not text:
+        return _EPOCH
+    found = times_of(pa.array([text]), feature.preprocessing.datetime_format)[0]
+    if not found.is_valid:
+        raise WrongTypeError(f"cannot be filled with {text!r}: preprocessing.fill_value is no date.")
+    return int(found.value)
+
+
+def notices(feature: Feature, statistics: Statistics) -> list[str]:  # noqa: ARG001
+    return []
+
+
+def encode(feature: Feature, values: pa.Array, statistics: Statistics, first_row: int) -> Encoded:  # noqa: ARG001
+    missing = mask_of(values)
+    fill = None if statistics["fill"] is None else vectors_of(pa.array([statistics["fill"]], pa.timestamp("s")))[0]
+    return settle(vectors_of(values.fill_null(_EPOCH)), [(missing, feature.strategy, fill)])
+
+
+def vectors_of(times: pa.Array) -> npt.NDArray[np.int32]:
+    """int32 [rows, 9] of `PARTS`, of a `pa.timestamp("s")` without nulls."""
+    vectors = np.empty((len(times), len(PARTS)), dtype=np.int32)
+    for part, function in enumerate((pc.year, pc.month, pc.day, pc.day_of_week, pc.day_of_year)):
+        vectors[:, part] = function(times).to_numpy()
+    of_day = pc.cast(times, pa.int64()).to_numpy() % 86_400
+    vectors[:, 5], vectors[:, 6], vectors[:, 7] = of_day // 3600, of_day // 60 % 60, of_day % 60
+    vectors[:, 8] = of_day
+    return vectors
+
+
+def facts(statistics: Statistics) -> dict[str, str]:
+    return {"first": statistics["min"], "last": statistics["max"], **missing_fact(statistics)}
+
+
+def bars(statistics: Statistics) -> list[tuple[str, int]]:  # noqa: ARG001
+    """None: a date's nine parts have no one axis."""
+    return []

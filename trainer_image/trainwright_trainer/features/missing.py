@@ -1,0 +1,93 @@
+"""What is done with a row whose value is missing: the last step of encoding, the same for every type."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from trainwright_trainer.features.column import Encoded, Mask
+
+NEIGHBOURS = ("ffill", "bfill")
+
+
+def mask_of(values: pa.Array) -> Mask | None:
+    """Where the values are null; None where they never are."""
+    if not values.null_count:
+        return None
+    mask: Mask = values.is_null().to_numpy(zero_copy_only=False)
+    return mask
+
+
+def settle(encoded: npt.NDArray[Any], holes: list[tuple[Mask | None, str, Any]], unseen: Mask | None = None) -> Encoded:
+    """The block with its holes treated. `encoded`: [rows] or [rows, n], written to; its values at holes do not matter.
+
+    Each hole is (where, strategy, fill); where `unseen` is set the row is dropped whatever the strategy.
+    """
+    dropped = np.zeros(len(encoded), dtype=np.bool_)
+    neighbours: dict[str, Mask] = {}
+    for where, strategy, fill in holes:
+        if where is None:
+            continue
+        if strategy in NEIGHBOURS:
+            neighbours[strategy] = neighbours[strategy] | where if strategy in neighbours else where
+        if strategy in NEIGHBOURS or strategy == "drop_row":
+            dropped |= where
+        else:
+            encoded[where] = fill
+    if unseen is not None:
+        dropped |= unseen
+    return Encoded(
+        array_of(encoded, dropped if dropped.any() else None),
+        neighbours.get("ffill"),
+        neighbours.get("bfill"),
+        0 if unseen is None else int(np.count_nonzero(unseen)),
+    )
+
+
+def array_of(encoded: npt.NDArray[Any], dropped: Mask | None) -> pa.Array:
+    """[rows] becomes a primitive array, [rows, n] a fixed-size list of n; no value is copied where none is dropped."""
+    if encoded.ndim == 1:
+        return pa.array(encoded, mask=dropped)
+    flat = pa.array(np.ascontiguousarray(encoded).reshape(-1))
+    mask = None if dropped is None else pa.array(dropped)
+    return pa.FixedSizeListArray.from_arrays(flat, encoded.shape[1], mask=mask)
+
+
+def rows_of(values: pa.Array) -> npt.NDArray[Any]:
+    """The inverse of `array_of`, without its nulls' meaning: the values at nulls are anything."""
+    if pa.types.is_fixed_size_list(values.type):
+        size = values.type.list_size
+        flat = values.values.slice(values.offset * size, len(values) * size)
+        return np.asarray(flat.to_numpy(zero_copy_only=False)).reshape(len(values), size)
+    buffer = values.buffers()[1]
+    kind = values.type.to_pandas_dtype()
+    return np.frombuffer(buffer, dtype=kind, count=len(values), offset=values.offset * np.dtype(kind).itemsize)
+
+
+def fill_from_neighbours(column: pa.Array, forward: Mask | None, backward: Mask | None) -> pa.Array:
+    """The whole column with the rows of `forward` filled from the row before, of `backward` from the row after.
+
+    Only rows with a value of their own give one. Where there is none on that side, the other side gives.
+    """
+    given = column.is_valid().to_numpy(zero_copy_only=False)
+    if not given.any() or (forward is None and backward is None):
+        return column
+    before, after = _nearest(given)
+    source = np.where(given, np.arange(len(column)), -1)
+    if forward is not None:
+        source = np.where(forward, np.where(before >= 0, before, after), source)
+    if backward is not None:
+        source = np.where(backward, np.where(after >= 0, after, before), source)
+    dropped = source < 0
+    return array_of(rows_of(column)[np.maximum(source, 0)], dropped if dropped.any() else None)
+
+
+def _nearest(given: Mask) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """For each row, the last given row up to it and the first one from it on; -1 where there is none."""
+    rows = np.arange(len(given))
+    before = np.maximum.accumulate(np.where(given, rows, -1))
+    after = np.minimum.accumulate(np.where(given, rows, len(given))[::-1])[::-1]
+    return before, np.where(after == len(given), -1, after)

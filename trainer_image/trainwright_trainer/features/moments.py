@@ -1,0 +1,103 @@
+"""Count, mean, spread and range of numbers, block by block, in float64; merged in the order of the blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from trainwright_trainer.features.counting import counts_of, total
+
+Floats = npt.NDArray[np.float64]
+BINS = 20
+
+
+@dataclass(frozen=True)
+class State:
+    """`m2` is the sum of squared distances from the mean; `kept` and `counts` are there only where they are needed."""
+
+    rows: int
+    missing: int
+    count: int
+    mean: float
+    m2: float
+    minimum: float
+    maximum: float
+    kept: tuple[Floats, ...] = field(default=())
+    counts: tuple[pa.Table, ...] = field(default=())
+
+    @property
+    def std(self) -> float:
+        """The population's standard deviation."""
+        return float(np.sqrt(self.m2 / self.count))
+
+    def quartiles(self) -> list[float]:
+        """Between two values a quartile lies on the straight line between them, as in numpy's default."""
+        found: list[float] = np.quantile(np.concatenate(self.kept), [0.25, 0.5, 0.75]).tolist()
+        return found
+
+    def mode(self) -> float | None:
+        """The most frequent value, the smallest of several; None where values were not counted."""
+        return float(total(self.counts)["value"][0].as_py()) if self.counts else None
+
+
+def observe(numbers: Floats, rows: int, missing: int, keep: bool, count: bool) -> State:
+    """The state of one block. `numbers`: those of its `rows` rows that are not missing (and no outliers)."""
+    if not len(numbers):
+        return State(rows, missing, 0, 0.0, 0.0, np.inf, -np.inf)
+    mean = float(numbers.mean())
+    distances = numbers - mean
+    return State(
+        rows,
+        missing,
+        len(numbers),
+        mean,
+        float(np.sum(distances * distances)),  # not a dot product: BLAS sums in an order of its threads
+        float(numbers.min()),
+        float(numbers.max()),
+        (numbers,) if keep else (),
+        (counts_of(pa.array(numbers)),) if count else (),
+    )
+
+
+def merge(states: Sequence[State]) -> State:
+    """One state of all, by Chan's formula from left to right."""
+    return reduce(_merge, states)
+
+
+def _merge(left: State, right: State) -> State:
+    count = left.count + right.count
+    mean, m2 = left.mean, left.m2
+    if right.count:
+        distance = right.mean - left.mean
+        mean += distance * right.count / count
+        m2 += right.m2 + distance * distance * left.count * right.count / count
+    return State(
+        left.rows + right.rows,
+        left.missing + right.missing,
+        count,
+        mean,
+        m2,
+        min(left.minimum, right.minimum),
+        max(left.maximum, right.maximum),
+        left.kept + right.kept,
+        left.counts + right.counts,
+    )
+
+
+def edges(minimum: float, maximum: float) -> Floats:
+    """The borders of the histogram's bins; a constant gets bins of its own around it."""
+    if minimum == maximum:
+        minimum, maximum = minimum - 0.5, maximum + 0.5
+    return np.linspace(minimum, maximum, BINS + 1)
+
+
+def histogram(numbers: Floats, minimum: float, maximum: float) -> npt.NDArray[np.int64]:
+    """Counts of `BINS` equal bins over [minimum, maximum]; the last bin holds its right border."""
+    first, *_, last = edges(minimum, maximum)
+    bins = ((numbers - first) * (BINS / (last - first))).astype(np.int64)
+    return np.bincount(np.minimum(bins, BINS - 1), minlength=BINS)

@@ -1,0 +1,219 @@
+"""Numbers: read as float32 or float64, described by the training rows, handed on as float32."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from trainwright_trainer.features import moments
+from trainwright_trainer.features.column import Cleaned, Encoded, Feature, Mask, Statistics, missing_fact
+from trainwright_trainer.features.missing import mask_of, settle
+from trainwright_trainer.features.moments import State
+from trainwright_trainer.features.numerals import numbers_of
+from trainwright_trainer.features.wrong import BadValueError, WrongTypeError, kind_of
+
+Floats = npt.NDArray[np.float64]
+
+_TEXT = (
+    "is text from row {row} on ({value}), the feature is a number. "
+    "Use type category, or missing_value_strategy drop_row. (Row 1 is the first row of data.)"
+)
+_INFINITE = "is infinite from row {row} on ({value}). Mend it, or use missing_value_strategy drop_row."
+_LOG = "holds {value} in row {row}, and log1p needs values above -1. Use another normalization."
+_LARGE = "holds {value} in row {row}, too large for a 32-bit float. Use normalization zscore, or scale the column."
+
+
+def refuse(feature: Feature) -> None:
+    feature.refuse_set("computed_fill_value")
+    feature.refuse_set("computed_outlier_fill_value")
+
+
+def clean(feature: Feature, values: pa.Array, first_row: int) -> Cleaned:
+    if pa.types.is_dictionary(values.type):
+        values = values.dictionary_decode()
+    numbers, unfit = _numbers(values)
+    infinite = _infinite(numbers)
+    unreadable = 0
+    for bad, message in ((unfit, _TEXT), (infinite, _INFINITE)):
+        if bad is None:
+            continue
+        if feature.strategy != "drop_row":
+            row = int(np.argmax(bad))
+            raise BadValueError(first_row + row, values[row].as_py(), message)
+        unreadable += int(np.count_nonzero(bad))
+    if infinite is not None:
+        numbers = pc.if_else(pa.array(infinite), None, numbers)
+    return Cleaned(_nan_is_null(numbers), unreadable)
+
+
+def _numbers(values: pa.Array) -> tuple[pa.Array, Mask | None]:
+    kind = values.type
+    if pa.types.is_float32(kind) or pa.types.is_float64(kind):
+        return values, None
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        return numbers_of(values)
+    if any(test(kind) for test in (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_null)):
+        return pc.cast(values, pa.float64(), safe=False), None
+    if pa.types.is_boolean(kind):
+        return pc.cast(pc.cast(values, pa.uint8()), pa.float64()), None
+    raise WrongTypeError(f"holds {kind_of(kind)}, the feature is a number.")
+
+
+def _infinite(numbers: pa.Array) -> Mask | None:
+    infinite = pc.is_inf(numbers)
+    if not pc.any(infinite).as_py():
+        return None
+    mask: Mask = pc.fill_null(infinite, False).to_numpy(zero_copy_only=False)
+    return mask
+
+
+def _nan_is_null(numbers: pa.Array) -> pa.Array:
+    nan = pc.is_nan(numbers)
+    return pc.if_else(nan, None, numbers) if pc.any(nan).as_py() else numbers
+
+
+def rounds(feature: Feature) -> int:
+    """The histogram needs the range first, and what is no outlier needs the outliers' bounds."""
+    return 2 if feature.preprocessing.outlier_strategy is None else 3
+
+
+def observe(feature: Feature, values: pa.Array, so_far: Statistics) -> State | npt.NDArray[np.int64]:
+    numbers = values.drop_null().to_numpy().astype(np.float64)
+    if "outliers" in so_far:
+        numbers = numbers[~_outside(numbers, so_far)]
+    if "shift" in so_far:
+        return moments.histogram(numbers, so_far["min"], so_far["max"])
+    return moments.observe(numbers, len(values), values.null_count, _keeps(feature), _counts(feature))
+
+
+def _keeps(feature: Feature) -> bool:
+    """Quartiles are exact, so they need every value at once; nothing else does."""
+    return bool(feature.preprocessing.normalization == "iq")
+
+
+def _counts(feature: Feature) -> bool:
+    return "fill_with_mode" in (feature.strategy, feature.preprocessing.outlier_strategy)
+
+
+def _outside(numbers: Floats, statistics: Statistics) -> Mask:
+    low, high = statistics["outliers"]["low"], statistics["outliers"]["high"]
+    outside: Mask = (numbers < low) | (numbers > high)
+    return outside
+
+
+def conclude(feature: Feature, states: Sequence[Any], so_far: Statistics) -> dict[str, Any]:
+    if "shift" in so_far:
+        edges = moments.edges(so_far["min"], so_far["max"])
+        return {**so_far, "histogram": {"edges": edges.tolist(), "counts": np.sum(states, axis=0).tolist()}}
+    state = moments.merge(states)
+    if not state.count:
+        raise WrongTypeError("has no number in any training row.")
+    if feature.preprocessing.outlier_strategy is not None and not so_far:
+        reach = feature.preprocessing.outlier_threshold * state.std
+        return {"outliers": {"low": state.mean - reach, "high": state.mean + reach, "inside": state.count}}
+    return _described(feature, state, so_far)
+
+
+def _described(feature: Feature, state: State, so_far: Statistics) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "type": "number",
+        "rows": state.rows,
+        "missing": state.missing,
+        "mean": state.mean,
+        "std": state.std,
+        "min": state.minimum,
+        "max": state.maximum,
+    }
+    if _keeps(feature):
+        found.update(zip(("q1", "q2", "q3"), state.quartiles(), strict=True))
+    found.update(_scale(feature.preprocessing.normalization, found))
+    found["fill"] = _fill(feature, feature.strategy, state)
+    if so_far:
+        bounds = so_far["outliers"]
+        found["outliers"] = {"low": bounds["low"], "high": bounds["high"], "count": bounds["inside"] - state.count}
+        found["outlier_fill"] = _fill(feature, feature.preprocessing.outlier_strategy, state)
+    return found
+
+
+def _scale(normalization: str | None, found: Statistics) -> dict[str, Any]:
+    """`shift` and `scale`: encoded = (x - shift) / scale, after log1p where that is asked for. A scale is never 0."""
+    if normalization == "log1p" and found["min"] <= -1:
+        raise WrongTypeError(f"holds {found['min']:g}, and log1p needs values above -1. Use another normalization.")
+    shift, scale = {
+        "zscore": (found["mean"], found["std"]),
+        "minmax": (found["min"], found["max"] - found["min"]),
+        "iq": (found.get("q2"), found.get("q3", 0) - found.get("q1", 0)),
+    }.get(normalization or "", (0.0, 1.0))
+    return {"normalization": normalization, "shift": shift, "scale": scale or 1.0}
+
+
+def _fill(feature: Feature, strategy: str, state: State) -> float | None:
+    """The value that fills a gap, in the column's own units; None where a neighbour fills it or the row is dropped."""
+    if strategy == "fill_with_const":
+        fill = float(feature.preprocessing.fill_value)
+        if feature.preprocessing.normalization == "log1p" and fill <= -1:
+            raise WrongTypeError(f"cannot be filled with {fill:g}: log1p needs values above -1.")
+        return fill
+    return {"fill_with_mean": state.mean, "fill_with_mode": state.mode()}.get(strategy)
+
+
+def notices(feature: Feature, statistics: Statistics) -> list[str]:  # noqa: ARG001
+    return []
+
+
+def encode(feature: Feature, values: pa.Array, statistics: Statistics, first_row: int) -> Encoded:
+    missing = mask_of(values)
+    numbers = values.to_numpy(zero_copy_only=False).astype(np.float64)
+    outliers = _outside(numbers, statistics) if "outliers" in statistics else None
+    scaled = _scaled(numbers, statistics, first_row)
+    holes = [(missing, feature.strategy, _filled(statistics, "fill"))]
+    if outliers is not None:
+        holes.append((outliers, feature.preprocessing.outlier_strategy, _filled(statistics, "outlier_fill")))
+    return settle(scaled, holes)
+
+
+def _scaled(numbers: Floats, statistics: Statistics, first_row: int) -> npt.NDArray[np.float32]:
+    if statistics["normalization"] == "log1p":
+        _no_row(numbers <= -1, numbers, first_row, _LOG)
+        numbers = np.log1p(numbers)
+    else:
+        numbers = (numbers - statistics["shift"]) / statistics["scale"]
+    with np.errstate(over="ignore"):
+        scaled = numbers.astype(np.float32)
+    _no_row(np.isinf(scaled), numbers, first_row, _LARGE)
+    return scaled
+
+
+def _no_row(bad: Mask, numbers: Floats, first_row: int, message: str) -> None:
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise BadValueError(first_row + row, float(numbers[row]), message)
+
+
+def _filled(statistics: Statistics, key: str) -> float | None:
+    fill = statistics[key]
+    return None if fill is None else float(_scaled(np.array([fill]), statistics, 0)[0])
+
+
+def decode(encoded: npt.NDArray[Any], statistics: Statistics) -> Floats:
+    """Encoded numbers in the column's own units again: what a model of a normalised target predicts."""
+    if statistics["normalization"] == "log1p":
+        return np.expm1(encoded.astype(np.float64))
+    return encoded.astype(np.float64) * float(statistics["scale"]) + float(statistics["shift"])
+
+
+def facts(statistics: Statistics) -> dict[str, str]:
+    shown = {word: f"{statistics[word]:,.6g}" for word in ("mean", "std", "min", "max")}
+    if "outliers" in statistics:
+        shown["outliers"] = f"{statistics['outliers']['count']:,}"
+    return {**shown, **missing_fact(statistics)}
+
+
+def bars(statistics: Statistics) -> list[tuple[str, int]]:
+    histogram = statistics["histogram"]
+    return [(f"{edge:,.4g}", count) for edge, count in zip(histogram["edges"], histogram["counts"], strict=False)]

@@ -1,0 +1,22 @@
+"""Which module reads which type of feature. A new type is one file, and one line here."""
+
+from __future__ import annotations
+
+from trainwright_trainer.errors import not_built
+from trainwright_trainer.features import binary, category, date, number, vector
+from trainwright_trainer.features.column import FeatureType
+
+FEATURES: dict[str, FeatureType] = {
+    "number": number,
+    "binary": binary,
+    "category": category,
+    "date": date,
+    "vector": vector,
+}
+
+
+def feature_type(word: str, path: str) -> FeatureType:
+    """The module of a feature type; raises `Mistakes` for those that this version lacks."""
+    if word not in FEATURES:
+        raise not_built(f"{path}.type", word, ", ".join(FEATURES))
+    return FEATURES[word]

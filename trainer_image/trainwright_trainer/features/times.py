@@ -1,0 +1,93 @@
+"""Text to points in time, on the wall clock that the text names."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+SECONDS = pa.timestamp("s")
+_ZONE = r"(?i)(:\d{2}(?:\.\d+)?)\s*(?:z|utc|[+-]\d{2}(?::?\d{2})?)$"
+_FRACTION = r"(:\d{2})[.,]\d+$"
+_OTHER_FORMS = (
+    "%Y/%m/%d %H:%M:%S",
+    "%Y/%m/%d %H:%M",
+    "%Y/%m/%d",
+    "%Y%m%d",
+    "%d %b %Y",
+    "%d %B %Y",
+    "%b %d, %Y",
+    "%B %d, %Y",
+)
+"""Read without a datetime_format beside ISO 8601: none of them can mean two days."""
+
+
+def wall_clock(values: pa.Array) -> pa.Array:
+    """Dates and timestamps of any unit as `pa.timestamp("s")`, rounded down; a zone's own clock is kept."""
+    if pa.types.is_null(values.type):
+        return pc.cast(values, SECONDS)
+    if pa.types.is_timestamp(values.type) and values.type.tz is not None:
+        values = pc.local_timestamp(values)
+    if pa.types.is_timestamp(values.type):
+        values = pc.floor_temporal(values, unit="second")
+    return pc.cast(values, SECONDS)
+
+
+def times_of(texts: pa.Array, wanted: str | None) -> pa.Array:
+    """`pa.timestamp("s")`; null where the text is missing or no time of the form `wanted` (None: the usual forms)."""
+    coded = texts.dictionary_encode()
+    distinct = coded.dictionary
+    times = _of_form(distinct, wanted) if wanted is not None else _usual(distinct)
+    return pc.take(times, coded.indices)
+
+
+def _usual(texts: pa.Array) -> pa.Array:
+    plain = pc.replace_substring_regex(pc.utf8_trim_whitespace(texts), _ZONE, r"\1")
+    plain = pc.replace_substring_regex(plain, _FRACTION, r"\1")
+    try:
+        return pc.cast(plain, SECONDS)
+    except pa.ArrowInvalid:
+        return pa.array([_first_reading(text) for text in plain.to_pylist()], SECONDS)
+
+
+def _first_reading(text: str | None) -> int | None:
+    if text is None:
+        return None
+    for form in _OTHER_FORMS:
+        found = _reading(text, form)
+        if found is not None:
+            return found
+    try:
+        return _seconds(datetime.fromisoformat(text))
+    except ValueError:
+        return None
+
+
+def _of_form(texts: pa.Array, form: str) -> pa.Array:
+    """Arrow reads most; what it cannot, or would not write again as it stands, is left to Python's strptime."""
+    try:
+        times = pc.strptime(texts, format=form, unit="s", error_is_null=True)
+        again = pc.strftime(times, format=form)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return pa.array([_reading(text, form) for text in texts.to_pylist()], SECONDS)
+    same = pc.fill_null(pc.equal(again, texts), False).to_numpy(zero_copy_only=False)
+    found = pc.cast(times, pa.int64()).to_pylist()
+    for row in np.flatnonzero(~same).tolist():
+        found[row] = _reading(texts[row].as_py(), form)
+    return pa.array(found, SECONDS)
+
+
+def _reading(text: str | None, form: str) -> int | None:
+    if text is None:
+        return None
+    try:
+        return _seconds(datetime.strptime(text.strip(), form))
+    except ValueError:
+        return None
+
+
+def _seconds(time: datetime) -> int:
+    """Of the wall clock, whatever its zone, rounded down."""
+    return int(time.replace(tzinfo=UTC, microsecond=0).timestamp())

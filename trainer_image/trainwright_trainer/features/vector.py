@@ -1,0 +1,202 @@
+"""Vectors: lists of numbers, or text with white space between numbers; handed on as fixed-size lists of float32."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from trainwright_trainer.features.column import Cleaned, Encoded, Feature, Mask, Statistics, missing_fact
+from trainwright_trainer.features.counting import counts_of, total
+from trainwright_trainer.features.missing import array_of, mask_of, rows_of, settle
+from trainwright_trainer.features.numerals import numbers_of
+from trainwright_trainer.features.wrong import BadValueError, WrongTypeError, kind_of
+
+_SIZE = "has {found} numbers in row {{row}}, and {size} in the rows before. A vector column has one size."
+_WANTED = "has {found} numbers in row {{row}}, and preprocessing.vector_size is {size}."
+_UNFIT = (
+    "holds {value} in row {row}, which is no vector of numbers. Mend it, or use missing_value_strategy drop_row. "
+    "(Row 1 is the first row of data.)"
+)
+
+
+def refuse(feature: Feature) -> None:
+    feature.refuse_set("computed_fill_value")
+
+
+def clean(feature: Feature, values: pa.Array, first_row: int) -> Cleaned:
+    """`fixed_size_list<float32>`; a block that holds no vector at all is of size 0."""
+    lists = _lists(values)
+    sizes = pc.fill_null(pc.list_value_length(lists), -1).to_numpy(zero_copy_only=False)
+    numbers, unfit = _numbers(lists, sizes)
+    if unfit is not None and feature.strategy != "drop_row":
+        row = int(np.argmax(unfit))
+        raise BadValueError(first_row + row, values[row].as_py(), _UNFIT)
+    present = (sizes >= 0) if unfit is None else (sizes >= 0) & ~unfit
+    if not present.any():
+        return Cleaned(pa.nulls(len(values), pa.list_(pa.float32(), 0)), _count(unfit))
+    size = feature.preprocessing.vector_size or int(sizes[np.argmax(present)])
+    _one_size(sizes, present, size, first_row, feature.preprocessing.vector_size is not None)
+    return Cleaned(_fixed(numbers, sizes, present, size), _count(unfit))
+
+
+def _lists(values: pa.Array) -> pa.Array:
+    if pa.types.is_dictionary(values.type):
+        values = values.dictionary_decode()
+    kind = values.type
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        trimmed = pc.utf8_trim_whitespace(values)
+        return pc.utf8_split_whitespace(pc.if_else(pc.equal(trimmed, ""), None, trimmed))
+    if pa.types.is_null(kind):
+        return pc.cast(values, pa.list_(pa.float32()))
+    if pa.types.is_fixed_size_list(kind):
+        return pc.cast(values, pa.list_(kind.value_type))
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        return values
+    raise WrongTypeError(f"holds {kind_of(kind)}, the feature is a vector.")
+
+
+def _numbers(lists: pa.Array, sizes: npt.NDArray[np.int32]) -> tuple[npt.NDArray[np.float32], Mask | None]:
+    """All numbers one after the other, and the rows that hold something else (None: none)."""
+    flat = lists.flatten()
+    if pa.types.is_string(flat.type) or pa.types.is_large_string(flat.type):
+        flat, _ = numbers_of(flat)
+    try:
+        numbers = pc.cast(flat, pa.float32(), safe=False).to_numpy(zero_copy_only=False)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise WrongTypeError(f"holds lists of {kind_of(flat.type)}, the feature is a vector of numbers.") from error
+    finite = np.isfinite(numbers)
+    if finite.all():
+        return numbers, None
+    owners = np.repeat(np.arange(len(sizes)), np.maximum(sizes, 0))
+    unfit = np.zeros(len(sizes), dtype=np.bool_)
+    unfit[owners[~finite]] = True
+    return numbers, unfit
+
+
+def _count(unfit: Mask | None) -> int:
+    return 0 if unfit is None else int(np.count_nonzero(unfit))
+
+
+def _one_size(sizes: npt.NDArray[np.int32], present: Mask, size: int, first_row: int, wanted: bool) -> None:
+    wrong = present & (sizes != size)
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        message = (_WANTED if wanted else _SIZE).format(found=int(sizes[row]), size=size)
+        raise BadValueError(first_row + row, None, message)
+
+
+def _fixed(numbers: npt.NDArray[np.float32], sizes: npt.NDArray[np.int32], present: Mask, size: int) -> pa.Array:
+    if present.all():
+        return array_of(numbers.reshape(-1, size), None)
+    rows = np.zeros((len(sizes), size), dtype=np.float32)
+    owners = np.repeat(present, np.maximum(sizes, 0))
+    rows[present] = numbers[owners].reshape(-1, size)
+    return array_of(rows, ~present)
+
+
+@dataclass(frozen=True)
+class State:
+    """Sums over the vectors of one block; `counts` of whole vectors only where their mode is asked for."""
+
+    rows: int
+    missing: int
+    size: int
+    mean: npt.NDArray[np.float64]
+    m2: npt.NDArray[np.float64]
+    counts: tuple[pa.Table, ...]
+
+
+def rounds(feature: Feature) -> int:  # noqa: ARG001
+    return 1
+
+
+def observe(feature: Feature, values: pa.Array, so_far: Statistics) -> State:  # noqa: ARG001
+    size = values.type.list_size
+    present = values.drop_null()
+    vectors = rows_of(present).astype(np.float64) if size else np.zeros((0, 0))
+    if not len(vectors):
+        return State(len(values), values.null_count, 0, np.zeros(0), np.zeros(0), ())
+    mean = vectors.mean(axis=0)
+    counts = (counts_of(_as_bytes(present)),) if feature.strategy == "fill_with_mode" else ()
+    return State(len(values), values.null_count, size, mean, ((vectors - mean) ** 2).sum(axis=0), counts)
+
+
+def _as_bytes(vectors: pa.Array) -> pa.Array:
+    """Vectors as opaque values that can be counted; `vectors` holds no null."""
+    data = np.ascontiguousarray(rows_of(vectors))
+    width = data.shape[1] * data.itemsize
+    return pa.Array.from_buffers(pa.binary(width), len(data), [None, pa.py_buffer(data)])
+
+
+def conclude(feature: Feature, states: Sequence[Any], so_far: Statistics) -> dict[str, Any]:  # noqa: ARG001
+    seen = [state for state in states if state.size]
+    if not seen:
+        raise WrongTypeError("has no vector in any training row.")
+    sizes = sorted({state.size for state in seen})
+    if len(sizes) > 1:
+        raise WrongTypeError(f"has vectors of {sizes[0]} and of {sizes[1]} numbers. A vector column has one size.")
+    count, mean, m2 = _moments(seen)
+    return {
+        "type": "vector",
+        "rows": sum(state.rows for state in states),
+        "missing": sum(state.missing for state in states),
+        "size": sizes[0],
+        "mean": mean.tolist(),
+        "std": np.sqrt(m2 / count).tolist(),
+        "fill": _fill(feature, sizes[0], seen),
+    }
+
+
+def _moments(states: Sequence[State]) -> tuple[int, npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Chan's formula, from left to right."""
+    count, mean, m2 = 0, np.zeros(states[0].size), np.zeros(states[0].size)
+    for state in states:
+        added = state.rows - state.missing
+        distance = state.mean - mean
+        m2 = m2 + state.m2 + distance * distance * (count * added / (count + added))
+        mean = mean + distance * (added / (count + added))
+        count += added
+    return count, mean, m2
+
+
+def _fill(feature: Feature, size: int, states: Sequence[State]) -> list[float] | None:
+    if feature.strategy == "fill_with_mode":
+        most: bytes = total([table for state in states for table in state.counts])["value"][0].as_py()
+        return [float(number) for number in np.frombuffer(most, dtype=np.float32)]
+    if feature.strategy != "fill_with_const":
+        return None
+    given = [float(number) for number in str(feature.preprocessing.fill_value).split()]
+    if given and len(given) != size:
+        raise WrongTypeError(f"has vectors of {size} numbers, and preprocessing.fill_value has {len(given)}.")
+    return given or [0.0] * size
+
+
+def notices(feature: Feature, statistics: Statistics) -> list[str]:  # noqa: ARG001
+    return []
+
+
+def encode(feature: Feature, values: pa.Array, statistics: Statistics, first_row: int) -> Encoded:
+    size, found = statistics["size"], values.type.list_size
+    missing = mask_of(values)
+    if found != size and values.null_count < len(values):
+        row = int(np.argmax(values.is_valid().to_numpy(zero_copy_only=False)))
+        raise BadValueError(first_row + row, None, _SIZE.format(found=found, size=size))
+    vectors = rows_of(values).copy() if found == size else np.zeros((len(values), size), np.float32)
+    return settle(vectors, [(missing, feature.strategy, statistics["fill"])])
+
+
+def facts(statistics: Statistics) -> dict[str, str]:
+    mean, std = np.mean(statistics["mean"]), np.mean(statistics["std"])
+    numbers = {"size": f"{statistics['size']:,}", "mean": f"{mean:,.6g}", "std": f"{std:,.6g}"}
+    return {**numbers, **missing_fact(statistics)}
+
+
+def bars(statistics: Statistics) -> list[tuple[str, int]]:  # noqa: ARG001
+    """None: a vector has no one axis."""
+    return []
