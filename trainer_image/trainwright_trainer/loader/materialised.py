@@ -1,0 +1,174 @@
+"""The encoded data as one tensor per dtype and split, filled straight from Arrow, and the batches of an epoch.
+
+A row is valid where no feature is null. Order and batches count valid rows alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import torch
+
+from trainwright_trainer.data.order import Purpose, hashes, key
+from trainwright_trainer.data.prepared import SPLIT_NAMES, Prepared
+from trainwright_trainer.loader.batch import Batch, Layout
+
+# Rows that are moved at a time while filling, and while gathering an epoch: they stay in the cache of a core.
+_FILL_ROWS = 65_536
+_GATHER_ROWS = 16_384
+
+
+@dataclass(frozen=True)
+class Split:
+    """The valid rows of one part, in source order: `floats` [n, F], `ints` [n, C] int64, `rows` source row numbers."""
+
+    floats: torch.Tensor
+    ints: torch.Tensor
+    rows: npt.NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def batches(self, size: int) -> Iterator[Batch]:
+        """Every row once, in source order, `size` at a time. Views, no copies."""
+        for start in range(0, len(self), size):
+            part = slice(start, start + size)
+            yield Batch(self.floats[part], self.ints[part], self.rows[part])
+
+
+def materialise(prepared: Prepared, layout: Layout, dtype: torch.dtype) -> dict[str, Split]:
+    """Train, validation and test (which may be empty) of `prepared`, in the run's dtype."""
+    valid = valid_rows(prepared)
+    return {name: _split(prepared, layout, dtype, valid, code) for code, name in enumerate(SPLIT_NAMES)}
+
+
+def valid_rows(prepared: Prepared) -> npt.NDArray[np.bool_]:
+    """[rows]: whether no feature is null there."""
+    valid = np.ones(prepared.rows, dtype=np.bool_)
+    for column in prepared.columns.values():
+        if column.null_count:
+            valid &= column.is_valid().to_numpy()
+    return valid
+
+
+def everything(prepared: Prepared, layout: Layout, dtype: torch.dtype) -> Split:
+    """All valid rows, whatever their split: what `predict` reads."""
+    return _fill(prepared, layout, dtype, np.flatnonzero(valid_rows(prepared)))
+
+
+def _split(prepared: Prepared, layout: Layout, dtype: torch.dtype, valid: npt.NDArray[np.bool_], code: int) -> Split:
+    return _fill(prepared, layout, dtype, np.flatnonzero(valid & (prepared.splits == code)))
+
+
+def _fill(prepared: Prepared, layout: Layout, dtype: torch.dtype, rows: npt.NDArray[np.int64]) -> Split:
+    floats = torch.empty((len(rows), layout.float_width), dtype=dtype)
+    ints = torch.empty((len(rows), layout.int_width), dtype=torch.int64)
+    targets = {"floats": floats.numpy(), "ints": ints.numpy()}
+    # Block by block, so that the rows being written stay in the cache while their columns come one after the other.
+    for start in range(0, prepared.rows, _FILL_ROWS):
+        low, high = np.searchsorted(rows, (start, start + _FILL_ROWS))
+        for name, place in layout.columns.items():
+            block = prepared.columns[name].slice(start, _FILL_ROWS)
+            target = targets[place.tensor][low:high, place.start : place.stop]
+            _fill_block(block, rows[low:high] - start, target)
+    return Split(floats, ints, rows)
+
+
+def _fill_block(block: pa.ChunkedArray, rows: npt.NDArray[np.int64], target: npt.NDArray[np.generic]) -> None:
+    """Writes rows `rows` of `block` (counted from its start, ascending) into `target`, [rows, width]."""
+    start = 0
+    for chunk in block.chunks:
+        low, high = np.searchsorted(rows, (start, start + len(chunk)))
+        target[low:high] = _values(chunk)[rows[low:high] - start]
+        start += len(chunk)
+
+
+def _values(array: pa.Array) -> npt.NDArray[np.generic]:
+    """[rows, width]: a view of the Arrow buffer. Nulls hold anything; their rows are never read."""
+    width = 1
+    if pa.types.is_fixed_size_list(array.type):
+        width = array.type.list_size
+        # `values` is the child of all rows, and knows nothing of this array's offset.
+        array = array.values.slice(array.offset * width, len(array) * width)
+    flat = np.frombuffer(array.buffers()[1], dtype=array.type.to_pandas_dtype(), offset=_bytes_before(array))
+    return flat[: len(array)].reshape(-1, width)
+
+
+def _bytes_before(array: pa.Array) -> int:
+    return int(array.offset * array.type.byte_width)
+
+
+def epoch_positions(split: Split, seed: int, epoch: int) -> npt.NDArray[np.int64]:
+    """Positions in `split` in the order of the epoch: `order.epoch_order` gives the row numbers that stand there."""
+    return np.argsort(hashes(key(seed, Purpose.EPOCH, epoch), split.rows))
+
+
+@dataclass(frozen=True)
+class Cut:
+    """How an epoch is cut: rows of a global batch, and which of `world` slices of each is this process's."""
+
+    global_rows: int
+    rank: int = 0
+    world: int = 1
+
+    def bounds(self, rows: int, first: int) -> list[tuple[int, int]]:
+        """The slices of the global batches from row `first` (a multiple of `global_rows`) to the end of `rows`."""
+        found = []
+        for start in range(first, rows, self.global_rows):
+            length = min(self.global_rows, rows - start)
+            found.append((start + length * self.rank // self.world, start + length * (self.rank + 1) // self.world))
+        return found
+
+
+def epoch_batches(
+    split: Split,
+    positions: npt.NDArray[np.int64] | None,
+    cut: Cut,
+    first: int = 0,
+    device: torch.device | None = None,
+) -> Iterator[Batch]:
+    """This process's slice of every global batch of an epoch, from row `first` of its order on.
+
+    `positions` is the epoch's order; None is the source order. Slices of several batches are gathered at once, so that
+    a step gets cheap views; a GPU gets them through pinned memory while it computes.
+    """
+    bounds = cut.bounds(len(split), first)
+    together = max(1, _GATHER_ROWS // cut.global_rows)
+    for start in range(0, len(bounds), together):
+        yield from _gathered(split, positions, bounds[start : start + together], device)
+
+
+def _gathered(
+    split: Split,
+    positions: npt.NDArray[np.int64] | None,
+    bounds: list[tuple[int, int]],
+    device: torch.device | None,
+) -> Iterator[Batch]:
+    order = np.arange(bounds[0][0], bounds[-1][1]) if positions is None else positions[bounds[0][0] : bounds[-1][1]]
+    if len(order) != sum(stop - start for start, stop in bounds):
+        order = np.concatenate([order[start - bounds[0][0] : stop - bounds[0][0]] for start, stop in bounds])
+    index = torch.from_numpy(order)
+    floats = moved(split.floats.index_select(0, index), device)
+    ints = moved(split.ints.index_select(0, index), device)
+    rows = split.rows[order]
+    done = 0
+    for start, stop in bounds:
+        part = slice(done, done + stop - start)
+        yield Batch(floats[part], ints[part], rows[part])
+        done += stop - start
+
+
+def moved(tensor: torch.Tensor, device: torch.device | None) -> torch.Tensor:
+    """The tensor on `device`; the copy to a GPU runs beside what it computes."""
+    if device is None or device.type == "cpu":
+        return tensor
+    return tensor.pin_memory().to(device, non_blocking=True)
+
+
+def sizes(splits: Mapping[str, Split]) -> dict[str, int]:
+    """Valid rows of each part."""
+    return {name: len(split) for name, split in splits.items()}

@@ -1,0 +1,43 @@
+"""How long a run is, and where its evaluation rounds lie: whole numbers, known before the first step."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from trainwright_api.config.trainer import TrainerConfig
+
+
+@dataclass(frozen=True)
+class Plan:
+    """`rows` of the training split, cut into global batches. A round is an evaluation and a checkpoint."""
+
+    rows: int
+    global_rows: int
+    total_steps: int
+    steps_per_round: int
+
+    @property
+    def steps_per_epoch(self) -> int:
+        return math.ceil(self.rows / self.global_rows)
+
+    def ends_round(self, step: int) -> bool:
+        """Whether a round follows when `step` steps are done. The end of training is one, wherever it falls."""
+        return step % self.steps_per_round == 0 or step == self.total_steps
+
+    def rows_before(self, step_of_epoch: int) -> int:
+        """Rows of an epoch that its first `step_of_epoch` steps see."""
+        return min(self.rows, step_of_epoch * self.global_rows)
+
+
+def plan(trainer: TrainerConfig, rows: int, global_rows: int) -> Plan:
+    """`train_steps` comes before `epochs`; a round is never longer than an epoch, nor than the run."""
+    steps = math.ceil(rows / global_rows)
+    total = trainer.train_steps or trainer.epochs * steps
+    return Plan(rows, global_rows, total, min(_steps_per_round(trainer, steps), total))
+
+
+def _steps_per_round(trainer: TrainerConfig, steps_per_epoch: int) -> int:
+    if trainer.checkpoints_per_epoch:
+        return max(1, steps_per_epoch // trainer.checkpoints_per_epoch)
+    return min(trainer.steps_per_checkpoint or steps_per_epoch, steps_per_epoch)

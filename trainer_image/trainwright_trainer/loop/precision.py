@@ -1,0 +1,47 @@
+"""In which numbers the model computes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+import torch
+
+from trainwright_api.config.trainer import TrainerConfig
+
+DTYPES = {"float32": torch.float32, "float64": torch.float64}
+
+
+class Precision:
+    """`autocast()` surrounds a training pass. `scaler` is there where float16 needs its gradients scaled.
+
+    Mixed precision is bfloat16 where the device has it (a CPU always), else float16. Evaluation is never in it.
+    """
+
+    def __init__(self, trainer: TrainerConfig, device: torch.device) -> None:
+        self.dtype = DTYPES[trainer.precision]
+        half = device.type == "cuda" and not torch.cuda.is_bf16_supported()
+        self._mixed = trainer.use_mixed_precision
+        self._kind = torch.float16 if half else torch.bfloat16
+        self._device = device.type
+        self.scaler = torch.amp.GradScaler(device.type) if self._mixed and half else None
+
+    @property
+    def mixed(self) -> bool:
+        return self._mixed
+
+    def autocast(self) -> AbstractContextManager[Any]:
+        return torch.autocast(self._device, self._kind) if self._mixed else nullcontext()
+
+    def forward(self, model: Callable[..., Any]) -> Callable[..., Any]:
+        """`model` with logits in the run's own precision: losses are never computed in half of it."""
+        if not self._mixed:
+            return model
+
+        def computed(batch: Any) -> dict[str, torch.Tensor]:
+            with self.autocast():
+                logits = model(batch)
+            return {name: tensor.to(self.dtype) for name, tensor in logits.items()}
+
+        return computed

@@ -1,0 +1,135 @@
+"""The whole state of training as a `Snapshot`, and back. What is not here is a function of (seed, step).
+
+Tensors: `model.<name>`, `optimizer.<key>.<parameter>`, `metrics.<name>`, and `best.<name>` only where the best round is
+not the one of this very snapshot. State: counters and scores, as plain JSON.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import torch
+from torch import nn
+from torch.optim import Optimizer
+
+from trainwright_trainer.loop.best import Best
+from trainwright_trainer.loop.seams import Metrics, Tensors, Trainable
+from trainwright_trainer.optim.plateau import Plateau
+from trainwright_trainer.progress.events import Evaluated
+from trainwright_trainer.rundir.snapshot import Position, Snapshot
+
+
+@dataclass
+class Progress:
+    """How far training has come. `seconds` counts all attempts before this one."""
+
+    step: int = 0
+    epoch: int = 0
+    rows: int = 0
+    seconds: float = 0.0
+    history: list[Evaluated] = field(default_factory=list)
+
+    @property
+    def position(self) -> Position:
+        return Position(self.step, self.epoch, self.rows)
+
+
+@dataclass(frozen=True)
+class State:
+    """The parts that change while training."""
+
+    seed: int
+    model: Trainable
+    optimizer: Optimizer
+    scaler: torch.amp.GradScaler | None
+    metrics: Metrics
+    plateau: Plateau
+    best: Best
+    progress: Progress
+
+    def capture(self, seconds: float, score: float | None) -> Snapshot:
+        """A copy of everything, on the CPU. `seconds` of training so far, over all attempts."""
+        progress, best = self.progress, self.best
+        best_is_here = best.weights is not None and best.step == progress.step
+        weights = best.weights if best_is_here and best.weights is not None else copied(self.model.state_dict())
+        tensors = prefixed("model", weights) | self._optimizer_tensors()
+        tensors |= prefixed("metrics", self.metrics.tensors())
+        if best.weights is not None and not best_is_here:
+            tensors |= prefixed("best", best.weights)
+        state = {
+            "seed": self.seed,
+            "seconds": seconds,
+            "history": [asdict(round_) for round_ in progress.history],
+            "best": best.state() | {"here": best_is_here, "known": best.weights is not None},
+            "plateau": self.plateau.state(),
+            "optimizer": self._optimizer_values(),
+            "scaler": self.scaler.state_dict() if self.scaler is not None else None,
+        }
+        return Snapshot(progress.position, tensors, state, score)
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Puts everything where it was when `snapshot` was captured."""
+        tensors, state = snapshot.tensors, snapshot.state
+        self.model.load_state_dict(under("model", tensors))
+        self._restore_optimizer(under("optimizer", tensors), state["optimizer"])
+        self.metrics.load(under("metrics", tensors))
+        self.plateau.load(state["plateau"])
+        weights = copied(under("model" if state["best"]["here"] else "best", tensors))
+        self.best.load(state["best"], weights if state["best"]["known"] else None)
+        if self.scaler is not None and state["scaler"]:
+            self.scaler.load_state_dict(state["scaler"])
+        progress, position = self.progress, snapshot.position
+        progress.step, progress.epoch, progress.rows = position.step, position.epoch, position.rows
+        progress.seconds = state["seconds"]
+        progress.history[:] = [Evaluated(**round_) for round_ in state["history"]]
+
+    def _named(self) -> list[tuple[str, nn.Parameter]]:
+        return [(name, one) for name, one in self.model.named_parameters() if one in self.optimizer.state]
+
+    def _optimizer_tensors(self) -> dict[str, torch.Tensor]:
+        return {
+            f"optimizer.{key}.{name}": value.detach().to("cpu", copy=True)
+            for name, parameter in self._named()
+            for key, value in self.optimizer.state[parameter].items()
+            if isinstance(value, torch.Tensor)
+        }
+
+    def _optimizer_values(self) -> dict[str, dict[str, Any]]:
+        """What an optimizer keeps beside tensors."""
+        found = {
+            name: {k: v for k, v in self.optimizer.state[parameter].items() if not isinstance(v, torch.Tensor)}
+            for name, parameter in self._named()
+        }
+        return {name: values for name, values in found.items() if values}
+
+    def _restore_optimizer(self, tensors: Tensors, values: Mapping[str, Mapping[str, Any]]) -> None:
+        self.optimizer.state.clear()
+        parameters = dict(self.model.named_parameters())
+        for name, plain in values.items():
+            self.optimizer.state[parameters[name]].update(plain)
+        for path, tensor in tensors.items():
+            key, _, name = path.partition(".")
+            parameter = parameters[name]
+            device = torch.device("cpu") if key == "step" and not self._fused else parameter.device
+            self.optimizer.state[parameter][key] = tensor.to(device, copy=True)
+
+    @property
+    def _fused(self) -> bool:
+        """A fused optimizer counts its steps on the device of the parameters, the others on the CPU."""
+        return bool(self.optimizer.defaults.get("fused"))
+
+
+def copied(tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """The same values in memory of their own, on the CPU."""
+    return {name: tensor.detach().to("cpu", copy=True) for name, tensor in tensors.items()}
+
+
+def prefixed(prefix: str, tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    return {f"{prefix}.{name}": tensor for name, tensor in tensors.items()}
+
+
+def under(prefix: str, tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """Those whose names begin with the prefix, without it."""
+    return {name.removeprefix(f"{prefix}."): one for name, one in tensors.items() if name.startswith(f"{prefix}.")}

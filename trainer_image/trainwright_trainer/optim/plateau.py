@@ -1,0 +1,55 @@
+"""The factor on the learning rate that falls when a metric stops getting better."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from trainwright_api.config.metric_names import Direction
+from trainwright_api.config.trainer import LearningRateScheduler
+
+# What counts as better: by more than one part in ten thousand, as in torch's ReduceLROnPlateau.
+_THRESHOLD = 1e-4
+
+
+class Plateau:
+    """Observes one value a round; `factor` multiplies the schedule's rate.
+
+    After more than `patience` rounds in a row without a better one it falls, at most `reduce_on_plateau` times.
+    """
+
+    def __init__(self, section: LearningRateScheduler, direction: Direction) -> None:
+        self._limit, self._patience = section.reduce_on_plateau, section.reduce_on_plateau_patience
+        self._rate, self._smaller = section.reduce_on_plateau_rate, direction == "min"
+        self._best = math.inf if self._smaller else -math.inf
+        self._waited = 0
+        self._reductions = 0
+
+    @property
+    def factor(self) -> float:
+        return float(self._rate**self._reductions)
+
+    def observe(self, value: float) -> None:
+        """A NaN is never better."""
+        if self._reductions >= self._limit:
+            return
+        if self._better(value):
+            self._best, self._waited = value, 0
+        else:
+            self._waited += 1
+        if self._waited > self._patience:
+            self._reductions, self._waited = self._reductions + 1, 0
+
+    def _better(self, value: float) -> bool:
+        if math.isinf(self._best):
+            return value < self._best if self._smaller else value > self._best
+        return value < self._best * (1 - _THRESHOLD) if self._smaller else value > self._best * (1 + _THRESHOLD)
+
+    def state(self) -> dict[str, Any]:
+        """Plain JSON."""
+        return {"best": self._best, "waited": self._waited, "reductions": self._reductions}
+
+    def load(self, state: Mapping[str, Any]) -> None:
+        self._best, self._waited = state["best"], state["waited"]
+        self._reductions = state["reductions"]
