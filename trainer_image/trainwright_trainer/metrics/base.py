@@ -1,0 +1,136 @@
+"""The metrics of one output as a state that can be merged: sums over rows, and where ranks matter the rows themselves.
+
+`update` runs on every training step, so it only remembers what it was given. Every so many values the remembered rows
+are folded into the sums, in float64 and all at once. What is not folded yet belongs to the state: so a run that goes on
+from a checkpoint folds the same rows together as one that was never stopped, and the sums are the same to the bit.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from copy import copy
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+Array = npt.NDArray[Any]
+Sums = dict[str, Array]
+
+# Logits that wait before they are folded: 8 MiB of them in float32.
+FOLDED_TOGETHER = 1 << 21
+
+
+class OutputMetrics(ABC):
+    """Metrics of one output over the rows that `update` was given since the beginning or the last `reset`.
+
+    `keeps` says whether logits and targets of all rows are kept beside the sums.
+    """
+
+    def __init__(self, feature: Any, statistics: Mapping[str, Any], *, keeps: bool) -> None:
+        self.feature, self.statistics, self.keeps = feature, statistics, keeps
+        self.reset()
+
+    def reset(self) -> None:
+        self._sums: Sums = {}
+        self._kept: list[tuple[torch.Tensor, torch.Tensor]] = []
+        self._waiting: list[tuple[torch.Tensor, torch.Tensor, torch.Tensor]] = []
+        self._values = 0
+
+    def update(self, logits: torch.Tensor, targets: torch.Tensor, losses: torch.Tensor) -> None:
+        """Rows of a batch: logits and targets as the loss takes them, and one loss a row."""
+        # A target is a view of its batch, which must not be kept alive for it.
+        self._waiting.append((logits.detach(), targets.clone(), losses.detach()))
+        self._values += logits.numel()
+        if self._values >= FOLDED_TOGETHER:
+            self._fold()
+
+    def compute(self) -> dict[str, float]:
+        """The metrics by name; those that these rows do not define are left out. Changes nothing."""
+        state = self.folded()
+        if not state.rows:
+            return {}
+        mean = float(state._sums["loss"]) / state.rows
+        # Losses called root_… are the root of the mean over all rows.
+        loss = mean**0.5 if self.feature.loss.type.startswith("root_") else mean
+        return {"loss": loss, **state.scores(state._sums)}
+
+    @property
+    def rows(self) -> int:
+        """Rows that are folded."""
+        return int(self._sums.get("rows", np.int64(0)))
+
+    @abstractmethod
+    def fold(self, logits: Array, targets: Array) -> Sums:
+        """Sums over these rows: any arrays that may be added up. Floats are float64."""
+
+    @abstractmethod
+    def scores(self, sums: Sums) -> dict[str, float]:
+        """The metrics but the loss; there is at least one row."""
+
+    def folded(self) -> Self:
+        """The same state with nothing waiting; this one is left as it is."""
+        state = copy(self)
+        state._sums, state._kept, state._waiting = dict(self._sums), list(self._kept), list(self._waiting)
+        state._fold()
+        return state
+
+    def merge(self, other: Self) -> None:
+        """Take in the rows of another state of the same output."""
+        self._fold()
+        rest = other.folded()
+        self._add(rest._sums)
+        self._kept += rest._kept
+
+    def sums(self) -> Sums:
+        """What is folded."""
+        return self._sums
+
+    def kept(self) -> tuple[Array, Array]:
+        """Logits and targets of the folded rows; only with `keeps`."""
+        logits, targets = (torch.cat([part[i] for part in self._kept]) for i in (0, 1))
+        return logits.numpy(), targets.numpy()
+
+    def tensors(self) -> dict[str, torch.Tensor]:
+        """The state for a checkpoint. Tensors on the CPU that nothing changes later."""
+        found = {f"sums.{name}": torch.from_numpy(np.array(value)) for name, value in self._sums.items()}
+        if self._kept:
+            found["kept.logits"], found["kept.targets"] = (
+                torch.cat([part[i] for part in self._kept]).cpu() for i in (0, 1)
+            )
+        if self._waiting:
+            names = ("waiting.logits", "waiting.targets", "waiting.losses")
+            for i, name in enumerate(names):
+                found[name] = torch.cat([part[i] for part in self._waiting]).cpu()
+        return found
+
+    def load(self, tensors: Mapping[str, torch.Tensor]) -> None:
+        """Go on from what `tensors` gave."""
+        self.reset()
+        self._sums = {name[5:]: value.numpy().copy() for name, value in tensors.items() if name.startswith("sums.")}
+        if "kept.logits" in tensors:
+            self._kept = [(tensors["kept.logits"], tensors["kept.targets"])]
+        if "waiting.logits" in tensors:
+            self._waiting = [(tensors["waiting.logits"], tensors["waiting.targets"], tensors["waiting.losses"])]
+            self._values = tensors["waiting.logits"].numel()
+
+    def _fold(self) -> None:
+        if not self._waiting:
+            return
+        logits, targets, losses = (torch.cat([part[i] for part in self._waiting]).cpu() for i in range(3))
+        if logits.dtype not in (torch.float32, torch.float64):
+            logits = logits.float()
+        self._waiting, self._values = [], 0
+        sums: Sums = {"rows": np.asarray(len(losses)), "loss": np.asarray(losses.double().sum().item())}
+        if self.keeps:
+            self._kept.append((logits, self.compact(targets)))
+        self._add({**sums, **self.fold(logits.double().numpy(), targets.numpy())})
+
+    def compact(self, targets: torch.Tensor) -> torch.Tensor:
+        """Targets as they are kept."""
+        return targets
+
+    def _add(self, sums: Sums) -> None:
+        self._sums = {name: self._sums.get(name, 0) + value for name, value in sums.items()}

@@ -1,0 +1,84 @@
+"""Metrics of categories.
+
+By Ludwig's names: `accuracy` is the mean of the classes' own shares of right rows (torchmetrics' macro average, over
+the classes that occur in targets or predictions), `accuracy_micro` the plain share of right rows, and `hits_at_k` the
+share of rows whose class is among the `top_k` highest scores. (Ludwig's code averages hits over classes too; its
+documents do not.) Of equal scores, the class with the lower number comes first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from trainwright_trainer.metrics.base import Array, OutputMetrics, Sums
+from trainwright_trainer.units import softmax
+
+# The figures' matrix has a row for each of the commonest classes and one for all others.
+SHOWN = 30
+BINS = 10
+
+
+class CategoryMetrics(OutputMetrics):
+    """Targets are int64 [rows], logits [rows, classes]."""
+
+    def __init__(self, feature: Any, statistics: Mapping[str, Any], *, keeps: bool) -> None:
+        super().__init__(feature, statistics, keeps=False)
+        self.draws = keeps
+        self.shown, self._place = _places(statistics)
+
+    def fold(self, logits: Array, targets: Array) -> Sums:
+        classes = logits.shape[1]
+        predicted = logits.argmax(1)
+        right = predicted == targets
+        sums: Sums = {
+            "right": np.bincount(targets[right], minlength=classes),
+            "targets": np.bincount(targets, minlength=classes),
+            "predicted": np.bincount(predicted, minlength=classes),
+            "hits": (ranks(logits, targets) < self.feature.top_k).sum(),
+        }
+        return {**sums, **self._drawn(logits, targets, predicted, right)} if self.draws else sums
+
+    def scores(self, sums: Sums) -> dict[str, float]:
+        right, targets, rows = sums["right"], sums["targets"], int(sums["rows"])
+        occurs = (targets > 0) | (sums["predicted"] > 0)
+        return {
+            "accuracy": float(np.mean(right[occurs] / np.maximum(targets[occurs], 1))),
+            "accuracy_micro": int(right.sum()) / rows,
+            "hits_at_k": int(sums["hits"]) / rows,
+        }
+
+    def _drawn(self, logits: Array, targets: Array, predicted: Array, right: Array) -> Sums:
+        """What figures need: a confusion matrix of the shown classes, and how sure the predictions were."""
+        shown = len(self.shown)
+        cells = np.bincount(self._place[targets] * shown + self._place[predicted], minlength=shown * shown)
+        sure = softmax(logits).max(1)
+        bins = np.minimum((sure * BINS).astype(np.int64), BINS - 1)
+        return {
+            "confusion": cells.reshape(shown, shown),
+            "sure": np.bincount(bins, sure, BINS),
+            "sure_right": np.bincount(bins[right], minlength=BINS),
+            "sure_rows": np.bincount(bins, minlength=BINS),
+        }
+
+
+def ranks(logits: Array, targets: Array) -> npt.NDArray[np.int64]:
+    """How many classes score before the true one: [rows]."""
+    own = logits[np.arange(len(targets)), targets][:, None]
+    before = np.arange(logits.shape[1])[None, :] < targets[:, None]
+    found: npt.NDArray[np.int64] = ((logits > own) | ((logits == own) & before)).sum(1)
+    return found
+
+
+def _places(statistics: Mapping[str, Any]) -> tuple[list[str], npt.NDArray[np.int64]]:
+    """Labels of the matrix, and each class's place in it."""
+    labels, counts = statistics["vocabulary"], np.asarray(statistics["counts"])
+    if len(labels) <= SHOWN:
+        return list(labels), np.arange(len(labels))
+    common = np.sort(np.argsort(-counts, kind="stable")[: SHOWN - 1])
+    place = np.full(len(labels), SHOWN - 1)
+    place[common] = np.arange(SHOWN - 1)
+    return [*(labels[i] for i in common), "other"], place

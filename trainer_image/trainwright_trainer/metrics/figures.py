@@ -1,0 +1,145 @@
+"""What the report draws of an output, from the same states as its metrics (made with `figures=True`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from trainwright_trainer.metrics.base import Array, OutputMetrics
+from trainwright_trainer.metrics.binary import BinaryMetrics
+from trainwright_trainer.metrics.category import BINS, CategoryMetrics
+from trainwright_trainer.metrics.model import ModelMetrics
+from trainwright_trainer.metrics.number import NumberMetrics
+from trainwright_trainer.metrics.ranking import roc_auc, roc_points
+from trainwright_trainer.metrics.vector import VectorMetrics
+from trainwright_trainer.report.data import (
+    Calibration,
+    ConfusionMatrix,
+    OutputFigures,
+    PredictedAgainstTrue,
+    RocCurve,
+)
+from trainwright_trainer.units import probability
+
+Drawn = dict[str, Any]
+Baselines = dict[str, dict[str, float]]
+
+ROC_POINTS = 200
+VALUE_BINS = 30
+# The share of targets that lies below and above the bins of a number; the outermost bins hold these too.
+CUT_OFF = 0.005
+MOST_FREQUENT, MEAN = "always the most frequent class", "always the mean"
+
+
+def figures_of(metrics: ModelMetrics) -> list[OutputFigures]:
+    """One for each output, in the order of the config. Without rows there are none."""
+    scores = metrics.compute()
+    found = []
+    for name, output in metrics.outputs.items():
+        if name not in scores:
+            continue
+        drawn, baselines = _DRAWN[type(output)](output.folded())
+        kind = output.feature.type
+        found.append(OutputFigures(name=name, type=kind, scores=scores[name], baselines=baselines, **drawn))
+    return found
+
+
+def _binary(output: BinaryMetrics) -> tuple[Drawn, Baselines]:
+    sums = output.sums()
+    scores, targets = output.kept()
+    positive = targets.astype(bool)
+    labels = [output.statistics["false"], output.statistics["true"]]
+    drawn: Drawn = {
+        "confusion": ConfusionMatrix(labels, sums["confusion"].tolist()),
+        "calibration": _calibration(*_bins(probability(scores), positive)),
+    }
+    area = roc_auc(scores, positive)
+    if area is not None:
+        drawn["roc"] = _roc(scores, positive, area)
+    frequent = int(np.argmax(output.statistics["counts"]))
+    share = float(np.mean(positive == bool(frequent)))
+    return drawn, {MOST_FREQUENT: {"accuracy": share, "roc_auc": 0.5}}
+
+
+def _roc(scores: Array, positive: Array, area: float) -> RocCurve:
+    """The curve at equal steps of its length, measured along both axes."""
+    false, true = roc_points(scores, positive)
+    across, up = false / false[-1], true / true[-1]
+    if len(across) > ROC_POINTS:
+        length = across + up
+        picked = np.unique(np.searchsorted(length, np.linspace(0, length[-1], ROC_POINTS)).clip(max=len(length) - 1))
+        across, up = across[picked], up[picked]
+    return RocCurve(across.tolist(), up.tolist(), area)
+
+
+def _bins(sure: Array, right: Array) -> tuple[Array, Array, Array]:
+    """In ten bins of equal width: the sum of probabilities, how often it came true, and rows."""
+    place = np.minimum((sure * BINS).astype(np.int64), BINS - 1)
+    return (
+        np.bincount(place, sure, BINS),
+        np.bincount(place[right], minlength=BINS),
+        np.bincount(place, minlength=BINS),
+    )
+
+
+def _calibration(sums: Array, right: Array, rows: Array) -> Calibration:
+    some = rows > 0
+    return Calibration(
+        (sums[some] / rows[some]).tolist(), (right[some] / rows[some]).tolist(), rows[some].astype(int).tolist()
+    )
+
+
+def _category(output: CategoryMetrics) -> tuple[Drawn, Baselines]:
+    sums = output.sums()
+    drawn: Drawn = {
+        "confusion": ConfusionMatrix(output.shown, sums["confusion"].tolist()),
+        "calibration": _calibration(sums["sure"], sums["sure_right"], sums["sure_rows"]),
+    }
+    rows, targets = int(sums["rows"]), sums["targets"]
+    order = np.argsort(-np.asarray(output.statistics["counts"]), kind="stable")
+    occurs = np.union1d(np.flatnonzero(targets), order[:1])
+    baseline = {
+        "accuracy": float(targets[order[0]] > 0) / len(occurs),
+        "accuracy_micro": int(targets[order[0]]) / rows,
+        "hits_at_k": int(targets[order[: output.feature.top_k]].sum()) / rows,
+    }
+    return drawn, {MOST_FREQUENT: baseline}
+
+
+def _number(output: NumberMetrics) -> tuple[Drawn, Baselines]:
+    values, truths = output.decoded(*output.kept())
+    return {"predicted_against_true": _against(values, truths)}, _always_the_mean(output)
+
+
+def _against(values: Array, truths: Array) -> PredictedAgainstTrue:
+    """Bins of equal width over all but the outermost targets; what lies beyond counts in the first and last bin."""
+    low, high = np.quantile(truths, [CUT_OFF, 1 - CUT_OFF])
+    if low == high:
+        low, high = low - 0.5, high + 0.5
+    edges = np.linspace(low, high, VALUE_BINS + 1)
+    row, column = (np.clip(np.searchsorted(edges, of, "right") - 1, 0, VALUE_BINS - 1) for of in (truths, values))
+    cells = np.bincount(row * VALUE_BINS + column, minlength=VALUE_BINS**2).reshape(VALUE_BINS, VALUE_BINS)
+    return PredictedAgainstTrue(edges.tolist(), cells.tolist())
+
+
+def _vector(output: VectorMetrics) -> tuple[Drawn, Baselines]:
+    return {}, _always_the_mean(output)
+
+
+def _always_the_mean(output: OutputMetrics) -> Baselines:
+    """The errors of one who knows nothing but the mean of the training rows; of a vector, the mean vector."""
+    sums = output.sums()
+    squared = float(np.mean(sums["away_squared"])) / output.rows
+    absolute = float(np.mean(sums["away_absolute"])) / output.rows
+    errors = {"mean_squared_error": squared, "mean_absolute_error": absolute, "root_mean_squared_error": squared**0.5}
+    return {MEAN: errors}
+
+
+_DRAWN: Mapping[type[OutputMetrics], Callable[[Any], tuple[Drawn, Baselines]]] = {
+    BinaryMetrics: _binary,
+    CategoryMetrics: _category,
+    NumberMetrics: _number,
+    VectorMetrics: _vector,
+}

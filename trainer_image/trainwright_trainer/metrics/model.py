@@ -1,0 +1,88 @@
+"""The metrics of all outputs of a model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+
+from trainwright_api.config import ModelConfig
+from trainwright_trainer.layers.names import module_key
+from trainwright_trainer.loader.batch import Batch
+from trainwright_trainer.loader.layout import layout_of
+from trainwright_trainer.metrics.base import OutputMetrics
+from trainwright_trainer.metrics.binary import BinaryMetrics
+from trainwright_trainer.metrics.category import CategoryMetrics
+from trainwright_trainer.metrics.number import NumberMetrics
+from trainwright_trainer.metrics.vector import VectorMetrics
+
+TYPES: Mapping[str, type[OutputMetrics]] = {
+    "number": NumberMetrics,
+    "binary": BinaryMetrics,
+    "category": CategoryMetrics,
+    "vector": VectorMetrics,
+}
+
+
+class ModelMetrics:
+    """Metrics by output, and the loss of all of them together."""
+
+    def __init__(
+        self, config: ModelConfig, statistics: Mapping[str, Mapping[str, Any]], *, figures: bool = False
+    ) -> None:
+        layout = layout_of(config, statistics)
+        self.outputs: dict[str, OutputMetrics] = {}
+        self._targets: list[tuple[str, OutputMetrics, bool, slice | int]] = []
+        for feature in config.output_features:
+            keeps = figures or feature.type == "binary"
+            metrics = TYPES[feature.type](feature, statistics[feature.name], keeps=keeps)
+            columns = layout.columns[feature.name]
+            taken = slice(columns.start, columns.stop) if feature.type == "vector" else columns.start
+            self.outputs[feature.name] = metrics
+            self._targets.append((feature.name, metrics, columns.tensor == "floats", taken))
+
+    def update(self, logits: Mapping[str, torch.Tensor], losses: Mapping[str, torch.Tensor], batch: Batch) -> None:
+        """The rows of a batch: what `Model.forward` and `Model.losses` made of it."""
+        for name, metrics, floats, taken in self._targets:
+            targets = (batch.floats if floats else batch.ints)[:, taken]
+            metrics.update(logits[name], targets, losses[name])
+
+    def compute(self) -> dict[str, dict[str, float]]:
+        """{output: {metric: value}} with Ludwig's names, and {"combined": {"loss": …}}. Empty without rows."""
+        found = {name: metrics.compute() for name, metrics in self.outputs.items()}
+        if not all(found.values()):
+            return {}
+        total = sum(metrics.feature.loss.weight * found[name]["loss"] for name, metrics in self.outputs.items())
+        return {"combined": {"loss": total}, **found}
+
+    def merge(self, other: ModelMetrics) -> None:
+        """Take in the rows that another process has seen."""
+        for name, metrics in self.outputs.items():
+            metrics.merge(other.outputs[name])
+
+    def reset(self) -> None:
+        """Forget all rows."""
+        for metrics in self.outputs.values():
+            metrics.reset()
+
+    def tensors(self) -> dict[str, torch.Tensor]:
+        """The state for a checkpoint, by dotted names that begin with the output's."""
+        return {
+            f"{module_key(name)}.{part}": tensor
+            for name, metrics in self.outputs.items()
+            for part, tensor in metrics.tensors().items()
+        }
+
+    def load(self, tensors: Mapping[str, torch.Tensor]) -> None:
+        """Go on from what `tensors` gave."""
+        for name, metrics in self.outputs.items():
+            prefix = f"{module_key(name)}."
+            metrics.load({key.removeprefix(prefix): tensors[key] for key in tensors if key.startswith(prefix)})
+
+
+def model_metrics(
+    config: ModelConfig, statistics: Mapping[str, Mapping[str, Any]], *, figures: bool = False
+) -> ModelMetrics:
+    """The metrics of a resolved config. With `figures` they also keep what `metrics.figures` draws."""
+    return ModelMetrics(config, statistics, figures=figures)

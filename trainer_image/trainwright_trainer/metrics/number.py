@@ -1,0 +1,50 @@
+"""Metrics of numbers, in the target's own units: predictions and targets are decoded before they are compared.
+
+(The loss alone is in the normalised units that training sees.) Percentages are torchmetrics' and Ludwig's: the absolute
+one divides by at least 1.17e-6, the squared one adds 1e-4 to targets that are zero.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from trainwright_trainer.metrics.base import Array, OutputMetrics, Sums
+from trainwright_trainer.units import numbers
+
+SMALLEST_TARGET = 1.17e-6
+INSTEAD_OF_ZERO = 1e-4
+
+
+class NumberMetrics(OutputMetrics):
+    """Targets and logits are [rows]. `away` sums are those of the targets' distances from the training mean."""
+
+    def fold(self, logits: Array, targets: Array) -> Sums:
+        values, truths = self.decoded(logits, targets)
+        error = values - truths
+        away = truths - self.statistics["mean"]
+        return {
+            "squared": np.square(error).sum(),
+            "absolute": np.abs(error).sum(),
+            "percentage": (np.abs(error) / np.maximum(np.abs(truths), SMALLEST_TARGET)).sum(),
+            "squared_percentage": np.square(error / (truths + INSTEAD_OF_ZERO * (truths == 0))).sum(),
+            "away": away.sum(),
+            "away_squared": np.square(away).sum(),
+            "away_absolute": np.abs(away).sum(),
+        }
+
+    def scores(self, sums: Sums) -> dict[str, float]:
+        rows = int(sums["rows"])
+        squared = float(sums["squared"]) / rows
+        found = {
+            "mean_squared_error": squared,
+            "mean_absolute_error": float(sums["absolute"]) / rows,
+            "mean_absolute_percentage_error": float(sums["percentage"]) / rows,
+            "root_mean_squared_error": squared**0.5,
+            "root_mean_squared_percentage_error": (float(sums["squared_percentage"]) / rows) ** 0.5,
+        }
+        spread = float(sums["away_squared"]) - float(sums["away"]) ** 2 / rows
+        return {**found, "r2": 1 - float(sums["squared"]) / spread} if rows > 1 and spread > 0 else found
+
+    def decoded(self, logits: Array, targets: Array) -> tuple[Array, Array]:
+        """Predictions (clipped, where the output says so) and targets, in the target's own units."""
+        return numbers(self.feature, self.statistics, logits), numbers(None, self.statistics, targets)

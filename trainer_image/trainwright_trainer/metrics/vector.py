@@ -1,0 +1,38 @@
+"""Metrics of vectors: means over all values of all rows. R² is each value's own, averaged over the values that vary."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from trainwright_trainer.metrics.base import Array, OutputMetrics, Sums
+from trainwright_trainer.units import vectors
+
+
+class VectorMetrics(OutputMetrics):
+    """Targets and logits are [rows, size]. `away` sums are those of the targets' distances from the training means."""
+
+    def fold(self, logits: Array, targets: Array) -> Sums:
+        truths = targets.astype(np.float64)
+        error = vectors(self.feature, logits) - truths
+        away = truths - np.asarray(self.statistics["mean"])
+        return {
+            "squared": np.square(error).sum(0),
+            "absolute": np.abs(error).sum(0),
+            "away": away.sum(0),
+            "away_squared": np.square(away).sum(0),
+            "away_absolute": np.abs(away).sum(0),
+        }
+
+    def scores(self, sums: Sums) -> dict[str, float]:
+        rows = int(sums["rows"])
+        squared = float(np.mean(sums["squared"])) / rows
+        found = {
+            "mean_squared_error": squared,
+            "mean_absolute_error": float(np.mean(sums["absolute"])) / rows,
+            "root_mean_squared_error": squared**0.5,
+        }
+        spread = sums["away_squared"] - np.square(sums["away"]) / rows
+        varies = spread > 0
+        if rows < 2 or not varies.any():
+            return found
+        return {**found, "r2": float(np.mean(1 - sums["squared"][varies] / spread[varies]))}
