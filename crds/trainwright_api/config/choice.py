@@ -42,12 +42,13 @@ class Choice:
     """Stands in `Annotated[...]` for the section that `type` names.
 
     `noun` is what a word of the table is called in a message. Where `type` is absent it is `default`; without a default
-    it must be given, and no bare word may stand for the section.
+    it must be given, and no bare word may stand for the section. `key` is the field that names the class.
     """
 
-    def __init__(self, noun: str, package: str, table: Table, default: str | None = None) -> None:
+    def __init__(self, noun: str, package: str, table: Table, default: str | None = None, key: str = "type") -> None:
         self.noun = noun
         self.default = default
+        self.key = key
         self._package = package
         self._table = table
 
@@ -72,7 +73,7 @@ class Choice:
         if isinstance(value, Section):
             return value
         if isinstance(value, str) and self.default is not None:
-            value = {"type": self._known(value)}
+            value = {self.key: self._known(value)}
         if not isinstance(value, Mapping):
             raise PydanticCustomError(
                 "section_type", f"expected {self._expected}, found {{found}}", {"found": shown(value)}
@@ -84,18 +85,18 @@ class Choice:
         return "keys and values" if self.default is None else f"the name of a {self.noun}, or keys and values"
 
     def _word_of(self, value: Mapping[str, Any]) -> str:
-        if "type" not in value:
+        if self.key not in value:
             if self.default is None:
-                raise failure([{"type": "missing", "loc": ("type",), "input": value}])
+                raise failure([{"type": "missing", "loc": (self.key,), "input": value}])
             word = _DEFAULT_WORDS.get().get(self.noun, self.default)
             return word if word in self._table else self.default
-        word = value["type"]
+        word = value[self.key]
         if not isinstance(word, str):
-            raise failure([{"type": "string_type", "loc": ("type",), "input": word}])
+            raise failure([{"type": "string_type", "loc": (self.key,), "input": word}])
         try:
             return self._known(word)
         except PydanticCustomError as error:
-            raise failure([{"type": error, "loc": ("type",), "input": word}]) from None
+            raise failure([{"type": error, "loc": (self.key,), "input": word}]) from None
 
     def _known(self, word: str) -> str:
         if word not in self._table:

@@ -22,7 +22,6 @@ MostCommon = Annotated[
 CacheEncoderEmbeddings = Annotated[
     bool, Field(description="Whether the output of a fixed encoder is computed once and cached.")
 ]
-Tokenizer = Annotated[str, Field(min_length=1, description="How text is cut into tokens.")]
 PaddingSide = Annotated[Literal["left", "right"], Field(description="On which side short sequences are padded.")]
 UNKNOWN = "<UNK>"
 PADDING = "<PAD>"

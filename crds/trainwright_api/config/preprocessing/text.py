@@ -17,8 +17,8 @@ from trainwright_api.config.preprocessing.fields import (
     MostCommon,
     PaddingSide,
     TextFillValue,
-    Tokenizer,
 )
+from trainwright_api.config.tokenizers import Tokenizer
 from trainwright_api.section import Section
 
 VocabFile = Annotated[str | None, Field(description="File with one token a line; null to find them in the data.")]

@@ -1,0 +1,78 @@
+"""The combiners in which inputs look at each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Literal
+
+from pydantic import Field
+from pydantic_core import InitErrorDetails
+
+from trainwright_api.config.combiners.base import Combiner
+from trainwright_api.config.fields import (
+    Activation,
+    Dropout,
+    NonNegativeInt,
+    Norm,
+    NumFcLayers,
+    NumLayers,
+    OutputSize,
+    PositiveInt,
+    ReduceOutput,
+    Residual,
+    UseBias,
+)
+from trainwright_api.config.initializers import BiasInitializer, WeightsInitializer
+from trainwright_api.config.kinds import ByKind
+from trainwright_api.config.layers import FcLayers, OptionalNormParams, stack_mistakes
+from trainwright_api.section import relation
+
+
+class AttentionCombiner(Combiner):
+    """A stack of transformer blocks over the inputs, then fully connected layers."""
+
+    dropout: Dropout = 0.1
+    transformer_output_size: NonNegativeInt = Field(
+        256, description="Width of the fully connected layer of each block."
+    )
+    hidden_size: PositiveInt = Field(256, description="Width of the blocks.")
+    num_layers: NumLayers = 1
+    num_heads: PositiveInt = Field(8, description="Number of attention heads.")
+    use_bias: UseBias = True
+    bias_initializer: BiasInitializer = "zeros"
+    weights_initializer: WeightsInitializer = "xavier_uniform"
+    num_fc_layers: NumFcLayers = 0
+    output_size: OutputSize = 256
+    norm: Norm = None
+    norm_params: OptionalNormParams = None
+    fc_layers: FcLayers = None
+    fc_dropout: Dropout = 0.0
+    fc_activation: Activation = "relu"
+    fc_residual: Residual = False
+
+    def mistakes(self) -> Iterator[InitErrorDetails]:
+        yield from stack_mistakes(self, "num_fc_layers")
+        if self.hidden_size % self.num_heads:
+            message = f"hidden_size {self.hidden_size} is no multiple of num_heads {self.num_heads}"
+            yield relation(message, "hidden_size", found=self.hidden_size)
+
+
+class TransformerCombiner(AttentionCombiner):
+    """Every input looks at every other."""
+
+    type: Literal["transformer"] = Field("transformer", description="Every input looks at every other.")
+    reduce_output: ReduceOutput = "mean"
+
+
+class TabTransformerCombiner(AttentionCombiner):
+    """Categories look at each other; numbers are put beside them."""
+
+    type: Literal["tabtransformer"] = Field("tabtransformer", description="Categories look at each other.")
+    embed_input_feature_name: (
+        Annotated[
+            int | Literal["add"],
+            ByKind("a whole number of at least 1, or the word add", number=PositiveInt, text=Literal["add"]),
+        ]
+        | None
+    ) = Field(None, description="Width of a vector for each input's name; add adds it to the value's; null for none.")
+    reduce_output: ReduceOutput = "concat"

@@ -1,0 +1,67 @@
+"""The encoders of text that begin with a published model: what they share, and those that name no family."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+from pydantic_core import InitErrorDetails
+
+from trainwright_api.config.adapters import ADAPTER, Adapter
+from trainwright_api.config.encoders.image import SavedWeights, UsePretrained
+from trainwright_api.config.encoders.sequence import SequenceEncoder
+from trainwright_api.config.fields import MaxSequenceLength, Name, ReduceOutput, Vocab, VocabSize
+from trainwright_api.section import relation
+
+PretrainedName = Annotated[Name, Field(description="Published model to begin with, or the folder of one.")]
+ReducePretrained = Annotated[
+    Literal["cls_pooled", "last", "sum", "mean", "avg", "max", "concat", "attention"] | None,
+    Field(description="How the tokens' vectors become one; null keeps them."),
+]
+OptionalAdapter = Annotated[
+    Annotated[Adapter, ADAPTER] | None,
+    Field(description="Few weights trained in place of all; null for none."),
+]
+
+
+class PretrainedEncoder(SequenceEncoder):
+    """A model of the transformers library."""
+
+    use_pretrained: UsePretrained = True
+    saved_weights_in_checkpoint: SavedWeights = False
+    trainable: Annotated[bool, Field(description="Whether training changes the encoder's weights.")] = False
+    adapter: OptionalAdapter = None
+    reduce_output: ReducePretrained = "sum"
+    vocab: Vocab = None
+    vocab_size: VocabSize = None
+    pretrained_kwargs: dict[str, Any] | None = Field(None, description="More arguments for the published model.")
+
+
+class AutoTransformerEncoder(SequenceEncoder):
+    """Any model of the transformers library, by its name."""
+
+    type: Literal["auto_transformer"] = Field("auto_transformer", description="Any published model, by its name.")
+    pretrained_model_name_or_path: PretrainedName | None = None
+    reduce_output: ReduceOutput = "sum"
+    trainable: Annotated[bool, Field(description="Whether training changes the encoder's weights.")] = False
+    adapter: OptionalAdapter = None
+    vocab: Vocab = None
+    vocab_size: VocabSize = None
+    pretrained_kwargs: dict[str, Any] | None = Field(None, description="More arguments for the published model.")
+
+    def mistakes(self) -> Iterator[InitErrorDetails]:
+        if self.pretrained_model_name_or_path is None:
+            yield relation("auto_transformer needs the name of a model", "pretrained_model_name_or_path")
+
+
+class TfIdfEncoder(SequenceEncoder):
+    """The counts of the tokens, each divided by how common it is."""
+
+    type: Literal["tf_idf"] = Field("tf_idf", description="Counts of tokens, divided by how common each is.")
+    max_sequence_length: MaxSequenceLength = None
+    str2idf: dict[str, float] | None = Field(
+        None, description="How rare each token is; found from the data where null."
+    )
+    vocab: Vocab = None
+    vocab_size: VocabSize = None

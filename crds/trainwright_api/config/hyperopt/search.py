@@ -1,0 +1,176 @@
+"""How a search for good settings picks what to try next; the names are Ray Tune's."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from trainwright_api.config.choice import Choice
+from trainwright_api.config.fields import Fraction, NonNegativeInt, PositiveInt
+from trainwright_api.section import Section
+
+Points = Annotated[list[dict[str, Any]] | None, Field(description="Settings to try first.")]
+Rewards = Annotated[list[Any] | None, Field(description="Results of those settings, where they are known.")]
+ListSpace = Annotated[list[dict[str, Any]] | None, Field(description="The space in the library's own form.")]
+DictSpace = Annotated[dict[str, Any] | None, Field(description="The space in the library's own form.")]
+Seed = Annotated[int | None, Field(description="Seed of the search; null for the job's.")]
+MaxConcurrent = Annotated[NonNegativeInt, Field(description="Most trials at once; 0 for no bound.")]
+
+
+class SearchAlgorithm(Section):
+    """A search algorithm; `type` names it."""
+
+
+class BasicVariantSearch(SearchAlgorithm):
+    """By chance, or all of a grid."""
+
+    type: Literal["random", "variant_generator"] = Field("random", description="By chance, or all of a grid.")
+    points_to_evaluate: Points = None
+    max_concurrent: MaxConcurrent = 0
+    constant_grid_search: bool = Field(False, description="Whether each sample goes through the whole grid.")
+    random_state: Seed = None
+
+
+class AxSearch(SearchAlgorithm):
+    """Ax."""
+
+    type: Literal["ax"] = Field("ax", description="Ax.")
+    space: ListSpace = None
+    points_to_evaluate: Points = None
+    parameter_constraints: list[Any] | None = Field(None, description="Bounds on the settings.")
+    outcome_constraints: list[Any] | None = Field(None, description="Bounds on the results.")
+
+
+class BayesOptSearch(SearchAlgorithm):
+    """Bayesian optimisation."""
+
+    type: Literal["bayesopt"] = Field("bayesopt", description="Bayesian optimisation.")
+    space: DictSpace = None
+    points_to_evaluate: Points = None
+    utility_kwargs: dict[str, Any] | None = Field(None, description="Arguments of the utility function.")
+    random_state: Seed = None
+    random_search_steps: int = Field(10, description="Trials by chance at the beginning.")
+    verbose: Literal[0, 1, 2] = Field(0, description="How much the library tells.")
+    patience: NonNegativeInt = Field(5, description="Repeated suggestions after which the search stops.")
+    skip_duplicate: bool = Field(True, description="Whether settings are tried once only.")
+
+
+class BlendSearch(SearchAlgorithm):
+    """FLAML's BlendSearch."""
+
+    type: Literal["blendsearch"] = Field("blendsearch", description="FLAML's BlendSearch.")
+
+
+class BOHBSearch(SearchAlgorithm):
+    """BOHB."""
+
+    type: Literal["bohb"] = Field("bohb", description="BOHB.")
+    space: DictSpace = None
+    bohb_config: dict[str, Any] | None = Field(None, description="Arguments of the library.")
+    points_to_evaluate: Points = None
+    seed: Seed = None
+    max_concurrent: MaxConcurrent = 0
+
+
+class CFOSearch(SearchAlgorithm):
+    """FLAML's CFO."""
+
+    type: Literal["cfo"] = Field("cfo", description="FLAML's CFO.")
+
+
+class DragonflySearch(SearchAlgorithm):
+    """Dragonfly."""
+
+    type: Literal["dragonfly"] = Field("dragonfly", description="Dragonfly.")
+    optimizer: Literal["random", "bandit", "genetic"] | None = Field(None, description="Method of the search.")
+    domain: Literal["cartesian", "euclidean"] | None = Field(None, description="Kind of the space.")
+    space: ListSpace = None
+    points_to_evaluate: Points = None
+    evaluated_rewards: Rewards = None
+    random_state_seed: Seed = None
+
+
+class HEBOSearch(SearchAlgorithm):
+    """HEBO."""
+
+    type: Literal["hebo"] = Field("hebo", description="HEBO.")
+    space: ListSpace = None
+    points_to_evaluate: Points = None
+    evaluated_rewards: Rewards = None
+    random_state_seed: Seed = None
+    max_concurrent: MaxConcurrent = 8
+
+
+class HyperoptSearch(SearchAlgorithm):
+    """hyperopt's tree of Parzen estimators."""
+
+    type: Literal["hyperopt"] = Field("hyperopt", description="hyperopt's tree of Parzen estimators.")
+    space: ListSpace = None
+    points_to_evaluate: Points = None
+    n_initial_points: PositiveInt = Field(20, description="Trials by chance at the beginning.")
+    random_state_seed: Seed = None
+    gamma: Fraction = Field(0.25, description="Share of the trials that count as good.")
+
+
+class NevergradSearch(SearchAlgorithm):
+    """Nevergrad."""
+
+    type: Literal["nevergrad"] = Field("nevergrad", description="Nevergrad.")
+    optimizer_kwargs: dict[str, Any] | None = Field(None, description="Arguments of the optimizer.")
+    space: ListSpace = None
+    points_to_evaluate: Points = None
+
+
+class OptunaSearch(SearchAlgorithm):
+    """Optuna."""
+
+    type: Literal["optuna"] = Field("optuna", description="Optuna.")
+    space: DictSpace = None
+    points_to_evaluate: Points = None
+    seed: Seed = None
+    evaluated_rewards: Rewards = None
+
+
+class SkoptSearch(SearchAlgorithm):
+    """scikit-optimize."""
+
+    type: Literal["skopt"] = Field("skopt", description="scikit-optimize.")
+    space: DictSpace = None
+    points_to_evaluate: Points = None
+    evaluated_rewards: Rewards = None
+    convert_to_python: bool = Field(True, description="Whether settings are Python's own numbers.")
+
+
+class ZooptSearch(SearchAlgorithm):
+    """ZOOpt."""
+
+    type: Literal["zoopt"] = Field("zoopt", description="ZOOpt.")
+    algo: Literal["asracos"] = Field("asracos", description="Method of the search.")
+    budget: PositiveInt | None = Field(None, description="Number of trials; null for num_samples.")
+    dim_dict: dict[str, Any] | None = Field(None, description="The space in the library's own form.")
+    points_to_evaluate: Points = None
+    parallel_num: PositiveInt = Field(1, description="Trials at once.")
+
+
+SEARCH = Choice(
+    "search algorithm",
+    "trainwright_api.config.hyperopt",
+    {
+        "random": "search.BasicVariantSearch",
+        "variant_generator": "search.BasicVariantSearch",
+        "ax": "search.AxSearch",
+        "bayesopt": "search.BayesOptSearch",
+        "blendsearch": "search.BlendSearch",
+        "bohb": "search.BOHBSearch",
+        "cfo": "search.CFOSearch",
+        "dragonfly": "search.DragonflySearch",
+        "hebo": "search.HEBOSearch",
+        "hyperopt": "search.HyperoptSearch",
+        "nevergrad": "search.NevergradSearch",
+        "optuna": "search.OptunaSearch",
+        "skopt": "search.SkoptSearch",
+        "zoopt": "search.ZooptSearch",
+    },
+    default="random",
+)
