@@ -60,7 +60,8 @@ class Cache:
             return None
         except (OSError, ValueError, KeyError, TypeError):
             pass
-        return self._damaged(path)
+        self._damaged(path)
+        return None
 
     def write_json(self, kind: str, key: str, entry: Mapping[str, Any]) -> None:
         """Commits the entry at once."""
@@ -78,7 +79,8 @@ class Cache:
         except FileNotFoundError:
             return None
         except (OSError, ValueError):  # pa.ArrowInvalid is a ValueError
-            return self._damaged(path)
+            self._damaged(path)
+            return None
 
     def write_column(self, kind: str, key: str, column: columnfile.Column) -> None:
         """Commits the column in the background."""
@@ -91,12 +93,17 @@ class Cache:
         for task in self._pending:
             task.result()
         self._pending.clear()
-        notices, self._notices = self._notices, []
+        notices = list(self.take_notices())
         if self._failure is not None:
             notices.append(
                 f"the cache in {str(self.folder)!r} could not be written ({self._failure.strerror}); "
                 "the next run will preprocess again"
             )
+        return tuple(notices)
+
+    def take_notices(self) -> tuple[str, ...]:
+        """What was found damaged so far; each line is given once."""
+        notices, self._notices = self._notices, []
         return tuple(notices)
 
     def _damaged(self, path: Path) -> None:

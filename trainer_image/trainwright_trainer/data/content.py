@@ -43,7 +43,7 @@ class Contents:
     """The hashes of one data set's files."""
 
     def __init__(self, files: Files, cache: Cache) -> None:
-        self._files, self._cache = files, cache
+        self._files, self.cache = files, cache
         self._identities = [identity_of(path) for path in files.paths]
         self._hashes: list[Future[str]] = []
 
@@ -51,7 +51,7 @@ class Contents:
         """The content, if all files were read before and have not changed since; opens none of them."""
         hashes = []
         for identity in self._identities:
-            found = self._cache.read_json("sources", digest(identity.path))
+            found = self.cache.read_json("sources", digest(identity.path))
             if found is None or found["identity"] != asdict(identity):
                 return None
             hashes.append(found["sha256"])
@@ -64,16 +64,20 @@ class Contents:
         self._hashes = [pool.submit(_sha256, path) for path in self._files.paths]
         pool.shutdown(wait=False)
 
-    def finish(self) -> str:
-        """The content once all is read. Raises `Mistakes` where a file changed meanwhile."""
-        hashes = [future.result() for future in self._hashes]
+    def confirm(self) -> None:
+        """Raises `Mistakes` where a file has changed since its identity was taken."""
         for path, before in zip(self._files.paths, self._identities, strict=True):
             if identity_of(path) != before:
                 raise Mistakes.one(
                     "dataset", f"{path.name!r} changed while it was read. Start again when it is written."
                 )
+
+    def finish(self) -> str:
+        """The content, once all is read. Raises `Mistakes` where a file changed meanwhile."""
+        hashes = [future.result() for future in self._hashes]
+        self.confirm()
         for identity, sha256 in zip(self._identities, hashes, strict=True):
-            self._cache.write_json("sources", digest(identity.path), {"identity": asdict(identity), "sha256": sha256})
+            self.cache.write_json("sources", digest(identity.path), {"identity": asdict(identity), "sha256": sha256})
         return content_of(self._files, hashes)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,6 +21,7 @@ class Prepared:
 
     `columns[feature name]` is the encoded column; a null marks a row that the feature drops.
     `statistics[feature name]` is plain JSON: it is stored in the cache and in the model folder.
+    `finish` waits until the cache is written, and answers notices of what went wrong with it; call it before the end.
     """
 
     dataset: str
@@ -32,3 +33,4 @@ class Prepared:
     cache_key: str
     cache_hit: bool
     notices: tuple[str, ...] = field(default=())
+    finish: Callable[[], tuple[str, ...]] = field(default=tuple, compare=False)

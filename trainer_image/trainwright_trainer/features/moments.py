@@ -49,14 +49,16 @@ def observe(numbers: Floats, rows: int, missing: int, keep: bool, count: bool) -
     """The state of one block. `numbers`: those of its `rows` rows that are not missing (and no outliers)."""
     if not len(numbers):
         return State(rows, missing, 0, 0.0, 0.0, np.inf, -np.inf)
-    mean = float(numbers.mean())
-    distances = numbers - mean
+    with np.errstate(over="ignore", invalid="ignore"):  # what overflows shows as an infinite spread
+        mean = float(numbers.mean())
+        distances = numbers - mean
+        m2 = float(np.sum(distances * distances))  # not a dot product: BLAS sums in an order of its threads
     return State(
         rows,
         missing,
         len(numbers),
         mean,
-        float(np.sum(distances * distances)),  # not a dot product: BLAS sums in an order of its threads
+        m2,
         float(numbers.min()),
         float(numbers.max()),
         (numbers,) if keep else (),

@@ -113,6 +113,10 @@ def conclude(feature: Feature, states: Sequence[Any], so_far: Statistics) -> dic
     state = moments.merge(states)
     if not state.count:
         raise WrongTypeError("has no number in any training row.")
+    if not np.isfinite(state.m2):
+        raise WrongTypeError(
+            f"holds numbers up to {max(-state.minimum, state.maximum):g}: too large. Scale the column."
+        )
     if feature.preprocessing.outlier_strategy is not None and not so_far:
         reach = feature.preprocessing.outlier_threshold * state.std
         return {"outliers": {"low": state.mean - reach, "high": state.mean + reach, "inside": state.count}}

@@ -30,7 +30,7 @@ class DelimitedReader:
         with opened(path) as stream:
             lines = io.TextIOWrapper(stream, encoding="utf-8-sig", newline="")
             try:
-                return next((row for row in csv.reader(lines, delimiter=self._delimiter) if row), [])
+                header = next((row for row in csv.reader(lines, delimiter=self._delimiter) if row), None)
             except UnicodeDecodeError:
                 check_utf8(path)
                 raise
@@ -38,6 +38,9 @@ class DelimitedReader:
                 raise UnreadableFileError(f"has no header that can be read: {error}.") from error
             finally:
                 lines.detach()
+        if header is None:
+            raise UnreadableFileError("is empty.")
+        return header
 
     def read(self, path: Path, columns: Sequence[str], coded: Sequence[str]) -> Iterator[pa.Table]:
         names = self.columns(path) or []

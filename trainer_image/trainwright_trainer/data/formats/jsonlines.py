@@ -50,6 +50,8 @@ def _read(path: Path, schema: pa.Schema | None) -> pa.Table:
 def _read_slowly(path: Path, columns: Sequence[str]) -> pa.Table:
     """For a file that Arrow refuses: the line that is no object is named, mixed columns become text."""
     rows = list(_objects(path))
+    if not rows:
+        raise UnreadableFileError("is empty.")
     found = [name for name in columns if any(name in row for row in rows)] or sorted(
         {key for row in rows for key in row}
     )

@@ -1,0 +1,77 @@
+"""The part of every row, as the config's preprocessing section says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from trainwright_api.problems import Mistakes, Problem
+from trainwright_trainer.data.passes import RawColumn
+from trainwright_trainer.data.prepared import SPLIT_NAMES, UNSAMPLED
+from trainwright_trainer.data.split import Parts, fixed_parts, hash_parts, random_parts, sampled
+from trainwright_trainer.features.column import Mask
+from trainwright_trainer.features.wrong import BadValueError, WrongTypeError
+
+_PATH = "config.preprocessing.split"
+_NO_PART = (
+    "column {column!r} holds {value!r} in row {row:,}; "
+    "a part is 0, 1, 2 or train, validation, test. (Row 1 is the first row of data.)"
+)
+
+
+def column_of(preprocessing: Any) -> str | None:
+    """The column that the split is read from, if it is read from one."""
+    column: str | None = getattr(preprocessing.split, "column", None)
+    return column
+
+
+def parts_of(preprocessing: Any, seed: int, rows: int, column: RawColumn | None) -> Parts:
+    """uint8 [rows], `UNSAMPLED` for rows that are not taken. `column` is that of `column_of`. Raises `Mistakes`."""
+    split = preprocessing.split
+    parts = _from_number(split, seed, rows) if column is None else _from_column(split, column)
+    kept = sampled(seed, rows, preprocessing.sample_ratio, preprocessing.sample_size)
+    parts[~kept] = UNSAMPLED
+    return parts
+
+
+def _from_number(split: Any, seed: int, rows: int) -> Parts:
+    return random_parts(seed, np.arange(rows), split.probabilities)
+
+
+def _from_column(split: Any, column: RawColumn) -> Parts:
+    try:
+        if split.type == "hash":
+            return np.concatenate([hash_parts(values, split.probabilities) for values in column.blocks])
+        pairs = zip(column.blocks, column.first_rows, strict=True)
+        return np.concatenate([fixed_parts(values, first_row) for values, first_row in pairs])
+    except BadValueError as error:
+        message = _NO_PART.format(column=split.column, value=error.value, row=error.row + 1)
+        raise Mistakes.one(f"{_PATH}.column", message) from error
+    except WrongTypeError as error:
+        raise Mistakes.one(f"{_PATH}.column", f"column {split.column!r} {error}; it cannot split rows.") from error
+
+
+def check_none_is_empty(parts: Parts, dropped: Sequence[Mask]) -> None:
+    """Raises `Mistakes` for parts without a row, or without one that no feature drops."""
+    all_rows = np.bincount(parts, minlength=UNSAMPLED + 1)
+    valid = all_rows
+    if dropped:
+        gone = np.logical_or.reduce(dropped)
+        valid = np.bincount(parts[~gone], minlength=UNSAMPLED + 1)
+    lines = [
+        Problem(_PATH, _empty_line(name, int(all_rows[part]), int(all_rows[:UNSAMPLED].sum())))
+        for part, name in enumerate(SPLIT_NAMES)
+        if not valid[part]
+    ]
+    if lines:
+        raise Mistakes(lines)
+
+
+def _empty_line(name: str, rows: int, of_all: int) -> str:
+    if rows:
+        return (
+            f"the {name} part has no row left: all {rows:,} of its rows are dropped (missing_value_strategy drop_row)."
+        )
+    return f"the {name} part is empty: none of the {of_all:,} rows is in it."

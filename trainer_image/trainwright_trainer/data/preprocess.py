@@ -1,0 +1,193 @@
+"""From raw files to encoded columns: find, read, split, describe, encode; what the cache has is taken from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from trainwright_api.problems import Mistakes, Problem
+from trainwright_trainer.data import passes, source
+from trainwright_trainer.data.cache import FOLDER, Cache
+from trainwright_trainer.data.content import Contents
+from trainwright_trainer.data.files import Files, find
+from trainwright_trainer.data.found import Found, look_up
+from trainwright_trainer.data.parts import check_none_is_empty, column_of, parts_of
+from trainwright_trainer.data.prepared import TEST, TRAIN, Prepared
+from trainwright_trainer.data.raw import Raw
+from trainwright_trainer.data.selection import (
+    coded_columns,
+    features_of,
+    refuse_unbuilt_preprocessing,
+    wanted_columns,
+)
+from trainwright_trainer.data.split import Parts
+from trainwright_trainer.features.column import Feature, Mask, Statistics
+from trainwright_trainer.frames.interface import Processor
+from trainwright_trainer.frames.pandas import PandasProcessor
+
+
+def prepare(
+    config: Any, dataset: str, *, seed: int, cache_dir: str | None = None, processor: Processor | None = None
+) -> Prepared:
+    """The data set as the features of `config` (a resolved `ModelConfig`) see it, with statistics of the training rows.
+
+    Columns of the cache in `cache_dir` (default: `.trainwright_cache` beside the data) are used, and new ones are
+    written there in the background: see `Prepared.finish`. Raises `Mistakes` (all features' first mistakes at once) and
+    `EnvironmentFailure`.
+    """
+    features = features_of(config)
+    refuse_unbuilt_preprocessing(config.preprocessing)
+    files, processor = find(dataset), processor or PandasProcessor()
+    cache = Cache(Path(cache_dir) if cache_dir else _beside(files))
+    contents = Contents(files, cache)
+    content = contents.remembered()
+    found = look_up(cache, content, config, seed, features, processor) if content is not None else None
+    hit = found is not None and found.is_whole(features)
+    if found is None or not hit:
+        cache.make()
+        raw, found = _read(files, contents, found, config, seed, features, processor)
+        hit = found.is_whole(features)
+        _complete(found, raw, config, seed, features, processor)
+    return _prepared(files, found, features, hit)
+
+
+def _beside(files: Files) -> Path:
+    """The default cache folder: beside a file, beside a folder, in the folder that a glob searches."""
+    inside = files.is_single or files.dataset != files.folder.name
+    return (files.folder if inside else files.folder.resolve().parent) / FOLDER
+
+
+def _read(
+    files: Files,
+    contents: Contents,
+    found: Found | None,
+    config: Any,
+    seed: int,
+    features: Sequence[Feature],
+    processor: Processor,
+) -> tuple[Raw, Found]:
+    """The raw columns that the cache cannot replace, and what it holds, which may be known only after reading."""
+    if found is None:
+        contents.start()
+    lacking = [feature for feature in features if found is None or feature.name not in found.columns]
+    preprocessing = config.preprocessing if found is None or found.parts is None else None
+    raw = _raw(files, lacking, preprocessing)
+    if found is not None:
+        contents.confirm()
+        return raw, found
+    return raw, look_up(contents.cache, contents.finish(), config, seed, features, processor)
+
+
+def _raw(files: Files, features: list[Feature], preprocessing: Any | None) -> Raw:
+    wanted = wanted_columns(features, preprocessing)
+    source.check(files, wanted)
+    coded = coded_columns(features, preprocessing)
+    raw = Raw(source.blocks(files, wanted, coded), [column for _, column in wanted])
+    if not raw.rows:
+        raise Mistakes.one("dataset", f"{files.dataset!r} holds no rows.")
+    return raw
+
+
+def _complete(
+    found: Found, raw: Raw, config: Any, seed: int, features: Sequence[Feature], processor: Processor
+) -> None:
+    """Computes what is lacking, feature by feature, so that a raw column is let go before the next is encoded."""
+    parts = found.parts if found.parts is not None else _split(found, raw, config.preprocessing, seed)
+    training = _training(parts, raw)
+    problems: list[Problem] = []
+    for feature in features:
+        if feature.name not in found.columns:
+            try:
+                _complete_feature(found, feature, raw, training, processor)
+            except Mistakes as mistakes:
+                problems.extend(mistakes.problems)
+    if problems:
+        raise Mistakes(problems)
+
+
+def _split(found: Found, raw: Raw, preprocessing: Any, seed: int) -> Parts:
+    column = column_of(preprocessing)
+    parts = parts_of(preprocessing, seed, raw.rows, None if column is None else raw.take(column))
+    check_none_is_empty(parts, [])
+    found.add_parts(parts, from_column=column is not None)
+    return parts
+
+
+def _training(parts: Parts, raw: Raw) -> list[Mask]:
+    """Which rows train, block by block."""
+    whole: Mask = parts == TRAIN
+    return [whole[start : start + size] for start, size in zip(raw.first_rows, raw.sizes, strict=True)]
+
+
+def _complete_feature(found: Found, feature: Feature, raw: Raw, training: Sequence[Mask], processor: Processor) -> None:
+    column = passes.clean(feature, raw.take(feature.column), processor)
+    if feature.name not in found.statistics:
+        found.add_statistics(feature, passes.statistics_of(feature, column, training, processor))
+    found.add_column(feature, passes.encode(feature, column, found.statistics[feature.name], processor))
+
+
+def _prepared(files: Files, found: Found, features: Sequence[Feature], hit: bool) -> Prepared:
+    parts = found.parts
+    assert parts is not None, "the split is computed before the columns"
+    check_none_is_empty(parts, _dropped(found))
+    notices = [notice for feature in features for notice in found.columns[feature.name].notices]
+    return Prepared(
+        dataset=files.dataset,
+        rows=len(parts),
+        splits=parts,
+        columns={feature.name: found.columns[feature.name].values for feature in features},
+        statistics={feature.name: found.statistics[feature.name] for feature in features},
+        content=found.content,
+        cache_key=found.cache_key(features),
+        cache_hit=hit,
+        notices=(*found.cache.take_notices(), *dict.fromkeys(notices)),
+        finish=found.cache.finish,
+    )
+
+
+def _dropped(found: Found) -> list[Mask]:
+    """One mask for each column that drops rows."""
+    columns = [column.values for column in found.columns.values() if column.values.null_count]
+    return [column.is_null().to_numpy() for column in columns]
+
+
+def encode_with(
+    config: Any,
+    statistics: Mapping[str, Statistics],
+    dataset: str,
+    *,
+    targets: bool,
+    processor: Processor | None = None,
+) -> Prepared:
+    """New data as a trained model sees it: encoded with the statistics of its training, without split or cache.
+
+    Every row is in the test part. No row vanishes: one that a feature drops has a null in that feature's column.
+    With `targets` the output features are encoded too, and must be there. Raises `Mistakes`, `EnvironmentFailure`.
+    """
+    features, processor = features_of(config, targets=targets), processor or PandasProcessor()
+    files = find(dataset)
+    raw = _raw(files, features, None)
+    columns: dict[str, Any] = {}
+    problems: list[Problem] = []
+    for feature in features:
+        try:
+            column = passes.clean(feature, raw.take(feature.column), processor)
+            columns[feature.name] = passes.encode(feature, column, statistics[feature.name], processor)
+        except Mistakes as mistakes:
+            problems.extend(mistakes.problems)
+    if problems:
+        raise Mistakes(problems)
+    return Prepared(
+        dataset=files.dataset,
+        rows=raw.rows,
+        splits=np.full(raw.rows, TEST, dtype=np.uint8),
+        columns={name: column.values for name, column in columns.items()},
+        statistics={feature.name: statistics[feature.name] for feature in features},
+        content="",
+        cache_key="",
+        cache_hit=False,
+        notices=tuple(dict.fromkeys(notice for column in columns.values() for notice in column.notices)),
+    )

@@ -1,0 +1,55 @@
+"""From the config to the columns that are read; and what this version refuses of the preprocessing section."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from trainwright_trainer.data.split import refuse_unbuilt
+from trainwright_trainer.errors import not_built
+from trainwright_trainer.features.column import Feature
+from trainwright_trainer.features.registry import feature_type
+
+_UNBUILT = ("oversample_minority", "undersample_majority", "global_max_sequence_length")
+CODED = ("category", "binary")
+"""Types that look at distinct values only, so that their columns are best read as dictionaries."""
+
+
+def features_of(config: Any, *, targets: bool = True) -> list[Feature]:
+    """The features of a resolved config, inputs first. Raises `Mistakes` for what this version lacks."""
+    sections = [("input_features", config.input_features, False)]
+    if targets:
+        sections.append(("output_features", config.output_features, True))
+    features = [
+        _feature(item, is_target, f"config.{section}[{position}]")
+        for section, items, is_target in sections
+        for position, item in enumerate(items)
+    ]
+    for feature in features:
+        feature_type(feature.type, feature.path).refuse(feature)
+    return features
+
+
+def _feature(item: Any, is_target: bool, path: str) -> Feature:
+    feature_type(item.type, path)
+    return Feature(item.name, item.column or item.name, item.type, is_target, item.preprocessing, path)
+
+
+def refuse_unbuilt_preprocessing(preprocessing: Any) -> None:
+    """Raises `Mistakes` for the split and sampling that the contract knows and this version lacks."""
+    for option in _UNBUILT:
+        if getattr(preprocessing, option) is not None:
+            raise not_built(f"config.preprocessing.{option}", str(getattr(preprocessing, option)), "none")
+    refuse_unbuilt(preprocessing.split.type)
+
+
+def wanted_columns(features: list[Feature], preprocessing: Any | None) -> list[tuple[str, str]]:
+    """Each column with the place in the config that names it; the split's too, where one is given."""
+    wanted = [(f"{feature.path}.column", feature.column) for feature in features]
+    column = getattr(preprocessing.split, "column", None) if preprocessing is not None else None
+    return [*wanted, ("config.preprocessing.split.column", column)] if column is not None else wanted
+
+
+def coded_columns(features: list[Feature], preprocessing: Any | None) -> list[str]:
+    """Columns that nobody needs but as dictionaries."""
+    coded = {column for _, column in wanted_columns(features, preprocessing)}
+    return sorted(coded - {feature.column for feature in features if feature.type not in CODED})

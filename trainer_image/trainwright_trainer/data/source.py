@@ -1,0 +1,83 @@
+"""A data set as blocks of rows: the files one after the other, the columns that are needed, a fixed number of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import pyarrow as pa
+
+from trainwright_api.problems import Mistakes, Problem, nearest
+from trainwright_trainer.data.files import Files
+from trainwright_trainer.data.formats.reader import UnreadableFileError
+from trainwright_trainer.data.rows import Block, blocks_of
+from trainwright_trainer.errors import EnvironmentFailure
+from trainwright_trainer.features.wrong import kind_of
+
+Wanted = Sequence[tuple[str, str]]
+"""Pairs of a path in the config and the column that it names."""
+
+
+def check(files: Files, wanted: Wanted) -> None:
+    """Raises `Mistakes` for columns that the first file lacks, as far as its head can tell."""
+    with _readable(files.paths[0]) as path:
+        columns = files.reader.columns(path)
+    if columns is not None:
+        _check(files.dataset, columns, wanted)
+
+
+def blocks(files: Files, wanted: Wanted, coded: Sequence[str]) -> Iterator[Block]:
+    """The wanted columns of all rows; those in `coded` are best as dictionaries. Raises `Mistakes`."""
+    return blocks_of(_tables(files, wanted, coded))
+
+
+def _tables(files: Files, wanted: Wanted, coded: Sequence[str]) -> Iterator[pa.Table]:
+    columns = sorted({column for _, column in wanted})
+    kinds: dict[str, tuple[str, str]] = {}
+    for path, name in zip(files.paths, files.names, strict=True):
+        with _readable(path):
+            for table in files.reader.read(path, columns, coded):
+                _check(files.dataset if files.is_single else name, table.column_names, wanted)
+                _agree(kinds, name, table.select(columns).schema)
+                yield table.select(columns)
+
+
+@contextmanager
+def _readable(path: Path) -> Iterator[Path]:
+    """Turns what can go wrong with a file into one line that names it."""
+    try:
+        yield path
+    except UnreadableFileError as error:
+        raise Mistakes.one("dataset", f"{path.name!r} {error}") from error
+    except FileNotFoundError as error:
+        raise Mistakes.one("dataset", f"{path.name!r} has gone while it was read.") from error
+    except OSError as error:
+        raise EnvironmentFailure(f"dataset: {str(path)!r} cannot be read ({error.strerror or error}).") from error
+
+
+def _check(dataset: str, columns: Sequence[str], wanted: Wanted) -> None:
+    lines = [Problem(path, line) for path, column in wanted if (line := _lack(dataset, columns, column))]
+    if lines:
+        raise Mistakes(lines)
+
+
+def _lack(dataset: str, columns: Sequence[str], column: str) -> str | None:
+    if columns.count(column) == 1:
+        return None
+    if column in columns:
+        return f"{column!r} is the name of {columns.count(column)} columns of {dataset}. Name each differently."
+    near = nearest(column, columns)
+    return f"{column!r} is not in {dataset}." + (f" Nearest: {near!r}." if near else "")
+
+
+def _agree(kinds: dict[str, tuple[str, str]], name: str, schema: pa.Schema) -> None:
+    """Raises `Mistakes` where a column is of another kind than in the files before. Whole numbers are numbers."""
+    for field in schema:
+        kind = kind_of(field.type)
+        if kind == "empty":
+            continue
+        kin = "numbers" if kind == "whole numbers" else kind
+        before, file = kinds.setdefault(field.name, (kin, name))
+        if kin != before:
+            raise Mistakes.one("dataset", f"column {field.name!r} holds {before} in {file!r}, but {kin} in {name!r}.")
