@@ -57,8 +57,9 @@ def lines(error: ValidationError) -> list[tuple[Location, str]]:
     found: dict[Location, str] = {}
     meant: set[Location] = set()
     for raw in error.errors(include_url=False):
-        line = {**raw, "loc": tuple(key for key in raw["loc"] if key != "[key]")}
-        found.setdefault(line["loc"], _sentence(line))
+        location = tuple(key for key in raw["loc"] if key != "[key]")
+        line: Line = {**raw, "loc": location}
+        found.setdefault(location, _sentence(line))
         meant.update(_meant(line))
     return [(at, text) for at, text in found.items() if not (at in meant and text.startswith("missing"))]
 
@@ -119,7 +120,8 @@ def _word(line: Line) -> str:
 
 def _kind(line: Line) -> str:
     value, message = line["input"], str(line["msg"])
-    near = nearest(value, re.findall(r"\w+", line.get("ctx", {}).get("expected", ""))) if isinstance(value, str) else None
+    words = re.findall(r"\w+", line.get("ctx", {}).get("expected", ""))
+    near = nearest(value, words) if isinstance(value, str) else None
     return f"{message}: did you mean {near!r}?" if near else message
 
 

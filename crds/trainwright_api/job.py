@@ -49,10 +49,10 @@ class CheckpointPolicy(KubernetesSection):
 class Entrypoint(KubernetesSection):
     """A user's own train function, instead of a config."""
 
-    module: Annotated[str, Field(max_length=256, pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$")] = Field(
-        description="The Python module, as in `import module`."
+    module: Annotated[str, Field(max_length=256, pattern=r"^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*$")] = (
+        Field(description="The Python module, as in `import module`.")
     )
-    function: Annotated[str, Field(max_length=256, pattern=r"^[A-Za-z_]\w*$")] = Field(
+    function: Annotated[str, Field(max_length=256, pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")] = Field(
         description="The function in it, called with config on every worker."
     )
     config: Annotated[dict[str, Any], Field(max_length=1024)] = Field(

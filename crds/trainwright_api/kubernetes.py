@@ -5,12 +5,15 @@ Strict where the operator reads them; open where only the API server can judge, 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, GetCoreSchemaHandler
+from pydantic.alias_generators import to_snake
+from pydantic_core import CoreSchema, core_schema
 
 from trainwright_api.config.kinds import ByKind
-from trainwright_api.section import KubernetesSection
+from trainwright_api.section import KubernetesSection, failure, relation
 
 DNS_LABEL = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
 DNS_SUBDOMAIN = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
@@ -21,22 +24,21 @@ ENVIRONMENT_NAME = r"^[-._a-zA-Z][-._a-zA-Z0-9]*$"
 Name = Annotated[str, Field(min_length=1, max_length=253, pattern=DNS_SUBDOMAIN)]
 Label = Annotated[str, Field(min_length=1, max_length=63, pattern=DNS_LABEL)]
 Text = Annotated[str, Field(max_length=1024)]
-Key = Annotated[str, Field(min_length=1, max_length=317, pattern=QUALIFIED)]
 QuantityText = Annotated[str, Field(max_length=64, pattern=QUANTITY)]
 Quantity = Annotated[
     int | QuantityText,
     ByKind("a quantity such as 500m, 2 or 16Gi", number=Annotated[int, Field(ge=0)], text=QuantityText),
 ]
-Labels = Annotated[dict[Key, Annotated[str, Field(max_length=63)]], Field(max_length=64)]
-Annotations = Annotated[dict[Key, Annotated[str, Field(max_length=65_536)]], Field(max_length=64)]
-Quantities = Annotated[dict[Key, Quantity], Field(max_length=32)]
+Labels = Annotated[dict[str, Annotated[str, Field(max_length=63)]], Field(max_length=64)]
+Annotations = Annotated[dict[str, Annotated[str, Field(max_length=65_536)]], Field(max_length=64)]
+Quantities = Annotated[dict[str, Quantity], Field(max_length=32)]
 Open = Annotated[dict[str, Any], Field(max_length=64)]
 
 
 class Toleration(KubernetesSection):
     """Lets pods run on nodes with a matching taint."""
 
-    key: Key | None = Field(None, description="The taint's key. Absent: every key.")
+    key: Text | None = Field(None, description="The taint's key. Absent: every key.")
     operator: Literal["Exists", "Equal"] | None = Field(None, description="Exists, or Equal (the default).")
     value: Text | None = Field(None, description="The taint's value, for operator Equal.")
     effect: Literal["NoSchedule", "PreferNoSchedule", "NoExecute"] | None = Field(
@@ -110,8 +112,32 @@ class Resources(KubernetesSection):
     limits: Quantities | None = Field(None, description="What may not be exceeded, by resource.")
 
 
-def _keyed(*keys: str) -> dict[str, Any]:
-    return {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": list(keys)}
+@dataclass(frozen=True)
+class Format:
+    """Stands in `Annotated[str, …]`: OpenAPI's format of a text, for the API server to check."""
+
+    name: str
+
+
+class KeyedBy:
+    """Stands in `Annotated[list[…], …]`: no two items have the same key, as in Kubernetes' lists of type map."""
+
+    def __init__(self, key: str) -> None:
+        self.key = key
+
+    def check(self, items: list[Any]) -> list[Any]:
+        """The items; raises an error at the first one whose key was there before."""
+        attribute = to_snake(self.key)
+        seen: set[Any] = set()
+        for position, item in enumerate(items):
+            value = getattr(item, attribute)
+            if value in seen:
+                raise failure([relation(f"{value!r} is in the list already", position, self.key, found=value)])
+            seen.add(value)
+        return items
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_after_validator_function(self.check, handler(source))
 
 
 class PodTemplate(KubernetesSection):
@@ -121,27 +147,25 @@ class PodTemplate(KubernetesSection):
     annotations: Annotations | None = Field(None, description="Annotations on every pod.")
     node_selector: Labels | None = Field(None, description="Run only on nodes with these labels.")
     tolerations: Annotated[list[Toleration], Field(max_length=64)] | None = Field(
-        None, description="Taints of nodes that are tolerated.", json_schema_extra={"x-kubernetes-list-type": "atomic"}
+        None, description="Taints of nodes that are tolerated."
     )
     affinity: Open | None = Field(None, description="Kubernetes' affinity, as in a pod.")
     priority_class_name: Name | None = Field(None, description="The pods' PriorityClass.")
     service_account_name: Name | None = Field(None, description="The pods' service account. They need no permission.")
-    image_pull_secrets: Annotated[list[ImagePullSecret], Field(max_length=16)] | None = Field(
-        None, description="Secrets with the keys to the image's registry.", json_schema_extra=_keyed("name")
+    image_pull_secrets: Annotated[list[ImagePullSecret], Field(max_length=16), KeyedBy("name")] | None = Field(
+        None, description="Secrets with the keys to the image's registry."
     )
-    volumes: Annotated[list[Volume], Field(max_length=64)] | None = Field(
-        None, description="Volumes beside the job's own.", json_schema_extra=_keyed("name")
+    volumes: Annotated[list[Volume], Field(max_length=64), KeyedBy("name")] | None = Field(
+        None, description="Volumes beside the job's own."
     )
-    env: Annotated[list[EnvironmentVariable], Field(max_length=256)] | None = Field(
-        None, description="Environment of the training container.", json_schema_extra=_keyed("name")
+    env: Annotated[list[EnvironmentVariable], Field(max_length=256), KeyedBy("name")] | None = Field(
+        None, description="Environment of the training container."
     )
     env_from: Annotated[list[EnvironmentSource], Field(max_length=64)] | None = Field(
-        None,
-        description="Environment from ConfigMaps and Secrets.",
-        json_schema_extra={"x-kubernetes-list-type": "atomic"},
+        None, description="Environment from ConfigMaps and Secrets."
     )
-    volume_mounts: Annotated[list[VolumeMount], Field(max_length=64)] | None = Field(
-        None, description="Mounts in the training container.", json_schema_extra=_keyed("mountPath")
+    volume_mounts: Annotated[list[VolumeMount], Field(max_length=64), KeyedBy("mountPath")] | None = Field(
+        None, description="Mounts in the training container."
     )
     resources: Resources | None = Field(None, description="Requests and limits of the training container.")
     security_context: Open | None = Field(None, description="The pods' security context, as in a pod.")
@@ -156,7 +180,7 @@ class ObjectMeta(KubernetesSection):
     )
     namespace: Label | None = Field(None, description="The namespace.")
     labels: Labels | None = Field(None, description="Labels of the job.")
-    annotations: Annotated[dict[Key, str], Field(max_length=1024)] | None = Field(
+    annotations: Annotated[dict[str, str], Field(max_length=1024)] | None = Field(
         None, description="Annotations of the job."
     )
     uid: str | None = Field(None, description="Written by the API server.")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import reduce
+from functools import partial, reduce
 from operator import or_
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
@@ -13,6 +13,7 @@ from pydantic.fields import FieldInfo
 
 from trainwright_api.config.choice import Choice, Later
 from trainwright_api.config.kinds import ByKind
+from trainwright_api.kubernetes import Format, KeyedBy
 from trainwright_api.section import Section
 
 Kind = Literal["any", "flag", "integer", "number", "text", "words", "list", "map", "section", "choice", "kinds"]
@@ -29,11 +30,19 @@ class Shape:
     nullable: bool = False
     words: tuple[Any, ...] = ()
     item: Shape | None = None
-    section: type[Section] | None = None
+    load: Callable[[], type[Section]] | None = None
     choice: Choice | None = None
     branches: tuple[Shape, ...] = ()
     expected: str = ""
     limits: dict[str, Any] = field(default_factory=dict)
+    keyed_by: str = ""
+    format: str = ""
+
+    @property
+    def section(self) -> type[Section]:
+        """The class of a section; some are imported only here."""
+        assert self.load is not None
+        return self.load()
 
 
 def shape_of(info: FieldInfo) -> Shape:
@@ -51,7 +60,7 @@ def description_of(info: FieldInfo) -> str:
 
 def sections_in(shape: Shape) -> Iterator[type[Section]]:
     """The sections that a value of this shape can be or hold."""
-    if shape.section:
+    if shape.kind == "section":
         yield shape.section
     for part in (*shape.branches, *([shape.item] if shape.item else [])):
         yield from sections_in(part)
@@ -64,7 +73,12 @@ def _shape(annotation: Any, metadata: list[Any]) -> Shape:
     if origin in (Union, UnionType) and NoneType in arguments:
         rest = [argument for argument in arguments if argument is not NoneType]
         return replace(_shape(rest[0] if len(rest) == 1 else reduce(or_, rest), metadata), nullable=True)
-    return _marked(metadata) or replace(_plain(annotation, origin, arguments), limits=_limits(metadata))
+    marked = _marked(metadata)
+    if marked:
+        return marked
+    keyed_by = next((mark.key for mark in metadata if isinstance(mark, KeyedBy)), "")
+    format_ = next((mark.name for mark in metadata if isinstance(mark, Format)), "")
+    return replace(_plain(annotation, origin, arguments), limits=_limits(metadata), keyed_by=keyed_by, format=format_)
 
 
 def _marked(metadata: list[Any]) -> Shape | None:
@@ -74,7 +88,7 @@ def _marked(metadata: list[Any]) -> Shape | None:
             branches = tuple(_shape(branch, []) for branch in mark.branches)
             return Shape("kinds", branches=branches, expected=mark.expected)
         if isinstance(mark, Later):
-            return Shape("section", section=mark.section)
+            return Shape("section", load=partial(getattr, mark, "section"))
         choice = mark if isinstance(mark, Choice) else getattr(mark, "choice", None)
         if isinstance(choice, Choice):
             return Shape("choice", choice=choice)
@@ -93,7 +107,7 @@ def _plain(annotation: Any, origin: Any, arguments: tuple[Any, ...]) -> Shape:
     if origin is dict:
         return Shape("map", item=_shape(arguments[1], []))
     if isinstance(annotation, type) and issubclass(annotation, Section):
-        return Shape("section", section=annotation)
+        return Shape("section", load=lambda: annotation)
     raise TypeError(f"no shape is known for {annotation!r}")
 
 

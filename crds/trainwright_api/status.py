@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
+from trainwright_api.kubernetes import Format, KeyedBy
 from trainwright_api.section import KubernetesSection
 
 Phase = Literal["Pending", "Queued", "Starting", "Running", "Suspended", "Complete", "Failed"]
@@ -17,12 +18,8 @@ Line = Annotated[str, Field(max_length=1024)]
 LogTail = Annotated[str, Field(max_length=4096)]
 Location = Annotated[str, Field(max_length=4096)]
 Digest = Annotated[str, Field(max_length=64)]
-Time = Annotated[str, Field(max_length=64, json_schema_extra={"format": "date-time"})]
+Time = Annotated[str, Field(max_length=64), Format("date-time")]
 Numbers = Annotated[dict[Annotated[str, Field(max_length=256)], float], Field(max_length=256)]
-
-
-def _keyed(key: str) -> dict[str, Any]:
-    return {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": [key]}
 
 
 class Condition(KubernetesSection):
@@ -88,12 +85,12 @@ class TrainingJobStatus(KubernetesSection):
     observed_generation: Count | None = Field(None, description="The generation of the spec that was last looked at.")
     phase: Phase | None = Field(None, description="One word for display, derived from the conditions.")
     message: Line | None = Field(None, description="One line that says how it goes, or why it failed.")
-    conditions: Annotated[list[Condition], Field(max_length=32)] | None = Field(
-        None, description="The state in Kubernetes' conditions.", json_schema_extra=_keyed("type")
+    conditions: Annotated[list[Condition], Field(max_length=32), KeyedBy("type")] | None = Field(
+        None, description="The state in Kubernetes' conditions."
     )
     attempt: Count | None = Field(None, description="The number of the current or last attempt.")
-    attempts: Annotated[list[Attempt], Field(max_length=10)] | None = Field(
-        None, description="The last ten attempts.", json_schema_extra=_keyed("number")
+    attempts: Annotated[list[Attempt], Field(max_length=10), KeyedBy("number")] | None = Field(
+        None, description="The last ten attempts."
     )
     retries: Count | None = Field(None, description="Attempts that counted against backoffLimit.")
     preemptions: Count | None = Field(None, description="Attempts that ended by preemption.")

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from trainwright_api.backend import Backend, idle_sections
+from trainwright_api.backend import Backend, Credentials, idle_sections
 from trainwright_api.explain import lines
 from trainwright_api.forms import Form, resource
 from trainwright_api.job import TrainingJob
@@ -112,8 +112,12 @@ def _set_aside(name: str, aside: tuple[str, ...]) -> str:
 
 
 def _warnings(backend: Backend) -> Iterator[str]:
-    if isinstance(backend.cache_credentials, dict):
-        yield "backend.cache_credentials holds keys in plain text: better give a path, or a Secret by credentials"
+    places = {"cache_credentials": backend.cache_credentials}
+    if backend.credentials:
+        places |= {f"credentials.{name}": getattr(backend.credentials, name) for name in Credentials.model_fields}
+    for where, value in places.items():
+        if isinstance(value, dict):
+            yield f"backend.{where} holds keys in plain text: better name a file, or a Secret in spec.credentials"
 
 
 def _score_attribute(job: TrainingJob) -> Iterator[Problem]:

@@ -1,0 +1,158 @@
+"""From the models to a structural OpenAPI v3 schema, as Kubernetes wants it.
+
+The Kubernetes fields are strict. `config` and `backend` are described for `kubectl explain`, but open: what a schema
+cannot say about them pydantic says, so they keep unknown keys, and a value that may be of several kinds has no type.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic.fields import FieldInfo
+
+from trainwright_api.config.choice import Choice
+from trainwright_api.section import KubernetesSection, Section
+from trainwright_api.shape import Shape, description_of, shape_of
+
+Schema = dict[str, Any]
+
+KEEP_UNKNOWN: Schema = {"x-kubernetes-preserve-unknown-fields": True}
+MOST_ITEMS = 10_000
+MOST_LETTERS = 4096
+
+_TYPES = {"flag": "boolean", "integer": "integer", "number": "number", "text": "string"}
+_LIMITS = {"min_length": "minLength", "max_length": "maxLength", "pattern": "pattern", "ge": "minimum", "le": "maximum"}
+_COUNTS = {
+    "list": {"min_length": "minItems", "max_length": "maxItems"},
+    "map": {"min_length": "minProperties", "max_length": "maxProperties"},
+}
+
+
+def strict(section: type[Section]) -> Schema:
+    """A section of Kubernetes fields: what is not described is refused."""
+    schema: Schema = {"type": "object", "description": first_line(section)}
+    properties = {info.alias or name: _field(info) for name, info in section.model_fields.items()}
+    required = [info.alias or name for name, info in section.model_fields.items() if info.is_required()]
+    schema["properties"] = properties
+    if required:
+        schema["required"] = required
+    return schema | (KEEP_UNKNOWN if section.model_config.get("extra") == "allow" else {})
+
+
+def opened(section: type[Section], depth: int) -> Schema:
+    """A section of Ludwig's: described `depth` levels deep, and open for what pydantic is to judge."""
+    schema: Schema = {"type": "object", "description": first_line(section), **KEEP_UNKNOWN}
+    if depth:
+        schema["properties"] = {name: _described(info, depth - 1) for name, info in section.model_fields.items()}
+    return schema
+
+
+def first_line(section: type[Section]) -> str:
+    """What a section is, in one line."""
+    return (section.__doc__ or "").strip().partition("\n")[0]
+
+
+def _field(info: FieldInfo) -> Schema:
+    schema = _strict_value(shape_of(info)) | {"description": description_of(info)}
+    extra = info.json_schema_extra
+    if isinstance(extra, Mapping) and extra.get("x-stored-default"):
+        schema["default"] = info.default
+    return schema
+
+
+def _strict_value(shape: Shape) -> Schema:
+    match shape.kind:
+        case "section":
+            is_ours = issubclass(shape.section, KubernetesSection)
+            return strict(shape.section) if is_ours else opened(shape.section, _DEPTHS[shape.section.__name__])
+        case "words":
+            return {"type": "string", "enum": list(shape.words)}
+        case "list":
+            return {"type": "array", "items": _item(shape)} | _counts(shape) | _list_type(shape)
+        case "map":
+            return {"type": "object"} | _values(shape) | _counts(shape)
+        case "kinds":
+            return _int_or_string(shape)
+        case "any":
+            return dict(KEEP_UNKNOWN)
+        case _:
+            return {"type": _TYPES[shape.kind]} | _limits(shape)
+
+
+def _item(shape: Shape) -> Schema:
+    assert shape.item is not None
+    return _strict_value(shape.item)
+
+
+def _values(shape: Shape) -> Schema:
+    item = _item(shape)
+    return dict(KEEP_UNKNOWN) if item == KEEP_UNKNOWN else {"additionalProperties": item}
+
+
+def _limits(shape: Shape) -> Schema:
+    schema: Schema = {_LIMITS[name]: value for name, value in shape.limits.items() if name in _LIMITS}
+    for name, limit in (("gt", "minimum"), ("lt", "maximum")):
+        if name in shape.limits:
+            schema |= {limit: shape.limits[name], f"exclusive{limit.capitalize()}": True}
+    if shape.format:
+        schema["format"] = shape.format
+    elif shape.kind == "integer":
+        schema["format"] = "int64"
+    elif shape.kind == "text":
+        schema.setdefault("maxLength", MOST_LETTERS)
+    return schema
+
+
+def _counts(shape: Shape) -> Schema:
+    names = _COUNTS[shape.kind]
+    found = {names[name]: value for name, value in shape.limits.items() if name in names}
+    return {names["max_length"]: MOST_ITEMS} | found
+
+
+def _list_type(shape: Shape) -> Schema:
+    if shape.keyed_by:
+        return {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": [shape.keyed_by]}
+    return {"x-kubernetes-list-type": "atomic"}
+
+
+def _int_or_string(shape: Shape) -> Schema:
+    """A whole number, or a text with a pattern: the one union that a structural schema knows."""
+    schema: Schema = {"anyOf": [{"type": "integer"}, {"type": "string"}], "x-kubernetes-int-or-string": True}
+    for branch in shape.branches:
+        limits = _limits(branch) if branch.kind != "words" else {"pattern": f"^({'|'.join(branch.words)})$"}
+        schema |= {name: value for name, value in limits.items() if name != "format"}
+    return {"maxLength": 64} | schema
+
+
+def _described(info: FieldInfo, depth: int) -> Schema:
+    shape = shape_of(info)
+    nullable: Schema = {"nullable": True} if shape.nullable else {}
+    return _open_value(shape, depth) | {"description": description_of(info)} | nullable
+
+
+def _open_value(shape: Shape, depth: int) -> Schema:
+    match shape.kind:
+        case "section":
+            return opened(shape.section, depth)
+        case "flag" | "integer" | "number":
+            return {"type": _TYPES[shape.kind]}
+        case "text" | "words":
+            return {"type": "string", "maxLength": MOST_LETTERS}
+        case "list" if shape.item and shape.item.choice:
+            return {"type": "array", "items": _common(shape.item.choice), "maxItems": MOST_ITEMS}
+        case _:
+            return dict(KEEP_UNKNOWN)
+
+
+def _common(choice: Choice) -> Schema:
+    """What every section of a choice has, such as the name of a feature."""
+    sections = [choice.section(word) for word in choice.words]
+    names = [name for name in sections[0].model_fields if all(name in other.model_fields for other in sections)]
+    properties = {name: _described(sections[0].model_fields[name], 0) for name in names if name != "type"}
+    kinds: Schema = {"type": "string", "maxLength": MOST_LETTERS, "description": f"One of {', '.join(choice.words)}."}
+    return {"type": "object", **KEEP_UNKNOWN, "properties": {"type": kinds, **properties}}
+
+
+_DEPTHS = {"Backend": 5, "ModelConfig": 2}
+"""How deep the open sections are described: the backend to its ground, of a config what does not depend on a type."""
