@@ -1,0 +1,127 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from trainwright_trainer.report import page
+from trainwright_trainer.report.data import FeatureSummary, ReportData
+
+Make = Callable[..., Any]
+VOID = {"meta", "link", "br", "hr"}
+
+
+class Outline(HTMLParser):
+    """Checks that elements close in order, and collects what is in the page."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.words: list[str] = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if "style" not in self.open:
+            self.words.append(data)
+
+
+def test_every_kind_of_report_is_well_formed_and_small(any_report: ReportData) -> None:
+    text = page.render(any_report)
+    outline = Outline(text)
+    assert outline.open == []
+    assert len(text.encode()) < 2_000_000
+    assert not [tag for tag, _ in outline.tags if tag in {"script", "img", "iframe", "object", "a"}]
+    assert "nan" not in "".join(outline.words).lower().replace("finance", "")
+
+
+def test_it_asks_for_nothing_outside_itself(any_report: ReportData) -> None:
+    text = page.render(any_report)
+    assert "http:" not in text
+    assert "https:" not in text
+    assert "url(" not in text
+    assert "default-src 'none'" in text
+
+
+def test_it_opens_with_the_answer(make_report: Make) -> None:
+    words = "".join(Outline(page.render(make_report())).words)
+    answer = words.index("On 67,375 test rows, late (binary) reaches roc_auc 0.7481.")
+    order = ["Learning curves", "late on test rows", "Confusion matrix", "ROC", "Calibration", "Features", "Throughput"]
+    places = [words.index(name) for name in order]
+    assert [answer, *places] == sorted([answer, *places])
+
+
+def test_it_is_accessible(any_report: ReportData) -> None:
+    outline = Outline(page.render(any_report))
+    assert ("html", {"lang": "en"}) in outline.tags
+    tags = [tag for tag, _ in outline.tags]
+    assert tags.count("h1") == 1
+    assert tags.count("svg") == tags.count("title") - 1
+    assert all(attributes.get("role") == "img" for tag, attributes in outline.tags if tag == "svg")
+    assert all("scope" in attributes for tag, attributes in outline.tags if tag == "th")
+
+
+def test_names_are_text_wherever_they_stand(make_crowded: Make) -> None:
+    outline = Outline(page.render(make_crowded()))
+    assert "script" not in [tag for tag, _ in outline.tags]
+    assert "<script>alert('x')</script> & \"late\"" in "".join(outline.words)
+
+
+def test_an_evaluation_has_no_curves(make_report: Make) -> None:
+    data = make_report(started=None, history=(), ended=None, part="given")
+    words = "".join(Outline(page.render(data)).words)
+    assert "Evaluation report" in words
+    assert "On 67,375 given rows" in words
+    assert "Learning curves" not in words
+
+
+def test_with_one_output_its_loss_is_drawn_once(make_report: Make) -> None:
+    assert page.render(make_report()).count("loss by epoch</title>") == 1
+
+
+def test_too_many_features_are_cut_and_the_rest_is_told(make_report: Make) -> None:
+    many = [FeatureSummary(f"f{i}", "number", "input", {}, [("0", 1)] * 20) for i in range(1000)]
+    text = page.render(make_report(features=many, resolved={"settings": ["x" * 100] * 20_000}))
+    assert len(text.encode()) < 2_000_000
+    assert "600 more features are in model/statistics.json." in text
+    assert "the rest is in model/config.json" in text
+
+
+def test_an_output_without_scores_is_said(make_report: Make) -> None:
+    (output,) = make_report().outputs
+    assert "late: there are no scores." in page.render(make_report(outputs=[replace(output, scores={})]))
+
+
+def test_dollars_in_names_are_no_placeholders(make_report: Make) -> None:
+    assert "<h1>$body ${title} $</h1>" in page.render(make_report(title="$body ${title} $"))
+
+
+def test_it_is_written_whole_or_not_at_all(tmp_path: Path, make_report: Make) -> None:
+    page.write(tmp_path / "report.html", make_report())
+    assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
+    with pytest.raises(OSError, match="absent"):
+        page.write(tmp_path / "absent" / "report.html", make_report())
+
+
+def test_it_imports_nothing_heavy() -> None:
+    code = (
+        "import sys, trainwright_trainer.report.page;"
+        "print(sorted({'jinja2', 'torch', 'numpy', 'matplotlib', 'rich', 'pyarrow'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

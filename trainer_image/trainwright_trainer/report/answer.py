@@ -1,0 +1,90 @@
+"""The head of the report: how good the model is, on what, against which simple baselines, and the facts of the run."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterator
+
+from trainwright_trainer.progress import formats
+from trainwright_trainer.report import words
+from trainwright_trainer.report.data import OutputFigures, ReportData
+from trainwright_trainer.report.markup import Markup, element, join
+
+
+def head(data: ReportData) -> Markup:
+    """The title, the answer in a sentence for each output, and the facts."""
+    kind = "Training report" if data.ended else "Evaluation report"
+    return element(
+        "header",
+        element("p", kind, class_="kicker"),
+        element("h1", data.title),
+        *(_answer(data, output) for output in data.outputs),
+        _facts(data),
+    )
+
+
+def scores_table(output: OutputFigures) -> Markup:
+    """A line a metric: this model beside the baselines; the best of the line is bold."""
+    names = list(output.baselines)
+    head_cells = ["metric", "this model", *names]
+    rows = [_score_row(output, metric, names) for metric in output.scores]
+    caption = element("caption", "↑ more is better, ↓ less is better; the best of a line is bold.")
+    body = element("tbody", *rows)
+    top = element("thead", element("tr", *(element("th", name, scope="col") for name in head_cells)))
+    table = element("table", caption, top, body, class_="scores")
+    return element("div", table, class_="scroller", tabindex=0, role="region", aria_label=f"Scores of {output.name}")
+
+
+def _score_row(output: OutputFigures, metric: str, baselines: list[str]) -> Markup:
+    values = [output.scores[metric], *(output.baselines[name].get(metric, math.nan) for name in baselines)]
+    known = [value for value in values if math.isfinite(value)]
+    best = (min if formats.lower_is_better(metric) else max)(known, default=None)
+    cells = [element("td", element("b", formats.score(v)) if v == best else formats.score(v)) for v in values]
+    name = f"{metric}\u00a0{'↓' if formats.lower_is_better(metric) else '↑'}"
+    return element("tr", element("th", name, scope="row"), *cells)
+
+
+def _answer(data: ReportData, output: OutputFigures) -> Markup:
+    metric = words.headline_metric(output, data.started.validation_metric if data.started else None)
+    if metric is None:
+        return element("p", f"{output.name}: there are no scores.", class_="lead")
+    rows = words.judged_rows(data, output)
+    on = f"On {formats.count(rows)} {data.part} rows, " if rows else f"On the {data.part} rows, "
+    value = element("strong", f"{metric} {formats.score(output.scores[metric])}")
+    said = element(
+        "p",
+        on,
+        element("em", formats.shorten(output.name, 80)),
+        f" ({output.type}) reaches ",
+        value,
+        ".",
+        class_="lead",
+    )
+    return join(said, element("p", words.verdict(output, metric), class_="verdict"))
+
+
+def _facts(data: ReportData) -> Markup | None:
+    pairs = [element("div", element("dt", name), element("dd", value)) for name, value in _facts_of(data)]
+    return element("dl", *pairs, class_="facts") if pairs else None
+
+
+def _facts_of(data: ReportData) -> Iterator[tuple[str, str]]:
+    started, ended = data.started, data.ended
+    if started:
+        yield "rows", formats.count(started.rows)
+        for part, rows in started.split_rows.items():
+            yield f"{part} rows", formats.count(rows)
+        yield "inputs", formats.count(started.inputs)
+    if started and data.history:
+        yield "epochs", f"{data.history[-1].epoch + 1} of {started.epochs}"
+    if ended:
+        yield "best epoch", formats.count(ended.best_epoch + 1)
+        yield "ended by", ended.reason
+        yield "training time", formats.duration(ended.seconds)
+    speeds = [round_.rows_per_second for round_ in data.history if math.isfinite(round_.rows_per_second)]
+    if speeds:
+        yield "median speed", f"{formats.rate(statistics.median(speeds))} rows/s"
+    if started:
+        yield "optimizer", f"{started.optimizer} {formats.rate_of_learning(started.learning_rate)}"
+        yield "batch", formats.counted(started.batch_size, "row")

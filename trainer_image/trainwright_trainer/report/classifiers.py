@@ -1,0 +1,54 @@
+"""Figures of probabilities: the ROC curve and the reliability diagram."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from trainwright_trainer.report.data import Calibration, RocCurve
+from trainwright_trainer.report.markup import Markup, element, join
+from trainwright_trainer.report.plot import SQUARE, Box, axes, dots, drawing, line, path, text
+from trainwright_trainer.report.scales import Scale
+
+
+def roc(name: str, curve: RocCurve) -> Markup:
+    """True against false positive rate, and the diagonal of a guess."""
+    x, y = Scale(0, 1, *SQUARE.x), Scale(0, 1, *SQUARE.y)
+    points = [(x(a), y(b)) for a, b in zip(curve.false_positive_rate, curve.true_positive_rate, strict=True)]
+    return drawing(
+        SQUARE.width,
+        SQUARE.height,
+        f"ROC curve of {name}",
+        axes(SQUARE, x, y, "false positive rate", "true positive rate"),
+        line(x(0), y(0), x(1), y(1), "guide"),
+        text(x(0.62), y(0.55), "a guess", "tick"),
+        path(points, "line validation"),
+    )
+
+
+def calibration(name: str, bins: Calibration) -> Markup:
+    """The share that came true against the predicted probability; below, how many rows each bin holds."""
+    box = replace(SQUARE, bottom=98)
+    x, y = Scale(0, 1, *box.x), Scale(0, 1, *box.y)
+    known = [(x(p), y(o)) for p, o, rows in zip(bins.predicted, bins.observed, bins.rows, strict=True) if rows]
+    return drawing(
+        box.width,
+        box.height,
+        f"Calibration of {name}",
+        axes(box, x, y, "predicted probability", "share that came true"),
+        line(x(0), y(0), x(1), y(1), "guide"),
+        text(x(0.86), y(0.92), "perfect", "tick end"),
+        path(known, "line validation") if len(known) > 1 else None,
+        dots(known, "dot validation", 3.5),
+        _rows(bins, box),
+    )
+
+
+def _rows(bins: Calibration, box: Box) -> Markup:
+    base, room = box.height - 6, 36
+    most = max([*bins.rows, 1])
+    width = (box.x[1] - box.x[0]) / max(1, len(bins.rows))
+    bars = (
+        element("rect", x=box.left + i * width + 1, y=base - h, width=width - 2, height=h, class_="bar")
+        for i, h in enumerate(room * rows / most for rows in bins.rows)
+    )
+    return join(*bars, line(*(box.x[0], base), *(box.x[1], base), "axis"), text(2, base - 2, "rows", "tick"))

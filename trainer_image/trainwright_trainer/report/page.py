@@ -1,0 +1,46 @@
+"""The report: one HTML file that needs nothing else, to read, to mail and to print."""
+
+from __future__ import annotations
+
+import os
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+
+from trainwright_trainer.report import answer, sections
+from trainwright_trainer.report.data import ReportData
+from trainwright_trainer.report.markup import Markup, element, join
+
+
+def write(path: Path, data: ReportData) -> None:
+    """Writes the page; a reader sees the old file or the new one, never a part. Raises OSError."""
+    aside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        aside.write_text(render(data), encoding="utf-8")
+        aside.replace(path)
+    finally:
+        aside.unlink(missing_ok=True)
+
+
+def render(data: ReportData) -> str:
+    """The page as text: no script, no link, no request; about 50 kB plus 1 kB a feature."""
+    room = files(__package__)
+    return Template((room / "page.html").read_text(encoding="utf-8")).substitute(
+        title=join(f"{data.title} · Trainwright report"),
+        style=(room / "style.css").read_text(encoding="utf-8"),
+        body=_body(data),
+    )
+
+
+def _body(data: ReportData) -> Markup:
+    versions = " · ".join(f"{name} {version}" for name, version in data.versions.items())
+    main = element(
+        "main",
+        answer.head(data),
+        sections.learning_curves(data),
+        *(sections.output(data, output) for output in data.outputs),
+        sections.features(data),
+        sections.throughput(data),
+        sections.config(data.resolved),
+    )
+    return join(main, element("footer", versions) if versions else None)

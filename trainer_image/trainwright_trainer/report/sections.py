@@ -1,0 +1,155 @@
+"""The sections of the report below its head, in the order in which they stand."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from trainwright_trainer.progress import formats
+from trainwright_trainer.report import bars, classifiers, curves, grids, words
+from trainwright_trainer.report.answer import scores_table
+from trainwright_trainer.report.data import FeatureSummary, OutputFigures, ReportData
+from trainwright_trainer.report.markup import Markup, element, join
+
+# Past these the page would grow beyond what a mail takes; what is left out is said.
+MOST_FEATURES = 400
+MOST_CONFIG = 600_000
+_LYING = ("category", "binary", "text", "set", "sequence", "bag")
+
+
+def learning_curves(data: ReportData) -> Markup | None:
+    """One chart a metric; the loss of the whole first, then each output's metrics."""
+    if not data.history:
+        return None
+    charts = [_metric_chart(data, feature, metric) for feature, metric in _metrics(data)]
+    note = "Train is dashed, validation solid. The upright line marks the round whose weights were kept."
+    return _section("Learning curves", element("p", note, class_="note"), element("div", *charts, class_="grid"))
+
+
+def _metrics(data: ReportData) -> Iterator[tuple[str, str]]:
+    """(feature, metric) of all rounds in their first order. With one output, its loss is the whole's."""
+    seen = dict.fromkeys(
+        (feature, metric)
+        for round_ in data.history
+        for part in ("validation", "train")
+        for feature, metrics in round_.scores.get(part, {}).items()
+        for metric in metrics
+    )
+    outputs = {feature for feature, _ in seen} - {"combined"}
+    order = ["combined", *dict.fromkeys(feature for feature, _ in seen if feature != "combined")]
+    for feature, metric in sorted(seen, key=lambda pair: order.index(pair[0])):
+        if not (metric == "loss" and len(outputs) == 1 and feature != "combined" and ("combined", "loss") in seen):
+            yield feature, metric
+
+
+def _metric_chart(data: ReportData, feature: str, metric: str) -> Markup:
+    found = {
+        part: [
+            (_epochs_done(data, round_.epoch, round_.step), round_.scores[part][feature][metric])
+            for round_ in data.history
+            if metric in round_.scores.get(part, {}).get(feature, {})
+        ]
+        for part in ("train", "validation")
+    }
+    numbers = {part: [value for _, value in points if math.isfinite(value)] for part, points in found.items()}
+    best = _best_epoch(data)
+    at_best = next((value for at, value in found["validation"] if at == best), None)
+    whole = f"{metric} of all outputs together" if len(data.outputs) > 1 else metric
+    title = whole if feature == "combined" else f"{formats.shorten(feature, 40)}: {metric}"
+    shown = [curves.Curve(part, points) for part, points in found.items() if numbers[part]]
+    chart = curves.figure(f"{title} by epoch", metric, shown, best)
+    return _figure(title, chart, words.curve_caption(numbers["train"], numbers["validation"], at_best))
+
+
+def _epochs_done(data: ReportData, epoch: int, step: int) -> float:
+    """Where a round stands on the axis: rounds within an epoch lie between its ends."""
+    return step / data.started.steps_per_epoch if data.started and data.started.steps_per_epoch else epoch + 1.0
+
+
+def _best_epoch(data: ReportData) -> float | None:
+    best = next((round_ for round_ in reversed(data.history) if round_.best), None)
+    if data.ended:
+        best = next((round_ for round_ in data.history if round_.step == data.ended.best_step), best)
+    return None if best is None else _epochs_done(data, best.epoch, best.step)
+
+
+def output(data: ReportData, of: OutputFigures) -> Markup:
+    """All figures of one output."""
+    figures: list[Markup] = []
+    if of.confusion:
+        figures.append(
+            _figure("Confusion matrix", grids.confusion(of.name, of.confusion), words.confusion_caption(of.confusion))
+        )
+    if of.roc:
+        figures.append(_figure("ROC", classifiers.roc(of.name, of.roc), words.roc_caption(of.roc.auc)))
+    if of.calibration:
+        chart = classifiers.calibration(of.name, of.calibration)
+        figures.append(_figure("Calibration", chart, words.calibration_caption(of.calibration)))
+    if of.predicted_against_true:
+        chart = grids.predicted_against_true(of.name, of.predicted_against_true)
+        figures.append(_figure("Predicted against true", chart, words.predicted_caption(of.predicted_against_true)))
+    grid = element("div", *figures, class_="grid") if figures else None
+    title = join(element("em", of.name), f" on {data.part} rows")
+    return _section(title, scores_table(of), grid)
+
+
+def features(data: ReportData) -> Markup | None:
+    """A card a feature: what it is, its facts, its distribution in the training rows."""
+    if not data.features:
+        return None
+    cards = [_card(feature) for feature in data.features[:MOST_FEATURES]]
+    left = len(data.features) - len(cards)
+    note = element("p", f"{left:,} more features are in model/statistics.json.", class_="note") if left else None
+    return _section("Features", element("div", *cards, class_="grid cards"), note)
+
+
+def _card(feature: FeatureSummary) -> Markup:
+    facts = (join(element("span", name, class_="quiet"), f" {value}") for name, value in feature.facts.items())
+    line = join(*(join(" · " if index else None, fact) for index, fact in enumerate(facts)))
+    kind = element("span", f"{feature.type} {feature.role}", class_="kind")
+    return element("article", element("h3", feature.name, " ", kind), element("p", line), _bars(feature), class_="card")
+
+
+def _bars(feature: FeatureSummary) -> Markup | None:
+    if not feature.bars:
+        return None
+    return (bars.named if feature.type in _LYING else bars.histogram)(feature.name, feature.bars)
+
+
+def throughput(data: ReportData) -> Markup | None:
+    """Training rows a second, round by round."""
+    points = [
+        (_epochs_done(data, round_.epoch, round_.step), round_.rows_per_second)
+        for round_ in data.history
+        if math.isfinite(round_.rows_per_second)
+    ]
+    if not points:
+        return None
+    chart = curves.figure("Throughput by epoch", "rows/s", [curves.Curve("", points)], None, zero=True)
+    low, high = min(value for _, value in points), max(value for _, value in points)
+    caption = f"Between {formats.rate(low)} and {formats.rate(high)} rows/s in training steps, evaluation not counted."
+    return _section("Throughput", element("div", _figure("Rows per second", chart, caption), class_="grid"))
+
+
+def config(resolved: Mapping[str, Any]) -> Markup | None:
+    """The whole configuration with every default, folded."""
+    if not resolved:
+        return None
+    text = json.dumps(resolved, indent=2, ensure_ascii=False, default=str)
+    if len(text) > MOST_CONFIG:
+        text = text[:MOST_CONFIG] + "\n… the rest is in model/config.json"
+    folded = element("details", element("summary", "Show every setting, defaults included"), element("pre", text))
+    return _section("Resolved config", folded)
+
+
+def _section(title: Markup | str, *children: Markup | None) -> Markup:
+    return element("section", element("h2", title), *children)
+
+
+def _figure(title: str, chart: Markup, caption: str) -> Markup:
+    wide = 'class="wide"' in chart
+    room = element("div", chart, class_="scroller", tabindex=0, role="region", aria_label=title) if wide else chart
+    text = element("figcaption", element("b", title), " ", caption)
+    return element("figure", room, text, class_="broad" if wide else None)

@@ -1,0 +1,127 @@
+"""The report's sentences: plain English with the numbers in it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from trainwright_trainer.progress import formats
+from trainwright_trainer.report.data import (
+    Calibration,
+    ConfusionMatrix,
+    OutputFigures,
+    PredictedAgainstTrue,
+    ReportData,
+)
+
+# What people ask first about a model, in this order, where the job watches no metric of its own.
+_TELLING = ("roc_auc", "accuracy", "r2", "mean_absolute_error", "root_mean_squared_error", "mean_squared_error", "loss")
+
+
+def headline_metric(output: OutputFigures, watched: str | None) -> str | None:
+    """The metric that the answer is told in: the one that the job watches, unless it is a loss."""
+    feature, _, metric = (watched or "").partition(".")
+    if feature == output.name and metric != "loss" and _known(output.scores, metric):
+        return metric
+    return next((name for name in (*_TELLING, *output.scores) if _known(output.scores, name)), None)
+
+
+def judged_rows(data: ReportData, output: OutputFigures) -> int | None:
+    """How many rows the output was judged on, where anything tells."""
+    if output.confusion:
+        return sum(map(sum, output.confusion.counts))
+    if output.predicted_against_true:
+        return sum(map(sum, output.predicted_against_true.counts))
+    return data.started.split_rows.get(data.part) if data.started else None
+
+
+def strongest_baseline(output: OutputFigures, metric: str) -> tuple[str, float] | None:
+    """The baseline that is hardest to beat at this metric."""
+    known = [(name, scores[metric]) for name, scores in output.baselines.items() if _known(scores, metric)]
+    return max(known, key=lambda pair: -pair[1] if formats.lower_is_better(metric) else pair[1], default=None)
+
+
+def is_better(metric: str, value: float, than: float) -> bool:
+    """Whether one score beats another."""
+    return value < than if formats.lower_is_better(metric) else value > than
+
+
+def verdict(output: OutputFigures, metric: str) -> str:
+    """How the model stands to the simple baselines, honestly."""
+    baseline = strongest_baseline(output, metric)
+    if baseline is None:
+        return "There is no simple baseline to compare it with."
+    name, value = baseline
+    best = "the best simple baseline" if len(output.baselines) > 1 else "the simple baseline"
+    if is_better(metric, output.scores[metric], value):
+        return f"That is better than {best}, {name}: {formats.score(value)}."
+    return f"That is not better than {best}, {name}: {formats.score(value)}."
+
+
+def curve_caption(train: Sequence[float], validation: Sequence[float], best: float | None) -> str:
+    """What one learning curve shows."""
+    if not train and not validation:
+        return "No round gave a number."
+    last = " and ".join(
+        f"{part} {formats.score(values[-1])}"
+        for part, values in (("train", train), ("validation", validation))
+        if values
+    )
+    if max(len(train), len(validation)) == 1:
+        return f"One round: {last}."
+    first = "" if best is None else f"Validation {formats.score(best)} in the best round; "
+    return f"{first}{last} in the last round." if first else f"{last[0].upper()}{last[1:]} in the last round."
+
+
+def confusion_caption(matrix: ConfusionMatrix) -> str:
+    """What the matrix shows, and the mistake that is made most often."""
+    said = "Each cell is a share (%) of the rows of its true class; the diagonal is right."
+    mistakes = [
+        (count, matrix.labels[i], matrix.labels[j])
+        for i, counts in enumerate(matrix.counts)
+        for j, count in enumerate(counts)
+        if i != j and count
+    ]
+    if not mistakes:
+        return f"{said} There is no mistake."
+    count, true, predicted = max(mistakes, key=lambda mistake: mistake[0])
+    rows = formats.counted(count, "row")
+    return f"{said} The commonest mistake: {_quoted(true)} taken for {_quoted(predicted)}, {rows}."
+
+
+def roc_caption(auc: float) -> str:
+    return (
+        f"Area {formats.score(auc)}: a row of the positive class gets a higher probability than one of the other "
+        f"in {formats.percent(auc)} of all pairs."
+    )
+
+
+def calibration_caption(bins: Calibration) -> str:
+    """The mean distance between the predicted and the observed share, in points."""
+    rows = sum(bins.rows)
+    off = sum(n * abs(p - o) for p, o, n in zip(bins.predicted, bins.observed, bins.rows, strict=True) if n)
+    return (
+        f"Predicted probabilities are {100 * off / rows:.1f} points off on average." if rows else "There are no rows."
+    )
+
+
+def predicted_caption(histogram: PredictedAgainstTrue) -> str:
+    """How the grid reads, and what share is close."""
+    total = sum(map(sum, histogram.counts))
+    near = sum(n for i, row in enumerate(histogram.counts) for j, n in enumerate(row) if abs(i - j) <= 1)
+    most = max((count for row in histogram.counts for count in row), default=0)
+    said = f"Stronger colour is more rows, up to {formats.count(most)} a cell; a perfect model puts all on the dashes."
+    if not total:
+        return said
+    width = (histogram.edges[-1] - histogram.edges[0]) / len(histogram.counts)
+    return (
+        f"{said} {formats.percent(near / total)} of the rows are within about one cell ({formats.score(width)}) of it."
+    )
+
+
+def _quoted(label: str) -> str:
+    return f"“{formats.shorten(label, 40)}”"
+
+
+def _known(scores: Mapping[str, float], metric: str) -> bool:
+    return metric in scores and math.isfinite(scores[metric])
