@@ -1,0 +1,173 @@
+"""Checkpoints: shards first, the manifest last; read back only when every byte is as it was written."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import torch
+
+from trainwright_trainer.rundir import shards
+from trainwright_trainer.rundir.layout import CHECKPOINTS, CheckpointName
+from trainwright_trainer.rundir.manifest import Block, Damaged, Entry, Manifest, Shard, score_of
+from trainwright_trainer.rundir.shards import SHARD_BYTES, Part
+from trainwright_trainer.rundir.snapshot import Snapshot
+from trainwright_trainer.rundir.storage import Chunk, Storage
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """One that was read and verified in full."""
+
+    name: CheckpointName
+    snapshot: Snapshot
+
+
+def write(storage: Storage, snapshot: Snapshot, attempt: int, *, limit: int = SHARD_BYTES) -> CheckpointName:
+    """Write all of `snapshot`; complete once this returns. Replaces attempt's own checkpoint of the same step.
+
+    Raises EnvironmentFailure, and TypeError for a dtype or a state that the format cannot hold.
+    """
+    name = CheckpointName(snapshot.position.step, attempt)
+    firsts = _aliases(snapshot.tensors)
+    packed = shards.pack({first: snapshot.tensors[first] for first in set(firsts.values())}, limit)
+    token = secrets.token_hex(4)
+    files = {f"shard-{number:05d}-{token}.safetensors": parts for number, parts in enumerate(packed, start=1)}
+    written = [_write_shard(storage, name, file, parts) for file, parts in files.items()]
+    tensors = _entries(snapshot.tensors, firsts, files)
+    manifest = Manifest(name, snapshot.position, score_of(snapshot), snapshot.state, written, tensors)
+    storage.write(name.manifest, [manifest.to_bytes()])
+    _clear(storage, name, keep=files)
+    return name
+
+
+def read(storage: Storage, name: CheckpointName) -> Snapshot:
+    """The snapshot, to the bit. Raises Damaged where any byte is missing or changed."""
+    manifest = read_manifest(storage, name)
+    loaded: dict[str, dict[str, torch.Tensor]] = {}
+    for shard in manifest.shards:
+        loaded[shard.file] = _read_shard(storage, name, shard)
+    tensors = {key: _assemble(key, entry, loaded) for key, entry in manifest.tensors.items()}
+    return Snapshot(manifest.position, tensors, manifest.state, manifest.score)
+
+
+def read_manifest(storage: Storage, name: CheckpointName) -> Manifest:
+    """Raises Damaged, also where there is none."""
+    try:
+        return Manifest.from_bytes(storage.read(name.manifest), name)
+    except FileNotFoundError as error:
+        raise Damaged("manifest.json is missing") from error
+
+
+def delete(storage: Storage, name: CheckpointName) -> None:
+    """The manifest goes first, so that what a kill leaves is no checkpoint."""
+    storage.delete(name.manifest)
+    storage.delete_tree(name.folder)
+
+
+def names(storage: Storage) -> list[CheckpointName]:
+    """All that have a folder, torn writes included, from old to new."""
+    found = (CheckpointName.parse(entry[:-1]) for entry in storage.list(CHECKPOINTS) if entry.endswith("/"))
+    return sorted(name for name in found if name is not None)
+
+
+def complete(storage: Storage) -> list[CheckpointName]:
+    """Those whose manifest is there, from old to new; whether they are undamaged only `read` knows."""
+    return [name for name in names(storage) if storage.exists(name.manifest)]
+
+
+def _aliases(tensors: Mapping[str, torch.Tensor]) -> dict[str, str]:
+    """For each name the first name of the very same view of the same memory: tied weights are written once."""
+    firsts: dict[object, str] = {}
+    return {name: firsts.setdefault(_memory(name, tensors[name]), name) for name in sorted(tensors)}
+
+
+def _memory(name: str, tensor: torch.Tensor) -> object:
+    if not tensor.numel():
+        return name
+    flags = (tensor.dtype, tensor.is_conj(), tensor.is_neg())
+    return (tensor.data_ptr(), tuple(tensor.shape), tensor.stride(), flags)
+
+
+def _write_shard(storage: Storage, name: CheckpointName, file: str, parts: Sequence[Part]) -> Shard:
+    counted = _Counted(shards.chunks(parts))
+    storage.write(name.folder + file, counted)
+    return Shard(file, counted.size, counted.hash.hexdigest())
+
+
+class _Counted:
+    """Chunks on their way to the storage, hashed and counted as they pass."""
+
+    def __init__(self, chunks: Iterable[Chunk]) -> None:
+        self.chunks = chunks
+        self.hash = hashlib.sha256()
+        self.size = 0
+
+    def __iter__(self) -> Iterator[Chunk]:
+        for chunk in self.chunks:
+            self.hash.update(chunk)
+            self.size += len(chunk)
+            yield chunk
+
+
+def _entries(
+    tensors: Mapping[str, torch.Tensor], firsts: Mapping[str, str], files: Mapping[str, Sequence[Part]]
+) -> dict[str, Entry]:
+    blocks: dict[str, list[Block]] = {first: [] for first in firsts.values()}
+    for file, parts in files.items():
+        for part in parts:
+            blocks[part.name].append(Block(file, part.key, part.offset, list(part.data.shape)))
+    return {
+        name: Entry(shards.dtype_name(tensor), list(tensor.shape), blocks[firsts[name]])
+        for name, tensor in tensors.items()
+    }
+
+
+def _clear(storage: Storage, name: CheckpointName, keep: Iterable[str]) -> None:
+    for entry in storage.list(name.folder):
+        if entry not in {*keep, "manifest.json"}:
+            storage.delete(name.folder + entry)
+
+
+def _read_shard(storage: Storage, name: CheckpointName, shard: Shard) -> dict[str, torch.Tensor]:
+    try:
+        data = storage.read(name.folder + shard.file)
+    except FileNotFoundError as error:
+        raise Damaged(f"{shard.file} is missing") from error
+    if len(data) != shard.size:
+        raise Damaged(f"{shard.file} has {len(data):,} bytes instead of {shard.size:,}")
+    if hashlib.sha256(data).hexdigest() != shard.sha256:
+        raise Damaged(f"{shard.file}: its checksum does not match its content")
+    try:
+        return shards.unpack(data)
+    except ValueError as error:
+        raise Damaged(f"{shard.file}: {error}") from error
+
+
+def _assemble(name: str, entry: Entry, loaded: Mapping[str, Mapping[str, torch.Tensor]]) -> torch.Tensor:
+    """One tensor with memory of its own: names that were tied may be written to one by one."""
+    parts = [_block(entry, block, loaded) for block in entry.parts]
+    if len(parts) == 1 and entry.parts[0].shape == entry.shape:
+        return parts[0].clone()
+    whole = torch.empty(entry.shape, dtype=parts[0].dtype if parts else None)
+    if sum(part.numel() for part in parts) != whole.numel():
+        raise Damaged(f"its parts do not make up {name}")
+    for part, block in zip(parts, entry.parts, strict=True):
+        _place(name, whole, part, block.offset)
+    return whole
+
+
+def _block(entry: Entry, block: Block, loaded: Mapping[str, Mapping[str, torch.Tensor]]) -> torch.Tensor:
+    part = loaded.get(block.file, {}).get(block.key)
+    if part is None or list(part.shape) != block.shape or shards.DTYPES.get(part.dtype) != entry.dtype:
+        raise Damaged(f"{block.file} does not hold {block.key} as the manifest says")
+    return part
+
+
+def _place(name: str, whole: torch.Tensor, part: torch.Tensor, offset: Sequence[int]) -> None:
+    corner = [begin + length for begin, length in zip(offset, part.shape, strict=True)]
+    if any(end > length for end, length in zip(corner, whole.shape, strict=True)):
+        raise Damaged(f"its parts do not make up {name}")
+    whole[tuple(slice(begin, end) for begin, end in zip(offset, corner, strict=True))] = part

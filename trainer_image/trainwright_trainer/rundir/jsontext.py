@@ -1,0 +1,91 @@
+"""The JSON of the run folder: strict text, floats that JSON lacks, and files that carry their own checksum."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+_WORDS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
+_HEAD = b'{"sha256":"'
+_MIDDLE = b'","body":'
+_TAIL = b"}\n"
+_BODY = len(_HEAD) + 64 + len(_MIDDLE)
+
+
+class BrokenSeal(Exception):
+    """A sealed file whose bytes are not those that were written. One line that says what is wrong."""
+
+
+def exact(value: Any) -> bytes:
+    """One line; every float comes back to the bit. Raises TypeError for what is not plain JSON."""
+    return _text(_tagged(value), indent=None)
+
+
+def for_people(value: Any) -> bytes:
+    """Indented; a float that JSON lacks becomes null."""
+    return _text(_nulled(value), indent=1) + b"\n"
+
+
+def parse(data: bytes) -> Any:
+    """What `exact` or `for_people` wrote. Raises ValueError where `data` is no JSON."""
+    return json.loads(data, object_hook=_untagged)
+
+
+def seal(body: Mapping[str, Any]) -> bytes:
+    """`body` in a file that carries the checksum of its own bytes."""
+    text = exact(body)
+    return _HEAD + _digest(text) + _MIDDLE + text + _TAIL
+
+
+def unseal(data: bytes) -> dict[str, Any]:
+    """The body of a sealed file. Raises BrokenSeal when a single bit is not as it was written."""
+    text = data[_BODY : -len(_TAIL)]
+    if data != _HEAD + _digest(text) + _MIDDLE + text + _TAIL:
+        raise BrokenSeal("its checksum does not match its content")
+    body = parse(text)
+    if not isinstance(body, dict):
+        raise BrokenSeal("it holds no object")
+    return body
+
+
+def _digest(text: bytes) -> bytes:
+    return hashlib.sha256(text).hexdigest().encode()
+
+
+def _text(value: Any, *, indent: int | None) -> bytes:
+    separators = (",", ":") if indent is None else (",", ": ")
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent, separators=separators).encode()
+
+
+def _tagged(value: Any) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        return {"$float": "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"}
+    return _children(value, _tagged)
+
+
+def _nulled(value: Any) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return _children(value, _nulled)
+
+
+def _children(value: Any, change: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {_key(key): change(child) for key, child in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [change(child) for child in value]
+    return value
+
+
+def _key(key: Any) -> str:
+    # json.dumps would turn 1 into "1" without a word, and it would come back as another key.
+    if not isinstance(key, str):
+        raise TypeError(f"the key {key!r} of an object is not text")
+    return key
+
+
+def _untagged(value: dict[str, Any]) -> Any:
+    return _WORDS[value["$float"]] if value.keys() == {"$float"} else value

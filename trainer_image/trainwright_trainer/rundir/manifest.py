@@ -1,0 +1,101 @@
+"""What a checkpoint says of itself: position, score, state, its shards and where each tensor lies in them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from trainwright_trainer.rundir import jsontext
+from trainwright_trainer.rundir.layout import FORMAT, CheckpointName
+from trainwright_trainer.rundir.snapshot import Position, Snapshot
+
+
+class Damaged(Exception):
+    """A checkpoint that cannot be read back to the bit. One line that says why, without the checkpoint's name."""
+
+
+@dataclass(frozen=True)
+class Shard:
+    """`size` in bytes and `sha256` of the whole file."""
+
+    file: str
+    size: int
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Block:
+    """The tensor `key` of `file` covers `shape` from `offset` on."""
+
+    file: str
+    key: str
+    offset: list[int]
+    shape: list[int]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One tensor: dtype in safetensors' spelling, global shape, and the blocks that tile it."""
+
+    dtype: str
+    shape: list[int]
+    parts: list[Block]
+
+
+@dataclass(frozen=True)
+class Manifest:
+    name: CheckpointName
+    position: Position
+    score: float | None
+    state: Mapping[str, Any]
+    shards: list[Shard]
+    tensors: Mapping[str, Entry]
+
+    def to_bytes(self) -> bytes:
+        """Raises TypeError where the state is not plain JSON."""
+        return jsontext.seal(
+            {
+                "format": FORMAT,
+                "checkpoint": str(self.name),
+                "attempt": self.name.attempt,
+                "position": asdict(self.position),
+                "score": self.score,
+                "state": self.state,
+                "shards": [asdict(shard) for shard in self.shards],
+                "tensors": {name: asdict(entry) for name, entry in self.tensors.items()},
+            }
+        )
+
+    @classmethod
+    def from_bytes(cls, data: bytes, name: CheckpointName) -> Manifest:
+        """Raises Damaged."""
+        try:
+            return _parsed(jsontext.unseal(data), name)
+        except jsontext.BrokenSeal as error:
+            raise Damaged(f"manifest.json: {error}") from error
+        except (KeyError, TypeError, ValueError) as error:
+            raise Damaged(f"manifest.json is not as the protocol says ({error!r})") from error
+
+
+def score_of(snapshot: Snapshot) -> float | None:
+    """A score that is not a number is no score."""
+    return None if snapshot.score is None or math.isnan(snapshot.score) else snapshot.score
+
+
+def _parsed(body: Mapping[str, Any], name: CheckpointName) -> Manifest:
+    if body["format"] != FORMAT:
+        raise Damaged(f"it has format {body['format']}, this version reads {FORMAT}")
+    if body["checkpoint"] != str(name):
+        raise Damaged(f"its manifest is that of {body['checkpoint']}")
+    tensors = {
+        key: Entry(e["dtype"], e["shape"], [_block(p) for p in e["parts"]]) for key, e in body["tensors"].items()
+    }
+    position = Position(**{field: body["position"][field] for field in ("step", "epoch", "rows")})
+    shards = [Shard(shard["file"], shard["size"], shard["sha256"]) for shard in body["shards"]]
+    return Manifest(name, position, body["score"], body["state"], shards, tensors)
+
+
+def _block(part: Mapping[str, Any]) -> Block:
+    return Block(part["file"], part["key"], part["offset"], part["shape"])

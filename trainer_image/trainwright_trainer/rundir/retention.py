@@ -1,0 +1,58 @@
+"""Which checkpoints an attempt deletes: a pure function of what is there. The newest two that it trusts always stay."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from trainwright_trainer.rundir.layout import CheckpointName
+
+ALWAYS_KEPT = 2
+
+
+@dataclass(frozen=True)
+class Policy:
+    """`checkpoint` of the job: how many stay in all (None: every one), and whether a low or a high score is good."""
+
+    num_to_keep: int | None = 3
+    score_order: Literal["min", "max"] = "min"
+
+
+@dataclass(frozen=True)
+class Fence:
+    """What attempt `attempt` may delete: its own, those of attempts below `horizon`; never the one it pinned."""
+
+    attempt: int
+    horizon: int = 0
+    pinned: CheckpointName | None = None
+
+    def may_delete(self, name: CheckpointName) -> bool:
+        return name != self.pinned and (name.attempt == self.attempt or name.attempt < self.horizon)
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A complete checkpoint, as retention sees it."""
+
+    name: CheckpointName
+    score: float | None = None
+
+
+def doomed(checkpoints: Sequence[Kept], fence: Fence, policy: Policy) -> list[CheckpointName]:
+    """The complete checkpoints to delete, from old to new."""
+    if policy.num_to_keep is None:
+        return []
+    seen = [c for c in checkpoints if c.name == fence.pinned or fence.may_delete(c.name)]
+    trusted = sorted(c.name for c in seen if c.name == fence.pinned or c.name.attempt == fence.attempt)
+    newest = trusted[-ALWAYS_KEPT:]
+    rest = sorted((c for c in seen if c.name not in newest), key=lambda c: _rank(c, policy))
+    seats = max(0, policy.num_to_keep - len(newest))
+    return sorted(c.name for c in rest[seats:] if fence.may_delete(c.name))
+
+
+def _rank(checkpoint: Kept, policy: Policy) -> tuple[bool, float, int, int]:
+    """Smaller is better: the score, then the newer one; one without a score after all that have one."""
+    score = checkpoint.score
+    good = 0.0 if score is None else score if policy.score_order == "min" else -score
+    return (score is None, good, -checkpoint.name.step, -checkpoint.name.attempt)

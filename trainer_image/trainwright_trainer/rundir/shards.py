@@ -1,0 +1,114 @@
+"""Tensors to safetensors files and back: packed by size, cut where one is too large, streamed without a second copy."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import safetensors
+import safetensors.torch
+import torch
+
+from trainwright_trainer.rundir.storage import COPY_BYTES
+
+SHARD_BYTES = 1 << 30
+
+DTYPES = {
+    torch.float64: "F64",
+    torch.float32: "F32",
+    torch.float16: "F16",
+    torch.bfloat16: "BF16",
+    torch.int64: "I64",
+    torch.int32: "I32",
+    torch.int16: "I16",
+    torch.int8: "I8",
+    torch.uint64: "U64",
+    torch.uint32: "U32",
+    torch.uint16: "U16",
+    torch.uint8: "U8",
+    torch.bool: "BOOL",
+    torch.complex64: "C64",
+}
+
+
+@dataclass(frozen=True)
+class Part:
+    """A block of rows of the tensor `name`, and the key that it has in its shard."""
+
+    name: str
+    key: str
+    first_row: int
+    data: torch.Tensor
+
+    @property
+    def offset(self) -> list[int]:
+        return [self.first_row, *[0] * (self.data.dim() - 1)] if self.data.dim() else []
+
+
+def pack(tensors: Mapping[str, torch.Tensor], limit: int = SHARD_BYTES) -> list[list[Part]]:
+    """The parts of each shard, in the order of the names; no shard is above `limit` bytes unless a single row is."""
+    shards: list[list[Part]] = []
+    room = 0
+    for name in sorted(tensors):
+        for part in _parts(name, tensors[name].detach(), limit):
+            if not shards or part.data.nbytes > room:
+                shards.append([])
+                room = limit
+            shards[-1].append(part)
+            room -= part.data.nbytes
+    return shards
+
+
+def _parts(name: str, tensor: torch.Tensor, limit: int) -> Iterator[Part]:
+    if tensor.nbytes <= limit or not tensor.dim():
+        yield Part(name, name, 0, tensor)
+        return
+    rows = max(1, limit // tensor[0].nbytes)
+    for first in range(0, len(tensor), rows):
+        yield Part(name, f"{name}@{first}", first, tensor[first : first + rows])
+
+
+def chunks(parts: Sequence[Part]) -> Iterator[bytes | memoryview]:
+    """The bytes of the safetensors file that holds `parts`."""
+    # Wide numbers first, so that each tensor is aligned for those who map the file.
+    ordered = sorted(parts, key=lambda part: -part.data.element_size())
+    yield header(ordered)
+    for part in ordered:
+        yield from _bytes_of(part.data)
+
+
+def header(parts: Sequence[Part]) -> bytes:
+    ends = list(itertools.accumulate((part.data.nbytes for part in parts), initial=0))
+    entries = {
+        part.key: {"dtype": dtype_name(part.data), "shape": list(part.data.shape), "data_offsets": [begin, end]}
+        for part, (begin, end) in zip(parts, itertools.pairwise(ends), strict=True)
+    }
+    text = json.dumps(entries, separators=(",", ":"), ensure_ascii=False).encode()
+    text += b" " * (-len(text) % 8)
+    return len(text).to_bytes(8, "little") + text
+
+
+def dtype_name(tensor: torch.Tensor) -> str:
+    """safetensors' word for the dtype. Raises TypeError for one that the format lacks."""
+    if tensor.dtype not in DTYPES:
+        raise TypeError(f"a checkpoint cannot hold {tensor.dtype}")
+    return DTYPES[tensor.dtype]
+
+
+def _bytes_of(tensor: torch.Tensor) -> Iterator[memoryview]:
+    if not tensor.numel():
+        return
+    flat = tensor.resolve_conj().resolve_neg().contiguous().reshape(-1).view(torch.uint8)
+    view = flat.numpy().data
+    for begin in range(0, len(view), COPY_BYTES):
+        yield view[begin : begin + COPY_BYTES]
+
+
+def unpack(data: bytes) -> dict[str, torch.Tensor]:
+    """The tensors of one file by key, on the CPU. Raises ValueError where it is no safetensors file."""
+    try:
+        return safetensors.torch.load(data)
+    except safetensors.SafetensorError as error:
+        raise ValueError(f"no safetensors file: {error}") from error
