@@ -10,11 +10,13 @@ from pydantic_core import InitErrorDetails
 
 from trainwright_api.config.choice import Choice
 from trainwright_api.config.fields import Fraction, Name, NonNegativeFloat, PositiveInt
+from trainwright_api.config.kinds import numbers
 from trainwright_api.section import Section, relation
 
 Probabilities = Annotated[
     tuple[Fraction, Fraction, Fraction],
     Strict(False),
+    numbers(3, "a list of three numbers"),
     Field(description="Shares of training, validation and test rows; they sum to 1."),
 ]
 DEFAULT_PROBABILITIES = (0.7, 0.1, 0.2)

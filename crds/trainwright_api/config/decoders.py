@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Annotated, Literal
 
-from pydantic import Field, Strict
+from pydantic import Field
 from pydantic_core import InitErrorDetails
 
 from trainwright_api.config.fields import (
@@ -23,6 +23,7 @@ from trainwright_api.config.fields import (
     VocabSize,
 )
 from trainwright_api.config.initializers import BiasInitializer, WeightsInitializer
+from trainwright_api.config.kinds import Bounds
 from trainwright_api.config.layers import FcLayers, OptionalNormParams, stack_mistakes
 from trainwright_api.section import Section, relation
 
@@ -75,9 +76,7 @@ class ProjectorDecoder(Decoder):
     bias_initializer: BiasInitializer = "zeros"
     activation: Activation = None
     multiplier: PositiveFloat = Field(1.0, description="Factor on the output, after the activation.")
-    clip: Annotated[tuple[float, float], Strict(False)] | None = Field(
-        None, description="Lowest and highest value of a prediction."
-    )
+    clip: Bounds | None = Field(None, description="Lowest and highest value of a prediction.")
 
     def mistakes(self) -> Iterator[InitErrorDetails]:
         yield from super().mistakes()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, Strict, StringConstraints
+from pydantic import BeforeValidator, Field, StringConstraints
 
 PositiveInt = Annotated[int, Field(ge=1)]
 NonNegativeInt = Annotated[int, Field(ge=0)]
@@ -65,10 +65,4 @@ ReduceOutput = Annotated[
     ReductionWord | None,
     NoneWord,
     Field(description="How the steps of a sequence become one vector; null keeps them."),
-]
-
-Betas = Annotated[
-    tuple[Annotated[float, Field(ge=0, lt=1)], Annotated[float, Field(ge=0, lt=1)]],
-    Strict(False),
-    Field(description="Decay of the running averages of the gradient and of its square, each at least 0, below 1."),
 ]

@@ -9,7 +9,16 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, TypeAdapter, ValidationError
+from pydantic import (
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    Strict,
+    TypeAdapter,
+    ValidationError,
+)
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
@@ -122,3 +131,26 @@ ClassWeights = Annotated[
     ),
 ]
 PaddingMode = Literal["zeros", "reflect", "replicate", "circular"]
+
+
+def numbers(count: int, expected: str) -> BeforeValidator:
+    """Refuses anything but a list of `count` items in one sentence, rather than one for each item too few."""
+
+    def check(value: Any) -> Any:
+        if not isinstance(value, list | tuple) or len(value) != count:
+            found = f"a list of {len(value)}" if isinstance(value, list | tuple) else shown(value)
+            raise PydanticCustomError(
+                "kind", "expected {expected}, found {found}", {"expected": expected, "found": found}
+            )
+        return value
+
+    return BeforeValidator(check)
+
+
+Bounds = Annotated[tuple[float, float], Strict(False), numbers(2, "a list of two numbers")]
+Betas = Annotated[
+    tuple[Annotated[float, Field(ge=0, lt=1)], Annotated[float, Field(ge=0, lt=1)]],
+    Strict(False),
+    numbers(2, "a list of two numbers"),
+    Field(description="Decay of the running averages of the gradient and of its square, each at least 0, below 1."),
+]

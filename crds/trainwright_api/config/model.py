@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, ModelWrapValidatorHandler, model_validator
+from pydantic import Field, ModelWrapValidatorHandler, ValidationError, model_validator
 from pydantic_core import InitErrorDetails
 
 from trainwright_api.config.choice import Later, default_words
 from trainwright_api.config.combiners import COMBINER, Combiner
 from trainwright_api.config.data import PreprocessingConfig
-from trainwright_api.config.defaults import Defaults
 from trainwright_api.config.features import InputFeature, OutputFeature
 from trainwright_api.config.fields import Name
+from trainwright_api.config.merge import OF_INPUTS, OF_OUTPUTS, merged
 from trainwright_api.config.relations import mapping, mistakes_between
 from trainwright_api.config.trainer import TrainerConfig
-from trainwright_api.section import Section
+from trainwright_api.section import Section, details_of
 
 _LLM = "Only for model_type llm."
 
@@ -36,7 +36,9 @@ class ModelConfig(Section):
     preprocessing: PreprocessingConfig = Field(
         default_factory=PreprocessingConfig, description="Which rows are taken, and how they are divided."
     )
-    defaults: Defaults = Field(default_factory=Defaults, description="What holds for all features of a type.")
+    defaults: Annotated[Section, Later("trainwright_api.config.defaults", "Defaults")] | None = Field(
+        None, description="What holds for all features of a type, where a feature does not say otherwise."
+    )
     hyperopt: Annotated[Section, Later("trainwright_api.config.hyperopt", "HyperoptConfig")] | None = Field(
         None, description="Search for good settings; null for none."
     )
@@ -53,6 +55,19 @@ class ModelConfig(Section):
     @classmethod
     def mistakes_in(cls, values: Mapping[str, Any]) -> Iterator[InitErrorDetails]:
         yield from mistakes_between(values)
+
+    def mistakes(self) -> Iterator[InitErrorDetails]:
+        """What is wrong with a feature only once `defaults` has been merged into it."""
+        if self.defaults is None:
+            return
+        features = {
+            "input_features": merged(self.input_features, self.defaults, OF_INPUTS),
+            "output_features": merged(self.output_features, self.defaults, OF_OUTPUTS),
+        }
+        try:
+            ModelConfig.model_validate(features)
+        except ValidationError as error:
+            yield from details_of(error)
 
     @model_validator(mode="wrap")
     @classmethod

@@ -8,7 +8,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 from pydantic_core import InitErrorDetails
 
-from trainwright_api.config.fields import Betas, Fraction, NonNegativeFloat, PositiveInt
+from trainwright_api.config.fields import Fraction, NonNegativeFloat, PositiveInt
+from trainwright_api.config.kinds import Betas
 from trainwright_api.section import Section, relation
 
 WeightDecay = Annotated[NonNegativeFloat, Field(description="Factor of the L2 penalty on the weights.")]

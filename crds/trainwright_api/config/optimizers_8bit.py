@@ -6,7 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from trainwright_api.config.fields import Betas, Fraction
+from trainwright_api.config.fields import Fraction
+from trainwright_api.config.kinds import Betas
 from trainwright_api.config.optimizers import (
     SGD,
     Adagrad,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Annotated, Literal
 
-from pydantic import Field, Strict
+from pydantic import Field
 from pydantic_core import InitErrorDetails
 
 from trainwright_api.config.choice import Choice
@@ -21,6 +21,7 @@ from trainwright_api.config.decoders import (
 )
 from trainwright_api.config.feature import BaseOutput, ReduceDependencies, ReduceInput
 from trainwright_api.config.fields import Fraction, PositiveInt
+from trainwright_api.config.kinds import Bounds
 from trainwright_api.config.losses import (
     LOSSES,
     BinaryWeightedCrossEntropy,
@@ -122,9 +123,7 @@ class NumberOutput(Output):
         NUMBER_LOSS,
     ] = Field(default_factory=NUMBER_LOSS.make, description=_LOSS)
     default_validation_metric: Metric = "mean_squared_error"
-    clip: Annotated[tuple[float, float], Strict(False)] | None = Field(
-        None, description="Lowest and highest value of a prediction."
-    )
+    clip: Bounds | None = Field(None, description="Lowest and highest value of a prediction.")
 
     def mistakes(self) -> Iterator[InitErrorDetails]:
         yield from super().mistakes()

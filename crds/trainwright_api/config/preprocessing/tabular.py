@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import AfterValidator, Field
+from pydantic_core import PydanticCustomError
 
 from trainwright_api.config.fields import NoneWord, NonNegativeFloat, PositiveInt
 from trainwright_api.config.kinds import ByKind
@@ -18,20 +19,39 @@ from trainwright_api.config.preprocessing.fields import (
     NumberMissingWord,
     TextFillValue,
 )
-from trainwright_api.section import Section
+from trainwright_api.section import Section, shown
 
-BooleanWord = Literal["yes", "y", "true", "t", "1", "1.0", "no", "n", "false", "f", "0", "0.0", "-1", "-1.0"]
-AnyBooleanWord = Annotated[str, StringConstraints(pattern=r"^(?i:yes|y|true|t|1|1\.0|no|n|false|f|0|0\.0|-1|-1\.0)$")]
+_BOOLEANS = frozenset(
+    ("yes", "y", "true", "t", "1", "1.0", "no", "n", "false", "f", "0", "0.0", "-1", "-1.0"),
+)
+
+
+def _boolean(word: str) -> str:
+    if word.casefold() not in _BOOLEANS:
+        raise ValueError(word)
+    return word
+
+
+def _numbers(text: str) -> str:
+    try:
+        for word in text.split():
+            float(word)
+    except ValueError:
+        found = {"expected": "numbers with spaces between", "found": shown(text)}
+        raise PydanticCustomError("kind", "expected {expected}, found {found}", found) from None
+    return text
+
+
 BinaryFill = Annotated[
     bool | float | str | None,
     ByKind(
         "true or false, a number from 0 to 1, or a word such as yes or no",
         flag=bool,
         number=Annotated[float, Field(ge=0, le=1)],
-        text=AnyBooleanWord,
+        text=Annotated[str, AfterValidator(_boolean)],
     ),
 ]
-NumbersText = Annotated[str, StringConstraints(pattern=r"^\s*(-?[0-9]+(\.[0-9]*)?([eE][-+]?[0-9]+)?\s*)*$")]
+NumbersText = Annotated[str, AfterValidator(_numbers)]
 BinaryMissing = Annotated[
     Literal["fill_with_mode", "bfill", "ffill", "drop_row", "fill_with_false", "fill_with_true"],
     Field(description="What to do with a row whose value is missing."),

@@ -1,0 +1,49 @@
+"""What `defaults` gives to the features that do not say otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from trainwright_api.config.feature import Feature
+from trainwright_api.section import Section
+
+OF_INPUTS = ("preprocessing", "encoder", "augmentation")
+OF_OUTPUTS = ("preprocessing", "decoder", "loss")
+
+
+def merged(features: Iterable[Feature], defaults: Section | None, keys: tuple[str, ...]) -> list[dict[str, Any]]:
+    """The features as given, with what `defaults` gives for their types in the sections named by `keys`."""
+    return [_merged(feature, getattr(defaults, word_of(feature) or "", None), keys) for feature in features]
+
+
+def word_of(section: Section) -> str | None:
+    """The word by which the section's class was chosen; None for a section of one class only."""
+    return str(getattr(section, "type")) if "type" in type(section).model_fields else None  # noqa: B009
+
+
+def _merged(feature: Feature, defaults: Section | None, keys: tuple[str, ...]) -> dict[str, Any]:
+    own = feature.model_dump(exclude_unset=True)
+    for key in keys:
+        if defaults is not None and key in defaults.model_fields_set:
+            own[key] = _under(getattr(defaults, key), getattr(feature, key), own.get(key))
+    return own
+
+
+def _under(default: Any, section: Any, given: Any) -> Any:
+    """What was given over the default's fields, as far as both are of one type."""
+    if not isinstance(default, Section):
+        return default if given is None else given
+    below = _with_word(default)
+    if given is None and "type" in below:
+        return below
+    if given is not None and word_of(section) != word_of(default):
+        return given
+    known = type(section).known_keys()
+    return {**{name: value for name, value in below.items() if name in known}, **(given or {})}
+
+
+def _with_word(section: Section) -> dict[str, Any]:
+    word = word_of(section)
+    given = section.model_dump(exclude_unset=True)
+    return given if word is None else {"type": word, **given}
