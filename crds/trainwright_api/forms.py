@@ -130,10 +130,12 @@ def _modernise(form: Form, backend: dict[str, Any]) -> None:
 def _rename(form: Form, section: dict[str, Any], at: Location, old: str, new: str) -> None:
     if old not in section:
         return
-    value = section.pop(old)
     if new in section:
+        del section[old]
         form.problems.append(Problem(dotted((*at, old)), f"the old spelling of {new}, which is given too: keep {new}"))
         return
-    section[new] = value
+    in_its_place = {new if key == old else key: value for key, value in section.items()}
+    section.clear()
+    section.update(in_its_place)
     form.moved["spec", *at, new] = (*at, old)
     form.notices.append(f"{dotted((*at, old))} is read as {dotted((*at, new))}")
