@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 from trainwright_trainer.report.classifiers import calibration, roc
 from trainwright_trainer.report.data import Calibration, RocCurve
@@ -17,7 +18,12 @@ def test_calibration_leaves_out_empty_bins() -> None:
     made = calibration("late", Calibration([0.1, math.nan, 0.9], [0.2, math.nan, 0.8], [10, 0, 30]))
     assert made.count('class="dot validation"') == 2
     assert "nan" not in made
-    assert made.count('class="bar"') == 3
+    assert made.count('class="bar"') == 2
+
+
+def test_bars_stand_below_what_their_bin_predicts() -> None:
+    made = calibration("late", Calibration([0.55, 1.0], [0.5, 1.0], [10, 30]))
+    assert re.findall(r'<rect x="([\d.]+)"', made) == ["188", "299.2"]
 
 
 def test_calibration_without_rows_is_still_a_figure() -> None:

@@ -13,7 +13,6 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from trainwright_trainer.report import page as report
 from trainwright_trainer.report.data import ReportData
 
-
 Make = Callable[..., Any]
 
 

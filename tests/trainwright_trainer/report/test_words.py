@@ -17,6 +17,7 @@ def test_the_answer_is_told_in_the_metric_that_the_job_watches(outputs: Makers) 
     assert words.headline_metric(late, "combined.loss") == "roc_auc"
     assert words.headline_metric(late, "late.loss") == "roc_auc"
     assert words.headline_metric(replace(late, scores={}), None) is None
+    assert words.headline_metric(replace(late, baselines={"none": {"accuracy": 0.7}}), None) == "accuracy"
     assert words.headline_metric(replace(late, scores={"roc_auc": math.nan, "loss": 0.4}), None) == "loss"
 
 
@@ -59,4 +60,4 @@ def test_curves_in_a_sentence() -> None:
 def test_predicted_against_true_says_how_much_is_close() -> None:
     caption = words.predicted_caption(PredictedAgainstTrue([0, 10, 20, 30], [[6, 1, 3], [0, 0, 0], [0, 0, 0]]))
     assert "up to 6 a cell" in caption
-    assert "70 % of the rows are within about one cell (10.00) of it." in caption
+    assert "70 % of the rows are within about one cell (10.00) of it; the outermost" in caption

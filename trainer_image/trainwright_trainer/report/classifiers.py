@@ -9,6 +9,8 @@ from trainwright_trainer.report.markup import Markup, element, join
 from trainwright_trainer.report.plot import SQUARE, Box, axes, dots, drawing, line, path, text
 from trainwright_trainer.report.scales import Scale
 
+BINS = 10
+
 
 def roc(name: str, curve: RocCurve) -> Markup:
     """True against false positive rate, and the diagonal of a guess."""
@@ -46,9 +48,13 @@ def calibration(name: str, bins: Calibration) -> Markup:
 def _rows(bins: Calibration, box: Box) -> Markup:
     base, room = box.height - 6, 36
     most = max([*bins.rows, 1])
-    width = (box.x[1] - box.x[0]) / max(1, len(bins.rows))
+    width = (box.x[1] - box.x[0]) / BINS
+    # Bins without rows may be left out, so a bar finds its place by what its bin predicts.
+    heights = [
+        (min(int(p * BINS), BINS - 1), room * n / most) for p, n in zip(bins.predicted, bins.rows, strict=True) if n
+    ]
     bars = (
         element("rect", x=box.left + i * width + 1, y=base - h, width=width - 2, height=h, class_="bar")
-        for i, h in enumerate(room * rows / most for rows in bins.rows)
+        for i, h in heights
     )
     return join(*bars, line(*(box.x[0], base), *(box.x[1], base), "axis"), text(2, base - 2, "rows", "tick"))

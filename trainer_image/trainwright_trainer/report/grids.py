@@ -59,9 +59,7 @@ def confusion(name: str, matrix: ConfusionMatrix) -> Markup:
         text(left + size * classes / 2, height - 5, "predicted →", "name middle"),
     )
     title = f"Confusion matrix of {name}"
-    return drawing(
-        look.width, height, title, *cells, frame, *down, *across, *names, class_="wide" if classes > 5 else None
-    )
+    return drawing(look.width, height, title, *cells, frame, *down, *across, *names, wide=classes > 5)
 
 
 def _cell(x: float, y: float, width: float, height: float, count: int, of: int, look: _Look) -> Markup:

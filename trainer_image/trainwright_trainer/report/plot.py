@@ -35,16 +35,20 @@ class Box:
 SQUARE = Box(height=316, right=14)
 
 
-def drawing(width: float, height: float, title: str, *children: Child, class_: str | None = None) -> Markup:
-    """An `svg` that fills its column and has a name for those who cannot see it."""
+def drawing(width: float, height: float, title: str, *children: Child, wide: bool = False) -> Markup:
+    """An `svg` that fills its column and has a name for those who cannot see it.
+
+    A wide one does not shrink below what can be read; whoever places it lets it scroll in a box of its own.
+    """
+    least = f";min-width:{number(width * 0.9)}px" if wide else ""
     return element(
         "svg",
         element("title", title),
         *children,
         viewBox=f"0 0 {number(width)} {number(height)}",
         role="img",
-        class_=class_,
-        style=f"max-width:{number(width * 1.25)}px",
+        class_="wide" if wide else None,
+        style=f"max-width:{number(width * 1.25)}px{least}",
     )
 
 

@@ -91,7 +91,7 @@ def output(data: ReportData, of: OutputFigures) -> Markup:
         chart = grids.predicted_against_true(of.name, of.predicted_against_true)
         figures.append(_figure("Predicted against true", chart, words.predicted_caption(of.predicted_against_true)))
     grid = element("div", *figures, class_="grid") if figures else None
-    title = join(element("em", of.name), f" on {data.part} rows")
+    title = join(element("em", formats.shorten(of.name, 60)), f" on {data.part} rows")
     return _section(title, scores_table(of), grid)
 
 
@@ -106,10 +106,14 @@ def features(data: ReportData) -> Markup | None:
 
 
 def _card(feature: FeatureSummary) -> Markup:
-    facts = (join(element("span", name, class_="quiet"), f" {value}") for name, value in feature.facts.items())
-    line = join(*(join(" · " if index else None, fact) for index, fact in enumerate(facts)))
+    facts = (
+        element("span", element("span", name, class_="quiet"), f" {value}", class_="fact")
+        for name, value in feature.facts.items()
+    )
     kind = element("span", f"{feature.type} {feature.role}", class_="kind")
-    return element("article", element("h3", feature.name, " ", kind), element("p", line), _bars(feature), class_="card")
+    return element(
+        "article", element("h3", feature.name, " ", kind), element("p", *facts), _bars(feature), class_="card"
+    )
 
 
 def _bars(feature: FeatureSummary) -> Markup | None:

@@ -15,7 +15,7 @@ from trainwright_trainer.report.data import (
 )
 
 # What people ask first about a model, in this order, where the job watches no metric of its own.
-_TELLING = ("roc_auc", "accuracy", "r2", "mean_absolute_error", "root_mean_squared_error", "mean_squared_error", "loss")
+_TELLING = ("roc_auc", "accuracy", "mean_absolute_error", "root_mean_squared_error", "mean_squared_error", "r2", "loss")
 
 
 def headline_metric(output: OutputFigures, watched: str | None) -> str | None:
@@ -23,7 +23,10 @@ def headline_metric(output: OutputFigures, watched: str | None) -> str | None:
     feature, _, metric = (watched or "").partition(".")
     if feature == output.name and metric != "loss" and _known(output.scores, metric):
         return metric
-    return next((name for name in (*_TELLING, *output.scores) if _known(output.scores, name)), None)
+    known = [name for name in (*_TELLING, *output.scores) if _known(output.scores, name)]
+    # A metric that a baseline has too says more than one that stands alone.
+    compared = [name for name in known if strongest_baseline(output, name)]
+    return next(iter((*compared, *known)), None)
 
 
 def judged_rows(data: ReportData, output: OutputFigures) -> int | None:
@@ -114,9 +117,8 @@ def predicted_caption(histogram: PredictedAgainstTrue) -> str:
     if not total:
         return said
     width = (histogram.edges[-1] - histogram.edges[0]) / len(histogram.counts)
-    return (
-        f"{said} {formats.percent(near / total)} of the rows are within about one cell ({formats.score(width)}) of it."
-    )
+    close = f"{formats.percent(near / total)} of the rows are within about one cell ({formats.score(width)}) of it"
+    return f"{said} {close}; the outermost cells hold what lies beyond."
 
 
 def _quoted(label: str) -> str:
