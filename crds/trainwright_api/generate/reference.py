@@ -33,62 +33,85 @@ not needed, as the cache is always Parquet.
 """
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Part:
-    """A heading and the sections below it."""
+    """A part of the page: the sections whose titles begin with one of these words."""
 
-    title: str
-    root: type[Section]
-    path: str
-    text: str = ""
+    heading: str
+    beginnings: tuple[str, ...]
+    text: str
+
+
+_FEATURE = "config.input_features[…]"
+_OUTPUT = "config.output_features[…]"
+_PARTS = (
+    _Part(
+        "The resource",
+        ("spec", "resource", "metadata", "checkpoint", "entrypoint", "credentials", "podTemplate"),
+        "What Kubernetes users expect of a job.",
+    ),
+    _Part("The backend", ("backend",), "How to run it."),
+    _Part("The config", ("config",), "What to learn: a Ludwig model config."),
+    _Part("Features", ("input feature", "output feature"), f"`{_FEATURE}` and `{_OUTPUT}`, by their `type`."),
+    _Part("Preprocessing", ("preprocessing",), "`preprocessing` of a feature, or of `config.defaults` for its type."),
+    _Part("Encoders", ("encoder",), f"`{_FEATURE}.encoder`, a word or an object, or in `config.defaults`."),
+    _Part("Combiners", ("combiner",), "`config.combiner`, a word or an object."),
+    _Part("Decoders", ("decoder",), f"`{_OUTPUT}.decoder`, a word or an object, or in `config.defaults`."),
+    _Part("Losses", ("loss",), f"`{_OUTPUT}.loss`, a word or an object, or in `config.defaults`."),
+    _Part("Optimizers", ("optimizer",), "`config.trainer.optimizer`, a word or an object."),
+    _Part("Splits", ("split",), "`config.preprocessing.split`, a word or an object."),
+    _Part("All else in a config", ("",), "What the tables above lead to."),
+    _Part("The status", ("status",), "What the operator writes and `kubectl get` shows."),
+)
 
 
 @dataclass
 class _Page:
-    """Sections in the order in which they are met; each stands on the page once."""
+    """Sections with their titles, in the order in which they are met; each stands on the page once."""
 
-    anchors: dict[type[Section], str] = field(default_factory=dict)
-    waiting: deque[tuple[type[Section], str]] = field(default_factory=deque)
+    titles: dict[type[Section], str] = field(default_factory=dict)
+    waiting: deque[type[Section]] = field(default_factory=deque)
+
+    def gather(self, root: type[Section], title: str) -> None:
+        """Meets all sections that hang on a root."""
+        self.meet(root, title)
+        while self.waiting:
+            section = self.waiting.popleft()
+            for name, info in section.model_fields.items():
+                for shape in _shapes(shape_of(info)):
+                    self._meet_shape(shape, _below(self.titles[section], info.alias or name))
+
+    def meet(self, section: type[Section], title: str) -> None:
+        """Notes a section under its first title."""
+        if section not in self.titles:
+            self.titles[section] = title
+            self.waiting.append(section)
+
+    def _meet_shape(self, shape: Shape, title: str) -> None:
+        if shape.kind == "section":
+            self.meet(shape.section, title)
+        elif shape.choice:
+            for section, words in by_class(shape.choice):
+                short = f"{shape.choice.noun.partition(' of ')[0].removesuffix(' type')}: {', '.join(words)}"
+                self.meet(section, short if short not in self.titles.values() else _title(shape.choice, words))
+
+    def part(self, part: _Part) -> str:
+        """A part's heading, the list of its sections, and their tables."""
+        sections = [section for section, title in self.titles.items() if _part_of(title) is part]
+        contents = " · ".join(self.link(section, self.titles[section]) for section in sections)
+        tables = "\n".join(self._table(section) for section in sections)
+        return f"## {part.heading}\n\n{part.text}\n\n{contents}\n\n{tables}"
 
     def link(self, section: type[Section], text: str) -> str:
         """A link to a section's table."""
-        return f"[{text}](#{self.anchors[section]})" if section in self.anchors else text
+        return f"[{text}](#{_anchor(self.titles[section])})"
 
-    def meet(self, section: type[Section], title: str) -> None:
-        """Notes a section for the page, under its first title."""
-        if section not in self.anchors:
-            taken = set(self.anchors.values())
-            slug = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
-            self.anchors[section] = slug if slug not in taken else f"{slug}-{len(taken)}"
-            self.waiting.append((section, title))
-
-    def tables(self, part: _Part) -> Iterator[str]:
-        """The tables of all sections that hang on a part's root and are not on the page yet."""
-        self.meet(part.root, part.path)
-        while self.waiting:
-            section, title = self.waiting.popleft()
-            self._meet_below(section, title)
-            yield self._table(section, title)
-
-    def _meet_below(self, section: type[Section], title: str) -> None:
-        for name, info in section.model_fields.items():
-            for shape in _parts(shape_of(info)):
-                if shape.kind == "section":
-                    self.meet(shape.section, _below(title, info.alias or name))
-                elif shape.choice:
-                    self._meet_choice(shape.choice)
-
-    def _meet_choice(self, choice: Choice) -> None:
-        for section, words in by_class(choice):
-            self.meet(section, f"{choice.noun}: {', '.join(words)}")
-
-    def _table(self, section: type[Section], title: str) -> str:
-        heading = f'<a id="{self.anchors[section]}"></a>\n### {title}\n\n{first_line(section)}\n'
-        rows = [self._row(section, name) for name in section.model_fields]
-        if not rows:
-            return f"{heading}\nIt has no fields.\n"
+    def _table(self, section: type[Section]) -> str:
+        title = self.titles[section]
+        heading = f'<a id="{_anchor(title)}"></a>\n\n### {title}\n\n{first_line(section)}\n'
+        rows = "".join(self._row(section, name) for name in section.model_fields)
         head = "| field | type | default | what it does |\n|---|---|---|---|\n"
-        return f"{heading}\n{head}{''.join(rows)}"
+        return f"{heading}\n{head}{rows}" if rows else heading
 
     def _row(self, section: type[Section], name: str) -> str:
         info = section.model_fields[name]
@@ -99,36 +122,49 @@ class _Page:
 
 def reference() -> str:
     """The page as Markdown."""
+    page = _Page()
     job = TrainingJob.model_fields
     spec = shape_of(job["spec"]).section
-    backend, config = (shape_of(spec.model_fields[name]).section for name in ("backend", "config"))
-    parts = [
-        _Part("How to run it: backend", backend, "backend", f"{_backends()}\n{_OLD_SPELLINGS}"),
-        _Part("What to learn: config", config, "config"),
-        _Part("What Kubernetes needs: the resource", TrainingJob, "the resource"),
-    ]
-    page = _Page()
-    body = "\n".join(_body(page, part) for part in parts)
-    return f"{_INTRODUCTION}\n{body}".rstrip() + "\n"
-
-
-def _body(page: _Page, part: _Part) -> str:
-    tables = "\n".join(page.tables(part))
-    return f"## {part.title}\n\n{part.text}\n{tables}"
+    for name in ("config", "backend"):
+        page.gather(shape_of(spec.model_fields[name]).section, name)
+    page.gather(spec, "spec")
+    page.gather(shape_of(job["status"]).section, "status")
+    page.gather(TrainingJob, "resource")
+    contents = " · ".join(f"[{part.heading}](#{_anchor(part.heading)})" for part in _PARTS)
+    parts = "\n".join(page.part(part) for part in _PARTS)
+    table = f"{_backends()}\n{_OLD_SPELLINGS}"
+    return f"{_INTRODUCTION}\n{contents}\n\n**What acts with which backend**\n\n{table}\n{parts}".rstrip() + "\n"
 
 
 def _backends() -> str:
-    rows = "".join(
-        f"| `{name}` | {', '.join(acts.sections)} | {', '.join(acts.strategies)} |\n" for name, acts in BACKENDS.items()
+    rows = (
+        f"| `{name}` | {', '.join(acts.sections)} | {', '.join(acts.strategies)} |" for name, acts in BACKENDS.items()
     )
-    return f"| backend | sections that act | strategies |\n|---|---|---|\n{rows}"
+    return "| backend | sections that act | strategies |\n|---|---|---|\n" + "\n".join(rows) + "\n"
+
+
+def _part_of(title: str) -> _Part:
+    return max(
+        _PARTS, key=lambda part: max((len(word) + 1 for word in part.beginnings if title.startswith(word)), default=0)
+    )
+
+
+def _title(choice: Choice, words: list[str]) -> str:
+    noun = re.sub(r"\ba (?=[aeiou])", "an ", choice.noun).replace("feature type", "feature")
+    return f"{noun}: {', '.join(words)}"
 
 
 def _below(title: str, name: str) -> str:
-    return f"{name} of {title}" if ":" in title else f"{title}.{name}"
+    if ":" in title:
+        return f"{name} of {title}"
+    return f"{title}.{name}" if title not in ("spec", "resource") else name
 
 
-def _parts(shape: Shape) -> Iterator[Shape]:
+def _anchor(title: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
+
+
+def _shapes(shape: Shape) -> Iterator[Shape]:
     yield shape
     for part in (*shape.branches, *([shape.item] if shape.item else [])):
-        yield from _parts(part)
+        yield from _shapes(part)

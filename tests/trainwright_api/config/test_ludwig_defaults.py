@@ -73,7 +73,9 @@ def section_of(key: str) -> type[Section]:
         return feature(kind, words[0])
     if kind == "preprocessing":
         name = "".join(part.capitalize() for part in words[1].split("_"))
-        found: type[Section] = getattr(preprocessing, name + ("Output" if words[0] == "output" else "") + "Preprocessing")
+        found: type[Section] = getattr(
+            preprocessing, name + ("Output" if words[0] == "output" else "") + "Preprocessing"
+        )
         return found
     if kind == "encoder":
         return encoder_choice(words[0]).section(words[1])

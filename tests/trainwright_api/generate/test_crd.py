@@ -1,0 +1,140 @@
+"""The CRD: its form, its strictness, and the traps between pydantic and Kubernetes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from trainwright_api.generate.crd import crd, schema
+from trainwright_api.nodes import read
+
+CRD = read(crd()).data
+SCHEMA = schema()
+SPEC = SCHEMA["properties"]["spec"]["properties"]
+KEEPS = "x-kubernetes-preserve-unknown-fields"
+
+
+def nodes(schema: Any, path: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every field of a schema with its path."""
+    yield path, schema
+    for name, below in schema.get("properties", {}).items():
+        yield from nodes(below, f"{path}.{name}".removeprefix("."))
+    for name in ("items", "additionalProperties"):
+        if name in schema:
+            yield from nodes(schema[name], f"{path}[]")
+
+
+ALL = dict(nodes(SCHEMA))
+
+
+def test_the_yaml_says_what_the_schema_says() -> None:
+    assert CRD["spec"]["versions"][0]["schema"]["openAPIV3Schema"] == SCHEMA
+    assert CRD["metadata"]["name"] == "trainingjobs.trainwright.dev"
+
+
+def test_names_and_columns_are_those_that_people_type_and_see() -> None:
+    names, version = CRD["spec"]["names"], CRD["spec"]["versions"][0]
+    assert (names["shortNames"], names["categories"]) == (["tj"], ["all"])
+    columns = version["additionalPrinterColumns"]
+    assert [column["name"] for column in columns if "priority" not in column] == [
+        "PHASE",
+        "PROGRESS",
+        "METRIC",
+        "WORKERS",
+        "ATTEMPT",
+        "AGE",
+    ]
+    assert [column["name"] for column in columns if "priority" in column] == ["STRATEGY", "EPOCH", "ETA", "MESSAGE"]
+    assert version["subresources"] == {"status": {}}
+
+
+def test_a_column_shows_a_field_of_the_schema() -> None:
+    for column in CRD["spec"]["versions"][0]["additionalPrinterColumns"]:
+        path = column["jsonPath"].removeprefix(".")
+        assert path == "metadata.creationTimestamp" or ALL[path]["type"] == column["type"]
+
+
+def test_every_field_is_described() -> None:
+    assert [
+        path for path, node in ALL.items() if not node.get("description") and path != "metadata" and "[]" not in path
+    ] == []
+
+
+def test_the_schema_is_structural() -> None:
+    for path, node in ALL.items():
+        assert node.get("type") or node.get(KEEPS) or node.get("x-kubernetes-int-or-string"), path
+        assert not node.keys() & {"$ref", "const", "oneOf", "allOf", "title", "discriminator", "patternProperties"}, (
+            path
+        )
+        assert not {"properties", "additionalProperties"} <= node.keys(), path
+        assert node.get("additionalProperties") is not False, path
+
+
+def test_every_text_list_and_mapping_has_a_bound() -> None:
+    bounds = {"string": ("maxLength", "enum", "format"), "array": ("maxItems",)}
+    for path, node in ALL.items():
+        wanted = bounds.get(node.get("type", ""), ())
+        assert not wanted or node.keys() & set(wanted) or path in ("apiVersion", "kind"), path
+        assert "additionalProperties" not in node or "maxProperties" in node, path
+
+
+def test_a_keyed_list_has_its_key() -> None:
+    keyed = {path: node for path, node in ALL.items() if node.get("x-kubernetes-list-type") == "map"}
+    assert {"status.conditions", "status.attempts", "spec.podTemplate.volumes"} <= keyed.keys()
+    for node in keyed.values():
+        assert set(node["x-kubernetes-list-map-keys"]) <= set(node["items"]["required"])
+
+
+def test_patterns_mean_the_same_to_go_and_to_python() -> None:
+    for path, node in ALL.items():
+        pattern = node.get("pattern", "")
+        assert re.compile(pattern), path
+        assert not re.search(r"\\[wdsbB]|\(\?[=!<]|\\\d", pattern), path
+
+
+def test_config_and_backend_keep_what_they_do_not_know() -> None:
+    for name in ("config", "backend"):
+        opened = [node for path, node in nodes(SPEC[name]) if node.get("type", "object") == "object"]
+        assert opened
+        assert all(node[KEEPS] for node in opened)
+        assert not any(
+            node.keys() & {"enum", "minimum", "maximum", "default", "required"} for _, node in nodes(SPEC[name])
+        )
+
+
+def test_the_fields_of_kubernetes_are_strict() -> None:
+    open_by_nature = {"entrypoint.config", "podTemplate.affinity", "podTemplate.securityContext"}
+    strict = {name: SPEC[name] for name in SPEC if name not in ("config", "backend")}
+    found = {path for name, node in strict.items() for path, below in nodes(node, name) if below.get(KEEPS)}
+    assert found - open_by_nature == {"podTemplate.volumes[]", "podTemplate.env[].valueFrom"}
+
+
+def test_only_marked_defaults_are_written_into_objects() -> None:
+    stored = {path: node["default"] for path, node in ALL.items() if "default" in node}
+    assert stored == {
+        "spec.task": "train",
+        "spec.suspend": False,
+        "spec.backoffLimit": 3,
+        "spec.preemptionLimit": 100,
+        "spec.ttlPolicy": "DeleteChildren",
+    }
+
+
+def test_a_number_or_a_word_is_kubernetes_own_union() -> None:
+    assert SPEC["workersPerPod"]["x-kubernetes-int-or-string"]
+    assert (SPEC["workersPerPod"]["minimum"], SPEC["workersPerPod"]["pattern"]) == (1, "^(auto)$")
+
+
+@pytest.mark.parametrize("name", ["dataset", "config", "backend"])
+def test_what_a_started_job_is_made_of_is_fixed(name: str) -> None:
+    rule = next(rule for rule in SCHEMA["x-kubernetes-validations"] if rule["message"].startswith(f"{name} is fixed"))
+    assert f"self.spec.{name} == oldSelf.spec.{name}" in rule["rule"]
+    assert "delete the job and create it anew" in rule["message"]
+
+
+def test_a_spec_says_exactly_one_thing_to_do() -> None:
+    rules = SCHEMA["properties"]["spec"]["x-kubernetes-validations"]
+    assert any("exists_one" in rule["rule"] and "exactly one" in rule["message"] for rule in rules)
