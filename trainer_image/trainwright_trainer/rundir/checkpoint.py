@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
 import secrets
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
 
-from trainwright_trainer.rundir import shards
+from trainwright_trainer.rundir import hashing, shards
+from trainwright_trainer.rundir.hashing import Counted
 from trainwright_trainer.rundir.layout import CHECKPOINTS, CheckpointName
 from trainwright_trainer.rundir.manifest import Block, Damaged, Entry, Manifest, Shard, score_of
 from trainwright_trainer.rundir.shards import SHARD_BYTES, Part
 from trainwright_trainer.rundir.snapshot import Snapshot
-from trainwright_trainer.rundir.storage import Chunk, Storage
+from trainwright_trainer.rundir.storage import Storage
 
 
 @dataclass(frozen=True)
@@ -67,6 +67,16 @@ def delete(storage: Storage, name: CheckpointName) -> None:
     storage.delete_tree(name.folder)
 
 
+def sweep(storage: Storage, name: CheckpointName) -> None:
+    """After a write that failed: what an older write of the same checkpoint completed stays, the rest goes."""
+    try:
+        manifest = read_manifest(storage, name)
+    except Damaged:
+        delete(storage, name)
+    else:
+        _clear(storage, name, keep=[shard.file for shard in manifest.shards])
+
+
 def names(storage: Storage) -> list[CheckpointName]:
     """All that have a folder, torn writes included, from old to new."""
     found = (CheckpointName.parse(entry[:-1]) for entry in storage.list(CHECKPOINTS) if entry.endswith("/"))
@@ -92,24 +102,9 @@ def _memory(name: str, tensor: torch.Tensor) -> object:
 
 
 def _write_shard(storage: Storage, name: CheckpointName, file: str, parts: Sequence[Part]) -> Shard:
-    counted = _Counted(shards.chunks(parts))
+    counted = Counted(shards.chunks(parts))
     storage.write(name.folder + file, counted)
-    return Shard(file, counted.size, counted.hash.hexdigest())
-
-
-class _Counted:
-    """Chunks on their way to the storage, hashed and counted as they pass."""
-
-    def __init__(self, chunks: Iterable[Chunk]) -> None:
-        self.chunks = chunks
-        self.hash = hashlib.sha256()
-        self.size = 0
-
-    def __iter__(self) -> Iterator[Chunk]:
-        for chunk in self.chunks:
-            self.hash.update(chunk)
-            self.size += len(chunk)
-            yield chunk
+    return Shard(file, counted.size, counted.sha256)
 
 
 def _entries(
@@ -136,10 +131,8 @@ def _read_shard(storage: Storage, name: CheckpointName, shard: Shard) -> dict[st
         data = storage.read(name.folder + shard.file)
     except FileNotFoundError as error:
         raise Damaged(f"{shard.file} is missing") from error
-    if len(data) != shard.size:
-        raise Damaged(f"{shard.file} has {len(data):,} bytes instead of {shard.size:,}")
-    if hashlib.sha256(data).hexdigest() != shard.sha256:
-        raise Damaged(f"{shard.file}: its checksum does not match its content")
+    if wrong := hashing.difference(data, shard.size, shard.sha256):
+        raise Damaged(f"{shard.file}: {wrong}")
     try:
         return shards.unpack(data)
     except ValueError as error:

@@ -16,8 +16,8 @@ LOGS = "logs/"
 ATTEMPTS = "attempts/"
 CHECKPOINTS = "checkpoints/"
 
-# Everything at the top of a run, in the order in which it is taken away. Attempts go last: they say that it is a run.
-TOP = (MODEL, METRICS, REPORT, RESOLVED, JOB, LOGS, CHECKPOINTS, ATTEMPTS)
+# What all attempts share, in the order in which it is taken away.
+SHARED = (MODEL, METRICS, REPORT, RESOLVED, JOB, LOGS)
 
 _CHECKPOINT = re.compile(r"(\d{10,})-([1-9]\d*)")
 _NUMBER = re.compile(r"[1-9]\d*")

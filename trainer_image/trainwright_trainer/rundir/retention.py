@@ -4,19 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
+from trainwright_api.job import CheckpointPolicy
 from trainwright_trainer.rundir.layout import CheckpointName
 
 ALWAYS_KEPT = 2
-
-
-@dataclass(frozen=True)
-class Policy:
-    """`checkpoint` of the job: how many stay in all (None: every one), and whether a low or a high score is good."""
-
-    num_to_keep: int | None = 3
-    score_order: Literal["min", "max"] = "min"
 
 
 @dataclass(frozen=True)
@@ -39,10 +31,8 @@ class Kept:
     score: float | None = None
 
 
-def doomed(checkpoints: Sequence[Kept], fence: Fence, policy: Policy) -> list[CheckpointName]:
+def doomed(checkpoints: Sequence[Kept], fence: Fence, policy: CheckpointPolicy) -> list[CheckpointName]:
     """The complete checkpoints to delete, from old to new."""
-    if policy.num_to_keep is None:
-        return []
     seen = [c for c in checkpoints if c.name == fence.pinned or fence.may_delete(c.name)]
     trusted = sorted(c.name for c in seen if c.name == fence.pinned or c.name.attempt == fence.attempt)
     newest = trusted[-ALWAYS_KEPT:]
@@ -51,7 +41,7 @@ def doomed(checkpoints: Sequence[Kept], fence: Fence, policy: Policy) -> list[Ch
     return sorted(c.name for c in rest[seats:] if fence.may_delete(c.name))
 
 
-def _rank(checkpoint: Kept, policy: Policy) -> tuple[bool, float, int, int]:
+def _rank(checkpoint: Kept, policy: CheckpointPolicy) -> tuple[bool, float, int, int]:
     """Smaller is better: the score, then the newer one; one without a score after all that have one."""
     score = checkpoint.score
     good = 0.0 if score is None else score if policy.score_order == "min" else -score

@@ -1,0 +1,89 @@
+"""Retention as tables: what is there, who asks, what goes."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trainwright_api.job import CheckpointPolicy
+from trainwright_trainer.rundir.layout import CheckpointName
+from trainwright_trainer.rundir.retention import Fence, Kept, doomed
+
+
+def policy(keep: int, order: Literal["min", "max"] = "min") -> CheckpointPolicy:
+    return CheckpointPolicy.model_validate({"numToKeep": keep, "scoreOrder": order})
+
+
+def kept(*scores: float | None, attempt: int = 1) -> list[Kept]:
+    """Checkpoints at steps 1, 2, 3 … of one attempt."""
+    return [Kept(CheckpointName(step, attempt), score) for step, score in enumerate(scores, start=1)]
+
+
+ALONE = Fence(attempt=1)
+
+
+@pytest.mark.parametrize(
+    ("scores", "keep", "order", "gone"),
+    [
+        pytest.param([], 3, "min", [], id="nothing is there"),
+        pytest.param([None, None], 1, "min", [], id="the newest two stay whatever numToKeep says"),
+        pytest.param([0.1, 0.2, 0.3], 1, "min", [1], id="even the best goes when there is no seat for it"),
+        pytest.param([0.3, 0.1, 0.2, 0.5, 0.6], 3, "min", [1, 3], id="the third seat is the lowest score's"),
+        pytest.param([0.3, 0.1, 0.2, 0.5, 0.6], 3, "max", [2, 3], id="or the highest's"),
+        pytest.param([0.3, 0.1, 0.2, 0.5, 0.6], 4, "min", [1], id="four seats"),
+        pytest.param([0.3, 0.1, 0.2, 0.5, 0.6], 5, "min", [], id="room for all"),
+        pytest.param([0.9, None, None, None, 0.1], 3, "min", [2, 3], id="one without a score ranks last"),
+        pytest.param([None, None, None, None], 3, "min", [1], id="of those without a score the newer stays"),
+        pytest.param([0.5, 0.5, 0.9, 0.9], 3, "min", [1], id="of equal scores the newer stays"),
+        pytest.param([0.5, 0.5, 0.1, 0.1], 3, "max", [1], id="of equal scores the newer stays, highest first"),
+        pytest.param([float("inf"), None, 0.0, 0.0], 3, "min", [2], id="an infinite score is a score"),
+    ],
+)
+def test_one_attempt(scores: list[float | None], keep: int, order: Literal["min", "max"], gone: list[int]) -> None:
+    assert [name.step for name in doomed(kept(*scores), ALONE, policy(keep, order))] == gone
+
+
+def test_a_late_writer_of_an_older_attempt_cannot_harm_the_newer() -> None:
+    """Attempt 1 lives on: it prunes its own, never those of attempt 2, though they are newer and better."""
+    late = [*kept(0.5, 0.4, 0.3), *kept(0.9, 0.9, 0.9, 0.9, attempt=2)]
+    assert doomed(late, ALONE, policy(2)) == [CheckpointName(1, 1)]
+
+
+def test_the_newer_attempt_leaves_the_attempt_alone_that_it_pinned_from() -> None:
+    fence = Fence(attempt=3, horizon=2, pinned=CheckpointName(3, 2))
+    there = [*kept(0.1, attempt=1), *kept(0.1, 0.1, 0.1, 0.1, attempt=2), *kept(None, attempt=3)]
+    assert doomed(there, fence, policy(2)) == [CheckpointName(1, 1)]
+
+
+def test_the_pinned_one_stays_when_it_is_neither_new_nor_good() -> None:
+    fence = Fence(attempt=3, horizon=2, pinned=CheckpointName(1, 2))
+    there = [Kept(CheckpointName(1, 2)), *[Kept(CheckpointName(step, 3), 0.1) for step in (2, 3, 4)]]
+    assert doomed(there, fence, policy(2)) == [CheckpointName(2, 3)]
+
+
+def test_a_damaged_one_that_was_passed_over_takes_no_seat_of_the_newest_two() -> None:
+    """Step 9 of attempt 1 was passed over for the pinned step 5 of attempt 2; only verified ones are sure to stay."""
+    fence = Fence(attempt=3, horizon=2, pinned=CheckpointName(5, 2))
+    there = [Kept(CheckpointName(9, 1)), Kept(CheckpointName(5, 2)), Kept(CheckpointName(6, 3))]
+    assert doomed(there, fence, policy(2)) == [CheckpointName(9, 1)]
+
+
+@given(
+    st.lists(st.tuples(st.integers(1, 20), st.integers(1, 4), st.none() | st.floats(0, 1)), max_size=12),
+    st.integers(1, 4),
+    st.integers(0, 3),
+    st.integers(1, 6),
+)
+def test_whatever_is_there_the_fence_holds_and_two_stay(
+    rows: list[tuple[int, int, float | None]], attempt: int, horizon: int, keep: int
+) -> None:
+    there = list({(step, n): Kept(CheckpointName(step, n), score) for step, n, score in rows}.values())
+    fence = Fence(attempt, min(horizon, attempt))
+    gone = doomed(there, fence, policy(keep))
+    assert all(fence.may_delete(name) for name in gone)
+    own = sorted(c.name for c in there if c.name.attempt == attempt)
+    assert not set(own[-2:]) & set(gone)
+    assert len(own) - len(set(own) & set(gone)) <= max(2, keep)

@@ -1,0 +1,181 @@
+"""Beginning an attempt: is the place free, is it the same job, which checkpoint is whole; then the number is taken."""
+
+from __future__ import annotations
+
+import os
+import platform
+import socket
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from enum import Enum
+from typing import Any
+
+from trainwright_api.problems import Mistakes, Problem
+from trainwright_trainer.rundir import checkpoint, layout, sameness
+from trainwright_trainer.rundir.checkpoint import Checkpoint
+from trainwright_trainer.rundir.layout import CheckpointName
+from trainwright_trainer.rundir.manifest import Damaged
+from trainwright_trainer.rundir.record import Run, Start, read_run
+from trainwright_trainer.rundir.retention import Fence
+from trainwright_trainer.rundir.storage import Storage
+
+
+class How(Enum):
+    """What to do with a run that is there already. CONTINUE, for pods: go on with it, or begin where there is none."""
+
+    NEW = "new"
+    RESUME = "resume"
+    OVERWRITE = "overwrite"
+    CONTINUE = "continue"
+
+
+class AlreadyDone(Exception):
+    """A resume that has nothing left to train. One line; exit code 0."""
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One attempt that has taken its number. `first` is the first of its run; `pinned` lies in this run's folder."""
+
+    storage: Storage
+    number: int
+    first: int
+    start_from: Checkpoint | None
+    pinned: CheckpointName | None
+    notices: tuple[str, ...] = field(default=())
+
+    @property
+    def fresh(self) -> bool:
+        return self.number == self.first
+
+    @property
+    def fence(self) -> Fence:
+        """What this attempt may delete."""
+        below = self.number if self.fresh else self.pinned.attempt if self.pinned else 0
+        return Fence(self.number, below, self.pinned)
+
+    def superseded(self) -> bool:
+        """Whether a newer attempt has begun; the files that all attempts share are its own from then on."""
+        return self.storage.exists(layout.start(self.number + 1))
+
+
+def look(storage: Storage, job: Mapping[str, Any], how: How) -> Run | None:
+    """The run that is there, if `job` may go on with it or replace it; reads little and writes nothing.
+
+    For the very start of a command, before the data are read. `job` is the resolved job as plain JSON. Raises Mistakes
+    (the place is taken, or the job is another one), AlreadyDone, EnvironmentFailure (it cannot be written).
+    """
+    run = read_run(storage)
+    if run is None:
+        _refuse_foreign(storage, how)
+    elif how is How.NEW:
+        raise Mistakes.one("", _TAKEN.format(storage.location, run))
+    elif how is not How.OVERWRITE:
+        _refuse_another_job(run, sameness.essence(job))
+    storage.check_writable()
+    return run
+
+
+def begin(
+    storage: Storage,
+    job: Mapping[str, Any],
+    how: How,
+    *,
+    name: str,
+    content: str | None = None,
+    number: int | None = None,
+    source: Storage | None = None,
+    versions: Mapping[str, str] | None = None,
+) -> Attempt:
+    """Verify the checkpoint to start from, take a number, and clear away what was overwritten.
+
+    `content`: the data's hash. `number`: as the operator says, else the next. `source`: another run to start from
+    (`resumeFrom`) where this one has nothing yet. Raises what `look` raises; Mistakes also where another process took
+    the number first.
+    """
+    run = look(storage, job, how)
+    essence = sameness.essence(job)
+    kept = None if how is How.OVERWRITE else run
+    if kept is not None and kept.start is not None:
+        _refuse(sameness.data_differs(kept.start.job, essence, (kept.start.content, content)))
+    start_from, notices = newest_usable(kept.storage, kept.first) if kept else _from_source(source)
+    mine = number or (run.newest + 1 if run else 1)
+    pinned = start_from.name if start_from else None
+    place = None if kept or source is None else source.location
+    about = _about(versions or {})
+    start = Start(mine, not kept, pinned, place, name, sameness.digest(essence), content, essence, about)
+    if not storage.create(layout.start(mine), start.to_bytes()):
+        raise Mistakes.one("", f"{storage.location}: another process has just begun attempt {mine} of this run")
+    if how is How.OVERWRITE:
+        clear_before(storage, mine)
+    first = kept.first if kept else mine
+    return Attempt(storage, mine, first, start_from, pinned if kept else None, notices)
+
+
+def newest_usable(storage: Storage, first: int = 1) -> tuple[Checkpoint | None, tuple[str, ...]]:
+    """The newest whole checkpoint of attempts from `first` on, and one notice for each that was passed over."""
+    notices: list[str] = []
+    for name in reversed(checkpoint.complete(storage)):
+        if name.attempt < first:
+            continue
+        try:
+            return Checkpoint(name, checkpoint.read(storage, name)), tuple(notices)
+        except Damaged as damage:
+            notices.append(f"checkpoint {name} is damaged and passed over: {damage}")
+    return None, (*notices, "there is no checkpoint to go on from: training begins at the first row")
+
+
+def clear_before(storage: Storage, number: int) -> None:
+    """Delete all that attempts before `number` left. What a kill leaves of it, every reader passes over."""
+    for name in checkpoint.names(storage):
+        if name.attempt < number:
+            checkpoint.delete(storage, name)
+    for entry in layout.SHARED:
+        (storage.delete_tree if entry.endswith("/") else storage.delete)(entry)
+    for entry in storage.list(layout.ATTEMPTS):
+        older = layout.attempt_number(entry.rstrip("/"))
+        if older is not None and older < number:
+            storage.delete_tree(layout.attempt_folder(older))
+
+
+_TAKEN = "{} holds another run ({}). Use --resume to go on with it, --overwrite to start anew, or another --output."
+
+
+def _refuse_foreign(storage: Storage, how: How) -> None:
+    """A folder without a run must be empty, or a file of ours could replace one of the user's."""
+    if how is How.RESUME:
+        raise Mistakes.one("", f"{storage.location} holds no run to go on with. Leave --resume out to begin one.")
+    others = [entry for entry in storage.list() if entry not in ("lost+found/", layout.ATTEMPTS)]
+    if others:
+        shown = ", ".join(others[:3]) + (", …" if len(others) > 3 else "")
+        raise Mistakes.one("", f"{storage.location} holds other things ({shown}) and no run. Give another --output.")
+
+
+def _refuse_another_job(run: Run, essence: Mapping[str, Any]) -> None:
+    if run.start is None:
+        return
+    _refuse(sameness.differences(run.start.job, essence))
+    if run.done and not sameness.raised(run.start.job, essence):
+        ended = f"{run.storage.location}: {run.name} is done"
+        raise AlreadyDone(f"{ended}. To train it further, raise trainer.epochs; to start anew, use --overwrite.")
+
+
+def _refuse(problems: list[Problem]) -> None:
+    if problems:
+        raise Mistakes(problems)
+
+
+def _from_source(source: Storage | None) -> tuple[Checkpoint | None, tuple[str, ...]]:
+    if source is None:
+        return None, ()
+    found, notices = newest_usable(source, run.first if (run := read_run(source)) else 1)
+    if found is None:
+        raise Mistakes.one("resumeFrom", f"{source.location} holds no usable checkpoint")
+    return found, notices
+
+
+def _about(versions: Mapping[str, str]) -> dict[str, Any]:
+    time = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+    versions = {"python": platform.python_version(), **versions}
+    return {"versions": versions, "host": socket.gethostname(), "pid": os.getpid(), "time": time}

@@ -1,0 +1,36 @@
+"""Chunks on their way to the storage, hashed and counted as they pass."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+
+from trainwright_trainer.rundir.storage import Chunk
+
+
+class Counted:
+    """Passes `chunks` on, once. Afterwards `size` is in bytes and `sha256` in hex."""
+
+    def __init__(self, chunks: Iterable[Chunk]) -> None:
+        self._chunks = chunks
+        self._hash = hashlib.sha256()
+        self.size = 0
+
+    def __iter__(self) -> Iterator[Chunk]:
+        for chunk in self._chunks:
+            self._hash.update(chunk)
+            self.size += len(chunk)
+            yield chunk
+
+    @property
+    def sha256(self) -> str:
+        return self._hash.hexdigest()
+
+
+def difference(data: bytes, size: int, sha256: str) -> str | None:
+    """What is wrong with `data`, in words; None where it is what was written."""
+    if len(data) != size:
+        return f"has {len(data):,} bytes instead of {size:,}"
+    if hashlib.sha256(data).hexdigest() != sha256:
+        return "its checksum does not match its content"
+    return None

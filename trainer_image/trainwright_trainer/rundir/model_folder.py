@@ -1,0 +1,107 @@
+"""The model: weights, config, statistics, and last of all model.json, which proves that the others are whole."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+from trainwright_api.problems import Mistakes
+from trainwright_trainer.rundir import hashing, jsontext, layout, shards
+from trainwright_trainer.rundir.hashing import Counted
+from trainwright_trainer.rundir.record import read_run
+from trainwright_trainer.rundir.storage import Chunk, Storage, storage_at
+
+WEIGHTS, CONFIG, STATISTICS, ABOUT = "weights.safetensors", "config.json", "statistics.json", "model.json"
+
+
+@dataclass(frozen=True)
+class ModelFolder:
+    """A model as plain data. `weights`: CPU tensors by name; `config` is canonical; `statistics` by feature."""
+
+    location: str
+    weights: Mapping[str, torch.Tensor]
+    config: Mapping[str, Any]
+    statistics: Mapping[str, Mapping[str, Any]]
+    versions: Mapping[str, str] = field(default_factory=dict)
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+def save(
+    storage: Storage,
+    weights: Mapping[str, torch.Tensor],
+    config: Mapping[str, Any],
+    statistics: Mapping[str, Any],
+    *,
+    attempt: int,
+    versions: Mapping[str, str],
+    extra: Mapping[str, Any] | None = None,
+) -> None:
+    """Write `model/` of a run; until the last file is there, there is no model. Raises EnvironmentFailure."""
+    storage.delete(layout.MODEL + ABOUT)
+    storage.delete_tree(layout.MODEL)
+    parts = [part for shard in shards.pack(weights, sys.maxsize) for part in shard]
+    files = {
+        CONFIG: _write(storage, CONFIG, [jsontext.exact(config)]),
+        STATISTICS: _write(storage, STATISTICS, [jsontext.exact(statistics)]),
+        WEIGHTS: _write(storage, WEIGHTS, shards.chunks(parts)),
+    }
+    body = {"format": layout.FORMAT, "attempt": attempt, "files": files, "versions": versions, "extra": extra or {}}
+    storage.write(layout.MODEL + ABOUT, [jsontext.seal(body)])
+
+
+def load(location: str) -> ModelFolder:
+    """The model in a folder, or in the run that the folder holds. Raises Mistakes where it is none, or is damaged."""
+    storage = storage_at(location)
+    prefix = next((prefix for prefix in ("", layout.MODEL) if storage.exists(prefix + ABOUT)), None)
+    if prefix is None:
+        raise Mistakes.one("model", _why_none(storage))
+    place = f"{storage.location}/{prefix}".rstrip("/")
+    try:
+        about = jsontext.unseal(storage.read(prefix + ABOUT))
+    except jsontext.BrokenSeal as error:
+        raise _damaged(f"{place}/{ABOUT}", str(error)) from error
+    if about["format"] != layout.FORMAT:
+        raise Mistakes.one("model", f"{place} has format {about['format']}, this version reads {layout.FORMAT}")
+    config, statistics, weights = (_read(storage, prefix, name, about, place) for name in (CONFIG, STATISTICS, WEIGHTS))
+    return ModelFolder(
+        place,
+        shards.unpack(weights),
+        jsontext.parse(config),
+        jsontext.parse(statistics),
+        about["versions"],
+        about["extra"],
+    )
+
+
+def _write(storage: Storage, name: str, chunks: Iterable[Chunk]) -> dict[str, Any]:
+    counted = Counted(chunks)
+    storage.write(layout.MODEL + name, counted)
+    return {"size": counted.size, "sha256": counted.sha256}
+
+
+def _read(storage: Storage, prefix: str, name: str, about: Mapping[str, Any], place: str) -> bytes:
+    try:
+        data = storage.read(prefix + name)
+    except FileNotFoundError as error:
+        raise _damaged(f"{place}/{name}", "it is missing") from error
+    written = about["files"][name]
+    if wrong := hashing.difference(data, written["size"], written["sha256"]):
+        raise _damaged(f"{place}/{name}", wrong)
+    return data
+
+
+def _damaged(place: str, why: str) -> Mistakes:
+    return Mistakes.one("model", f"{place} is damaged: {why}")
+
+
+def _why_none(storage: Storage) -> str:
+    run = read_run(storage)
+    if run is not None:
+        return f"{storage.location} is a run without a model yet ({run}). Go on with it by --resume."
+    if not storage.list():
+        return f"{storage.location} is not there, or is empty. A model is what a run leaves in <output>/model."
+    return f"{storage.location} is no model: it holds no {ABOUT}. A model is what a run leaves in <output>/model."

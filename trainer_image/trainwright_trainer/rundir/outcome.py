@@ -1,0 +1,67 @@
+"""How an attempt ended: outcome.json, the last thing that an attempt writes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Literal
+
+from trainwright_api.problems import Mistakes
+from trainwright_trainer.errors import EnvironmentFailure, StoppedRun
+from trainwright_trainer.rundir import jsontext, layout
+from trainwright_trainer.rundir.storage import Storage
+
+Kind = Literal["done", "mistake", "environment", "crash", "stopped"]
+EXIT_CODES: dict[Kind, int] = {"done": 0, "mistake": 2, "environment": 3, "crash": 1, "stopped": 75}
+LOG_LINES, LOG_COLUMNS = 50, 500
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """`kind` is the file's `class`; `line` is one line for people, `log` the end of the log."""
+
+    kind: Kind
+    line: str
+    log: Sequence[str] = ()
+
+    @property
+    def exit_code(self) -> int:
+        return EXIT_CODES[self.kind]
+
+    @classmethod
+    def of(cls, error: BaseException, log: Sequence[str] = ()) -> Outcome:
+        """What an exception that ends a run means for whoever may try again."""
+        line = str(error).partition("\n")[0] or type(error).__name__
+        return cls(_kind(error), line, log)
+
+
+def _kind(error: BaseException) -> Kind:
+    if isinstance(error, Mistakes):
+        return "mistake"
+    if isinstance(error, (EnvironmentFailure, MemoryError)):
+        return "environment"
+    return "stopped" if isinstance(error, StoppedRun) else "crash"
+
+
+def write(storage: Storage, attempt: int, outcome: Outcome) -> None:
+    """Raises EnvironmentFailure."""
+    body = {
+        "format": layout.FORMAT,
+        "attempt": attempt,
+        "class": outcome.kind,
+        "exit_code": outcome.exit_code,
+        "line": outcome.line,
+        "log": [line[:LOG_COLUMNS] for line in outcome.log[-LOG_LINES:]],
+        "time": datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
+    }
+    storage.write(layout.outcome(attempt), [jsontext.for_people(body)])
+
+
+def read(storage: Storage, attempt: int) -> Outcome | None:
+    """None where the attempt runs, was killed, or was ended by a version that knows other classes."""
+    try:
+        body = jsontext.parse(storage.read(layout.outcome(attempt)))
+        return Outcome(body["class"], body["line"], tuple(body["log"])) if body["class"] in EXIT_CODES else None
+    except (FileNotFoundError, ValueError, KeyError, TypeError):
+        return None

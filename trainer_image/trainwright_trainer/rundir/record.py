@@ -1,0 +1,87 @@
+"""What the folder says of its run: the attempts since it began, and what they left."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from trainwright_trainer.rundir import checkpoint, jsontext, layout, outcome
+from trainwright_trainer.rundir.layout import CheckpointName
+from trainwright_trainer.rundir.outcome import Outcome
+from trainwright_trainer.rundir.storage import Storage
+
+
+@dataclass(frozen=True)
+class Start:
+    """start.json. `about` is for people: versions, host, pid, time."""
+
+    attempt: int
+    fresh: bool
+    checkpoint: CheckpointName | None
+    source: str | None
+    name: str
+    digest: str
+    content: str | None
+    job: Mapping[str, Any]
+    about: Mapping[str, Any] = field(default_factory=dict)
+
+    def to_bytes(self) -> bytes:
+        plain = {key: value for key, value in vars(self).items() if key != "about"}
+        pinned = None if self.checkpoint is None else str(self.checkpoint)
+        return jsontext.for_people({"format": layout.FORMAT, **plain, "checkpoint": pinned, **self.about})
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Start | None:
+        """None for a torn one: its number is taken, and it began from nothing."""
+        try:
+            body = jsontext.parse(data)
+            known = {key: body[key] for key in ("attempt", "fresh", "source", "name", "digest", "content", "job")}
+            pinned = None if body["checkpoint"] is None else CheckpointName.parse(body["checkpoint"])
+        except (ValueError, KeyError, TypeError):
+            return None
+        return cls(checkpoint=pinned, **known)
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run as it lies there. `first` is its first attempt: what smaller ones left is rubbish."""
+
+    storage: Storage
+    first: int
+    newest: int
+    start: Start | None
+    """Of the newest attempt whose start can be read."""
+    outcome: Outcome | None
+    """Of the newest attempt: None while it trains, and where it was killed."""
+
+    @property
+    def done(self) -> bool:
+        return self.outcome is not None and self.outcome.kind == "done"
+
+    @property
+    def name(self) -> str:
+        return self.start.name if self.start else "unknown"
+
+    def checkpoints(self) -> list[CheckpointName]:
+        """The complete ones, from old to new."""
+        return [name for name in checkpoint.complete(self.storage) if name.attempt >= self.first]
+
+    def __str__(self) -> str:
+        count = len(self.checkpoints())
+        ended = self.outcome.kind if self.outcome else "no, it runs or was killed"
+        return f"{self.name}, {count} checkpoint{'' if count == 1 else 's'}, ended: {ended}"
+
+
+def read_run(storage: Storage) -> Run | None:
+    """None where `storage` holds no run."""
+    found = (layout.attempt_number(entry.rstrip("/")) for entry in storage.list(layout.ATTEMPTS))
+    numbers = sorted(n for n in found if n is not None and storage.exists(layout.start(n)))
+    if not numbers:
+        return None
+    starts = {n: start for n in numbers if (start := Start.from_bytes(storage.read(layout.start(n)))) is not None}
+    first = max((n for n, start in starts.items() if start.fresh), default=numbers[0])
+    newest = max((n for n in starts if n >= first), default=None)
+    return Run(
+        storage, first, numbers[-1], None if newest is None else starts[newest], outcome.read(storage, numbers[-1])
+    )

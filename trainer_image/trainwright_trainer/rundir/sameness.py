@@ -1,0 +1,82 @@
+"""Whether a job is the one that a run was begun with: what decides the computation is compared, path by path."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from trainwright_api.problems import Problem
+
+_LENGTHS = ("config.trainer.epochs", "config.trainer.train_steps")
+_SHOWN = 60
+
+
+def essence(job: Mapping[str, Any]) -> dict[str, Any]:
+    """The part of a job (plain JSON, its config resolved) that decides what is computed; no secrets are in it."""
+    spec = job.get("spec", {})
+    kept = {key: spec.get(key) for key in ("config", "entrypoint", "dataset", "seed")}
+    return kept | {"loader": (spec.get("backend") or {}).get("loader")}
+
+
+def digest(job: Mapping[str, Any]) -> str:
+    """SHA-256 of an essence, less what may be raised."""
+    trainer = (job.get("config") or {}).get("trainer") or {}
+    fixed = {key: value for key, value in trainer.items() if f"config.trainer.{key}" not in _LENGTHS}
+    whole = dict(job) | {"config": dict(job.get("config") or {}) | {"trainer": fixed}}
+    return hashlib.sha256(json.dumps(whole, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+
+
+def raised(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
+    """Whether `new` asks for more training than `old`."""
+    return any(_length(path, new) > _length(path, old) for path in _LENGTHS)
+
+
+def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[Problem]:
+    """Every path at which two essences differ in what may not differ. The dataset's path is not judged here."""
+    found = _differences("", {**old, "dataset": None}, {**new, "dataset": None})
+    same = [Problem(path, f"is {_short(b)}, the run has {_short(a)}") for path, a, b in found if path not in _LENGTHS]
+    return same + [_lowered(path, old, new) for path in _LENGTHS if _length(path, new) < _length(path, old)]
+
+
+def data_differs(
+    old: Mapping[str, Any], new: Mapping[str, Any], contents: tuple[str | None, str | None]
+) -> list[Problem]:
+    """Whether the rows are others. `contents`: the hashes of the run's data and of the new job's, where known."""
+    before, now = contents
+    if before is not None and now is not None:
+        return [] if before == now else [Problem("dataset", "its content is not the data that the run was begun with")]
+    if old.get("dataset") == new.get("dataset"):
+        return []
+    return [Problem("dataset", f"is {_short(new.get('dataset'))}, the run has {_short(old.get('dataset'))}")]
+
+
+def _differences(path: str, old: Any, new: Any) -> Iterator[tuple[str, Any, Any]]:
+    if isinstance(old, Mapping) and isinstance(new, Mapping):
+        for key in sorted(old.keys() | new.keys()):
+            yield from _differences(f"{path}.{key}".lstrip("."), old.get(key), new.get(key))
+    elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+        for index, (one, other) in enumerate(zip(old, new, strict=True)):
+            yield from _differences(f"{path}[{index}]", one, other)
+    elif old != new:
+        yield path, old, new
+
+
+def _length(path: str, job: Mapping[str, Any]) -> float:
+    value: Any = job
+    for key in path.split("."):
+        value = (value or {}).get(key)
+    return math.inf if value is None else float(value)
+
+
+def _lowered(path: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Problem:
+    less, more = (f"{_length(path, job):g}" for job in (new, old))
+    limit = "sets no limit" if more == "inf" else f"has {more}"
+    return Problem(path, f"is {less}, the run {limit}; a resumed run may raise it, not lower it")
+
+
+def _short(value: Any) -> str:
+    text = "absent" if value is None else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"

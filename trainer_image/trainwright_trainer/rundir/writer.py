@@ -1,0 +1,126 @@
+"""Checkpoints in the background: one is written, the newest waits, and no failure but the last one's stops anybody."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+
+from trainwright_api.job import CheckpointPolicy
+from trainwright_trainer.errors import EnvironmentFailure
+from trainwright_trainer.rundir import checkpoint
+from trainwright_trainer.rundir.layout import CheckpointName
+from trainwright_trainer.rundir.manifest import Damaged, score_of
+from trainwright_trainer.rundir.retention import Fence, Kept, doomed
+from trainwright_trainer.rundir.shards import SHARD_BYTES
+from trainwright_trainer.rundir.snapshot import Snapshot
+from trainwright_trainer.rundir.storage import Storage
+
+Told = Callable[[str, str | None], None]
+
+
+class CheckpointWriter:
+    """The loop's `Checkpoints`. For one training thread: save, flush and close are not to be called from several.
+
+    At most one snapshot with a score and one without wait while another is written. A newer one replaces one that
+    waits, but one that has a score gives way only to another that has one: a timed checkpoint must not push out the
+    candidate for the best. `told(name, error)` is called on the writer's own thread: error is None for a complete
+    checkpoint, else one line.
+    """
+
+    def __init__(
+        self,
+        storage: Storage,
+        fence: Fence,
+        policy: CheckpointPolicy,
+        told: Told,
+        *,
+        limit: int = SHARD_BYTES,
+    ) -> None:
+        self._storage = storage
+        self._fence = fence
+        self._policy = policy
+        self._told = told
+        self._limit = limit
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="checkpoints")
+        self._lock = threading.Lock()
+        self._waiting: list[Snapshot] = []
+        self._draining = False
+        self._drained: Future[None] | None = None
+        self._failure: str | None = None
+        self._scores: dict[CheckpointName, float | None] = {}
+
+    def save(self, snapshot: Snapshot) -> None:
+        """Return at once. The snapshot's tensors are the writer's from now on."""
+        with self._lock:
+            keep = [one for one in self._waiting if snapshot.score is None and one.score is not None]
+            self._waiting = [*keep, snapshot]
+            begin = not self._draining
+            self._draining = True
+        if begin:
+            self._drained = self._thread.submit(self._drain)
+        elif self._drained is not None and self._drained.done():
+            self._drained.result()  # a bug in the background must not pass in silence
+
+    def flush(self) -> None:
+        """Wait until all is written. Raises EnvironmentFailure when the last snapshot could not be."""
+        self._wait()
+        if self._failure is not None:
+            raise EnvironmentFailure(self._failure)
+
+    def close(self) -> None:
+        """Wait until all is written or has failed; training has its weights either way."""
+        try:
+            self._wait()
+        finally:
+            self._thread.shutdown()
+
+    def _wait(self) -> None:
+        if self._drained is not None:
+            self._drained.result()
+
+    def _drain(self) -> None:
+        while (snapshot := self._next()) is not None:
+            self._write(snapshot)
+
+    def _next(self) -> Snapshot | None:
+        with self._lock:
+            self._draining = bool(self._waiting)
+            return self._waiting.pop(0) if self._waiting else None
+
+    def _write(self, snapshot: Snapshot) -> None:
+        name = CheckpointName(snapshot.position.step, self._fence.attempt)
+        try:
+            checkpoint.write(self._storage, snapshot, self._fence.attempt, limit=self._limit)
+        except (EnvironmentFailure, MemoryError) as error:
+            self._failure = str(error) or "not enough memory"
+            self._told(str(name), self._failure)
+            self._clean(name, lambda: checkpoint.sweep(self._storage, name))
+            return
+        self._failure = None
+        self._scores[name] = score_of(snapshot)
+        self._told(str(name), None)
+        self._clean(name, self._prune)
+
+    def _clean(self, name: CheckpointName, clean: Callable[[], None]) -> None:
+        """Rubbish that stays costs room, not the run."""
+        try:
+            clean()
+        except EnvironmentFailure as error:
+            self._told(str(name), f"older checkpoints could not be deleted: {error}")
+
+    def _prune(self) -> None:
+        complete = checkpoint.complete(self._storage)
+        torn = set(checkpoint.names(self._storage)) - set(complete)
+        kept = [Kept(name, self._score(name)) for name in complete]
+        for name in [*doomed(kept, self._fence, self._policy), *filter(self._fence.may_delete, sorted(torn))]:
+            checkpoint.delete(self._storage, name)
+            self._scores.pop(name, None)
+
+    def _score(self, name: CheckpointName) -> float | None:
+        if name not in self._scores:
+            try:
+                self._scores[name] = checkpoint.read_manifest(self._storage, name).score
+            except Damaged:
+                self._scores[name] = None
+        return self._scores[name]
