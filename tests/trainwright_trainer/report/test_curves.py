@@ -17,6 +17,14 @@ def test_train_and_validation_differ_without_colour() -> None:
     assert ">best: epoch 4</text>" in made
 
 
+def test_a_logarithmic_axis_says_so() -> None:
+    assert ">loss (logarithmic)</text>" in figure("loss", "loss", [Curve("train", [(1.0, 900.0), (2.0, 1.0)])], None)
+
+
+def test_a_best_round_within_an_epoch_has_one_digit() -> None:
+    assert ">best: epoch 1.5</text>" in figure("loss", "loss", [Curve("train", LINE)], 1.506)
+
+
 def test_one_round_is_a_dot() -> None:
     made = figure("loss by epoch", "loss", [Curve("validation", LINE[:1])], 1.0)
     assert 'class="line' not in made

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import statistics
 from collections.abc import Iterator
 
 from trainwright_trainer.progress import formats
@@ -82,9 +81,9 @@ def _facts_of(data: ReportData) -> Iterator[tuple[str, str]]:
         yield "best epoch", formats.count(ended.best_epoch + 1)
         yield "ended by", ended.reason
         yield "training time", formats.duration(ended.seconds)
-    speeds = [round_.rows_per_second for round_ in data.history if math.isfinite(round_.rows_per_second)]
+    speeds = sorted(round_.rows_per_second for round_ in data.history if math.isfinite(round_.rows_per_second))
     if speeds:
-        yield "median speed", f"{formats.rate(statistics.median(speeds))} rows/s"
+        yield "median speed", f"{formats.rate(speeds[len(speeds) // 2])} rows/s"
     if started:
         yield "optimizer", f"{started.optimizer} {formats.rate_of_learning(started.learning_rate)}"
         yield "batch", formats.counted(started.batch_size, "row")

@@ -32,7 +32,7 @@ def figure(title: str, y_name: str, curves: Sequence[Curve], best: float | None,
     y = fitted([*values, 0.0] if zero else values, *_BOX.y, log=False if zero else None)
     drawn = {curve.part: [(x(at), y(value)) for at, value in curve.points] for curve in shown}
     parts = [_draw(curve_part, points) for curve_part, points in drawn.items()]
-    frame = axes(_BOX, x, y, "epoch", y_name, whole_steps(x.low, x.high, 6))
+    frame = axes(_BOX, x, y, "epoch", f"{y_name} (logarithmic)" if y.log else y_name, whole_steps(x.low, x.high, 6))
     mark = None if best is None else _mark(x(best), best, drawn)
     return drawing(_BOX.width, _BOX.height, title, frame, mark, *parts, _names(drawn))
 
@@ -58,7 +58,7 @@ def _draw(part: str, points: Points) -> Markup:
 
 def _mark(at: float, best: float, drawn: Mapping[str, Points]) -> Markup:
     bottom, top = _BOX.y
-    label = f"best: epoch {best:.4g}"
+    label = f"best: epoch {f'{best:.1f}'.removesuffix('.0')}"
     near_the_end = at > sum(_BOX.x) / 2
     name = text(at - 5 if near_the_end else at + 5, top - 2, label, "tick end" if near_the_end else "tick")
     ring = [point for part, points in drawn.items() if part != "train" for point in points if abs(point[0] - at) < 0.01]

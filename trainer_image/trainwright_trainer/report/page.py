@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from importlib.resources import files
 from pathlib import Path
 from string import Template
 
@@ -24,7 +23,7 @@ def write(path: Path, data: ReportData) -> None:
 
 def render(data: ReportData) -> str:
     """The page as text: no script, no link, no request; about 50 kB plus 1 kB a feature."""
-    room = files(__package__)
+    room = Path(__file__).parent
     return Template((room / "page.html").read_text(encoding="utf-8")).substitute(
         title=join(f"{data.title} · Trainwright report"),
         style=(room / "style.css").read_text(encoding="utf-8"),

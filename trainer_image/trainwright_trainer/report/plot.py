@@ -19,7 +19,7 @@ class Box:
     height: float = 220
     left: float = 48
     right: float = 62
-    top: float = 24
+    top: float = 30
     bottom: float = 38
 
     @property
@@ -32,7 +32,7 @@ class Box:
         return self.height - self.bottom, self.top
 
 
-SQUARE = Box(height=316, right=14)
+SQUARE = Box(height=316, right=14, top=24)
 
 
 def drawing(width: float, height: float, title: str, *children: Child, wide: bool = False) -> Markup:
@@ -54,7 +54,7 @@ def drawing(width: float, height: float, title: str, *children: Child, wide: boo
 
 def axes(box: Box, x: Scale, y: Scale, x_name: str, y_name: str, x_ticks: Sequence[float] | None = None) -> Markup:
     """Grid lines at the ticks of y, ticks of x, and the names of both, with units."""
-    (left, right), (bottom, top) = box.x, box.y
+    (left, right), (bottom, _) = box.x, box.y
     parts: list[Markup] = []
     y_ticks = y.ticks()
     for tick in y_ticks:
@@ -66,7 +66,7 @@ def axes(box: Box, x: Scale, y: Scale, x_name: str, y_name: str, x_ticks: Sequen
         parts.append(text(x(tick), bottom + 16, tick_label(tick, shown), "tick middle"))
     parts.append(line(left, bottom, right, bottom, "axis"))
     parts.append(text((left + right) / 2, bottom + 32, x_name, "name middle"))
-    parts.append(text(2, top - 11, y_name, "name"))
+    parts.append(text(2, 11, y_name, "name"))
     return join(*parts)
 
 
