@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from trainwright_api.config import ModelConfig, resolve
+from trainwright_api.problems import Mistakes
+from trainwright_trainer.encoders import ENCODERS
+from trainwright_trainer.encoders.inputs import Inputs
+from trainwright_trainer.loader.batch import Batch
+from trainwright_trainer.loader.layout import layout_of
+
+STATISTICS: dict[str, dict[str, Any]] = {
+    "c": {"vocabulary": ["<UNK>", "a", "b"]},
+    "d": {"vocabulary": ["<UNK>", "b", "q", "a"]},
+    "e": {"vocabulary": ["<UNK>", "a", "b"]},
+    "v": {"size": 2},
+    "w": {"size": 3},
+}
+
+
+def inputs(*features: dict[str, Any]) -> tuple[Inputs, Batch]:
+    given = {"input_features": list(features), "output_features": [{"name": "y", "type": "binary"}]}
+    config = resolve(ModelConfig.model_validate(given))
+    statistics = {feature["name"]: STATISTICS.get(feature["name"], {}) for feature in features} | {"y": {}}
+    layout = layout_of(config, statistics)
+    floats = torch.arange(2.0 * layout.float_width).reshape(2, -1)
+    ints = torch.tensor([[1] * layout.int_width, [2] * layout.int_width])
+    return Inputs(config.input_features, statistics, layout), Batch(floats, ints, np.arange(2))
+
+
+def number(name: str, **more: Any) -> dict[str, Any]:
+    return {"name": name, "type": "number", **more}
+
+
+def category(name: str, **more: Any) -> dict[str, Any]:
+    return {"name": name, "type": "category", **more}
+
+
+def test_neighbours_that_pass_are_one_slice() -> None:
+    encoders, batch = inputs(number("a"), {"name": "v", "type": "vector", "encoder": "passthrough"}, number("b"))
+    (whole,) = encoders(batch)
+    assert torch.equal(whole, batch.floats[:, :4])
+    assert whole.data_ptr() == batch.floats.data_ptr()
+    assert encoders.output_size == 4
+
+
+def test_a_neighbour_in_the_batch_that_is_none_in_the_config_stays_in_its_place() -> None:
+    encoders, batch = inputs(number("a"), category("c", encoder="onehot"), number("b"))
+    first, second, third = encoders(batch)
+    assert torch.equal(torch.cat([first, third], 1), batch.floats[:, :2])
+    assert second.tolist() == [[0, 1, 0], [0, 0, 1]]
+
+
+def test_an_encoder_between_passing_ones_cuts_the_slice() -> None:
+    encoders, batch = inputs(number("a"), number("b", encoder={"type": "dense", "output_size": 7}), number("x"))
+    assert [part.shape[1] for part in encoders(batch)] == [1, 7, 1]
+    assert encoders.output_size == 9
+
+
+def test_a_number_of_a_class_passes_as_a_float() -> None:
+    encoders, batch = inputs(category("c", encoder="passthrough"))
+    (column,) = encoders.double()(batch)
+    assert column.dtype == torch.float64
+    assert column.tolist() == [[1.0], [2.0]]
+
+
+def test_skip_leaves_the_encoder_out() -> None:
+    encoders, batch = inputs(number("a", encoder={"type": "dense", "skip": True}))
+    assert torch.equal(encoders(batch)[0], batch.floats[:, :1])
+
+
+def test_tied_inputs_share_one_encoder_and_match_their_labels() -> None:
+    encoders, batch = inputs(category("d", tied="c"), category("c"), category("e", tied="d"))
+    assert [name for name, _ in encoders.named_parameters()] == ["c.table.weight"]
+    weight = encoders["c"].table.weight
+    first, second, third = encoders(batch)
+    assert torch.equal(first, weight[[2, 0]])  # "b" is known to c, "q" is not
+    assert torch.equal(second, weight[[1, 2]])
+    assert torch.equal(third, weight[[1, 2]])
+
+
+def test_vectors_of_different_sizes_cannot_be_tied() -> None:
+    with pytest.raises(Mistakes, match=r"config\.input_features\[1\]\.tied: 'v' has vectors of 2 values, 'w' of 3"):
+        inputs({"name": "v", "type": "vector"}, {"name": "w", "type": "vector", "tied": "v"})
+
+
+def test_a_ring_of_tied_inputs_is_a_mistake() -> None:
+    with pytest.raises(Mistakes, match="tied in a ring"):
+        inputs(number("a", tied="b"), number("b", tied="a"))
+
+
+def test_every_encoder_can_be_built() -> None:
+    for type_, word in ENCODERS:
+        name = {"category": "c", "vector": "v"}.get(type_, "x")
+        encoders, batch = inputs({"name": name, "type": type_, "encoder": word})
+        (found,) = encoders(batch)
+        assert found.shape == (2, encoders.output_size)
