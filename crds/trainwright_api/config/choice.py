@@ -82,7 +82,8 @@ class Choice:
 
     @property
     def _expected(self) -> Any:
-        return "keys and values" if self.default is None else f"the name of a {self.noun}, or keys and values"
+        article = "an" if self.noun[0] in "aeiou" else "a"
+        return "keys and values" if self.default is None else f"the name of {article} {self.noun}, or keys and values"
 
     def _word_of(self, value: Mapping[str, Any]) -> str:
         if self.key not in value:

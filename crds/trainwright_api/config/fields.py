@@ -5,9 +5,10 @@ A class gives only the default: `dropout: Dropout = 0.0`.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BeforeValidator, Field, StringConstraints
+from pydantic.fields import FieldInfo
 
 PositiveInt = Annotated[int, Field(ge=1)]
 NonNegativeInt = Annotated[int, Field(ge=0)]
@@ -66,3 +67,9 @@ ReduceOutput = Annotated[
     NoneWord,
     Field(description="How the steps of a sequence become one vector; null keeps them."),
 ]
+
+
+def nullable(kind: Any, default: Any = None) -> Any:
+    """A field that may be null, with the line in the reference that its kind has: `x: Kind | None = nullable(Kind)`."""
+    described = [mark.description for mark in get_args(kind) if isinstance(mark, FieldInfo) and mark.description]
+    return Field(default, description=described[-1])

@@ -122,12 +122,19 @@ PixelPadding = Annotated[
         text=Literal["valid", "same"],
     ),
 ]
+
+
+def _labels(weights: dict[Any, Any]) -> dict[Any, Any]:
+    """YAML reads the label 0 as a number; the vocabulary holds it as text."""
+    return {str(label) if type(label) is int else label: weight for label, weight in weights.items()}
+
+
 ClassWeights = Annotated[
     list[float] | dict[str, float],
     ByKind(
         "a list of weights, one a class, or labels with their weights",
         items=list[Annotated[float, Field(ge=0)]],
-        keys=dict[str, Annotated[float, Field(ge=0)]],
+        keys=Annotated[dict[str, Annotated[float, Field(ge=0)]], BeforeValidator(_labels)],
     ),
 ]
 PaddingMode = Literal["zeros", "reflect", "replicate", "circular"]

@@ -17,6 +17,7 @@ from trainwright_api.config.fields import (
     PositiveFloat,
     PositiveInt,
     UseBias,
+    nullable,
 )
 from trainwright_api.config.initializers import BiasInitializer, WeightsInitializer
 from trainwright_api.section import Section, relation
@@ -52,12 +53,12 @@ OptionalNormParams = Annotated[NormParams | None, Field(description="Parameters 
 class FullyConnectedLayer(Section):
     """One layer of a stack; what is absent is taken from the stack's own fields."""
 
-    output_size: OutputSize | None = None
+    output_size: OutputSize | None = nullable(OutputSize)
     activation: Activation = None
-    dropout: Dropout | None = None
-    use_bias: UseBias | None = None
-    weights_initializer: WeightsInitializer | None = None
-    bias_initializer: BiasInitializer | None = None
+    dropout: Dropout | None = nullable(Dropout)
+    use_bias: UseBias | None = nullable(UseBias)
+    weights_initializer: WeightsInitializer | None = nullable(WeightsInitializer)
+    bias_initializer: BiasInitializer | None = nullable(BiasInitializer)
     norm: Norm = None
     norm_params: OptionalNormParams = None
 

@@ -34,8 +34,10 @@ def _filled(value: Any) -> Any:
     if not isinstance(value, Section):
         return value
     filled = {name: _filled(getattr(value, name)) for name in type(value).model_fields}
-    if getattr(value, "fc_layers", None):
-        filled["fc_layers"] = [_layer(layer, filled) for layer in value.fc_layers]  # type: ignore[attr-defined]
+    layers = getattr(value, "fc_layers", None)
+    if layers is not None:
+        filled["fc_layers"] = [_layer(layer, filled) for layer in layers]
+        filled["num_fc_layers" if "num_fc_layers" in filled else "num_layers"] = len(layers)
     return filled
 
 

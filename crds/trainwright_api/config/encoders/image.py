@@ -20,6 +20,7 @@ from trainwright_api.config.fields import (
     OutputSize,
     PositiveInt,
     UseBias,
+    nullable,
 )
 from trainwright_api.config.initializers import BiasInitializer, WeightsInitializer
 from trainwright_api.config.kinds import IntOrPair, NonNegativeIntOrPair, PaddingMode, PixelPadding
@@ -61,19 +62,19 @@ UsePretrained = Annotated[bool, Field(description="Whether the encoder begins wi
 class Conv2DLayer(Section):
     """One convolution of a stack; what is absent is taken from the encoder's own fields."""
 
-    out_channels: OutChannels | None = None
-    kernel_size: KernelSize | None = None
-    stride: Stride | None = None
+    out_channels: OutChannels | None = nullable(OutChannels)
+    kernel_size: KernelSize | None = nullable(KernelSize)
+    stride: Stride | None = nullable(Stride)
     padding: PixelsOfPadding = None
     padding_mode: PaddingMode | None = Field(None, description="What stands in the padding.")
-    dilation: Dilation | None = None
-    groups: Groups | None = None
-    conv_use_bias: UseBias | None = None
+    dilation: Dilation | None = nullable(Dilation)
+    groups: Groups | None = nullable(Groups)
+    conv_use_bias: UseBias | None = nullable(UseBias)
     conv_norm: BatchOrLayerNorm = None
     conv_norm_params: OptionalNormParams = None
     conv_activation: Activation = None
-    conv_dropout: Dropout | None = None
-    pool_function: PoolFunction | None = None
+    conv_dropout: Dropout | None = nullable(Dropout)
+    pool_function: PoolFunction | None = nullable(PoolFunction)
     pool_kernel_size: PoolKernelSize = None
     pool_stride: PoolStride = None
     pool_padding: PoolPadding = None
@@ -141,8 +142,8 @@ class LegacyResNetEncoder(ImageEncoder):
     activation: Activation = "relu"
     resnet_size: PositiveInt = Field(50, description="Number of layers.")
     out_channels: OutChannels = 32
-    kernel_size: KernelSize | None = 3
-    conv_stride: Stride | None = 1
+    kernel_size: KernelSize | None = nullable(KernelSize, 3)
+    conv_stride: Stride | None = nullable(Stride, 1)
     first_pool_kernel_size: PoolKernelSize = None
     first_pool_stride: PoolStride = None
     batch_norm_momentum: NonNegativeFloat = Field(0.9, description="Momentum of the batch norm.")

@@ -14,6 +14,7 @@ from trainwright_api.config.fields import (
     Fraction,
     PositiveInt,
     UseBias,
+    nullable,
 )
 from trainwright_api.config.initializers import BiasInitializer, WeightsInitializer
 from trainwright_api.config.layers import OptionalNormParams
@@ -41,22 +42,22 @@ NumConvLayers = Annotated[PositiveInt | None, Field(description="Number of convo
 class ConvLayer(Section):
     """One convolution of a stack; what is absent is taken from the encoder's own fields."""
 
-    num_filters: NumFilters | None = None
-    filter_size: FilterSize | None = None
-    strides: Strides | None = None
-    padding: Padding | None = None
-    dilation_rate: DilationRate | None = None
-    use_bias: UseBias | None = None
-    weights_initializer: WeightsInitializer | None = None
-    bias_initializer: BiasInitializer | None = None
+    num_filters: NumFilters | None = nullable(NumFilters)
+    filter_size: FilterSize | None = nullable(FilterSize)
+    strides: Strides | None = nullable(Strides)
+    padding: Padding | None = nullable(Padding)
+    dilation_rate: DilationRate | None = nullable(DilationRate)
+    use_bias: UseBias | None = nullable(UseBias)
+    weights_initializer: WeightsInitializer | None = nullable(WeightsInitializer)
+    bias_initializer: BiasInitializer | None = nullable(BiasInitializer)
     norm: BatchOrLayerNorm = None
     norm_params: OptionalNormParams = None
     activation: Activation = None
-    dropout: Dropout | None = None
-    pool_function: PoolFunction | None = None
+    dropout: Dropout | None = nullable(Dropout)
+    pool_function: PoolFunction | None = nullable(PoolFunction)
     pool_size: PoolSize = None
     pool_strides: PoolStrides = None
-    pool_padding: Padding | None = None
+    pool_padding: Padding | None = nullable(Padding)
 
 
 ConvLayers = Annotated[

@@ -11,7 +11,7 @@ from pydantic_core import InitErrorDetails
 from trainwright_api.config.adapters import ADAPTER, Adapter
 from trainwright_api.config.encoders.image import SavedWeights, UsePretrained
 from trainwright_api.config.encoders.sequence import SequenceEncoder
-from trainwright_api.config.fields import MaxSequenceLength, Name, ReduceOutput, Vocab, VocabSize
+from trainwright_api.config.fields import MaxSequenceLength, Name, ReduceOutput, Vocab, VocabSize, nullable
 from trainwright_api.section import relation
 
 PretrainedName = Annotated[Name, Field(description="Published model to begin with, or the folder of one.")]
@@ -42,7 +42,7 @@ class AutoTransformerEncoder(SequenceEncoder):
     """Any model of the transformers library, by its name."""
 
     type: Literal["auto_transformer"] = Field("auto_transformer", description="Any published model, by its name.")
-    pretrained_model_name_or_path: PretrainedName | None = None
+    pretrained_model_name_or_path: PretrainedName | None = nullable(PretrainedName)
     reduce_output: ReduceOutput = "sum"
     trainable: Annotated[bool, Field(description="Whether training changes the encoder's weights.")] = False
     adapter: OptionalAdapter = None
