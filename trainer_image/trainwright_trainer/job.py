@@ -1,0 +1,103 @@
+"""What the file and the command line say together: one job, on this machine, with its places made absolute."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from trainwright_api import yaml
+from trainwright_api.canonical import canonical, redacted
+from trainwright_api.config import ModelConfig, resolve
+from trainwright_api.job import TrainingJob, TrainingJobSpec
+from trainwright_api.problems import Mistakes
+from trainwright_trainer.built import refuse_unbuilt
+from trainwright_trainer.options import Options
+
+TASKS_OF_A_MODEL = ("evaluate", "predict")
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run to do. `config` is resolved, and None for the tasks that take a trained model.
+
+    `workers` are those of the file: they decide the global batch, wherever the job runs.
+    """
+
+    path: Path
+    name: str
+    task: str
+    resource: TrainingJob
+    config: ModelConfig | None
+    dataset: str
+    output: Path
+    model: Path | None
+    workers: int
+    text: str
+    notices: tuple[str, ...]
+
+    @property
+    def spec(self) -> TrainingJobSpec:
+        return self.resource.spec
+
+    def plain(self) -> dict[str, Any]:
+        """The job as plain JSON with its config resolved: what a resumed run must have in common with this one."""
+        spec = canonical(self.spec)
+        config = None if self.config is None else self.config.model_dump(mode="json")
+        return {"spec": {**spec, "config": config, "dataset": self.dataset, "seed": self.spec.seed}}
+
+    def written(self) -> str:
+        """The file as it was given; where it holds secrets, the same job without them."""
+        hidden = redacted(self.resource)
+        return self.text if hidden == canonical(self.resource) else json.dumps(hidden, indent=2) + "\n"
+
+    @property
+    def cache_dir(self) -> str | None:
+        return self.spec.backend.cache_dir
+
+
+def read_job(task: str | None, path: Path, options: Options) -> Job:
+    """Read, check and resolve a file. Raises `Mistakes`; also for what this version has not built."""
+    loaded = yaml.load(path, dataset=options.dataset, backend=options.backend, task=task, model=_model(task, path, options))
+    spec = _with_seed(loaded.job.spec, options.seed)
+    resource = loaded.job.model_copy(update={"spec": spec})
+    refuse_unbuilt(spec)
+    name = resource.metadata.name or path.stem
+    return Job(
+        path=path,
+        name=name,
+        task=spec.task,
+        resource=resource,
+        config=resolve(spec.config) if spec.config else None,
+        dataset=spec.dataset or "",
+        output=options.output or _output(spec, name),
+        model=Path(spec.model) if spec.model else None,
+        workers=_workers(loaded.declared.trainer.num_workers),
+        text=loaded.text,
+        notices=loaded.notices,
+    )
+
+
+def _model(task: str | None, path: Path, options: Options) -> str | None:
+    """The model to measure: the one that is named, else the one that this very file trains."""
+    if task not in TASKS_OF_A_MODEL or options.model is not None:
+        return None if options.model is None else str(options.model)
+    try:
+        trained = yaml.load(path, dataset=options.dataset or "-").job
+    except Mistakes:
+        return None  # a file for a trained model; its own mistakes are told when it is read for good
+    return str(_output(trained.spec, trained.metadata.name or path.stem) / "model")
+
+
+def _with_seed(spec: TrainingJobSpec, seed: int | None) -> TrainingJobSpec:
+    return spec if seed is None else spec.model_copy(update={"seed": seed})
+
+
+def _output(spec: TrainingJobSpec, name: str) -> Path:
+    """Paths count from the working folder, in the file as on the command line."""
+    return Path(spec.output or "out") / name
+
+
+def _workers(declared: object) -> int:
+    return declared if isinstance(declared, int) else 1
