@@ -87,6 +87,14 @@ class KubernetesSection(Section):
         alias_generator=to_camel, validate_by_name=True, validate_by_alias=True, serialize_by_alias=True
     )
 
+    @model_validator(mode="before")
+    @classmethod
+    def _null_is_absence(cls, values: Any) -> Any:
+        """As in the API server, which drops such keys before it stores an object."""
+        return (
+            {key: value for key, value in values.items() if value is not None} if isinstance(values, dict) else values
+        )
+
     @classmethod
     def _knows(cls, key: Any) -> bool:
         return key in cls.model_fields or key in cls.known_keys()

@@ -30,9 +30,14 @@ PARTNERS = (
     # What a file is about is said by one of these, and where it is told apart all three matter.
     (r"task|config|model|entrypoint|dataset", r"task|config|model|entrypoint|dataset"),
     (r"apiVersion|kind|metadata|spec", r"apiVersion|kind|metadata|spec"),
+    # Messages leave `spec` out of their paths.
+    (r"spec", r"(?!metadata|apiVersion|kind).*"),
     # The column's meaning, the names by which features speak of each other, and what holds for all of a type.
-    (r"config\.(input|output)_features.*", r"config\.(input|output)_features.*|config\.(trainer|combiner).*"),
-    (r"config\.(defaults|trainer).*", r"config\.(input_features|output_features|defaults|trainer).*"),
+    (
+        r"config\.(input|output)_features(\[\d\](\.name|\.column)?)?",
+        r"config\.(input|output)_features\[\d\]\.(name|column)",
+    ),
+    (r"config\.defaults.*", r"config\.(input|output)_features\[\d\]\..*"),
     (r"metadata\.(name|generateName)", r"metadata\.name"),
     # Backends, strategies and their sections (the table), GPUs, ZeRO's stages.
     (r"backend\.type", r"backend\.(processor|trainer)(\.strategy)?"),
@@ -125,11 +130,15 @@ def is_named(changed: str, named: str) -> bool:
     """Whether a message's path speaks of the place that was changed."""
     if _holds(named, changed) or _holds(changed, named):
         return True
-    return any(
-        re.fullmatch(match.expand(second), named)
-        for first, second in PARTNERS
-        if (match := re.fullmatch(first, changed))
-    )
+    return any(_are_partners(first, second, changed, named) for first, second in PARTNERS)
+
+
+def _are_partners(first: str, second: str, changed: str, named: str) -> bool:
+    match = re.fullmatch(first, changed)
+    if match is None:
+        return False
+    group = re.escape(match.group(1) or "") if match.groups() else ""
+    return re.fullmatch(second.replace(r"\1", group), named) is not None
 
 
 def _holds(outer: str, inner: str) -> bool:

@@ -113,7 +113,11 @@ def test_the_sentence_of_a_relation_is_left_as_it_is() -> None:
     assert caught.value.errors()[0]["msg"] == "number and count {braces} may not both be 7"
 
 
-@pytest.mark.parametrize("value", [None, 3, "a", True, [1]])
+def test_null_is_absence_in_the_fields_of_kubernetes() -> None:
+    assert Outer.model_validate({"innerPart": None}) == Outer.model_validate({})
+
+
+@pytest.mark.parametrize("value", [3, "a", True, [1]])
 def test_only_keys_and_values_make_a_section(value: Any) -> None:
     assert mistakes_of(Outer, {"innerPart": value}) == [("innerPart", "section_type")]
 
