@@ -51,7 +51,7 @@ def test_only_the_first_creates(storage: FolderStorage) -> None:
 
 
 def test_without_hard_links_only_the_first_creates_too(storage: FolderStorage, monkeypatch: pytest.MonkeyPatch) -> None:
-    def link(source: object, target: object) -> None:
+    def link(_source: object, target: object) -> None:
         raise OSError(errno.EPERM, "no links here", str(target))
 
     monkeypatch.setattr(os, "link", link)
@@ -109,7 +109,7 @@ def test_a_write_that_breaks_off_leaves_the_old_content_and_no_rubbish(storage: 
 def test_a_failing_disk_is_one_line_that_names_the_file(
     storage: FolderStorage, monkeypatch: pytest.MonkeyPatch, number: int, line: str
 ) -> None:
-    def fsync(descriptor: int) -> None:
+    def fsync(_descriptor: int) -> None:
         raise OSError(number, os.strerror(number))
 
     monkeypatch.setattr(os, "fsync", fsync)

@@ -1,0 +1,311 @@
+"""Beginning attempts: new, resumed, overwritten, raced for, and refused."""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from trainwright_api.problems import Mistakes
+from trainwright_trainer.errors import EnvironmentFailure
+from trainwright_trainer.rundir import checkpoint, layout, outcome
+from trainwright_trainer.rundir.attempt import AlreadyDone, Attempt, How, begin, look
+from trainwright_trainer.rundir.folder import FolderStorage
+from trainwright_trainer.rundir.layout import CheckpointName
+from trainwright_trainer.rundir.outcome import Outcome
+from trainwright_trainer.rundir.retention import Fence
+from trainwright_trainer.rundir.storage import Storage
+
+JOB: dict[str, Any] = {"spec": {"dataset": "f.csv", "seed": 42, "config": {"trainer": {"epochs": 5}}}}
+
+
+def job(epochs: int = 5, seed: int = 42) -> dict[str, Any]:
+    changed = copy.deepcopy(JOB)
+    changed["spec"]["seed"] = seed
+    changed["spec"]["config"]["trainer"]["epochs"] = epochs
+    return changed
+
+
+def start(storage: Storage, how: How = How.NEW, wanted: dict[str, Any] = JOB, **more: Any) -> Attempt:
+    return begin(storage, wanted, how, name="flights", **more)
+
+
+def written_start(storage: Storage, number: int) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads(storage.read(layout.start(number)))
+    return content
+
+
+def end(storage: Storage, number: int, kind: outcome.Kind) -> None:
+    outcome.write(storage, number, Outcome(kind, "so it ended"))
+
+
+def harm(storage: FolderStorage, name: CheckpointName) -> None:
+    shard = next(path for path in storage.path(name.folder).iterdir() if path.suffix == ".safetensors")
+    shard.write_bytes(shard.read_bytes()[:-1])
+
+
+def test_a_new_run(storage: FolderStorage) -> None:
+    attempt = start(storage, content="abc", versions={"torch": "2"})
+    assert (attempt.number, attempt.fresh, attempt.start_from, attempt.notices) == (1, True, None, ())
+    found = written_start(storage, 1)
+    assert found["fresh"] is True
+    assert found["checkpoint"] is None
+    assert found["name"] == "flights"
+    assert found["content"] == "abc"
+    assert found["job"]["seed"] == 42
+    assert found["versions"]["torch"] == "2"
+    assert found["pid"] == os.getpid()
+    assert storage.list() == ["attempts/"]
+
+
+@pytest.mark.parametrize(
+    ("checkpoints", "kind", "words"),
+    [
+        (0, None, "flights, 0 checkpoints, ended: no, it runs or was killed"),
+        (1, "stopped", "flights, 1 checkpoint, ended: stopped"),
+        (3, "done", "flights, 3 checkpoints, ended: done"),
+    ],
+)
+def test_another_run_is_in_the_way(
+    storage: FolderStorage, snapshot: Any, checkpoints: int, kind: outcome.Kind | None, words: str
+) -> None:
+    start(storage)
+    for step in range(checkpoints):
+        checkpoint.write(storage, snapshot(step), 1)
+    if kind:
+        end(storage, 1, kind)
+    with pytest.raises(Mistakes) as caught:
+        start(storage)
+    assert str(caught.value) == (
+        f"{storage.location} holds another run ({words}). "
+        "Use --resume to go on with it, --overwrite to start anew, or another --output."
+    )
+
+
+def test_resume_takes_the_newest_checkpoint(storage: FolderStorage, snapshot: Any) -> None:
+    start(storage)
+    for step in (5, 9, 7):
+        checkpoint.write(storage, snapshot(step), 1)
+    attempt = start(storage, How.RESUME)
+    assert attempt.number == 2
+    assert not attempt.fresh
+    assert attempt.start_from is not None
+    assert attempt.start_from.snapshot.position.step == 9
+    assert written_start(storage, 2)["checkpoint"] == "0000000009-1"
+    assert written_start(storage, 2)["fresh"] is False
+    assert attempt.fence == Fence(attempt=2, horizon=1, pinned=CheckpointName(9, 1))
+
+
+def test_damaged_and_torn_ones_are_passed_over_with_one_notice_each(storage: FolderStorage, snapshot: Any) -> None:
+    start(storage)
+    checkpoint.write(storage, snapshot(5), 1)
+    start(storage, How.RESUME)
+    for step, number in ((7, 2), (9, 1), (11, 2)):
+        harm(storage, checkpoint.write(storage, snapshot(step), number))
+    storage.delete(CheckpointName(11, 2).manifest)
+    attempt = start(storage, How.RESUME)
+    assert attempt.pinned == CheckpointName(5, 1)
+    first, second = attempt.notices
+    assert first.startswith("checkpoint 0000000009-1 is damaged and passed over: shard-00001-")
+    assert second.startswith("checkpoint 0000000007-2 is damaged and passed over: shard-00001-")
+
+
+def test_where_no_checkpoint_is_whole_training_begins_at_the_first_row(storage: FolderStorage, snapshot: Any) -> None:
+    start(storage)
+    harm(storage, checkpoint.write(storage, snapshot(5), 1))
+    attempt = start(storage, How.RESUME)
+    assert attempt.start_from is None
+    assert attempt.notices[-1] == "there is no checkpoint to go on from: training begins at the first row"
+    assert attempt.fence == Fence(attempt=2)
+
+
+def test_resume_where_there_is_no_run(storage: FolderStorage) -> None:
+    with pytest.raises(Mistakes, match=r"holds no run to go on with\. Leave --resume out to begin one"):
+        start(storage, How.RESUME)
+    assert not storage.root.exists()
+
+
+def test_a_pod_goes_on_or_begins_without_being_told_which(storage: FolderStorage, snapshot: Any) -> None:
+    assert start(storage, How.CONTINUE).number == 1
+    checkpoint.write(storage, snapshot(5), 1)
+    assert start(storage, How.CONTINUE).pinned == CheckpointName(5, 1)
+
+
+def test_another_job_is_refused_by_its_paths(storage: FolderStorage) -> None:
+    start(storage)
+    with pytest.raises(Mistakes, match="seed: is 7, the run has 42"):
+        start(storage, How.RESUME, job(seed=7))
+    with pytest.raises(Mistakes, match=r"config\.trainer\.epochs: is 4, the run has 5"):
+        start(storage, How.RESUME, job(epochs=4))
+    assert storage.list(layout.ATTEMPTS) == ["1/"]
+
+
+def test_other_data_are_refused(storage: FolderStorage) -> None:
+    start(storage, content="a")
+    with pytest.raises(Mistakes, match="dataset: its content is not the data"):
+        start(storage, How.RESUME, content="b")
+
+
+def test_a_run_that_is_done_goes_on_only_with_more_epochs(storage: FolderStorage, snapshot: Any) -> None:
+    start(storage)
+    checkpoint.write(storage, snapshot(5), 1)
+    end(storage, 1, "done")
+    with pytest.raises(AlreadyDone, match=r"flights is done\. To train it further, raise trainer\.epochs"):
+        start(storage, How.RESUME)
+    assert start(storage, How.RESUME, job(epochs=6)).pinned == CheckpointName(5, 1)
+    with pytest.raises(Mistakes, match=r"config\.trainer\.epochs: is 5, the run has 6"):
+        start(storage, How.RESUME)
+
+
+def test_overwrite_begins_anew_and_removes_what_is_the_runs_alone(storage: FolderStorage, snapshot: Any) -> None:
+    start(storage)
+    checkpoint.write(storage, snapshot(5), 1)
+    for name in ("metrics.json", "report.html", "resolved.json", "job.yaml", "model/model.json", "logs/attempt-1/x"):
+        storage.write(name, [b"old"])
+    storage.write("notes.txt", [b"mine"])
+    storage.write("checkpoints/mine/notes.txt", [b"mine"])
+    attempt = start(storage, How.OVERWRITE, job(seed=7))
+    assert (attempt.number, attempt.fresh, attempt.start_from) == (2, True, None)
+    assert storage.list() == ["attempts/", "checkpoints/", "notes.txt"]
+    assert storage.list(layout.ATTEMPTS) == ["2/"]
+    assert storage.list(layout.CHECKPOINTS) == ["mine/"]
+
+
+def test_overwrite_where_there_is_nothing_is_a_new_run(storage: FolderStorage) -> None:
+    assert start(storage, How.OVERWRITE).number == 1
+
+
+def test_a_kill_in_the_middle_of_overwriting_leaves_a_new_run(
+    storage: FolderStorage, snapshot: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start(storage)
+    checkpoint.write(storage, snapshot(5), 1)
+    end(storage, 1, "done")
+
+    def killed(_self: FolderStorage, _name: str) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(FolderStorage, "delete", killed)
+        with pytest.raises(KeyboardInterrupt):
+            start(storage, How.OVERWRITE, job(seed=7))
+    attempt = start(storage, How.RESUME, job(seed=7))
+    assert (attempt.number, attempt.first, attempt.start_from) == (3, 2, None)
+
+
+@pytest.mark.parametrize("how", [How.NEW, How.OVERWRITE, How.CONTINUE])
+def test_a_folder_of_the_users_own_is_never_touched(storage: FolderStorage, how: How) -> None:
+    for name in ("model/mine.bin", "metrics.json", "a.csv", "b.csv", ".gitignore"):
+        storage.write(name, [b"mine"])
+    with pytest.raises(Mistakes, match=r"holds other things \(a.csv, b.csv, metrics.json, …\) and no run"):
+        start(storage, how)
+    assert storage.list() == ["a.csv", "b.csv", "metrics.json", "model/"]
+
+
+def test_hidden_files_and_a_volumes_lost_and_found_are_no_other_things(storage: FolderStorage) -> None:
+    storage.write(".gitignore", [b"*"])
+    storage.write("lost+found/x", [b""])
+    assert start(storage).number == 1
+
+
+def test_a_kill_before_the_start_was_written_leaves_an_empty_place(storage: FolderStorage) -> None:
+    storage.write("attempts/1/.start.json.0011223344556677.tmp", [b"torn"])
+    assert start(storage).number == 1
+
+
+@pytest.mark.parametrize("torn", [b"", b'{"format": 1, "att', b"[]", b'{"format": 1}'])
+def test_a_torn_start_takes_its_number_and_nothing_else(storage: FolderStorage, snapshot: Any, torn: bytes) -> None:
+    start(storage)
+    checkpoint.write(storage, snapshot(5), 1)
+    storage.write(layout.start(2), [torn])
+    attempt = start(storage, How.RESUME)
+    assert (attempt.number, attempt.pinned) == (3, CheckpointName(5, 1))
+
+
+def test_the_operator_names_the_number(storage: FolderStorage) -> None:
+    assert start(storage, number=4).number == 4
+    with pytest.raises(Mistakes, match="another process has just begun attempt 4"):
+        start(storage, How.CONTINUE, number=4)
+
+
+def test_a_newer_attempt_supersedes_an_older_one(storage: FolderStorage) -> None:
+    first = start(storage)
+    assert not first.superseded()
+    second = start(storage, How.RESUME)
+    assert first.superseded()
+    assert not second.superseded()
+
+
+def test_a_run_can_start_from_another_runs_checkpoint(storage: FolderStorage, snapshot: Any, tmp_path: Path) -> None:
+    other = FolderStorage(tmp_path / "other")
+    start(other)
+    checkpoint.write(other, snapshot(5), 1)
+    attempt = start(storage, source=other)
+    assert attempt.start_from is not None
+    assert attempt.start_from.snapshot.position.step == 5
+    assert attempt.fence == Fence(attempt=1, horizon=1)
+    assert written_start(storage, 1)["source"] == other.location
+    with pytest.raises(Mistakes, match=r"resumeFrom: .*third holds no usable checkpoint"):
+        start(FolderStorage(tmp_path / "fourth"), source=FolderStorage(tmp_path / "third"))
+
+
+def test_a_place_that_cannot_be_written_is_known_at_once(tmp_path: Path) -> None:
+    (tmp_path / "out").write_bytes(b"mine")
+    with pytest.raises(EnvironmentFailure, match="out: a file stands where a folder is needed"):
+        look(FolderStorage(tmp_path / "out"), JOB, How.NEW)
+
+
+def test_looking_writes_nothing(storage: FolderStorage) -> None:
+    assert look(storage, JOB, How.NEW) is None
+    assert not storage.root.exists()
+
+
+_STARTER = """
+import sys
+from pathlib import Path
+from trainwright_api.problems import Mistakes
+from trainwright_trainer.rundir.attempt import How, begin
+from trainwright_trainer.rundir.folder import FolderStorage
+
+class Racing(FolderStorage):
+    def create(self, name, data):
+        print("ready", flush=True)
+        sys.stdin.readline()
+        return super().create(name, data)
+
+try:
+    job = {"spec": {"seed": 1}}
+    print(begin(Racing(Path(sys.argv[1])), job, How(sys.argv[2]), name=sys.argv[3]).number)
+except Mistakes as mistakes:
+    print(mistakes)
+"""
+
+
+@pytest.mark.parametrize("how", [How.NEW, How.RESUME, How.OVERWRITE])
+def test_of_two_starters_one_wins_and_the_other_gets_one_line(storage: FolderStorage, how: How) -> None:
+    number = 1
+    if how is not How.NEW:
+        begin(storage, {"spec": {"seed": 1}}, How.NEW, name="flights")
+        number = 2
+    command = [sys.executable, "-c", _STARTER, str(storage.root), how.value]
+    pipes: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen([*command, "a"], **pipes) as a, subprocess.Popen([*command, "b"], **pipes) as b:
+        for process in (a, b):
+            assert process.stdout is not None
+            assert process.stdout.readline() == "ready\n"
+        for process in (a, b):
+            assert process.stdin is not None
+            process.stdin.write("go\n")
+            process.stdin.flush()
+        lines = {name: process.communicate()[0].strip() for name, process in (("a", a), ("b", b))}
+    refused = f"{storage.location}: another process has just begun attempt {number} of this run"
+    assert set(lines.values()) == {str(number), refused}
+    winner = next(name for name, line in lines.items() if line == str(number))
+    assert written_start(storage, number)["name"] == winner
+    assert storage.list(layout.attempt_folder(number)) == ["start.json"]

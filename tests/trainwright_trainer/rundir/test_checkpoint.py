@@ -1,0 +1,333 @@
+"""Checkpoints: back to the bit or not at all, whatever was torn, cut, flipped or lost."""
+
+from __future__ import annotations
+
+import json
+import math
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import safetensors.torch
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trainwright_trainer.errors import EnvironmentFailure
+from trainwright_trainer.rundir import checkpoint, jsontext
+from trainwright_trainer.rundir.folder import FolderStorage
+from trainwright_trainer.rundir.layout import CheckpointName
+from trainwright_trainer.rundir.manifest import Damaged
+from trainwright_trainer.rundir.shards import DTYPES
+from trainwright_trainer.rundir.snapshot import Position, Snapshot
+
+NAME = CheckpointName(12, 1)
+
+
+def snapshot_of(tensors: Mapping[str, torch.Tensor], **state: Any) -> Snapshot:
+    return Snapshot(Position(12, 1, 340), tensors, state)
+
+
+def bits(tensor: torch.Tensor) -> tuple[torch.dtype, tuple[int, ...], bytes]:
+    plain = tensor.detach().contiguous().reshape(-1)
+    return tensor.dtype, tuple(tensor.shape), plain.view(torch.uint8).numpy().tobytes() if plain.numel() else b""
+
+
+def assert_same_bits(found: Mapping[str, torch.Tensor], expected: Mapping[str, torch.Tensor]) -> None:
+    assert found.keys() == expected.keys()
+    for name in expected:
+        assert bits(found[name]) == bits(expected[name]), name
+
+
+def there_and_back(storage: FolderStorage, tensors: Mapping[str, torch.Tensor], limit: int = 1 << 30) -> Snapshot:
+    name = checkpoint.write(storage, snapshot_of(tensors), 1, limit=limit)
+    return checkpoint.read(storage, name)
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("shape", [(), (0,), (3, 0, 2), (5,), (7, 3)], ids=str)
+def test_every_dtype_and_shape_comes_back_to_the_bit(
+    storage: FolderStorage, dtype: torch.dtype, shape: tuple[int, ...]
+) -> None:
+    size = torch.empty(shape, dtype=dtype).nbytes
+    raw = torch.arange(size, dtype=torch.int64) * 37 % (2 if dtype is torch.bool else 251)
+    tensor = raw.to(torch.uint8).view(dtype).reshape(shape) if size else torch.empty(shape, dtype=dtype)
+    assert_same_bits(there_and_back(storage, {"t": tensor}).tensors, {"t": tensor})
+
+
+def test_floats_that_are_no_numbers_keep_their_bits(storage: FolderStorage) -> None:
+    odd = torch.tensor([0x7FC00001, 0x7F800001, -0x400000, -(2**31), 1], dtype=torch.int32).view(torch.float32)
+    assert_same_bits(there_and_back(storage, {"t": odd}).tensors, {"t": odd})
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 5)), max_size=6), st.integers(1, 200))
+def test_any_cutting_into_shards_comes_back_to_the_bit(
+    tmp_path_factory: pytest.TempPathFactory, shapes: list[tuple[int, int]], limit: int
+) -> None:
+    tensors = {f"t{index}": torch.randn(shape) for index, shape in enumerate(shapes)}
+    storage = FolderStorage(tmp_path_factory.mktemp("run"))
+    assert_same_bits(there_and_back(storage, tensors, limit).tensors, tensors)
+
+
+def test_shards_stay_below_the_limit_and_a_large_tensor_is_cut(storage: FolderStorage) -> None:
+    tensors = {"large": torch.randn(100, 8), "small": torch.randn(4)}
+    there_and_back(storage, tensors, limit=1000)
+    manifest = checkpoint.read_manifest(storage, NAME)
+    entry = manifest.tensors["large"]
+    assert entry.shape == [100, 8]
+    assert [part.offset for part in entry.parts] == [[0, 0], [31, 0], [62, 0], [93, 0]]
+    assert all(shard.size < 1000 + 400 for shard in manifest.shards)
+
+
+def test_a_shard_is_a_file_that_safetensors_reads(storage: FolderStorage) -> None:
+    tensors = {"b": torch.randn(3).bfloat16(), "flag": torch.tensor(True), "w": torch.randn(2, 2)}
+    there_and_back(storage, tensors)
+    (shard,) = checkpoint.read_manifest(storage, NAME).shards
+    assert_same_bits(safetensors.torch.load_file(storage.path(NAME.folder + shard.file)), tensors)
+
+
+def test_tied_weights_are_written_once_and_come_back_with_memory_of_their_own(storage: FolderStorage) -> None:
+    tied = torch.randn(50)
+    found = there_and_back(storage, {"encoder": tied, "decoder": tied, "half": tied[:25]}).tensors
+    assert_same_bits(found, {"encoder": tied, "decoder": tied, "half": tied[:25]})
+    manifest = checkpoint.read_manifest(storage, NAME)
+    assert manifest.tensors["encoder"].parts == manifest.tensors["decoder"].parts
+    found["encoder"].zero_()
+    assert found["decoder"].abs().sum() > 0
+
+
+def test_views_are_written_as_they_look(storage: FolderStorage) -> None:
+    base = torch.randn(4, 6)
+    views = {"t": base.t(), "step": base[:, ::2], "wide": base[:1].expand(5, 6), "w": torch.nn.Parameter(base)}
+    assert_same_bits(there_and_back(storage, views).tensors, views)
+
+
+def test_position_state_and_score_come_back(storage: FolderStorage) -> None:
+    state = {"best": math.inf, "history": [{"loss": 0.1 + 0.2}], "none": None, "seed": 2**64 - 1}
+    checkpoint.write(storage, Snapshot(Position(12, 3, 99), {}, state, 0.25), 4)
+    found = checkpoint.read(storage, CheckpointName(12, 4))
+    assert found == Snapshot(Position(12, 3, 99), {}, state, 0.25)
+
+
+def test_a_score_that_is_no_number_is_none(storage: FolderStorage) -> None:
+    checkpoint.write(storage, Snapshot(Position(12, 0, 0), {}, {}, math.nan), 1)
+    assert checkpoint.read(storage, NAME).score is None
+
+
+def test_what_the_format_cannot_hold_is_refused_before_the_manifest(storage: FolderStorage) -> None:
+    for snapshot in (snapshot_of({"t": torch.zeros(1, dtype=torch.complex128)}), snapshot_of({}, thing=object())):
+        with pytest.raises(TypeError):
+            checkpoint.write(storage, snapshot, 1)
+        assert checkpoint.complete(storage) == []
+
+
+# --- disasters -------------------------------------------------------------------------------------------------------
+
+TENSORS = {"model.w": torch.arange(64, dtype=torch.float32), "optimizer.step": torch.tensor(12)}
+
+
+@pytest.fixture
+def written(storage: FolderStorage) -> FolderStorage:
+    checkpoint.write(storage, snapshot_of(TENSORS), 1, limit=256)
+    assert len(checkpoint.read_manifest(storage, NAME).shards) == 2
+    return storage
+
+
+def files_of(storage: FolderStorage) -> list[Path]:
+    return sorted(storage.path(NAME.folder).iterdir())
+
+
+def cut(at: Callable[[int], int]) -> Callable[[bytes], bytes]:
+    return lambda data: data[: at(len(data))]
+
+
+def flipped(at: Callable[[int], int]) -> Callable[[bytes], bytes]:
+    return lambda data: data[: at(len(data))] + bytes([data[at(len(data))] ^ 0x10]) + data[at(len(data)) + 1 :]
+
+
+PLACES: dict[str, Callable[[int], int]] = {
+    "the first byte": lambda _: 0,
+    "the second byte": lambda _: 1,
+    "the length of the header": lambda _: 7,
+    "the header": lambda _: 20,
+    "the middle": lambda size: size // 2,
+    "the last byte but one": lambda size: size - 2,
+    "the last byte": lambda size: size - 1,
+}
+
+
+@pytest.mark.parametrize("which", [0, 1, 2], ids=["manifest", "first shard", "second shard"])
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("harm", [cut, flipped])
+def test_every_harm_to_every_file_is_found(written: FolderStorage, which: int, place: str, harm: Any) -> None:
+    path = files_of(written)[which]
+    path.write_bytes(harm(PLACES[place])(path.read_bytes()))
+    with pytest.raises(Damaged, match=path.name):
+        checkpoint.read(written, NAME)
+
+
+@pytest.mark.parametrize("which", [0, 1, 2], ids=["manifest", "first shard", "second shard"])
+def test_a_missing_file_and_an_added_byte_are_found(written: FolderStorage, which: int) -> None:
+    path = files_of(written)[which]
+    path.write_bytes(path.read_bytes() + b"\n")
+    with pytest.raises(Damaged, match=path.name):
+        checkpoint.read(written, NAME)
+    path.unlink()
+    with pytest.raises(Damaged, match=f"{path.name} is missing"):
+        checkpoint.read(written, NAME)
+
+
+def test_two_shards_that_changed_places_are_found(written: FolderStorage) -> None:
+    _, first, second = files_of(written)
+    contents = first.read_bytes(), second.read_bytes()
+    first.write_bytes(contents[1])
+    second.write_bytes(contents[0])
+    with pytest.raises(Damaged):
+        checkpoint.read(written, NAME)
+
+
+def test_the_manifest_of_another_checkpoint_is_found(written: FolderStorage) -> None:
+    checkpoint.write(written, Snapshot(Position(13, 1, 0), TENSORS, {}), 1)
+    written.write(NAME.manifest, [written.read(CheckpointName(13, 1).manifest)])
+    with pytest.raises(Damaged, match="that of 0000000013-1"):
+        checkpoint.read(written, NAME)
+
+
+def resealed(storage: FolderStorage, change: Callable[[dict[str, Any]], None]) -> None:
+    body = jsontext.unseal(storage.read(NAME.manifest))
+    change(body)
+    storage.write(NAME.manifest, [jsontext.seal(body)])
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param(lambda body: body.update(format=2), id="a newer format"),
+        pytest.param(lambda body: body.pop("tensors"), id="no tensors"),
+        pytest.param(lambda body: body.update(shards=7), id="shards of another type"),
+        pytest.param(lambda body: body["tensors"]["model.w"].update(dtype="F64"), id="another dtype"),
+        pytest.param(lambda body: body["tensors"]["model.w"].update(shape=[65]), id="a larger tensor"),
+        pytest.param(lambda body: body["tensors"]["model.w"]["parts"].clear(), id="no parts"),
+        pytest.param(lambda body: body["tensors"]["model.w"]["parts"][0].update(key="other"), id="another key"),
+        pytest.param(lambda body: body["tensors"]["model.w"]["parts"][0].update(file="other"), id="another file"),
+    ],
+)
+def test_a_manifest_that_another_program_wrote_wrongly_is_damage_not_a_crash(
+    written: FolderStorage, change: Any
+) -> None:
+    resealed(written, change)
+    with pytest.raises(Damaged):
+        checkpoint.read(written, NAME)
+
+
+def test_fields_that_this_version_does_not_know_are_passed_over(written: FolderStorage) -> None:
+    resealed(written, lambda body: body.update(later="x", position={**body["position"], "lane": 3}))
+    assert_same_bits(checkpoint.read(written, NAME).tensors, TENSORS)
+
+
+def test_stray_files_harm_nothing(written: FolderStorage) -> None:
+    written.path(NAME.folder + ".manifest.json.0123456789abcdef.tmp").write_bytes(b"torn")
+    written.path(NAME.folder + "shard-00009-deadbeef.safetensors").write_bytes(b"torn")
+    written.write("checkpoints/notes/of-the-user.txt", [b"mine"])
+    assert checkpoint.complete(written) == [NAME]
+    assert_same_bits(checkpoint.read(written, NAME).tensors, TENSORS)
+
+
+def test_a_folder_without_a_manifest_is_no_checkpoint(written: FolderStorage) -> None:
+    written.delete(NAME.manifest)
+    assert checkpoint.names(written) == [NAME]
+    assert checkpoint.complete(written) == []
+
+
+def test_writing_the_same_position_again_replaces_and_leaves_no_old_shard(written: FolderStorage) -> None:
+    checkpoint.write(written, snapshot_of({"model.w": torch.ones(3)}), 1)
+    assert_same_bits(checkpoint.read(written, NAME).tensors, {"model.w": torch.ones(3)})
+    assert len(files_of(written)) == 2
+
+
+def test_an_older_write_of_the_same_position_survives_one_that_fails(
+    written: FolderStorage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    original = FolderStorage.write
+
+    def fail(self: FolderStorage, name: str, chunks: Any, *, durable: bool = True) -> None:
+        if name == NAME.manifest:
+            raise EnvironmentFailure("the disk is full")
+        original(self, name, chunks, durable=durable)
+
+    monkeypatch.setattr(FolderStorage, "write", fail)
+    with pytest.raises(EnvironmentFailure):
+        checkpoint.write(written, snapshot_of({"model.w": torch.ones(3)}), 1)
+    assert_same_bits(checkpoint.read(written, NAME).tensors, TENSORS)
+    checkpoint.sweep(written, NAME)
+    assert len(files_of(written)) == 3
+    assert_same_bits(checkpoint.read(written, NAME).tensors, TENSORS)
+
+
+def test_the_manifest_goes_first_when_a_checkpoint_is_deleted(
+    written: FolderStorage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(_self: FolderStorage, _prefix: str) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(FolderStorage, "delete_tree", killed)
+    with pytest.raises(KeyboardInterrupt):
+        checkpoint.delete(written, NAME)
+    assert checkpoint.complete(written) == []
+    assert len(files_of(written)) == 2
+
+
+# Tells the parent after a shard, in the middle of the next one, and waits there: the kill cannot come too late.
+_WRITER = """
+import sys
+from pathlib import Path
+import torch
+from trainwright_trainer.rundir import checkpoint
+from trainwright_trainer.rundir.folder import FolderStorage
+from trainwright_trainer.rundir.snapshot import Position, Snapshot
+
+class Slow(FolderStorage):
+    def write(self, name, chunks, *, durable=True):
+        super().write(name, self.pausing(name, chunks), durable=durable)
+
+    def pausing(self, name, chunks):
+        for number, chunk in enumerate(chunks):
+            yield chunk
+            if sys.argv[2] in name and number == int(sys.argv[3]):
+                print("writing", name, flush=True)
+                sys.stdin.read()
+
+tensors = {f"t{i}": torch.full((5_000_000,), float(i)) for i in range(4)}
+checkpoint.write(Slow(Path(sys.argv[1])), Snapshot(Position(13, 0, 0), tensors, {}), 1, limit=1 << 25)
+"""
+
+
+@pytest.mark.parametrize(
+    ("file", "chunk"), [("shard-00001", 0), ("shard-00002", 1), ("shard-00004", 1), ("manifest.json", 0)]
+)
+def test_sigkill_in_the_middle_of_a_write_leaves_the_checkpoint_before_it(
+    written: FolderStorage, file: str, chunk: int
+) -> None:
+    command = [sys.executable, "-c", _WRITER, str(written.root), file, str(chunk)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline().startswith(f"writing checkpoints/0000000013-1/{file}")
+        process.send_signal(signal.SIGKILL)
+        assert process.wait() == -signal.SIGKILL
+    torn = CheckpointName(13, 1)
+    assert not written.exists(torn.manifest)
+    assert list(written.path(torn.folder).iterdir()), "the kill landed in the middle of a write"
+    assert checkpoint.complete(written) == [NAME]
+    assert_same_bits(checkpoint.read(written, NAME).tensors, TENSORS)
+
+
+def test_nothing_of_a_checkpoint_is_a_pickle(written: FolderStorage) -> None:
+    manifest, *shards = files_of(written)
+    assert json.loads(manifest.read_bytes())["body"]["format"] == 1
+    for shard in shards:
+        data = shard.read_bytes()
+        assert json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])

@@ -1,0 +1,53 @@
+"""How an attempt ended, in one file."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from trainwright_api.problems import Mistakes
+from trainwright_trainer.errors import EnvironmentFailure, ExitCode, StoppedRun
+from trainwright_trainer.rundir import layout, outcome
+from trainwright_trainer.rundir.folder import FolderStorage
+from trainwright_trainer.rundir.outcome import Outcome
+
+
+@pytest.mark.parametrize(
+    ("error", "kind", "code"),
+    [
+        (Mistakes.one("seed", "is 1"), "mistake", ExitCode.MISTAKE),
+        (EnvironmentFailure("the disk is full"), "environment", ExitCode.ENVIRONMENT),
+        (MemoryError(), "environment", ExitCode.ENVIRONMENT),
+        (StoppedRun("stopped by SIGINT"), "stopped", ExitCode.STOPPED),
+        (ZeroDivisionError("division by zero\nand more"), "crash", 1),
+    ],
+)
+def test_what_an_exception_means(error: BaseException, kind: str, code: int) -> None:
+    found = Outcome.of(error)
+    assert (found.kind, found.exit_code) == (kind, code)
+    assert found.line
+    assert "\n" not in found.line
+
+
+def test_it_comes_back(storage: FolderStorage) -> None:
+    outcome.write(storage, 2, Outcome("done", "test roc_auc 0.75", ("one", "two")))
+    assert outcome.read(storage, 2) == Outcome("done", "test roc_auc 0.75", ("one", "two"))
+    body = json.loads(storage.read(layout.outcome(2)))
+    assert (body["format"], body["attempt"], body["class"], body["exit_code"]) == (1, 2, "done", 0)
+
+
+def test_the_log_is_bounded(storage: FolderStorage) -> None:
+    outcome.write(storage, 1, Outcome("crash", "x", [f"{n} " + "y" * 1000 for n in range(200)]))
+    found = outcome.read(storage, 1)
+    assert found is not None
+    assert len(found.log) == 50
+    assert found.log[-1].startswith("199 ")
+    assert max(map(len, found.log)) == 500
+
+
+@pytest.mark.parametrize("content", [None, b"", b"{", b"[]", b'{"class": "later"}', b'{"class": "done"}'])
+def test_what_cannot_be_read_is_no_outcome(storage: FolderStorage, content: bytes | None) -> None:
+    if content is not None:
+        storage.write(layout.outcome(1), [content])
+    assert outcome.read(storage, 1) is None
