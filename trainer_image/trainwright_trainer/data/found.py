@@ -42,6 +42,13 @@ class Found:
         self.statistics[feature.name] = statistics
         self.cache.write_json("statistics", statistics_key(self.split_key, feature), statistics)
 
+    def recall(self, feature: Feature) -> bool:
+        """Takes the column from the cache, where another split led to the same statistics."""
+        column = self.cache.read_column("features", self.key(feature))
+        if column is not None:
+            self.columns[feature.name] = column
+        return column is not None
+
     def add_column(self, feature: Feature, column: Column) -> None:
         self.columns[feature.name] = column
         self.cache.write_column("features", self.key(feature), column)

@@ -12,7 +12,7 @@ from trainwright_trainer.data.passes import RawColumn
 from trainwright_trainer.data.prepared import SPLIT_NAMES, UNSAMPLED
 from trainwright_trainer.data.split import Parts, fixed_parts, hash_parts, random_parts, sampled
 from trainwright_trainer.features.column import Mask
-from trainwright_trainer.features.wrong import BadValueError, WrongTypeError
+from trainwright_trainer.features.wrong import BadValueError, WrongTypeError, check_encoding
 
 _PATH = "config.preprocessing.split"
 _NO_PART = (
@@ -42,6 +42,8 @@ def _from_number(split: Any, seed: int, rows: int) -> Parts:
 
 def _from_column(split: Any, column: RawColumn) -> Parts:
     try:
+        for values in column.blocks:
+            check_encoding(values)
         if split.type == "hash":
             return np.concatenate([hash_parts(values, split.probabilities) for values in column.blocks])
         pairs = zip(column.blocks, column.first_rows, strict=True)
@@ -50,7 +52,7 @@ def _from_column(split: Any, column: RawColumn) -> Parts:
         message = _NO_PART.format(column=split.column, value=error.value, row=error.row + 1)
         raise Mistakes.one(f"{_PATH}.column", message) from error
     except WrongTypeError as error:
-        raise Mistakes.one(f"{_PATH}.column", f"column {split.column!r} {error}; it cannot split rows.") from error
+        raise Mistakes.one(f"{_PATH}.column", f"column {split.column!r} {error}") from error
 
 
 def check_none_is_empty(parts: Parts, dropped: Sequence[Mask]) -> None:

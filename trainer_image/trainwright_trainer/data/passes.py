@@ -19,7 +19,7 @@ from trainwright_trainer.data.columnfile import Column
 from trainwright_trainer.features.column import Cleaned, Encoded, Feature, Mask, Statistics
 from trainwright_trainer.features.missing import fill_from_neighbours
 from trainwright_trainer.features.registry import feature_type
-from trainwright_trainer.features.wrong import BadValueError, WrongTypeError
+from trainwright_trainer.features.wrong import BadValueError, WrongTypeError, check_encoding
 from trainwright_trainer.frames.interface import Processor
 
 
@@ -65,7 +65,9 @@ def clean(feature: Feature, raw: RawColumn, processor: Processor) -> CleanColumn
     module = feature_type(feature.type, feature.path)
 
     def one(block: tuple[pa.Array, int]) -> Cleaned:
-        return module.clean(feature, *block)
+        values, first_row = block
+        check_encoding(values)
+        return module.clean(feature, values, first_row)
 
     with told(feature):
         pairs = zip(raw.blocks, raw.first_rows, strict=True)
@@ -124,10 +126,10 @@ def _joined(encoded: Sequence[Encoded], side: str) -> Mask | None:
 
 def _notices(feature: Feature, unreadable: int, unseen: int, dropped: int) -> Iterator[str]:
     """All rows of the source are counted, whatever their part."""
-    column, strategy = feature.column, "missing_value_strategy drop_row"
+    column = feature.column
     if unreadable:
-        yield f"column {column!r}: {unreadable:,} rows hold no {feature.type}; they count as missing ({strategy})"
+        yield f"column {column!r}: values that are no {feature.type}: {unreadable:,}; they count as missing"
     if unseen:
-        yield f"column {column!r}: {unseen:,} rows hold a value that no training row has; they are left out"
+        yield f"column {column!r}: values that no training row has: {unseen:,}; their rows are left out"
     if dropped > unseen:
-        yield f"column {column!r}: {dropped - unseen:,} rows are missing and left out ({strategy})"
+        yield f"column {column!r}: rows left out by drop_row: {dropped - unseen:,}"

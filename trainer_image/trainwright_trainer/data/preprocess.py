@@ -126,6 +126,8 @@ def _complete_feature(found: Found, feature: Feature, raw: Raw, training: Sequen
     column = passes.clean(feature, raw.take(feature.column), processor)
     if feature.name not in found.statistics:
         found.add_statistics(feature, passes.statistics_of(feature, column, training, processor))
+        if found.recall(feature):
+            return
     found.add_column(feature, passes.encode(feature, column, found.statistics[feature.name], processor))
 
 

@@ -62,7 +62,7 @@ def observe(numbers: Floats, rows: int, missing: int, keep: bool, count: bool) -
         float(numbers.min()),
         float(numbers.max()),
         (numbers,) if keep else (),
-        (counts_of(pa.array(numbers)),) if count else (),
+        (counts_of(pa.array(numbers + 0.0)),) if count else (),  # -0.0 is 0.0
     )
 
 

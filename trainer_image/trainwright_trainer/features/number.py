@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from trainwright_trainer.features import moments
 from trainwright_trainer.features.column import Cleaned, Encoded, Feature, Mask, Statistics, missing_fact
-from trainwright_trainer.features.missing import mask_of, settle
+from trainwright_trainer.features.missing import mask_of, rows_of, settle
 from trainwright_trainer.features.moments import State
 from trainwright_trainer.features.numerals import numbers_of
 from trainwright_trainer.features.wrong import BadValueError, WrongTypeError, kind_of
@@ -37,6 +37,8 @@ def clean(feature: Feature, values: pa.Array, first_row: int) -> Cleaned:
     if pa.types.is_dictionary(values.type):
         values = values.dictionary_decode()
     numbers, unfit = _numbers(values)
+    if unfit is None and np.isfinite(rows_of(numbers)).all():
+        return Cleaned(numbers)
     infinite = _infinite(numbers)
     unreadable = 0
     for bad, message in ((unfit, _TEXT), (infinite, _INFINITE)):

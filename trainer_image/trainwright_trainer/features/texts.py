@@ -7,6 +7,9 @@ import pyarrow.compute as pc
 
 from trainwright_trainer.features.wrong import WrongTypeError, kind_of
 
+TEXTUAL = ("text", "whole numbers", "numbers", "true and false", "dates", "empty")
+"""The kinds of columns whose values can be written as text."""
+
 
 def _float_text(value: float) -> str:
     return str(int(value)) if value.is_integer() else repr(value)
@@ -25,14 +28,13 @@ def texts_of(values: pa.Array) -> pa.Array:
         return pa.array(
             [None if number is None or number != number else _float_text(number) for number in numbers], pa.string()
         )
-    try:
-        return pc.cast(values, pa.string())
-    except (pa.ArrowNotImplementedError, pa.ArrowInvalid) as error:
-        raise WrongTypeError(f"is {kind_of(values.type)}") from error
+    return pc.cast(values, pa.string())
 
 
 def dictionary_of(values: pa.Array) -> pa.DictionaryArray:
     """The column as a dictionary of texts, so that work is done once a distinct value and never once a row."""
+    if kind_of(values.type) not in TEXTUAL:
+        raise WrongTypeError(f"holds {kind_of(values.type)}, which have no text of their own.")
     coded = values if pa.types.is_dictionary(values.type) else pc.dictionary_encode(values)
     texts = texts_of(coded.dictionary)
     if texts.null_count:

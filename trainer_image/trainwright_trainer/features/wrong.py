@@ -38,3 +38,14 @@ def kind_of(kind: pa.DataType) -> str:
     if pa.types.is_dictionary(kind):
         return kind_of(kind.value_type)
     return next((word for word, tests in _KINDS if any(getattr(pa.types, test)(kind) for test in tests)), str(kind))
+
+
+def check_encoding(values: pa.Array) -> None:
+    """Raises `WrongTypeError` for text that is not UTF-8: binary formats can hold it, and nothing later expects it."""
+    texts = values.dictionary if pa.types.is_dictionary(values.type) else values
+    if kind_of(texts.type) != "text":
+        return
+    try:
+        texts.validate(full=True)
+    except pa.ArrowInvalid as error:
+        raise WrongTypeError("holds text that is not UTF-8.") from error

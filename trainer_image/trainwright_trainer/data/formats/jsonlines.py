@@ -32,10 +32,12 @@ class JsonLinesReader:
             times = [field for field in table.schema if pa.types.is_timestamp(field.type)]
             if times:  # Arrow takes text that looks like a time for one; it stays text, as in every text format
                 table = _read(path, pa.schema([field.with_type(pa.string()) for field in times]))
+            table.validate(full=True)  # Arrow's reader does not look at the encoding
         except pa.ArrowInvalid:
             check_utf8(path)
             table = _read_slowly(path, columns)
-        yield table.select([name for name in table.column_names if name in columns] or table.column_names)
+        lacking = set(columns) - set(table.column_names)
+        yield table if lacking else table.select(list(columns))  # the nearest name is among those that are there
 
 
 def _read(path: Path, schema: pa.Schema | None) -> pa.Table:
@@ -52,10 +54,9 @@ def _read_slowly(path: Path, columns: Sequence[str]) -> pa.Table:
     rows = list(_objects(path))
     if not rows:
         raise UnreadableFileError("is empty.")
-    found = [name for name in columns if any(name in row for row in rows)] or sorted(
-        {key for row in rows for key in row}
-    )
-    return pa.table({name: _column([row.get(name) for row in rows]) for name in found})
+    names = dict.fromkeys(key for row in rows for key in row)
+    chosen = columns if set(columns) <= set(names) else names
+    return pa.table({name: _column([row.get(name) for row in rows]) for name in chosen})
 
 
 def _objects(path: Path) -> Iterator[dict[str, Any]]:

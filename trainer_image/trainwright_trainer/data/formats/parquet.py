@@ -12,6 +12,8 @@ from trainwright_trainer.data.formats.reader import UnreadableFileError
 from trainwright_trainer.data.rows import BLOCK_ROWS
 
 _MAGIC = b"PAR1"
+_BUFFER = 1 << 18
+"""Column chunks are read in pieces of so many bytes, not whole: the compressed file is never in memory at once."""
 
 
 class ParquetReader:
@@ -40,7 +42,7 @@ def _open(path: Path, coded: Sequence[str]) -> pq.ParquetFile:
         if start.read(len(_MAGIC)) != _MAGIC:
             raise UnreadableFileError("is no Parquet file.")
     try:
-        return pq.ParquetFile(path, read_dictionary=list(coded), pre_buffer=True)
+        return pq.ParquetFile(path, read_dictionary=list(coded), buffer_size=_BUFFER)
     except (pa.ArrowInvalid, OSError) as error:
         raise UnreadableFileError("is truncated or damaged: its footer cannot be read.") from error
 

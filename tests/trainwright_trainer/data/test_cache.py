@@ -1,0 +1,103 @@
+"""The cache folder: an entry is whole or not there."""
+
+from __future__ import annotations
+
+import errno
+import os
+
+import pyarrow as pa
+import pytest
+
+from trainwright_trainer.data import columnfile
+from trainwright_trainer.data.cache import Cache
+from trainwright_trainer.data.columnfile import Column
+from trainwright_trainer.errors import EnvironmentFailure
+
+COLUMN = Column(pa.chunked_array([pa.array([1.0, 2.0], pa.float32())]), ("said",))
+
+
+def files_in(folder):
+    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+
+
+def test_entries_come_back(tmp_path):
+    cache = Cache(tmp_path / "deep/cache")
+    cache.make()
+    assert cache.read_json("statistics", "k") is None
+    assert cache.read_column("features", "k") is None
+    cache.write_json("statistics", "k", {"a": [1, "ü"]})
+    cache.write_column("features", "k", COLUMN)
+    assert cache.finish() == ()
+    other = Cache(tmp_path / "deep/cache")
+    assert other.read_json("statistics", "k") == {"a": [1, "ü"]}
+    assert other.read_column("features", "k").values.to_pylist() == [1.0, 2.0]
+    assert files_in(cache.folder) == ["features/k.parquet", "statistics/k.json"]
+
+
+@pytest.mark.parametrize("damage", [b"", b"{", b'{"digest": "x", "entry": {"a": 2}}', b"[]", b"\xff"])
+def test_a_damaged_json_entry_is_absent_and_told_once(tmp_path, damage):
+    cache = Cache(tmp_path)
+    cache.write_json("statistics", "k", {"a": 1})
+    (tmp_path / "statistics/k.json").write_bytes(damage)
+    assert cache.read_json("statistics", "k") is None
+    assert cache.read_json("statistics", "k") is None
+    (notice,) = cache.take_notices()
+    assert notice.endswith("k.json' is damaged; it is made again")
+    assert cache.take_notices() == ()
+
+
+@pytest.mark.parametrize("cut", [0, 3, 50, 200])
+def test_a_damaged_column_is_absent_and_told(tmp_path, cut):
+    cache = Cache(tmp_path)
+    cache.write_column("features", "k", COLUMN)
+    cache.finish()
+    path = tmp_path / "features/k.parquet"
+    path.write_bytes(path.read_bytes()[:cut])
+    assert cache.read_column("features", "k") is None
+    assert len(cache.take_notices()) == 1
+
+
+def test_a_half_written_entry_is_never_seen(tmp_path, monkeypatch):
+    cache = Cache(tmp_path)
+
+    def half(file, _column):
+        file.write(b"PAR1 and then the process")
+        file.flush()
+        assert files_in(tmp_path)[0].startswith("features/.writing-")
+        assert cache.read_column("features", "k") is None
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(columnfile, "write", half)
+    cache.write_column("features", "k", COLUMN)
+    with pytest.raises(KeyboardInterrupt):
+        cache.finish()
+    assert files_in(tmp_path) == []
+
+
+def test_a_full_disk_is_one_notice(tmp_path, monkeypatch):
+    cache = Cache(tmp_path)
+
+    def full(_descriptor):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    cache.write_json("statistics", "k", {})
+    cache.write_column("features", "k", COLUMN)
+    (notice,) = cache.finish()
+    assert notice == (
+        f"the cache in '{tmp_path}' could not be written (No space left on device); the next run will preprocess again"
+    )
+    assert files_in(tmp_path) == []
+
+
+def test_a_folder_that_cannot_be_written_names_the_option(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(EnvironmentFailure, match=r"Set backend\.cache_dir to a folder that can be written\."):
+        Cache(tmp_path / "file/cache").make()
+
+
+def test_finish_can_be_called_twice(tmp_path):
+    cache = Cache(tmp_path)
+    cache.write_column("features", "k", COLUMN)
+    assert cache.finish() == ()
+    assert cache.finish() == ()

@@ -1,0 +1,50 @@
+"""Columns as files: what was written is read, to the bit; what is damaged is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from trainwright_trainer.data.columnfile import Column, read, write
+
+COLUMNS = {
+    "floats": pa.chunked_array([pa.array([1.5, None, float("nan")], pa.float32()), pa.array([2.5], pa.float32())]),
+    "ints": pa.chunked_array([pa.array([1, 2, 3], pa.int32())]),
+    "bytes": pa.chunked_array([pa.array([1, 2, 3], pa.uint8())]),
+    "lists": pa.chunked_array([pa.array([[1, 2], [3, 4], [5, 6]], pa.list_(pa.int32(), 2)).slice(1)]),
+    "gaps": pa.chunked_array([pa.array([[1.0, 2.0], None, [5.0, 6.0]], pa.list_(pa.float32(), 2))]),
+}
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_a_column_comes_back(tmp_path, name):
+    path = tmp_path / "column.parquet"
+    with path.open("wb") as file:
+        write(file, Column(COLUMNS[name], ("a notice",)))
+    found = read(path)
+    assert found.values.type == COLUMNS[name].type
+    assert str(found.values.to_pylist()) == str(COLUMNS[name].to_pylist())
+    assert found.notices == ("a notice",)
+
+
+def test_pages_are_plain(tmp_path):
+    path = tmp_path / "column.parquet"
+    with path.open("wb") as file:
+        write(file, Column(COLUMNS["ints"]))
+    chunk = pq.ParquetFile(path).metadata.row_group(0).column(0)
+    assert chunk.compression == "UNCOMPRESSED"
+    assert "PLAIN" in chunk.encodings
+    assert not any("DICTIONARY" in encoding for encoding in chunk.encodings)
+
+
+def test_a_flipped_bit_is_found(tmp_path):
+    path = tmp_path / "column.parquet"
+    with path.open("wb") as file:
+        write(file, Column(pa.chunked_array([pa.array(np.arange(10_000, dtype=np.float32))])))
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+    with pytest.raises(OSError, match="CRC"):
+        read(path)

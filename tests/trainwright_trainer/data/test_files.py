@@ -1,0 +1,71 @@
+"""What the word `dataset` means."""
+
+from __future__ import annotations
+
+import pytest
+
+from trainwright_api.problems import Mistakes
+from trainwright_trainer.data.files import find
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for name in ("b.parquet", "a.parquet", "sub/c.parquet", ".hidden.parquet", "_SUCCESS", ".cache/x.parquet"):
+        path = tmp_path / "data" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    return tmp_path / "data"
+
+
+def test_a_folder_is_its_files_in_order(folder):
+    found = find(str(folder))
+    assert found.names == ("a.parquet", "b.parquet", "sub/c.parquet")
+    assert (found.dataset, found.suffix, found.is_single) == ("data", ".parquet", False)
+
+
+def test_a_glob_is_its_matches_in_order(folder):
+    assert find(str(folder / "*.parquet")).names == ("a.parquet", "b.parquet")
+    assert find(str(folder / "**" / "*.parquet")).names == ("a.parquet", "b.parquet", "sub/c.parquet")
+    assert find(str(folder.parent / "d*" / "b.parquet")).names == ("data/b.parquet",)
+
+
+@pytest.mark.parametrize(
+    ("name", "suffix"),
+    [("x.CSV", ".csv"), ("x.csv.gz", ".csv"), ("x.tsv.zip", ".tsv"), ("x.y.json", ".json"), ("x.feather", ".feather")],
+)
+def test_a_file_is_known_by_its_ending(tmp_path, name, suffix):
+    (tmp_path / name).touch()
+    found = find(str(tmp_path / name))
+    assert (found.names, found.suffix, found.is_single, found.paths) == ((name,), suffix, True, (tmp_path / name,))
+
+
+def test_signs_of_a_glob_in_a_files_name_do_no_harm(tmp_path):
+    (tmp_path / "x[1].csv").touch()
+    assert find(str(tmp_path / "x[1].csv")).names == ("x[1].csv",)
+
+
+@pytest.mark.parametrize(
+    ("asked", "line"),
+    [
+        ("data/a.parqet", r"dataset: '.*a\.parqet' does not exist\. Nearest: 'a\.parquet'\."),
+        ("nowhere/at/all.csv", r"dataset: '.*all\.csv' does not exist\."),
+        ("data/*.csv", r"dataset: '.*\*\.csv' holds no file\."),
+        ("notes.txt", r"dataset: 'notes\.txt' is of no format that this version reads \(\.parquet"),
+        ("x.parquet.gz", r"dataset: 'x\.parquet\.gz' is of no format"),
+        ("mixed", r"dataset: 'mixed' mixes formats: 'a\.csv' and 'b\.parquet'\."),
+    ],
+)
+def test_what_is_not_there_is_said(folder, asked, line):
+    base = folder.parent
+    (base / "notes.txt").touch()
+    (base / "x.parquet.gz").touch()
+    (base / "mixed").mkdir()
+    (base / "mixed/a.csv").touch()
+    (base / "mixed/b.parquet").touch()
+    with pytest.raises(Mistakes, match=line):
+        find(str(base / asked))
+
+
+def test_other_machines_files_are_not_built_yet():
+    with pytest.raises(Mistakes, match=r"not built yet: dataset s3:// \(this version has files of this machine\)"):
+        find("s3://bucket/x.parquet")

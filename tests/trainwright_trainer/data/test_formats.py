@@ -1,0 +1,174 @@
+"""Each format gives the same rows; each kind of damage one line."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import zipfile
+
+import pyarrow as pa
+import pyarrow.feather as feather
+import pyarrow.parquet as pq
+import pytest
+
+from trainwright_api.problems import Mistakes
+from trainwright_trainer.data import source
+from trainwright_trainer.data.files import find
+from trainwright_trainer.errors import EnvironmentFailure
+
+ROWS = [(1, "a"), (2, None), (3, "c, d"), (None, "e\nf")]
+CSV = 'n,t,other\n1,a,x\n2,NA,x\n3,"c, d",x\n,"e\nf",x\n'
+
+
+def zipped(members):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return buffer.getvalue()
+
+
+def read(path, columns=("n", "t"), coded=()):
+    files = find(str(path))
+    wanted = [(f"config.input_features[{n}].column", column) for n, column in enumerate(columns)]
+    source.check(files, wanted)
+    blocks = list(source.blocks(files, wanted, coded))
+    return {column: [value for block in blocks for value in block.columns[column].to_pylist()] for column in columns}
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("x.csv", CSV.encode()),
+        ("x.csv", b"\xef\xbb\xbf" + CSV.replace("\n1", "\r\n1").encode()),
+        ("x.csv", CSV.replace("\n1", "\n\n1").encode()),
+        ("x.tsv", CSV.replace('"c, d"', "c; d").replace(",", "\t").replace(";", ",").encode()),
+        ("x.csv.gz", gzip.compress(CSV.encode())),
+        ("x.csv.zip", zipped({"inside.csv": CSV, "__MACOSX/._inside.csv": "x"})),
+    ],
+)
+@pytest.mark.parametrize("coded", [(), ("t",)])
+def test_text_is_read_as_text(text, name, content, coded):
+    found = read(text(content, name), coded=coded)
+    assert found == {"n": ["1", "2", "3", None], "t": [row[1] for row in ROWS]}
+
+
+@pytest.mark.parametrize("coded", [(), ("t",)])
+@pytest.mark.parametrize("ending", ["parquet", "feather"])
+def test_tables_keep_their_types(tmp_path, ending, coded):
+    numbers, words = ([row[part] for row in ROWS] for part in (0, 1))
+    table = pa.table({"n": numbers, "t": words, "other": ["x"] * 4})
+    path = tmp_path / f"x.{ending}"
+    pq.write_table(table, path, row_group_size=3) if ending == "parquet" else feather.write_feather(
+        table, path, chunksize=3
+    )
+    assert read(path, coded=coded) == {"n": numbers, "t": words}
+
+
+@pytest.mark.parametrize("name", ["x.jsonl", "x.ndjson", "x.json", "x.jsonl.gz"])
+def test_json_lines(text, name):
+    lines = "\n".join(json.dumps({"n": n, "t": t, "other": [1]}) for n, t in ROWS) + "\n"
+    content = gzip.compress(lines.encode()) if name.endswith("gz") else lines
+    assert read(text(content, name)) == {"n": [1, 2, 3, None], "t": [row[1] for row in ROWS]}
+
+
+def test_json_text_that_looks_like_a_time_stays_text(text):
+    lines = '{"t": "2024-01-01", "n": 1}\n{"t": "2024-01-02 03:04:05", "n": 2.5}\n'
+    assert read(text(lines, "x.jsonl")) == {"t": ["2024-01-01", "2024-01-02 03:04:05"], "n": [1.0, 2.5]}
+
+
+def test_a_json_column_of_mixed_types_becomes_text(text):
+    lines = '{"t": "a", "n": 1}\n\n{"t": 2.5, "n": "b"}\n{"t": true}\n'
+    assert read(text(lines, "x.jsonl")) == {"t": ["a", "2.5", "true"], "n": ["1", "b", None]}
+
+
+def test_nothing_is_guessed_from_the_first_rows(text):
+    rows = 300_000
+    path = text("n,t\n" + "1,1\n" * rows + "1,x\n", "x.csv")
+    found = read(path)
+    assert len(found["t"]) == rows + 1
+    assert (found["t"][0], found["t"][-1]) == ("1", "x")
+
+
+def damaged_parquet(cut):
+    buffer = io.BytesIO()
+    pq.write_table(pa.table({"n": list(range(5000)), "t": [str(n) for n in range(5000)]}), buffer)
+    return cut(buffer.getvalue())
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "line"),
+    [
+        ("x.parquet", damaged_parquet(lambda data: data[:-100]), "'x.parquet' is truncated or damaged: its footer"),
+        ("x.parquet", damaged_parquet(lambda data: data[:500] + bytes(9000) + data[9500:]), "'x.parquet' is damaged"),
+        ("x.parquet", b"n,t\n1,2\n", "'x.parquet' is no Parquet file."),
+        ("x.parquet", b"", "'x.parquet' is no Parquet file."),
+        ("x.feather", b"PAR1", "'x.feather' is no Feather (version 2) file."),
+        ("x.feather", b"ARROW1" + bytes(50), "'x.feather' is truncated or damaged"),
+        ("x.csv", b"", "'x.csv' is empty."),
+        ("x.csv", b"n,t\n1,2\n3\n", "'x.csv' has 1 values in line 3, its header has 2."),
+        ("x.csv", b'n,t\n"1\n",2\n3,4,5\n', "'x.csv' has 3 values in line 4, its header has 2."),
+        ("x.csv", b"n,t\n1,2\n3,\xe9t\xe9\n", "'x.csv' is not UTF-8: line 3 holds the byte 0xe9."),
+        ("x.csv", "n,t\n1,2\n".encode("utf-16"), "'x.csv' is not UTF-8: line 1 holds the byte 0xff."),
+        ("x.csv.gz", b"n,t\n1,2\n", "'x.csv.gz' is no readable gz archive"),
+        ("x.csv.gz", gzip.compress(CSV.encode() * 100)[:-20], "'x.csv.gz' is no readable gz archive"),
+        ("x.csv.zip", b"n,t\n1,2\n", "'x.csv.zip' is no readable zip archive"),
+        ("x.csv.zip", zipped({"a.csv": "n,t\n", "b.csv": "n,t\n"}), "'x.csv.zip' holds 2 files"),
+        ("x.jsonl", b"", "'x.jsonl' is empty."),
+        ("x.jsonl", b'{"n": 1, "t": 2}\n{"n": 1,}\n', "'x.jsonl' is no JSON lines file: line 2 is no JSON"),
+        ("x.json", b'[{"n": 1, "t": 2}]', "'x.json' is no JSON lines file: line 1 is no object. One object a line."),
+        ("x.jsonl", b'{"n": 1, "t": "\xff"}\n', "'x.jsonl' is not UTF-8: line 1 holds the byte 0xff."),
+    ],
+)
+def test_damage_is_one_line(text, name, content, line):
+    with pytest.raises(Mistakes) as mistakes:
+        read(text(content, name))
+    assert str(mistakes.value).startswith(f"dataset: {line}")
+    assert "\n" not in str(mistakes.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"), [("x.csv", "dep_delay,t\n1,2\n"), ("x.jsonl", '{"dep_delay": 1, "t": 2}\n')]
+)
+def test_a_column_that_is_not_there(text, name, content):
+    with pytest.raises(Mistakes) as mistakes:
+        read(text(content, name), columns=("t", "dep_dely", "zzz"))
+    assert list(map(str, mistakes.value.problems)) == [
+        f"config.input_features[1].column: 'dep_dely' is not in {name}. Nearest: 'dep_delay'.",
+        f"config.input_features[2].column: 'zzz' is not in {name}.",
+    ]
+
+
+def test_a_name_that_two_columns_have(text):
+    with pytest.raises(Mistakes, match=r"'n' is the name of 2 columns of x\.csv"):
+        read(text("n,n,t\n1,2,3\n", "x.csv"))
+    assert read(text("n,m,m,t\n1,2,3,4\n", "y.csv")) == {"n": ["1"], "t": ["4"]}
+
+
+def test_files_of_a_folder_follow_each_other(parquet, tmp_path):
+    parquet({"n": [3.5, 4.5], "t": [None, None]}, "many/b.parquet")
+    parquet({"t": ["a", "b"], "n": [1, 2]}, "many/a.parquet")
+    assert read(tmp_path / "many") == {"n": [1.0, 2.0, 3.5, 4.5], "t": ["a", "b", None, None]}
+
+
+def test_files_that_disagree_are_named(parquet, tmp_path):
+    parquet({"n": [1], "t": ["a"]}, "many/a.parquet")
+    parquet({"n": ["x"], "t": ["b"]}, "many/b.parquet")
+    with pytest.raises(Mistakes, match=r"column 'n' holds numbers in 'a\.parquet', but text in 'b\.parquet'"):
+        read(tmp_path / "many")
+    parquet({"t": ["b"]}, "many/b.parquet")
+    with pytest.raises(Mistakes, match=r"input_features\[0\].column: 'n' is not in b.parquet"):
+        read(tmp_path / "many")
+
+
+def test_a_file_that_cannot_be_opened_is_the_environments(tmp_path, monkeypatch):
+    path = tmp_path / "x.csv"
+    path.write_text("n,t\n1,2\n")
+
+    def refuse(*_args, **_options):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(type(path), "open", refuse)
+    with pytest.raises(EnvironmentFailure, match=r"dataset: '.*x\.csv' cannot be read \(Permission denied\)"):
+        read(path)

@@ -1,0 +1,150 @@
+"""Dates: nine whole numbers each, on the wall clock that the value names. Python's datetime is the oracle."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta, timezone
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trainwright_api.problems import Mistakes
+from trainwright_trainer.features import date as feature_module
+from trainwright_trainer.features.date import vectors_of
+from trainwright_trainer.features.times import times_of
+
+
+def parts(time: datetime) -> list[int]:
+    of_day = time.hour * 3600 + time.minute * 60 + time.second
+    yearday = time.timetuple().tm_yday
+    return [time.year, time.month, time.day, time.weekday(), yearday, time.hour, time.minute, time.second, of_day]
+
+
+TIME = datetime(2024, 2, 29, 23, 5, 59)
+DAY = datetime(2024, 2, 29)
+
+
+@given(st.datetimes(datetime(1, 1, 1), datetime(9999, 12, 31)))
+def test_the_nine_parts_are_pythons(time):
+    time = time.replace(microsecond=0)
+    assert vectors_of(pa.array([time], pa.timestamp("s"))).tolist() == [parts(time)]
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        (["2024-02-29 23:05:59"], TIME),
+        (["2024-02-29T23:05:59"], TIME),
+        (["2024-02-29T23:05:59.75"], TIME),
+        (["2024-02-29T23:05:59Z"], TIME),
+        (["2024-02-29T23:05:59.750+02:00"], TIME),
+        ([" 2024-02-29 "], DAY),
+        (["2024/02/29"], DAY),
+        (["20240229"], DAY),
+        (["29 Feb 2024"], DAY),
+        (["February 29, 2024"], DAY),
+        ([date(2024, 2, 29)], DAY),
+        ([TIME], TIME),
+        (pa.array([TIME.replace(microsecond=999_999)], pa.timestamp("us")), TIME),
+        (pa.array([TIME], pa.timestamp("ns")), TIME),
+        (pa.array([TIME.replace(tzinfo=UTC)], pa.timestamp("us", "UTC")), TIME),
+        (pa.array([TIME.replace(tzinfo=timezone(timedelta(hours=2)))], pa.timestamp("s", "+02:00")), TIME),
+        (
+            pa.array([datetime(1969, 12, 31, 23, 59, 59, 500_000)], pa.timestamp("ms")),
+            datetime(1969, 12, 31, 23, 59, 59),
+        ),
+    ],
+)
+def test_usual_forms(run, values, expected):
+    found = run("date", values)
+    assert found.values == [parts(expected)]
+    assert found.type == pa.list_(pa.int32(), 9)
+
+
+@pytest.mark.parametrize(
+    ("values", "form", "expected"),
+    [
+        (["29.02.2024 23h05:59"], "%d.%m.%Y %Hh%M:%S", TIME),
+        (["2/29/24"], "%m/%d/%y", DAY),
+        (["23:05:59.25 2024-060"], "%H:%M:%S.%f %Y-%j", TIME),
+        ([20240229], "%Y%m%d", DAY),
+    ],
+)
+def test_a_format_of_ones_own(run, values, form, expected):
+    assert run("date", values, datetime_format=form).values == [parts(expected)]
+
+
+@given(st.lists(st.text("0123456789-/ ", max_size=10), max_size=20))
+def test_a_format_reads_what_python_reads(texts):
+    found = times_of(pa.array(texts, pa.string()), "%Y-%m-%d").to_pylist()
+    for text, time in zip(texts, found, strict=True):
+        try:
+            assert time == datetime.strptime(text.strip(), "%Y-%m-%d")
+        except ValueError:
+            assert time is None
+
+
+VALUES = ["2020-01-01", None, "2021-06-15", None]
+FIRST, SECOND = parts(datetime(2020, 1, 1)), parts(datetime(2021, 6, 15))
+
+
+@pytest.mark.parametrize("block", [1, 2, 100])
+@pytest.mark.parametrize(
+    ("options", "filled"),
+    [
+        ({}, [parts(datetime(1970, 1, 1))] * 2),
+        ({"fill_value": "2000-02-03"}, [parts(datetime(2000, 2, 3))] * 2),
+        ({"missing_value_strategy": "ffill"}, [FIRST, SECOND]),
+        ({"missing_value_strategy": "bfill"}, [SECOND, SECOND]),
+        ({"missing_value_strategy": "drop_row"}, [None, None]),
+    ],
+)
+def test_missing_values(run, options, filled, block):
+    assert run("date", VALUES, block=block, **options).values == [FIRST, filled[0], SECOND, filled[1]]
+
+
+@pytest.mark.parametrize("value", ["2024-02-30", "yesterday", "01/02/2024", "13:00"])
+def test_what_is_no_date_is_named_with_its_row(run, value):
+    with pytest.raises(Mistakes, match=f"'x' holds '{value}' in row 2, which is no date. Set .*datetime_format"):
+        run("date", ["2024-01-01", value])
+
+
+def test_a_wrong_format_is_named(run):
+    with pytest.raises(Mistakes, match=r"holds '2024-01-01' in row 1, which is no date of the form %d.%m.%Y"):
+        run("date", ["2024-01-01"], datetime_format="%d.%m.%Y")
+
+
+def test_a_format_with_braces_does_no_harm(run):
+    with pytest.raises(Mistakes, match=r"no date of the form \{%Y\}"):
+        run("date", ["2024"], datetime_format="{%Y}")
+
+
+def test_with_drop_row_what_is_no_date_is_missing(run):
+    found = run("date", ["2024-01-01", "never"], missing_value_strategy="drop_row")
+    assert found.values[1] is None
+    assert "values that are no date: 1" in found.notices[0]
+
+
+@pytest.mark.parametrize(
+    ("values", "options", "line"),
+    [
+        ([1.5, 2.5], {}, "holds numbers, the feature is a date"),
+        ([20240101], {}, "holds whole numbers, the feature is a date"),
+        (pa.nulls(2), {}, "has no date in any training row"),
+        (["2024-01-01"], {"fill_value": "soon"}, "cannot be filled with 'soon'"),
+    ],
+)
+def test_what_cannot_be_read_is_said(run, values, options, line):
+    with pytest.raises(Mistakes, match=f"column 'x' {line}"):
+        run("date", values, **options)
+
+
+def test_the_report_reads_facts(run):
+    found = run("date", VALUES, training=[True, True, True, False]).statistics
+    assert feature_module.facts(found) == {
+        "first": "2020-01-01 00:00:00",
+        "last": "2021-06-15 00:00:00",
+        "missing": "33.3%",
+    }
+    assert feature_module.bars(found) == []

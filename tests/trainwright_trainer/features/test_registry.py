@@ -1,0 +1,25 @@
+"""Every type of the registry keeps the registry's promise."""
+
+from __future__ import annotations
+
+import pytest
+
+from trainwright_api.problems import Mistakes
+from trainwright_trainer.features.column import FeatureType
+from trainwright_trainer.features.registry import FEATURES, feature_type
+
+PROMISED = [name for name in vars(FeatureType) if not name.startswith("_")]
+
+
+@pytest.mark.parametrize("word", FEATURES)
+@pytest.mark.parametrize("name", PROMISED)
+def test_each_type_has_each_function(word, name):
+    assert callable(getattr(feature_type(word, "config.input_features[0]"), name))
+
+
+def test_a_type_that_is_not_built_says_so():
+    with pytest.raises(Mistakes) as mistakes:
+        feature_type("text", "config.input_features[2]")
+    assert str(mistakes.value) == (
+        "not built yet: config.input_features[2].type text (this version has number, binary, category, date, vector)"
+    )

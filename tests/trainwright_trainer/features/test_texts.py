@@ -1,0 +1,46 @@
+"""The text of a value: one spelling, whatever its type."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from decimal import Decimal
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trainwright_trainer.features.texts import dictionary_of, texts_of
+from trainwright_trainer.features.wrong import WrongTypeError
+
+
+@pytest.mark.parametrize(
+    ("values", "texts"),
+    [
+        (pa.array(["a", None]), ["a", None]),
+        (pa.array(["a", None], pa.large_string()), ["a", None]),
+        (pa.array([-3, None]), ["-3", None]),
+        (pa.array([1.0, 2.5, float("nan"), None]), ["1", "2.5", None, None]),
+        (pa.array([0.1], pa.float64()), ["0.1"]),
+        (pa.array([True, False]), ["true", "false"]),
+        (pa.array([date(2024, 1, 2)]), ["2024-01-02"]),
+        (pa.array([datetime(2024, 1, 2, 3, 4, 5)], pa.timestamp("s")), ["2024-01-02 03:04:05"]),
+        (pa.array([Decimal("1.50")]), ["1.50"]),
+    ],
+)
+def test_texts(values, texts):
+    assert texts_of(values).to_pylist() == texts
+    coded = dictionary_of(values)
+    assert coded.dictionary_decode().to_pylist() == texts
+    assert coded.dictionary.null_count == 0
+
+
+@given(st.lists(st.one_of(st.none(), st.integers(-(2**53), 2**53))))
+def test_whole_numbers_read_the_same_as_floats(numbers):
+    whole, floats = pa.array(numbers, pa.int64()), pa.array(numbers, pa.float64())
+    assert texts_of(whole).to_pylist() == texts_of(floats).to_pylist()
+
+
+def test_lists_have_no_text():
+    with pytest.raises(WrongTypeError, match="holds lists"):
+        dictionary_of(pa.array([[1]]))

@@ -1,0 +1,103 @@
+"""Vectors: lists or text of numbers, one size a column."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from trainwright_api.problems import Mistakes
+from trainwright_trainer.features import vector
+
+VALUES = [[1.0, 2.0], None, [3.0, 4.0], [1.0, 2.0], None]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [[1.0, 2.0], [3.0, 4.5]],
+        ["1 2", " 3.0\t4.5 "],
+        pa.array([[1, 2], [3, 4.5]], pa.large_list(pa.float64())),
+        pa.array([[1, 2], [3, 4.5]], pa.list_(pa.float32(), 2)),
+        pa.array([["1", "2"], ["3", "4.5"]]),
+        pa.array(["1 2", "3 4.5"]).dictionary_encode(),
+    ],
+)
+@pytest.mark.parametrize("block", [1, 100])
+def test_all_kinds_of_vectors_are_read(run, values, block):
+    found = run("vector", values, block=block)
+    assert found.values == [[1.0, 2.0], [3.0, 4.5]]
+    assert found.type == pa.list_(pa.float32(), 2)
+    assert found.statistics["size"] == 2
+
+
+@pytest.mark.parametrize("block", [1, 2, 100])
+def test_statistics_are_of_the_training_rows_that_are_there(run, block):
+    values = [*VALUES, [100.0, 100.0]]
+    found = run("vector", values, training=[True] * 5 + [False], block=block).statistics
+    expected = np.array([[1, 2], [3, 4], [1, 2]], dtype=float)
+    assert np.allclose(found["mean"], expected.mean(axis=0))
+    assert np.allclose(found["std"], expected.std(axis=0))
+    assert (found["rows"], found["missing"]) == (5, 2)
+
+
+@pytest.mark.parametrize("block", [1, 2, 100])
+@pytest.mark.parametrize(
+    ("options", "first", "second"),
+    [
+        ({}, [0, 0], [0, 0]),
+        ({"fill_value": "7 8"}, [7, 8], [7, 8]),
+        ({"missing_value_strategy": "fill_with_mode"}, [1, 2], [1, 2]),
+        ({"missing_value_strategy": "ffill"}, [1, 2], [1, 2]),
+        ({"missing_value_strategy": "bfill"}, [3, 4], [1, 2]),
+        ({"missing_value_strategy": "drop_row"}, None, None),
+    ],
+)
+def test_missing_values(run, options, first, second, block):
+    assert run("vector", VALUES, block=block, **options).values == [[1, 2], first, [3, 4], [1, 2], second]
+
+
+@pytest.mark.parametrize(("block", "row"), [(1, 3), (2, 3), (100, 3)])
+def test_another_size_is_named_with_its_row(run, block, row):
+    with pytest.raises(Mistakes, match=rf"column 'x' (has 3 numbers in row {row}|has vectors of 2 and of 3)"):
+        run("vector", [[1, 2], [3, 4], [5, 6, 7]], block=block)
+
+
+def test_another_size_outside_the_training_rows_is_named_too(run):
+    with pytest.raises(Mistakes, match="has 3 numbers in row 3, and 2 in the rows before"):
+        run("vector", [[1, 2], None, [5, 6, 7]], training=[True, True, False], block=1)
+
+
+def test_the_wanted_size_acts(run):
+    with pytest.raises(Mistakes, match=r"has 2 numbers in row 1, and preprocessing.vector_size is 3"):
+        run("vector", [[1, 2]], vector_size=3)
+    assert run("vector", [[1, 2]], vector_size=2).values == [[1, 2]]
+
+
+@pytest.mark.parametrize("values", [["1 2", "1 b"], [[1.0, 2.0], [1.0, None]], [[1.0, 2.0], [float("inf"), 0.0]]])
+def test_what_is_no_vector_is_named_or_dropped(run, values):
+    with pytest.raises(Mistakes, match="in row 2, which is no vector of numbers"):
+        run("vector", values)
+    found = run("vector", values, missing_value_strategy="drop_row")
+    assert found.values == [[1.0, 2.0], None]
+    assert "values that are no vector: 1" in found.notices[0]
+
+
+@pytest.mark.parametrize(
+    ("values", "options", "line"),
+    [
+        ([1.5, 2.5], {}, "holds numbers, the feature is a vector"),
+        ([[{"a": 1}]], {}, "holds lists of"),
+        (pa.nulls(2), {}, "has no vector in any training row"),
+        ([[1, 2]], {"fill_value": "1 2 3"}, "has vectors of 2 numbers, and preprocessing.fill_value has 3"),
+    ],
+)
+def test_what_cannot_be_read_is_said(run, values, options, line):
+    with pytest.raises(Mistakes, match=f"column 'x' {line}"):
+        run("vector", values, **options)
+
+
+def test_the_report_reads_facts(run):
+    found = run("vector", VALUES).statistics
+    assert vector.facts(found) == {"size": "2", "mean": "2.16667", "std": "0.942809", "missing": "40.0%"}
+    assert vector.bars(found) == []
