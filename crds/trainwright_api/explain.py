@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic.alias_generators import to_camel
 
+from trainwright_api.kubernetes import FORMS
 from trainwright_api.paths import Location, dotted
 from trainwright_api.problems import nearest
 from trainwright_api.section import shown
@@ -42,8 +43,6 @@ _EXPECTED: Mapping[str, str] = {
     "multiple_of": "a multiple of {multiple_of}",
     "string_too_short": "at least {min_length} letters",
     "string_too_long": "at most {max_length} letters",
-    "too_short": "at least {min_length} in it",
-    "too_long": "at most {max_length} in it",
 }
 _WORDS_OF_BOOLEANS = {"yes": "true", "on": "true", "y": "true", "no": "false", "off": "false", "n": "false"}
 
@@ -78,8 +77,14 @@ def _sentence(line: Line) -> str:
         return str(line["msg"])
     if kind in _SPECIAL:
         return _SPECIAL[kind](line)
-    expected = _EXPECTED.get(kind, "something else").format(**line.get("ctx", {}))
+    expected = _EXPECTED.get(kind, "something else").format(**_context(line))
     return f"expected {expected}, found {_found(line['input'])}{_advice(kind, line['input'])}"
+
+
+def _context(line: Line) -> dict[str, Any]:
+    """pydantic's limits; 1.0 is written as 1."""
+    context = line.get("ctx", {})
+    return {name: f"{value:g}" if isinstance(value, float) else value for name, value in context.items()}
 
 
 def _found(value: Any) -> str:
@@ -126,7 +131,15 @@ def _kind(line: Line) -> str:
 
 
 def _pattern(line: Line) -> str:
-    return f"{_found(line['input'])} has letters or a form that are not allowed here ({line['ctx']['pattern']})"
+    pattern = line["ctx"]["pattern"]
+    return f"expected {FORMS.get(pattern, f'a text like {pattern}')}, found {_found(line['input'])}"
+
+
+def _count(line: Line) -> str:
+    context = line["ctx"]
+    few, limit = line["type"] == "too_short", context.get("min_length", context.get("max_length"))
+    actual = context.get("actual_length", "more")
+    return f"expected {'at least' if few else 'at most'} {limit} in it, found {actual or 'none'}"
 
 
 def names(words: list[str], before_last: str = "") -> str:
@@ -145,4 +158,6 @@ _SPECIAL: Mapping[str, Callable[[Line], str]] = {
     "literal_error": _word,
     "kind": _kind,
     "string_pattern_mismatch": _pattern,
+    "too_short": _count,
+    "too_long": _count,
 }

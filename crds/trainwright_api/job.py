@@ -11,7 +11,7 @@ from pydantic_core import InitErrorDetails
 from trainwright_api.backend import Backend
 from trainwright_api.config import ModelConfig
 from trainwright_api.config.kinds import ByKind
-from trainwright_api.kubernetes import QUALIFIED, Name, ObjectMeta, PodTemplate
+from trainwright_api.kubernetes import IDENTIFIER, MODULE, QUALIFIED, VERSION, Name, ObjectMeta, PodTemplate
 from trainwright_api.section import KubernetesSection, relation
 from trainwright_api.status import TrainingJobStatus
 
@@ -49,10 +49,10 @@ class CheckpointPolicy(KubernetesSection):
 class Entrypoint(KubernetesSection):
     """A user's own train function, instead of a config."""
 
-    module: Annotated[str, Field(max_length=256, pattern=r"^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*$")] = (
-        Field(description="The Python module, as in `import module`.")
+    module: Annotated[str, Field(max_length=256, pattern=MODULE)] = Field(
+        description="The Python module, as in `import module`."
     )
-    function: Annotated[str, Field(max_length=256, pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")] = Field(
+    function: Annotated[str, Field(max_length=256, pattern=IDENTIFIER)] = Field(
         description="The function in it, called with config on every worker."
     )
     config: Annotated[dict[str, Any], Field(max_length=1024)] = Field(
@@ -88,7 +88,7 @@ class TrainingJobSpec(KubernetesSection):
         default_factory=CheckpointPolicy, description="When checkpoints are written and which are kept."
     )
     image: Location | None = Field(None, description="The container image. Absent: the chart's.")
-    ray_version: Annotated[str, Field(max_length=32, pattern=r"^[0-9]+\.[0-9]+\.[0-9]+$")] | None = Field(
+    ray_version: Annotated[str, Field(max_length=32, pattern=VERSION)] | None = Field(
         None, description="The version of Ray in the image, where it differs from the chart's."
     )
     pod_template: PodTemplate | None = Field(None, description="An overlay on every pod.")

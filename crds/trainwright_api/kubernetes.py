@@ -5,7 +5,9 @@ Strict where the operator reads them; open where only the API server can judge, 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, GetCoreSchemaHandler
@@ -20,6 +22,22 @@ DNS_SUBDOMAIN = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?
 QUALIFIED = r"^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$"
 QUANTITY = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]+)?$"
 ENVIRONMENT_NAME = r"^[-._a-zA-Z][-._a-zA-Z0-9]*$"
+IDENTIFIER = r"^[A-Za-z_][A-Za-z0-9_]*$"
+MODULE = r"^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*$"
+VERSION = r"^[0-9]+\.[0-9]+\.[0-9]+$"
+
+FORMS: Mapping[str, str] = MappingProxyType(
+    {
+        DNS_LABEL: "a name of small letters, digits and - (as in my-volume)",
+        DNS_SUBDOMAIN: "a name of small letters, digits, - and . (as in my-secret)",
+        QUALIFIED: "a resource's name (as in nvidia.com/gpu)",
+        ENVIRONMENT_NAME: "a variable's name (as in HTTP_PROXY)",
+        IDENTIFIER: "a name in Python (as in train)",
+        MODULE: "a module in Python (as in package.module)",
+        VERSION: "a version (as in 2.56.1)",
+    }
+)
+"""What the patterns ask for, in words."""
 
 Name = Annotated[str, Field(min_length=1, max_length=253, pattern=DNS_SUBDOMAIN)]
 Label = Annotated[str, Field(min_length=1, max_length=63, pattern=DNS_LABEL)]
