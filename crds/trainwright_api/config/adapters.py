@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from trainwright_api.config.choice import Choice
+from trainwright_api.config.choice import Choice, Chosen
 from trainwright_api.config.fields import Fraction, NonNegativeFloat, NonNegativeInt, PositiveInt
 from trainwright_api.section import Section
 
@@ -18,7 +18,7 @@ class AdapterPostprocessor(Section):
     progressbar: bool = Field(False, description="Whether that is shown.")
 
 
-class Adapter(Section):
+class Adapter(Chosen):
     """An adapter; `type` names it."""
 
     pretrained_adapter_weights: str | None = Field(None, description="Adapter to begin with.")

@@ -14,7 +14,7 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import Any
 
-from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic import Field, GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
@@ -25,6 +25,14 @@ Table = Mapping[str, str]
 
 
 _NO_WORDS: Mapping[str, str] = MappingProxyType({})
+
+
+class Chosen(Section):
+    """A section whose class is named by its `type`."""
+
+    type: str = Field(description="Which one it is.")
+
+
 _DEFAULT_WORDS: ContextVar[Mapping[str, str]] = ContextVar("default words", default=_NO_WORDS)
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field, Strict
 from pydantic_core import InitErrorDetails
 
-from trainwright_api.config.choice import Choice
+from trainwright_api.config.choice import Choice, Chosen
 from trainwright_api.config.fields import Fraction, Name, NonNegativeFloat, PositiveInt
 from trainwright_api.config.kinds import numbers
 from trainwright_api.section import Section, relation
@@ -23,7 +23,7 @@ DEFAULT_PROBABILITIES = (0.7, 0.1, 0.2)
 _TOLERANCE = 1e-6
 
 
-class Split(Section):
+class Split(Chosen):
     """How rows are divided into training, validation and test; `type` names it."""
 
     def mistakes(self) -> Iterator[InitErrorDetails]:

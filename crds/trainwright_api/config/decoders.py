@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 from pydantic_core import InitErrorDetails
 
+from trainwright_api.config.choice import Chosen
 from trainwright_api.config.fields import (
     Activation,
     Dropout,
@@ -25,12 +26,12 @@ from trainwright_api.config.fields import (
 from trainwright_api.config.initializers import BiasInitializer, WeightsInitializer
 from trainwright_api.config.kinds import Bounds
 from trainwright_api.config.layers import FcLayers, OptionalNormParams, stack_mistakes
-from trainwright_api.section import Section, relation
+from trainwright_api.section import relation
 
 CellType = Annotated[Literal["rnn", "lstm", "gru"], Field(description="Kind of the recurrent cell.")]
 
 
-class Decoder(Section):
+class Decoder(Chosen):
     """The fully connected layers before the output; `type` names the output layer."""
 
     fc_layers: FcLayers = None

@@ -7,6 +7,10 @@ from typing import Annotated
 from pydantic import Field
 
 from trainwright_api.config import inputs, outputs
+from trainwright_api.config import inputs_media as media
+from trainwright_api.config import inputs_tokens as tokens
+from trainwright_api.config import outputs_media as masks
+from trainwright_api.config import outputs_tokens as sequences
 from trainwright_api.config.augmentation import AUGMENTATIONS, Augmentation
 from trainwright_api.config.decoders import Decoder
 from trainwright_api.config.encoders import Encoder
@@ -99,47 +103,49 @@ class TextDefaults(Section):
     """Defaults of text features."""
 
     preprocessing: TextPreprocessing = Field(default_factory=TextPreprocessing, description=_PREPROCESSING)
-    encoder: Annotated[Encoder, inputs.TEXT_ENCODER] = Field(
-        default_factory=inputs.TEXT_ENCODER.make, description=_ENCODER
+    encoder: Annotated[Encoder, tokens.TEXT_ENCODER] = Field(
+        default_factory=tokens.TEXT_ENCODER.make, description=_ENCODER
     )
-    decoder: Annotated[Decoder, outputs.TEXT_DECODER] = Field(
-        default_factory=outputs.TEXT_DECODER.make, description=_DECODER
+    decoder: Annotated[Decoder, sequences.TEXT_DECODER] = Field(
+        default_factory=sequences.TEXT_DECODER.make, description=_DECODER
     )
-    loss: Annotated[Loss, outputs.TEXT_LOSS] = Field(default_factory=outputs.TEXT_LOSS.make, description=_LOSS)
+    loss: Annotated[Loss, sequences.TEXT_LOSS] = Field(default_factory=sequences.TEXT_LOSS.make, description=_LOSS)
 
 
 class SequenceDefaults(Section):
     """Defaults of sequence features."""
 
     preprocessing: SequencePreprocessing = Field(default_factory=SequencePreprocessing, description=_PREPROCESSING)
-    encoder: Annotated[Encoder, inputs.SEQUENCE_ENCODER] = Field(
-        default_factory=inputs.SEQUENCE_ENCODER.make, description=_ENCODER
+    encoder: Annotated[Encoder, tokens.SEQUENCE_ENCODER] = Field(
+        default_factory=tokens.SEQUENCE_ENCODER.make, description=_ENCODER
     )
-    decoder: Annotated[Decoder, outputs.SEQUENCE_DECODER] = Field(
-        default_factory=outputs.SEQUENCE_DECODER.make, description=_DECODER
+    decoder: Annotated[Decoder, sequences.SEQUENCE_DECODER] = Field(
+        default_factory=sequences.SEQUENCE_DECODER.make, description=_DECODER
     )
-    loss: Annotated[Loss, outputs.SEQUENCE_LOSS] = Field(default_factory=outputs.SEQUENCE_LOSS.make, description=_LOSS)
+    loss: Annotated[Loss, sequences.SEQUENCE_LOSS] = Field(
+        default_factory=sequences.SEQUENCE_LOSS.make, description=_LOSS
+    )
 
 
 class SetDefaults(Section):
     """Defaults of set features."""
 
     preprocessing: SetPreprocessing = Field(default_factory=SetPreprocessing, description=_PREPROCESSING)
-    encoder: Annotated[Encoder, inputs.SET_ENCODER] = Field(
-        default_factory=inputs.SET_ENCODER.make, description=_ENCODER
+    encoder: Annotated[Encoder, tokens.SET_ENCODER] = Field(
+        default_factory=tokens.SET_ENCODER.make, description=_ENCODER
     )
-    decoder: Annotated[Decoder, outputs.SET_DECODER] = Field(
-        default_factory=outputs.SET_DECODER.make, description=_DECODER
+    decoder: Annotated[Decoder, sequences.SET_DECODER] = Field(
+        default_factory=sequences.SET_DECODER.make, description=_DECODER
     )
-    loss: Annotated[Loss, outputs.SET_LOSS] = Field(default_factory=outputs.SET_LOSS.make, description=_LOSS)
+    loss: Annotated[Loss, sequences.SET_LOSS] = Field(default_factory=sequences.SET_LOSS.make, description=_LOSS)
 
 
 class BagDefaults(Section):
     """Defaults of bag features."""
 
     preprocessing: BagPreprocessing = Field(default_factory=BagPreprocessing, description=_PREPROCESSING)
-    encoder: Annotated[Encoder, inputs.BAG_ENCODER] = Field(
-        default_factory=inputs.BAG_ENCODER.make, description=_ENCODER
+    encoder: Annotated[Encoder, tokens.BAG_ENCODER] = Field(
+        default_factory=tokens.BAG_ENCODER.make, description=_ENCODER
     )
 
 
@@ -147,20 +153,20 @@ class H3Defaults(Section):
     """Defaults of h3 features."""
 
     preprocessing: H3Preprocessing = Field(default_factory=H3Preprocessing, description=_PREPROCESSING)
-    encoder: Annotated[Encoder, inputs.H3_ENCODER] = Field(default_factory=inputs.H3_ENCODER.make, description=_ENCODER)
+    encoder: Annotated[Encoder, media.H3_ENCODER] = Field(default_factory=media.H3_ENCODER.make, description=_ENCODER)
 
 
 class ImageDefaults(Section):
     """Defaults of image features."""
 
     preprocessing: ImagePreprocessing = Field(default_factory=ImagePreprocessing, description=_PREPROCESSING)
-    encoder: Annotated[Encoder, inputs.IMAGE_ENCODER] = Field(
-        default_factory=inputs.IMAGE_ENCODER.make, description=_ENCODER
+    encoder: Annotated[Encoder, media.IMAGE_ENCODER] = Field(
+        default_factory=media.IMAGE_ENCODER.make, description=_ENCODER
     )
-    decoder: Annotated[Decoder, outputs.IMAGE_DECODER] = Field(
-        default_factory=outputs.IMAGE_DECODER.make, description=_DECODER
+    decoder: Annotated[Decoder, masks.IMAGE_DECODER] = Field(
+        default_factory=masks.IMAGE_DECODER.make, description=_DECODER
     )
-    loss: Annotated[Loss, outputs.IMAGE_LOSS] = Field(default_factory=outputs.IMAGE_LOSS.make, description=_LOSS)
+    loss: Annotated[Loss, masks.IMAGE_LOSS] = Field(default_factory=masks.IMAGE_LOSS.make, description=_LOSS)
     augmentation: Annotated[list[Augmentation], AUGMENTATIONS] = Field(
         default_factory=list, description="Random changes of the pictures of this type while training."
     )
@@ -170,8 +176,8 @@ class AudioDefaults(Section):
     """Defaults of audio features."""
 
     preprocessing: AudioPreprocessing = Field(default_factory=AudioPreprocessing, description=_PREPROCESSING)
-    encoder: Annotated[Encoder, inputs.AUDIO_ENCODER] = Field(
-        default_factory=inputs.AUDIO_ENCODER.make, description=_ENCODER
+    encoder: Annotated[Encoder, media.AUDIO_ENCODER] = Field(
+        default_factory=media.AUDIO_ENCODER.make, description=_ENCODER
     )
 
 
@@ -179,14 +185,14 @@ class TimeseriesDefaults(Section):
     """Defaults of timeseries features."""
 
     preprocessing: TimeseriesPreprocessing = Field(default_factory=TimeseriesPreprocessing, description=_PREPROCESSING)
-    encoder: Annotated[Encoder, inputs.TIMESERIES_ENCODER] = Field(
-        default_factory=inputs.TIMESERIES_ENCODER.make, description=_ENCODER
+    encoder: Annotated[Encoder, tokens.TIMESERIES_ENCODER] = Field(
+        default_factory=tokens.TIMESERIES_ENCODER.make, description=_ENCODER
     )
-    decoder: Annotated[Decoder, outputs.TIMESERIES_DECODER] = Field(
-        default_factory=outputs.TIMESERIES_DECODER.make, description=_DECODER
+    decoder: Annotated[Decoder, sequences.TIMESERIES_DECODER] = Field(
+        default_factory=sequences.TIMESERIES_DECODER.make, description=_DECODER
     )
-    loss: Annotated[Loss, outputs.TIMESERIES_LOSS] = Field(
-        default_factory=outputs.TIMESERIES_LOSS.make, description=_LOSS
+    loss: Annotated[Loss, sequences.TIMESERIES_LOSS] = Field(
+        default_factory=sequences.TIMESERIES_LOSS.make, description=_LOSS
     )
 
 

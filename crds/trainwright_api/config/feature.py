@@ -6,8 +6,8 @@ from typing import Annotated
 
 from pydantic import Field
 
+from trainwright_api.config.choice import Chosen
 from trainwright_api.config.fields import Name, NoneWord, PositiveInt, ReductionWord
-from trainwright_api.section import Section
 
 ReduceInput = Annotated[
     ReductionWord | None, NoneWord, Field(description="How a sequence at the input becomes one vector; null keeps it.")
@@ -19,7 +19,7 @@ ReduceDependencies = Annotated[
 ]
 
 
-class Feature(Section):
+class Feature(Chosen):
     """A column of the data with a meaning; `type` names it."""
 
     name: Name = Field(description="Name of the feature, and of its column where column is absent.")

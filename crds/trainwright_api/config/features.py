@@ -2,36 +2,70 @@
 
 from __future__ import annotations
 
-from trainwright_api.config.feature import BaseInput, BaseOutput, Feature
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from trainwright_api.config.feature import (
+    BaseInput,
+    BaseOutput,
+    Feature,
+)
 from trainwright_api.config.inputs import (
-    AudioInput,
-    BagInput,
     BinaryInput,
     CategoryInput,
     DateInput,
-    H3Input,
-    ImageInput,
     InputFeature,
     NumberInput,
-    SequenceInput,
-    SetInput,
-    TextInput,
-    TimeseriesInput,
     VectorInput,
 )
 from trainwright_api.config.outputs import (
     BinaryOutput,
     CategoryDistributionOutput,
     CategoryOutput,
-    ImageOutput,
     NumberOutput,
     OutputFeature,
-    SequenceOutput,
-    SetOutput,
-    TextOutput,
-    TimeseriesOutput,
     VectorOutput,
 )
+
+if TYPE_CHECKING:
+    from trainwright_api.config.inputs_media import (
+        AudioInput,
+        H3Input,
+        ImageInput,
+    )
+    from trainwright_api.config.inputs_tokens import (
+        BagInput,
+        SequenceInput,
+        SetInput,
+        TextInput,
+        TimeseriesInput,
+    )
+    from trainwright_api.config.outputs_media import ImageOutput
+    from trainwright_api.config.outputs_tokens import (
+        SequenceOutput,
+        SetOutput,
+        TextOutput,
+        TimeseriesOutput,
+    )
+
+_MEDIA = ("AudioInput", "H3Input", "ImageInput")
+_TOKENS = ("BagInput", "SequenceInput", "SetInput", "TextInput", "TimeseriesInput")
+_LATER = {
+    **dict.fromkeys(_MEDIA, "trainwright_api.config.inputs_media"),
+    **dict.fromkeys(_TOKENS, "trainwright_api.config.inputs_tokens"),
+    **dict.fromkeys(("ImageOutput",), "trainwright_api.config.outputs_media"),
+    **dict.fromkeys(
+        ("SequenceOutput", "SetOutput", "TextOutput", "TimeseriesOutput"), "trainwright_api.config.outputs_tokens"
+    ),
+}
+"""Names whose module is loaded when they are first asked for: few files have them."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_LATER[name]), name)
+
 
 __all__ = [
     "AudioInput",

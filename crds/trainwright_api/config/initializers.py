@@ -9,7 +9,7 @@ from pydantic import Field, GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
-from trainwright_api.config.choice import Choice
+from trainwright_api.config.choice import Choice, Chosen
 from trainwright_api.config.fields import NonNegativeFloat, PositiveInt
 from trainwright_api.section import Section
 
@@ -31,7 +31,7 @@ InitializerWord = Literal[
 ]
 
 
-class Initializer(Section):
+class Initializer(Chosen):
     """An initializer with its parameters; `type` is its word."""
 
 
@@ -157,4 +157,4 @@ def initializer_parts(value: InitializerWord | Initializer) -> tuple[str, Mappin
     """The word and its parameters, none of them where a word stands alone."""
     if isinstance(value, str):
         return value, {}
-    return str(getattr(value, "type")), value.model_dump(exclude={"type"})  # noqa: B009
+    return value.type, value.model_dump(exclude={"type"})

@@ -1,12 +1,11 @@
-"""The thirteen types of input features."""
+"""The input features of tables, and the choice among all types."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
-from trainwright_api.config.augmentation import AUGMENTATIONS, Augmentation
 from trainwright_api.config.choice import Choice
 from trainwright_api.config.encoders import (
     CategoryDenseEncoder,
@@ -16,40 +15,27 @@ from trainwright_api.config.encoders import (
     DateEmbedEncoder,
     DateWaveEncoder,
     DenseEncoder,
-    Encoder,
     PassthroughEncoder,
     encoder_choice,
 )
 from trainwright_api.config.feature import BaseInput
-from trainwright_api.config.preprocessing import (
-    AudioPreprocessing,
-    BagPreprocessing,
+from trainwright_api.config.preprocessing.tabular import (
     BinaryPreprocessing,
     CategoryPreprocessing,
     DatePreprocessing,
-    H3Preprocessing,
-    ImagePreprocessing,
     NumberPreprocessing,
-    SequencePreprocessing,
-    SetPreprocessing,
-    TextPreprocessing,
-    TimeseriesPreprocessing,
     VectorPreprocessing,
 )
+
+if TYPE_CHECKING:
+    from trainwright_api.config.inputs_media import AudioInput, H3Input, ImageInput
+    from trainwright_api.config.inputs_tokens import BagInput, SequenceInput, SetInput, TextInput, TimeseriesInput
 
 NUMBER_ENCODER = encoder_choice("number")
 BINARY_ENCODER = encoder_choice("binary")
 CATEGORY_ENCODER = encoder_choice("category")
-VECTOR_ENCODER = encoder_choice("vector")
 DATE_ENCODER = encoder_choice("date")
-TEXT_ENCODER = encoder_choice("text")
-SEQUENCE_ENCODER = encoder_choice("sequence")
-SET_ENCODER = encoder_choice("set")
-BAG_ENCODER = encoder_choice("bag")
-H3_ENCODER = encoder_choice("h3")
-IMAGE_ENCODER = encoder_choice("image")
-AUDIO_ENCODER = encoder_choice("audio")
-TIMESERIES_ENCODER = encoder_choice("timeseries")
+VECTOR_ENCODER = encoder_choice("vector")
 
 _PREPROCESSING = "How the column is read."
 _ENCODER = "How the values become vectors."
@@ -107,107 +93,44 @@ class VectorInput(BaseInput):
     )
 
 
-class TextInput(BaseInput):
-    """A text."""
+INPUT = Choice(
+    "input feature type",
+    "trainwright_api.config",
+    {
+        "text": "inputs_tokens.TextInput",
+        "number": "inputs.NumberInput",
+        "binary": "inputs.BinaryInput",
+        "category": "inputs.CategoryInput",
+        "set": "inputs_tokens.SetInput",
+        "sequence": "inputs_tokens.SequenceInput",
+        "image": "inputs_media.ImageInput",
+        "audio": "inputs_media.AudioInput",
+        "timeseries": "inputs_tokens.TimeseriesInput",
+        "bag": "inputs_tokens.BagInput",
+        "h3": "inputs_media.H3Input",
+        "date": "inputs.DateInput",
+        "vector": "inputs.VectorInput",
+    },
+)
 
-    type: Literal["text"] = Field("text", description="A text.")
-    preprocessing: TextPreprocessing = Field(default_factory=TextPreprocessing, description=_PREPROCESSING)
-    encoder: Annotated[Encoder, TEXT_ENCODER] = Field(default_factory=TEXT_ENCODER.make, description=_ENCODER)
-
-
-class SequenceInput(BaseInput):
-    """A sequence of tokens."""
-
-    type: Literal["sequence"] = Field("sequence", description="A sequence of tokens.")
-    preprocessing: SequencePreprocessing = Field(default_factory=SequencePreprocessing, description=_PREPROCESSING)
-    encoder: Annotated[Encoder, SEQUENCE_ENCODER] = Field(default_factory=SEQUENCE_ENCODER.make, description=_ENCODER)
-
-
-class SetInput(BaseInput):
-    """A set of tokens."""
-
-    type: Literal["set"] = Field("set", description="A set of tokens.")
-    preprocessing: SetPreprocessing = Field(default_factory=SetPreprocessing, description=_PREPROCESSING)
-    encoder: Annotated[Encoder, SET_ENCODER] = Field(default_factory=SET_ENCODER.make, description=_ENCODER)
-
-
-class BagInput(BaseInput):
-    """A set of tokens that counts."""
-
-    type: Literal["bag"] = Field("bag", description="A set of tokens that counts.")
-    preprocessing: BagPreprocessing = Field(default_factory=BagPreprocessing, description=_PREPROCESSING)
-    encoder: Annotated[Encoder, BAG_ENCODER] = Field(default_factory=BAG_ENCODER.make, description=_ENCODER)
-
-
-class H3Input(BaseInput):
-    """A cell of the H3 grid of the globe."""
-
-    type: Literal["h3"] = Field("h3", description="A cell of the H3 grid of the globe.")
-    preprocessing: H3Preprocessing = Field(default_factory=H3Preprocessing, description=_PREPROCESSING)
-    encoder: Annotated[Encoder, H3_ENCODER] = Field(default_factory=H3_ENCODER.make, description=_ENCODER)
-
-
-class ImageInput(BaseInput):
-    """A picture, as a file."""
-
-    type: Literal["image"] = Field("image", description="A picture, as a file.")
-    preprocessing: ImagePreprocessing = Field(default_factory=ImagePreprocessing, description=_PREPROCESSING)
-    encoder: Annotated[Encoder, IMAGE_ENCODER] = Field(default_factory=IMAGE_ENCODER.make, description=_ENCODER)
-    augmentation: Annotated[list[Augmentation], AUGMENTATIONS] = Field(
-        default_factory=list, description="Random changes of the pictures while training; true for flips and rotations."
-    )
-
-
-class AudioInput(BaseInput):
-    """A sound, as a file."""
-
-    type: Literal["audio"] = Field("audio", description="A sound, as a file.")
-    preprocessing: AudioPreprocessing = Field(default_factory=AudioPreprocessing, description=_PREPROCESSING)
-    encoder: Annotated[Encoder, AUDIO_ENCODER] = Field(default_factory=AUDIO_ENCODER.make, description=_ENCODER)
-
-
-class TimeseriesInput(BaseInput):
-    """A series of numbers."""
-
-    type: Literal["timeseries"] = Field("timeseries", description="A series of numbers.")
-    preprocessing: TimeseriesPreprocessing = Field(default_factory=TimeseriesPreprocessing, description=_PREPROCESSING)
-    encoder: Annotated[Encoder, TIMESERIES_ENCODER] = Field(
-        default_factory=TIMESERIES_ENCODER.make, description=_ENCODER
-    )
-
-
-InputFeature = Annotated[
-    TextInput
-    | NumberInput
-    | BinaryInput
-    | CategoryInput
-    | SetInput
-    | SequenceInput
-    | ImageInput
-    | AudioInput
-    | TimeseriesInput
-    | BagInput
-    | H3Input
-    | DateInput
-    | VectorInput,
-    Choice(
-        "input feature type",
-        "trainwright_api.config",
-        {
-            "text": "inputs.TextInput",
-            "number": "inputs.NumberInput",
-            "binary": "inputs.BinaryInput",
-            "category": "inputs.CategoryInput",
-            "set": "inputs.SetInput",
-            "sequence": "inputs.SequenceInput",
-            "image": "inputs.ImageInput",
-            "audio": "inputs.AudioInput",
-            "timeseries": "inputs.TimeseriesInput",
-            "bag": "inputs.BagInput",
-            "h3": "inputs.H3Input",
-            "date": "inputs.DateInput",
-            "vector": "inputs.VectorInput",
-        },
-    ),
-]
+if TYPE_CHECKING:
+    InputFeature = Annotated[
+        TextInput
+        | NumberInput
+        | BinaryInput
+        | CategoryInput
+        | SetInput
+        | SequenceInput
+        | ImageInput
+        | AudioInput
+        | TimeseriesInput
+        | BagInput
+        | H3Input
+        | DateInput
+        | VectorInput,
+        INPUT,
+    ]
+else:
+    # The classes of the other types are loaded when a file first has one.
+    InputFeature = Annotated[BaseInput, INPUT]
 """Any input feature; `type` says which."""

@@ -8,9 +8,10 @@ from typing import Annotated, Literal
 from pydantic import Field
 from pydantic_core import InitErrorDetails
 
+from trainwright_api.config.choice import Chosen
 from trainwright_api.config.fields import NonNegativeFloat, PositiveFloat
 from trainwright_api.config.kinds import ClassWeights
-from trainwright_api.section import Section, relation
+from trainwright_api.section import relation
 
 RobustLambda = Annotated[
     float,
@@ -30,7 +31,7 @@ Temperature = Annotated[
 ]
 
 
-class Loss(Section):
+class Loss(Chosen):
     """A loss with its weight in the total; `type` names it."""
 
     weight: NonNegativeFloat = Field(1.0, description="Factor on this loss in the total.")

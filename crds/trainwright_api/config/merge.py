@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from trainwright_api.config.choice import Chosen
 from trainwright_api.config.feature import Feature
 from trainwright_api.section import Section
 
@@ -14,12 +15,7 @@ OF_OUTPUTS = ("preprocessing", "decoder", "loss")
 
 def merged(features: Iterable[Feature], defaults: Section | None, keys: tuple[str, ...]) -> list[dict[str, Any]]:
     """The features as given, with what `defaults` gives for their types in the sections named by `keys`."""
-    return [_merged(feature, getattr(defaults, word_of(feature) or "", None), keys) for feature in features]
-
-
-def word_of(section: Section) -> str | None:
-    """The word by which the section's class was chosen; None for a section of one class only."""
-    return str(getattr(section, "type")) if "type" in type(section).model_fields else None  # noqa: B009
+    return [_merged(feature, getattr(defaults, feature.type, None), keys) for feature in features]
 
 
 def _merged(feature: Feature, defaults: Section | None, keys: tuple[str, ...]) -> dict[str, Any]:
@@ -34,16 +30,10 @@ def _under(default: Any, section: Any, given: Any) -> Any:
     """What was given over the default's fields, as far as both are of one type."""
     if not isinstance(default, Section):
         return default if given is None else given
-    below = _with_word(default)
-    if given is None and "type" in below:
-        return below
-    if given is not None and word_of(section) != word_of(default):
-        return given
+    below = default.model_dump(exclude_unset=True)
+    if isinstance(default, Chosen):
+        below["type"] = default.type
+        if given is None or getattr(section, "type", None) != default.type:
+            return below if given is None else given
     known = type(section).known_keys()
     return {**{name: value for name, value in below.items() if name in known}, **(given or {})}
-
-
-def _with_word(section: Section) -> dict[str, Any]:
-    word = word_of(section)
-    given = section.model_dump(exclude_unset=True)
-    return given if word is None else {"type": word, **given}

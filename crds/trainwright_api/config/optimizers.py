@@ -8,9 +8,10 @@ from typing import Annotated, Literal
 from pydantic import Field
 from pydantic_core import InitErrorDetails
 
+from trainwright_api.config.choice import Chosen
 from trainwright_api.config.fields import Fraction, NonNegativeFloat, PositiveInt
 from trainwright_api.config.kinds import Betas
-from trainwright_api.section import Section, relation
+from trainwright_api.section import relation
 
 WeightDecay = Annotated[NonNegativeFloat, Field(description="Factor of the L2 penalty on the weights.")]
 Eps = Annotated[NonNegativeFloat, Field(description="Added to denominators, for numerical stability.")]
@@ -20,7 +21,7 @@ Nesterov = Annotated[bool, Field(description="Whether momentum looks ahead (Nest
 Dampening = Annotated[NonNegativeFloat, Field(description="Share by which momentum damps the new gradient.")]
 
 
-class Optimizer(Section):
+class Optimizer(Chosen):
     """An optimizer; `type` names it."""
 
 

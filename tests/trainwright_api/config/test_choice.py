@@ -72,5 +72,17 @@ resolve(ModelConfig.model_validate({"input_features": features, "output_features
 print(*sorted(name for name in sys.modules if name.startswith("trainwright_api.config.")))
 """
     loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
-    idle = ("encoders.text", "encoders.torchvision", "encoders.sequence", "hyperopt", "defaults", "combiners.tabnet")
+    idle = (
+        "inputs_",
+        "outputs_",
+        "preprocessing.text",
+        "preprocessing.media",
+        "optimizers_8bit",
+        "encoders.text",
+        "encoders.torchvision",
+        "encoders.sequence",
+        "hyperopt",
+        "defaults",
+        "combiners.tabnet",
+    )
     assert not [name for name in loaded if name.removeprefix("trainwright_api.config.").startswith(idle)]

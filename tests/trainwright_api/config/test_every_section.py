@@ -21,7 +21,7 @@ from trainwright_api.config.hyperopt.parameter import PARAMETER
 from trainwright_api.config.hyperopt.scheduler import SCHEDULER
 from trainwright_api.config.hyperopt.search import SEARCH
 from trainwright_api.config.losses import LOSSES
-from trainwright_api.config.outputs import TEXT_DECODER
+from trainwright_api.config.outputs_tokens import TEXT_DECODER
 from trainwright_api.config.trainer import OPTIMIZER
 from trainwright_api.section import Section
 

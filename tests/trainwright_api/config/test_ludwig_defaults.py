@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from trainwright_api.config import preprocessing
+from trainwright_api.config import features, preprocessing
 from trainwright_api.config.combiners import COMBINER
 from trainwright_api.config.data import SPLIT, PreprocessingConfig
 from trainwright_api.config.decoders import DECODERS
@@ -56,9 +56,8 @@ LUDWIG = table()
 
 def feature(kind: str, word: str) -> type[Section]:
     """The class of a feature type."""
-    module = __import__(f"trainwright_api.config.{kind}s", fromlist=["x"])
     name = "".join(part.capitalize() for part in word.split("_")) + kind.capitalize()
-    found: type[Section] = getattr(module, name)
+    found: type[Section] = getattr(features, name)
     return found
 
 
@@ -138,7 +137,7 @@ def test_a_model_has_its_default_sections() -> None:
     model = ModelConfig.model_validate(
         {"input_features": [{"name": "a", "type": "number"}], "output_features": [{"name": "b", "type": "number"}]}
     )
-    words = (model.combiner.type, model.trainer.optimizer.type, model.preprocessing.split.type)  # type: ignore[attr-defined]
+    words = (model.combiner.type, model.trainer.optimizer.type, model.preprocessing.split.type)
     assert words == ("concat", "adam", "random")
     assert model.trainer.learning_rate_scheduler == LearningRateScheduler()
     assert model.trainer.gradient_clipping == GradientClipping()

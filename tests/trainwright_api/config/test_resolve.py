@@ -80,6 +80,13 @@ def test_what_an_output_does_not_know_is_left_out_of_its_preprocessing() -> None
     assert config.output_features[0].preprocessing.padding == "left"  # type: ignore[union-attr]
 
 
+def test_a_field_called_type_makes_no_kind_of_preprocessing() -> None:
+    sound = {"name": "a", "type": "audio", "preprocessing": {"type": "raw"}}
+    config = resolved([sound], defaults={"audio": {"preprocessing": {"type": "stft", "padding_value": 1}}})
+    found = config.input_features[0].preprocessing
+    assert (found.type, found.padding_value) == ("raw", 1.0)  # type: ignore[union-attr]
+
+
 def test_decoder_and_loss_hold_for_outputs() -> None:
     defaults = {"number": {"decoder": {"num_fc_layers": 2}, "loss": {"type": "huber", "delta": 2}}}
     config = resolved([number()], [{"name": "y", "type": "number", "loss": {"weight": 3}}], defaults=defaults)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from trainwright_api.section import Section
+from trainwright_api.config.choice import Chosen
 
 
-class Combiner(Section):
+class Combiner(Chosen):
     """How the inputs' vectors become one; `type` names it."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from trainwright_api.config.choice import Chosen
 from trainwright_api.config.fields import Skip
-from trainwright_api.section import Section
 
 
-class Encoder(Section):
+class Encoder(Chosen):
     """How an input becomes a vector, or a sequence of vectors; `type` names it."""
 
     skip: Skip = False

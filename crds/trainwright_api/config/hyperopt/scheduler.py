@@ -6,9 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, Strict
 
-from trainwright_api.config.choice import Choice
+from trainwright_api.config.choice import Choice, Chosen
 from trainwright_api.config.fields import NonNegativeFloat, NonNegativeInt, PositiveInt
-from trainwright_api.section import Section
 
 TimeAttribute = Annotated[str, Field(description="What time is counted by.")]
 MaxT = Annotated[PositiveInt, Field(description="Time after which every trial ends.")]
@@ -21,7 +20,7 @@ RequireAttributes = Annotated[bool, Field(description="Whether results must have
 Synch = Annotated[bool, Field(description="Whether all trials change at the same time.")]
 
 
-class Scheduler(Section):
+class Scheduler(Chosen):
     """A scheduler; `type` names it."""
 
     time_attr: TimeAttribute = "training_iteration"

@@ -6,9 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from trainwright_api.config.choice import Choice
+from trainwright_api.config.choice import Choice, Chosen
 from trainwright_api.config.fields import Fraction, NonNegativeInt, PositiveInt
-from trainwright_api.section import Section
 
 Points = Annotated[list[dict[str, Any]] | None, Field(description="Settings to try first.")]
 Rewards = Annotated[list[Any] | None, Field(description="Results of those settings, where they are known.")]
@@ -18,7 +17,7 @@ Seed = Annotated[int | None, Field(description="Seed of the search; null for the
 MaxConcurrent = Annotated[NonNegativeInt, Field(description="Most trials at once; 0 for no bound.")]
 
 
-class SearchAlgorithm(Section):
+class SearchAlgorithm(Chosen):
     """A search algorithm; `type` names it."""
 
 

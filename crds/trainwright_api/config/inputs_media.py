@@ -1,0 +1,50 @@
+"""Input features that are files, or places on the globe."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from trainwright_api.config.augmentation import AUGMENTATIONS, Augmentation
+from trainwright_api.config.encoders import Encoder, encoder_choice
+from trainwright_api.config.feature import BaseInput
+from trainwright_api.config.preprocessing.media import (
+    AudioPreprocessing,
+    H3Preprocessing,
+    ImagePreprocessing,
+)
+
+IMAGE_ENCODER = encoder_choice("image")
+AUDIO_ENCODER = encoder_choice("audio")
+H3_ENCODER = encoder_choice("h3")
+
+_PREPROCESSING = "How the column is read."
+_ENCODER = "How the values become vectors."
+
+
+class ImageInput(BaseInput):
+    """A picture, as a file."""
+
+    type: Literal["image"] = Field("image", description="A picture, as a file.")
+    preprocessing: ImagePreprocessing = Field(default_factory=ImagePreprocessing, description=_PREPROCESSING)
+    encoder: Annotated[Encoder, IMAGE_ENCODER] = Field(default_factory=IMAGE_ENCODER.make, description=_ENCODER)
+    augmentation: Annotated[list[Augmentation], AUGMENTATIONS] = Field(
+        default_factory=list, description="Random changes of the pictures while training; true for flips and rotations."
+    )
+
+
+class AudioInput(BaseInput):
+    """A sound, as a file."""
+
+    type: Literal["audio"] = Field("audio", description="A sound, as a file.")
+    preprocessing: AudioPreprocessing = Field(default_factory=AudioPreprocessing, description=_PREPROCESSING)
+    encoder: Annotated[Encoder, AUDIO_ENCODER] = Field(default_factory=AUDIO_ENCODER.make, description=_ENCODER)
+
+
+class H3Input(BaseInput):
+    """A cell of the H3 grid of the globe."""
+
+    type: Literal["h3"] = Field("h3", description="A cell of the H3 grid of the globe.")
+    preprocessing: H3Preprocessing = Field(default_factory=H3Preprocessing, description=_PREPROCESSING)
+    encoder: Annotated[Encoder, H3_ENCODER] = Field(default_factory=H3_ENCODER.make, description=_ENCODER)

@@ -1,0 +1,118 @@
+"""The output features that are made of tokens or steps."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from trainwright_api.config.decoders import (
+    ClassifierDecoder,
+    GeneratorDecoder,
+    PassthroughDecoder,
+    ProjectorDecoder,
+    TaggerDecoder,
+)
+from trainwright_api.config.feature import ReduceDependencies, ReduceInput
+from trainwright_api.config.fields import PositiveInt
+from trainwright_api.config.losses import (
+    ClassSimilarities,
+    Huber,
+    MeanAbsoluteError,
+    MeanAbsolutePercentageError,
+    MeanSquaredError,
+    NextTokenSoftmaxCrossEntropy,
+    SequenceSoftmaxCrossEntropy,
+    SigmoidCrossEntropy,
+)
+from trainwright_api.config.output import Metric, Output, Threshold, decoder_choice, loss_choice
+from trainwright_api.config.preprocessing.text import (
+    SequenceOutputPreprocessing,
+    SetOutputPreprocessing,
+    TextOutputPreprocessing,
+    TimeseriesOutputPreprocessing,
+)
+
+SET_DECODER = decoder_choice("set", "classifier")
+SEQUENCE_DECODER = decoder_choice("sequence", "generator")
+TEXT_DECODER = decoder_choice("text", "generator")
+TIMESERIES_DECODER = decoder_choice("timeseries", "projector")
+SET_LOSS = loss_choice("set", "sigmoid_cross_entropy")
+SEQUENCE_LOSS = loss_choice("sequence", "sequence_softmax_cross_entropy")
+TEXT_LOSS = loss_choice("text", "sequence_softmax_cross_entropy")
+TIMESERIES_LOSS = loss_choice("timeseries", "huber")
+
+_PREPROCESSING = "How the column is read."
+_DECODER = "How the combined vector becomes the output."
+_LOSS = "What training makes small."
+
+
+class SetOutput(Output):
+    """A set of tokens."""
+
+    type: Literal["set"] = Field("set", description="A set of tokens.")
+    preprocessing: SetOutputPreprocessing = Field(default_factory=SetOutputPreprocessing, description=_PREPROCESSING)
+    decoder: Annotated[ClassifierDecoder | PassthroughDecoder, SET_DECODER] = Field(
+        default_factory=SET_DECODER.make, description=_DECODER
+    )
+    loss: Annotated[
+        SigmoidCrossEntropy,
+        SET_LOSS,
+    ] = Field(default_factory=SET_LOSS.make, description=_LOSS)
+    default_validation_metric: Metric = "jaccard"
+    threshold: Threshold = 0.5
+
+
+class SequenceOutput(Output):
+    """A sequence of tokens."""
+
+    type: Literal["sequence"] = Field("sequence", description="A sequence of tokens.")
+    preprocessing: SequenceOutputPreprocessing = Field(
+        default_factory=SequenceOutputPreprocessing, description=_PREPROCESSING
+    )
+    decoder: Annotated[GeneratorDecoder | TaggerDecoder, SEQUENCE_DECODER] = Field(
+        default_factory=SEQUENCE_DECODER.make, description=_DECODER
+    )
+    loss: Annotated[
+        SequenceSoftmaxCrossEntropy | NextTokenSoftmaxCrossEntropy,
+        SEQUENCE_LOSS,
+    ] = Field(default_factory=SEQUENCE_LOSS.make, description=_LOSS)
+    default_validation_metric: Metric = "loss"
+
+
+class TextOutput(Output):
+    """A text."""
+
+    type: Literal["text"] = Field("text", description="A text.")
+    preprocessing: TextOutputPreprocessing = Field(default_factory=TextOutputPreprocessing, description=_PREPROCESSING)
+    decoder: Annotated[GeneratorDecoder | TaggerDecoder, TEXT_DECODER] = Field(
+        default_factory=TEXT_DECODER.make, description=_DECODER
+    )
+    loss: Annotated[
+        SequenceSoftmaxCrossEntropy | NextTokenSoftmaxCrossEntropy,
+        TEXT_LOSS,
+    ] = Field(default_factory=TEXT_LOSS.make, description=_LOSS)
+    default_validation_metric: Metric = "loss"
+    class_similarities: ClassSimilarities = None
+
+
+class TimeseriesOutput(Output):
+    """A series of numbers."""
+
+    type: Literal["timeseries"] = Field("timeseries", description="A series of numbers.")
+    preprocessing: TimeseriesOutputPreprocessing = Field(
+        default_factory=TimeseriesOutputPreprocessing, description=_PREPROCESSING
+    )
+    decoder: Annotated[ProjectorDecoder | PassthroughDecoder, TIMESERIES_DECODER] = Field(
+        default_factory=TIMESERIES_DECODER.make, description=_DECODER
+    )
+    loss: Annotated[
+        MeanSquaredError | MeanAbsoluteError | MeanAbsolutePercentageError | Huber,
+        TIMESERIES_LOSS,
+    ] = Field(default_factory=TIMESERIES_LOSS.make, description=_LOSS)
+    default_validation_metric: Metric = "mean_squared_error"
+    reduce_input: ReduceInput = None
+    reduce_dependencies: ReduceDependencies = None
+    horizon: PositiveInt | None = Field(
+        None, description="Steps that are predicted; taken from the preprocessing where null."
+    )
