@@ -15,6 +15,7 @@ from trainwright_api.problems import nearest
 from trainwright_api.section import shown
 
 MOST_NAMES = 14
+FEW_NAMES = 8
 MOST_LETTERS = 60
 
 _OURS = frozenset({"unknown_word", "section_type", "relation"})
@@ -44,6 +45,8 @@ _EXPECTED: Mapping[str, str] = {
     "string_too_short": "at least {min_length} letters",
     "string_too_long": "at most {max_length} letters",
 }
+_NUMBER = re.compile(r"[-+]?\.?\d[\d._]*([eE][-+]?\d+)?")
+_PLAIN_NUMBER = ": write it without quotes and underscores"
 _WORDS_OF_BOOLEANS = {"yes": "true", "on": "true", "y": "true", "no": "false", "off": "false", "n": "false"}
 
 
@@ -95,14 +98,16 @@ def _found(value: Any) -> str:
 def _advice(kind: str, value: Any) -> str:
     if kind == "bool_type" and isinstance(value, str) and value.casefold() in _WORDS_OF_BOOLEANS:
         return f": write {_WORDS_OF_BOOLEANS[value.casefold()]}"
-    if kind in ("int_type", "float_type") and isinstance(value, str) and re.fullmatch(r"[-+\d._eE]+", value):
-        return ": write it without quotes and underscores"
+    if kind in ("int_type", "float_type") and isinstance(value, str) and _NUMBER.fullmatch(value):
+        return _PLAIN_NUMBER
     return ""
 
 
 def _unknown_key(line: Line) -> str:
     key, known = str(line["loc"][-1]), line.get("ctx", {}).get("expected", [])
     near = nearest(key, known)
+    if near and len(known) > FEW_NAMES:
+        return f"unknown: did you mean {near!r}?"
     hint = f": did you mean {near!r}?" if near else ";"
     return f"unknown{hint} {_owner(line['loc'])} has {names(known)}"
 
@@ -126,6 +131,8 @@ def _word(line: Line) -> str:
 def _kind(line: Line) -> str:
     value, message = line["input"], str(line["msg"])
     words = re.findall(r"\w+", line.get("ctx", {}).get("expected", ""))
+    if "number" in words and isinstance(value, str) and _NUMBER.fullmatch(value):
+        return f"{message}{_PLAIN_NUMBER}"
     near = nearest(value, words) if isinstance(value, str) else None
     return f"{message}: did you mean {near!r}?" if near else message
 

@@ -9,7 +9,7 @@ from trainwright_api.nodes import read
 from trainwright_api.problems import Mistakes
 from trainwright_api.validate import Loaded, Options, validate_document
 
-__all__ = ["Loaded", "canonical", "digest", "load", "loads", "redacted"]
+__all__ = ["Loaded", "Options", "canonical", "digest", "load", "loads", "redacted", "text_of"]
 
 MOST_BYTES = 3 * 2**20
 """More than Kubernetes can store in one object."""
@@ -25,7 +25,7 @@ def load(
 ) -> Loaded:
     """The job in a file. What is given beside the path stands over the file. Raises `Mistakes`."""
     options = Options(dataset=dataset, backend=backend, task=task, model=model)
-    return loads(_text(path), path.name, options=options)
+    return loads(text_of(path), path.name, options=options)
 
 
 def loads(text: str, source_name: str, *, options: Options | None = None) -> Loaded:
@@ -34,7 +34,8 @@ def loads(text: str, source_name: str, *, options: Options | None = None) -> Loa
     return validate_document(document.data, source_name, text=text, notices=tuple(document.notices), options=options)
 
 
-def _text(path: Path) -> str:
+def text_of(path: Path) -> str:
+    """The text of a file; raises `Mistakes` where it is none."""
     try:
         with path.open("rb") as file:
             content = file.read(MOST_BYTES + 1)

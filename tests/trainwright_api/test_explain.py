@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 import pytest
 from pydantic import Field, ValidationError
 
+from trainwright_api.config.kinds import PositiveIntOrAuto
 from trainwright_api.explain import lines, names
 from trainwright_api.section import Section
 
@@ -74,6 +75,15 @@ def test_a_missing_key_that_stands_there_misspelt_is_one_mistake() -> None:
     with pytest.raises(ValidationError) as caught:
         Needs.model_validate({"colum": "a"})
     assert lines(caught.value) == [(("colum",), "unknown: did you mean 'column'? the file has column")]
+
+
+def test_a_number_in_quotes_is_known_where_a_word_may_stand_too() -> None:
+    class Sized(Section):
+        size: PositiveIntOrAuto = "auto"
+
+    with pytest.raises(ValidationError) as caught:
+        Sized.model_validate({"size": "128"})
+    assert lines(caught.value)[0][1].endswith("found the text '128': write it without quotes and underscores")
 
 
 def test_a_missing_key_is_said_to_be_missing() -> None:

@@ -37,8 +37,12 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "a key that is near another": (
         {"config": SMALL, "ouput": "x"},
-        "ouput: unknown: did you mean 'output'? spec has task, dataset, config, model, entrypoint, resumeFrom, "
-        "backend, output, seed, checkpoint, image, rayVersion, podTemplate, credentials, … (23 in all)",
+        "ouput: unknown: did you mean 'output'?",
+    ),
+    "a key that is near none": (
+        {"config": SMALL, "zzz": "x"},
+        "zzz: unknown; spec has task, dataset, config, model, entrypoint, resumeFrom, backend, output, seed, "
+        "checkpoint, image, rayVersion, podTemplate, credentials, … (23 in all)",
     ),
     "a word for workers": (
         {"config": SMALL, "workersPerPod": "all"},
