@@ -1,0 +1,153 @@
+"""A small real job: a number, a binary and a category in, a binary (or what a test asks for) out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from trainwright_api.config import ModelConfig, resolve
+from trainwright_api.job import CheckpointPolicy
+from trainwright_trainer.batching import batching
+from trainwright_trainer.loader.layout import layout_of
+from trainwright_trainer.loader.materialised import Split
+from trainwright_trainer.loop.train import Result, train
+from trainwright_trainer.metrics.model import ModelMetrics, model_metrics
+from trainwright_trainer.model import Model
+from trainwright_trainer.progress.events import Evaluated, Event, Stepped
+from trainwright_trainer.rundir.snapshot import Snapshot
+
+STATISTICS: Mapping[str, Mapping[str, Any]] = {
+    "size": {"type": "number", "mean": 0.0, "std": 1.0, "normalization": None},
+    "open": {"type": "binary", "counts": [5, 5], "true": "yes", "false": "no"},
+    "kind": {"type": "category", "vocabulary": ["<UNK>", "a", "b", "c"], "counts": [0, 4, 3, 3]},
+    "late": {"type": "binary", "counts": [5, 5], "true": "yes", "false": "no"},
+    "delay": {"type": "number", "mean": 0.0, "std": 1.0, "normalization": None},
+}
+SPLITS = {"train": 100, "validation": 40, "test": 30}
+
+
+class Kept:
+    """Checkpoints that stay in memory."""
+
+    def __init__(self) -> None:
+        self.snapshots: list[Snapshot] = []
+
+    def save(self, snapshot: Snapshot) -> None:
+        self.snapshots.append(snapshot)
+
+    def at(self, step: int) -> Snapshot:
+        return next(one for one in self.snapshots if one.position.step == step)
+
+
+class Heard:
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+
+    def hear(self, event: Event) -> None:
+        self.events.append(event)
+
+    def close(self) -> None: ...
+
+    def steps(self) -> list[Stepped]:
+        return [event for event in self.events if isinstance(event, Stepped)]
+
+    def rounds(self) -> list[Evaluated]:
+        return [event for event in self.events if isinstance(event, Evaluated)]
+
+
+class Ticks:
+    """A clock that goes on by one second each time somebody looks."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        self.now += 1.0
+        return self.now
+
+
+@dataclass
+class Job:
+    """Everything that `train` takes, and what comes out."""
+
+    config: ModelConfig
+    splits: Mapping[str, Split]
+    seed: int = 7
+    kept: Kept = field(default_factory=Kept)
+    heard: Heard = field(default_factory=Heard)
+    model: Model = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.model = Model(self.config, STATISTICS, layout_of(self.config, STATISTICS), self.seed)
+
+    def metrics(self) -> ModelMetrics:
+        return model_metrics(self.config, STATISTICS)
+
+    def train(self, **options: Any) -> Result:
+        policy = options.pop("policy", CheckpointPolicy(every_seconds=0))
+        return train(
+            self.config,
+            self.model,
+            self.splits,
+            self.metrics,
+            seed=self.seed,
+            batching=options.pop("batching", batching(self.config.trainer, 1)),
+            checkpoints=self.kept,
+            policy=policy,
+            listeners=[self.heard],
+            **options,
+        )
+
+    def weights(self) -> dict[str, torch.Tensor]:
+        return {name: value.clone() for name, value in self.model.state_dict().items()}
+
+
+def split_of(rows: int, first: int, width: int, dtype: torch.dtype) -> Split:
+    """Rows that can be learnt from: the target follows the size, with noise."""
+    draws = np.random.default_rng(first)
+    size, noise = draws.normal(size=rows), draws.normal(size=rows)
+    floats = np.stack([size, draws.integers(0, 2, rows), size + noise > 0, size + noise], 1)[:, :width]
+    ints = draws.integers(0, 4, (rows, 1))
+    return Split(torch.from_numpy(floats).to(dtype), torch.from_numpy(ints), np.arange(first, first + rows))
+
+
+@pytest.fixture
+def job() -> Callable[..., Job]:
+    def make(
+        trainer: Mapping[str, Any] | None = None,
+        *,
+        outputs: Sequence[Mapping[str, Any]] = ({"name": "late", "type": "binary"},),
+        combiner: Mapping[str, Any] | None = None,
+        sizes: Mapping[str, int] = SPLITS,
+        seed: int = 7,
+    ) -> Job:
+        config = resolve(
+            ModelConfig.model_validate(
+                {
+                    "input_features": [
+                        {"name": "size", "type": "number"},
+                        {"name": "open", "type": "binary"},
+                        {"name": "kind", "type": "category"},
+                    ],
+                    "combiner": {"type": "concat", "num_fc_layers": 1, "output_size": 8, **(combiner or {})},
+                    "output_features": list(outputs),
+                    "trainer": {"epochs": 2, "batch_size": 16, "learning_rate": 0.01, **(trainer or {})},
+                }
+            )
+        )
+        dtype = torch.float64 if config.trainer.precision == "float64" else torch.float32
+        width = 2 + len(outputs)
+        splits = {name: split_of(rows, at * 1000, width, dtype) for at, (name, rows) in enumerate(sizes.items())}
+        return Job(config, splits, seed)
+
+    return make
+
+
+@pytest.fixture
+def ticks() -> type[Ticks]:
+    return Ticks
