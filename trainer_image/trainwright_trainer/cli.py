@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import sys
+import tempfile
+import traceback
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from trainwright_trainer.errors import EnvironmentFailure, ExitCode, StoppedRun
+from trainwright_api.problems import Mistakes
+from trainwright_trainer.errors import AlreadyDone, EnvironmentFailure, ExitCode, StoppedRun
 from trainwright_trainer.options import Options
 
 app = typer.Typer(
@@ -144,18 +147,28 @@ def _with_optional_value(arguments: list[str]) -> list[str]:
 
 def main() -> None:
     """The `trainwright` program. Ends with the exit codes of `errors.ExitCode`."""
-    from trainwright_api.problems import Mistakes
-
     arguments = _with_optional_value(sys.argv[1:])
     source = next((word for word in arguments[1:] if not word.startswith("-")), "trainwright")
     try:
         app(arguments)
+    except AlreadyDone as done:
+        typer.echo(str(done))
     except Mistakes as mistakes:
         _leave(mistakes.render(Path(source).name), ExitCode.MISTAKE)
     except EnvironmentFailure as failure:
         _leave(str(failure), ExitCode.ENVIRONMENT)
+    except MemoryError:
+        _leave("not enough memory on this machine", ExitCode.ENVIRONMENT)
     except StoppedRun as stopped:
         _leave(str(stopped), ExitCode.STOPPED)
+    except Exception:  # a bug of ours: people get one line, the traceback goes to a file
+        _leave(f"internal error, a bug of trainwright's; the traceback is in {_traceback_file()}", ExitCode.CRASH)
+
+
+def _traceback_file() -> str:
+    with tempfile.NamedTemporaryFile("w", prefix="trainwright-", suffix=".log", delete=False) as file:
+        traceback.print_exc(file=file)
+    return file.name
 
 
 def _leave(line: str, code: ExitCode) -> None:

@@ -11,6 +11,7 @@ class ExitCode(IntEnum):
     """What the process answers; the operator retries 3 and 75, never 2."""
 
     DONE = 0
+    CRASH = 1
     MISTAKE = 2
     ENVIRONMENT = 3
     STOPPED = 75
@@ -18,6 +19,10 @@ class ExitCode(IntEnum):
 
 class EnvironmentFailure(Exception):
     """The machine's fault: a full disk, a folder that cannot be written, no memory. One line, exit code 3."""
+
+
+class AlreadyDone(Exception):  # noqa: N818 - nothing went wrong
+    """A resume that has nothing left to train. One line, exit code 0."""
 
 
 class StoppedRun(Exception):

@@ -12,6 +12,7 @@ from trainwright_api.canonical import canonical, redacted
 from trainwright_api.config import ModelConfig, resolve
 from trainwright_api.job import TrainingJob, TrainingJobSpec
 from trainwright_api.problems import Mistakes
+from trainwright_api.validate import Options as Over
 from trainwright_trainer.built import refuse_unbuilt
 from trainwright_trainer.options import Options
 
@@ -57,9 +58,11 @@ class Job:
         return self.spec.backend.cache_dir
 
 
-def read_job(task: str | None, path: Path, options: Options) -> Job:
-    """Read, check and resolve a file. Raises `Mistakes`; also for what this version has not built."""
-    loaded = yaml.load(path, dataset=options.dataset, backend=options.backend, task=task, model=_model(task, path, options))
+def read_job(task: str | None, path: Path, options: Options, text: str | None = None) -> Job:
+    """Read, check and resolve a file, or the `text` that stands for one. Raises `Mistakes`; also for what is not built."""
+    text = yaml.text_of(path) if text is None else text
+    over = Over(options.dataset, options.backend, task, _model(task, path.stem, text, options))
+    loaded = yaml.loads(text, path.name, options=over)
     spec = _with_seed(loaded.job.spec, options.seed)
     resource = loaded.job.model_copy(update={"spec": spec})
     refuse_unbuilt(spec)
@@ -79,15 +82,15 @@ def read_job(task: str | None, path: Path, options: Options) -> Job:
     )
 
 
-def _model(task: str | None, path: Path, options: Options) -> str | None:
+def _model(task: str | None, stem: str, text: str, options: Options) -> str | None:
     """The model to measure: the one that is named, else the one that this very file trains."""
     if task not in TASKS_OF_A_MODEL or options.model is not None:
         return None if options.model is None else str(options.model)
     try:
-        trained = yaml.load(path, dataset=options.dataset or "-").job
+        trained = yaml.loads(text, stem, options=Over(dataset=options.dataset or "-")).job
     except Mistakes:
         return None  # a file for a trained model; its own mistakes are told when it is read for good
-    return str(_output(trained.spec, trained.metadata.name or path.stem) / "model")
+    return str(_output(trained.spec, trained.metadata.name or stem) / "model")
 
 
 def _with_seed(spec: TrainingJobSpec, seed: int | None) -> TrainingJobSpec:

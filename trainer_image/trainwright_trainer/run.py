@@ -19,11 +19,16 @@ from trainwright_trainer.screen import Screen
 from trainwright_trainer.signals import StopRequest, stopping_on_signals
 
 
-def run(task: str | None, path: Path, options: Options, screen: Screen | None = None) -> Result | None:
-    """Do one task of a file: the given one, or the one that the file names. Raises what `errors.py` lists."""
+def run(
+    task: str | None, path: Path, options: Options, *, text: str | None = None, screen: Screen | None = None
+) -> Result | None:
+    """Do one task of a file: the given one, or the one that the file names. `text` stands for the file where given.
+
+    Raises what `errors.py` lists.
+    """
     import_in_background()
     screen = screen or Screen(as_json=options.json)
-    job = read_job(task, path, options)
+    job = read_job(task, path, options, text)
     screen.tell(job.notices, path.name)
     try:
         return TASKS[job.task](job, options, screen)

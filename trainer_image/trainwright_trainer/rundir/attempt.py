@@ -12,6 +12,7 @@ from enum import Enum
 from typing import Any
 
 from trainwright_api.problems import Mistakes, Problem
+from trainwright_trainer.errors import AlreadyDone
 from trainwright_trainer.rundir import checkpoint, layout, sameness
 from trainwright_trainer.rundir.checkpoint import Checkpoint
 from trainwright_trainer.rundir.layout import CheckpointName
@@ -28,10 +29,6 @@ class How(Enum):
     RESUME = "resume"
     OVERWRITE = "overwrite"
     CONTINUE = "continue"
-
-
-class AlreadyDone(Exception):
-    """A resume that has nothing left to train. One line; exit code 0."""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,178 @@
+"""The tasks of a trained model: how good is it, and what does it say. The model's folder is all they need."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+import torch
+
+from trainwright_api.config import ModelConfig
+from trainwright_trainer.data.content import content_now
+from trainwright_trainer.data.files import find
+from trainwright_trainer.data.prepared import TEST, UNSAMPLED, Prepared
+from trainwright_trainer.data.preprocess import encode_with, prepare
+from trainwright_trainer.errors import EnvironmentFailure
+from trainwright_trainer.job import Job
+from trainwright_trainer.loader.batch import Layout
+from trainwright_trainer.loader.layout import layout_of
+from trainwright_trainer.loader.materialised import Split, everything
+from trainwright_trainer.loop.evaluation import evaluate as evaluated
+from trainwright_trainer.metrics.figures import figures_of
+from trainwright_trainer.metrics.model import model_metrics
+from trainwright_trainer.model import DTYPES, Model
+from trainwright_trainer.predictions import prediction_table
+from trainwright_trainer.progress.formats import count, counted, score
+from trainwright_trainer.progress.json_lines import finite
+from trainwright_trainer.report.data import ReportData
+from trainwright_trainer.report.page import render
+from trainwright_trainer.rundir import model_folder
+from trainwright_trainer.rundir.folder import FolderStorage
+from trainwright_trainer.screen import Screen
+from trainwright_trainer.summaries import feature_summaries
+from trainwright_trainer.versions import versions
+
+ROWS_AT_A_TIME = 16_384
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A model as it was saved, ready to compute. `about`: its name, its seed and the hash of its training data."""
+
+    config: ModelConfig
+    statistics: Mapping[str, Mapping[str, Any]]
+    layout: Layout
+    model: Model
+    about: Mapping[str, Any]
+
+
+def trained(location: str) -> Trained:
+    """The model in a folder, or in the run that lies there. Raises `Mistakes` where it is none, or is damaged."""
+    folder = model_folder.load(location)
+    config = ModelConfig.model_validate(folder.config)
+    layout = layout_of(config, folder.statistics)
+    model = Model(config, folder.statistics, layout, seed=0)
+    model.load_state_dict(dict(folder.weights))
+    return Trained(config, folder.statistics, layout, model.eval(), folder.extra)
+
+
+def evaluate(job: Job, screen: Screen) -> None:
+    """Scores of a data set with targets: `evaluation.json` and `evaluation.html` in the output folder."""
+    it = trained(str(job.model))
+    data, part = _judged(it, job)
+    screen.tell(data.notices, data.dataset)
+    metrics = model_metrics(it.config, it.statistics, figures=True)
+    rows = _valid(it, data)
+    scores = evaluated(it.model, rows, ROWS_AT_A_TIME, metrics)
+    shown = [f"{name}.{metric} {score(value)}" for name, found in scores.items() for metric, value in found.items()]
+    page = ReportData(
+        title=str(it.about["name"]),
+        started=None,
+        history=(),
+        ended=None,
+        outputs=figures_of(metrics),
+        features=list(feature_summaries(it.config, it.statistics)),
+        resolved={"model": str(job.model), "dataset": job.dataset, "config": it.config.model_dump(mode="json")},
+        versions=versions(),
+        part=part,
+    )
+    plain = {"dataset": job.dataset, "model": str(job.model), "part": part, "rows": len(rows), "scores": scores}
+    folder = FolderStorage(job.output)
+    folder.write("evaluation.html", [render(page).encode()])
+    folder.write("evaluation.json", [json.dumps(finite(plain), indent=2).encode() + b"\n"])
+    screen.say(
+        f"{data.dataset}: {count(len(rows))} {part} rows · " + " · ".join(shown),
+        f"report {job.output / 'evaluation.html'} · scores {job.output / 'evaluation.json'}",
+    )
+
+
+def predict(job: Job, given: Path | None, screen: Screen) -> None:
+    """One row of predictions for each row of the data set, in its order; empty where an input drops the row."""
+    it = trained(str(job.model))
+    data = encode_with(it.config, it.statistics, job.dataset, targets=False)
+    screen.tell(data.notices, data.dataset)
+    _write_predictions(it, data, _predictions_file(job, given), screen)
+
+
+def predict_test_rows(job: Job, model: Path, screen: Screen) -> None:
+    """The predictions of an experiment: `test_predictions.parquet`, with the number of each row."""
+    it = trained(str(model))
+    data, _ = _judged(it, job)
+    split = _valid(it, data)
+    table = _predicted(it, split).add_column(0, "row", pa.array(split.rows))
+    _write(table, job.output / "test_predictions.parquet")
+    screen.say(f"{counted(len(split), 'test row')} predicted: {job.output / 'test_predictions.parquet'}")
+
+
+def _judged(it: Trained, job: Job) -> tuple[Prepared, str]:
+    """The rows that may judge the model: all of new data, the test rows of the data that it was trained on."""
+    if content_now(find(job.dataset)) != it.about["content"]:
+        return encode_with(it.config, it.statistics, job.dataset, targets=True), "given"
+    data = prepare(it.config, job.dataset, seed=it.about["seed"], cache_dir=job.cache_dir)
+    test_only = np.where(data.splits == TEST, TEST, UNSAMPLED).astype(np.uint8)
+    return replace(data, splits=test_only, notices=(*data.notices, *data.finish())), "test"
+
+
+def _valid(it: Trained, data: Prepared) -> Split:
+    """Rows of the test part that no feature drops."""
+    split = everything(data, _present(it.layout, data), DTYPES[it.config.trainer.precision])
+    kept = np.flatnonzero(data.splits[split.rows] == TEST)
+    index = torch.from_numpy(kept)
+    return Split(split.floats.index_select(0, index), split.ints.index_select(0, index), split.rows[kept])
+
+
+def _present(layout: Layout, data: Prepared) -> Layout:
+    """The layout without the columns that the data lack: those of targets, where nobody needs them."""
+    return replace(layout, columns={name: place for name, place in layout.columns.items() if name in data.columns})
+
+
+def _predicted(it: Trained, split: Split) -> pa.Table:
+    with torch.inference_mode():
+        parts = [prediction_table(it.config, it.statistics, it.model(batch)) for batch in split.batches(ROWS_AT_A_TIME)]
+    return pa.concat_tables(parts)
+
+
+def _write_predictions(it: Trained, data: Prepared, path: Path, screen: Screen) -> None:
+    split = _valid(it, data)
+    if not len(split):
+        screen.say(f"{data.dataset}: no row can be predicted: each has an input that is missing")
+        return
+    places = np.full(data.rows, -1, dtype=np.int64)
+    places[split.rows] = np.arange(len(split))
+    table = _predicted(it, split).take(pa.array(places, mask=places < 0))
+    _write(table, path)
+    left_out = data.rows - len(split)
+    more = f", {count(left_out)} empty for want of an input" if left_out else ""
+    screen.say(f"{data.dataset}: {counted(data.rows, 'row')} predicted{more}: {path}")
+
+
+def _predictions_file(job: Job, given: Path | None) -> Path:
+    path = given or job.output
+    return path if path.suffix in (".parquet", ".csv") else path / "predictions.parquet"
+
+
+def _write(table: pa.Table, path: Path) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.suffix == ".csv":
+            pyarrow.csv.write_csv(_without_lists(table), path)
+        else:
+            pyarrow.parquet.write_table(table, path)
+    except OSError as error:
+        raise EnvironmentFailure(f"{path} cannot be written: {error.strerror or error}") from error
+
+
+def _without_lists(table: pa.Table) -> pa.Table:
+    """CSV has no lists: a vector becomes its numbers with spaces between them, as it may be read again."""
+    for position, field in enumerate(table.schema):
+        if pa.types.is_list(field.type):
+            texts = [None if row is None else " ".join(map(repr, row)) for row in table[position].to_pylist()]
+            table = table.set_column(position, field.name, pa.array(texts, pa.string()))
+    return table
