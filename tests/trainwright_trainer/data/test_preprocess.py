@@ -66,7 +66,8 @@ def test_a_warm_run_is_the_cold_run(parquet, columns, usual):
     ids=lambda split: split["type"],
 )
 def test_a_warm_run_reads_no_raw_byte(parquet, columns, usual, split):
-    path = Path(parquet({**columns, "part": [row % 3 for row in range(200)], "g": [f"group {row % 40}" for row in range(200)]}))
+    columns |= {"part": [row % 3 for row in range(200)], "g": [f"group {row % 40}" for row in range(200)]}
+    path = Path(parquet(columns))
     config = usual(split=split)
     cold = prepare(config, str(path), seed=0)
     cold.finish()

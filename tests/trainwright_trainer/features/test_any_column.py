@@ -44,7 +44,7 @@ STRATEGIES = {
 
 
 @pytest.mark.parametrize("kind", FEATURES)
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(data=st.data())
 def test_any_column_is_read_or_refused(run, kind, data):
     type_ = data.draw(st.sampled_from(list(ELEMENTS)))
@@ -61,8 +61,12 @@ def test_any_column_is_read_or_refused(run, kind, data):
     try:
         found = run(kind, array, training=training, block=data.draw(st.integers(1, 5)), target=target, **options)
     except Mistakes as mistakes:
-        assert "\n" not in str(mistakes)
-        assert "column 'x'" in str(mistakes)
+        refusal = str(mistakes)
+    else:
+        refusal = None
+    if refusal is not None:
+        assert "\n" not in refusal
+        assert "column 'x'" in refusal
         return
     module = feature_type(kind, "config.input_features[0]")
     assert json.loads(json.dumps(found.statistics, allow_nan=False)) == found.statistics

@@ -101,3 +101,8 @@ def test_the_report_reads_facts(run):
     found = run("vector", VALUES).statistics
     assert vector.facts(found) == {"size": "2", "mean": "2.16667", "std": "0.942809", "missing": "40.0%"}
     assert vector.bars(found) == []
+
+
+def test_an_empty_vector_is_missing(run):
+    assert run("vector", [[1.0, 2.0], [], None]).values == [[1.0, 2.0], [0.0, 0.0], [0.0, 0.0]]
+    assert run("vector", ["1 2", "", " "]).statistics["missing"] == 2

@@ -94,12 +94,13 @@ def _merge(left: State, right: State) -> State:
 def edges(minimum: float, maximum: float) -> Floats:
     """The borders of the histogram's bins; a constant gets bins of its own around it."""
     if minimum == maximum:
-        minimum, maximum = minimum - 0.5, maximum + 0.5
+        margin = max(0.5, abs(minimum) * 1e-9)  # so large that float64 can tell the borders apart
+        minimum, maximum = minimum - margin, maximum + margin
     return np.linspace(minimum, maximum, BINS + 1)
 
 
 def histogram(numbers: Floats, minimum: float, maximum: float) -> npt.NDArray[np.int64]:
     """Counts of `BINS` equal bins over [minimum, maximum]; the last bin holds its right border."""
     first, *_, last = edges(minimum, maximum)
-    bins = ((numbers - first) * (BINS / (last - first))).astype(np.int64)
+    bins = ((numbers - first) / (last - first) * BINS).astype(np.int64)
     return np.bincount(np.minimum(bins, BINS - 1), minlength=BINS)

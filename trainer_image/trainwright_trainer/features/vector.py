@@ -37,7 +37,7 @@ def clean(feature: Feature, values: pa.Array, first_row: int) -> Cleaned:
     if unfit is not None and feature.strategy != "drop_row":
         row = int(np.argmax(unfit))
         raise BadValueError(first_row + row, values[row].as_py(), _UNFIT)
-    present = (sizes >= 0) if unfit is None else (sizes >= 0) & ~unfit
+    present = (sizes > 0) if unfit is None else (sizes > 0) & ~unfit  # a vector without numbers is missing
     if not present.any():
         return Cleaned(pa.nulls(len(values), pa.list_(pa.float32(), 0)), _count(unfit))
     size = feature.preprocessing.vector_size or int(sizes[np.argmax(present)])
