@@ -3,6 +3,9 @@
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 
+# A machine may forbid bytecode, which makes every start of a program slow.
+unexport PYTHONDONTWRITEBYTECODE
+
 UV := $(shell command -v uv || echo "python3 -m uv")
 RUN := $(UV) run --no-sync
 STAMP := .venv/.synced
@@ -17,7 +20,7 @@ setup: $(STAMP) ## make the environment from the lock file
 
 $(STAMP): pyproject.toml uv.lock
 	@$(UV) --version >/dev/null 2>&1 || python3 -m pip install --quiet "uv>=0.9"
-	$(UV) sync --frozen --extra trainer
+	UV_COMPILE_BYTECODE=1 $(UV) sync --frozen --extra trainer
 	@touch $(STAMP)
 
 demo: setup ## train the flights example on 336,776 real flights and show how good it is

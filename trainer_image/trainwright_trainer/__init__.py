@@ -1,9 +1,9 @@
 """What runs in the pods and on a laptop: from a TrainingJob to a trained model.
 
-    from trainwright_trainer import train
+from trainwright_trainer import train
 
-    result = train("flights.yaml", output="out", overwrite=True)
-    print(result.test["late"]["roc_auc"], result.model)
+result = train("flights.yaml", output="out", overwrite=True)
+print(result.test["late"]["roc_auc"], result.model)
 """
 
 from __future__ import annotations

@@ -84,7 +84,12 @@ def _other(spec: TrainingJobSpec) -> Iterator[str]:
         yield "entrypoint (this version has config)"
     if spec.resume_from is not None:
         yield "resumeFrom (this version resumes its own run, with --resume)"
-    places = {"dataset": spec.dataset, "output": spec.output, "model": spec.model, "backend.cache_dir": spec.backend.cache_dir}
+    places = {
+        "dataset": spec.dataset,
+        "output": spec.output,
+        "model": spec.model,
+        "backend.cache_dir": spec.backend.cache_dir,
+    }
     for path, place in places.items():
         if place is not None and "://" in place:
             yield f"{path} {place} (this version has files and folders)"

@@ -67,9 +67,7 @@ def experiment(
 
 
 @app.command()
-def evaluate(
-    job: Job, dataset: Dataset = None, output: Output = None, model: Model = None, json: Json = False
-) -> None:
+def evaluate(job: Job, dataset: Dataset = None, output: Output = None, model: Model = None, json: Json = False) -> None:
     """Measure a trained model. On the data it was trained on, only the test rows count."""
     _do("evaluate", job, Options(dataset=dataset, output=output, model=model, json=json))
 

@@ -27,6 +27,7 @@ class Job:
     """
 
     path: Path
+    options: Options
     name: str
     task: str
     resource: TrainingJob
@@ -69,6 +70,7 @@ def read_job(task: str | None, path: Path, options: Options, text: str | None = 
     name = resource.metadata.name or path.stem
     return Job(
         path=path,
+        options=options,
         name=name,
         task=spec.task,
         resource=resource,

@@ -93,12 +93,12 @@ def evaluate(job: Job, screen: Screen) -> None:
     )
 
 
-def predict(job: Job, given: Path | None, screen: Screen) -> None:
+def predict(job: Job, screen: Screen) -> None:
     """One row of predictions for each row of the data set, in its order; empty where an input drops the row."""
     it = trained(str(job.model))
     data = encode_with(it.config, it.statistics, job.dataset, targets=False)
     screen.tell(data.notices, data.dataset)
-    _write_predictions(it, data, _predictions_file(job, given), screen)
+    _write_predictions(it, data, _predictions_file(job), screen)
 
 
 def predict_test_rows(job: Job, model: Path, screen: Screen) -> None:
@@ -153,9 +153,8 @@ def _write_predictions(it: Trained, data: Prepared, path: Path, screen: Screen) 
     screen.say(f"{data.dataset}: {counted(data.rows, 'row')} predicted{more}: {path}")
 
 
-def _predictions_file(job: Job, given: Path | None) -> Path:
-    path = given or job.output
-    return path if path.suffix in (".parquet", ".csv") else path / "predictions.parquet"
+def _predictions_file(job: Job) -> Path:
+    return job.output if job.output.suffix in (".parquet", ".csv") else job.output / "predictions.parquet"
 
 
 def _write(table: pa.Table, path: Path) -> None:

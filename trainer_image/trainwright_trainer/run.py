@@ -8,7 +8,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from trainwright_trainer.data.preprocess import prepare
-from trainwright_trainer.importing import import_in_background
 from trainwright_trainer.job import Job, read_job
 from trainwright_trainer.options import Options
 from trainwright_trainer.progress.formats import counted
@@ -17,6 +16,7 @@ from trainwright_trainer.rundir.attempt import How, look
 from trainwright_trainer.rundir.storage import storage_at
 from trainwright_trainer.screen import Screen
 from trainwright_trainer.signals import StopRequest, stopping_on_signals
+from trainwright_trainer.warm import warm_imports
 
 
 def run(
@@ -26,19 +26,19 @@ def run(
 
     Raises what `errors.py` lists.
     """
-    import_in_background()
+    warm_imports()
     screen = screen or Screen(as_json=options.json)
     job = read_job(task, path, options, text)
     screen.tell(job.notices, path.name)
     try:
-        return TASKS[job.task](job, options, screen)
+        return TASKS[job.task](job, screen)
     finally:
         screen.close()
 
 
-def _train(job: Job, options: Options, screen: Screen) -> Result:
+def _train(job: Job, screen: Screen) -> Result:
     storage = storage_at(str(job.output))
-    how = _how(options)
+    how = _how(job.options)
     with stopping_on_signals(StopRequest()) as stop:
         look(storage, job.plain(), how)
         data = prepare(job.config, job.dataset, seed=job.spec.seed, cache_dir=job.cache_dir)
@@ -54,31 +54,31 @@ def _how(options: Options) -> How:
     return How.RESUME if options.resume else How.NEW
 
 
-def _experiment(job: Job, options: Options, screen: Screen) -> Result:
-    result = _train(job, options, screen)
+def _experiment(job: Job, screen: Screen) -> Result:
+    result = _train(job, screen)
     from trainwright_trainer import measuring
 
     measuring.predict_test_rows(job, result.model, screen)
     return result
 
 
-def _preprocess(job: Job, options: Options, screen: Screen) -> None:
+def _preprocess(job: Job, screen: Screen) -> None:
     data = prepare(job.config, job.dataset, seed=job.spec.seed, cache_dir=job.cache_dir)
     screen.tell([*data.notices, *data.finish()], Path(job.dataset).name)
     state = "was there" if data.cache_hit else "written"
     screen.say(f"{data.dataset}: {counted(data.rows, 'row')}; cache {data.cache_key[:12]} {state}")
 
 
-def _evaluate(job: Job, options: Options, screen: Screen) -> None:
+def _evaluate(job: Job, screen: Screen) -> None:
     from trainwright_trainer import measuring
 
     measuring.evaluate(job, screen)
 
 
-def _predict(job: Job, options: Options, screen: Screen) -> None:
+def _predict(job: Job, screen: Screen) -> None:
     from trainwright_trainer import measuring
 
-    measuring.predict(job, options.output, screen)
+    measuring.predict(job, screen)
 
 
 TASKS = {

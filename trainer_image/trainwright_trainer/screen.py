@@ -22,9 +22,9 @@ class Screen:
 
     def say(self, *lines: str) -> None:
         """Lines for people; with --json each is an object `{"event": "notice", "line": …}`."""
-        for line in lines:
-            if not self._quiet:
-                print(json.dumps({"event": "notice", "line": line}) if self._json else line, file=self._stream, flush=True)
+        for line in () if self._quiet else lines:
+            written = json.dumps({"event": "notice", "line": line}) if self._json else line
+            print(written, file=self._stream, flush=True)
 
     def tell(self, notices: Iterable[str], source: str) -> None:
         """Notices of a file, each once, with the file's name."""

@@ -11,6 +11,7 @@ import torch
 
 from trainwright_api.config import ModelConfig
 from trainwright_api.job import CheckpointPolicy
+from trainwright_trainer.batch_size_search import fastest_batch_size
 from trainwright_trainer.batching import Batching, batching, needs_search, search_limit
 from trainwright_trainer.data.prepared import Prepared
 from trainwright_trainer.errors import StoppedRun
@@ -48,9 +49,7 @@ from trainwright_trainer.versions import versions
 
 def train_on(data: Prepared, job: Job, storage: Storage, how: How, screen: Screen, stop: StopRequest) -> Result:
     """One attempt, from encoded columns to the report. Raises what `errors.py` lists, after writing the outcome."""
-    attempt = begin(
-        storage, job.plain(), how, name=job.name, content=data.content or None, versions=versions()
-    )
+    attempt = begin(storage, job.plain(), how, name=job.name, content=data.content or None, versions=versions())
     screen.say(*attempt.notices)
     with _told_in_the_folder(attempt):
         return Training(data, job, attempt, screen, stop).run()
@@ -86,10 +85,10 @@ class Training:
         metrics = self._test(model, splits, batches)
         self._save(model)
         ended = self._ended(fitted, metrics)
-        self.screen.say(*self.data.finish())
         self._report(metrics, ended)
         relay.hear(ended)
         relay.close()
+        self.screen.say(*self.data.finish())
         return self._result(fitted, ended)
 
     def _load(self) -> tuple[dict[str, Split], Layout]:
@@ -107,9 +106,8 @@ class Training:
         trainer, workers = self.config.trainer, self.job.workers
         if not needs_search(trainer):
             return batching(trainer, workers)
-        size = find_batch_size(
-            self.config, model, splits["train"], search_limit(trainer, workers), strategy=Single(self.device)
-        )
+        limit = search_limit(trainer, workers)
+        size = fastest_batch_size(trainer, model, splits["train"], limit, strategy=Single(self.device))
         self.screen.say(f"batch_size auto: {formats.count(size)} rows are the fastest here")
         return batching(trainer, workers, size)
 

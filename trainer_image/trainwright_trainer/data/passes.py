@@ -79,14 +79,17 @@ def statistics_of(feature: Feature, column: CleanColumn, training: Sequence[Mask
     module = feature_type(feature.type, feature.path)
     found: Statistics = {}
 
-    def one(block: tuple[Cleaned, Mask]) -> Any:
+    def chosen(block: tuple[Cleaned, Mask]) -> pa.Array:
         cleaned, mask = block
-        return module.observe(feature, cleaned.values.filter(pa.array(mask)), found)
+        return cleaned.values.filter(pa.array(mask))
 
+    def observed(values: pa.Array) -> Any:
+        return module.observe(feature, values, found)
+
+    rows = list(processor.map_blocks(chosen, zip(column.blocks, training, strict=True)))
     with told(feature):
         for _ in range(module.rounds(feature)):
-            states = list(processor.map_blocks(one, zip(column.blocks, training, strict=True)))
-            found = module.conclude(feature, states, found)
+            found = module.conclude(feature, list(processor.map_blocks(observed, rows)), found)
     return found
 
 

@@ -52,7 +52,7 @@ def observe(numbers: Floats, rows: int, missing: int, keep: bool, count: bool) -
     with np.errstate(over="ignore", invalid="ignore"):  # what overflows shows as an infinite spread
         mean = float(numbers.mean())
         distances = numbers - mean
-        m2 = float(np.sum(distances * distances))  # not a dot product: BLAS sums in an order of its threads
+        m2 = float(np.sum(np.square(distances, out=distances)))  # a dot product would sum in BLAS's order of threads
     return State(
         rows,
         missing,
@@ -102,5 +102,8 @@ def edges(minimum: float, maximum: float) -> Floats:
 def histogram(numbers: Floats, minimum: float, maximum: float) -> npt.NDArray[np.int64]:
     """Counts of `BINS` equal bins over [minimum, maximum]; the last bin holds its right border."""
     first, *_, last = edges(minimum, maximum)
-    bins = ((numbers - first) / (last - first) * BINS).astype(np.int64)
-    return np.bincount(np.minimum(bins, BINS - 1), minlength=BINS)
+    places = numbers - first
+    places /= last - first
+    places *= BINS
+    bins = places.astype(np.int64)
+    return np.bincount(np.minimum(bins, BINS - 1, out=bins), minlength=BINS)
