@@ -22,11 +22,11 @@ from trainwright_trainer.progress.events import Evaluated, Event, Stepped
 from trainwright_trainer.rundir.snapshot import Snapshot
 
 STATISTICS: Mapping[str, Mapping[str, Any]] = {
-    "size": {"type": "number", "mean": 0.0, "std": 1.0, "normalization": None},
+    "size": {"type": "number", "mean": 0.0, "std": 1.0, "normalization": None, "scale": 1.0, "shift": 0.0},
     "open": {"type": "binary", "counts": [5, 5], "true": "yes", "false": "no"},
     "kind": {"type": "category", "vocabulary": ["<UNK>", "a", "b", "c"], "counts": [0, 4, 3, 3]},
     "late": {"type": "binary", "counts": [5, 5], "true": "yes", "false": "no"},
-    "delay": {"type": "number", "mean": 0.0, "std": 1.0, "normalization": None},
+    "delay": {"type": "number", "mean": 0.0, "std": 1.0, "normalization": None, "scale": 1.0, "shift": 0.0},
 }
 SPLITS = {"train": 100, "validation": 40, "test": 30}
 
