@@ -1,0 +1,60 @@
+"""Metrics of one output, fed with rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from trainwright_api.config import ModelConfig, resolve
+from trainwright_trainer.loader.batch import Batch
+from trainwright_trainer.metrics import ModelMetrics, model_metrics
+
+STATISTICS: dict[str, dict[str, Any]] = {
+    "number": {"normalization": "zscore", "shift": 5.0, "scale": 2.0, "mean": 5.0, "std": 2.0},
+    "binary": {"true": "yes", "false": "no", "counts": [7, 3]},
+    "category": {"vocabulary": ["x", "y", "z", "w"], "counts": [4, 3, 2, 1]},
+    "vector": {"size": 3, "mean": [0.5, 0.0, -0.5], "std": [1.0, 1.0, 1.0]},
+}
+
+Make = Callable[..., ModelMetrics]
+Feed = Callable[..., None]
+
+
+@pytest.fixture
+def make() -> Make:
+    """Metrics of one output called `y`."""
+
+    def build(
+        type_: str, *, figures: bool = False, statistics: dict[str, Any] | None = None, **fields: Any
+    ) -> ModelMetrics:
+        output = {"name": "y", "type": type_, **fields}
+        given = {"input_features": [{"name": "a", "type": "number"}], "output_features": [output]}
+        known = {"a": {}, "y": {**STATISTICS[type_], **(statistics or {})}}
+        return model_metrics(resolve(ModelConfig.model_validate(given)), known, figures=figures)
+
+    return build
+
+
+@pytest.fixture
+def feed() -> Feed:
+    """Hands logits and targets on as a batch; losses are 1, 2, 3, … unless given."""
+
+    def give(
+        metrics: ModelMetrics, logits: torch.Tensor, targets: torch.Tensor, losses: torch.Tensor | None = None
+    ) -> None:
+        rows = len(logits)
+        if losses is None:
+            losses = torch.arange(1, rows + 1, dtype=torch.float64)
+        floats, ints = torch.zeros(rows, 1), torch.empty(rows, 0, dtype=torch.int64)
+        columns = targets if targets.ndim == 2 else targets[:, None]
+        if targets.dtype == torch.int64:
+            ints = columns
+        else:
+            floats = torch.cat([floats.to(columns.dtype), columns], 1)
+        metrics.update({"y": logits}, {"y": losses}, Batch(floats, ints, np.arange(rows)))
+
+    return give

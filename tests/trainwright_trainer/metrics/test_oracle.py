@@ -1,0 +1,130 @@
+"""Our metrics against torchmetrics, over any cut of the rows into processes and batches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import pytest
+import torch
+import torchmetrics.functional as tm
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from trainwright_trainer.metrics import ModelMetrics
+
+Make = Callable[..., ModelMetrics]
+Feed = Callable[..., None]
+Rows = tuple[torch.Tensor, torch.Tensor, list[int]]
+
+over_any_cut = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+@st.composite
+def rows_of(draw: st.DrawFn, targets: Callable[..., torch.Tensor], *width: int) -> Rows:
+    """Logits [rows, *width] with many ties, targets, and where the rows are cut."""
+    rows = draw(st.integers(2, 60))
+    generator = torch.Generator().manual_seed(draw(st.integers(0, 2**32 - 1)))
+    dtype = draw(st.sampled_from([torch.float32, torch.float64]))
+    logits = torch.randint(-6, 7, (rows, *width), generator=generator).to(dtype) / 3
+    cuts = sorted(draw(st.lists(st.integers(0, rows), max_size=4)))
+    return logits, targets(rows, *width, generator=generator, dtype=dtype), [0, *cuts, rows]
+
+
+def flags(rows: int, *, generator: torch.Generator, dtype: torch.dtype) -> torch.Tensor:
+    return torch.randint(0, 2, (rows,), generator=generator).to(dtype)
+
+
+def classes(rows: int, width: int, *, generator: torch.Generator, dtype: torch.dtype) -> torch.Tensor:  # noqa: ARG001
+    return torch.randint(0, width, (rows,), generator=generator)
+
+
+def values(rows: int, *width: int, generator: torch.Generator, dtype: torch.dtype) -> torch.Tensor:
+    return torch.randn(rows, *width, generator=generator, dtype=dtype)
+
+
+def scores(make: Callable[[], ModelMetrics], feed: Feed, drawn: Rows) -> dict[str, float]:
+    """Each part goes to a process of its own, in two batches."""
+    logits, targets, cuts = drawn
+    whole = make()
+    for start, stop in pairwise(cuts):
+        process = make()
+        for part in (slice(start, (start + stop) // 2), slice((start + stop) // 2, stop)):
+            feed(process, logits[part], targets[part])
+        whole.merge(process)
+    return dict(whole.compute()["y"])
+
+
+@over_any_cut
+@given(rows_of(flags), st.sampled_from([0.5, 0.3, 0.9]))
+def test_binary(make: Make, feed: Feed, drawn: Rows, threshold: float) -> None:
+    found = scores(lambda: make("binary", threshold=threshold), feed, drawn)
+    found.pop("loss")
+    predicted, truth = (torch.sigmoid(drawn[0].double()) >= threshold).int(), drawn[1].int()
+    expected = {
+        "accuracy": tm.classification.binary_accuracy(predicted, truth),
+        "precision": tm.classification.binary_precision(predicted, truth),
+        "recall": tm.classification.binary_recall(predicted, truth),
+        "specificity": tm.classification.binary_specificity(predicted, truth),
+    }
+    if 0 < truth.sum() < len(truth):
+        expected["roc_auc"] = tm.classification.binary_auroc(torch.sigmoid(drawn[0].double()), truth)
+    assert found == pytest.approx({name: value.item() for name, value in expected.items()}, abs=1e-6)
+
+
+@over_any_cut
+@given(rows_of(classes, 4), st.integers(1, 4))
+def test_category(make: Make, feed: Feed, drawn: Rows, top_k: int) -> None:
+    # torchmetrics leaves open which of two equal scores comes first, so these differ.
+    logits = drawn[0] + torch.arange(4) / -100
+    found = scores(lambda: make("category", top_k=top_k), feed, (logits, *drawn[1:]))
+    accuracy = tm.classification.multiclass_accuracy
+    assert found["accuracy"] == pytest.approx(accuracy(logits, drawn[1], 4).item(), abs=1e-6)
+    assert found["accuracy_micro"] == pytest.approx(accuracy(logits, drawn[1], 4, average="micro").item(), abs=1e-6)
+    hits = accuracy(logits, drawn[1], 4, average="micro", top_k=top_k).item()
+    assert found["hits_at_k"] == pytest.approx(hits, abs=1e-6)
+
+
+def errors(predicted: torch.Tensor, truth: torch.Tensor) -> dict[str, float]:
+    found: dict[str, Any] = {
+        "mean_squared_error": tm.mean_squared_error(predicted, truth),
+        "mean_absolute_error": tm.mean_absolute_error(predicted, truth),
+        "root_mean_squared_error": tm.mean_squared_error(predicted, truth, squared=False),
+        "r2": tm.r2_score(predicted, truth),
+    }
+    return {name: value.item() for name, value in found.items()}
+
+
+@over_any_cut
+@given(rows_of(values))
+def test_number(make: Make, feed: Feed, drawn: Rows) -> None:
+    found = scores(lambda: make("number"), feed, drawn)
+    predicted, truth = (part.double() * 2 + 5 for part in drawn[:2])
+    expected = errors(predicted, truth)
+    expected["mean_absolute_percentage_error"] = tm.mean_absolute_percentage_error(predicted, truth).item()
+    squared_percentage = ((predicted - truth) / truth).square().mean().sqrt().item()
+    expected["root_mean_squared_percentage_error"] = squared_percentage
+    found.pop("loss")
+    assert found == pytest.approx(expected, rel=1e-6)
+
+
+@over_any_cut
+@given(rows_of(values, 3))
+def test_vector(make: Make, feed: Feed, drawn: Rows) -> None:
+    found = scores(lambda: make("vector"), feed, drawn)
+    found.pop("loss")
+    predicted, truth = (part.double() for part in drawn[:2])
+    expected = errors(predicted.flatten(), truth.flatten())
+    expected["r2"] = tm.r2_score(predicted, truth).item()
+    assert found == pytest.approx(expected, rel=1e-6)
+
+
+@over_any_cut
+@given(rows_of(flags))
+def test_ranks_and_counts_are_the_same_to_the_bit_over_any_cut(make: Make, feed: Feed, drawn: Rows) -> None:
+    logits, targets, cuts = drawn
+    ours = [scores(lambda: make("binary"), feed, (logits, targets, where)) for where in ([0, len(logits)], cuts)]
+    for found in ours:
+        found.pop("loss")
+    assert ours[0] == ours[1]
