@@ -1,0 +1,79 @@
+"""The results of the benchmarks: bench/results.json, one printed line each, and the table in bench/README.md."""
+
+from __future__ import annotations
+
+import json
+import operator
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TypedDict
+
+HERE = Path(__file__).resolve().parent
+RESULTS, README = HERE / "results.json", HERE / "README.md"
+BEGIN, END = "<!-- results: make bench writes this table -->", "<!-- end of results -->"
+RELATIONS = {"≤": operator.le, "≥": operator.ge, "=": operator.eq}
+
+
+class Result(TypedDict):
+    """What was measured; `goal` is a relation and a number, as in "≤ 1.05", or null; `holds` is null with it."""
+
+    value: float
+    unit: str
+    goal: str | None
+    holds: bool | None
+
+
+def result(value: float, unit: str, goal: str | None = None) -> Result:
+    """A result, rounded to what is worth reading, and whether it holds."""
+    value = rounded(value)
+    return Result(value=value, unit=unit, goal=goal, holds=None if goal is None else reaches(value, goal))
+
+
+def rounded(value: float) -> float:
+    """Four significant digits; whole numbers stay whole."""
+    if value == int(value) or abs(value) >= 10_000:
+        return round(value)
+    return float(f"{value:.4g}")
+
+
+def reaches(value: float, goal: str) -> bool:
+    """Whether the value is in the goal's relation to the goal's number."""
+    relation, bound = goal.split()
+    return bool(RELATIONS[relation](value, float(bound)))
+
+
+def line(name: str, found: Result) -> str:
+    """One line for the terminal."""
+    text = f"{name:<34} {found['value']:>12,} {found['unit']}"
+    if found["goal"] is None:
+        return text
+    return f"{text}   (goal {found['goal']}: {'holds' if found['holds'] else 'MISSED'})"
+
+
+def record(found: Mapping[str, Result], results: Path = RESULTS, readme: Path = README) -> None:
+    """Prints the results, and writes them over those of the same name in results.json and in the README's table."""
+    for name, one in found.items():
+        print(line(name, one), flush=True)
+    known: dict[str, Result] = json.loads(results.read_text()) if results.exists() else {}
+    known.update(found)
+    results.write_text(json.dumps(known, indent=2, ensure_ascii=False) + "\n")
+    readme.write_text(with_table(readme.read_text(), known))
+
+
+def with_table(text: str, found: Mapping[str, Result]) -> str:
+    """The README's text with a new table between its markers. Raises ValueError where a marker is missing."""
+    before, _, rest = text.partition(BEGIN)
+    _, marker, after = rest.partition(END)
+    if not marker:
+        raise ValueError(f"the markers {BEGIN!r} and {END!r} are missing")
+    return "".join([before, BEGIN, "\n\n", table(found), "\n\n", END, after])
+
+
+def table(found: Mapping[str, Result]) -> str:
+    """All results as a table of Markdown."""
+    words = {None: "", True: "yes", False: "**no**"}
+    rows = [
+        f"| {name} | {one['value']:,} {one['unit']} | {one['goal'] or ''} | {words[one['holds']]} |"
+        for name, one in found.items()
+    ]
+    return "\n".join(["| what | measured | goal | holds |", "|---|---:|---|---|", *rows])
