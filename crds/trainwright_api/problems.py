@@ -21,7 +21,7 @@ class Problem:
         return f"{self.path}: {self.message}" if self.path else self.message
 
 
-class Mistakes(Exception):  # noqa: N818 - what users make, not what went wrong inside
+class Mistakes(Exception):
     """All mistakes of one file, in the order of the file. The command line ends with exit code 2."""
 
     def __init__(self, problems: Iterable[Problem]) -> None:

@@ -21,7 +21,7 @@ class EnvironmentFailure(Exception):
     """The machine's fault: a full disk, a folder that cannot be written, no memory. One line, exit code 3."""
 
 
-class AlreadyDone(Exception):  # noqa: N818 - nothing went wrong
+class AlreadyDone(Exception):
     """A resume that has nothing left to train. One line, exit code 0."""
 
 
@@ -30,5 +30,5 @@ class StoppedRun(Exception):
 
 
 def not_built(path: str, found: str, built: str) -> Mistakes:
-    """A refusal of what the contract allows and this version lacks, e.g. `not_built("backend.type", "ray", "local")`."""
+    """A refusal of what the contract allows and this version lacks: `not_built("backend.type", "ray", "local")`."""
     return Mistakes.one("", f"not built yet: {path} {found} (this version has {built})")

@@ -60,7 +60,7 @@ class Job:
 
 
 def read_job(task: str | None, path: Path, options: Options, text: str | None = None) -> Job:
-    """Read, check and resolve a file, or the `text` that stands for one. Raises `Mistakes`; also for what is not built."""
+    """Read, check and resolve a file, or the `text` that stands for one. Raises `Mistakes`."""
     text = yaml.text_of(path) if text is None else text
     over = Over(options.dataset, options.backend, task, _model(task, path.stem, text, options))
     loaded = yaml.loads(text, path.name, options=over)

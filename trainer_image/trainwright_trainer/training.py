@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any
 
@@ -14,7 +15,7 @@ from trainwright_api.job import CheckpointPolicy
 from trainwright_trainer.batch_size_search import fastest_batch_size
 from trainwright_trainer.batching import Batching, batching, needs_search, search_limit
 from trainwright_trainer.data.prepared import Prepared
-from trainwright_trainer.errors import StoppedRun
+from trainwright_trainer.errors import EnvironmentFailure, StoppedRun
 from trainwright_trainer.job import Job
 from trainwright_trainer.listeners import MetricsFile, Relay
 from trainwright_trainer.loader.batch import Layout
@@ -36,8 +37,9 @@ from trainwright_trainer.report.page import render
 from trainwright_trainer.result import Result
 from trainwright_trainer.rundir import layout as names
 from trainwright_trainer.rundir import model_folder, outcome, shared_files
-from trainwright_trainer.rundir.attempt import Attempt, How, begin
+from trainwright_trainer.rundir.attempt import Attempt, begin
 from trainwright_trainer.rundir.outcome import Outcome
+from trainwright_trainer.rundir.place import How
 from trainwright_trainer.rundir.storage import Storage
 from trainwright_trainer.rundir.writer import CheckpointWriter
 from trainwright_trainer.screen import Screen
@@ -61,7 +63,8 @@ def _told_in_the_folder(attempt: Attempt) -> Iterator[None]:
     try:
         yield
     except BaseException as error:
-        outcome.write(attempt.storage, attempt.number, Outcome.of(error))
+        with suppress(EnvironmentFailure):  # the first failure is the one to tell
+            outcome.write(attempt.storage, attempt.number, Outcome.of(error, traceback.format_exc().splitlines()))
         raise
     outcome.write(attempt.storage, attempt.number, Outcome("done", "the model is there"))
 

@@ -15,10 +15,11 @@ import pytest
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.errors import AlreadyDone, EnvironmentFailure
 from trainwright_trainer.rundir import checkpoint, layout, outcome
-from trainwright_trainer.rundir.attempt import Attempt, How, begin, look
+from trainwright_trainer.rundir.attempt import Attempt, begin
 from trainwright_trainer.rundir.folder import FolderStorage
 from trainwright_trainer.rundir.layout import CheckpointName
 from trainwright_trainer.rundir.outcome import Outcome
+from trainwright_trainer.rundir.place import How, look
 from trainwright_trainer.rundir.retention import Fence
 from trainwright_trainer.rundir.storage import Storage
 
@@ -272,7 +273,8 @@ _STARTERS = """
 import os, sys
 from pathlib import Path
 from trainwright_api.problems import Mistakes
-from trainwright_trainer.rundir.attempt import How, begin
+from trainwright_trainer.rundir.attempt import begin
+from trainwright_trainer.rundir.place import How
 from trainwright_trainer.rundir.folder import FolderStorage
 
 class Racing(FolderStorage):

@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trainwright_trainer.errors import EnvironmentFailure
-from trainwright_trainer.rundir import checkpoint, jsontext
+from trainwright_trainer.rundir import checkpoint, jsontext, listing
 from trainwright_trainer.rundir.folder import FolderStorage
 from trainwright_trainer.rundir.layout import CheckpointName
 from trainwright_trainer.rundir.manifest import Damaged
@@ -123,7 +123,7 @@ def test_what_the_format_cannot_hold_is_refused_before_the_manifest(storage: Fol
     for snapshot in (snapshot_of({"t": torch.zeros(1, dtype=torch.complex128)}), snapshot_of({}, thing=object())):
         with pytest.raises(TypeError):
             checkpoint.write(storage, snapshot, 1)
-        assert checkpoint.complete(storage) == []
+        assert listing.complete(storage) == []
 
 
 # --- disasters -------------------------------------------------------------------------------------------------------
@@ -234,14 +234,14 @@ def test_stray_files_harm_nothing(written: FolderStorage) -> None:
     written.path(NAME.folder + ".manifest.json.0123456789abcdef.tmp").write_bytes(b"torn")
     written.path(NAME.folder + "shard-00009-deadbeef.safetensors").write_bytes(b"torn")
     written.write("checkpoints/notes/of-the-user.txt", [b"mine"])
-    assert checkpoint.complete(written) == [NAME]
+    assert listing.complete(written) == [NAME]
     assert_same_bits(checkpoint.read(written, NAME).tensors, TENSORS)
 
 
 def test_a_folder_without_a_manifest_is_no_checkpoint(written: FolderStorage) -> None:
     written.delete(NAME.manifest)
-    assert checkpoint.names(written) == [NAME]
-    assert checkpoint.complete(written) == []
+    assert listing.names(written) == [NAME]
+    assert listing.complete(written) == []
 
 
 def test_writing_the_same_position_again_replaces_and_leaves_no_old_shard(written: FolderStorage) -> None:
@@ -278,7 +278,7 @@ def test_the_manifest_goes_first_when_a_checkpoint_is_deleted(
     monkeypatch.setattr(FolderStorage, "delete_tree", killed)
     with pytest.raises(KeyboardInterrupt):
         checkpoint.delete(written, NAME)
-    assert checkpoint.complete(written) == []
+    assert listing.complete(written) == []
     assert len(files_of(written)) == 2
 
 
@@ -332,7 +332,7 @@ def test_sigkill_in_the_middle_of_a_write_leaves_the_checkpoint_before_it(tmp_pa
         assert line.endswith(f" {int(signal.SIGKILL)}"), "it was alive when it was killed"
         assert not storage.exists(torn.manifest)
         assert list(storage.path(torn.folder).glob(".*.tmp")), "the kill landed in the middle of a write"
-        assert checkpoint.complete(storage) == [NAME]
+        assert listing.complete(storage) == [NAME]
         assert_same_bits(checkpoint.read(storage, NAME).tensors, TENSORS)
 
 

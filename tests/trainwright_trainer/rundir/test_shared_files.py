@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from trainwright_trainer.rundir import shared_files
-from trainwright_trainer.rundir.attempt import Attempt, How, begin
+from trainwright_trainer.rundir.attempt import Attempt, begin
 from trainwright_trainer.rundir.folder import FolderStorage
+from trainwright_trainer.rundir.place import How
 
 
 def start(storage: FolderStorage, how: How) -> Attempt:

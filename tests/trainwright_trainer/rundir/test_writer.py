@@ -12,7 +12,7 @@ import torch
 
 from trainwright_api.job import CheckpointPolicy
 from trainwright_trainer.errors import EnvironmentFailure
-from trainwright_trainer.rundir import checkpoint
+from trainwright_trainer.rundir import checkpoint, listing
 from trainwright_trainer.rundir.folder import FolderStorage
 from trainwright_trainer.rundir.layout import CheckpointName
 from trainwright_trainer.rundir.retention import Fence
@@ -59,7 +59,7 @@ def writer(gate: Gate, told: list[tuple[str, str | None]]) -> Iterator[Checkpoin
 
 
 def steps(storage: FolderStorage) -> list[int]:
-    return [name.step for name in checkpoint.complete(storage)]
+    return [name.step for name in listing.complete(storage)]
 
 
 def test_save_returns_while_the_disk_stands_still_and_flush_waits(
@@ -111,7 +111,7 @@ def test_a_full_disk_is_told_and_training_goes_on(
     writer.save(snapshot(2))
     writer.flush()
     assert steps(gate) == [2]
-    assert checkpoint.names(gate) == [CheckpointName(2, 1)]
+    assert listing.names(gate) == [CheckpointName(2, 1)]
 
 
 def test_close_waits_and_a_failed_last_write_does_not_stop_it(gate: Gate, snapshot: Any) -> None:
@@ -145,8 +145,8 @@ def test_it_prunes_by_the_policy_after_each_and_clears_torn_writes(storage: Fold
             writer.save(snapshot(step, score))
             writer.flush()
     assert steps(storage) == [3, 5, 6]
-    assert CheckpointName(1, 2) in checkpoint.names(storage)
-    assert CheckpointName(1, 1) not in checkpoint.names(storage)
+    assert CheckpointName(1, 2) in listing.names(storage)
+    assert CheckpointName(1, 1) not in listing.names(storage)
 
 
 def test_scores_of_earlier_attempts_are_read_from_their_manifests(storage: FolderStorage, snapshot: Any) -> None:
@@ -156,7 +156,7 @@ def test_scores_of_earlier_attempts_are_read_from_their_manifests(storage: Folde
     fence = Fence(attempt=3, horizon=2, pinned=CheckpointName(4, 2))
     with closing(CheckpointWriter(storage, fence, CheckpointPolicy(), quiet)) as writer:
         writer.save(snapshot(5))
-    assert [str(name) for name in checkpoint.complete(storage)] == ["0000000002-1", "0000000004-2", "0000000005-3"]
+    assert [str(name) for name in listing.complete(storage)] == ["0000000002-1", "0000000004-2", "0000000005-3"]
 
 
 def test_rubbish_that_cannot_be_deleted_costs_no_checkpoint(

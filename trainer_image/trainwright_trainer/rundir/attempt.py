@@ -8,27 +8,17 @@ import socket
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from enum import Enum
 from typing import Any
 
-from trainwright_api.problems import Mistakes, Problem
-from trainwright_trainer.errors import AlreadyDone
-from trainwright_trainer.rundir import checkpoint, layout, sameness
+from trainwright_api.problems import Mistakes
+from trainwright_trainer.rundir import checkpoint, layout, listing, sameness
 from trainwright_trainer.rundir.checkpoint import Checkpoint
 from trainwright_trainer.rundir.layout import CheckpointName
 from trainwright_trainer.rundir.manifest import Damaged
-from trainwright_trainer.rundir.record import Run, Start, read_run
+from trainwright_trainer.rundir.place import How, look, refuse
+from trainwright_trainer.rundir.record import Start, read_run
 from trainwright_trainer.rundir.retention import Fence
 from trainwright_trainer.rundir.storage import Storage
-
-
-class How(Enum):
-    """What to do with a run that is there already. CONTINUE, for pods: go on with it, or begin where there is none."""
-
-    NEW = "new"
-    RESUME = "resume"
-    OVERWRITE = "overwrite"
-    CONTINUE = "continue"
 
 
 @dataclass(frozen=True)
@@ -57,23 +47,6 @@ class Attempt:
         return self.storage.exists(layout.start(self.number + 1))
 
 
-def look(storage: Storage, job: Mapping[str, Any], how: How) -> Run | None:
-    """The run that is there, if `job` may go on with it or replace it; reads little and writes nothing.
-
-    For the very start of a command, before the data are read. `job` is the resolved job as plain JSON. Raises Mistakes
-    (the place is taken, or the job is another one), AlreadyDone, EnvironmentFailure (it cannot be written).
-    """
-    run = read_run(storage)
-    if run is None:
-        _refuse_foreign(storage, how)
-    elif how is How.NEW:
-        raise Mistakes.one("", _TAKEN.format(storage.location, run))
-    elif how is not How.OVERWRITE:
-        _refuse_another_job(run, sameness.essence(job))
-    storage.check_writable()
-    return run
-
-
 def begin(
     storage: Storage,
     job: Mapping[str, Any],
@@ -95,7 +68,7 @@ def begin(
     essence = sameness.essence(job)
     kept = None if how is How.OVERWRITE else run
     if kept is not None and kept.start is not None:
-        _refuse(sameness.data_differs(kept.start.job, essence, (kept.start.content, content)))
+        refuse(sameness.data_differs(kept.start.job, essence, (kept.start.content, content)))
     start_from, notices = newest_usable(kept.storage, kept.first) if kept else _from_source(source)
     mine = number or (run.newest + 1 if run else 1)
     pinned = start_from.name if start_from else None
@@ -113,7 +86,7 @@ def begin(
 def newest_usable(storage: Storage, first: int = 1) -> tuple[Checkpoint | None, tuple[str, ...]]:
     """The newest whole checkpoint of attempts from `first` on, and one notice for each that was passed over."""
     notices: list[str] = []
-    for name in reversed(checkpoint.complete(storage)):
+    for name in reversed(listing.complete(storage)):
         if name.attempt < first:
             continue
         try:
@@ -125,7 +98,7 @@ def newest_usable(storage: Storage, first: int = 1) -> tuple[Checkpoint | None, 
 
 def clear_before(storage: Storage, number: int) -> None:
     """Delete all that attempts before `number` left. What a kill leaves of it, every reader passes over."""
-    for name in checkpoint.names(storage):
+    for name in listing.names(storage):
         if name.attempt < number:
             checkpoint.delete(storage, name)
     for entry in layout.SHARED:
@@ -134,33 +107,6 @@ def clear_before(storage: Storage, number: int) -> None:
         older = layout.attempt_number(entry.rstrip("/"))
         if older is not None and older < number:
             storage.delete_tree(layout.attempt_folder(older))
-
-
-_TAKEN = "{} holds another run ({}). Use --resume to go on with it, --overwrite to start anew, or another --output."
-
-
-def _refuse_foreign(storage: Storage, how: How) -> None:
-    """A folder without a run must be empty, or a file of ours could replace one of the user's."""
-    if how is How.RESUME:
-        raise Mistakes.one("", f"{storage.location} holds no run to go on with. Leave --resume out to begin one.")
-    others = [entry for entry in storage.list() if entry not in ("lost+found/", layout.ATTEMPTS)]
-    if others:
-        shown = ", ".join(others[:3]) + (", …" if len(others) > 3 else "")
-        raise Mistakes.one("", f"{storage.location} holds other things ({shown}) and no run. Give another --output.")
-
-
-def _refuse_another_job(run: Run, essence: Mapping[str, Any]) -> None:
-    if run.start is None:
-        return
-    _refuse(sameness.differences(run.start.job, essence))
-    if run.done and not sameness.raised(run.start.job, essence):
-        ended = f"{run.storage.location}: {run.name} is done"
-        raise AlreadyDone(f"{ended}. To train it further, raise trainer.epochs; to start anew, use --overwrite.")
-
-
-def _refuse(problems: list[Problem]) -> None:
-    if problems:
-        raise Mistakes(problems)
 
 
 def _from_source(source: Storage | None) -> tuple[Checkpoint | None, tuple[str, ...]]:

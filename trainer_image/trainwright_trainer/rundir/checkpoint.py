@@ -10,7 +10,7 @@ import torch
 
 from trainwright_trainer.rundir import hashing, shards
 from trainwright_trainer.rundir.hashing import Counted
-from trainwright_trainer.rundir.layout import CHECKPOINTS, CheckpointName
+from trainwright_trainer.rundir.layout import CheckpointName
 from trainwright_trainer.rundir.manifest import Block, Damaged, Entry, Manifest, Shard, score_of
 from trainwright_trainer.rundir.shards import SHARD_BYTES, Part
 from trainwright_trainer.rundir.snapshot import Snapshot
@@ -75,17 +75,6 @@ def sweep(storage: Storage, name: CheckpointName) -> None:
         delete(storage, name)
     else:
         _clear(storage, name, keep=[shard.file for shard in manifest.shards])
-
-
-def names(storage: Storage) -> list[CheckpointName]:
-    """All that have a folder, torn writes included, from old to new."""
-    found = (CheckpointName.parse(entry[:-1]) for entry in storage.list(CHECKPOINTS) if entry.endswith("/"))
-    return sorted(name for name in found if name is not None)
-
-
-def complete(storage: Storage) -> list[CheckpointName]:
-    """Those whose manifest is there, from old to new; whether they are undamaged only `read` knows."""
-    return [name for name in names(storage) if storage.exists(name.manifest)]
 
 
 def _aliases(tensors: Mapping[str, torch.Tensor]) -> dict[str, str]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from trainwright_trainer.rundir import checkpoint, jsontext, layout, outcome
+from trainwright_trainer.rundir import jsontext, layout, listing, outcome
 from trainwright_trainer.rundir.layout import CheckpointName
 from trainwright_trainer.rundir.outcome import Outcome
 from trainwright_trainer.rundir.storage import Storage
@@ -65,7 +65,7 @@ class Run:
 
     def checkpoints(self) -> list[CheckpointName]:
         """The complete ones, from old to new."""
-        return [name for name in checkpoint.complete(self.storage) if name.attempt >= self.first]
+        return [name for name in listing.complete(self.storage) if name.attempt >= self.first]
 
     def __str__(self) -> str:
         count = len(self.checkpoints())

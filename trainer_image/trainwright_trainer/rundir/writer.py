@@ -8,7 +8,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 from trainwright_api.job import CheckpointPolicy
 from trainwright_trainer.errors import EnvironmentFailure
-from trainwright_trainer.rundir import checkpoint
+from trainwright_trainer.rundir import checkpoint, listing
 from trainwright_trainer.rundir.layout import CheckpointName
 from trainwright_trainer.rundir.manifest import Damaged, score_of
 from trainwright_trainer.rundir.retention import Fence, Kept, doomed
@@ -110,8 +110,8 @@ class CheckpointWriter:
             self._told(str(name), f"older checkpoints could not be deleted: {error}")
 
     def _prune(self) -> None:
-        complete = checkpoint.complete(self._storage)
-        torn = set(checkpoint.names(self._storage)) - set(complete)
+        complete = listing.complete(self._storage)
+        torn = set(listing.names(self._storage)) - set(complete)
         kept = [Kept(name, self._score(name)) for name in complete]
         for name in [*doomed(kept, self._fence, self._policy), *filter(self._fence.may_delete, sorted(torn))]:
             checkpoint.delete(self._storage, name)
