@@ -101,3 +101,13 @@ def test_finish_can_be_called_twice(tmp_path):
     cache.write_column("features", "k", COLUMN)
     assert cache.finish() == ()
     assert cache.finish() == ()
+
+
+def test_what_killed_writers_left_is_swept_after_a_day(tmp_path):
+    (tmp_path / "features").mkdir()
+    old, young = tmp_path / "features/.writing-old", tmp_path / "features/.writing-young"
+    for path in (old, young):
+        path.touch()
+    os.utime(old, ns=(0, 0))
+    Cache(tmp_path).make()
+    assert files_in(tmp_path) == ["features/.writing-young"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -352,6 +353,17 @@ def test_a_damaged_entry_is_made_again_with_a_notice(parquet, columns, usual, tm
     assert not mended.cache_hit
     assert any("is damaged; it is made again" in notice for notice in mended.notices)
     assert plain(mended)[:3] == plain(cold)[:3]
+    assert prepare(usual(), path, seed=0).cache_hit
+
+
+def test_rows_that_nobody_counted_are_counted_again(parquet, columns, usual, tmp_path):
+    path = parquet(columns)
+    cold = prepare(usual(), path, seed=0)
+    cold.finish()
+    shutil.rmtree(tmp_path / ".trainwright_cache/rows")
+    found = prepare(usual(), path, seed=0)
+    found.finish()
+    assert plain(found) == plain(cold)
     assert prepare(usual(), path, seed=0).cache_hit
 
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
@@ -25,6 +26,8 @@ from trainwright_trainer.data.keys import digest
 from trainwright_trainer.errors import EnvironmentFailure
 
 FOLDER = ".trainwright_cache"
+_WRITING = ".writing-"
+_DAY = 86_400.0
 
 
 class Cache:
@@ -42,12 +45,18 @@ class Cache:
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             with NamedTemporaryFile(dir=self.folder, prefix=".probe-"):
-                pass
+                self._sweep()
         except OSError as error:
             raise EnvironmentFailure(
                 f"the cache cannot be written to {str(self.folder)!r} ({error.strerror}). "
                 "Set backend.cache_dir to a folder that can be written."
             ) from error
+
+    def _sweep(self) -> None:
+        """Removes what killed writers left. None lives for a day, so nobody's work is taken away."""
+        for path in self.folder.glob(f"*/{_WRITING}*"):
+            if time.time() - path.stat().st_mtime > _DAY:
+                path.unlink(missing_ok=True)
 
     def read_json(self, kind: str, key: str) -> dict[str, Any] | None:
         """The entry, or None."""
@@ -118,7 +127,7 @@ class Cache:
         folder = self.folder / kind
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            with NamedTemporaryFile(dir=folder, prefix=".writing-", delete=False) as file:
+            with NamedTemporaryFile(dir=folder, prefix=_WRITING, delete=False) as file:
                 try:
                     fill(file)
                     file.flush()

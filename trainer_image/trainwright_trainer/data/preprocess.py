@@ -73,6 +73,7 @@ def _read(
     if found is None:
         contents.start()
     lacking = [feature for feature in features if found is None or feature.name not in found.columns]
+    lacking = lacking or list(features[:1])  # only by reading some column can rows be counted
     preprocessing = config.preprocessing if found is None or found.parts is None else None
     raw = _raw(files, lacking, preprocessing)
     if found is not None:
