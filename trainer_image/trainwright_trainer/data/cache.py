@@ -17,6 +17,7 @@ import os
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import IO, Any
@@ -55,8 +56,9 @@ class Cache:
     def _sweep(self) -> None:
         """Removes what killed writers left. None lives for a day, so nobody's work is taken away."""
         for path in self.folder.glob(f"*/{_WRITING}*"):
-            if time.time() - path.stat().st_mtime > _DAY:
-                path.unlink(missing_ok=True)
+            with suppress(FileNotFoundError):  # its writer has just renamed it
+                if time.time() - path.stat().st_mtime > _DAY:
+                    path.unlink()
 
     def read_json(self, kind: str, key: str) -> dict[str, Any] | None:
         """The entry, or None."""
