@@ -55,8 +55,12 @@ def _from_column(split: Any, column: RawColumn) -> Parts:
         raise Mistakes.one(f"{_PATH}.column", f"column {split.column!r} {error}") from error
 
 
-def check_none_is_empty(parts: Parts, dropped: Sequence[Mask]) -> None:
-    """Raises `Mistakes` for parts without a row, or without one that no feature drops."""
+def check_none_is_empty(parts: Parts, dropped: Sequence[Mask], preprocessing: Any) -> None:
+    """Raises `Mistakes` for parts without a row, or without one that no feature drops.
+
+    A part whose share is 0 is empty by intent.
+    """
+    shares = getattr(preprocessing.split, "probabilities", None)
     all_rows = np.bincount(parts, minlength=UNSAMPLED + 1)
     valid = all_rows
     if dropped:
@@ -65,7 +69,7 @@ def check_none_is_empty(parts: Parts, dropped: Sequence[Mask]) -> None:
     lines = [
         Problem(_PATH, _empty_line(name, int(all_rows[part]), int(all_rows[:UNSAMPLED].sum())))
         for part, name in enumerate(SPLIT_NAMES)
-        if not valid[part]
+        if not valid[part] and (shares is None or shares[part] > 0)
     ]
     if lines:
         raise Mistakes(lines)

@@ -51,7 +51,7 @@ def prepare(
         raw, found = _read(files, contents, found, config, seed, features, processor)
         hit = found.is_whole(features)
         _complete(found, raw, config, seed, features, processor)
-    return _prepared(files, found, features, hit)
+    return _prepared(files, found, config, features, hit)
 
 
 def _beside(files: Files) -> Path:
@@ -112,7 +112,7 @@ def _complete(
 def _split(found: Found, raw: Raw, preprocessing: Any, seed: int) -> Parts:
     column = column_of(preprocessing)
     parts = parts_of(preprocessing, seed, raw.rows, None if column is None else raw.take(column))
-    check_none_is_empty(parts, [])
+    check_none_is_empty(parts, [], preprocessing)
     found.add_parts(parts, from_column=column is not None)
     return parts
 
@@ -132,10 +132,10 @@ def _complete_feature(found: Found, feature: Feature, raw: Raw, training: Sequen
     found.add_column(feature, passes.encode(feature, column, found.statistics[feature.name], processor))
 
 
-def _prepared(files: Files, found: Found, features: Sequence[Feature], hit: bool) -> Prepared:
+def _prepared(files: Files, found: Found, config: Any, features: Sequence[Feature], hit: bool) -> Prepared:
     parts = found.parts
     assert parts is not None, "the split is computed before the columns"
-    check_none_is_empty(parts, _dropped(found))
+    check_none_is_empty(parts, _dropped(found), config.preprocessing)
     notices = [notice for feature in features for notice in found.columns[feature.name].notices]
     return Prepared(
         dataset=files.dataset,
