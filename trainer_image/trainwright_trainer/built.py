@@ -1,12 +1,13 @@
 """What the contract allows and this version lacks: refused before anything is read, one line a gap.
 
-Words (types of features, encoders, …) are those of the registries, so a new file there is built as soon as its line is.
-Fields are listed here, by the path in the file; a field that is given its default asks for nothing and is let through.
+Words (types of features, encoders, …) stand here as they stand in the registries, which cannot be asked: they import
+torch. A test holds the two equal. Fields are listed by their path in the file; one that is given its default asks for
+nothing and is let through.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -20,46 +21,62 @@ BACKENDS = ("local",)
 SPLITS = ("random", "fixed", "hash")
 INPUTS = ("number", "binary", "category", "date", "vector")
 OUTPUTS = ("number", "binary", "category", "vector")
+_DENSE = ("passthrough", "dense")
+ENCODERS = {
+    "number": _DENSE,
+    "binary": _DENSE,
+    "category": ("passthrough", "dense", "sparse", "onehot"),
+    "date": ("embed", "wave"),
+    "vector": _DENSE,
+}
 COMBINERS = ("concat",)
 DECODERS = ("regressor", "classifier", "projector", "passthrough")
-OPTIMIZERS = ("sgd", "adam", "adamw", "adadelta", "adagrad", "adamax", "nadam", "rmsprop")
-NORMS = ("batch", "layer", "null")
-
-# Fields of built sections that nothing reads yet; `*` stands for one part of a path or more.
-UNBUILT_FIELDS = (
-    "config.hyperopt",
-    "config.base_model",
-    "config.prompt",
-    "config.generation",
-    "config.adapter",
-    "config.quantization",
-    "config.model_parameters",
-    "config.preprocessing.oversample_minority",
-    "config.preprocessing.undersample_majority",
-    "config.preprocessing.global_max_sequence_length",
-    "config.trainer.increase_batch_size_*",
-    "config.trainer.bucketing_field",
-    "config.trainer.enable_gradient_checkpointing",
-    "config.trainer.enable_profiling",
-    "config.trainer.profiler*",
-    "config.*_features[[]*].proc_column",
-    "config.*_features[[]*].preprocessing.computed_*",
-    "config.*_features[[]*].preprocessing.cache_encoder_embeddings",
-    "config.input_features[[]*].encoder.vocab",
-    "config.input_features[[]*].encoder.pretrained_embeddings",
-    "config.input_features[[]*].encoder.embeddings_on_cpu",
-    "config.input_features[[]*].encoder.input_size",
-    "config.output_features[[]*].reduce_input",
-    "config.output_features[[]*].reduce_dependencies",
-    "config.output_features[[]*].input_size",
-    "config.output_features[[]*].num_classes",
-    "config.output_features[[]*].calibration",
-    "config.output_features[[]*].vector_size",
-    "config.output_features[[]*].loss.class_similarities*",
-    "config.output_features[[]*].decoder.input_size",
-    "config.output_features[[]*].decoder.num_classes",
-    "config.output_features[[]*].decoder.output_size",
+LOSSES = (
+    "mean_squared_error",
+    "mean_absolute_error",
+    "mean_absolute_percentage_error",
+    "root_mean_squared_error",
+    "root_mean_squared_percentage_error",
+    "huber",
+    "binary_weighted_cross_entropy",
+    "softmax_cross_entropy",
 )
+OPTIMIZERS = ("sgd", "adam", "adamw", "adadelta", "adagrad", "adamax", "nadam", "rmsprop")
+NORMS = ("batch", "layer")
+
+# Fields of built sections that nothing reads yet, below `config`; `*` stands for one part of a path or more.
+UNBUILT_FIELDS = (
+    "hyperopt*",
+    "base_model",
+    "prompt",
+    "generation",
+    "adapter",
+    "quantization",
+    "model_parameters",
+    "preprocessing.oversample_minority",
+    "preprocessing.undersample_majority",
+    "preprocessing.global_max_sequence_length",
+    "trainer.increase_batch_size_*",
+    "trainer.bucketing_field",
+    "trainer.enable_gradient_checkpointing",
+    "trainer.enable_profiling",
+    "trainer.profiler*",
+)
+# The same, below a feature or below the defaults of a type of feature.
+UNBUILT_FIELDS_OF_FEATURES = (
+    "active",
+    "proc_column",
+    "preprocessing.computed_*",
+    "preprocessing.cache_encoder_embeddings",
+    "encoder.vocab",
+    "encoder.pretrained_embeddings",
+    "encoder.embeddings_on_cpu",
+    "reduce_input",
+    "reduce_dependencies",
+    "calibration",
+)
+# Words that a field of several kinds may hold, and that nothing acts on yet.
+UNBUILT_WORDS = {"trainer.learning_rate": "auto", "trainer.eval_batch_size": "auto"}
 
 
 def refuse_unbuilt(spec: TrainingJobSpec) -> None:
@@ -77,6 +94,9 @@ def _backend(backend: Backend) -> Iterator[str]:
         yield "backend.loader.fully_executed false (this version materialises the data set)"
     if backend.loader.window_size_bytes is not None:
         yield "backend.loader.window_size_bytes (this version shuffles all rows at once)"
+    for name in ("cache_credentials", "credentials"):
+        if getattr(backend, name) is not None:
+            yield f"backend.{name} (this version has files and folders, which need no keys)"
 
 
 def _other(spec: TrainingJobSpec) -> Iterator[str]:
@@ -101,22 +121,57 @@ def _config(config: ModelConfig) -> Iterator[str]:
     yield from _word("config.preprocessing.split.type", config.preprocessing.split, SPLITS)
     yield from _word("config.combiner.type", config.combiner, COMBINERS)
     yield from _word("config.trainer.optimizer.type", config.trainer.optimizer, OPTIMIZERS)
-    for position, feature in enumerate(config.input_features):
-        yield from _word(f"config.input_features[{position}].type", feature, INPUTS)
-    for position, feature in enumerate(config.output_features):
-        yield from _word(f"config.output_features[{position}].type", feature, OUTPUTS)
-        yield from _word(f"config.output_features[{position}].decoder.type", feature.decoder, DECODERS)
-    for path, value in _changed(config, "config"):
-        if any(fnmatchcase(path, pattern) for pattern in UNBUILT_FIELDS):
-            yield path
-        elif path.endswith(("norm", ".norm")) and value == "ghost":
-            yield f"{path} ghost (this version has {_listed(NORMS)})"
+    yield from _features(config)
+    yield from _defaults(config.defaults)
+    for path, value in _changed(config, ""):
+        yield from _field(path, value)
 
 
-def _word(path: str, section: Section, built: tuple[str, ...]) -> Iterator[str]:
+def _features(config: ModelConfig) -> Iterator[str]:
+    for position, source in enumerate(config.input_features):
+        yield from _word(f"config.input_features[{position}].type", source, INPUTS)
+        yield from _parts(f"config.input_features[{position}]", source, source.type)
+    for position, target in enumerate(config.output_features):
+        yield from _word(f"config.output_features[{position}].type", target, OUTPUTS)
+        yield from _parts(f"config.output_features[{position}]", target, target.type)
+
+
+def _defaults(defaults: Section | None) -> Iterator[str]:
+    for kind in defaults.model_fields_set if defaults is not None else ():
+        section: Section | None = getattr(defaults, kind)
+        if section is None:
+            continue
+        if kind in INPUTS:
+            yield from _parts(f"config.defaults.{kind}", section, kind)
+        else:
+            yield f"config.defaults.{kind} (this version has {_listed(INPUTS)})"
+
+
+def _parts(path: str, section: Section, kind: str) -> Iterator[str]:
+    """The words in a feature, or in the defaults of its type; a type that is not built is one gap, not four."""
+    tables = {"encoder": ENCODERS.get(kind, ()), "decoder": DECODERS, "loss": LOSSES}
+    for part, built in tables.items():
+        if kind in INPUTS and part in section.model_fields_set:
+            yield from _word(f"{path}.{part}.type", getattr(section, part), built)
+
+
+def _word(path: str, section: Section, built: Iterable[str]) -> Iterator[str]:
     word = str(section.model_dump(include={"type"})["type"])
     if word not in built:
         yield f"{path} {word} (this version has {_listed(built)})"
+
+
+def _field(path: str, value: Any) -> Iterator[str]:
+    features = (f"{above}.{name}" for above in _ABOVE_FEATURES for name in UNBUILT_FIELDS_OF_FEATURES)
+    if any(fnmatchcase(path, pattern) for pattern in (*UNBUILT_FIELDS, *features)):
+        yield f"config.{path}"
+    elif UNBUILT_WORDS.get(path) == value:
+        yield f"config.{path} {value} (this version has numbers)"
+    elif path.endswith("norm") and value == "ghost":
+        yield f"config.{path} ghost (this version has {_listed(NORMS)}, null)"
+
+
+_ABOVE_FEATURES = ("input_features[[]*]", "output_features[[]*]", *(f"defaults.{kind}" for kind in INPUTS))
 
 
 def _changed(value: Any, path: str, default: Any = None) -> Iterator[tuple[str, Any]]:
@@ -125,7 +180,7 @@ def _changed(value: Any, path: str, default: Any = None) -> Iterator[tuple[str, 
         for name in value.model_fields_set:
             field = type(value).model_fields[name]
             known = None if field.is_required() else field.get_default(call_default_factory=True)
-            yield from _changed(getattr(value, name), f"{path}.{name}", known)
+            yield from _changed(getattr(value, name), f"{path}.{name}" if path else name, known)
     elif isinstance(value, list | tuple) and any(isinstance(item, Section) for item in value):
         for position, item in enumerate(value):
             yield from _changed(item, f"{path}[{position}]")
@@ -133,5 +188,5 @@ def _changed(value: Any, path: str, default: Any = None) -> Iterator[tuple[str, 
         yield path, value
 
 
-def _listed(words: Mapping[str, Any] | tuple[str, ...]) -> str:
+def _listed(words: Iterable[str]) -> str:
     return ", ".join(words)

@@ -21,7 +21,7 @@ from trainwright_trainer.listeners import MetricsFile, Relay
 from trainwright_trainer.loader.batch import Layout
 from trainwright_trainer.loader.layout import layout_of
 from trainwright_trainer.loader.materialised import Split, materialise, sizes
-from trainwright_trainer.loop.decisive import decisive
+from trainwright_trainer.loop.decisive import decisive, own_metrics
 from trainwright_trainer.loop.evaluation import evaluate
 from trainwright_trainer.loop.plan import plan
 from trainwright_trainer.loop.train import Result as Fitted
@@ -179,7 +179,7 @@ class Training:
             epochs=-(-lengths.total_steps // lengths.steps_per_epoch),
             steps_per_epoch=lengths.steps_per_epoch,
             threads=torch.get_num_threads(),
-            validation_metric=decisive(trainer, outputs).name,
+            validation_metric=decisive(trainer, outputs, own_metrics(self.config)).name,
             attempt=self.attempt.number,
             epoch=start.snapshot.position.epoch if start else 0,
             step=start.snapshot.position.step if start else 0,
@@ -255,7 +255,7 @@ class Training:
 def _headline(config: ModelConfig, test: Mapping[str, Mapping[str, float]]) -> Iterator[tuple[str, float]]:
     """The scores worth a place in the last line: the deciding metric, and accuracy beside it."""
     outputs = {feature.name: feature.type for feature in config.output_features}
-    decides = decisive(config.trainer, outputs)
+    decides = decisive(config.trainer, outputs, own_metrics(config))
     for metric in dict.fromkeys((decides.metric, "accuracy")):
         value = test.get(decides.field, {}).get(metric)
         if value is not None:

@@ -55,3 +55,10 @@ def test_the_score_of_a_checkpoint():
     assert score_of("validation.late.roc_auc", scores) == 0.7
     assert score_of("validation.late.loss", scores) is None
     assert score_of("test.loss", scores) is None
+
+
+def test_an_outputs_own_default_decides_where_the_trainer_names_no_metric():
+    own = {"late": "accuracy", "delay": "r2"}
+    assert decisive(TrainerConfig(), OUTPUTS, own).name == "late.accuracy"
+    assert decisive(TrainerConfig(validation_field="delay"), OUTPUTS, own).name == "delay.r2"
+    assert decisive(TrainerConfig(validation_metric="loss"), OUTPUTS, own).name == "late.loss"

@@ -53,8 +53,9 @@ class Outputs(nn.ModuleDict):
 def _decoder(path: str, feature: OutputFeature, statistics: Mapping[str, Any], input_size: int) -> Decoder:
     agree(feature.input_size, input_size, f"{path}.input_size")
     width = width_of(feature.type, statistics)
-    if feature.type == "category":
-        agree(feature.num_classes, width, f"{path}.num_classes")
+    agree(feature.num_classes, width, f"{path}.num_classes")
+    if isinstance(feature, VectorOutput):
+        agree(feature.vector_size, width, f"{path}.vector_size")
     return DECODERS[feature.decoder.type](feature.decoder, input_size, width, f"{path}.decoder")
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
+from trainwright_api.config import ModelConfig
 from trainwright_api.config.metric_names import METRICS, Direction
 from trainwright_api.config.trainer import TrainerConfig
 from trainwright_api.problems import Mistakes, nearest
@@ -13,7 +15,7 @@ from trainwright_trainer.progress.events import Scores
 
 COMBINED = "combined"
 
-# What decides where the config does not say, by type of the first output.
+# What decides where neither the trainer section nor the output says it, by the output's type.
 DEFAULT_METRIC: Mapping[str, str] = {
     "number": "mean_squared_error",
     "binary": "roc_auc",
@@ -46,17 +48,25 @@ class Decisive:
         return value < best if self.direction == "min" else value > best
 
 
-def decisive(trainer: TrainerConfig, outputs: Mapping[str, str]) -> Decisive:
+def own_metrics(config: ModelConfig) -> dict[str, str]:
+    """Output feature → its `default_validation_metric`."""
+    return {feature.name: feature.default_validation_metric for feature in config.output_features}
+
+
+def decisive(
+    trainer: TrainerConfig, outputs: Mapping[str, str], own: Mapping[str, str] = MappingProxyType({})
+) -> Decisive:
     """`validation_field` and `validation_metric`. `outputs`: output feature → type, in the order of the config.
 
-    Without a field it is the first output that has the metric; without a metric, the field's own. Raises `Mistakes`.
+    Without a field it is the first output that has the metric; without a metric, the field's own: `own` by output,
+    else what its type has. Raises `Mistakes`.
     """
     field = trainer.validation_field or _field_with(trainer.validation_metric, outputs)
     if field != COMBINED and field not in outputs:
         raise Mistakes.one(
             "config.trainer.validation_field", _unknown(field, [*outputs, COMBINED], "no output feature")
         )
-    metric = trainer.validation_metric or _own(field, outputs)
+    metric = trainer.validation_metric or own.get(field) or _own(field, outputs)
     return of_metric(field, metric, outputs, "config.trainer.validation_metric")
 
 
@@ -95,9 +105,11 @@ class Measures:
     plateau: Decisive
 
 
-def measures_of(trainer: TrainerConfig, outputs: Mapping[str, str]) -> Measures:
+def measures_of(
+    trainer: TrainerConfig, outputs: Mapping[str, str], own: Mapping[str, str] = MappingProxyType({})
+) -> Measures:
     """Both of a trainer section. Without `reduce_on_plateau` its metric is not looked at. Raises `Mistakes`."""
-    validation = decisive(trainer, outputs)
+    validation = decisive(trainer, outputs, own)
     scheduler = trainer.learning_rate_scheduler
     if scheduler is None or not scheduler.reduce_on_plateau:
         return Measures(validation, validation)
@@ -109,5 +121,5 @@ def score_of(attribute: str, scores: Mapping[str, Scores]) -> float | None:
     """The value of `checkpoint.scoreAttribute`: `validation.loss` or `validation.late.roc_auc`; None where unknown."""
     split, _, rest = attribute.partition(".")
     field, _, metric = rest.rpartition(".")
-    value = scores.get(split, {}).get(field or COMBINED, {}).get(metric, math.nan)
+    value = scores.get("train" if split == "training" else split, {}).get(field or COMBINED, {}).get(metric, math.nan)
     return None if math.isnan(value) else float(value)

@@ -15,7 +15,7 @@ from trainwright_trainer.batching import Batching, check_losses_add_up
 from trainwright_trainer.loader.materialised import Split
 from trainwright_trainer.loop.best import Best
 from trainwright_trainer.loop.course import EARLY_STOPPING, EPOCHS, STOPPED, TRAIN_STEPS, Course, Saving
-from trainwright_trainer.loop.decisive import Measures, measures_of
+from trainwright_trainer.loop.decisive import Measures, measures_of, own_metrics
 from trainwright_trainer.loop.plan import plan
 from trainwright_trainer.loop.precision import Precision
 from trainwright_trainer.loop.rounds import Rounds
@@ -70,7 +70,8 @@ def train(
     trainer, policy, strategy = config.trainer, policy or CheckpointPolicy(), strategy or Single()
     check_losses_add_up({f.name: f.loss.type for f in config.output_features}, batching.passes(strategy.world))
     freeze(model, trainer.layers_to_freeze_regex)
-    measures = measures_of(trainer, {feature.name: feature.type for feature in config.output_features})
+    types = {feature.name: feature.type for feature in config.output_features}
+    measures = measures_of(trainer, types, own_metrics(config))
     precision = Precision(trainer, strategy.device)
     state = _state(model, trainer, measures, precision, new_metrics, seed, batching)
     if resume is not None:
