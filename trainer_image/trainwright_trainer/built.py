@@ -46,7 +46,6 @@ NORMS = ("batch", "layer")
 
 # Fields of built sections that nothing reads yet, below `config`; `*` stands for one part of a path or more.
 UNBUILT_FIELDS = (
-    "hyperopt*",
     "base_model",
     "prompt",
     "generation",
@@ -118,6 +117,8 @@ def _other(spec: TrainingJobSpec) -> Iterator[str]:
 def _config(config: ModelConfig) -> Iterator[str]:
     if config.model_type != "ecd":
         yield f"config.model_type {config.model_type} (this version has ecd)"
+    if config.hyperopt is not None:
+        yield "config.hyperopt"
     yield from _word("config.preprocessing.split.type", config.preprocessing.split, SPLITS)
     yield from _word("config.combiner.type", config.combiner, COMBINERS)
     yield from _word("config.trainer.optimizer.type", config.trainer.optimizer, OPTIMIZERS)
@@ -137,7 +138,7 @@ def _features(config: ModelConfig) -> Iterator[str]:
 
 
 def _defaults(defaults: Section | None) -> Iterator[str]:
-    for kind in defaults.model_fields_set if defaults is not None else ():
+    for kind in _given(defaults) if defaults is not None else ():
         section: Section | None = getattr(defaults, kind)
         if section is None:
             continue
@@ -177,7 +178,7 @@ _ABOVE_FEATURES = ("input_features[[]*]", "output_features[[]*]", *(f"defaults.{
 def _changed(value: Any, path: str, default: Any = None) -> Iterator[tuple[str, Any]]:
     """The leaves that a file gives and that are not their default: (path, value)."""
     if isinstance(value, Section):
-        for name in value.model_fields_set:
+        for name in _given(value):
             field = type(value).model_fields[name]
             known = None if field.is_required() else field.get_default(call_default_factory=True)
             yield from _changed(getattr(value, name), f"{path}.{name}" if path else name, known)
@@ -186,6 +187,11 @@ def _changed(value: Any, path: str, default: Any = None) -> Iterator[tuple[str, 
             yield from _changed(item, f"{path}[{position}]")
     elif value != default:
         yield path, value
+
+
+def _given(section: Section) -> list[str]:
+    """The fields that a file gives, in the order of the reference."""
+    return [name for name in type(section).model_fields if name in section.model_fields_set]
 
 
 def _listed(words: Iterable[str]) -> str:
