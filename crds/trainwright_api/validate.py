@@ -26,6 +26,7 @@ class Options:
     backend: str | None = None
     task: str | None = None
     model: str | None = None
+    seed: int | None = None
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ def _apply(options: Options, data: dict[str, Any]) -> None:
     spec = data.get("spec")
     if not isinstance(spec, dict):
         return
-    for name in ("dataset", "task", "model"):
+    for name in ("dataset", "task", "model", "seed"):
         if getattr(options, name) is not None:
             spec[name] = getattr(options, name)
     if options.model is not None:

@@ -69,10 +69,10 @@ def test_it_survives_the_run_folder():
 
 
 def test_a_root_is_refused_only_where_it_is_cut():
-    check_losses_add_up({"delay": "root_mean_squared_error"}, 1)
-    check_losses_add_up({"delay": "mean_squared_error"}, 4)
-    with pytest.raises(Mistakes, match="the root of a mean"):
-        check_losses_add_up({"delay": "root_mean_squared_percentage_error"}, 2)
+    check_losses_add_up(["root_mean_squared_error"], 1)
+    check_losses_add_up(["mean_squared_error"], 4)
+    with pytest.raises(Mistakes, match=r"config\.output_features\[1\]\.loss\.type: .* is the root of a mean"):
+        check_losses_add_up(["huber", "root_mean_squared_percentage_error"], 2)
 
 
 def test_an_automatic_learning_rate_is_not_built():

@@ -37,7 +37,7 @@ def train(
     from trainwright_trainer.run import run
     from trainwright_trainer.screen import Screen
 
-    options = Options(dataset, Path(output) if output else None, None, seed, resume, overwrite)
+    options = Options(dataset, str(output) if output else None, None, seed, resume, overwrite)
     path = Path("job.json") if isinstance(job, Mapping) else Path(job)
     text = json.dumps(job) if isinstance(job, Mapping) else None
     result = run("train", path, options, text=text, screen=Screen(quiet=quiet))

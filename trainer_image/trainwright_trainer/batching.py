@@ -8,7 +8,7 @@ only rounding.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -81,12 +81,12 @@ def _learning_rate(trainer: TrainerConfig, workers: int) -> float:
     return trainer.learning_rate * factor
 
 
-def check_losses_add_up(losses: Mapping[str, str], passes: int) -> None:
-    """Refuses a root-of-mean loss that would have to be summed over passes. `losses`: output feature → loss type."""
-    for name, word in losses.items():
+def check_losses_add_up(losses: Sequence[str], passes: int) -> None:
+    """Refuses a root-of-mean loss that would have to be summed over passes. `losses`: types, by output feature."""
+    for position, word in enumerate(losses):
         if word in _ROOTS and passes > 1:
             raise Mistakes.one(
-                f"output_features.{name}.loss.type",
+                f"config.output_features[{position}].loss.type",
                 f"{word} is the root of a mean over the whole batch, and this batch is cut into {passes} passes: "
                 "give a batch_size that holds the whole batch, or another loss",
             )

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 import tempfile
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -27,12 +29,12 @@ JOB_ENDINGS = (".yaml", ".yml", ".json")
 
 Job = Annotated[Path, typer.Argument(metavar="JOB.yaml", help="A TrainingJob, or a bare Ludwig config.")]
 Dataset = Annotated[str | None, typer.Option(metavar="PATH", help="Read this instead of the file's dataset.")]
-Output = Annotated[Path | None, typer.Option(metavar="DIR", help="The run's folder. Default: OUTPUT/NAME of the file.")]
+Output = Annotated[str | None, typer.Option(metavar="DIR", help="The run's folder. Default: OUTPUT/NAME of the file.")]
 Backend = Annotated[str | None, typer.Option(metavar="NAME", help="Run here instead of on the file's backend: local.")]
 Seed = Annotated[int | None, typer.Option(metavar="N", help="Use this seed instead of the file's.")]
 Resume = Annotated[str | None, typer.Option(metavar="[DIR]", help="Go on from the run's newest good checkpoint.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace a run that lies in the output folder.")]
-Model = Annotated[Path | None, typer.Option(metavar="DIR", help="A model folder. Default: OUTPUT/model.")]
+Model = Annotated[str | None, typer.Option(metavar="DIR", help="A model folder. Default: OUTPUT/model.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object a line.")]
 
 
@@ -77,7 +79,7 @@ def predict(
     job: Job,
     dataset: Dataset = None,
     output: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Where predictions go: .parquet or .csv, or a folder.")
+        str | None, typer.Option(metavar="FILE", help="Where predictions go: .parquet or .csv, or a folder.")
     ] = None,
     model: Model = None,
     json: Json = False,
@@ -107,7 +109,8 @@ def validate(job: Job, dataset: Dataset = None) -> None:
     """Check a file as the cluster would, in under a second."""
     from trainwright_api import yaml
 
-    loaded = yaml.load(job, dataset=dataset)
+    with _mistakes_of(job):
+        loaded = yaml.load(job, dataset=dataset)
     for notice in loaded.notices:
         typer.echo(f"{loaded.source}: {notice}")
     typer.echo(f"{loaded.source}: valid")
@@ -115,7 +118,7 @@ def validate(job: Job, dataset: Dataset = None) -> None:
 
 def _training_options(
     dataset: str | None,
-    output: Path | None,
+    output: str | None,
     backend: str | None,
     seed: int | None,
     resume: str | None,
@@ -124,14 +127,25 @@ def _training_options(
 ) -> Options:
     if resume is not None and overwrite:
         raise typer.BadParameter("--resume goes on with a run, --overwrite starts anew: give one of them")
-    folder = Path(resume) if resume else output
-    return Options(dataset, folder, backend, seed, resume is not None, overwrite, None, json)
+    if resume and output and Path(resume) != Path(output):
+        raise typer.BadParameter(f"--resume {resume} goes on in that folder, --output names {output}: give one of them")
+    return Options(dataset, resume or output, backend, seed, resume is not None, overwrite, None, json)
 
 
 def _do(task: str | None, job: Path, options: Options) -> None:
     from trainwright_trainer import run as story
 
-    story.run(task, job, options)
+    with _mistakes_of(job):
+        story.run(task, job, options)
+
+
+@contextmanager
+def _mistakes_of(job: Path) -> Iterator[None]:
+    """Mistakes are told with the name of the file that they are in."""
+    try:
+        yield
+    except Mistakes as mistakes:
+        _leave(mistakes.render(job.name or str(job)), ExitCode.MISTAKE)
 
 
 def _with_optional_value(arguments: list[str]) -> list[str]:
@@ -145,14 +159,10 @@ def _with_optional_value(arguments: list[str]) -> list[str]:
 
 def main() -> None:
     """The `trainwright` program. Ends with the exit codes of `errors.ExitCode`."""
-    arguments = _with_optional_value(sys.argv[1:])
-    source = next((word for word in arguments[1:] if not word.startswith("-")), "trainwright")
     try:
-        app(arguments)
+        app(_with_optional_value(sys.argv[1:]))
     except AlreadyDone as done:
         typer.echo(str(done))
-    except Mistakes as mistakes:
-        _leave(mistakes.render(Path(source).name), ExitCode.MISTAKE)
     except EnvironmentFailure as failure:
         _leave(str(failure), ExitCode.ENVIRONMENT)
     except MemoryError:

@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from trainwright_api import yaml
+from trainwright_api.backend import Backend, WorkerRange
 from trainwright_api.canonical import canonical, redacted
 from trainwright_api.config import ModelConfig, resolve
 from trainwright_api.job import TrainingJob, TrainingJobSpec
 from trainwright_api.problems import Mistakes
 from trainwright_api.validate import Options as Over
 from trainwright_trainer.built import refuse_unbuilt
+from trainwright_trainer.errors import not_built
 from trainwright_trainer.options import Options
 
 TASKS_OF_A_MODEL = ("evaluate", "predict")
@@ -62,23 +64,21 @@ class Job:
 def read_job(task: str | None, path: Path, options: Options, text: str | None = None) -> Job:
     """Read, check and resolve a file, or the `text` that stands for one. Raises `Mistakes`."""
     text = yaml.text_of(path) if text is None else text
-    over = Over(options.dataset, options.backend, task, _model(task, path.stem, text, options))
+    over = Over(options.dataset, options.backend, task, _model(task, path.stem, text, options), options.seed)
     loaded = yaml.loads(text, path.name, options=over)
-    spec = _with_seed(loaded.job.spec, options.seed)
-    resource = loaded.job.model_copy(update={"spec": spec})
+    spec, name = loaded.job.spec, loaded.job.metadata.name or path.stem
     refuse_unbuilt(spec)
-    name = resource.metadata.name or path.stem
     return Job(
         path=path,
         options=options,
         name=name,
         task=spec.task,
-        resource=resource,
+        resource=loaded.job,
         config=resolve(spec.config) if spec.config else None,
         dataset=spec.dataset or "",
-        output=options.output or _output(spec, name),
+        output=_place(options.output) or _output(spec, name),
         model=Path(spec.model) if spec.model else None,
-        workers=_workers(loaded.declared.trainer.num_workers),
+        workers=_workers(loaded.declared, spec),
         text=loaded.text,
         notices=loaded.notices,
     )
@@ -87,7 +87,7 @@ def read_job(task: str | None, path: Path, options: Options, text: str | None = 
 def _model(task: str | None, stem: str, text: str, options: Options) -> str | None:
     """The model to measure: the one that is named, else the one that this very file trains."""
     if task not in TASKS_OF_A_MODEL or options.model is not None:
-        return None if options.model is None else str(options.model)
+        return options.model
     try:
         trained = yaml.loads(text, stem, options=Over(dataset=options.dataset or "-")).job
     except Mistakes:
@@ -95,14 +95,21 @@ def _model(task: str | None, stem: str, text: str, options: Options) -> str | No
     return str(_output(trained.spec, trained.metadata.name or stem) / "model")
 
 
-def _with_seed(spec: TrainingJobSpec, seed: int | None) -> TrainingJobSpec:
-    return spec if seed is None else spec.model_copy(update={"seed": seed})
-
-
 def _output(spec: TrainingJobSpec, name: str) -> Path:
     """Paths count from the working folder, in the file as on the command line."""
     return Path(spec.output or "out") / name
 
 
-def _workers(declared: object) -> int:
-    return declared if isinstance(declared, int) else 1
+def _place(output: str | None) -> Path | None:
+    if output is not None and "://" in output:
+        raise not_built("--output", output, "folders")
+    return Path(output) if output else None
+
+
+def _workers(declared: Backend, spec: TrainingJobSpec) -> int:
+    """Of a range the number is not known; where the file fixes the global batch, it does not matter."""
+    workers = declared.trainer.num_workers
+    fixed = spec.config is not None and spec.config.trainer.effective_batch_size != "auto"
+    if isinstance(workers, WorkerRange) and not fixed:
+        raise not_built("backend.trainer.num_workers", "as a range", "a number, or a fixed effective_batch_size")
+    return workers if isinstance(workers, int) else 1

@@ -15,13 +15,14 @@ import pyarrow.parquet
 import torch
 
 from trainwright_api.config import ModelConfig
+from trainwright_api.problems import Mistakes
 from trainwright_trainer.data.content import content_now
 from trainwright_trainer.data.files import find
 from trainwright_trainer.data.prepared import TEST, UNSAMPLED, Prepared
 from trainwright_trainer.data.preprocess import encode_with, prepare
 from trainwright_trainer.errors import EnvironmentFailure
 from trainwright_trainer.job import Job
-from trainwright_trainer.loader.batch import Layout
+from trainwright_trainer.loader.batch import Batch, Layout
 from trainwright_trainer.loader.layout import layout_of
 from trainwright_trainer.loader.materialised import Split, everything
 from trainwright_trainer.loop.evaluation import evaluate as evaluated
@@ -40,6 +41,13 @@ from trainwright_trainer.summaries import feature_summaries
 from trainwright_trainer.versions import versions
 
 ROWS_AT_A_TIME = 16_384
+
+# What the rows that judge a model are called: all of new data, or the test rows of the data of its training.
+_ROW = {"given": "row", "test": "test row"}
+_NO_ROW = {
+    "given": "no row of {!r} can judge the model: each lacks a target, or an input that drops the row.",
+    "test": "the model was trained on {!r} without test rows. Give other data with --dataset.",
+}
 
 
 @dataclass(frozen=True)
@@ -68,8 +76,10 @@ def evaluate(job: Job, screen: Screen) -> None:
     it = trained(str(job.model))
     data, part = _judged(it, job)
     screen.tell(data.notices, data.dataset)
-    metrics = model_metrics(it.config, it.statistics, figures=True)
     rows = _valid(it, data)
+    if not len(rows):
+        raise Mistakes.one("dataset", _NO_ROW[part].format(data.dataset))
+    metrics = model_metrics(it.config, it.statistics, figures=True)
     scores = evaluated(it.model, rows, ROWS_AT_A_TIME, metrics)
     shown = [f"{name}.{metric} {score(value)}" for name, found in scores.items() for metric, value in found.items()]
     page = ReportData(
@@ -88,7 +98,7 @@ def evaluate(job: Job, screen: Screen) -> None:
     folder.write("evaluation.html", [render(page).encode()])
     folder.write("evaluation.json", [json.dumps(finite(plain), indent=2).encode() + b"\n"])
     screen.say(
-        f"{data.dataset}: {count(len(rows))} {part} rows · " + " · ".join(shown),
+        f"{data.dataset}: {counted(len(rows), _ROW[part])} · " + " · ".join(shown),
         f"report {job.output / 'evaluation.html'} · scores {job.output / 'evaluation.json'}",
     )
 
@@ -106,6 +116,9 @@ def predict_test_rows(job: Job, model: Path, screen: Screen) -> None:
     it = trained(str(model))
     data, _ = _judged(it, job)
     split = _valid(it, data)
+    if not len(split):
+        screen.say("no test row to predict: the split has none")
+        return
     table = _predicted(it, split).add_column(0, "row", pa.array(split.rows))
     _write(table, job.output / "test_predictions.parquet")
     screen.say(f"{counted(len(split), 'test row')} predicted: {job.output / 'test_predictions.parquet'}")
@@ -134,16 +147,15 @@ def _present(layout: Layout, data: Prepared) -> Layout:
 
 
 def _predicted(it: Trained, split: Split) -> pa.Table:
+    """One row for each of the split; of an empty one the columns alone."""
+    batches = split.batches(ROWS_AT_A_TIME) if len(split) else [Batch(split.floats, split.ints, split.rows)]
     with torch.inference_mode():
-        parts = [prediction_table(it.config, it.statistics, it.model(batch)) for batch in split.batches(ROWS_AT_A_TIME)]
+        parts = [prediction_table(it.config, it.statistics, it.model(batch)) for batch in batches]
     return pa.concat_tables(parts)
 
 
 def _write_predictions(it: Trained, data: Prepared, path: Path, screen: Screen) -> None:
     split = _valid(it, data)
-    if not len(split):
-        screen.say(f"{data.dataset}: no row can be predicted: each has an input that is missing")
-        return
     places = np.full(data.rows, -1, dtype=np.int64)
     places[split.rows] = np.arange(len(split))
     table = _predicted(it, split).take(pa.array(places, mask=places < 0))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
 
 @dataclass(frozen=True)
@@ -11,10 +10,10 @@ class Options:
     """Overrides of one run. None means: as the file says."""
 
     dataset: str | None = None
-    output: Path | None = None
+    output: str | None = None
     backend: str | None = None
     seed: int | None = None
     resume: bool = False
     overwrite: bool = False
-    model: Path | None = None
+    model: str | None = None
     json: bool = False

@@ -45,7 +45,10 @@ def _train(job: Job, screen: Screen) -> Result:
         screen.tell(data.notices, Path(job.dataset).name)
         from trainwright_trainer.training import train_on
 
-        return train_on(data, job, storage, how, screen, stop)
+        try:
+            return train_on(data, job, storage, how, screen, stop)
+        finally:
+            data.finish()
 
 
 def _how(options: Options) -> How:

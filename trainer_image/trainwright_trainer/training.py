@@ -18,14 +18,13 @@ from trainwright_trainer.data.prepared import Prepared
 from trainwright_trainer.errors import EnvironmentFailure, StoppedRun
 from trainwright_trainer.job import Job
 from trainwright_trainer.listeners import MetricsFile, Relay
-from trainwright_trainer.loader.batch import Layout
 from trainwright_trainer.loader.layout import layout_of
 from trainwright_trainer.loader.materialised import Split, materialise, sizes
 from trainwright_trainer.loop.decisive import decisive, own_metrics
 from trainwright_trainer.loop.evaluation import evaluate
 from trainwright_trainer.loop.plan import plan
 from trainwright_trainer.loop.train import Result as Fitted
-from trainwright_trainer.loop.train import train
+from trainwright_trainer.loop.train import check, train
 from trainwright_trainer.metrics.figures import figures_of
 from trainwright_trainer.metrics.model import ModelMetrics, model_metrics
 from trainwright_trainer.model import DTYPES, Model
@@ -50,11 +49,25 @@ from trainwright_trainer.versions import versions
 
 
 def train_on(data: Prepared, job: Job, storage: Storage, how: How, screen: Screen, stop: StopRequest) -> Result:
-    """One attempt, from encoded columns to the report. Raises what `errors.py` lists, after writing the outcome."""
+    """One attempt, from encoded columns to the report. Raises what `errors.py` lists, after writing the outcome.
+
+    What can be known to be wrong before the first step is raised before there is an attempt.
+    """
+    assert job.config is not None
+    layout = layout_of(job.config, data.statistics)
+    splits = materialise(data, layout, DTYPES[job.config.trainer.precision])
+    model = Model(job.config, data.statistics, layout, job.spec.seed)
+    check(job.config, model, _given_batching(job))
     attempt = begin(storage, job.plain(), how, name=job.name, content=data.content or None, versions=versions())
     screen.say(*attempt.notices)
     with _told_in_the_folder(attempt):
-        return Training(data, job, attempt, screen, stop).run()
+        return Training(data, job, attempt, screen, stop).run(model, splits)
+
+
+def _given_batching(job: Job) -> Batching | None:
+    """None where the batch size is to be searched for."""
+    assert job.config is not None
+    return None if needs_search(job.config.trainer) else batching(job.config.trainer, job.workers)
 
 
 @contextmanager
@@ -79,10 +92,9 @@ class Training:
         self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
         self.metrics_file = MetricsFile(attempt)
 
-    def run(self) -> Result:
+    def run(self, model: Model, splits: dict[str, Split]) -> Result:
         shared_files.write_job(self.attempt, self.job.written())
-        splits, layout = self._load()
-        model = Model(self.config, self.data.statistics, layout, self.job.spec.seed).to(self.device)
+        model = model.to(self.device)
         batches = self._resolved_once(model, splits)
         fitted, relay = self._fit(model, splits, batches)
         metrics = self._test(model, splits, batches)
@@ -94,10 +106,6 @@ class Training:
         self.screen.say(*self.data.finish())
         return self._result(fitted, ended)
 
-    def _load(self) -> tuple[dict[str, Split], Layout]:
-        layout = layout_of(self.config, self.data.statistics)
-        return materialise(self.data, layout, DTYPES[self.config.trainer.precision]), layout
-
     def _resolved_once(self, model: Model, splits: Mapping[str, Split]) -> Batching:
         """What an earlier attempt of this run derived is taken from it; a tuned batch size is never tuned again."""
         before = None if self.attempt.fresh else shared_files.read_resolved(self.attempt)
@@ -106,9 +114,10 @@ class Training:
         return found
 
     def _batching(self, model: Model, splits: Mapping[str, Split]) -> Batching:
+        given = _given_batching(self.job)
+        if given is not None:
+            return given
         trainer, workers = self.config.trainer, self.job.workers
-        if not needs_search(trainer):
-            return batching(trainer, workers)
         limit = search_limit(trainer, workers)
         size = fastest_batch_size(trainer, model, splits["train"], limit, strategy=Single(self.device))
         self.screen.say(f"batch_size auto: {formats.count(size)} rows are the fastest here")

@@ -47,10 +47,15 @@ def prepare(
     found = look_up(cache, content, config, seed, features, processor) if content is not None else None
     hit = found is not None and found.is_whole(features)
     if found is None or not hit:
+        source.check(files, wanted_columns(features, config.preprocessing))  # a mistake leaves no folder behind
         cache.make()
         raw, found = _read(files, contents, found, config, seed, features, processor)
         hit = found.is_whole(features)
-        _complete(found, raw, config, seed, features, processor)
+        try:
+            _complete(found, raw, config, seed, features, processor)
+        except Mistakes:
+            found.cache.finish()  # nothing is left half-written
+            raise
     return _prepared(files, found, config, features, hit)
 
 

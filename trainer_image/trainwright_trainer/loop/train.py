@@ -68,8 +68,7 @@ def train(
     `Mistakes` for a loss that is not a number and for options that do not fit together.
     """
     trainer, policy, strategy = config.trainer, policy or CheckpointPolicy(), strategy or Single()
-    check_losses_add_up({f.name: f.loss.type for f in config.output_features}, batching.passes(strategy.world))
-    freeze(model, trainer.layers_to_freeze_regex)
+    check(config, model, batching, strategy.world)
     types = {feature.name: feature.type for feature in config.output_features}
     measures = measures_of(trainer, types, own_metrics(config))
     precision = Precision(trainer, strategy.device)
@@ -103,6 +102,14 @@ def train(
     finally:
         row_log.close()
     return _result(course, state, trainer)
+
+
+def check(config: ModelConfig, model: Trainable, batching: Batching | None, world: int = 1) -> None:
+    """Raises the `Mistakes` that `train` would raise before its first step."""
+    measures_of(config.trainer, {feature.name: feature.type for feature in config.output_features})
+    freeze(model, config.trainer.layers_to_freeze_regex)
+    if batching is not None:
+        check_losses_add_up([feature.loss.type for feature in config.output_features], batching.passes(world))
 
 
 def _state(

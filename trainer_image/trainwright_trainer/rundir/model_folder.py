@@ -103,5 +103,5 @@ def _why_none(storage: Storage) -> str:
     if run is not None:
         return f"{storage.location} is a run without a model yet ({run}). Go on with it by --resume."
     if not storage.list():
-        return f"{storage.location} is not there, or is empty. A model is what a run leaves in <output>/model."
+        return f"there is no model folder {storage.location}. A model is what a run leaves in <output>/model."
     return f"{storage.location} is no model: it holds no {ABOUT}. A model is what a run leaves in <output>/model."
