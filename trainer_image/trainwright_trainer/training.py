@@ -197,9 +197,11 @@ class Training:
     def _how_to_go_on(self, fitted: Fitted) -> str:
         position = fitted.position
         where = f"epoch {position.epoch + 1}, row {formats.count(position.rows)}"
+        options = {name: getattr(self.job.options, name) for name in ("dataset", "backend", "seed")}
+        given = "".join(f" --{name} {value}" for name, value in options.items() if value is not None)
         return (
             f"stopped by {self.stop.reason} at {where}; checkpoint written. "
-            f"Go on with: trainwright {self.job.task} {self.job.path} --output {self.job.output} --resume"
+            f"Go on with: trainwright {self.job.task} {self.job.path}{given} --output {self.job.output} --resume"
         )
 
     def _test(self, model: Model, splits: Mapping[str, Split], batches: Batching) -> ModelMetrics:
