@@ -1,0 +1,343 @@
+"""Real processes, real signals, real files. One `driver.py` a session forks them; a `Place` is one run's folder."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import random
+import select
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ruamel.yaml import YAML
+from safetensors.numpy import load_file
+
+from trainwright_trainer.rundir.layout import CheckpointName
+
+LONGEST = 120.0
+ENVIRONMENT = {
+    "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+    "HOME": os.environ.get("HOME", "/"),
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "JE_ARROW_MALLOC_CONF": "background_thread:false",
+}
+
+
+class Child:
+    """A process that `Driver` has started. Its end is waited for, never slept for."""
+
+    def __init__(self, driver: Driver, pid: int, output: Path, errors: Path) -> None:
+        self.pid = pid
+        self.returncode: int | None = None
+        self._driver, self._output, self._errors = driver, output, errors
+        self._descriptor = os.pidfd_open(pid)
+        self._end = select.poll()
+        self._end.register(self._descriptor, select.POLLIN)
+
+    def poll(self, seconds: float = 0) -> int | None:
+        """The exit status, or None while it lives; looks for so long at most."""
+        if self.returncode is None and self._end.poll(seconds * 1000):
+            self.returncode = self._driver.order({"wait": self.pid})
+            os.close(self._descriptor)
+        return self.returncode
+
+    def wait(self) -> int:
+        code = self.poll(LONGEST)
+        assert code is not None, f"still running after {LONGEST} s"
+        return code
+
+    def until(self, happened: Callable[[], bool]) -> None:
+        """Returns as soon as something has happened, while the process lives."""
+        while not happened():
+            assert self.poll(0.001) is None, f"ended with {self.returncode} first: {self.errors}{self.output}"
+
+    def send(self, number: signal.Signals) -> None:
+        assert self.poll() is None, f"ended with {self.returncode} before the signal: {self.errors}{self.output}"
+        os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        """SIGKILL, to a process that is alive: seen before, and proved by how it ended."""
+        self.send(signal.SIGKILL)
+        assert self.wait() == -signal.SIGKILL
+
+    @property
+    def output(self) -> str:
+        return self._output.read_text()
+
+    @property
+    def errors(self) -> str:
+        return self._errors.read_text()
+
+
+class Driver:
+    """Talks to `driver.py`."""
+
+    def __init__(self) -> None:
+        self.children: list[Child] = []
+        program = [sys.executable, "-W", "error", str(Path(__file__).with_name("driver.py"))]
+        self._process = subprocess.Popen(
+            program,
+            env=ENVIRONMENT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+        self._answer()
+
+    def order(self, order: Mapping[str, Any]) -> int:
+        assert self._process.stdin is not None
+        print(json.dumps(order), file=self._process.stdin, flush=True)
+        return self._answer()
+
+    def start(
+        self,
+        folder: Path,
+        *arguments: str | Path,
+        environment: Mapping[str, str] | None = None,
+        limits: Mapping[str, int] | None = None,
+    ) -> Child:
+        """A `trainwright` process in `folder`. `limits`: sizes in bytes by the names of `resource`."""
+        output, errors = (folder / f"{len(self.children)}.{name}" for name in ("out", "err"))
+        pid = self.order(
+            {
+                "arguments": [str(argument) for argument in arguments],
+                "environment": {**ENVIRONMENT, **(environment or {})},
+                "folder": str(folder),
+                "output": str(output),
+                "errors": str(errors),
+                "limits": dict(limits or {}),
+            }
+        )
+        self.children.append(Child(self, pid, output, errors))
+        return self.children[-1]
+
+    def close(self) -> None:
+        for child in self.children:
+            if child.poll() is None:
+                child.kill()
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.close()
+        self._process.wait(LONGEST)
+        self._process.stdout.close()
+
+    def _answer(self) -> int:
+        assert self._process.stdout is not None
+        return int(self._process.stdout.readline())
+
+
+@dataclass
+class Place:
+    """One run: its job, its folder, its processes, and what it leaves. The files are read, never asked for."""
+
+    driver: Driver
+    job: Path
+    run: Path
+    children: list[Child] = field(default_factory=list)
+
+    def start(self, *flags: str, limits: Mapping[str, int] | None = None) -> Child:
+        """`trainwright train`, with a row log of its own: a kill may cut the log's last line."""
+        environment = {"TRAINWRIGHT_ROW_LOG": str(self._log(len(self.children)))}
+        arguments = ("train", self.job.name, "--output", self.run, *flags)
+        child = self.driver.start(self.job.parent, *arguments, environment=environment, limits=limits)
+        self.children.append(child)
+        return child
+
+    def go_on(self) -> Child:
+        """`--resume`, or from the beginning where no attempt has begun yet."""
+        return self.start(*(["--resume"] if self.attempts() else []))
+
+    def finish(self, *flags: str) -> Child:
+        child = self.start(*flags)
+        assert child.wait() == 0, child.errors + child.output
+        return child
+
+    def attempts(self) -> list[dict[str, Any]]:
+        """Every start.json, in order."""
+        return [json.loads(path.read_text()) for path in sorted(self.run.glob("attempts/*/start.json"), key=_number)]
+
+    def outcome(self, attempt: int) -> dict[str, Any] | None:
+        path = self.run / f"attempts/{attempt}/outcome.json"
+        return json.loads(path.read_text()) if path.exists() else None
+
+    def weights(self) -> dict[str, Any]:
+        return load_file(self.run / "model/weights.safetensors")
+
+    def rounds(self) -> list[dict[str, Any]]:
+        """Of metrics.json, less what differs between two runs that do the same."""
+        changing = {"seconds", "rows_per_second", "attempt"}
+        rounds = json.loads((self.run / "metrics.json").read_text())["rounds"]
+        return [{key: value for key, value in round_.items() if key not in changing} for round_ in rounds]
+
+    def updates(self, child: Child) -> list[dict[str, Any]]:
+        """The row log of one process: attempt, step, rows. A last line that a kill has cut is no update."""
+        path = self._log(self.children.index(child))
+        lines = path.read_text().splitlines(keepends=True) if path.exists() else []
+        return [json.loads(line) for line in lines if line.endswith("\n")]
+
+    def joined(self) -> list[list[int]]:
+        """The rows of every update of the run: each attempt's log, cut where the next attempt begins."""
+        rows: list[list[int]] = []
+        begun = {start["attempt"]: _step(start["checkpoint"]) for start in self.attempts()}
+        for child in self.children:
+            for update in self.updates(child):
+                if update["attempt"] in begun:
+                    del rows[begun.pop(update["attempt"]) :]
+                assert update["step"] == len(rows) + 1
+                rows.append(update["rows"])
+        return rows
+
+    def checkpoints(self) -> list[Path]:
+        """The complete ones, from old to new."""
+        return [folder for folder in self._folders() if (folder / "manifest.json").exists()]
+
+    def being_written(self, attempt: int) -> list[Path]:
+        """Folders of an attempt's checkpoints without manifest, newer than its complete ones: no half deletions."""
+        mine = [folder for folder in self._folders() if _name(folder).attempt == attempt]
+        complete = [folder for folder in mine if (folder / "manifest.json").exists()]
+        return [folder for folder in mine if folder.name > max((one.name for one in complete), default="")]
+
+    def _log(self, process: int) -> Path:
+        return self.run.with_name(f"{self.run.name}-rows-{process}.jsonl")
+
+    def _folders(self) -> list[Path]:
+        return sorted(self.run.glob("checkpoints/*"), key=_name)
+
+
+def _number(path: Path) -> int:
+    return int(path.parent.name)
+
+
+def _name(folder: Path) -> CheckpointName:
+    name = CheckpointName.parse(folder.name)
+    assert name is not None
+    return name
+
+
+def _step(checkpoint: str | None) -> int:
+    return 0 if checkpoint is None else int(checkpoint.partition("-")[0])
+
+
+def write_rows(path: Path, rows: int) -> None:
+    draw = random.Random(1)
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["size", "open", "kind", "late"])
+        for _ in range(rows):
+            size, kind = draw.gauss(0, 1), draw.choice("abcd")
+            late = size + (kind == "a") + draw.gauss(0, 1) > 0.5
+            writer.writerow([f"{size:.4f}", draw.choice(["yes", "no"]), kind, ["no", "yes"][late]])
+
+
+def hard_job() -> dict[str, Any]:
+    """All that has a memory: dropout, batch norm, plateau, rounds in the middle of epochs, timed checkpoints.
+
+    With Adam's moments and the best weights a checkpoint is 4 MB, so that its writing can be met.
+    """
+    return {
+        "apiVersion": "trainwright.dev/v1alpha1",
+        "kind": "TrainingJob",
+        "metadata": {"name": "hard"},
+        "spec": {
+            "dataset": "rows.csv",
+            "config": {
+                "input_features": [
+                    {"name": "size", "type": "number"},
+                    {"name": "open", "type": "binary"},
+                    {"name": "kind", "type": "category"},
+                ],
+                "combiner": {
+                    "type": "concat",
+                    "num_fc_layers": 2,
+                    "output_size": 512,
+                    "norm": "batch",
+                    "dropout": 0.2,
+                },
+                "output_features": [{"name": "late", "type": "binary"}],
+                "trainer": {
+                    "batch_size": 32,
+                    "train_steps": 400,
+                    "learning_rate": 0.003,
+                    "early_stop": -1,
+                    "steps_per_checkpoint": 8,
+                    "learning_rate_scheduler": {
+                        "reduce_on_plateau": 3,
+                        "reduce_on_plateau_patience": 4,
+                        "reduce_eval_split": "validation",
+                    },
+                },
+            },
+            "backend": {"cache_dir": "cache"},
+            "checkpoint": {"numToKeep": 2, "everySeconds": 0.5},
+        },
+    }
+
+
+@pytest.fixture(scope="session")
+def driver() -> Iterator[Driver]:
+    driver = Driver()
+    yield driver
+    driver.close()
+
+
+@pytest.fixture
+def place(driver: Driver, tmp_path: Path) -> Callable[..., Place]:
+    """Makes a job and its place. `change(spec)` may edit the job; `run` is where it goes."""
+
+    def make(change: Callable[[dict[str, Any]], object] | None = None, run: Path | None = None) -> Place:
+        return written(driver, tmp_path, change, run)
+
+    return make
+
+
+def written(
+    driver: Driver, folder: Path, change: Callable[[dict[str, Any]], object] | None = None, run: Path | None = None
+) -> Place:
+    job = hard_job()
+    if change is not None:
+        change(job["spec"])
+    if not (folder / "rows.csv").exists():
+        write_rows(folder / "rows.csv", 1000)
+    YAML(typ="safe").dump(job, folder / "job.yaml")
+    return Place(driver, folder / "job.yaml", run or folder / "run")
+
+
+@pytest.fixture(scope="session")
+def undisturbed(driver: Driver, tmp_path_factory: pytest.TempPathFactory) -> Place:
+    """The hard job, done without a disaster."""
+    place = written(driver, tmp_path_factory.mktemp("undisturbed"))
+    place.finish()
+    return place
+
+
+@pytest.fixture
+def assert_same(undisturbed: Place) -> Callable[[Place], None]:
+    """A run is the undisturbed one: every update's rows, every round's scores, every bit of the weights."""
+
+    def check(place: Place) -> None:
+        assert place.joined() == undisturbed.joined()
+        assert place.rounds() == undisturbed.rounds()
+        assert_same_weights(place.weights(), undisturbed.weights())
+
+    return check
+
+
+def assert_same_weights(one: Mapping[str, Any], other: Mapping[str, Any]) -> None:
+    assert one.keys() == other.keys()
+    changed = [name for name in one if one[name].tobytes() != other[name].tobytes()]
+    assert not changed
+
+
+@pytest.fixture
+def lines() -> Callable[[str], Sequence[str]]:
+    """The lines of a text that hold anything."""
+    return lambda text: [line for line in text.splitlines() if line.strip()]

@@ -1,0 +1,78 @@
+"""Starts `trainwright` processes quickly: imports once, then forks for every start.
+
+Importing torch takes seconds, and the tests of this folder start and kill dozens of processes. This program has one
+thread when it forks (it checks), so a child is what `trainwright …` would be right after its imports: a process with its
+own signals, files, limits and exit status, which ends as Python ends. Orders come as lines of JSON on standard input:
+
+    {"arguments": […], "environment": {…}, "folder": "…", "output": "…", "errors": "…", "limits": {"FSIZE": …}}  → pid
+    {"wait": pid}  → its exit status, as subprocess gives it
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import sys
+from typing import Any
+
+import safetensors.torch  # noqa: F401
+import torch
+
+import trainwright_trainer.run
+import trainwright_trainer.training  # noqa: F401
+from trainwright_trainer import cli
+
+PAGE = resource.getpagesize()
+
+
+def serve() -> None:
+    """Answers orders until the input ends. In a child it returns after the child's work has been done."""
+    answers = os.dup(1)
+    _say(answers, os.getpid())
+    for line in sys.stdin:
+        order = json.loads(line)
+        if "wait" in order:
+            answer = os.waitstatus_to_exitcode(os.waitpid(order["wait"], 0)[1])
+        else:
+            assert len(os.listdir("/proc/self/task")) == 1, "forking with threads is not safe"
+            answer = os.fork()
+            if not answer:
+                os.close(answers)
+                _become(order)
+                cli.main()
+                return
+        _say(answers, answer)
+
+
+def _say(answers: int, number: int) -> None:
+    os.write(answers, f"{number}\n".encode())
+
+
+def _become(order: dict[str, Any]) -> None:
+    os.environ.clear()
+    os.environ.update(order["environment"])
+    os.chdir(order["folder"])
+    sys.argv = ["trainwright", *order["arguments"]]
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+    opened = [os.open(os.devnull, os.O_RDONLY), *(os.open(order[name], flags) for name in ("output", "errors"))]
+    for number, file in enumerate(opened):
+        os.dup2(file, number)
+        os.close(file)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for name, size in order["limits"].items():
+        resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (_limit(name, size), resource.RLIM_INFINITY))
+
+
+def _limit(name: str, size: int) -> int:
+    """A limit of memory counts from what the process has now."""
+    if name != "AS":
+        return size
+    with open("/proc/self/statm", encoding="ascii") as file:
+        return size + int(file.read().split()[0]) * PAGE
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    serve()

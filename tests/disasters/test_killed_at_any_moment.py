@@ -1,0 +1,93 @@
+"""kill -9 at any moment, as often as you like: the run ends as if nothing had been."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+TOTAL = 400
+EARLY, BETWEEN, WRITES = 5, 10, 5
+
+
+def killed_early(run, draw):
+    """At any moment of the first half second: while it reads, while it begins, in the first steps."""
+    child = run.go_on()
+    child.poll(draw.uniform(0, 0.5))
+    child.kill()
+
+
+def killed_between(run, draw):
+    """A little after so many updates, at whatever it does then."""
+    child, updates = run.go_on(), draw.randint(1, 16)
+    child.until(lambda: len(run.updates(child)) >= updates)
+    child.poll(draw.uniform(0, 0.02))
+    child.kill()
+
+
+def killed_in_a_write(run, draw):
+    """While a checkpoint is written. Returns whether its folder had no manifest right before the kill, and has none."""
+    child = run.go_on()
+    child.until(lambda: run.being_written(run.attempts()[-1]["attempt"]) if run.attempts() else [])
+    child.poll(draw.uniform(0, 0.003))
+    before = run.being_written(run.attempts()[-1]["attempt"])
+    child.kill()
+    return bool(before) and before == run.being_written(run.attempts()[-1]["attempt"])
+
+
+def chain(run, draw, early, between, writes):
+    """Kills in a random order; the writes among them are tried again until so many were met. Returns all kills."""
+    kinds = ["early"] * early + ["between"] * between + ["write"] * writes
+    draw.shuffle(kinds)
+    met = 0
+    for kind in kinds:
+        if kind == "early":
+            killed_early(run, draw)
+        elif kind == "between":
+            killed_between(run, draw)
+        else:
+            met += killed_in_a_write(run, draw)
+    while met < writes:
+        met += killed_in_a_write(run, draw)
+    return len(run.children)
+
+
+def test_twenty_kills_change_nothing(place, assert_same):
+    run = place()
+    assert chain(run, random.Random(20), EARLY, BETWEEN, WRITES) >= 20
+    last = run.go_on()
+    assert last.wait() == 0, last.errors
+    assert_same(run)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(5))
+def test_other_kills_change_nothing(place, assert_same, seed):
+    run = place()
+    assert chain(run, random.Random(seed), EARLY, BETWEEN, WRITES) >= 20
+    last = run.go_on()
+    assert last.wait() == 0, last.errors
+    assert_same(run)
+
+
+def test_kills_after_the_last_update_leave_a_run_that_can_be_ended(place, assert_same):
+    run, draw = place(), random.Random(1)
+    child = run.start()
+    child.until(lambda: len(run.updates(child)) == TOTAL)
+    child.kill()
+    for _ in range(3):
+        child, attempt = run.go_on(), len(run.attempts()) + 1
+        child.until(lambda attempt=attempt: len(run.attempts()) == attempt)
+        child.poll(draw.uniform(0, 0.05))
+        child.kill()
+    last = run.go_on()
+    assert last.wait() == 0, last.errors
+    assert_same(run)
+    assert run.outcome(len(run.attempts()))["class"] == "done"
+
+
+def test_a_kill_before_the_first_attempt_leaves_a_free_place(place):
+    run = place()
+    run.start().kill()
+    assert not run.attempts()
+    assert not list(run.run.glob("*"))
