@@ -9,8 +9,7 @@ from typing import Any
 import torch
 
 from trainwright_api.config.trainer import TrainerConfig
-
-DTYPES = {"float32": torch.float32, "float64": torch.float64}
+from trainwright_trainer.model import DTYPES
 
 
 class Precision:
@@ -26,10 +25,6 @@ class Precision:
         self._kind = torch.float16 if half else torch.bfloat16
         self._device = device.type
         self.scaler = torch.amp.GradScaler(device.type) if self._mixed and half else None
-
-    @property
-    def mixed(self) -> bool:
-        return self._mixed
 
     def autocast(self) -> AbstractContextManager[Any]:
         return torch.autocast(self._device, self._kind) if self._mixed else nullcontext()
