@@ -26,9 +26,9 @@ def run(
 
     Raises what `errors.py` lists.
     """
-    warm_imports()
     screen = screen or Screen(as_json=options.json)
     job = read_job(task, path, options, text)
+    warm_imports()
     screen.tell(job.notices, path.name)
     try:
         return TASKS[job.task](job, screen)
