@@ -2,8 +2,120 @@
 
 from __future__ import annotations
 
+import copy
+import json
 import os
+import random
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
 
 # Read when torch is first imported, which no conftest above a test does before this line.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
+JOB: Mapping[str, Any] = {
+    "dataset": "data.csv",
+    "config": {
+        "input_features": [
+            {"name": "size", "type": "number"},
+            {"name": "open", "type": "binary"},
+            {"name": "kind", "type": "category"},
+        ],
+        "output_features": [{"name": "late", "type": "binary"}],
+        "trainer": {"epochs": 1, "batch_size": 32},
+    },
+}
+CACHE = ".trainwright_cache"
+
+
+def table(rows: int = 200) -> list[str]:
+    """The lines of a CSV file whose target follows `size`, with noise."""
+    draws = random.Random(7)
+    lines = ["size,open,kind,late"]
+    for _ in range(rows):
+        size = draws.gauss(0, 1)
+        late = "yes" if size + draws.gauss(0, 0.5) > 0 else "no"
+        lines.append(f"{size:.3f},{draws.choice(['yes', 'no'])},{draws.choice('abc')},{late}")
+    return lines
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a command ended."""
+
+    code: int
+    out: str
+    err: str
+
+
+class Workplace:
+    """A folder with a data set of 200 rows, where commands of the program are run."""
+
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+        self.folder, self._monkeypatch, self._capsys = folder, monkeypatch, capsys
+        monkeypatch.chdir(folder)
+        self.data(*table())
+
+    def data(self, *lines: str, name: str = "data.csv") -> str:
+        """Writes a file of these lines and answers its name."""
+        (self.folder / name).write_text("\n".join(lines) + "\n")
+        return name
+
+    def job(self, change: Callable[[dict[str, Any]], object] | None = None, name: str = "job.yaml") -> str:
+        """Writes a job, changed by `change`, and answers its name."""
+        whole = copy.deepcopy(dict(JOB))
+        if change is not None:
+            change(whole)
+        (self.folder / name).write_text(json.dumps(whole))
+        return name
+
+    def run(self, *arguments: str) -> Ended:
+        """`trainwright ARGUMENTS` in this process."""
+        from trainwright_trainer import cli
+
+        self._monkeypatch.setattr(sys, "argv", ["trainwright", *arguments])
+        self._capsys.readouterr()
+        try:
+            cli.main()
+            code = 0
+        except SystemExit as end:
+            code = int(end.code or 0)
+        return Ended(code, *self._capsys.readouterr())
+
+    def done(self, *arguments: str) -> Ended:
+        """A command that has to succeed."""
+        ended = self.run(*arguments)
+        assert (ended.code, ended.err) == (0, "")
+        return ended
+
+    def refused(self, *arguments: str, code: int = 2) -> str:
+        """What a command says that has to end with a mistake, and to leave everything as it was."""
+        before = self.files()
+        ended = self.run(*arguments)
+        assert ended.code == code, (ended.out, ended.err)
+        assert "Traceback" not in ended.out + ended.err
+        assert self.files() == before
+        assert not list(self.folder.rglob(".writing-*"))
+        return ended.err.removesuffix("\n")
+
+    def program(self, *arguments: str) -> Ended:
+        """`trainwright ARGUMENTS` as a process."""
+        command = [sys.executable, "-m", "trainwright_trainer", *arguments]
+        ended = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, timeout=120, check=False)
+        return Ended(ended.returncode, ended.stdout, ended.stderr)
+
+    def files(self) -> dict[str, bytes | None]:
+        """All files and folders with their content, but the entries of the cache."""
+        paths = (path for path in self.folder.rglob("*") if CACHE not in path.parts)
+        return {str(path.relative_to(self.folder)): None if path.is_dir() else path.read_bytes() for path in paths}
+
+
+@pytest.fixture
+def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Workplace:
+    return Workplace(tmp_path, monkeypatch, capsys)

@@ -82,8 +82,10 @@ def read(text: str) -> Document:
 
 def _syntax(error: MarkedYAMLError) -> str:
     found = f"{error.problem or error.context or ''}"
-    mark = error.problem_mark or error.context_mark
     meaning = next((meaning for words, meaning in _SYNTAX if words in found), f"not YAML: {found}")
+    marks = (error.problem_mark, error.context_mark)
+    # What is never closed is noticed at the end of the file; people look for where it was opened.
+    mark = next(filter(None, reversed(marks) if meaning.endswith("never closed") else marks), None)
     return f"line {mark.line + 1}: {meaning}" if mark else meaning
 
 

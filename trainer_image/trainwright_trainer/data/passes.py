@@ -104,7 +104,8 @@ def encode(feature: Feature, column: CleanColumn, statistics: Statistics, proces
         encoded = list(processor.map_blocks(one, zip(column.blocks, column.first_rows, strict=True)))
     values = _filled(encoded)
     unseen = sum(block.unseen for block in encoded)
-    lines = [*module.notices(feature, statistics), *_notices(feature, column.unreadable, unseen, values.null_count)]
+    unread = column.unreadable + sum(block.unknown for block in encoded)
+    lines = [*module.notices(feature, statistics), *_notices(feature, unread, unseen, values.null_count)]
     return Column(values, tuple(lines))
 
 

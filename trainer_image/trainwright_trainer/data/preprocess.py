@@ -45,18 +45,19 @@ def prepare(
     contents = Contents(files, cache)
     content = contents.remembered()
     found = look_up(cache, content, config, seed, features, processor) if content is not None else None
-    hit = found is not None and found.is_whole(features)
+    hit, raw = found is not None and found.is_whole(features), None
     if found is None or not hit:
         source.check(files, wanted_columns(features, config.preprocessing))  # a mistake leaves no folder behind
         cache.make()
         raw, found = _read(files, contents, found, config, seed, features, processor)
         hit = found.is_whole(features)
-        try:
+    try:
+        if raw is not None:
             _complete(found, raw, config, seed, features, processor)
-        except Mistakes:
-            found.cache.finish()  # nothing is left half-written
-            raise
-    return _prepared(files, found, config, features, hit)
+        return _prepared(files, found, config, features, hit)
+    except Mistakes:
+        found.cache.finish()  # nothing is left half-written
+        raise
 
 
 def _beside(files: Files) -> Path:

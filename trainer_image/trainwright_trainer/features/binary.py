@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -131,7 +132,8 @@ def encode(feature: Feature, values: pa.Array, statistics: Statistics, first_row
         return settle(encoded, [(missing, feature.strategy, statistics["fill"])])
     if feature.is_target:
         return settle(encoded, [(missing, feature.strategy, statistics["fill"])], unseen)
-    return settle(encoded, [(np.isnan(encoded), feature.strategy, statistics["fill"])])
+    settled = settle(encoded, [(np.isnan(encoded), feature.strategy, statistics["fill"])])
+    return replace(settled, unknown=int(np.count_nonzero(unseen)))
 
 
 def _flags(values: pa.Array, statistics: Statistics) -> Any:

@@ -49,12 +49,16 @@ class Cleaned:
 
 @dataclass(frozen=True)
 class Encoded:
-    """A block as the model sees it. A null is dropped, or filled from a row before or after where a mask says so."""
+    """A block as the model sees it. A null is dropped, or filled from a row before or after where a mask says so.
+
+    `unseen` rows are dropped for a value that no training row has; `unknown` ones have one that counts as missing.
+    """
 
     values: pa.Array
     forward: Mask | None = None
     backward: Mask | None = None
     unseen: int = 0
+    unknown: int = 0
 
 
 class FeatureType(Protocol):

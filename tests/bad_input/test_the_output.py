@@ -1,0 +1,113 @@
+"""Folders that must not be written to, runs that are not there, and models that are none."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+
+def epochs(count):
+    return lambda job: job["config"]["trainer"].update(epochs=count)
+
+
+@pytest.fixture
+def trained(workplace):
+    """A finished run in `out`."""
+    workplace.done("train", workplace.job(), "--output", "out")
+    return workplace
+
+
+def test_another_run(trained):
+    assert trained.refused("train", "job.yaml", "--output", "out") == (
+        "job.yaml: out holds another run (job, 1 checkpoint, ended: done). "
+        "Use --resume to go on with it, --overwrite to start anew, or another --output."
+    )
+
+
+def test_overwrite_starts_anew(trained):
+    before = trained.folder / "out/metrics.json"
+    first = json.loads(before.read_text())["end"]["test"]
+    assert "done in" in trained.done("train", "job.yaml", "--output", "out", "--overwrite").out
+    assert json.loads(before.read_text())["end"]["test"] == first
+    assert [path.name for path in (trained.folder / "out/attempts").iterdir()] == ["2"]
+
+
+def test_other_files(workplace):
+    workplace.data("my thesis", name="thesis.txt")
+    (workplace.folder / "mine").mkdir()
+    (workplace.folder / "thesis.txt").rename(workplace.folder / "mine/thesis.txt")
+    line = "job.yaml: mine holds other things (thesis.txt) and no run. Give another --output."
+    job = workplace.job()
+    assert workplace.refused("train", job, "--output", "mine") == line
+    assert workplace.refused("train", job, "--output", "mine", "--overwrite") == line
+
+
+def test_a_file_in_its_place(workplace):
+    said = workplace.refused("train", workplace.job(), "--output", "data.csv/out", code=3)
+    assert said.startswith("data.csv/out")
+    assert said.endswith(": a file stands where a folder is needed")
+
+
+@pytest.mark.parametrize("arguments", [("--resume",), ("--output", "gone", "--resume"), ("--resume", "gone")])
+def test_resume_without_a_run(workplace, arguments):
+    where = "gone" if "gone" in arguments else "out/job"
+    assert workplace.refused("train", workplace.job(), *arguments) == (
+        f"job.yaml: {where} holds no run to go on with. Leave --resume out to begin one."
+    )
+
+
+def test_resume_of_a_run_that_is_done(trained):
+    before = trained.files()
+    assert trained.done("train", "job.yaml", "--resume", "out").out == (
+        "out: job is done. To train it further, raise trainer.epochs; to start anew, use --overwrite.\n"
+    )
+    assert trained.files() == before
+
+
+def test_resume_of_another_job(trained):
+    def change(job):
+        job["config"]["trainer"]["batch_size"] = 64
+
+    said = trained.refused("train", trained.job(change), "--resume", "out")
+    assert said == "job.yaml: config.trainer.batch_size: is 64, the run has 32"
+    assert trained.refused("train", trained.job(), "--resume", "out", "--seed", "3") == (
+        "job.yaml: seed: is 3, the run has 42"
+    )
+
+
+def test_resume_on_other_data(trained):
+    lines = (trained.folder / "data.csv").read_text().splitlines()
+    trained.data(*lines, "0.5,yes,a,no")
+    said = trained.refused("train", trained.job(epochs(2)), "--resume", "out")
+    assert said == "job.yaml: dataset: its content is not the data that the run was begun with"
+
+
+@pytest.mark.parametrize("command", ["predict", "evaluate"])
+def test_a_model_that_is_none(workplace, command):
+    job = workplace.job()
+    (workplace.folder / "empty").mkdir()
+    for place in ("gone", "empty", "data.csv"):
+        assert workplace.refused(command, job, "--model", place) == (
+            f"job.yaml: model: there is no model folder {place}. A model is what a run leaves in <output>/model."
+        )
+    assert workplace.refused(command, job, "--model", ".").startswith("job.yaml: model: . is no model: it holds no ")
+    assert "out/job/model" in workplace.refused(command, job)
+
+
+def test_a_model_that_is_damaged(trained):
+    weights = trained.folder / "out/model/weights.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-1])
+    said = trained.refused("predict", "job.yaml", "--model", "out", "--output", "p.csv")
+    assert said.startswith("job.yaml: model: out/model/weights.safetensors is damaged: ")
+
+
+def test_as_a_process(workplace):
+    workplace.data("mine", name="thesis.txt")
+    job, before = workplace.job(), workplace.files()
+    ended = workplace.program("train", job, "--output", ".")
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err == (
+        "job.yaml: . holds other things (data.csv, job.yaml, thesis.txt) and no run. Give another --output.\n"
+    )
+    assert workplace.files() == before
