@@ -1,8 +1,8 @@
 """The floor: the shortest hand-written PyTorch program with the arithmetic of bench/tabular.yaml.
 
 Reads one Parquet file (n0-n9 numbers, c0-c4 categories, b0 binary; target y), splits 0.7/0.1/0.2, z-scores, embeds each
-category in min(50, its words) dimensions, one hidden layer of 256, Adam 1e-3, global-norm clipping 0.5, 2 epochs at batch 1,024, validation after each,
-test at the end. It may become faster, never slower.
+category in min(50, its words) dimensions, one hidden layer of 256, Adam 1e-3, global-norm clipping 0.5, 2 epochs at
+batch 1,024, validation after each, test at the end. It may become faster, never slower.
 
     python bench/floor.py make DIR [ROWS]     writes DIR/t<ROWS>.parquet
     python bench/floor.py DIR/t1000000.parquet

@@ -1,0 +1,54 @@
+"""The programs beside the examples: they make the data that they say they make, and the demo goes to its end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from ruamel.yaml import YAML
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+# Known only after a flight has left.
+AFTERWARDS = {"dep_time", "dep_delay", "arr_time", "arr_delay", "air_time"}
+MODELS = {"trainwright", "logistic regression", "gradient boosting"}
+
+
+def test_flights_holds_nothing_that_is_known_only_afterwards(flights: Path) -> None:
+    names = set(pq.read_schema(flights).names)
+    assert "late" in names
+    assert not names & AFTERWARDS
+
+
+def test_flights_keeps_the_flights_that_never_arrived(flights: Path) -> None:
+    late = pq.read_table(flights, columns=["late"])["late"]
+    assert len(late) == 3_000
+    assert 0 < late.null_count < 0.05 * len(late)
+
+
+def test_flights_spreads_few_rows_over_the_whole_year(flights: Path) -> None:
+    months = pq.read_table(flights, columns=["month"])["month"]
+    assert len(months.unique()) == 12
+
+
+def test_every_column_of_flights_is_an_input_the_target_or_the_split(flights: Path) -> None:
+    config = YAML(typ="safe").load(EXAMPLES / "flights" / "flights.yaml")["spec"]["config"]
+    features = {feature["name"] for feature in config["input_features"] + config["output_features"]}
+    assert set(pq.read_schema(flights).names) == {*features, config["preprocessing"]["split"]["column"]}
+
+
+def test_small_data_are_what_their_program_writes(project: Path, run_python: Callable[..., str]) -> None:
+    run_python("examples/small/make_data.py")
+    written = (project / "examples" / "small" / "weather.csv").read_bytes()
+    assert written == (EXAMPLES / "small" / "weather.csv").read_bytes()
+
+
+@pytest.mark.usefixtures("flights")
+def test_demo_prints_three_scores_and_where_things_lie(run_python: Callable[..., str]) -> None:
+    printed = run_python("examples/flights/demo.py")
+    closing = printed.split("test ROC-AUC")[1].splitlines()
+    scores = {name: float(line.split()[-1]) for line in closing for name in MODELS if name in line}
+    assert set(scores) == MODELS
+    assert all(0.5 < score < 1 for score in scores.values())
+    assert "out/flights/report.html" in printed

@@ -1,0 +1,54 @@
+"""Every YAML file under examples/ is valid and trains. A new file is found by itself.
+
+A bare Ludwig config names no data: those of its folder have a line in `DATA`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from ruamel.yaml import YAML
+
+from trainwright_api import yaml
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+FILES = sorted(EXAMPLES.rglob("*.yaml"))
+DATA = {"small": "examples/small/weather.csv"}
+each_file = pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(EXAMPLES)))
+
+
+def keys_of(path: Path) -> set[str]:
+    return set(YAML(typ="safe").load(path))
+
+
+def data_of(path: Path) -> str | None:
+    """What to give with --dataset, where the file itself names no data."""
+    return DATA[path.parent.name] if "input_features" in keys_of(path) else None
+
+
+def test_there_are_examples_of_all_three_forms() -> None:
+    forms = [keys_of(path) for path in FILES]
+    assert any("apiVersion" in form for form in forms)
+    assert any("config" in form for form in forms)
+    assert any("input_features" in form for form in forms)
+
+
+@each_file
+def test_is_valid_and_draws_no_notice(path: Path) -> None:
+    loaded = yaml.load(path, dataset=data_of(path))
+    assert loaded.notices == ()
+
+
+@pytest.mark.usefixtures("flights")
+@each_file
+def test_trains_to_its_end(path: Path, project: Path, run_python: Callable[..., str]) -> None:
+    name, data = path.relative_to(EXAMPLES), data_of(path)
+    run = project / "out" / name.with_suffix("")
+    named = [] if data is None else ["--dataset", data]
+    run_python("-m", "trainwright_trainer", "train", f"examples/{name}", "--output", str(run), *named)
+    end = json.loads((run / "metrics.json").read_text())["end"]
+    assert all(score is not None for scores in end["test"].values() for score in scores.values())
+    assert (run / "report.html").stat().st_size > 0
