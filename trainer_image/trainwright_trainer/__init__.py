@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 def train(
     job: str | Path | Mapping[str, Any],
     *,
-    dataset: str | None = None,
+    dataset: str | Path | None = None,
     output: str | Path | None = None,
+    backend: str | None = None,
     seed: int | None = None,
     resume: bool = False,
     overwrite: bool = False,
@@ -37,9 +38,10 @@ def train(
     from trainwright_trainer.run import run
     from trainwright_trainer.screen import Screen
 
-    options = Options(dataset, str(output) if output else None, None, seed, resume, overwrite)
+    places = [None if place is None else str(place) for place in (dataset, output)]
+    options = Options(*places, backend, seed, resume, overwrite)
     path = Path("job.json") if isinstance(job, Mapping) else Path(job)
-    text = json.dumps(job) if isinstance(job, Mapping) else None
+    text = json.dumps(job, default=str) if isinstance(job, Mapping) else None
     result = run("train", path, options, text=text, screen=Screen(quiet=quiet))
     assert result is not None
     return result
