@@ -106,7 +106,14 @@ class Workplace:
 
     def program(self, *arguments: str) -> Ended:
         """`trainwright ARGUMENTS` as a process."""
-        command = [sys.executable, "-m", "trainwright_trainer", *arguments]
+        return self._process("-m", "trainwright_trainer", *arguments)
+
+    def python(self, code: str) -> Ended:
+        """Python's `code` as a process."""
+        return self._process("-c", code)
+
+    def _process(self, *arguments: str) -> Ended:
+        command = [sys.executable, *arguments]
         ended = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, timeout=120, check=False)
         return Ended(ended.returncode, ended.stdout, ended.stderr)
 

@@ -1,0 +1,137 @@
+"""The command line: what it takes, how it ends, what it prints."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import pytest
+
+from trainwright_trainer import cli, run
+from trainwright_trainer.errors import AlreadyDone, EnvironmentFailure, StoppedRun
+from trainwright_trainer.options import Options
+
+COMMANDS = ("train", "experiment", "evaluate", "predict", "preprocess", "run", "validate")
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """What the story is asked to do, in place of doing it."""
+    calls = []
+    monkeypatch.setattr(run, "run", lambda task, path, options: calls.append((task, str(path), options)))
+    return calls
+
+
+def test_help_names_every_command(workplace):
+    out = workplace.done("--help").out
+    assert all(f"  {command}" in out for command in COMMANDS)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help(workplace, command):
+    assert "JOB.yaml" in workplace.done(command, "--help").out
+
+
+def test_every_flag_arrives(workplace, asked):
+    workplace.done("train", "a.yaml", "--dataset", "d", "--output", "o", "--backend", "local", "--seed", "3", "--json")
+    workplace.done("evaluate", "a.yaml", "--dataset", "d", "--output", "o", "--model", "m", "--json")
+    workplace.done("predict", "a.yaml", "--dataset", "d", "--output", "o", "--model", "m", "--json")
+    workplace.done("preprocess", "a.yaml", "--dataset", "d", "--backend", "local", "--seed", "3", "--json")
+    workplace.done("experiment", "a.yaml", "--overwrite")
+    workplace.done("run", "a.yaml", "--output", "o")
+    measured = Options(dataset="d", output="o", model="m", json=True)
+    assert asked == [
+        ("train", "a.yaml", Options(dataset="d", output="o", backend="local", seed=3, json=True)),
+        ("evaluate", "a.yaml", measured),
+        ("predict", "a.yaml", measured),
+        ("preprocess", "a.yaml", Options(dataset="d", backend="local", seed=3, json=True)),
+        ("experiment", "a.yaml", Options(overwrite=True)),
+        (None, "a.yaml", Options(output="o")),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "output"),
+    [
+        (("a.yaml", "--resume"), None),
+        (("--resume", "a.yaml"), None),
+        (("a.yaml", "--resume", "--json"), None),
+        (("a.yaml", "--output", "o", "--resume"), "o"),
+        (("a.yaml", "--resume", "--output", "o"), "o"),
+        (("a.yaml", "--resume", "o"), "o"),
+        (("a.yaml", "--resume=o"), "o"),
+        (("a.yaml", "--output", "o", "--resume", "o"), "o"),
+        (("--resume", "o", "a.yaml"), "o"),
+    ],
+)
+def test_resume_takes_a_folder_or_none(workplace, asked, arguments, output):
+    workplace.done("train", *arguments)
+    (found,) = asked
+    assert (found[1], found[2].resume, found[2].output) == ("a.yaml", True, output)
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "out", "err"),
+    [
+        (AlreadyDone("out: job is done"), 0, "out: job is done\n", ""),
+        (EnvironmentFailure("out: the disk is full"), 3, "", "out: the disk is full\n"),
+        (MemoryError(), 3, "", "not enough memory on this machine\n"),
+        (StoppedRun("stopped by SIGINT at epoch 1"), 75, "", "stopped by SIGINT at epoch 1\n"),
+    ],
+)
+def test_how_a_run_can_end(workplace, monkeypatch, error, code, out, err):
+    monkeypatch.setattr(run, "run", lambda *_: (_ for _ in ()).throw(error))
+    ended = workplace.run("train", "a.yaml")
+    assert (ended.code, ended.out, ended.err) == (code, out, err)
+
+
+def test_a_bug_is_one_line_and_its_traceback_a_file(workplace, monkeypatch):
+    monkeypatch.setattr(cli.tempfile, "tempdir", str(workplace.folder))
+    monkeypatch.setattr(run, "run", lambda *_: {}["gone"])
+    ended = workplace.run("train", "a.yaml")
+    (file,) = workplace.folder.glob("trainwright-*.log")
+    assert (ended.code, ended.out) == (1, "")
+    assert ended.err == f"internal error, a bug of trainwright's; the traceback is in {file}\n"
+    assert "KeyError: 'gone'" in file.read_text()
+
+
+def test_validate_says_what_it_says_at_once(workplace):
+    job = workplace.job(lambda job: job.update(backend={"type": "ray", "trainer": {"type": "ddp"}}))
+    notice = "job.yaml: backend.trainer.type is read as backend.trainer.strategy\n"
+    assert workplace.done("validate", job).out == f"{notice}job.yaml: valid\n"
+
+
+def test_validate_takes_a_bare_config_with_data(workplace):
+    bare = json.loads((workplace.folder / workplace.job()).read_text())["config"]
+    workplace.data(json.dumps(bare), name="bare.yaml")
+    assert workplace.done("validate", "bare.yaml", "--dataset", "gone.csv").out == "bare.yaml: valid\n"
+
+
+def test_help_and_validate_import_no_torch(workplace):
+    workplace.job()
+    for arguments in (["--help"], ["validate", "job.yaml"]):
+        code = (
+            "import sys; from trainwright_trainer import cli\n"
+            f"sys.argv = ['trainwright', *{arguments!r}]\n"
+            "try: cli.main()\n"
+            "except SystemExit as end: assert not end.code, end.code\n"
+            "assert not {'torch', 'pyarrow', 'numpy'} & set(sys.modules)\n"
+        )
+        ended = workplace.python(code)
+        assert (ended.code, ended.err) == (0, "")
+
+
+def test_json_is_one_object_a_line(workplace):
+    lines = workplace.done("train", workplace.job(), "--output", "out", "--json").out.splitlines()
+    events = [json.loads(line)["event"] for line in lines]
+    assert events[0] == "started"
+    assert events[-1] == "ended"
+    assert "evaluated" in events
+
+
+def test_the_program_is_installed():
+    from importlib.metadata import entry_points
+
+    (found,) = entry_points(group="console_scripts", name="trainwright")
+    assert found.load() is cli.main
+    assert sys.modules["trainwright_trainer.cli"] is cli

@@ -1,0 +1,152 @@
+"""The story of a run, from a file to what it leaves behind; and the same from Python."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import pytest
+
+import trainwright_trainer
+from trainwright_api.problems import Mistakes
+from trainwright_trainer.errors import AlreadyDone
+
+
+def preprocessing(**section):
+    return lambda job: job["config"].update(preprocessing=section)
+
+
+def read(path):
+    return json.loads(path.read_text())
+
+
+def test_what_a_run_leaves_behind(workplace):
+    ended = workplace.done("train", workplace.job())
+    left = workplace.folder / "out/job"
+    names = ["attempts", "checkpoints", "job.yaml", "logs", "metrics.json", "model", "report.html", "resolved.json"]
+    assert sorted(path.name for path in left.iterdir()) == names
+    assert (left / "job.yaml").read_text() == (workplace.folder / "job.yaml").read_text()
+    assert read(left / "attempts/1/outcome.json")["class"] == "done"
+    assert ended.out.splitlines()[-1].endswith(" · model out/job/model · report out/job/report.html")
+
+
+def test_the_second_run_reads_no_raw_byte(workplace):
+    """The file stays the same by all that is remembered of it, but nothing can be read from it any more."""
+    workplace.done("train", workplace.job(), "--output", "one")
+    path = workplace.folder / "data.csv"
+    before = path.stat()
+    with path.open("r+b") as file:
+        file.write(bytes(before.st_size))
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert "job: cache hit " in workplace.done("train", "job.yaml", "--output", "two").out
+    one, two = (read(workplace.folder / run / "metrics.json")["end"]["test"] for run in ("one", "two"))
+    assert one == two
+
+
+def test_preprocess_then_train(workplace):
+    first = workplace.done("preprocess", workplace.job()).out
+    assert first.startswith("data.csv: 200 rows; cache ")
+    assert first.endswith(" written\n")
+    assert workplace.done("preprocess", "job.yaml").out.endswith(" was there\n")
+    assert not (workplace.folder / "out").exists()
+    assert "job: cache hit " in workplace.done("train", "job.yaml").out
+
+
+def test_a_cache_of_its_own(workplace):
+    workplace.done("preprocess", workplace.job(lambda job: job.update(backend={"cache_dir": "kept"})))
+    assert (workplace.folder / "kept/features").is_dir()
+    assert not (workplace.folder / ".trainwright_cache").exists()
+
+
+@pytest.mark.parametrize(
+    ("task", "left"), [("preprocess", None), ("train", "report.html"), ("experiment", "test_predictions.parquet")]
+)
+def test_run_does_what_the_file_names(workplace, task, left):
+    workplace.done("run", workplace.job(lambda job: job.update(task=task)))
+    assert (workplace.folder / "out").exists() == (left is not None)
+    assert left is None or (workplace.folder / "out/job" / left).exists()
+
+
+def test_seeds(workplace):
+    workplace.job()
+    folders = {"a": 3, "b": 3, "c": 4}
+    for folder, seed in folders.items():
+        workplace.done("train", "job.yaml", "--output", folder, "--seed", str(seed))
+    a, b, c = (read(workplace.folder / folder / "metrics.json")["end"]["test"] for folder in folders)
+    assert a == b
+    assert a != c
+    assert read(workplace.folder / "a/resolved.json")["resolved"]["seed"] == 3
+
+
+@pytest.mark.parametrize("arguments", [("--resume",), ("--resume", "out/job"), ("--output", "out/job", "--resume")])
+def test_resume_trains_further(workplace, arguments):
+    workplace.done("train", workplace.job())
+    workplace.job(lambda job: job["config"]["trainer"].update(epochs=2))
+    out = workplace.done("train", "job.yaml", *arguments).out
+    assert "attempt 2 goes on from epoch 1, step 5" in out
+    rounds = read(workplace.folder / "out/job/metrics.json")["rounds"]
+    assert [(row["attempt"], row["epoch"]) for row in rounds] == [(1, 0), (2, 1)]
+
+
+def split(*shares):
+    return preprocessing(split={"type": "random", "probabilities": list(shares)})
+
+
+def test_a_split_without_test_rows(workplace):
+    out = workplace.done("experiment", workplace.job(split(0.8, 0.2, 0.0)), "--output", "out").out
+    assert " / 0 test · " in out
+    assert "no test row to predict: the split has none\n" in out
+    assert read(workplace.folder / "out/metrics.json")["end"]["test"] == {}
+    assert " test " not in next(line for line in out.splitlines() if line.startswith("done in"))
+    assert workplace.refused("evaluate", "job.yaml", "--model", "out", "--output", "e") == (
+        "job.yaml: dataset: the model was trained on 'data.csv' without test rows. Give other data with --dataset."
+    )
+
+
+def test_a_split_without_validation_rows_keeps_the_last_weights(workplace):
+    def change(job):
+        split(0.8, 0.0, 0.2)(job)
+        job["config"]["trainer"]["epochs"] = 3
+
+    workplace.done("train", workplace.job(change), "--output", "out")
+    metrics = read(workplace.folder / "out/metrics.json")
+    assert [list(row["scores"]) for row in metrics["rounds"]] == [["train"]] * 3
+    assert metrics["end"]["best_epoch"] == 2
+
+
+def test_a_split_of_training_rows_alone(workplace):
+    assert " · 200 train / 0 validation / 0 test · " in workplace.done("train", workplace.job(split(1, 0, 0))).out
+
+
+class TestPython:
+    """`trainwright_trainer.train`."""
+
+    def test_a_file(self, workplace, capsys):
+        result = trainwright_trainer.train(workplace.job(), output="out", quiet=True)
+        assert capsys.readouterr() == ("", "")
+        assert result.test == read(workplace.folder / "out/metrics.json")["end"]["test"]
+        assert (str(result.model), str(result.report)) == ("out/model", "out/report.html")
+        assert (result.reason, result.best_epoch, len(result.history)) == ("epochs", 0, 1)
+
+    def test_a_dictionary(self, workplace):
+        whole = read(workplace.folder / workplace.job())
+        data = workplace.folder / whole.pop("dataset")
+        result = trainwright_trainer.train(whole, dataset=data, output=workplace.folder / "mine", seed=3, quiet=True)
+        assert result.model == workplace.folder / "mine/model"
+
+    def test_mistakes_are_raised_and_nothing_is_printed(self, workplace, capsys):
+        whole = read(workplace.folder / workplace.job())
+        whole["config"]["input_features"][0]["name"] = "sise"
+        with pytest.raises(Mistakes, match=r"'sise' is not in data\.csv\. Nearest: 'size'\."):
+            trainwright_trainer.train(whole, quiet=True)
+        assert capsys.readouterr() == ("", "")
+
+    def test_a_run_that_is_done(self, workplace):
+        trainwright_trainer.train(workplace.job(), output="out", quiet=True)
+        with pytest.raises(AlreadyDone, match="job is done"):
+            trainwright_trainer.train("job.yaml", output="out", resume=True, quiet=True)
+        trainwright_trainer.train("job.yaml", output="out", overwrite=True, quiet=True)
+
+    def test_what_is_printed_is_what_the_program_prints(self, workplace, capsys):
+        trainwright_trainer.train(workplace.job(), output="out")
+        assert capsys.readouterr().out.startswith("job: 200 rows · ")
