@@ -5,16 +5,15 @@ python -m bench --only scaling [--all]
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from math import log
+import math
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from bench.process import BUILD, measure, python
 from bench.results import Result, result
 from bench.tabular import data_of, ours
 
-START_UP = 1_000  # rows that take no time: what is left is the start of the program
-SIZES = (10_000, 100_000, 1_000_000)
+SIZES = (1_000, 10_000, 100_000, 1_000_000)  # the first is nothing but the start of the program
 LARGEST = 10_000_000
 MAKE_LARGEST = "from bench.scaling import write; write({path!r}, {rows})"
 
@@ -44,27 +43,41 @@ def large_data(rows: int) -> Path:
     return path
 
 
-def slope(seconds: Mapping[int, float]) -> float:
-    """The exponent e of seconds ∝ rows^e: the line of least squares through the logarithms."""
-    xs, ys = [log(rows) for rows in seconds], [log(value) for value in seconds.values()]
-    x_mean, y_mean = sum(xs) / len(xs), sum(ys) / len(ys)
-    covariance = sum((x - x_mean) * (y - y_mean) for x, y in zip(xs, ys, strict=True))
-    return covariance / sum((x - x_mean) ** 2 for x in xs)
+def exponent(seconds: Mapping[int, float]) -> float:
+    """The e of seconds = start-up + b · rows^e that fits best: the least squared relative error, in steps of 0.01."""
+    return min((step / 100 for step in range(30, 301)), key=lambda e: misfit(seconds, e))
+
+
+def misfit(seconds: Mapping[int, float], e: float) -> float:
+    """The sum of squared relative errors of the best start-up and b, neither below 0, for this e."""
+    largest = max(seconds)
+    points = [(1 / value, math.pow(rows / largest, e) / value) for rows, value in seconds.items()]
+    uu, uv, vv = products(points)
+    u_sum, v_sum = sum(u for u, _ in points), sum(v for _, v in points)
+    determinant = uu * vv - uv * uv
+    start_up, b = (u_sum * vv - v_sum * uv) / determinant, (v_sum * uu - u_sum * uv) / determinant
+    if start_up < 0:
+        start_up, b = 0.0, v_sum / vv
+    return sum(math.pow(start_up * u + b * v - 1, 2) for u, v in points)
+
+
+def products(points: Sequence[tuple[float, float]]) -> tuple[float, float, float]:
+    """The sums of u·u, u·v and v·v."""
+    return sum(u * u for u, _ in points), sum(u * v for u, v in points), sum(v * v for _, v in points)
 
 
 def run(*, largest: bool = False) -> dict[str, Result]:
-    """All lines of this benchmark. The exponent is of the time past the start-up, which does not grow."""
-    start_up = min(ours(data_of(START_UP), cold=True).process.seconds for _ in range(3))
-    found, grown = {f"scaling: {START_UP:,} rows": result(start_up, "s")}, {}
+    """All lines of this benchmark: the least time of each size, its memory, and how time grows."""
+    found, seconds = {}, {}
     for rows in (*SIZES, *((LARGEST,) if largest else ())):
         data = large_data(rows) if rows == LARGEST else data_of(rows)
         process = min((ours(data, cold=True).process for _ in range(repeats(rows))), key=lambda one: one.seconds)
         found[f"scaling: {rows:,} rows"] = result(process.seconds, "s")
         found[f"scaling: {rows:,} rows, memory"] = result(process.peak_mib, "MiB")
-        grown[rows] = max(process.seconds - start_up, 0.01)
-    return {**found, f"scaling: exponent to {max(grown):,} rows": result(slope(grown), "", "≤ 1.1")}
+        seconds[rows] = process.seconds
+    return {**found, f"scaling: exponent to {max(seconds):,} rows": result(exponent(seconds), "", "≤ 1.1")}
 
 
 def repeats(rows: int) -> int:
-    """Small sizes are repeated: their time past the start-up is of the size of the noise."""
+    """Small sizes are repeated: what they take beyond the start of the program is of the size of the noise."""
     return 3 if rows < 1_000_000 else 1
