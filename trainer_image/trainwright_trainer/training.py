@@ -12,6 +12,7 @@ import torch
 
 from trainwright_api.config import ModelConfig
 from trainwright_api.job import CheckpointPolicy
+from trainwright_trainer.backends import BACKENDS
 from trainwright_trainer.batch_size_search import fastest_batch_size
 from trainwright_trainer.batching import Batching, batching, needs_search, search_limit
 from trainwright_trainer.data.prepared import Prepared
@@ -43,7 +44,6 @@ from trainwright_trainer.rundir.storage import Storage
 from trainwright_trainer.rundir.writer import CheckpointWriter
 from trainwright_trainer.screen import Screen
 from trainwright_trainer.signals import StopRequest
-from trainwright_trainer.strategies.single import Single
 from trainwright_trainer.summaries import feature_summaries
 from trainwright_trainer.versions import versions
 
@@ -89,12 +89,12 @@ class Training:
         assert job.config is not None
         self.config: ModelConfig = job.config
         self.data, self.job, self.attempt, self.screen, self.stop = data, job, attempt, screen, stop
-        self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        self.strategy = BACKENDS[job.spec.backend.type]()
         self.metrics_file = MetricsFile(attempt)
 
     def run(self, model: Model, splits: dict[str, Split]) -> Result:
         shared_files.write_job(self.attempt, self.job.written())
-        model = model.to(self.device)
+        model = model.to(self.strategy.device)
         batches = self._resolved_once(model, splits)
         fitted, relay = self._fit(model, splits, batches)
         metrics = self._test(model, splits, batches)
@@ -119,7 +119,7 @@ class Training:
             return given
         trainer, workers = self.config.trainer, self.job.workers
         limit = search_limit(trainer, workers)
-        size = fastest_batch_size(trainer, model, splits["train"], limit, strategy=Single(self.device))
+        size = fastest_batch_size(trainer, model, splits["train"], limit, strategy=self.strategy)
         self.screen.say(f"batch_size auto: {formats.count(size)} rows are the fastest here")
         return batching(trainer, workers, size)
 
@@ -128,7 +128,7 @@ class Training:
             "name": self.job.name,
             "task": self.job.task,
             "backend": self.job.spec.backend.type,
-            "device": self.device.type,
+            "device": self.strategy.device.type,
             "workers": self.job.workers,
             "seed": self.job.spec.seed,
             "dataset": {"path": self.job.dataset, "content": self.data.content, "cache": self.data.cache_key},
@@ -155,7 +155,7 @@ class Training:
                 checkpoints=writer,
                 policy=policy,
                 listeners=[relay],
-                strategy=Single(self.device),
+                strategy=self.strategy,
                 resume=start.snapshot if start else None,
                 stop=self.stop.__bool__,
                 attempt=self.attempt.number,
@@ -208,7 +208,7 @@ class Training:
         """Of the best weights, on the test rows; the metrics stay empty where nothing is to be evaluated."""
         metrics = model_metrics(self.config, self.data.statistics, figures=True)
         if len(splits["test"]) and not self.config.trainer.skip_all_evaluation:
-            evaluate(model, splits["test"], batches.pass_rows, metrics, device=self.device)
+            evaluate(model, splits["test"], batches.pass_rows, metrics, device=self.strategy.device)
         return metrics
 
     def _save(self, model: Model) -> None:
