@@ -29,15 +29,15 @@ demo: setup ## train the flights example on 336,776 real flights and show how go
 test: setup browser ## lint, stale generated files, and every test but the slow ones
 	@$(MAKE) --no-print-directory lint
 	$(RUN) python -m trainwright_api.generate --check
-	$(RUN) pytest -m "not slow"
+	$(RUN) pytest -n auto -m "not slow"
 
 test-all: setup browser ## every test, the slow ones too; run before an issue is called resolved
-	$(RUN) pytest
+	$(RUN) pytest -n auto
 
 lint: setup ## ruff, mypy --strict, import-linter
 	$(RUN) ruff check .
 	$(RUN) ruff format --check .
-	$(RUN) mypy crds operator trainer_image
+	$(RUN) mypy crds operator trainer_image bench
 	$(RUN) lint-imports
 
 format: setup ## rewrite the code in the house's format
