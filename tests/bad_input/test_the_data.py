@@ -133,6 +133,16 @@ def test_a_split_that_leaves_parts_empty(workplace, lines, refused):
     ]
 
 
+def test_a_sample_that_leaves_parts_empty(workplace):
+    """Told before any column is looked at, whether the cache knows the rows or not."""
+    workplace.done("preprocess", workplace.job())
+    sample = workplace.job(lambda job: job["config"].update(preprocessing={"sample_size": 3}))
+    line = "  config.preprocessing.split  the validation part is empty: none of the 3 rows is in it."
+    assert line in workplace.refused("train", sample).splitlines()
+    workplace.data(*(workplace.folder / "data.csv").read_text().splitlines()[:-1])
+    assert line in workplace.refused("train", sample).splitlines()
+
+
 def test_a_fixed_split_that_leaves_a_part_empty(workplace, lines):
     workplace.data(*with_column(lines, "part", lambda row: row % 2))
     split = {"split": {"type": "fixed", "column": "part"}}

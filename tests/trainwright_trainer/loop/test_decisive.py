@@ -55,6 +55,7 @@ def test_the_score_of_a_checkpoint():
     assert score_of("validation.late.roc_auc", scores) == 0.7
     assert score_of("validation.late.loss", scores) is None
     assert score_of("test.loss", scores) is None
+    assert score_of("training.loss", {"train": {"combined": {"loss": 0.3}}}) == 0.3
 
 
 def test_an_outputs_own_default_decides_where_the_trainer_names_no_metric():

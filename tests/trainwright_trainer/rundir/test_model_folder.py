@@ -86,7 +86,7 @@ def test_a_kill_before_the_last_file_leaves_no_model(storage: FolderStorage, mon
 
 
 def test_what_is_no_model_is_told_apart(storage: FolderStorage, snapshot: Any, tmp_path: Path) -> None:
-    with pytest.raises(Mistakes, match=r"^model: .*nowhere is not there, or is empty\. A model is what a run leaves"):
+    with pytest.raises(Mistakes, match=r"^model: there is no model folder .*nowhere\. A model is what a run leaves"):
         model_folder.load(str(tmp_path / "nowhere"))
     begin(storage, {"spec": {}}, How.NEW, name="flights")
     checkpoint.write(storage, snapshot(5), 1)

@@ -103,6 +103,7 @@ def _complete(
 ) -> None:
     """Computes what is lacking, feature by feature, so that a raw column is let go before the next is encoded."""
     parts = found.parts if found.parts is not None else _split(found, raw, config.preprocessing, seed)
+    check_none_is_empty(parts, [], config.preprocessing)
     training = _training(parts, raw)
     problems: list[Problem] = []
     for feature in features:
@@ -118,7 +119,6 @@ def _complete(
 def _split(found: Found, raw: Raw, preprocessing: Any, seed: int) -> Parts:
     column = column_of(preprocessing)
     parts = parts_of(preprocessing, seed, raw.rows, None if column is None else raw.take(column))
-    check_none_is_empty(parts, [], preprocessing)
     found.add_parts(parts, from_column=column is not None)
     return parts
 
