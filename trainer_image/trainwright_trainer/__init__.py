@@ -38,8 +38,8 @@ def train(
     from trainwright_trainer.run import run
     from trainwright_trainer.screen import Screen
 
-    places = [None if place is None else str(place) for place in (dataset, output)]
-    options = Options(*places, backend, seed, resume, overwrite)
+    data, folder = (None if place is None else str(place) for place in (dataset, output))
+    options = Options(data, folder, backend, seed, resume, overwrite)
     path = Path("job.json") if isinstance(job, Mapping) else Path(job)
     text = json.dumps(job, default=str) if isinstance(job, Mapping) else None
     result = run("train", path, options, text=text, screen=Screen(quiet=quiet))
