@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import json
 import os
 import random
 import select
+import shutil
 import signal
 import subprocess
 import sys
@@ -41,6 +43,14 @@ class Child:
         self._descriptor = os.pidfd_open(pid)
         self._end = select.poll()
         self._end.register(self._descriptor, select.POLLIN)
+
+    def has_open(self, file: Path) -> bool:
+        """Whether it reads or writes a file right now."""
+        found = []
+        for descriptor in Path(f"/proc/{self.pid}/fd").iterdir():
+            with contextlib.suppress(FileNotFoundError):  # closed meanwhile
+                found.append(descriptor.readlink())
+        return file in found
 
     def poll(self, seconds: float = 0) -> int | None:
         """The exit status, or None while it lives; looks for so long at most."""
@@ -169,8 +179,10 @@ class Place:
         path = self.run / f"attempts/{attempt}/outcome.json"
         return json.loads(path.read_text()) if path.exists() else None
 
-    def weights(self) -> dict[str, Any]:
-        return load_file(self.run / "model/weights.safetensors")
+    def weights(self) -> dict[str, bytes]:
+        """Every bit of the model, by name."""
+        loaded = load_file(self.run / "model/weights.safetensors")
+        return {name: values.tobytes() for name, values in loaded.items()}
 
     def rounds(self) -> list[dict[str, Any]]:
         """Of metrics.json, less what differs between two runs that do the same."""
@@ -207,7 +219,7 @@ class Place:
         return [folder for folder in mine if folder.name > max((one.name for one in complete), default="")]
 
     def _log(self, process: int) -> Path:
-        return self.run.with_name(f"{self.run.name}-rows-{process}.jsonl")
+        return self.job.with_name(f"{self.run.name}-{process}.rows")
 
     def _folders(self) -> list[Path]:
         return sorted(self.run.glob("checkpoints/*"), key=_name)
@@ -291,16 +303,16 @@ def driver() -> Iterator[Driver]:
 
 @pytest.fixture
 def place(driver: Driver, tmp_path: Path) -> Callable[..., Place]:
-    """Makes a job and its place. `change(spec)` may edit the job; `run` is where it goes."""
+    """Makes a job and its place. `change(spec)` may edit the job; `run` is where it goes, in the folder of the test."""
 
-    def make(change: Callable[[dict[str, Any]], object] | None = None, run: Path | None = None) -> Place:
+    def make(change: Callable[[dict[str, Any]], object] | None = None, run: Path | str = "run") -> Place:
         return written(driver, tmp_path, change, run)
 
     return make
 
 
 def written(
-    driver: Driver, folder: Path, change: Callable[[dict[str, Any]], object] | None = None, run: Path | None = None
+    driver: Driver, folder: Path, change: Callable[[dict[str, Any]], object] | None = None, run: Path | str = "run"
 ) -> Place:
     job = hard_job()
     if change is not None:
@@ -308,7 +320,7 @@ def written(
     if not (folder / "rows.csv").exists():
         write_rows(folder / "rows.csv", 1000)
     YAML(typ="safe").dump(job, folder / "job.yaml")
-    return Place(driver, folder / "job.yaml", run or folder / "run")
+    return Place(driver, folder / "job.yaml", folder / run)
 
 
 @pytest.fixture(scope="session")
@@ -326,15 +338,59 @@ def assert_same(undisturbed: Place) -> Callable[[Place], None]:
     def check(place: Place) -> None:
         assert place.joined() == undisturbed.joined()
         assert place.rounds() == undisturbed.rounds()
-        assert_same_weights(place.weights(), undisturbed.weights())
+        assert place.weights() == undisturbed.weights()
 
     return check
 
 
-def assert_same_weights(one: Mapping[str, Any], other: Mapping[str, Any]) -> None:
-    assert one.keys() == other.keys()
-    changed = [name for name in one if one[name].tobytes() != other[name].tobytes()]
-    assert not changed
+@pytest.fixture(scope="session")
+def halfway(driver: Driver, tmp_path_factory: pytest.TempPathFactory) -> Place:
+    """The hard job, stopped in the middle: two attempts, each with its checkpoints."""
+    place = written(driver, tmp_path_factory.mktemp("halfway"), lambda spec: spec["checkpoint"].update(numToKeep=4))
+    for _ in range(2):
+        child = place.go_on()
+        child.until(lambda child=child: len(place.updates(child)) > 60)
+        child.send(signal.SIGTERM)
+        assert child.wait() == 75
+    return place
+
+
+@pytest.fixture
+def halted(halfway: Place, tmp_path: Path) -> Place:
+    """The stopped run once more, for harm."""
+    shutil.copytree(halfway.job.parent, tmp_path, dirs_exist_ok=True)
+    return Place(halfway.driver, tmp_path / "job.yaml", tmp_path / "run", list(halfway.children))
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Callable[[int], tuple[Path, dict[str, int]]]]:
+    """Makes a disk of so many bytes; where mounting is not allowed, a limit on the size of files for the process."""
+    folders: list[Path] = []
+
+    def make(size: int, mode: str = "rw") -> tuple[Path, dict[str, int]]:
+        folder = tmp_path / f"disk-{len(folders)}"
+        folder.mkdir()
+        if not _mounted(folder, size, mode):
+            return folder, {"FSIZE": size}
+        folders.append(folder)
+        return folder, {}
+
+    yield make
+    for folder in folders:
+        subprocess.run(["umount", folder], check=True)
+
+
+def _mounted(folder: Path, size: int, mode: str) -> bool:
+    options = f"size={size},{mode}"
+    mount = shutil.which("mount")
+    command = [mount or "", "-t", "tmpfs", "-o", options, "none", str(folder)]
+    return mount is not None and subprocess.run(command, capture_output=True).returncode == 0
+
+
+@pytest.fixture
+def environment() -> Mapping[str, str]:
+    """In which processes of this folder run."""
+    return ENVIRONMENT
 
 
 @pytest.fixture

@@ -1,8 +1,9 @@
 """Starts `trainwright` processes quickly: imports once, then forks for every start.
 
 Importing torch takes seconds, and the tests of this folder start and kill dozens of processes. This program has one
-thread when it forks (it checks), so a child is what `trainwright …` would be right after its imports: a process with its
-own signals, files, limits and exit status, which ends as Python ends. Orders come as lines of JSON on standard input:
+thread when it forks (it checks), so a child is what `trainwright …` would be right after its imports: a process with
+its own signals, files, limits and exit status, which ends as Python ends. Orders come as lines of JSON on standard
+input:
 
     {"arguments": […], "environment": {…}, "folder": "…", "output": "…", "errors": "…", "limits": {"FSIZE": …}}  → pid
     {"wait": pid}  → its exit status, as subprocess gives it

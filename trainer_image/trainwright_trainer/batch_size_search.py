@@ -22,6 +22,7 @@ from trainwright_trainer.loader.materialised import Split, moved
 from trainwright_trainer.loop.precision import Precision
 from trainwright_trainer.loop.seams import Trainable
 from trainwright_trainer.loop.step import Step
+from trainwright_trainer.memory import out_of_memory
 from trainwright_trainer.optim.optimizers import make_optimizer
 from trainwright_trainer.strategies.interface import Strategy
 from trainwright_trainer.strategies.single import Single
@@ -54,7 +55,7 @@ def search(seconds: Callable[[int], float], train_rows: int, limit: int) -> int:
     for size in candidates(train_rows, limit):
         try:
             speed = size / max(seconds(size), 1e-12)
-        except (torch.OutOfMemoryError, MemoryError, RuntimeError) as error:
+        except (MemoryError, RuntimeError) as error:
             if not out_of_memory(error):
                 raise
             if size == 1:
@@ -75,13 +76,6 @@ def candidates(train_rows: int, limit: int) -> list[int]:
     """The sizes that may be tried, in order; 1 always is."""
     most = max(1, min(int(_SHARE * train_rows), limit))
     return [1 << power for power in range(_TRIALS) if 1 << power <= most]
-
-
-def out_of_memory(error: BaseException) -> bool:
-    """torch says it in three ways: a class of its own on GPUs, a plain RuntimeError on CPUs, Python's own."""
-    if isinstance(error, (torch.OutOfMemoryError, MemoryError)):
-        return True
-    return "can't allocate memory" in str(error) or "out of memory" in str(error)
 
 
 def seconds_of(step: Callable[[], object], clock: Callable[[], float]) -> float:

@@ -15,6 +15,7 @@ import typer
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.errors import AlreadyDone, EnvironmentFailure, ExitCode, StoppedRun
 from trainwright_trainer.options import Options
+from trainwright_trainer.signals import ending_on_signals
 
 app = typer.Typer(
     name="trainwright",
@@ -160,7 +161,8 @@ def _with_optional_value(arguments: list[str]) -> list[str]:
 def main() -> None:
     """The `trainwright` program. Ends with the exit codes of `errors.ExitCode`."""
     try:
-        app(_with_optional_value(sys.argv[1:]))
+        with ending_on_signals():
+            app(_with_optional_value(sys.argv[1:]))
     except AlreadyDone as done:
         typer.echo(str(done))
     except EnvironmentFailure as failure:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
+from trainwright_trainer.errors import EnvironmentFailure
 from trainwright_trainer.progress.events import Checkpointed, Ended, Evaluated, Event, Listener
 from trainwright_trainer.progress.history import History
 from trainwright_trainer.rundir import shared_files
@@ -26,6 +28,37 @@ class MetricsFile:
 
     def close(self) -> None:
         """The file is whole after every event."""
+
+
+class Dispensable:
+    """A listener that training can go on without: what it cannot write is told once. It is tried again all the same.
+
+    `to_the_end` says that even the last event may be lost.
+    """
+
+    def __init__(self, listener: Listener, name: str, say: Callable[[str], None], *, to_the_end: bool) -> None:
+        self._listener, self._name, self._say, self._to_the_end = listener, name, say, to_the_end
+        self._told = False
+
+    def hear(self, event: Event) -> None:
+        if isinstance(event, Ended) and not self._to_the_end:
+            self._listener.hear(event)
+            return
+        with self._spared():
+            self._listener.hear(event)
+
+    def close(self) -> None:
+        with self._spared():
+            self._listener.close()
+
+    @contextmanager
+    def _spared(self) -> Iterator[None]:
+        try:
+            yield
+        except (EnvironmentFailure, OSError) as error:
+            if not self._told:
+                self._say(f"{self._name} cannot be written for now: {getattr(error, 'strerror', None) or error}")
+            self._told = True
 
 
 class Relay:

@@ -41,7 +41,8 @@ def _train(job: Job, screen: Screen) -> Result:
     how = _how(job.options)
     with stopping_on_signals(StopRequest()) as stop:
         look(storage, job.plain(), how)
-        data = prepare(job.config, job.dataset, seed=job.spec.seed, cache_dir=job.cache_dir)
+        with stop.at_once("before training began: nothing was written but the cache. Start it again."):
+            data = prepare(job.config, job.dataset, seed=job.spec.seed, cache_dir=job.cache_dir)
         screen.tell(data.notices, Path(job.dataset).name)
         from trainwright_trainer.training import train_on
 

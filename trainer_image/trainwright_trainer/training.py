@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
 import traceback
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from functools import partial
 from typing import Any
 
@@ -18,7 +19,7 @@ from trainwright_trainer.batching import Batching, batching, needs_search, searc
 from trainwright_trainer.data.prepared import Prepared
 from trainwright_trainer.errors import EnvironmentFailure, StoppedRun
 from trainwright_trainer.job import Job
-from trainwright_trainer.listeners import MetricsFile, Relay
+from trainwright_trainer.listeners import Dispensable, MetricsFile, Relay
 from trainwright_trainer.loader.layout import layout_of
 from trainwright_trainer.loader.materialised import Split, materialise, sizes
 from trainwright_trainer.loop.decisive import decisive, own_metrics
@@ -26,6 +27,7 @@ from trainwright_trainer.loop.evaluation import evaluate
 from trainwright_trainer.loop.plan import plan
 from trainwright_trainer.loop.train import Result as Fitted
 from trainwright_trainer.loop.train import check, train
+from trainwright_trainer.memory import memory_told
 from trainwright_trainer.metrics.figures import figures_of
 from trainwright_trainer.metrics.model import ModelMetrics, model_metrics
 from trainwright_trainer.model import DTYPES, Model
@@ -55,12 +57,13 @@ def train_on(data: Prepared, job: Job, storage: Storage, how: How, screen: Scree
     """
     assert job.config is not None
     layout = layout_of(job.config, data.statistics)
-    splits = materialise(data, layout, DTYPES[job.config.trainer.precision])
-    model = Model(job.config, data.statistics, layout, job.spec.seed)
+    with memory_told():
+        splits = materialise(data, layout, DTYPES[job.config.trainer.precision])
+        model = Model(job.config, data.statistics, layout, job.spec.seed)
     check(job.config, model, _given_batching(job))
     attempt = begin(storage, job.plain(), how, name=job.name, content=data.content or None, versions=versions())
     screen.say(*attempt.notices)
-    with _told_in_the_folder(attempt):
+    with _told_in_the_folder(attempt), memory_told():
         return Training(data, job, attempt, screen, stop).run(model, splits)
 
 
@@ -72,10 +75,10 @@ def _given_batching(job: Job) -> Batching | None:
 
 @contextmanager
 def _told_in_the_folder(attempt: Attempt) -> Iterator[None]:
-    """Whatever ends the attempt, outcome.json says it."""
+    """Whatever ends the attempt, outcome.json says it; a user's second interrupt is as a kill."""
     try:
         yield
-    except BaseException as error:
+    except Exception as error:
         with suppress(EnvironmentFailure):  # the first failure is the one to tell
             outcome.write(attempt.storage, attempt.number, Outcome.of(error, traceback.format_exc().splitlines()))
         raise
@@ -96,13 +99,13 @@ class Training:
         shared_files.write_job(self.attempt, self.job.written())
         model = model.to(self.strategy.device)
         batches = self._resolved_once(model, splits)
-        fitted, relay = self._fit(model, splits, batches)
-        metrics = self._test(model, splits, batches)
-        self._save(model)
-        ended = self._ended(fitted, metrics)
-        self._report(metrics, ended)
-        relay.hear(ended)
-        relay.close()
+        with closing(self._relay()) as relay:
+            fitted = self._fit(model, splits, batches, relay)
+            metrics = self._test(model, splits, batches)
+            self._save(model)
+            ended = self._ended(fitted, metrics)
+            self._report(metrics, ended)
+            relay.hear(ended)
         self.screen.say(*self.data.finish())
         return self._result(fitted, ended)
 
@@ -137,10 +140,13 @@ class Training:
             "config": self.config.model_dump(mode="json"),
         }
 
-    def _fit(self, model: Model, splits: dict[str, Split], batches: Batching) -> tuple[Fitted, Relay]:
+    def _relay(self) -> Relay:
+        logs, say = TensorBoardLog(self.job.output / names.attempt_logs(self.attempt.number)), self.screen.say
+        metrics = Dispensable(self.metrics_file, names.METRICS, say, to_the_end=False)
+        return Relay([self.screen, metrics, Dispensable(logs, names.LOGS, say, to_the_end=True)])
+
+    def _fit(self, model: Model, splits: dict[str, Split], batches: Batching, relay: Relay) -> Fitted:
         policy: CheckpointPolicy = self.job.spec.checkpoint
-        logs = TensorBoardLog(self.job.output / names.attempt_logs(self.attempt.number))
-        relay = Relay([self.screen, self.metrics_file, logs])
         writer = CheckpointWriter(self.attempt.storage, self.attempt.fence, policy, relay.checkpointed)
         start = self.attempt.start_from
         relay.hear(self._started(splits, batches))
@@ -163,12 +169,9 @@ class Training:
             if fitted.reason == "stopped":
                 writer.flush()
                 raise StoppedRun(self._how_to_go_on(fitted))
-        except BaseException:
-            relay.close()
-            raise
         finally:
             writer.close()
-        return fitted, relay
+        return fitted
 
     def _started(self, splits: Mapping[str, Split], batches: Batching) -> Started:
         trainer, start = self.config.trainer, self.attempt.start_from
@@ -198,11 +201,9 @@ class Training:
         position = fitted.position
         where = f"epoch {position.epoch + 1}, row {formats.count(position.rows)}"
         options = {name: getattr(self.job.options, name) for name in ("dataset", "backend", "seed")}
-        given = "".join(f" --{name} {value}" for name, value in options.items() if value is not None)
-        return (
-            f"stopped by {self.stop.reason} at {where}; checkpoint written. "
-            f"Go on with: trainwright {self.job.task} {self.job.path}{given} --output {self.job.output} --resume"
-        )
+        given = [word for name, value in options.items() if value is not None for word in (f"--{name}", str(value))]
+        words = ["trainwright", self.job.task, str(self.job.path), *given, "--output", str(self.job.output), "--resume"]
+        return f"stopped by {self.stop.reason} at {where}; checkpoint written. Go on with: {shlex.join(words)}"
 
     def _test(self, model: Model, splits: Mapping[str, Split], batches: Batching) -> ModelMetrics:
         """Of the best weights, on the test rows; the metrics stay empty where nothing is to be evaluated."""

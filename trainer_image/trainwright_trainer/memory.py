@@ -1,0 +1,28 @@
+"""Running out of memory, which comes in many words and is one thing: the machine is too small for the job."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from trainwright_trainer.errors import EnvironmentFailure
+
+
+def out_of_memory(error: BaseException) -> bool:
+    """Python has a class for it; torch says it in a RuntimeError, in one way on CPUs and in another on GPUs."""
+    if isinstance(error, MemoryError):
+        return True
+    return isinstance(error, RuntimeError) and any(word in str(error) for word in ("allocate memory", "out of memory"))
+
+
+@contextmanager
+def memory_told() -> Iterator[None]:
+    """Turns running out of memory into an `EnvironmentFailure`."""
+    try:
+        yield
+    except (MemoryError, RuntimeError) as error:
+        if not out_of_memory(error):
+            raise
+        raise EnvironmentFailure(
+            "out of memory. A smaller trainer.batch_size, a smaller model, or a machine with more memory helps."
+        ) from error
