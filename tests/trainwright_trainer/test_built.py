@@ -70,6 +70,11 @@ def test_a_field_that_is_given_its_default_asks_for_nothing():
     assert gaps({"input_features": [{**INPUT, **given}], "trainer": trainer}) == []
 
 
+def test_null_is_something_to_ask_for():
+    trainer = {"max_batch_size": None, "gradient_clipping": None, "regularization_type": None}
+    assert gaps({"combiner": {"activation": None}, "trainer": trainer}) == []
+
+
 @pytest.mark.parametrize("word", sorted(set(losses.LOSSES["category"]) - set(built.LOSSES)))
 def test_a_loss_that_the_contract_allows_and_nobody_has_built(word):
     output = {"name": "y", "type": "category", "loss": {"type": word}}

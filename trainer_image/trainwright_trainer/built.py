@@ -166,7 +166,7 @@ def _field(path: str, value: Any) -> Iterator[str]:
     features = (f"{above}.{name}" for above in _ABOVE_FEATURES for name in UNBUILT_FIELDS_OF_FEATURES)
     if any(fnmatchcase(path, pattern) for pattern in (*UNBUILT_FIELDS, *features)):
         yield f"config.{path}"
-    elif UNBUILT_WORDS.get(path) == value:
+    elif value is not None and UNBUILT_WORDS.get(path) == value:
         yield f"config.{path} {value} (this version has numbers)"
     elif path.endswith("norm") and value == "ghost":
         yield f"config.{path} ghost (this version has {_listed(NORMS)}, null)"
