@@ -63,6 +63,20 @@ def test_a_fixed_batch_has_one_curve_on_any_number_of_workers(workplace):
     assert curves[2] == pytest.approx(curves[0], rel=1e-9, abs=1e-9)
 
 
+@pytest.mark.parametrize("workers", [1, 4])
+def test_batch_norm_sees_the_whole_batch(workplace, workers):
+    def with_norm(job, set_up, *arguments, **trainer):
+        set_up(job, *arguments, learning_rate=0.01, learning_rate_scaling="constant", **trainer)
+        job["config"]["combiner"]["norm"] = "batch"
+
+    there = {"batch_size": 8, "gradient_accumulation_steps": 4 // workers}
+    job = workplace.job(lambda job: with_norm(job, on_ray, workers, **there))
+    workplace.done("train", job, "--backend", "local", "--output", "ray")
+    local = workplace.job(lambda job: with_norm(job, here, batch_size=32), "local.yaml")
+    workplace.done("train", local, "--output", "local")
+    assert curve(workplace.folder / "ray") == pytest.approx(curve(workplace.folder / "local"), rel=1e-9, abs=1e-9)
+
+
 def test_what_was_derived_is_kept(workplace):
     job = workplace.job(lambda job: on_ray(job, 4, batch_size=8, learning_rate=0.01))
     train(job, backend="local", output="out", quiet=True)

@@ -56,9 +56,11 @@ def search_limit(trainer: TrainerConfig, workers: int) -> int:
     return max(1, min(limit, trainer.effective_batch_size // workers))
 
 
-def batching(trainer: TrainerConfig, workers: int, found: int | None = None) -> Batching:
+def batching(trainer: TrainerConfig, workers: int, found: int | None = None, *, whole: bool = False) -> Batching:
     """What the section means for `workers` of the file. `found` is the searched batch size, where one is needed.
 
+    `whole` is for models with batch norm, whose statistics are of all rows of a global batch, on any number of workers:
+    a worker's share is then one pass, and accumulation only makes the batch larger.
     Raises `Mistakes` for `learning_rate: auto`, and ValueError where a search is needed and `found` is missing.
     """
     accumulated = 1 if trainer.gradient_accumulation_steps == "auto" else trainer.gradient_accumulation_steps
@@ -67,9 +69,10 @@ def batching(trainer: TrainerConfig, workers: int, found: int | None = None) -> 
     if trainer.effective_batch_size == "auto":
         if size is None:
             raise ValueError("batch_size is auto: it must be searched for first")
-        return Batching(size * accumulated * workers, size, rate)
-    share = math.ceil(trainer.effective_batch_size / (accumulated * workers))
-    return Batching(trainer.effective_batch_size, share if size is None else min(size, share), rate)
+        rows, share = size * accumulated * workers, size
+    else:
+        rows, share = trainer.effective_batch_size, math.ceil(trainer.effective_batch_size / (accumulated * workers))
+    return Batching(rows, rows if whole else min(share, size or share), rate)
 
 
 def _learning_rate(trainer: TrainerConfig, workers: int) -> float:

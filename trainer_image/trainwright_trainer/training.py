@@ -19,6 +19,7 @@ from trainwright_trainer.batching import Batching, batching, needs_search, searc
 from trainwright_trainer.data.prepared import Prepared
 from trainwright_trainer.errors import EnvironmentFailure, StoppedRun
 from trainwright_trainer.job import Job
+from trainwright_trainer.layers.normalisation import has_batch_norm
 from trainwright_trainer.listeners import Dispensable, MetricsFile, Relay
 from trainwright_trainer.loader.layout import layout_of
 from trainwright_trainer.loader.materialised import Split, materialise, sizes
@@ -60,17 +61,18 @@ def train_on(data: Prepared, job: Job, storage: Storage, how: How, screen: Scree
     with memory_told():
         splits = materialise(data, layout, DTYPES[job.config.trainer.precision])
         model = Model(job.config, data.statistics, layout, job.spec.seed)
-    check(job.config, model, _given_batching(job))
+    check(job.config, model, _given_batching(job, model))
     attempt = begin(storage, job.plain(), how, name=job.name, content=data.content or None, versions=versions())
     screen.say(*attempt.notices)
     with _told_in_the_folder(attempt), memory_told():
         return Training(data, job, attempt, screen, stop).run(model, splits)
 
 
-def _given_batching(job: Job) -> Batching | None:
+def _given_batching(job: Job, model: Model) -> Batching | None:
     """None where the batch size is to be searched for."""
     assert job.config is not None
-    return None if needs_search(job.config.trainer) else batching(job.config.trainer, job.workers)
+    trainer = job.config.trainer
+    return None if needs_search(trainer) else batching(trainer, job.workers, whole=has_batch_norm(model))
 
 
 @contextmanager
@@ -117,14 +119,14 @@ class Training:
         return found
 
     def _batching(self, model: Model, splits: Mapping[str, Split]) -> Batching:
-        given = _given_batching(self.job)
+        given = _given_batching(self.job, model)
         if given is not None:
             return given
         trainer, workers = self.config.trainer, self.job.workers
         limit = search_limit(trainer, workers)
         size = fastest_batch_size(trainer, model, splits["train"], limit, strategy=self.strategy)
         self.screen.say(f"batch_size auto: {formats.count(size)} rows are the fastest here")
-        return batching(trainer, workers, size)
+        return batching(trainer, workers, size, whole=has_batch_norm(model))
 
     def _resolved(self, batches: Batching) -> dict[str, Any]:
         return {

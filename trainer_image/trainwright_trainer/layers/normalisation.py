@@ -70,3 +70,8 @@ NORMS: Mapping[str, type[nn.Module]] = {"batch": BatchNorm, "layer": nn.LayerNor
 def norm(word: str | None, features: int, parameters: NormParams | None) -> nn.Module | None:
     """The norm that a config names: `batch`, `layer` or null."""
     return None if word is None else NORMS[word](features, **(parameters.arguments() if parameters else {}))
+
+
+def has_batch_norm(model: nn.Module) -> bool:
+    """Whether rows of a batch see each other in it."""
+    return any(isinstance(module, BatchNorm) for module in model.modules())

@@ -19,6 +19,9 @@ CHECKPOINTS = "checkpoints/"
 # What all attempts share, in the order in which it is taken away.
 SHARED = (MODEL, METRICS, REPORT, RESOLVED, JOB, LOGS)
 
+# What `evaluate`, `predict` and `experiment` leave beside a run, or where one may begin later.
+BESIDE = ("evaluation.html", "evaluation.json", "predictions.parquet", "test_predictions.parquet")
+
 _CHECKPOINT = re.compile(r"(\d{10,})-([1-9]\d*)")
 _NUMBER = re.compile(r"[1-9]\d*")
 

@@ -46,7 +46,7 @@ def _refuse_foreign(storage: Storage, how: How) -> None:
     """A folder without a run must be empty, or a file of ours could replace one of the user's."""
     if how is How.RESUME:
         raise Mistakes.one("", f"{storage.location} holds no run to go on with. Leave --resume out to begin one.")
-    others = [entry for entry in storage.list() if entry not in ("lost+found/", layout.ATTEMPTS)]
+    others = [entry for entry in storage.list() if entry not in ("lost+found/", layout.ATTEMPTS, *layout.BESIDE)]
     if others:
         shown = ", ".join(others[:3]) + (", …" if len(others) > 3 else "")
         raise Mistakes.one("", f"{storage.location} holds other things ({shown}) and no run. Give another --output.")
