@@ -36,8 +36,8 @@ class SoftmaxCrossEntropy(Loss):
         self.confidence_penalty = config.confidence_penalty
 
     def rows(self, logits: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
-        if self.similarities is not None and targets.ndim == 1:
-            targets = self.similarities[targets]
+        if self.similarities is not None:
+            targets = self.similarities[targets] if targets.ndim == 1 else targets @ self.similarities
         loss = F.cross_entropy(logits, targets, weight=self.weights, reduction="none")
         if self.robust_lambda:
             loss = (1 - self.robust_lambda) * loss + self.robust_lambda / self.classes

@@ -1,0 +1,53 @@
+"""The rows that the laws train on: gaps, outliers, mixed case, rare classes, and a second column of every kind."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+
+ROWS = 240
+INPUTS = {"number": "size", "binary": "open", "category": "kind", "date": "when", "vector": "point"}
+OUTPUTS = {"number": "delay", "binary": "late", "category": "class", "vector": "place"}
+WIDTHS = {"number": 1, "binary": 1, "category": 3, "vector": 2}
+"""Values that a decoder gives for a row, by type of output."""
+
+
+def write(path: Path, seed: int) -> None:
+    """A Parquet file with the columns of `INPUTS` and `OUTPUTS`, each of them a second time with a 2 after its name."""
+    random = np.random.default_rng(seed)
+    columns: dict[str, Any] = {}
+    for end in ("", "2"):
+        size = random.lognormal(size=ROWS)
+        size[random.choice(ROWS, 6, replace=False)] *= 30
+        drawn = random.normal(size=(ROWS, 3))
+        signal = np.log(size) + drawn[:, 0]
+        columns |= {
+            f"size{end}": _with_gaps(random, size.tolist()),
+            f"open{end}": _with_gaps(random, np.where(drawn[:, 0] > -0.5, "yes", "no").tolist()),
+            f"side{end}": _with_gaps(random, np.where(drawn[:, 1] > 0, "left", "right").tolist()),
+            f"kind{end}": _with_gaps(random, random.choice(["red", "Red", "blue", "green"], ROWS).tolist()),
+            f"when{end}": _with_gaps(random, _dates(random, "{2013:04}-{month:02}-{day:02} {hour:02}:30:15")),
+            f"day{end}": _dates(random, "{month:02}/{day:02}/2013"),
+            f"point{end}": _with_gaps(random, [" ".join(f"{value:.3f}" for value in row) for row in drawn]),
+            f"delay{end}": _with_gaps(random, np.abs(signal + 2).tolist()),
+            f"late{end}": _with_gaps(random, np.where(signal > 0, "yes", "no").tolist()),
+            f"class{end}": _with_gaps(random, random.choice(["low", "Low", "mid"], ROWS, p=[0.2, 0.3, 0.5]).tolist()),
+            f"place{end}": _with_gaps(random, np.abs(drawn[:, :2]).tolist()),
+            f"split{end}": random.choice(3, ROWS, p=[0.6, 0.2, 0.2]),
+        }
+    pa.parquet.write_table(pa.table(columns), path)
+
+
+def _with_gaps(random: np.random.Generator, values: list[Any]) -> list[Any]:
+    gaps = random.random(ROWS) < 0.08
+    return [None if gap else value for gap, value in zip(gaps, values, strict=True)]
+
+
+def _dates(random: np.random.Generator, form: str) -> list[str]:
+    months, days, hours = random.integers(1, 13, ROWS), random.integers(1, 13, ROWS), random.integers(0, 24, ROWS)
+    form = form.replace("{2013:04}", "2013")
+    return [form.format(month=m, day=d, hour=h) for m, d, h in zip(months, days, hours, strict=True)]

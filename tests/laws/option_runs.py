@@ -1,0 +1,172 @@
+"""A job is run, and everything is taken down that somebody could see of it; two runs are then alike or not.
+
+Most jobs go through the same steps as `trainwright train`, but keep checkpoints in memory and write no report. Those
+of options that are about files run whole, in a folder of their own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shutil
+from collections.abc import Iterator
+from copy import deepcopy
+from functools import partial
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from trainwright_trainer.batch_size_search import fastest_batch_size
+from trainwright_trainer.batching import Batching, batching, needs_search, search_limit
+from trainwright_trainer.data.prepared import Prepared
+from trainwright_trainer.data.preprocess import prepare
+from trainwright_trainer.job import Job, read_job
+from trainwright_trainer.loader.layout import layout_of
+from trainwright_trainer.loader.materialised import Split, everything, materialise
+from trainwright_trainer.loop.evaluation import evaluate
+from trainwright_trainer.loop.train import train
+from trainwright_trainer.metrics.model import model_metrics
+from trainwright_trainer.model import DTYPES, Model
+from trainwright_trainer.options import Options
+from trainwright_trainer.predictions import prediction_table
+from trainwright_trainer.progress.events import Evaluated, Event, Stepped
+from trainwright_trainer.run import run
+from trainwright_trainer.rundir.folder import FolderStorage
+from trainwright_trainer.rundir.retention import Fence
+from trainwright_trainer.rundir.snapshot import Snapshot
+from trainwright_trainer.rundir.writer import CheckpointWriter
+from trainwright_trainer.screen import Screen
+
+FILE = Path("job.json")
+Seen = dict[str, Any]
+
+
+class Kept:
+    """Checkpoints that nobody writes: which step was kept, with what score."""
+
+    def __init__(self) -> None:
+        self.seen: list[tuple[int, float | None]] = []
+
+    def save(self, snapshot: Snapshot) -> None:
+        self.seen.append((snapshot.position.step, snapshot.score))
+
+
+class Heard:
+    """What a listener hears, without the clock."""
+
+    def __init__(self) -> None:
+        self.seen: list[tuple[Any, ...]] = []
+
+    def hear(self, event: Event) -> None:
+        if isinstance(event, Stepped):
+            self.seen.append((event.step, event.epoch_rows, event.learning_rate))
+        if isinstance(event, Evaluated):
+            self.seen.append((event.epoch, event.step, event.learning_rate, json.dumps(event.scores), event.best))
+
+    def close(self) -> None: ...
+
+
+def read(job: dict[str, Any]) -> Job:
+    """The job as the trainer reads it. `--backend` stands for that flag. Raises `Mistakes`."""
+    written = deepcopy(job)
+    options = Options(backend=written.pop("--backend", None))
+    return read_job(None, FILE, options, json.dumps(written))
+
+
+def in_memory(job: dict[str, Any]) -> Seen:
+    """Curves, weights, predictions, notices. Raises `Mistakes`."""
+    return _trained(read(job), Kept())
+
+
+def checkpoints(job: dict[str, Any], folder: Path) -> Seen:
+    """The checkpoints that are left in `folder`, each written before the next step begins."""
+    read_ = read(job)
+    writer = CheckpointWriter(FolderStorage(folder), Fence(1), read_.spec.checkpoint, lambda *_: None)
+    _trained(read_, Patient(writer))
+    writer.close()
+    return {"checkpoints": sorted(path.name for path in (folder / "checkpoints").iterdir())}
+
+
+class Patient:
+    """Waits for each checkpoint: what is left at the end then does not depend on how fast the disk is."""
+
+    def __init__(self, writer: CheckpointWriter) -> None:
+        self._writer = writer
+
+    def save(self, snapshot: Snapshot) -> None:
+        self._writer.save(snapshot)
+        self._writer.flush()
+
+
+def _trained(job: Job, kept: Kept | Patient) -> Seen:
+    config, seed = job.config, job.spec.seed
+    assert config is not None
+    data = prepare(config, job.dataset, seed=seed, cache_dir=job.cache_dir)
+    data.finish()
+    layout = layout_of(config, data.statistics)
+    splits = materialise(data, layout, DTYPES[config.trainer.precision])
+    model = Model(config, data.statistics, layout, seed)
+    heard = Heard()
+    fitted = train(
+        config,
+        model,
+        splits,
+        partial(model_metrics, config, data.statistics),
+        seed=seed,
+        batching=_batching(job, model, splits["train"]),
+        checkpoints=kept,
+        policy=job.spec.checkpoint,
+        listeners=[heard],
+        clock=partial(next, count()),
+    )
+    return {
+        "notices": [*job.notices, *data.notices],
+        "rounds": heard.seen,
+        "checkpoints": kept.seen if isinstance(kept, Kept) else None,
+        "end": (fitted.reason, fitted.best_epoch, fitted.best_step),
+        "weights": {name: _digest(tensor.numpy().tobytes()) for name, tensor in model.state_dict().items()},
+        **_judged(job, data, model, splits["test"]),
+    }
+
+
+def _batching(job: Job, model: Model, rows: Split) -> Batching:
+    assert job.config is not None
+    trainer = job.config.trainer
+    if not needs_search(trainer):
+        return batching(trainer, job.workers)
+    # Every step takes equally long by this clock, so that the largest size is the fastest, whatever the machine.
+    size = fastest_batch_size(trainer, model, rows, search_limit(trainer, job.workers), clock=partial(next, count()))
+    return batching(trainer, job.workers, size)
+
+
+def _judged(job: Job, data: Prepared, model: Model, test: Split) -> Seen:
+    assert job.config is not None
+    layout = layout_of(job.config, data.statistics)
+    metrics = model_metrics(job.config, data.statistics)
+    rows = everything(data, layout, DTYPES[job.config.trainer.precision])
+    scores = evaluate(model, test, len(test), metrics)
+    with torch.inference_mode():
+        predicted = [prediction_table(job.config, data.statistics, model(batch)) for batch in rows.batches(len(rows))]
+    return {"test": json.dumps(scores), "predictions": repr([table.to_pydict() for table in predicted])}
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def whole(job: dict[str, Any], folder: Path, data: Path) -> Seen:
+    """The files that a run leaves in `folder`, which is the working folder and holds copies of all of `data`."""
+    for file in data.glob("*.parquet"):
+        shutil.copy(file, folder)
+    run(None, FILE, Options(), text=json.dumps(job), screen=Screen(quiet=True))
+    return {"files": sorted(_names(folder))}
+
+
+def _names(folder: Path) -> Iterator[str]:
+    """Without what differs from run to run: hashes and the time in a name."""
+    for file in folder.rglob("*"):
+        name = str(file.relative_to(folder))
+        yield re.sub(r"[0-9a-f]{64}|(?<=-)[0-9a-f]{8}(?=\.)|(?<=tfevents\.).*", "…", name)

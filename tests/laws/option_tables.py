@@ -1,0 +1,312 @@
+"""What the walk over the contract cannot know: where an option has something to do, and which values text may have.
+
+Patterns are paths in which `*` stands for anything; `=word` behind a path is one value of it. In `MATTERS`, a key that
+begins with a dot is a field beside the option, with two dots one beside its section, with a slash one of the encoder,
+decoder or combiner around it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from typing import Any
+
+from .option_data import INPUTS, OUTPUTS, WIDTHS
+from .option_paths import Job
+
+_STILL = {"config.trainer.learning_rate": 1e-30, "config.trainer.epochs": 8}
+_OF_THE_CLUSTER = "The operator acts on it, when it makes pods; what is trained stays the same."
+_NOTHING_TO_SKIP = "The encoder hands its input on as it is, and so does a model that skips it."
+
+NONE_TO_SEE: Mapping[str, str] = {
+    "image": _OF_THE_CLUSTER,
+    "rayVersion": _OF_THE_CLUSTER,
+    "podTemplate": _OF_THE_CLUSTER,
+    "credentials": _OF_THE_CLUSTER,
+    "queueName": _OF_THE_CLUSTER,
+    "gpuResourceName": _OF_THE_CLUSTER,
+    "workersPerPod*": _OF_THE_CLUSTER,
+    "suspend": _OF_THE_CLUSTER,
+    "backoffLimit": _OF_THE_CLUSTER,
+    "preemptionLimit": _OF_THE_CLUSTER,
+    "activeDeadlineSeconds": _OF_THE_CLUSTER,
+    "ttlSecondsAfterFinished": _OF_THE_CLUSTER,
+    "ttlPolicy=*": _OF_THE_CLUSTER,
+    "config.ludwig_version": "It says for which Ludwig the file was written; by contract it changes nothing.",
+    "config.defaults": "It is nothing of its own: test_a_default_is_as_good_as_a_field tries each of its fields.",
+    "config.combiner[concat].flatten_inputs": "Every encoder of this version gives one vector a row, which is flat.",
+    "config.trainer.compile": "It makes the same numbers faster, and takes a compiler and a minute.",
+    "config.trainer.max_batch_size=None": "Null and the default are both more rows than there are in the world.",
+    "*.encoder[passthrough].skip": _NOTHING_TO_SKIP,
+    "*.input_size": "A width that is right changes nothing; test_a_wrong_size_is_named refuses one that is not.",
+}
+"""The one place for options that are built and whose change nobody can see, each with the reason."""
+
+REFUSED_AS_WRONG: Mapping[str, str] = {
+    "dataset=None": "name the data",
+    "task=evaluate": "needs a trained model",
+    "task=predict": "needs a trained model",
+    "model": "exactly one of config, model and entrypoint",
+    "backend.processor": "does not act with backend local",
+    "backend.trainer": "does not act with backend local",
+    "*initializer=dirac": "'dirac' cannot fill values of shape",
+    "*initializer[dirac].groups": "'dirac' cannot fill values of shape",
+    "*bias_initializer=*": "cannot fill values of shape",
+    **{
+        f"config.input_features[date].encoder[{word}].norm_params.{name}": "expected batch or layer"
+        for word in ("embed", "wave")
+        for name in ("epsilon", "virtual_batch_size")
+    },
+    "*norm_params.epsilon": "norm ghost (this version has batch, layer, null)",
+    "*norm_params.virtual_batch_size": "norm ghost (this version has batch, layer, null)",
+    "*.decoder[passthrough].fc_layers=None": "decoder 'passthrough' gets",
+    "*.datetime_format=None": "Set preprocessing.datetime_format",
+    "*.split[hash].column=None": "split hash needs a column",
+    "*.vector_size": "vector_size",
+    "*.num_classes": "num_classes",
+    "*.decoder[projector].output_size": "output_size",
+}
+"""Values that a job cannot have, and the words in which it is told so: that is what the option does there."""
+
+VALUES: Mapping[str, list[Any]] = {
+    "dataset": ["other.parquet"],
+    "output": ["elsewhere"],
+    "model": ["out/job/model"],
+    "entrypoint": [{"module": "mine", "function": "train"}],
+    "resumeFrom": ["out/other"],
+    "seed": [43],
+    "backend.cache_dir": ["elsewhere"],
+    "backend.cache_credentials": ["keys.json"],
+    "backend.credentials": [{"cache": "keys.json"}],
+    "backend.processor": [{"parallelism": 2}],
+    "backend.trainer": [{"num_workers": 2}],
+    "checkpoint.scoreAttribute": ["validation.late.accuracy", "training.loss"],
+    "checkpoint.everySeconds": [1],
+    "config.hyperopt": [{"parameters": {"trainer.epochs": {"space": "randint", "lower": 1, "upper": 3}}}],
+    "config.base_model": ["a-model"],
+    **{f"config.{name}": [{"any": 1}] for name in ("prompt", "generation", "adapter", "quantization")},
+    "config.model_parameters": [{"any": 1}],
+    "config.combiner=comparator": [{"type": "comparator", "entity_1": ["size"], "entity_2": ["kind"]}],
+    "config.preprocessing.split=fixed": [{"type": "fixed"}],
+    **{f"config.preprocessing.split={w}": [{"type": w, "column": "when"}] for w in ("hash", "stratify", "datetime")},
+    "config.preprocessing.split*.probabilities": [[0.4, 0.3, 0.3]],
+    "config.preprocessing.split[fixed].column": ["split2"],
+    "config.preprocessing.split[hash].column": ["kind2"],
+    "config.preprocessing.sample_size": [100],
+    "*_features[*].name": ["{name}2"],
+    "*_features[*].column": ["{column}2"],
+    "*_features[*].proc_column": ["encoded"],
+    "config.input_features[*].tied": ["{name}2"],
+    "*.dependencies": [["other"]],
+    "*[number].default_validation_metric": ["mean_absolute_error", "mean_absolute_percentage_error"],
+    "*[binary].default_validation_metric": ["loss", "accuracy"],
+    "*[category].default_validation_metric": ["loss"],
+    "*[vector].default_validation_metric": ["mean_absolute_error"],
+    "*.top_k": [1],
+    "*.clip": [[0.1, 0.2]],
+    "*.vector_size": [7],
+    "*.num_classes": [7],
+    "*.decoder[projector].output_size": [7],
+    "*.class_weights": [{"low": 3.0, "Low": 1.0, "mid": 0.5}],
+    "config.output_features[vector].loss*.class_weights": [[3.0, 0.5]],
+    "*.class_similarities": [[[1, 0.5, 0], [0, 1, 0], [0, 0.5, 1]]],
+    "config.output_features[vector].loss*.class_similarities": [[[1, 0.5], [0, 1]]],
+    "*preprocessing.computed_fill_value": ["2011-03-04"],
+    "*preprocessing.fill_value": ["2011-03-04"],
+    "*_features[number].preprocessing.*fill_value": [5.0],
+    "*_features[binary].preprocessing.*fill_value": [True],
+    "*_features[category].preprocessing.computed_fill_value": ["red"],
+    "config.input_features[category].preprocessing.fill_value": ["red"],
+    "config.output_features[category].preprocessing.fill_value": ["mid"],
+    "config.input_features[vector].preprocessing.*fill_value": ["1 2 3"],
+    "config.output_features[vector].preprocessing.*fill_value": ["1 2"],
+    "*bias_initializer=constant": [{"type": "constant", "val": 0.5}],
+    "*preprocessing.fallback_true_label": ["right"],
+    "*preprocessing.datetime_format": ["%m/%d/%Y"],
+    "*.vocab": [["red", "blue"]],
+    "*.pretrained_embeddings": ["glove.txt"],
+    "*.embedding_size": [2],
+    "*.fc_layers": [[{"output_size": 3}], [{"output_size": 3}, {"output_size": 1}]],
+    **{
+        f"config.output_features[{kind}].decoder=passthrough": [
+            {"type": "passthrough", "fc_layers": [{}, {"output_size": width}]}
+        ]
+        for kind, width in WIDTHS.items()
+    },
+    **{
+        f"config.output_features[{kind}].decoder[passthrough].fc_layers": [[{}, {}, {"output_size": width}]]
+        for kind, width in WIDTHS.items()
+    },
+    "config.trainer.optimizer=adamw": [{"type": "adamw", "weight_decay": 0.1}],
+    "config.trainer.optimizer[*].betas": [[0.5, 0.5]],
+    "config.trainer.batch_size": [20],
+    "config.trainer.effective_batch_size": [80],
+    "config.trainer.max_batch_size": [4],
+    "config.trainer.eval_batch_size": [10],
+    "config.trainer.validation_field": ["other", "combined"],
+    "config.trainer.validation_metric": ["loss", "accuracy", "precision", "specificity"],
+    "config.trainer.bucketing_field": ["kind"],
+    "config.trainer.layers_to_freeze_regex": ["^combiner"],
+    "config.trainer.increase_batch_size_eval_metric": ["accuracy"],
+    "config.trainer.learning_rate_scheduler.reduce_eval_metric": ["accuracy", "roc_auc", "recall"],
+    "config.trainer.learning_rate_scheduler.decay_steps": [3],
+}
+"""What text, lists and objects may be; for some numbers, the value that shows most."""
+
+MATTERS: Mapping[str, Mapping[str, Any]] = {
+    "entrypoint": {"config": None},
+    "checkpoint.*": {"config.trainer.epochs": 6},
+    "config.preprocessing.split[hash].*": {".column": "size"},
+    "config.output_features[*].preprocessing.fill_value": {".missing_value_strategy": "fill_with_const"},
+    "config.output_features[binary].preprocessing.fill_value": {".missing_value_strategy": "fill_with_false"},
+    "*preprocessing.outlier_threshold": {".outlier_strategy": "fill_with_mean"},
+    "*preprocessing.most_common": {".most_common": 3},
+    "config.output_features[category].preprocessing.most_common": {".most_common": 1},
+    "*preprocessing.fallback_true_label": {"..column": "side"},
+    "*preprocessing.datetime_format": {"..column": "day", ".datetime_format": "%d/%m/%Y"},
+    "*features[number].tied": {".encoder": "dense"},
+    "*features[binary].tied": {".encoder": "dense"},
+    "*.default_validation_metric": {"config.trainer.epochs": 8},
+    "*.class_similarities": {".class_similarities_temperature": 0.5},
+    "config.output_features[category].loss*.class_similarities_temperature": {
+        ".class_similarities": [[1, 0.5, 0], [0, 1, 0], [0, 0.5, 1]],
+        ".class_similarities_temperature": 2.0,
+    },
+    "config.output_features[vector].loss*.class_similarities_temperature": {
+        ".class_similarities": [[1, 0.5], [0, 1]],
+        ".class_similarities_temperature": 2.0,
+    },
+    "config.combiner[concat].*": {"/num_fc_layers": 1},
+    "config.combiner[concat].num_fc_layers": {},
+    "config.combiner[concat].residual": {".num_fc_layers": 2},
+    "*.encoder[embed].*": {"/num_fc_layers": 1},
+    **{f"*.decoder[{word}].fc_*": {"/num_fc_layers": 1} for word in ("regressor", "classifier", "projector")},
+    **{
+        f"*.{fc}norm_params.{name}": {f"..{fc}norm": norm}
+        for fc in ("", "fc_")
+        for name, norm in (
+            ("*", "batch"),
+            ("elementwise_affine", "layer"),
+            ("epsilon", "ghost"),
+            ("virtual_*", "ghost"),
+        )
+    },
+    "*initializer[kaiming_uniform].nonlinearity": {".a": 0.5},
+    "config.trainer.max_batch_size": {".batch_size": "auto"},
+    "config.trainer.effective_batch_size": {".batch_size": 20},
+    "config.trainer.eval_batch_size": {".eval_steps": 1},
+    "config.trainer.eval_steps": {".eval_batch_size": 10},
+    "config.trainer.optimizer=adamw": {".optimizer": {"type": "adam", "weight_decay": 0.1}},
+    "config.trainer.early_stop": {**_STILL, ".early_stop": 4},
+    "config.trainer.learning_rate_scaling*": {
+        "backend": {"type": "ray", "trainer": {"num_workers": 4}},
+        "--backend": "local",
+        ".batch_size": 10,
+    },
+    "config.trainer.validation_*": {".epochs": 8},
+    "config.trainer.layers_to_freeze_regex": {"config.combiner[concat].num_fc_layers": 1},
+    "config.trainer.regularization_type*": {".regularization_lambda": 0.1},
+    "config.trainer.learning_rate_scheduler=None": {".learning_rate_scheduler": {"decay": "linear"}},
+    "config.trainer.learning_rate_scheduler.decay_*": {".decay": "exponential"},
+    "config.trainer.learning_rate_scheduler.staircase": {".decay": "exponential", ".decay_steps": 3},
+    "config.trainer.learning_rate_scheduler.t_0": {".decay": "cosine"},
+    "config.trainer.learning_rate_scheduler.t_mult": {".decay": "cosine", ".t_0": 2},
+    "config.trainer.learning_rate_scheduler.eta_min": {".decay": "cosine", ".t_0": 3},
+    "config.trainer.learning_rate_scheduler.reduce_*": {
+        **_STILL,
+        ".reduce_on_plateau": 6,
+        ".reduce_on_plateau_patience": 0,
+    },
+    "config.trainer.learning_rate_scheduler.reduce_on_plateau": {".reduce_on_plateau_patience": 1},
+    "config.trainer.learning_rate_scheduler.reduce_eval_*": {"config.trainer.learning_rate": 1.0},
+    "config.trainer.gradient_clipping=None": {"config.trainer.gradient_clipping": {"clipglobalnorm": 0.1}},
+    "*.amsgrad": {".betas": [0.9, 0.1]},
+    "config.trainer.optimizer[sgd].*": {".momentum": 0.9},
+    "config.trainer.optimizer[rmsprop].eps": {},
+}
+"""Where an option has something to do: what else the job needs. All that fit are taken, later over earlier ones."""
+
+RUNNERS: Mapping[str, str] = {
+    **dict.fromkeys(("task=*", "output", "backend.cache_dir*"), "whole"),
+    **dict.fromkeys(("checkpoint.numToKeep", "checkpoint.score*"), "checkpoints"),
+}
+"""Options that are about files, and the function of `option_runs` that shows these. Else it is `in_memory`."""
+
+
+def base_job(path: str) -> Job:
+    """A small job that has the feature, and else a number and a category in and a binary out."""
+    source, target = (re.match(rf"config\.{side}_features\[(\w+)\]", path) for side in ("input", "output"))
+    inputs = ["number", "category"] if source is None else [source[1], *(["number"] if source[1] != "number" else [])]
+    outputs = ["binary"] if target is None else [target[1]]
+    job: Job = {
+        "dataset": "rows.parquet",
+        "config": {
+            "input_features": [{"name": INPUTS.get(kind, kind), "type": kind} for kind in inputs],
+            "output_features": [{"name": OUTPUTS.get(kind, kind), "type": kind} for kind in outputs],
+            "trainer": {"epochs": 2, "batch_size": 40, "learning_rate": 0.05},
+        },
+        "backend": {"cache_dir": "cache"},
+    }
+    if path.endswith(".tied"):
+        job["config"]["input_features"].append({"name": f"{INPUTS[inputs[0]]}2", "type": inputs[0]})
+    if path.endswith((".dependencies", ".validation_field")):
+        job["config"]["output_features"].append({"name": "other", "type": "number", "column": "delay2"})
+    return job
+
+
+def settings_for(case: str, path: str) -> Iterator[tuple[str, Any]]:
+    """What `MATTERS` asks for: (absolute path, value)."""
+    section = path.rpartition(".")[0]
+    stack = re.match(r"(.*\.(?:encoder|decoder|combiner)\[\w+\])", path)
+    places = {"..": section.rpartition(".")[0], ".": section, "/": stack[1] if stack else ""}
+    for pattern, settings in MATTERS.items():
+        if fits(case, pattern) or fits(path, pattern):
+            yield from ((_absolute(key, places), value) for key, value in settings.items())
+    yield from _passed_on(path)
+
+
+def _absolute(key: str, places: Mapping[str, str]) -> str:
+    mark = next((mark for mark in places if key.startswith(mark)), None)
+    return key if mark is None else f"{places[mark]}.{key.removeprefix(mark)}"
+
+
+def _passed_on(path: str) -> Iterator[tuple[str, Any]]:
+    """A decoder that passes on needs layers that end in the width of the target."""
+    found = re.match(r"(config\.output_features\[(\w+)\]\.decoder\[passthrough\])\.(\w+)", path)
+    if found is None:
+        return
+    section, kind, field = found.groups()
+    if field == "num_fc_layers":
+        yield f"{section}.fc_output_size", WIDTHS[kind]
+        yield f"{section}.num_fc_layers", 1
+    else:
+        yield f"{section}.fc_layers", [{}, {"output_size": WIDTHS[kind]}]
+
+
+def given_values(case: str, path: str) -> list[Any] | None:
+    """The last entry of `VALUES` that fits, with the names of the option's own feature in it."""
+    found = [values for pattern, values in VALUES.items() if fits(case, pattern) or fits(path, pattern)]
+    if not found:
+        return None
+    kind = re.match(r"config\.(input|output)_features\[(\w+)\]", path)
+    name = {"input": INPUTS, "output": OUTPUTS}[kind[1]][kind[2]] if kind else ""
+    return [_named(value, name) for value in found[-1]]
+
+
+def _named(value: Any, name: str) -> Any:
+    return value.format(column=name, name=name) if isinstance(value, str) else value
+
+
+def first_fit(case: str, patterns: Iterable[str]) -> str | None:
+    """The first pattern that fits a case."""
+    return next((pattern for pattern in patterns if fits(case, pattern)), None)
+
+
+def fits(text: str, pattern: str) -> bool:
+    return _compiled(pattern).fullmatch(text) is not None
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(re.escape(pattern).replace(r"\*", ".*"))

@@ -1,0 +1,43 @@
+"""Other values for a field, made from what the contract says that it may hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from trainwright_api.shape import Shape
+
+_NUMBERS = (0.5, 0.1, 2.0, 0.01, 30.0)
+_INTEGERS = (1, 2, 3, 4, 7)
+_SMALLER = {"ge": lambda value, limit: value >= limit, "gt": lambda value, limit: value > limit}
+_LARGER = {"le": lambda value, limit: value <= limit, "lt": lambda value, limit: value < limit}
+
+
+def other_words(shape: Shape, now: Any) -> list[Any]:
+    """The words that the field may hold beside `now`, and null where it may be null and is not."""
+    words = [word for one in (shape, *shape.branches) for word in one.words]
+    if shape.choice is not None:
+        words = list(shape.choice.words)
+    found = [word for word in words if word != now]
+    return [*found, None] if shape.nullable and now is not None else found
+
+
+def other_values(shape: Shape, now: Any) -> list[Any]:
+    """Flags and numbers that the field may hold beside `now`: one of them is to make a difference."""
+    return [value for value in _values(shape) if value != now or type(value) is not type(now)]
+
+
+def _values(shape: Shape) -> Iterator[Any]:
+    for one in (shape, *shape.branches):
+        match one.kind:
+            case "flag":
+                yield from (True, False)
+            case "integer":
+                yield from (value for value in _INTEGERS if _within(value, one))
+            case "number":
+                yield from (value for value in _NUMBERS if _within(value, one))
+
+
+def _within(value: float, shape: Shape) -> bool:
+    limits = shape.limits
+    return all(test(value, limits[name]) for name, test in {**_SMALLER, **_LARGER}.items() if name in limits)
