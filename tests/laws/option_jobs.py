@@ -1,0 +1,99 @@
+"""The small job in which an option is tried: the feature that it belongs to, and what `MATTERS` asks for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from typing import Any
+
+from .option_data import INPUTS, OUTPUTS, WIDTHS
+from .option_paths import Job, make, put
+from .option_tables import MATTERS, VALUES
+
+
+def base_job(path: str) -> Job:
+    """A small job that has the feature, and else a number and a category in and a binary out."""
+    source, target = (re.match(rf"config\.{side}_features\[(\w+)\]", path) for side in ("input", "output"))
+    inputs = ["number", "category"] if source is None else [source[1], *(["number"] if source[1] != "number" else [])]
+    outputs = ["binary"] if target is None else [target[1]]
+    job: Job = {
+        "dataset": "rows.parquet",
+        "config": {
+            "input_features": [{"name": INPUTS.get(kind, kind), "type": kind} for kind in inputs],
+            "output_features": [{"name": OUTPUTS.get(kind, kind), "type": kind} for kind in outputs],
+            "trainer": {"epochs": 2, "batch_size": 40, "learning_rate": 0.05},
+        },
+        "backend": {"cache_dir": "cache"},
+    }
+    if path.endswith(".tied"):
+        job["config"]["input_features"].append({"name": f"{INPUTS[inputs[0]]}2", "type": inputs[0]})
+    if path.endswith((".dependencies", ".validation_field")):
+        job["config"]["output_features"].append({"name": "other", "type": "number", "column": "delay2"})
+    return job
+
+
+def settings_for(case: str, path: str) -> Iterator[tuple[str, Any]]:
+    """What `MATTERS` asks for: (absolute path, value)."""
+    section = path.rpartition(".")[0]
+    stack = re.match(r"(.*\.(?:encoder|decoder|combiner)\[\w+\])", path)
+    places = {"..": section.rpartition(".")[0], ".": section, "/": stack[1] if stack else ""}
+    for pattern, settings in MATTERS.items():
+        if fits(case, pattern) or fits(path, pattern):
+            yield from ((_absolute(key, places), value) for key, value in settings.items())
+    yield from _passed_on(path)
+
+
+def _absolute(key: str, places: Mapping[str, str]) -> str:
+    mark = next((mark for mark in places if key.startswith(mark)), None)
+    return key if mark is None else f"{places[mark]}.{key.removeprefix(mark)}"
+
+
+def _passed_on(path: str) -> Iterator[tuple[str, Any]]:
+    """A decoder that passes on needs layers that end in the width of the target."""
+    found = re.match(r"(config\.output_features\[(\w+)\]\.decoder\[passthrough\])\.(\w+)", path)
+    if found is None:
+        return
+    section, kind, field = found.groups()
+    if field == "num_fc_layers":
+        yield f"{section}.fc_output_size", WIDTHS[kind]
+        yield f"{section}.num_fc_layers", 1
+    else:
+        yield f"{section}.fc_layers", [{}, {"output_size": WIDTHS[kind]}]
+
+
+def given_values(case: str, path: str) -> list[Any] | None:
+    """The last entry of `VALUES` that fits, with the names of the option's own feature in it."""
+    found = [values for pattern, values in VALUES.items() if fits(case, pattern) or fits(path, pattern)]
+    if not found:
+        return None
+    kind = re.match(r"config\.(input|output)_features\[(\w+)\]", path)
+    name = {"input": INPUTS, "output": OUTPUTS}[kind[1]][kind[2]] if kind else ""
+    return [_named(value, name) for value in found[-1]]
+
+
+def _named(value: Any, name: str) -> Any:
+    return value.format(column=name, name=name) if isinstance(value, str) else value
+
+
+def first_fit(case: str, patterns: Iterable[str]) -> str | None:
+    """The first pattern that fits a case."""
+    return next((pattern for pattern in patterns if fits(case, pattern)), None)
+
+
+def fits(text: str, pattern: str) -> bool:
+    return _compiled(pattern).fullmatch(text) is not None
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(re.escape(pattern).replace(r"\*", ".*"))
+
+
+def job_for(case: str, path: str) -> Job:
+    """The job before the change: it has the sections around the option, of the types that the path names."""
+    job = base_job(path)
+    for place, value in settings_for(case, path):
+        put(job, place, value)
+    make(job, path.rpartition(".")[0])
+    return job

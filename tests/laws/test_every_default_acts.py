@@ -1,0 +1,88 @@
+"""What `config.defaults` says of all features of a type is as good as what each of them says itself."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from trainwright_api.config.defaults import Defaults
+from trainwright_api.problems import Mistakes
+from trainwright_api.shape import shape_of
+from trainwright_trainer import built
+
+from .option_cases import Case, cases_of, is_built
+from .option_jobs import base_job, settings_for
+from .option_paths import Job, make, put
+from .option_runs import read
+from .option_walk import Option, Walk
+
+DEFAULTS = [
+    (kind, option)
+    for kind in built.INPUTS
+    for option in Walk(is_built).section(shape_of(Defaults.model_fields[kind]).section, f"config.defaults.{kind}")
+]
+
+
+@pytest.mark.parametrize(("kind", "option"), [pytest.param(*each, id=each[1].path) for each in DEFAULTS])
+def test_a_default_is_as_good_as_a_field(kind: str, option: Option) -> None:
+    """Given for all features of a type, a field makes the config that it makes in each of them, or is refused."""
+    below = option.path.removeprefix(f"config.defaults.{kind}.")
+    features = _with_part(kind, below.partition(".")[0].partition("[")[0])
+    case = next(cases_of(replace(option, path=f"{features[0]}.{below}")), None)
+    if case is None:  # a section that has one word only
+        return
+    bare = _both_sides(kind)
+    plain = _resolved(_given(bare, features, below, case))
+    for value in case.values:
+        own = _resolved(_given(bare, features, below, case, value))
+        found = _resolved(_given(bare, [f"config.defaults.{kind}"], below, case, value))
+        assert isinstance(found, list) == isinstance(own, list)
+        if isinstance(found, list):
+            assert any(f"config.defaults.{kind}" in line for line in found), found
+            return
+        assert found == own
+        if own != plain:
+            return
+    pytest.fail(f"no config differs with {case.values}")
+
+
+def _with_part(kind: str, part: str) -> list[str]:
+    """The features of a job with both sides that have a section of this name."""
+    outputs = [f"config.output_features[{kind}]"] if part != "encoder" and kind in built.OUTPUTS else []
+    inputs = [f"config.input_features[{kind}]"] if part in ("preprocessing", "encoder") else []
+    return [*inputs, *outputs]
+
+
+def _both_sides(kind: str) -> Job:
+    """A job that has the type as input and, where it can be one, as output."""
+    job = base_job(f"config.input_features[{kind}]")
+    if kind in built.OUTPUTS:
+        job["config"]["output_features"] = base_job(f"config.output_features[{kind}]")["config"]["output_features"]
+    return job
+
+
+def _given(bare: Job, sections: list[str], below: str, case: Case, *value: Any) -> Job:
+    """The job with what matters to the option in each of `sections`, and there the option's own value, if any."""
+    job = deepcopy(bare)
+    feature = case.path.removesuffix(f".{below}")
+    for section in sections:
+        for place, setting in settings_for(case.name, case.path):
+            if (inside := place.removeprefix(f"{feature}.")).startswith(("preproc", "encoder", "decoder", "loss")):
+                put(job, f"{section}.{inside}", setting)
+        parent = make(job, f"{section}.{below}".rpartition(".")[0])
+        if value:
+            parent[below.rpartition(".")[2]] = value[0]
+    return job
+
+
+def _resolved(job: Job) -> Any:
+    """The config that a run would train with, or the mistakes that it would be refused for."""
+    try:
+        config = read(job).config
+    except Mistakes as mistakes:
+        return [str(problem) for problem in mistakes.problems]
+    assert config is not None
+    return config.model_dump(mode="json")
