@@ -6,8 +6,9 @@ import json
 
 import pytest
 
-from trainwright_trainer.listeners import MetricsFile, Relay
-from trainwright_trainer.progress.events import Checkpointed, Ended, Evaluated, Started, Stepped
+from trainwright_trainer.errors import EnvironmentFailure
+from trainwright_trainer.listeners import Dispensable, MetricsFile, Relay
+from trainwright_trainer.progress.events import Checkpointed, Ended, Evaluated, Event, Started, Stepped
 from trainwright_trainer.rundir.attempt import begin
 from trainwright_trainer.rundir.folder import FolderStorage
 from trainwright_trainer.rundir.place import How
@@ -95,3 +96,34 @@ def test_the_relay_tells_checkpoints_with_the_next_event():
     assert heard.events == other.events == [STARTED, *saved, ENDED]
     assert heard.closed
     assert other.closed
+
+
+class Full:
+    """A listener whose disk is full."""
+
+    def __init__(self, error: Exception) -> None:
+        self.error, self.events = error, []
+
+    def hear(self, event: Event) -> None:
+        self.events.append(event)
+        raise self.error
+
+    def close(self) -> None:
+        raise self.error
+
+
+@pytest.mark.parametrize("error", [OSError(28, "the disk is full"), EnvironmentFailure("the disk is full")])
+def test_what_is_dispensable_is_tried_again_and_told_once(error):
+    full, said = Full(error), []
+    listener = Dispensable(full, "logs", said.append, to_the_end=True)
+    for event in (STARTED, evaluated(0), ENDED):
+        listener.hear(event)
+    listener.close()
+    assert full.events == [STARTED, evaluated(0), ENDED]
+    assert said == ["logs cannot be written for now: the disk is full"]
+
+
+def test_the_end_is_not_dispensable_where_it_counts():
+    listener = Dispensable(Full(EnvironmentFailure("the disk is full")), "metrics.json", print, to_the_end=False)
+    with pytest.raises(EnvironmentFailure):
+        listener.hear(ENDED)

@@ -7,6 +7,9 @@ from contextlib import contextmanager
 
 from trainwright_trainer.errors import EnvironmentFailure
 
+_MEMORY = "out of memory. A smaller trainer.batch_size, a smaller model, or a machine with more memory helps."
+_THREADS = "no further thread can be started: memory, or a limit on processes, is used up on this machine."
+
 
 def out_of_memory(error: BaseException) -> bool:
     """Python has a class for it; torch says it in a RuntimeError, in one way on CPUs and in another on GPUs."""
@@ -17,12 +20,12 @@ def out_of_memory(error: BaseException) -> bool:
 
 @contextmanager
 def memory_told() -> Iterator[None]:
-    """Turns running out of memory into an `EnvironmentFailure`."""
+    """Turns running out of memory, or of threads, into an `EnvironmentFailure`."""
     try:
         yield
     except (MemoryError, RuntimeError) as error:
-        if not out_of_memory(error):
-            raise
-        raise EnvironmentFailure(
-            "out of memory. A smaller trainer.batch_size, a smaller model, or a machine with more memory helps."
-        ) from error
+        if out_of_memory(error):
+            raise EnvironmentFailure(_MEMORY) from error
+        if "can't start new thread" in str(error):
+            raise EnvironmentFailure(_THREADS) from error
+        raise

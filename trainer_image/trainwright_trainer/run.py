@@ -5,10 +5,12 @@ The first half stands here. The second half is `training.py`; it needs torch, wh
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 
 from trainwright_trainer.data.preprocess import prepare
 from trainwright_trainer.job import Job, read_job
+from trainwright_trainer.memory import memory_told
 from trainwright_trainer.options import Options
 from trainwright_trainer.progress.formats import counted
 from trainwright_trainer.result import Result
@@ -28,12 +30,10 @@ def run(
     """
     screen = screen or Screen(as_json=options.json)
     job = read_job(task, path, options, text)
-    warm_imports()
-    screen.tell(job.notices, path.name)
-    try:
+    with closing(screen), memory_told():
+        warm_imports()
+        screen.tell(job.notices, path.name)
         return TASKS[job.task](job, screen)
-    finally:
-        screen.close()
 
 
 def _train(job: Job, screen: Screen) -> Result:

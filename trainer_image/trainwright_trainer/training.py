@@ -58,9 +58,8 @@ def train_on(data: Prepared, job: Job, storage: Storage, how: How, screen: Scree
     """
     assert job.config is not None
     layout = layout_of(job.config, data.statistics)
-    with memory_told():
-        splits = materialise(data, layout, DTYPES[job.config.trainer.precision])
-        model = Model(job.config, data.statistics, layout, job.spec.seed)
+    splits = materialise(data, layout, DTYPES[job.config.trainer.precision])
+    model = Model(job.config, data.statistics, layout, job.spec.seed)
     check(job.config, model, _given_batching(job, model))
     attempt = begin(storage, job.plain(), how, name=job.name, content=data.content or None, versions=versions())
     screen.say(*attempt.notices)
