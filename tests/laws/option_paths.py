@@ -58,19 +58,20 @@ def in_messages(job: Job, path: str) -> str:
 
 
 def _step(node: Job, key: str, word: str | None) -> Job:
+    if word is not None and word.isdigit():
+        node.setdefault(key, [{}])
     found = node.get(key)
     if isinstance(found, list):
         section: Job = found[_position(found, word or "0")]
         return section
-    if word is not None and word.isdigit():
-        return node.setdefault(key, [{}])[int(word)]
     if not isinstance(found, dict):
         found = node[key] = {} if found is None or word else {"type": found}
     if word is not None and found.get("type", word) != word:
         found = node[key] = {}
     if word is not None:
         found["type"] = word
-    return found
+    made: Job = found
+    return made
 
 
 def _position(items: list[Job], word: str) -> int:

@@ -16,6 +16,11 @@ _STILL = {"config.trainer.learning_rate": 1e-30, "config.trainer.epochs": 8}
 _OF_THE_CLUSTER = "The operator acts on it, when it makes pods; what is trained stays the same."
 _NOTHING_TO_SKIP = "The encoder hands its input on as it is, and so does a model that skips it."
 
+_OF_MATRICES = (
+    *("eye", "identity", "orthogonal", "sparse"),
+    *("xavier_uniform", "xavier_normal", "kaiming_uniform", "kaiming_normal"),
+)
+
 NONE_TO_SEE: Mapping[str, str] = {
     "image": _OF_THE_CLUSTER,
     "rayVersion": _OF_THE_CLUSTER,
@@ -36,7 +41,6 @@ NONE_TO_SEE: Mapping[str, str] = {
     "config.trainer.compile": "It makes the same numbers faster, and takes a compiler and a minute.",
     "config.trainer.max_batch_size=None": "Null and the default are both more rows than there are in the world.",
     "*.encoder[passthrough].skip": _NOTHING_TO_SKIP,
-    "*.input_size": "A width that is right changes nothing; test_a_wrong_size_is_named refuses one that is not.",
 }
 """The one place for options that are built and whose change nobody can see, each with the reason."""
 
@@ -49,7 +53,7 @@ REFUSED_AS_WRONG: Mapping[str, str] = {
     "backend.trainer": "does not act with backend local",
     "*initializer=dirac": "'dirac' cannot fill values of shape",
     "*initializer[dirac].groups": "'dirac' cannot fill values of shape",
-    "*bias_initializer=*": "cannot fill values of shape",
+    **{f"*bias_initializer={word}": f"'{word}' cannot fill values of shape" for word in _OF_MATRICES},
     **{
         f"config.input_features[date].encoder[{word}].norm_params.{name}": "expected batch or layer"
         for word in ("embed", "wave")
@@ -60,9 +64,10 @@ REFUSED_AS_WRONG: Mapping[str, str] = {
     "*.decoder[passthrough].fc_layers=None": "decoder 'passthrough' gets",
     "*.datetime_format=None": "Set preprocessing.datetime_format",
     "*.split[hash].column=None": "split hash needs a column",
+    "*.input_size": ".input_size: is 9, the ",
     "*.vector_size": "vector_size",
-    "*.num_classes": "num_classes",
-    "*.decoder[projector].output_size": "output_size",
+    "*.num_classes": ".num_classes: is 7, the model and the data make it ",
+    "*.decoder[projector].output_size": ".output_size: is 7, the model and the data make it 2",
 }
 """Values that a job cannot have, and the words in which it is told so: that is what the option does there."""
 
@@ -102,6 +107,7 @@ VALUES: Mapping[str, list[Any]] = {
     "*[vector].default_validation_metric": ["mean_absolute_error"],
     "*.top_k": [1],
     "*.clip": [[0.1, 0.2]],
+    "*.input_size": [9],
     "*.vector_size": [7],
     "*.num_classes": [7],
     "*.decoder[projector].output_size": [7],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,8 +10,7 @@ from trainwright_api.shape import Shape
 
 _NUMBERS = (0.5, 0.1, 2.0, 0.01, 30.0)
 _INTEGERS = (1, 2, 3, 4, 7)
-_SMALLER = {"ge": lambda value, limit: value >= limit, "gt": lambda value, limit: value > limit}
-_LARGER = {"le": lambda value, limit: value <= limit, "lt": lambda value, limit: value < limit}
+_TESTS = {"ge": operator.ge, "gt": operator.gt, "le": operator.le, "lt": operator.lt}
 
 
 def other_words(shape: Shape, now: Any) -> list[Any]:
@@ -39,5 +39,4 @@ def _values(shape: Shape) -> Iterator[Any]:
 
 
 def _within(value: float, shape: Shape) -> bool:
-    limits = shape.limits
-    return all(test(value, limits[name]) for name, test in {**_SMALLER, **_LARGER}.items() if name in limits)
+    return all(test(value, shape.limits[name]) for name, test in _TESTS.items() if name in shape.limits)

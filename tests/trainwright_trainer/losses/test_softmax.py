@@ -54,6 +54,12 @@ def test_similar_classes_share_a_target() -> None:
     torch.testing.assert_close(rows(class_similarities=similarities), PLAIN)
 
 
+def test_similarities_spread_shares_as_they_spread_classes() -> None:
+    given = {"class_similarities": [[1.0, 0, 0], [0, 1, 0.5], [0, 0.5, 1]], "class_similarities_temperature": 0.5}
+    one_hot = torch.nn.functional.one_hot(TARGETS, 3).to(LOGITS.dtype)
+    torch.testing.assert_close(rows(one_hot, **given), rows(**given))
+
+
 def test_targets_may_be_shares() -> None:
     shares = torch.softmax(LOGITS.flip(0), 1)
     torch.testing.assert_close(rows(shares), -(shares * LOGITS.log_softmax(1)).sum(1))

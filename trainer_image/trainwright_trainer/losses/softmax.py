@@ -2,7 +2,7 @@
 
 After Ludwig's documents: `class_weights` multiply each class's term; `robust_lambda` makes (1 - λ) · loss + λ / c of it
 with c classes; `confidence_penalty` adds a · (max_entropy - entropy) / max_entropy; with a temperature above zero the
-target of class k is not class k alone but softmax(class_similarities[k] / temperature).
+target of class k is not class k alone but softmax(class_similarities[k] / temperature); shares are spread likewise.
 (Ludwig's code since 0.5 knows the weights alone.)
 """
 
