@@ -92,7 +92,7 @@ class Driver:
 
     def __init__(self) -> None:
         self.children: list[Child] = []
-        program = [sys.executable, "-W", "error", str(Path(__file__).with_name("driver.py"))]
+        program = [sys.executable, str(Path(__file__).with_name("driver.py"))]
         self._process = subprocess.Popen(
             program,
             env=ENVIRONMENT,
