@@ -117,6 +117,8 @@ class Driver:
     ) -> Child:
         """A `trainwright` process in `folder`. `limits`: sizes in bytes by the names of `resource`."""
         output, errors = (folder / f"{len(self.children)}.{name}" for name in ("out", "err"))
+        for path in (output, errors):
+            path.touch()
         pid = self.order(
             {
                 "arguments": [str(argument) for argument in arguments],
@@ -280,7 +282,7 @@ def hard_job() -> dict[str, Any]:
                     "train_steps": 400,
                     "learning_rate": 0.003,
                     "early_stop": -1,
-                    "steps_per_checkpoint": 8,
+                    "steps_per_checkpoint": 11,
                     "learning_rate_scheduler": {
                         "reduce_on_plateau": 3,
                         "reduce_on_plateau_patience": 4,
@@ -289,7 +291,7 @@ def hard_job() -> dict[str, Any]:
                 },
             },
             "backend": {"cache_dir": "cache"},
-            "checkpoint": {"numToKeep": 2, "everySeconds": 0.5},
+            "checkpoint": {"numToKeep": 2, "everySeconds": 0.04},
         },
     }
 
