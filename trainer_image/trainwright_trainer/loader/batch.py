@@ -31,7 +31,7 @@ class Layout:
 
 @dataclass(frozen=True)
 class Batch:
-    """`floats`: [rows, float_width], float32 or float64. `ints`: [rows, int_width], int64. `rows`: source row numbers."""
+    """`floats`: [rows, float_width], float32 or float64. `ints`: [rows, int_width], int64. `rows`: source rows."""
 
     floats: torch.Tensor
     ints: torch.Tensor

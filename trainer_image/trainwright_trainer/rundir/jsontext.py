@@ -15,7 +15,7 @@ _TAIL = b"}\n"
 _BODY = len(_HEAD) + 64 + len(_MIDDLE)
 
 
-class BrokenSeal(Exception):  # noqa: N818 - a state of the disk, not a mistake
+class BrokenSeal(Exception):
     """A sealed file whose bytes are not those that were written. One line that says what is wrong."""
 
 

@@ -12,7 +12,7 @@ from trainwright_trainer.rundir.layout import FORMAT, CheckpointName
 from trainwright_trainer.rundir.snapshot import Position, Snapshot
 
 
-class Damaged(Exception):  # noqa: N818 - a state of the disk, not a mistake
+class Damaged(Exception):
     """A checkpoint that cannot be read back to the bit. One line that says why, without the checkpoint's name."""
 
 
