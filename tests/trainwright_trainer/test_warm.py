@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
 import pytest
+
+from trainwright_trainer.warm import SPINS
 
 MODULES = ("torch", "trainwright_trainer.loop.train")
 
@@ -20,3 +23,16 @@ def test_a_program_that_ends_meanwhile_ends_as_it_wants(state):
     wait = "" if state == "at once" else "\nwhile 'torch' not in sys.modules: pass"
     code = f"import sys\nfrom trainwright_trainer.warm import warm_imports\nwarm_imports(){wait}\nsys.exit(2)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"), [({}, SPINS), ({"GOMP_SPINCOUNT": "7"}, "7"), ({"OMP_WAIT_POLICY": "ACTIVE"}, "None")]
+)
+def test_idle_threads_sleep_soon_unless_the_user_says_otherwise(given, expected):
+    code = (
+        "import os; from trainwright_trainer.warm import warm_imports; warm_imports().join()"
+        "; print(os.environ.get('GOMP_SPINCOUNT'))"
+    )
+    around = {name: value for name, value in os.environ.items() if name not in ("GOMP_SPINCOUNT", "OMP_WAIT_POLICY")}
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=around | given)
+    assert found.stdout.split() == [expected]
