@@ -8,9 +8,9 @@ import threading
 
 _MODULES = ("torch", "trainwright_trainer.model", "trainwright_trainer.loop.train", "trainwright_trainer.metrics.model")
 
-# How often an idle thread of torch's looks for work before it sleeps. By its own default it looks so long that on a busy
-# machine it takes the core from the thread that has the work; put to sleep at once, a step of small layers takes half as
-# long again on a free machine. This is as fast as the default on a free machine and costs half of it on a busy one.
+# How often an idle thread of torch's looks for work before it sleeps. By its own default it looks so long that on a
+# busy machine it takes the core from the thread that has the work; put to sleep at once, a step of small layers takes
+# half as long again on a free machine. This is as fast as the default there, and costs half of it on a busy one.
 SPINS = "100000"
 
 
