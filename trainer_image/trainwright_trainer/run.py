@@ -15,7 +15,7 @@ from trainwright_trainer.options import Options
 from trainwright_trainer.progress.formats import counted
 from trainwright_trainer.result import Result
 from trainwright_trainer.rundir.place import How, look
-from trainwright_trainer.rundir.storage import storage_at
+from trainwright_trainer.rundir.places import storage_at
 from trainwright_trainer.screen import Screen
 from trainwright_trainer.signals import StopRequest, stopping_on_signals
 from trainwright_trainer.warm import warm_imports

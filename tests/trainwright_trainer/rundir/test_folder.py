@@ -13,7 +13,7 @@ import pytest
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.errors import EnvironmentFailure
 from trainwright_trainer.rundir.folder import FolderStorage
-from trainwright_trainer.rundir.storage import storage_at
+from trainwright_trainer.rundir.places import storage_at
 
 
 @pytest.fixture

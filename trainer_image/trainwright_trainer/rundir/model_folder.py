@@ -12,8 +12,9 @@ import torch
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.rundir import hashing, jsontext, layout, shards
 from trainwright_trainer.rundir.hashing import Counted
+from trainwright_trainer.rundir.places import storage_at
 from trainwright_trainer.rundir.record import read_run
-from trainwright_trainer.rundir.storage import Chunk, Storage, storage_at
+from trainwright_trainer.rundir.storage import Chunk, Storage
 
 WEIGHTS, CONFIG, STATISTICS, ABOUT = "weights.safetensors", "config.json", "statistics.json", "model.json"
 

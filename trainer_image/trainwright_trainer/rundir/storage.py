@@ -6,8 +6,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from pathlib import Path
 
-from trainwright_trainer.errors import not_built
-
 Chunk = bytes | bytearray | memoryview
 COPY_BYTES = 1 << 24
 
@@ -59,13 +57,3 @@ class Storage(ABC):
         """`write` the content of a local file."""
         with path.open("rb") as file:
             self.write(name, iter(lambda: file.read(COPY_BYTES), b""))
-
-
-def storage_at(output: str) -> Storage:
-    """The storage that a user's `output` names. Raises Mistakes for one that this version lacks."""
-    from trainwright_trainer.rundir.folder import FolderStorage  # folder.py imports this module
-
-    scheme, found, _ = output.partition("://")
-    if found and scheme != "file":
-        raise not_built("output", f"{scheme}://", "folders")
-    return FolderStorage(Path(output.removeprefix("file://")))
