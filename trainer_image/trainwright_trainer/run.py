@@ -31,12 +31,12 @@ def run(
     screen = screen or Screen(as_json=options.json)
     job = read_job(task, path, options, text)
     with closing(screen), memory_told():
-        warm_imports()
         screen.tell(job.notices, path.name)
         return TASKS[job.task](job, screen)
 
 
 def _train(job: Job, screen: Screen) -> Result:
+    warm_imports()
     storage = storage_at(str(job.output))
     how = _how(job.options)
     with stopping_on_signals(StopRequest()) as stop:
@@ -74,12 +74,14 @@ def _preprocess(job: Job, screen: Screen) -> None:
 
 
 def _evaluate(job: Job, screen: Screen) -> None:
+    warm_imports()
     from trainwright_trainer import measuring
 
     measuring.evaluate(job, screen)
 
 
 def _predict(job: Job, screen: Screen) -> None:
+    warm_imports()
     from trainwright_trainer import measuring
 
     measuring.predict(job, screen)
