@@ -9,7 +9,7 @@ from pydantic import Field
 from trainwright_api.kubernetes import Format, KeyedBy
 from trainwright_api.section import KubernetesSection
 
-Phase = Literal["Pending", "Queued", "Starting", "Running", "Suspended", "Complete", "Failed"]
+Phase = Literal["Invalid", "Pending", "Queued", "Starting", "Running", "Stopping", "Suspended", "Complete", "Failed"]
 OutcomeClass = Literal["done", "mistake", "environment", "crash", "stopped", "infrastructure", "preempted"]
 
 Count = Annotated[int, Field(ge=0, le=2**53)]
@@ -26,7 +26,7 @@ class Condition(KubernetesSection):
     """One aspect of the job's state, as Kubernetes writes conditions."""
 
     type: Annotated[str, Field(min_length=1, max_length=316)] = Field(
-        description="Accepted, Started, Running, Suspended, Complete, Failed, Reconciling or Stalled."
+        description="Accepted, Started, Running, Fits, Suspended, Complete, Failed, Reconciling or Stalled."
     )
     status: Literal["True", "False", "Unknown"] = Field(description="True, False or Unknown.")
     observed_generation: Count | None = Field(None, description="The generation of the spec that this was judged on.")
@@ -39,8 +39,11 @@ class Attempt(KubernetesSection):
     """One start of the training. The last ten are kept."""
 
     number: Count = Field(description="1 for the first.")
-    child: Word | None = Field(None, description="The Job or RayJob that ran it.")
-    start_time: Time | None = Field(None, description="When it started.")
+    child: Word | None = Field(None, description="The Job or RayJob that runs it.")
+    phase: Word | None = Field(None, description="What the child does: the task, or preprocess before it.")
+    create_time: Time | None = Field(None, description="When the child was created.")
+    start_time: Time | None = Field(None, description="When its pods ran. Absent while it waits for room.")
+    stop_time: Time | None = Field(None, description="When it was asked to stop.")
     completion_time: Time | None = Field(None, description="When it ended.")
     outcome: OutcomeClass | None = Field(None, description="How it ended.")
     reason: Word | None = Field(None, description="One word for the cause.")
@@ -51,6 +54,10 @@ class Attempt(KubernetesSection):
 class Progress(KubernetesSection):
     """How far the training is. Written by pods through the operator, at most once in 15 seconds."""
 
+    attempt: Count | None = Field(None, description="The attempt that reports.")
+    start_position: Count | None = Field(
+        None, description="The row that the attempt started from, counted over all epochs."
+    )
     summary: Word | None = Field(None, description="Percent done and time left, as people read it.")
     metric: Word | None = Field(None, description="The validation metric and its value.")
     fraction: Annotated[float, Field(ge=0, le=1)] | None = Field(None, description="The part that is done, 0 to 1.")
@@ -61,6 +68,18 @@ class Progress(KubernetesSection):
     metrics: Numbers | None = Field(None, description="The newest metrics, by split, output and name.")
     last_checkpoint: Word | None = Field(None, description="The newest checkpoint that is complete.")
     update_time: Time | None = Field(None, description="When this was reported.")
+
+
+class PostedOutcome(KubernetesSection):
+    """How an attempt ended, as its own process posted it."""
+
+    attempt: Count = Field(description="The attempt that ended.")
+    outcome: OutcomeClass = Field(description="How it ended.")
+    message: Line | None = Field(None, description="One line for people.")
+    log_tail: LogTail | None = Field(None, description="The last log lines.")
+    model: Location | None = Field(None, description="The trained model's folder.")
+    test_scores: Numbers | None = Field(None, description="The scores on the test split.")
+    post_time: Time | None = Field(None, description="When this was posted.")
 
 
 class Resolved(KubernetesSection):
@@ -75,6 +94,7 @@ class Resolved(KubernetesSection):
     learning_rate_factor: Annotated[float, Field(ge=0)] | None = Field(
         None, description="What the learning rate is multiplied by."
     )
+    workers_per_pod: Count | None = Field(None, description="Workers in one pod.")
     seed: Count | None = Field(None, description="The seed.")
     image: Location | None = Field(None, description="The image.")
 
@@ -95,8 +115,12 @@ class TrainingJobStatus(KubernetesSection):
     retries: Count | None = Field(None, description="Attempts that counted against backoffLimit.")
     preemptions: Count | None = Field(None, description="Attempts that ended by preemption.")
     child: Word | None = Field(None, description="The Job or RayJob of the current attempt.")
-    start_time: Time | None = Field(None, description="When the first attempt started.")
+    start_time: Time | None = Field(
+        None, description="When the first attempt was decided. What the job is made of is fixed from then on."
+    )
     completion_time: Time | None = Field(None, description="When the job ended.")
+    active_seconds: Count | None = Field(None, description="Seconds that attempts which ended have run.")
+    outcome: PostedOutcome | None = Field(None, description="The newest outcome that a pod has posted.")
     progress: Progress | None = Field(None, description="How far the training is.")
     resolved: Resolved | None = Field(None, description="What was derived at the start.")
     output: Location | None = Field(None, description="The run folder.")

@@ -1,0 +1,1 @@
+"""The TLS server of every operator pod: admission, progress, health, metrics."""
