@@ -11,7 +11,7 @@ RUN := $(UV) run --no-sync
 STAMP := .venv/.synced
 CHROMIUM := /usr/bin/chromium
 
-.PHONY: help setup demo test test-all lint format generate bench bench-all browser clean
+.PHONY: help setup demo test test-all lint format generate bench bench-all browser control-plane kubernetes clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -26,18 +26,18 @@ $(STAMP): pyproject.toml uv.lock
 demo: setup ## train the flights example on 336,776 real flights and show how good it is
 	$(RUN) python examples/flights/demo.py
 
-test: setup browser ## lint, stale generated files, and every test but the slow ones
+test: setup browser kubernetes ## lint, stale generated files, and every test but the slow ones
 	@$(MAKE) --no-print-directory lint
 	$(RUN) python -m trainwright_api.generate --check
 	$(RUN) pytest -n auto -m "not slow"
 
-test-all: setup browser ## every test, the slow ones too; run before an issue is called resolved
+test-all: setup browser kubernetes ## every test, the slow ones too; run before an issue is called resolved
 	$(RUN) pytest -n auto
 
 lint: setup ## ruff, mypy --strict, import-linter
 	$(RUN) ruff check .
 	$(RUN) ruff format --check .
-	$(RUN) mypy crds operator trainer_image bench
+	$(RUN) mypy crds operator trainer_image bench e2e
 	$(RUN) lint-imports
 
 format: setup ## rewrite the code in the house's format
@@ -52,6 +52,12 @@ bench: setup ## time ours against the hand-written floor, side by side; refreshe
 
 bench-all: setup ## the same, with 10 M rows in the scaling table
 	$(RUN) python -m bench --all
+
+control-plane: setup ## a Kubernetes API server with our definitions, until Ctrl-C; it prints how to use it
+	@$(RUN) python -m e2e.cluster
+
+kubernetes: setup ## build the programs of the tests' control plane, where that was not done yet
+	@$(RUN) python -m e2e.cluster --build
 
 browser: ## install the browser that the report's test looks through (Debian's chromium)
 	@test -x $(CHROMIUM) || { \

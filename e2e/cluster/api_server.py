@@ -1,0 +1,114 @@
+"""kube-apiserver and its etcd: how they are called, and when they are ready."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import ssl
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from e2e.cluster import audit
+from e2e.cluster.certificates import Authority, Certificate
+from e2e.cluster.errors import ClusterError
+from e2e.cluster.port import LOOPBACK, Port
+from e2e.cluster.process import Process
+
+SECONDS_TO_START = 120.0
+SECONDS_BETWEEN_LOOKS = 0.05
+ISSUER = "https://kubernetes.default.svc"
+# As many requests at once as a bench sends: the server's own limits (400 and 200) would be what is measured.
+REQUESTS_AT_ONCE = {"max-requests-inflight": "3000", "max-mutating-requests-inflight": "1500"}
+# The heap is collected when it has grown by a half, not doubled: it costs some CPU time and saves a quarter of memory.
+GO_MEMORY = {"GOGC": "50"}
+
+
+class ApiServer:
+    """The server on a port that stays the same over restarts, with all it needs in one folder."""
+
+    def __init__(self, programs: Path, folder: Path, etcd: str) -> None:
+        self._programs, self._folder, self._etcd, self._port = programs, folder, etcd, Port()
+        self.authority = Authority.new(folder / "certificates")
+        hosts = ["DNS:localhost", "DNS:kubernetes.default.svc", f"IP:{LOOPBACK}"]
+        self._serving = self.authority.server("kube-apiserver", hosts)
+        self.tokens = self.authority.key_pair("service-accounts")
+        self.admin = self.authority.user("admin", ["system:masters"])
+        self.audit_log = folder / audit.LOG
+        (folder / "audit-policy.yaml").write_text(json.dumps(audit.POLICY))
+        self._process: Process | None = None
+
+    @property
+    def url(self) -> str:
+        return f"https://{LOOPBACK}:{self._port.number}"
+
+    def start(self) -> None:
+        """Starts the server, where it does not run, and waits until it serves."""
+        if self._process is None:
+            log = self._folder / "kube-apiserver.log"
+            self._process = Process(self._programs / "kube-apiserver", self._flags(), log, GO_MEMORY)
+        wait_until(self._is_ready, self._process)
+
+    def stop(self) -> None:
+        """In order: requests that run are answered."""
+        if self._process is not None:
+            self._process.stop()
+            self._process = None
+
+    def kill(self) -> None:
+        """At once, as a machine that loses its power would."""
+        if self._process is not None:
+            self._process.kill()
+            self._process = None
+
+    def _flags(self) -> Mapping[str, str]:
+        return {
+            "etcd-servers": self._etcd,
+            "bind-address": LOOPBACK,
+            "secure-port": str(self._port.number),
+            "permit-port-sharing": "true",
+            "advertise-address": LOOPBACK,
+            "endpoint-reconciler-type": "none",
+            "service-cluster-ip-range": "10.96.0.0/16",
+            "client-ca-file": str(self.authority.own.certificate),
+            "tls-cert-file": str(self._serving.certificate),
+            "tls-private-key-file": str(self._serving.key),
+            "service-account-issuer": ISSUER,
+            "service-account-key-file": str(self.tokens.certificate),
+            "service-account-signing-key-file": str(self.tokens.key),
+            "authorization-mode": "Node,RBAC",
+            "audit-policy-file": str(self._folder / "audit-policy.yaml"),
+            "audit-log-path": str(self.audit_log),
+            "audit-log-maxsize": "10000",
+            **REQUESTS_AT_ONCE,
+        }
+
+    def _is_ready(self) -> bool:
+        return get(self.url, "/readyz", self.authority.own, self.admin) == 200
+
+    def close(self) -> None:
+        self._port.close()
+
+
+def get(url: str, path: str, authority: Certificate, user: Certificate) -> int:
+    """The status code, or 0 where nobody answers."""
+    trust = ssl.create_default_context(cafile=authority.certificate)
+    trust.load_cert_chain(user.certificate, user.key)
+    connection = http.client.HTTPSConnection(url.removeprefix("https://"), context=trust, timeout=5)
+    try:
+        connection.request("GET", path)
+        return connection.getresponse().status
+    except OSError:
+        return 0
+    finally:
+        connection.close()
+
+
+def wait_until(ready: Callable[[], bool], process: Process) -> None:
+    """Looks again and again; raises when the program has ended or takes too long."""
+    end = time.monotonic() + SECONDS_TO_START
+    while not ready():
+        process.check()
+        if time.monotonic() > end:
+            raise ClusterError(f"{process.name} is not ready after {SECONDS_TO_START:.0f} s:\n{process.last_lines()}")
+        time.sleep(SECONDS_BETWEEN_LOOKS)

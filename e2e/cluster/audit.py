@@ -1,0 +1,70 @@
+"""The API server's audit log: who asked for what, and what it was answered."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+LOG = "audit.log"
+# Watches are logged when they start, so that one that still runs is seen. The server's own calls are not of interest.
+POLICY: Mapping[str, Any] = {
+    "apiVersion": "audit.k8s.io/v1",
+    "kind": "Policy",
+    "omitStages": ["RequestReceived"],
+    "omitManagedFields": True,
+    "rules": [{"level": "None", "users": ["system:apiserver"]}, {"level": "Metadata"}],
+}
+
+
+@dataclass(frozen=True)
+class AuditEvent:
+    """One request at one stage (ResponseStarted for a watch that runs, ResponseComplete, Panic)."""
+
+    stage: str
+    time: str
+    verb: str
+    user: str
+    groups: tuple[str, ...]
+    user_agent: str
+    uri: str
+    api_group: str
+    resource: str
+    subresource: str
+    namespace: str
+    name: str
+    code: int
+    decision: str
+    """`allow` or `forbid`, as the authorizer said."""
+
+
+def read(log: Path) -> Iterator[AuditEvent]:
+    """All that was logged so far. A last line that is half written is left for the next reader."""
+    if not log.exists():
+        return
+    with log.open() as lines:
+        for line in lines:
+            if line.endswith("\n"):
+                yield _event(json.loads(line))
+
+
+def _event(logged: Mapping[str, Any]) -> AuditEvent:
+    target: Mapping[str, str] = logged.get("objectRef", {})
+    return AuditEvent(
+        stage=logged["stage"],
+        time=logged["stageTimestamp"],
+        verb=logged["verb"],
+        user=logged["user"].get("username", ""),
+        groups=tuple(logged["user"].get("groups", ())),
+        user_agent=logged.get("userAgent", ""),
+        uri=logged["requestURI"],
+        api_group=target.get("apiGroup", ""),
+        resource=target.get("resource", ""),
+        subresource=target.get("subresource", ""),
+        namespace=target.get("namespace", ""),
+        name=target.get("name", ""),
+        code=logged.get("responseStatus", {}).get("code", 0),
+        decision=logged.get("annotations", {}).get("authorization.k8s.io/decision", ""),
+    )

@@ -1,0 +1,74 @@
+"""The certificates of a control plane, made by the openssl command: one authority that signs servers and users."""
+
+from __future__ import annotations
+
+import secrets
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from e2e.cluster.errors import ClusterError
+
+DAYS = 30
+# Without a file of its own, openssl adds what the machine's own configuration says.
+CONFIG = "[req]\ndistinguished_name=name\n[name]\n"
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """Two PEM files."""
+
+    certificate: Path
+    key: Path
+
+
+class Authority:
+    """Signs certificates into a folder. Processes that share the folder are the same authority."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self.own = Certificate(folder / "ca.crt", folder / "ca.key")
+
+    @classmethod
+    def new(cls, folder: Path) -> Self:
+        folder.mkdir()
+        (folder / "openssl.cnf").write_text(CONFIG)
+        authority = cls(folder)
+        authority._make("ca", "/CN=trainwright-tests", ["basicConstraints=critical,CA:TRUE"], signed=False)
+        return authority
+
+    def server(self, name: str, hosts: Sequence[str]) -> Certificate:
+        """A server's certificate for hosts such as `DNS:localhost` and `IP:127.0.0.1`."""
+        extensions = [f"subjectAltName={','.join(hosts)}", "extendedKeyUsage=serverAuth"]
+        return self._make(name, f"/CN={name}", extensions)
+
+    def user(self, name: str, groups: Sequence[str] = ()) -> Certificate:
+        """A client's certificate: to Kubernetes the common name is the user, each organisation is a group."""
+        subject = "".join(f"/O={group}" for group in groups) + f"/CN={name}"
+        return self._make(f"user-{secrets.token_hex(4)}", subject, ["extendedKeyUsage=clientAuth"])
+
+    def key_pair(self, name: str) -> Certificate:
+        """Keys that sign and verify tokens; the certificate around the public one is of no use."""
+        return self._make(name, f"/CN={name}", [])
+
+    def _make(self, name: str, subject: str, extensions: Sequence[str], signed: bool = True) -> Certificate:
+        made = Certificate(self._folder / f"{name}.crt", self._folder / f"{name}.key")
+        command = ["openssl", "req", "-x509", "-config", str(self._folder / "openssl.cnf"), "-days", str(DAYS)]
+        command += ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", subject]
+        command += ["-out", str(made.certificate), "-keyout", str(made.key)]
+        command += [argument for extension in extensions for argument in ("-addext", extension)]
+        if signed:
+            command += ["-CA", str(self.own.certificate), "-CAkey", str(self.own.key)]
+        _run(command)
+        return made
+
+
+def _run(command: Sequence[str]) -> None:
+    try:
+        ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    except FileNotFoundError:
+        raise ClusterError("openssl is not installed: it makes the control plane's certificates") from None
+    if ended.returncode != 0:
+        raise ClusterError(f"openssl made no certificate: {ended.stderr.strip()}")

@@ -1,0 +1,67 @@
+"""Programs that run beside us and end with us, whatever ends us."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from e2e.cluster.errors import ClusterError
+
+# The kernel's "die with your parent" looks at the thread that started the program, so one that lives as long as we
+# do starts them all. Else a server that an asyncio worker thread restarted would die with that thread.
+_STARTER = ThreadPoolExecutor(max_workers=1, thread_name_prefix="starter-of-programs")
+SECONDS_TO_END = 10.0
+
+
+class Process:
+    """A program in a process group of its own, so that Ctrl-C reaches us alone and we end it in order."""
+
+    def __init__(
+        self, program: Path, flags: Mapping[str, str], log: Path, environment: Mapping[str, str] | None = None
+    ) -> None:
+        self.name, self.log = program.name, log
+        command = [str(program), *(f"--{name}={value}" for name, value in flags.items())]
+        self._popen = _STARTER.submit(_start, command, log, {**os.environ, **(environment or {})}).result()
+
+    @property
+    def pid(self) -> int:
+        return self._popen.pid
+
+    def check(self) -> None:
+        """Raises with the end of the log when the program has ended."""
+        if self._popen.poll() is not None:
+            raise ClusterError(f"{self.name} ended with code {self._popen.returncode}:\n{self.last_lines()}")
+
+    def last_lines(self, count: int = 15) -> str:
+        return "\n".join(self.log.read_text(errors="replace").splitlines()[-count:])
+
+    def stop(self) -> None:
+        """Asks it to end, and kills it when it does not."""
+        self._signal(signal.SIGTERM)
+        try:
+            self._popen.wait(SECONDS_TO_END)
+        except subprocess.TimeoutExpired:
+            self.kill()
+
+    def kill(self) -> None:
+        self._signal(signal.SIGKILL)
+        self._popen.wait()
+
+    def _signal(self, number: int) -> None:
+        if self._popen.poll() is None:
+            os.killpg(self._popen.pid, number)
+
+
+def _start(command: Sequence[str], log: Path, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
+    guarded = ["setpriv", "--pdeathsig", "KILL", "--", *command]
+    with log.open("ab") as output:
+        try:
+            return subprocess.Popen(
+                guarded, stdin=subprocess.DEVNULL, stdout=output, stderr=output, env=environment, process_group=0
+            )
+        except FileNotFoundError:
+            raise ClusterError("setpriv of util-linux is not installed: it ends the programs with us") from None
