@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+
+from trainwright_operator.environment import read
 
 
 @dataclass(frozen=True)
@@ -75,5 +77,24 @@ class Settings:
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str]) -> Settings:
-        """`TRAINWRIGHT_MAX_WORKERS=8` sets `max_workers`, and so on. Raises ValueError for what cannot be read."""
-        raise NotImplementedError
+        """`TRAINWRIGHT_MAX_WORKERS=8` sets `max_workers`, and so on. Raises ValueError for what cannot be."""
+        settings = read(cls, environment)
+        mistakes = list(settings.mistakes())
+        if mistakes:
+            raise ValueError("; ".join(mistakes))
+        return settings
+
+    def mistakes(self) -> Iterator[str]:
+        """What is wrong between the settings, and with values that nothing could work with."""
+        for name in ("max_workers", "concurrency", "request_timeout", "watch_timeout", "resync", "retry_base"):
+            if getattr(self, name) == 0:
+                yield f"{name} is 0: it has to be more"
+        if self.lease_renew <= 0 or self.lease_renew >= self.lease_duration * 2 / 3:
+            yield (
+                f"lease_renew is {self.lease_renew:g} s: it has to be more than 0 and less than "
+                f"two thirds of lease_duration ({self.lease_duration:g} s)"
+            )
+        if self.backoff.jitter >= 1:
+            yield f"backoff jitter is {self.backoff.jitter:g}: it is a share, less than 1"
+        if self.server_port > 65_535:
+            yield f"server_port is {self.server_port}: ports end at 65535"

@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+import re
+from dataclasses import fields
+
+import pytest
+
+from trainwright_operator.settings import Backoff, Settings
+
+
+def test_nothing_set_gives_the_defaults() -> None:
+    assert Settings.from_environment({}) == Settings()
+
+
+def test_every_kind_of_field_is_read() -> None:
+    settings = Settings.from_environment(
+        {
+            "TRAINWRIGHT_IMAGE": "registry/trainer:2",
+            "TRAINWRIGHT_MAX_WORKERS": "8",
+            "TRAINWRIGHT_RESYNC": " 0.5 ",
+            "TRAINWRIGHT_NAMESPACES": "a, b,",
+            "TRAINWRIGHT_BACKOFF_BASE": "0.1",
+            "PATH": "/bin",
+        }
+    )
+    assert settings == Settings(
+        image="registry/trainer:2", max_workers=8, resync=0.5, namespaces=("a", "b"), backoff=Backoff(base=0.1)
+    )
+
+
+def test_every_field_has_a_name() -> None:
+    """A new field of a new kind would need a reader of its own."""
+    for field in fields(Settings):
+        if field.name not in ("backoff", "namespaces"):
+            value = getattr(Settings(), field.name)
+            assert Settings.from_environment({f"TRAINWRIGHT_{field.name.upper()}": str(value)}) == Settings()
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        (
+            "TRAINWRIGHT_MAX_WORKER",
+            "8",
+            "TRAINWRIGHT_MAX_WORKER: no such setting, did you mean TRAINWRIGHT_MAX_WORKERS?",
+        ),
+        ("TRAINWRIGHT_BACKOFF_BAES", "8", "did you mean TRAINWRIGHT_BACKOFF_BASE?"),
+        ("TRAINWRIGHT_SERVR_PORT", "80", "did you mean TRAINWRIGHT_SERVER_PORT?"),
+        ("TRAINWRIGHT_ZZZZZZ", "8", "TRAINWRIGHT_ZZZZZZ: no such setting"),
+        ("TRAINWRIGHT_MAX_WORKERS", "many", "expected a whole number that is not negative, found 'many'"),
+        ("TRAINWRIGHT_MAX_WORKERS", "-1", "expected a whole number that is not negative, found '-1'"),
+        ("TRAINWRIGHT_MAX_WORKERS", "0", "max_workers is 0: it has to be more"),
+        ("TRAINWRIGHT_RESYNC", "10m", "TRAINWRIGHT_RESYNC: expected a number that is not negative, found '10m'"),
+        ("TRAINWRIGHT_RESYNC", "nan", "expected a number that is not negative"),
+        ("TRAINWRIGHT_RESYNC", "inf", "expected a number that is not negative"),
+        ("TRAINWRIGHT_LEASE_RENEW", "8", "lease_renew is 8 s: it has to be more than 0 and less than two thirds"),
+        ("TRAINWRIGHT_BACKOFF_JITTER", "1", "backoff jitter is 1: it is a share, less than 1"),
+        ("TRAINWRIGHT_SERVER_PORT", "70000", "server_port is 70000: ports end at 65535"),
+    ],
+)
+def test_a_mistake_is_named(name: str, text: str, message: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(message)):
+        Settings.from_environment({name: text})
+
+
+def test_all_mistakes_come_at_once_in_one_line() -> None:
+    with pytest.raises(ValueError, match="^TRAINWRIGHT_RESYNC: .*; TRAINWRIGHT_OTHER_THING: [^\n]*$"):
+        Settings.from_environment({"TRAINWRIGHT_RESYNC": "x", "TRAINWRIGHT_OTHER_THING": "y"})
+
+
+def test_what_kubernetes_adds_for_a_service_of_our_name_is_no_mistake() -> None:
+    links = {
+        "TRAINWRIGHT_PORT": "tcp://10.96.0.7:443",
+        "TRAINWRIGHT_SERVICE_HOST": "10.96.0.7",
+        "TRAINWRIGHT_SERVICE_PORT": "443",
+        "TRAINWRIGHT_SERVICE_PORT_HTTPS": "443",
+        "TRAINWRIGHT_PORT_443_TCP": "tcp://10.96.0.7:443",
+        "TRAINWRIGHT_PORT_443_TCP_ADDR": "10.96.0.7",
+    }
+    assert Settings.from_environment(links) == Settings()
