@@ -1,0 +1,23 @@
+"""How long a job has run, over all attempts, and when that is too long. Waiting for room does not count."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from trainwright_api.status import Attempt, TrainingJobStatus
+from trainwright_operator import times
+from trainwright_operator.policies.limits import Limits
+
+
+def seconds_of(attempt: Attempt, until: datetime) -> float:
+    """How long the attempt has run, 0 where its pods never did."""
+    started = times.read(attempt.start_time)
+    return max(0.0, (until - started).total_seconds()) if started else 0.0
+
+
+def passes(status: TrainingJobStatus, attempt: Attempt, limits: Limits) -> datetime | None:
+    """When the job has run for too long if the attempt goes on; None without a deadline, or while it waits."""
+    started = times.read(attempt.start_time)
+    if limits.active_deadline is None or started is None:
+        return None
+    return started + timedelta(seconds=limits.active_deadline - (status.active_seconds or 0))

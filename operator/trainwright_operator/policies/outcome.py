@@ -1,0 +1,130 @@
+"""How an attempt ended, from all that is known of it, in the order of trust.
+
+The outcome that its process posted; the termination message of its pod, which is the same text; the exit code; else
+nobody of ours has spoken, and it was the infrastructure's doing, or a preemption.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from trainwright_api.messages import outcome_from_termination, redacted_text
+from trainwright_api.status import Attempt, OutcomeClass, PostedOutcome
+from trainwright_operator.observed import Child, Job, Pod
+
+OF_EXIT_CODES: Mapping[int, OutcomeClass] = MappingProxyType(
+    {0: "done", 1: "crash", 2: "mistake", 3: "environment", 75: "stopped"}
+)
+KILLED = (137, 143)
+"""SIGKILL and SIGTERM: the process did not end itself."""
+LOG_TAIL_BYTES = 4096
+LINE_CHARACTERS = 1024
+
+
+@dataclass(frozen=True)
+class Ending:
+    """`reason` is one word, `message` one line for people, `log_tail` the last log lines, redacted."""
+
+    outcome: OutcomeClass
+    reason: str
+    message: str
+    log_tail: str = ""
+
+
+def ending(job: Job, attempt: Attempt, child: Child | None, pods: tuple[Pod, ...]) -> Ending:
+    """Of an attempt whose child has ended, or is gone (None)."""
+    own = tuple(pod for pod in pods if pod.attempt == attempt.number)
+    posted = said(job, attempt, own)
+    if posted is not None:
+        return _as_posted(posted, own, stop_asked=attempt.stop_time is not None)
+    return _as_seen(attempt, child, own)
+
+
+def said(job: Job, attempt: Attempt, own: tuple[Pod, ...] = ()) -> PostedOutcome | None:
+    """What the attempt's own process said of its end, by post or in its pod's termination message."""
+    posted = job.status.outcome
+    if posted is not None and posted.attempt == attempt.number:
+        return posted
+    for pod in own:
+        found = outcome_from_termination(pod.termination_message)
+        if found is not None and found.attempt == attempt.number:
+            return found.posted()
+    return None
+
+
+def _as_posted(posted: PostedOutcome, own: tuple[Pod, ...], *, stop_asked: bool) -> Ending:
+    words = posted.message or posted.outcome
+    if posted.outcome == "stopped" and not stop_asked:
+        # It was told to end by a signal that is not ours: its place was taken.
+        disrupted = next((pod.disrupted for pod in own if pod.disrupted), "Terminated")
+        return Ending("preempted", disrupted, words, posted.log_tail or "")
+    return Ending(posted.outcome, _WORDS[posted.outcome], words, posted.log_tail or "")
+
+
+def _as_seen(attempt: Attempt, child: Child | None, own: tuple[Pod, ...]) -> Ending:
+    tail = _tail(child, own)
+    disrupted = next((pod for pod in own if pod.disrupted), None)
+    if child is not None and child.state == "succeeded":
+        return Ending("done", _WORDS["done"], "")
+    code = _exit_code(child, own)
+    if disrupted is not None and code not in (2, 3):
+        return Ending("preempted", disrupted.disrupted, f"pod {disrupted.name} was taken off its node", tail)
+    if code == 75 and attempt.stop_time is None:
+        return Ending("preempted", "Terminated", "it was told to stop by a signal, and wrote a checkpoint", tail)
+    outcome = "infrastructure" if code is None or code in KILLED else OF_EXIT_CODES.get(code, "crash")
+    return Ending(outcome, _reason(outcome, child, own), _line(attempt, child, code, own, tail), tail)
+
+
+def _exit_code(child: Child | None, own: tuple[Pod, ...]) -> int | None:
+    codes = [pod.exit_code for pod in own if pod.exit_code]
+    # Of a gang, the member that ended by itself says why; the others were killed for it.
+    spoken = [code for code in codes if code not in KILLED]
+    if spoken or codes:
+        return (spoken or codes)[0]
+    return child.exit_code if child is not None else None
+
+
+def _reason(outcome: OutcomeClass, child: Child | None, own: tuple[Pod, ...]) -> str:
+    if outcome != "infrastructure":
+        return _WORDS[outcome]
+    pod_reason = next((pod.reason for pod in own if pod.reason and pod.reason != "Error"), "")
+    return pod_reason or (child.reason if child is not None else "ChildGone") or _WORDS[outcome]
+
+
+def _line(attempt: Attempt, child: Child | None, code: int | None, own: tuple[Pod, ...], tail: str) -> str:
+    if child is None:
+        return f"{attempt.child} is gone: it was deleted by somebody else"
+    last = tail.rstrip().rpartition("\n")[2].strip()
+    if code is not None and code not in KILLED and last:
+        return last[:LINE_CHARACTERS]
+    killed = next((pod for pod in own if pod.reason and pod.reason != "Error"), None)
+    if killed is not None:
+        return f"pod {killed.name}: {killed.reason}"
+    words = redacted_text(child.message.partition("\n")[0].strip())
+    return (words or f"{child.kind} {child.name} failed without a word")[:LINE_CHARACTERS]
+
+
+def _tail(child: Child | None, own: tuple[Pod, ...]) -> str:
+    ended = [pod.termination_message for pod in own if pod.exit_code and pod.termination_message]
+    text = ended[0] if ended else child.message if child is not None and child.kind == "RayJob" else ""
+    return end_of(redacted_text(text))
+
+
+def end_of(text: str) -> str:
+    """The last 4 KiB, whole characters."""
+    return text.encode()[-LOG_TAIL_BYTES:].decode(errors="ignore")
+
+
+_WORDS: Mapping[OutcomeClass, str] = MappingProxyType(
+    {
+        "done": "Done",
+        "mistake": "Mistake",
+        "environment": "Environment",
+        "crash": "Crash",
+        "stopped": "Stopped",
+        "infrastructure": "Infrastructure",
+        "preempted": "Preempted",
+    }
+)

@@ -1,0 +1,25 @@
+"""The one word for display. It is derived from the conditions, never decided upon."""
+
+from __future__ import annotations
+
+from trainwright_api.status import Phase, TrainingJobStatus
+from trainwright_operator.policies.draft import condition_of
+
+_OF_A_REASON: dict[str, Phase] = {"Queued": "Queued", "Starting": "Starting", "Stopping": "Stopping"}
+
+
+def phase(status: TrainingJobStatus) -> Phase:
+    """What `kubectl get` shows under PHASE."""
+    ends: tuple[Phase, ...] = ("Failed", "Complete")
+    for end in ends:
+        if condition_of(status.conditions, end, "True"):
+            return end
+    if condition_of(status.conditions, "Suspended", "True"):
+        return "Suspended"
+    running = condition_of(status.conditions, "Running")
+    if running and running.status == "True":
+        return "Stopping" if running.reason == "Stopping" else "Running"
+    if running:
+        return _OF_A_REASON.get(running.reason, "Pending")
+    refused = condition_of(status.conditions, "Accepted", "False")
+    return "Invalid" if refused else "Pending"

@@ -1,0 +1,40 @@
+"""May there be another attempt after this ending, and when?"""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import datetime, timedelta
+
+from trainwright_api.status import Attempt, OutcomeClass, TrainingJobStatus
+from trainwright_operator import times
+from trainwright_operator.policies.limits import Limits
+from trainwright_operator.settings import Backoff
+
+COUNTED: tuple[OutcomeClass, ...] = ("environment", "crash", "infrastructure")
+"""Endings that count against backoffLimit. A stop that nobody asked for counts as a preemption."""
+
+
+def refusal(outcome: OutcomeClass, retries: int, preemptions: int, limits: Limits) -> str:
+    """The reason for which there is no further attempt, "" where there is one. The counts include this ending."""
+    if outcome == "mistake":
+        return "Mistake"
+    if outcome in COUNTED and retries > limits.backoff:
+        return "BackoffLimitExceeded"
+    if outcome == "preempted" and preemptions > limits.preemption:
+        return "PreemptionLimitExceeded"
+    return ""
+
+
+def due(status: TrainingJobStatus, last: Attempt, uid: str, backoff: Backoff) -> datetime | None:
+    """When the attempt after `last` may start; None: at once. Only endings that count are followed by a pause."""
+    ended = times.read(last.completion_time)
+    if last.outcome not in COUNTED or ended is None:
+        return None
+    return ended + timedelta(seconds=pause(status.retries or 1, f"{uid}/{last.number}", backoff))
+
+
+def pause(failures: int, seed: str, backoff: Backoff) -> float:
+    """Seconds: doubled with each failure up to the limit, then spread by ± jitter, always alike for the same seed."""
+    plain = min(backoff.base * 2.0 ** min(failures - 1, 60), backoff.limit)
+    draw = int.from_bytes(hashlib.sha256(seed.encode()).digest()[:8]) / 2**64
+    return float(plain * (1 + backoff.jitter * (2 * draw - 1)))

@@ -1,0 +1,26 @@
+"""When a child that was asked to stop is deleted: once it has ended, when nothing of it runs, or after the grace."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from trainwright_api.status import Attempt
+from trainwright_operator import times
+from trainwright_operator.observed import Child, Pod
+
+
+def patience_ends(attempt: Attempt, grace: float) -> datetime | None:
+    """The end of the grace, None where it was not asked to stop."""
+    asked = times.read(attempt.stop_time)
+    return asked + timedelta(seconds=grace) if asked else None
+
+
+def nothing_runs(child: Child, pods: tuple[Pod, ...]) -> bool:
+    """Whether there is nobody to listen: no pod of the attempt has begun, or all have ended."""
+    own = [pod for pod in pods if pod.attempt == child.attempt]
+    return child.state != "running" and not any(pod.phase == "Running" for pod in own)
+
+
+def over(attempt: Attempt, child: Child, pods: tuple[Pod, ...], now: datetime, grace: float) -> bool:
+    end = patience_ends(attempt, grace)
+    return nothing_runs(child, pods) or (end is not None and now >= end)

@@ -1,0 +1,16 @@
+"""When a job that has finished is cleaned up."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from trainwright_operator import times
+from trainwright_operator.observed import Job
+
+
+def due(job: Job) -> datetime | None:
+    """None: never."""
+    ended = times.read(job.status.completion_time)
+    if job.ttl_seconds is None or ended is None:
+        return None
+    return ended + timedelta(seconds=job.ttl_seconds)
