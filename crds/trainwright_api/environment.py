@@ -25,3 +25,9 @@ CACHE_CREDENTIALS_FOLDER = "/etc/trainwright/cache-credentials"
 """Where keys that the job's file gave as a dictionary are mounted, one JSON file each."""
 AUDIENCE = "trainwright"
 """What a token to post with is made for."""
+
+OWN_FOLDERS = ("/etc/trainwright", "/var/run/secrets/trainwright", "/run/secrets/trainwright")
+"""Nothing else may be mounted in these: /var/run is a link to /run in most images."""
+OWN_VARIABLES = "TRAINWRIGHT_"
+OWN_VOLUMES = "trainwright-"
+"""What the names of the operator's own variables and volumes begin with. No other may."""

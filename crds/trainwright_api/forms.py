@@ -29,6 +29,8 @@ class Form:
     problems: list[Problem] = field(default_factory=list)
     moved: dict[Location, Location] = field(default_factory=dict)
     """Places in `data` and where the same stands in the file."""
+    whole: bool = False
+    """The file is the full resource."""
 
     def origin(self, location: Location) -> Location:
         """The place in the file of a place in `data`."""
@@ -64,7 +66,7 @@ def _kind_of(data: Mapping[str, Any]) -> str:
 
 def _from_resource(data: dict[str, Any], _: str) -> Form:
     # The status is the operator's, and not the user's to mend.
-    return Form({key: value for key, value in data.items() if key != "status"})
+    return Form({key: value for key, value in data.items() if key != "status"}, whole=True)
 
 
 def _from_spec(data: dict[str, Any], name: str) -> Form:

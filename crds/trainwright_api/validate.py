@@ -39,6 +39,8 @@ class Loaded:
     notices: tuple[str, ...]
     declared: Backend
     """The backend section as the file has it: its workers decide the global batch, wherever the job runs."""
+    whole: bool = False
+    """The file is a whole resource, which a cluster would take as it is."""
 
 
 def validate_document(
@@ -55,7 +57,8 @@ def validate_document(
     job = _validated(form)
     declared = job.spec.backend
     job, aside = _on_backend(job, options.backend)
-    return Loaded(job, source, text, (*notices, *form.notices, *aside, *_warnings(declared)), declared)
+    told = (*notices, *form.notices, *aside, *_warnings(declared))
+    return Loaded(job, source, text, told, declared, form.whole)
 
 
 def check(job: TrainingJob) -> list[Problem]:

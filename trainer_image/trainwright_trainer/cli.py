@@ -108,11 +108,11 @@ def run(
 @app.command()
 def validate(job: Job, dataset: Dataset = None) -> None:
     """Check a file as the cluster would, in under a second."""
-    from trainwright_api import yaml
+    from trainwright_api import cluster, yaml
 
     with _mistakes_of(job):
         loaded = yaml.load(job, dataset=dataset)
-    for notice in loaded.notices:
+    for notice in (*loaded.notices, *cluster.notes(loaded)):
         typer.echo(f"{loaded.source}: {notice}")
     typer.echo(f"{loaded.source}: valid")
 

@@ -1,0 +1,98 @@
+"""The one judgement of a TrainingJob as it stands in a cluster: for the webhook, and for `Accepted=False` without it.
+
+What only a cluster can fail is checked here: whether pods reach what the job names, and whether its overlay on the pods
+leaves the operator's own parts alone. `trainwright validate` tells the same as notes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from trainwright_api.backend import Backend
+from trainwright_api.canonical import canonical
+from trainwright_api.config import ModelConfig
+from trainwright_api.job import TrainingJobSpec
+from trainwright_api.overlay import overlay_problems
+from trainwright_api.problems import Mistakes, Problem
+from trainwright_api.reach import reach_problems
+from trainwright_api.validate import Loaded, validate_document
+
+_USERS_METADATA = ("name", "generateName", "namespace", "labels", "annotations")
+"""The rest is the API server's, which may write more of it than this version knows."""
+
+_HASHED = ("dataset", "config", "model", "entrypoint", "backend")
+"""Fixed once a job has started, and with keys below them that the API server cannot compare."""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What the contract says of an object: the spec where it can be run, the mistakes where it cannot."""
+
+    spec: TrainingJobSpec | None
+    message: str
+    """The mistakes, as `trainwright validate` prints them. Empty where there is none."""
+    warnings: tuple[str, ...]
+    digest: str
+    """The hash of dataset, config (or model, or entrypoint) and backend: the same for specs that mean the same. Of the
+    raw spec where it is not valid."""
+
+
+def judge(raw: Mapping[str, Any], name: str | None = None) -> Judged:
+    """Judges the object `raw`, which messages call `name`, by default as its metadata do. Never raises."""
+    metadata = _mapping(raw.get("metadata"))
+    source = name or str(metadata.get("name") or metadata.get("generateName") or "job")
+    try:
+        loaded = validate_document(_as_written(raw, metadata), source)
+        problems = list(cluster_problems(loaded.job.spec))
+        if problems:
+            raise Mistakes(problems)
+    except Mistakes as mistakes:
+        return Judged(None, mistakes.render(source), (), _hash(raw.get("spec")))
+    return Judged(loaded.job.spec, "", loaded.notices, fixed_digest(loaded.job.spec))
+
+
+def cluster_problems(spec: TrainingJobSpec) -> Iterator[Problem]:
+    """What a valid job cannot do on a cluster."""
+    yield from reach_problems(spec)
+    yield from overlay_problems(spec)
+
+
+def notes(loaded: Loaded) -> tuple[str, ...]:
+    """The same for whoever validates a file that a cluster would take: it may be right for this machine."""
+    return tuple(f"on a cluster: {problem}" for problem in cluster_problems(loaded.job.spec)) if loaded.whole else ()
+
+
+def fixed_digest(spec: TrainingJobSpec) -> str:
+    """The sha256, in hex, of what a job that has started may not change."""
+    data = canonical(spec)
+    return _hash({key: data[key] for key in _HASHED if key in data})
+
+
+def _as_written(raw: Mapping[str, Any], metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """The user's part of the object. JSON of the API server is sorted by name: mistakes are told in a file's order."""
+    written = {key: value for key, value in raw.items() if key not in ("metadata", "status")}
+    if isinstance(raw.get("spec"), Mapping):
+        spec = _sorted_like(raw["spec"], TrainingJobSpec.known_keys())
+        for key, known in (("config", ModelConfig.known_keys()), ("backend", Backend.known_keys())):
+            if isinstance(spec.get(key), Mapping):
+                spec[key] = _sorted_like(spec[key], known)
+        written["spec"] = spec
+    return {**written, "metadata": {key: metadata[key] for key in _USERS_METADATA if key in metadata}}
+
+
+def _sorted_like(section: Mapping[str, Any], order: tuple[str, ...]) -> dict[str, Any]:
+    known = {key: section[key] for key in order if key in section}
+    return {**known, **{key: value for key, value in section.items() if key not in known}}
+
+
+def _hash(data: Any) -> str:
+    text = json.dumps(data, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
