@@ -53,7 +53,8 @@ def _serve(ready_file: Path | None, pid: int | None) -> None:
 def _usage(plane: ControlPlane, seconds: float) -> str:
     exports = " ".join(f"{name}={value}" for name, value in plane.kubectl.environment.items())
     return f"""\
-Kubernetes {binaries.kubernetes_version()} serves at {plane.api_server.url} (started in {seconds:.1f} s), with the definitions of TrainingJob and KubeRay.
+Kubernetes {binaries.kubernetes_version()} serves at {plane.api_server.url} after {seconds:.1f} s.
+It knows TrainingJob, RayJob and RayCluster; nothing runs pods.
 In another shell:
   export {exports} PATH="{plane.kubectl.program.parent}:$PATH"
   kubectl get trainingjobs

@@ -60,7 +60,7 @@ class ControlPlane:
         self._others.append(Process(self._programs / name, flags, self.folder / f"{name}.log"))
 
     def _etcd_flags(self) -> Mapping[str, str]:
-        """Sockets instead of ports, and no care for a power failure. It is alone: what it advertises is never called."""
+        """Sockets instead of ports, and no care for a power failure. Being alone, it calls nobody."""
         return {
             "name": "default",
             "data-dir": str(self.folder / "etcd"),

@@ -46,7 +46,6 @@ def go(module: Path, *arguments: str) -> str:
             "or set KUBECONFIG to a cluster that runs"
         ) from None
     if ended.returncode != 0:
-        raise ClusterError(
-            f"{' '.join(command[:3])} failed in {module}: {ended.stderr.strip() or ended.stdout.strip()}"
-        )
+        said = ended.stderr.strip() or ended.stdout.strip()
+        raise ClusterError(f"{' '.join(command[:3])} failed in {module}: {said}")
     return ended.stdout

@@ -32,7 +32,7 @@ def with_certificate(user: Certificate) -> Mapping[str, str]:
 
 
 def with_user(path: Path, config: Mapping[str, Any], user: Mapping[str, str]) -> Path:
-    """The same cluster, asked by another user. `config` has one user only, as `kubectl config view --minify` says it."""
+    """The same cluster, asked by another user. `config` is what `kubectl config view --minify` says: one user only."""
     name = config["users"][0]["name"]
     return write(path, {**config, "users": [{"name": name, "user": user}]})
 
