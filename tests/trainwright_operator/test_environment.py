@@ -64,7 +64,7 @@ def test_a_mistake_is_named(name: str, text: str, message: str) -> None:
 
 
 def test_all_mistakes_come_at_once_in_one_line() -> None:
-    with pytest.raises(ValueError, match="^TRAINWRIGHT_RESYNC: .*; TRAINWRIGHT_OTHER_THING: [^\n]*$"):
+    with pytest.raises(ValueError, match=r"^TRAINWRIGHT_RESYNC: .*; TRAINWRIGHT_OTHER_THING: [^\n]*$"):
         Settings.from_environment({"TRAINWRIGHT_RESYNC": "x", "TRAINWRIGHT_OTHER_THING": "y"})
 
 

@@ -1,0 +1,62 @@
+"""Logs as one JSON object a line on stderr: time, level, message, and the job and attempt that they are about."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from datetime import UTC, datetime
+from typing import Any, TextIO
+
+# kopf tells every step of every object at its level INFO; aiohttp tells every request.
+_QUIET = ("kopf", "aiohttp.access", "asyncio")
+
+_about: ContextVar[Mapping[str, Any]] = ContextVar("about", default={})  # noqa: B039  # never changed in place
+
+
+@contextmanager
+def about(job: tuple[str, str], attempt: int | None = None) -> Iterator[None]:
+    """What is logged within is about this job (namespace, name), and this attempt of it."""
+    fields: dict[str, Any] = {"job": "/".join(job)}
+    if attempt is not None:
+        fields["attempt"] = attempt
+    before = _about.set(fields)
+    try:
+        yield
+    finally:
+        _about.reset(before)
+
+
+class JsonFormatter(logging.Formatter):
+    """A record of any logger, kopf's and aiohttp's too, as one line."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        line = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "message": record.getMessage(),
+            "logger": record.name,
+            **(_kopfs_object(record) or _about.get()),
+        }
+        if record.exc_info:
+            line["error"] = self.formatException(record.exc_info)
+        return json.dumps(line, ensure_ascii=False, default=str)
+
+
+def _kopfs_object(record: logging.LogRecord) -> Mapping[str, Any]:
+    """kopf marks what it logs of an object with a reference to it."""
+    reference = getattr(record, "k8s_ref", None) or {}
+    return {"job": f"{reference.get('namespace')}/{reference['name']}"} if reference.get("name") else {}
+
+
+def configure(stream: TextIO | None = None) -> None:
+    """All loggers of the process write so from now on."""
+    handler = logging.StreamHandler(sys.stderr if stream is None else stream)
+    handler.setFormatter(JsonFormatter())
+    logging.basicConfig(handlers=[handler], level=logging.INFO, force=True)
+    logging.captureWarnings(True)
+    for name in _QUIET:
+        logging.getLogger(name).setLevel(logging.WARNING)
