@@ -1,0 +1,78 @@
+"""The way to the API server: where it is, who we are, and one request at a time. No retries.
+
+`kubernetes.aio` reads kubeconfigs, keeps tokens fresh and opens the session; its generated models are left aside,
+because they cost more than the requests. The environment's HTTP proxies are not used: what a pod reaches the world by
+is no way to its own API server, and a kubeconfig can name one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+import aiohttp
+from kubernetes.aio.client import Configuration
+from kubernetes.aio.client.rest import RESTClientObject
+from kubernetes.aio.config import load_incluster_config, load_kube_config, refresh_token
+
+from trainwright_operator.errors import Unreachable
+
+LOST = (aiohttp.ClientError, TimeoutError, OSError)
+"""What aiohttp raises for a connection that cannot be made, breaks or hangs."""
+
+
+class Connection:
+    """A session with one API server."""
+
+    def __init__(self, configuration: Configuration) -> None:
+        configuration.client_session_kwargs = {"trust_env": False}
+        # The client counts its requests itself: a limit here would also count the watches, which stay open.
+        configuration.connection_pool_maxsize = 0
+        self._configuration = configuration
+        self._rest = RESTClientObject(configuration)
+        self._refreshing: asyncio.Task[None] | None = None
+
+    @classmethod
+    async def open(cls, kubeconfig: str | None = None) -> Connection:
+        """By a kubeconfig (that given, else $KUBECONFIG), else as a pod, else by ~/.kube/config."""
+        configuration = Configuration()
+        file = kubeconfig or os.environ.get("KUBECONFIG")
+        if file is None and "KUBERNETES_SERVICE_HOST" in os.environ:
+            load_incluster_config(configuration)  # type: ignore[no-untyped-call]
+            return cls(configuration)
+        file = file or os.path.expanduser("~/.kube/config")
+        loader = await load_kube_config(file, client_configuration=configuration, persist_config=False)  # type: ignore[no-untyped-call]
+        connection = cls(configuration)
+        connection._refreshing = asyncio.create_task(refresh_token(loader, configuration))  # type: ignore[no-untyped-call]
+        return connection
+
+    async def close(self) -> None:
+        if self._refreshing is not None:
+            self._refreshing.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._refreshing
+        await self._rest.close()
+
+    @asynccontextmanager
+    async def send(
+        self, method: str, path: str, body: Any, content_type: str, timeout: aiohttp.ClientTimeout
+    ) -> AsyncIterator[aiohttp.ClientResponse]:
+        """The answer, whatever its status, its body not yet read. Raises Unreachable, also while it is read."""
+        try:
+            headers = await self._headers(content_type)
+            url = self._configuration.host + path
+            answer = await self._rest.request(method, url, headers, body, _request_timeout=timeout)  # type: ignore[no-untyped-call]
+            response: aiohttp.ClientResponse = answer.response
+            async with response:
+                yield response
+        except LOST as error:
+            raise Unreachable(f"{method} {path}: {type(error).__name__} {error}".rstrip()) from None
+
+    async def _headers(self, content_type: str) -> dict[str, str]:
+        # Inside a cluster the network is faster than compression, as for Kubernetes' own controllers.
+        headers = {"Accept": "application/json", "Accept-Encoding": "identity", "Content-Type": content_type}
+        token = await self._configuration.get_api_key_with_prefix("BearerToken", alias="authorization")
+        return {**headers, "Authorization": token.strip()} if token else headers
