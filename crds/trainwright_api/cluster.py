@@ -72,6 +72,12 @@ def fixed_digest(spec: TrainingJobSpec) -> str:
     return _hash({key: data[key] for key in _HASHED if key in data})
 
 
+def changed(old: TrainingJobSpec, new: TrainingJobSpec) -> tuple[str, ...]:
+    """What of the hashed parts is not the same in the two."""
+    before, after = canonical(old), canonical(new)
+    return tuple(key for key in _HASHED if before.get(key) != after.get(key))
+
+
 def _as_written(raw: Mapping[str, Any], metadata: Mapping[str, Any]) -> dict[str, Any]:
     """The user's part of the object. JSON of the API server is sorted by name: mistakes are told in a file's order."""
     written = {key: value for key, value in raw.items() if key not in ("metadata", "status")}

@@ -28,6 +28,9 @@ WorkersPerPod = Annotated[
     ByKind("a whole number of at least 1, or auto", number=SomeWorkers, text=Literal["auto"]),
 ]
 
+FIXED = ("task", "dataset", "config", "model", "entrypoint", "resumeFrom", "backend", "output", "seed", "checkpoint")
+"""What a job that has started is made of."""
+
 # A default with this mark is also written into the CRD, and so into every stored object for ever. The others are
 # resolved when a job starts, so that the chart, the cluster or a later version may choose them.
 STORED: dict[str, Any] = {"x-stored-default": True}
@@ -129,6 +132,11 @@ class TrainingJobSpec(KubernetesSection):
             yield _misfit(task, given[0])
         if values.get("dataset") is None and "entrypoint" not in given:
             yield relation("missing: name the data in the file, or with --dataset", "dataset")
+
+
+def fixed(name: str) -> str:
+    """Why a part of a job that has started cannot be changed, and what to do instead."""
+    return f"{name} is fixed once the job has started: delete the job and create it anew, or create another one"
 
 
 _EXACTLY_ONE = "exactly one of config, model and entrypoint says what to do"

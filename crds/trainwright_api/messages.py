@@ -9,10 +9,12 @@ from typing import Annotated
 
 from pydantic import Field, ValidationError
 
+from trainwright_api.redaction import redacted_text
 from trainwright_api.section import KubernetesSection
 from trainwright_api.status import Count, Line, Location, Numbers, OutcomeClass, Word
 
 LOG_BYTES = 4096
+LINE_LETTERS = 1024
 TERMINATION_BYTES = 4096
 """Kubernetes cuts a termination message there."""
 BODY_BYTES = 256 * 1024
@@ -99,11 +101,17 @@ def termination_message(outcome: OutcomeMessage) -> str:
 
 
 def outcome_from_termination(text: str) -> OutcomeMessage | None:
-    """The outcome in a termination message; None where it is another program's, or was cut."""
+    """The outcome in a termination message, redacted; None where it is another program's, or was cut."""
     try:
-        return OutcomeMessage.model_validate_json(text)
-    except (ValidationError, ValueError):
+        return redacted_outcome(OutcomeMessage.model_validate_json(text))
+    except ValidationError:
         return None
+
+
+def redacted_outcome(outcome: OutcomeMessage) -> OutcomeMessage:
+    """The outcome without secrets in what people read of it."""
+    tail = outcome.log_tail and last_bytes(redacted_text(outcome.log_tail), LOG_BYTES)
+    return outcome.model_copy(update={"line": redacted_text(outcome.line)[:LINE_LETTERS], "log_tail": tail})
 
 
 def last_bytes(text: str, limit: int) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 from trainwright_api.generate.blocks import dump
 from trainwright_api.generate.schema import Schema, first_line, strict
-from trainwright_api.job import API_VERSION, KIND, TASKS_OF_A_MODEL, TrainingJob, TrainingJobSpec
+from trainwright_api.job import API_VERSION, FIXED, KIND, TASKS_OF_A_MODEL, TrainingJob, TrainingJobSpec, fixed
 from trainwright_api.status import TrainingJobStatus
 
 GROUP, _, VERSION = API_VERSION.partition("/")
@@ -25,9 +25,6 @@ _COLUMNS = (
     ("ETA", "string", ".status.progress.eta", 1, "The time left."),
     ("MESSAGE", "string", ".status.message", 1, "One line that says how it goes, or why it failed."),
 )
-
-_FIXED = ("task", "dataset", "config", "model", "entrypoint", "resumeFrom", "backend", "output", "seed", "checkpoint")
-"""What a job that has started is made of."""
 
 
 def crd() -> str:
@@ -82,7 +79,7 @@ def schema() -> Schema:
         "description": first_line(TrainingJob),
         "required": ["spec"],
         "properties": properties,
-        "x-kubernetes-validations": [_immutable(name) for name in _FIXED],
+        "x-kubernetes-validations": [_immutable(name) for name in FIXED],
     }
 
 
@@ -103,8 +100,7 @@ def _immutable(name: str) -> dict[str, str]:
     started = "has(oldSelf.status) && has(oldSelf.status.startTime)"
     same = f"has(self.spec.{name}) == has(oldSelf.spec.{name})"
     equal = f"(!has(self.spec.{name}) || self.spec.{name} == oldSelf.spec.{name})"
-    message = f"{name} is fixed once the job has started: delete the job and create it anew, or create another one"
-    return _rule(f"!({started}) || ({same} && {equal})", message) | {"fieldPath": f".spec.{name}"}
+    return _rule(f"!({started}) || ({same} && {equal})", fixed(name)) | {"fieldPath": f".spec.{name}"}
 
 
 def _rule(rule: str, message: str) -> dict[str, str]:
