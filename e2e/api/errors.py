@@ -1,0 +1,26 @@
+"""What can go wrong when the tests ask the API server."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+
+class ApiError(Exception):
+    """The API server said no. `code` is the HTTP status, `reason` is Kubernetes' word for it."""
+
+    def __init__(self, code: int, reason: str, message: str) -> None:
+        super().__init__(f"{code} {reason}: {message}")
+        self.code, self.reason, self.message = code, reason, message
+
+    @classmethod
+    def from_body(cls, code: int, body: bytes) -> ApiError:
+        try:
+            status: dict[str, Any] = json.loads(body)
+        except ValueError:
+            return cls(code, "", body.decode(errors="replace"))
+        return cls(code, status.get("reason", ""), status.get("message", ""))
+
+
+class NotReached(AssertionError):
+    """What a test waited for did not come in time."""
