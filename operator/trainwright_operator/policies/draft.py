@@ -53,6 +53,16 @@ class Draft:
         ]
         self.set(conditions=conditions)
 
+    def forget(self, kind: str) -> None:
+        """Drop a condition that says nothing any more."""
+        conditions = self._fields["conditions"]
+        self.set(conditions=[one for one in conditions if one.type != kind] if conditions else conditions)
+
+    def rejected(self, reason: str) -> bool:
+        """Whether the spec stands as not accepted for this reason."""
+        found = condition_of(self._fields["conditions"], "Accepted", "False")
+        return found is not None and found.reason == reason
+
     def holds(self, kind: str) -> bool:
         return condition_of(self._fields["conditions"], kind, "True") is not None
 

@@ -1,4 +1,4 @@
-"""The limits of a job. The API server's schema holds them, so they can be read from a spec that is refused otherwise."""
+"""The limits of a job. The schema holds them, so they can be read from a spec that is refused for other reasons."""
 
 from __future__ import annotations
 

@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from trainwright_api.messages import outcome_from_termination, redacted_text
+from trainwright_api.messages import LOG_BYTES, OutcomeMessage, last_bytes, outcome_from_termination
+from trainwright_api.redaction import redacted_text
 from trainwright_api.status import Attempt, OutcomeClass, PostedOutcome
 from trainwright_operator.observed import Child, Job, Pod
 
@@ -19,7 +20,6 @@ OF_EXIT_CODES: Mapping[int, OutcomeClass] = MappingProxyType(
 )
 KILLED = (137, 143)
 """SIGKILL and SIGTERM: the process did not end itself."""
-LOG_TAIL_BYTES = 4096
 LINE_CHARACTERS = 1024
 
 
@@ -50,8 +50,20 @@ def said(job: Job, attempt: Attempt, own: tuple[Pod, ...] = ()) -> PostedOutcome
     for pod in own:
         found = outcome_from_termination(pod.termination_message)
         if found is not None and found.attempt == attempt.number:
-            return found.posted()
+            return as_status(found)
     return None
+
+
+def as_status(message: OutcomeMessage) -> PostedOutcome:
+    """The message as it stands in the status."""
+    return PostedOutcome(
+        attempt=message.attempt,
+        outcome=message.outcome,
+        message=message.line or None,
+        log_tail=message.log_tail,
+        model=message.model,
+        test_scores=message.test_scores,
+    )
 
 
 def _as_posted(posted: PostedOutcome, own: tuple[Pod, ...], *, stop_asked: bool) -> Ending:
@@ -109,12 +121,7 @@ def _line(attempt: Attempt, child: Child | None, code: int | None, own: tuple[Po
 def _tail(child: Child | None, own: tuple[Pod, ...]) -> str:
     ended = [pod.termination_message for pod in own if pod.exit_code and pod.termination_message]
     text = ended[0] if ended else child.message if child is not None and child.kind == "RayJob" else ""
-    return end_of(redacted_text(text))
-
-
-def end_of(text: str) -> str:
-    """The last 4 KiB, whole characters."""
-    return text.encode()[-LOG_TAIL_BYTES:].decode(errors="ignore")
+    return last_bytes(redacted_text(text), LOG_BYTES)
 
 
 _WORDS: Mapping[OutcomeClass, str] = MappingProxyType(

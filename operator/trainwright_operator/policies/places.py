@@ -18,7 +18,7 @@ def admitting(pod: Mapping[str, Any], nodes: Iterable[Node]) -> tuple[Node, ...]
 
 
 def requests(pod: Mapping[str, Any]) -> dict[str, float]:
-    """What a pod asks for, by resource, in base units: the sum over its containers, limits where nothing is requested."""
+    """What a pod asks for, by resource, in base units: summed over containers, limits where nothing is requested."""
     asked: dict[str, float] = {}
     for container in pod.get("containers", ()):
         resources = container.get("resources", {})

@@ -1,0 +1,95 @@
+"""Between two attempts, and before the first: what must be out of the way before the next may be named."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from trainwright_operator.decided import Plan
+from trainwright_operator.policies import overlap, retry
+from trainwright_operator.policies.outcome import Ending
+from trainwright_operator.policies.phase import phase
+from trainwright_operator.situations import marks
+from trainwright_operator.situations.closing import record
+from trainwright_operator.situations.view import View, deletions
+
+KUBERAY_SECONDS = 60.0
+"""How often a job looks for KubeRay where the cluster does not know RayJobs."""
+
+
+def clearing_away(view: View) -> Plan | None:
+    """The attempt has ended and the job goes on: its child makes room for the next."""
+    child = view.child
+    if view.ended is None or child is None:
+        return None
+    return Plan(delete=deletions((child,)))
+
+
+def pods_linger(view: View) -> Plan | None:
+    """No attempt is named while pods of the one before run: they share a run folder."""
+    attempt, grace = view.ended, view.settings.overlap_grace
+    blocking = overlap.blocking(view.world, view.now, grace) if attempt is not None else ()
+    if attempt is None or not blocking:
+        return None
+    draft = view.draft()
+    words = f"attempt {attempt.number} has ended; its pod {blocking[0].name} is not gone yet"
+    marks.waits(draft, "WaitingForPods", words)
+    draft.set(message=marks.line(words))
+    again = overlap.looks_again(blocking, grace)
+    return Plan(status=draft.finish(phase), wake_at=again if again is not None and again > view.now else None)
+
+
+def refused(view: View) -> Plan | None:
+    """The spec cannot be run, or is not the one that was started: nothing new is started."""
+    verdict = view.job.verdict
+    if verdict is not None and verdict.spec is not None and not view.changed:
+        return None
+    reason, words = ("ChangedAfterStart", marks.CHANGED)
+    if verdict is None or verdict.spec is None:
+        reason, words = ("Invalid", verdict.message if verdict is not None else "the spec could not be read")
+    draft = view.draft()
+    draft.condition("Accepted", False, reason, words)
+    if draft.attempt is not None:
+        draft.condition("Running", False, reason, words)
+    marks.stalls(draft, reason, words)
+    draft.set(message=marks.line(words))
+    return Plan(status=draft.finish(phase))
+
+
+def suspended(view: View) -> Plan | None:
+    """Nothing of it lives, and nothing is started."""
+    if not view.job.suspend:
+        return None
+    draft, attempt = view.draft(), view.attempt
+    if attempt is not None and view.ended is None:
+        record(view, draft, attempt, Ending("stopped", "Suspended", "suspended before it was created"), None)
+    if attempt is not None:
+        draft.condition("Running", False, "Suspended", "")
+    draft.condition("Accepted", True, "Accepted", "")
+    draft.condition("Suspended", True, "Suspended", "set spec.suspend to false to go on")
+    marks.settles(draft, "Suspended")
+    draft.set(message=None)
+    return Plan(status=draft.finish(phase))
+
+
+def without_kuberay(view: View) -> Plan | None:
+    """A RayJob needs KubeRay, which may be installed at any time."""
+    if view.world.kuberay or view.kind != "RayJob":
+        return None
+    draft = view.draft()
+    words = "backend ray needs KubeRay 1.6 or later, which is not installed in this cluster"
+    draft.condition("Accepted", True, "Accepted", "")
+    marks.stalls(draft, "KubeRayMissing", words)
+    draft.set(message=words)
+    return Plan(status=draft.finish(phase), wake_at=view.now + timedelta(seconds=KUBERAY_SECONDS))
+
+
+def backing_off(view: View) -> Plan | None:
+    """A pause after a failure that counts."""
+    attempt = view.ended
+    due = retry.due(view.job.status, attempt, view.job.uid, view.settings.backoff) if attempt is not None else None
+    if attempt is None or due is None or view.now >= due:
+        return None
+    draft = view.draft()
+    words = f"attempt {attempt.number} ended ({attempt.reason}); attempt {attempt.number + 1} follows after a pause"
+    marks.waits(draft, "BackOff", words)
+    return Plan(status=draft.finish(phase), wake_at=due)

@@ -1,0 +1,104 @@
+"""What is written when an attempt ends: its record, the counts, and whether the job ends with it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from trainwright_api.status import Attempt, PostedOutcome
+from trainwright_operator import times
+from trainwright_operator.decided import Plan
+from trainwright_operator.observed import Child
+from trainwright_operator.policies import deadline, retry
+from trainwright_operator.policies.draft import Draft
+from trainwright_operator.policies.outcome import Ending, said
+from trainwright_operator.policies.phase import phase
+from trainwright_operator.situations import marks
+from trainwright_operator.situations.view import View
+
+TRAINING = ("train", "experiment")
+
+
+def close(view: View, attempt: Attempt, end: Ending, child: Child | None, *, fails: str = "") -> Plan:
+    """Close the attempt with this ending. `fails`: the reason for which the job fails with it, whatever its limits."""
+    draft = view.draft()
+    record(view, draft, attempt, end, child)
+    if end.outcome == "done":
+        _complete(view, draft, attempt)
+    elif refusal := fails or retry.refusal(
+        end.outcome, draft.get("retries") or 0, draft.get("preemptions") or 0, view.limits
+    ):
+        _fail(draft, refusal, end, attempt.number)
+    else:
+        _goes_on(draft, end, attempt.number)
+    return Plan(status=draft.finish(phase))
+
+
+def record(view: View, draft: Draft, attempt: Attempt, end: Ending, child: Child | None) -> None:
+    """Write the attempt's end and add it to the counts."""
+    ended = _end_time(view.now, child)
+    progress = view.job.status.progress
+    position = progress.start_position if progress and progress.attempt == attempt.number else attempt.position
+    draft.change_attempt(
+        completion_time=times.written(ended),
+        stop_time=attempt.stop_time,
+        outcome=end.outcome,
+        reason=end.reason[:256],
+        message=marks.line(end.message) or None,
+        position=position,
+    )
+    draft.set(active_seconds=(draft.get("active_seconds") or 0) + round(deadline.seconds_of(attempt, ended)))
+    if end.outcome in retry.COUNTED:
+        draft.set(retries=(draft.get("retries") or 0) + 1)
+    if end.outcome == "preempted":
+        draft.set(preemptions=(draft.get("preemptions") or 0) + 1)
+    if end.outcome not in ("done", "stopped"):
+        draft.set(log_tail=end.log_tail or None)
+
+
+def _complete(view: View, draft: Draft, attempt: Attempt) -> None:
+    posted = said(view.job, attempt, view.world.pods)
+    model = (posted.model if posted else None) or _default_model(view, draft.get("output"))
+    words = _scores(posted)
+    if model:
+        words = f"{words}; model {model}" if words else f"model {model}"
+    draft.set(
+        completion_time=times.written(view.now),
+        model=model,
+        test_scores=posted.test_scores if posted else None,
+        message=marks.line(words) or None,
+        log_tail=None,
+    )
+    draft.condition("Running", False, "Complete", "")
+    draft.condition("Complete", True, "Done", words or "done")
+    marks.settles(draft, "Done")
+
+
+def _fail(draft: Draft, reason: str, end: Ending, attempt: int) -> None:
+    cause = marks.line(end.message) or end.reason
+    # A mistake is the reader's to mend, and its line says all; other ends say where they come from.
+    words = cause if reason == "Mistake" else f"attempt {attempt}: {cause}"
+    draft.set(completion_time=times.written(draft.now), message=marks.line(words))
+    draft.condition("Running", False, "Failed", "")
+    draft.condition("Failed", True, reason, words)
+    marks.stalls(draft, reason, words)
+
+
+def _goes_on(draft: Draft, end: Ending, attempt: int) -> None:
+    words = marks.line(f"attempt {attempt} ended: {end.message or end.reason}")
+    draft.set(message=words)
+    marks.waits(draft, end.reason, words)
+
+
+def _end_time(now: datetime, child: Child | None) -> datetime:
+    return min(child.finished, now) if child is not None and child.finished is not None else now
+
+
+def _default_model(view: View, output: str | None) -> str | None:
+    task = (view.job.raw.get("spec") or {}).get("task", "train")
+    return f"{output}/model" if output and task in TRAINING else None
+
+
+def _scores(posted: PostedOutcome | None) -> str:
+    scores = (posted.test_scores if posted else None) or {}
+    shown = ", ".join(f"{name} {value:.4g}" for name, value in sorted(scores.items())[:6])
+    return f"test {shown}" if shown else ""

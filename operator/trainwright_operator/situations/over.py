@@ -1,0 +1,42 @@
+"""The end: deleted by its user, or finished."""
+
+from __future__ import annotations
+
+from trainwright_operator.children import clean_up
+from trainwright_operator.decided import Deletion, Plan
+from trainwright_operator.observed import Child
+from trainwright_operator.policies import ttl
+from trainwright_operator.policies.phase import phase
+from trainwright_operator.situations.view import View, deletions, has_finished
+
+
+def being_deleted(view: View) -> Plan | None:
+    """The garbage collector follows the owner references; there is nothing of ours to wait for."""
+    return Plan() if view.job.deleting else None
+
+
+def finished(view: View) -> Plan | None:
+    """A job that has finished never leaves its end. What still lives is deleted; then its time to live runs."""
+    if not has_finished(view.job):
+        return None
+    superfluous = tuple(child for child in view.world.children if _is_superfluous(child, view.job.status.child))
+    if superfluous:
+        return Plan(delete=deletions(superfluous))
+    due = ttl.due(view.job)
+    if due is None or (view.job.status.child is None and view.job.ttl_policy != "DeleteJob"):
+        return Plan()
+    return Plan(wake_at=due) if view.now < due else _cleaned_up(view)
+
+
+def _cleaned_up(view: View) -> Plan:
+    job = view.job
+    if job.ttl_policy == "DeleteJob":
+        return Plan(delete=(Deletion("TrainingJob", job.namespace, job.name, job.uid),))
+    draft = view.draft()
+    draft.set(child=None)
+    return Plan(delete=clean_up(job), status=draft.finish(phase))
+
+
+def _is_superfluous(child: Child, kept: str | None) -> bool:
+    """The last child stays for its logs, if it has ended."""
+    return child.name != kept or child.state not in ("succeeded", "failed")

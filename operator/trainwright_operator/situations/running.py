@@ -1,0 +1,130 @@
+"""An attempt that was created and has not ended: does it run, wait, stop, or has it ended unseen?"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from trainwright_api.status import Attempt
+from trainwright_operator import times
+from trainwright_operator.decided import Ask, Plan
+from trainwright_operator.observed import Child
+from trainwright_operator.policies import deadline, suspend
+from trainwright_operator.policies.outcome import Ending, ending, said
+from trainwright_operator.policies.phase import phase
+from trainwright_operator.policies.waiting import waiting
+from trainwright_operator.situations import marks
+from trainwright_operator.situations.closing import close
+from trainwright_operator.situations.starting import judge_capacity
+from trainwright_operator.situations.view import View, deletions, is_open
+
+
+def strays(view: View) -> Plan | None:
+    """A child that is not the newest attempt's: a late write of an operator that had lost its Lease."""
+    attempt = view.attempt
+    kept = None if attempt is None else attempt.child
+    found = deletions(tuple(child for child in view.world.children if child.name != kept))
+    return Plan(delete=found) if found else None
+
+
+def child_unseen(view: View) -> Plan | None:
+    """The child is not there: gone, or not seen yet. Only a GET can tell."""
+    attempt = view.attempt
+    if attempt is None or not is_open(attempt) or view.child is not None:
+        return None
+    if attempt.child not in view.world.gone:
+        return Plan(asks=(Ask("child", attempt.child or "", view.kind),))
+    return close(view, attempt, ending(view.job, attempt, None, view.world.pods), None)
+
+
+def ended(view: View) -> Plan | None:
+    """The child has ended; or its process has posted how it ends, and it does not leave."""
+    if view.running is None:
+        return None
+    attempt, child = view.running
+    posted = said(view.job, attempt)
+    if child.state in ("succeeded", "failed"):
+        return close(view, attempt, ending(view.job, attempt, child, view.world.pods), child)
+    if posted is None:
+        return None
+    patience = (times.read(posted.post_time) or view.now) + timedelta(seconds=view.settings.stop_grace)
+    if view.now < patience:
+        return _as_it_goes(view, attempt, child, wake_at=patience)
+    return close(view, attempt, ending(view.job, attempt, child, view.world.pods), child)
+
+
+def requeued(view: View) -> Plan | None:
+    """Kueue has suspended a child that had started: it would begin anew under an old number."""
+    if view.running is None:
+        return None
+    attempt, child = view.running
+    if child.state != "suspended" or attempt.start_time is None:
+        return None
+    return close(view, attempt, Ending("preempted", "Requeued", f"{child.name} was sent back to its queue"), child)
+
+
+def out_of_time(view: View) -> Plan | None:
+    """The deadline counts what all attempts have run."""
+    if view.running is None:
+        return None
+    attempt, child = view.running
+    end = deadline.passes(view.job.status, attempt, view.limits)
+    if end is None or view.now < end:
+        return None
+    words = f"it has run for longer than activeDeadlineSeconds ({view.limits.active_deadline:,} s)"
+    return close(view, attempt, Ending("stopped", "DeadlineExceeded", words), child, fails="DeadlineExceeded")
+
+
+def to_stop(view: View) -> Plan | None:
+    """Suspended by its user: it is asked first, and deleted after a grace. Once asked, it stops."""
+    if view.running is None:
+        return None
+    attempt, child = view.running
+    if not (view.job.suspend or attempt.stop_time):
+        return None
+    asked = attempt.model_copy(update={"stop_time": attempt.stop_time or times.written(view.now)})
+    grace = view.settings.stop_grace
+    if suspend.over(asked, child, view.world.pods, view.now, grace):
+        return close(view, asked, Ending("stopped", "Suspended", "stopped because the job was suspended"), child)
+    return _as_it_goes(view, asked, child, wake_at=suspend.patience_ends(asked, grace))
+
+
+def going_on(view: View) -> Plan | None:
+    """It runs, or waits for room."""
+    if view.running is None:
+        return None
+    return _as_it_goes(view, *view.running)
+
+
+def _as_it_goes(view: View, attempt: Attempt, child: Child, wake_at: datetime | None = None) -> Plan:
+    draft = view.draft()
+    started = attempt.start_time
+    if child.state == "running" and started is None:
+        started = times.written(min(child.started or view.now, view.now))
+    progress = view.job.status.progress
+    position = progress.start_position if progress and progress.attempt == attempt.number else attempt.position
+    draft.change_attempt(start_time=started, stop_time=attempt.stop_time, position=position)
+    if view.changed:
+        draft.condition("Accepted", False, "ChangedAfterStart", marks.CHANGED)
+    elif draft.rejected("ChangedAfterStart"):
+        draft.condition("Accepted", True, "Accepted", "the change after the start was undone")
+    if attempt.stop_time and child.state == "running":
+        marks.runs(draft, "Stopping", "asked to write a checkpoint and to stop")
+        draft.set(message=None)
+    elif child.state == "running":
+        marks.runs(draft, "Running", f"attempt {attempt.number}: {child.kind} {child.name}")
+        draft.set(message=marks.CHANGED if view.changed else None)
+        draft.forget("Fits")
+    else:
+        reason, words = waiting(child, view.world.pods)
+        marks.waits(draft, reason, words)
+        draft.set(message=marks.line(words) or None)
+        judge_capacity(view, draft, attempt)
+    return Plan(status=draft.finish(phase), wake_at=_first(wake_at, _deadline(view, attempt, started)))
+
+
+def _deadline(view: View, attempt: Attempt, started: str | None) -> datetime | None:
+    return deadline.passes(view.job.status, attempt.model_copy(update={"start_time": started}), view.limits)
+
+
+def _first(*moments: datetime | None) -> datetime | None:
+    return min((moment for moment in moments if moment is not None), default=None)

@@ -1,0 +1,101 @@
+"""A new attempt: first it gets a name in the status, a pass later its child is created."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from trainwright_api.job import TrainingJobSpec
+from trainwright_api.status import Attempt, Resolved
+from trainwright_operator import names, times
+from trainwright_operator.children import Blueprint, gangs, manifests
+from trainwright_operator.decided import Ask, Plan
+from trainwright_operator.policies.draft import Draft
+from trainwright_operator.policies.fits import misfit
+from trainwright_operator.policies.phase import phase
+from trainwright_operator.policies.sizing import resolve
+from trainwright_operator.situations import marks
+from trainwright_operator.situations.view import View
+
+
+def to_create(view: View) -> Plan | None:
+    """The attempt has a name and no child yet, or one that nobody wrote down."""
+    attempt = view.attempt
+    if attempt is None or attempt.create_time is not None or attempt.completion_time is not None:
+        return None
+    draft = view.draft()
+    draft.change_attempt(create_time=times.written(view.now))
+    draft.condition("Started", True, "Started", f"attempt {attempt.number}: {view.kind} {attempt.child}")
+    marks.waits(draft, "Starting", f"attempt {attempt.number}: {view.kind} {attempt.child}")
+    create = () if view.child is not None else manifests(_blueprint(view, attempt))
+    return Plan(create=create, status=draft.finish(phase))
+
+
+def to_name(view: View) -> Plan | None:
+    """Its number, its child's name and what was resolved stand in the status before anything is created."""
+    resolved = _resolved(view)
+    if isinstance(resolved, Ask):
+        return Plan(asks=(resolved,))
+    draft, spec, job = view.draft(), view.spec, view.job
+    number = (view.attempt.number if view.attempt else 0) + 1
+    attempt = Attempt(number=number, child=names.child_name(job.name, job.uid, number, spec.task), phase=spec.task)
+    draft.add_attempt(attempt)
+    draft.set(start_time=draft.get("start_time") or times.written(view.now), resolved=resolved, message=None)
+    draft.set(output=names.run_folder(spec.output, job.namespace, job.name, job.uid) if spec.output else None)
+    draft.condition("Accepted", True, "Accepted", _sized(spec, resolved))
+    if draft.holds("Suspended"):
+        draft.condition("Suspended", False, "Resumed")
+    marks.waits(draft, "Starting", f"attempt {number}: {view.kind} {attempt.child}")
+    _fits(view, draft, attempt, resolved)
+    return Plan(status=draft.finish(phase))
+
+
+def judge_capacity(view: View, draft: Draft, attempt: Attempt) -> None:
+    """Say whether the present nodes could hold what waits. New nodes may have come since it was said first."""
+    resolved, verdict = view.job.status.resolved, view.job.verdict
+    if resolved is not None and verdict is not None and verdict.spec is not None and not view.changed:
+        _fits(view, draft, attempt, resolved)
+
+
+def _resolved(view: View) -> Resolved | Ask:
+    """Derived once; what the trainer has posted beside it says nothing of the size."""
+    found = view.job.status.resolved
+    if found is not None and found.digest is not None and found.workers is not None:
+        return found
+    verdict = view.job.verdict
+    return resolve(view.spec, verdict.digest if verdict else "", view.world, view.settings)
+
+
+def _fits(view: View, draft: Draft, attempt: Attempt, resolved: Resolved) -> None:
+    if view.world.nodes is None:
+        return
+    words = misfit(gangs(_blueprint(view, attempt, resolved)), view.world.nodes)
+    draft.condition("Fits", not words, "NoNodeFits" if words else "Fits", words)
+
+
+def _blueprint(view: View, attempt: Attempt, resolved: Resolved | None = None) -> Blueprint:
+    return Blueprint(
+        job=view.job,
+        spec=view.spec,
+        attempt=attempt.number,
+        phase=attempt.phase or view.spec.task,
+        resolved=resolved or view.job.status.resolved or Resolved(),
+        settings=view.settings,
+        ca=view.ca,
+    )
+
+
+def _sized(spec: TrainingJobSpec, resolved: Resolved) -> str:
+    """As in: 4 workers × (2 CPU, 1 GPU) in 4 pods; image trainwright:0.1.0."""
+    workers, together = resolved.workers or 1, resolved.workers_per_pod or 1
+    pods = -(-workers // together)
+    if spec.backend.type == "local":
+        return f"1 process in 1 pod; image {resolved.image}"
+    each = _shares(spec.backend.trainer.resources_per_worker or {}, (resolved.gpus or 0) / workers)
+    counted = f"{workers:,} worker{'' if workers == 1 else 's'}"
+    return f"{counted} × ({each}) in {pods:,} pod{'' if pods == 1 else 's'}; image {resolved.image}"
+
+
+def _shares(asked: Mapping[str, Any], gpus: float) -> str:
+    shares = {"CPU": 1.0, **({"GPU": gpus} if gpus else {}), **asked}
+    return ", ".join(f"{value:g} {name}" for name, value in shares.items() if value)

@@ -1,0 +1,108 @@
+"""All that a decision sees, and the small questions that several situations ask of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from trainwright_api.job import TrainingJobSpec
+from trainwright_api.status import Attempt
+from trainwright_operator import times
+from trainwright_operator.children import kind_of
+from trainwright_operator.decided import Deletion
+from trainwright_operator.observed import Child, ChildKind, Job, World
+from trainwright_operator.policies.draft import Draft, condition_of, current
+from trainwright_operator.policies.limits import Limits
+from trainwright_operator.settings import Settings
+
+
+@dataclass(frozen=True)
+class View:
+    job: Job
+    world: World
+    settings: Settings
+    now: datetime
+    ca: str = ""
+    """The certificate authority of the progress endpoint, in PEM."""
+
+    @property
+    def attempt(self) -> Attempt | None:
+        """The newest attempt; where a hand has erased it, what its child tells of it."""
+        return current(self.job.status.attempts) or _told_by(self.world)
+
+    @property
+    def child(self) -> Child | None:
+        """The newest attempt's child."""
+        attempt = self.attempt
+        name = None if attempt is None else attempt.child
+        return next((child for child in self.world.children if child.name == name), None)
+
+    @property
+    def running(self) -> tuple[Attempt, Child] | None:
+        """The attempt that was created and has not ended, with its child."""
+        attempt, child = self.attempt, self.child
+        return (attempt, child) if attempt is not None and child is not None and is_open(attempt) else None
+
+    @property
+    def ended(self) -> Attempt | None:
+        """The newest attempt, where it has ended."""
+        attempt = self.attempt
+        return attempt if attempt is not None and attempt.completion_time is not None else None
+
+    @property
+    def limits(self) -> Limits:
+        return Limits.of(self.job.raw.get("spec") or {})
+
+    @property
+    def spec(self) -> TrainingJobSpec:
+        """Of a job that is not refused."""
+        verdict = self.job.verdict
+        if verdict is None or verdict.spec is None:
+            raise ValueError(f"{self.job.name} has no spec that can be run")
+        return verdict.spec
+
+    @property
+    def kind(self) -> ChildKind:
+        """What its children are."""
+        backend = (self.job.raw.get("spec") or {}).get("backend")
+        word = backend.get("type") if isinstance(backend, dict) else None
+        return kind_of(word if isinstance(word, str) else "local")
+
+    @property
+    def changed(self) -> bool:
+        """Whether what is fixed since the start reads otherwise now: the schema cannot guard keys that it does not know."""
+        resolved, verdict = self.job.status.resolved, self.job.verdict
+        started = resolved is not None and resolved.digest is not None and verdict is not None
+        return started and resolved.digest != verdict.digest  # type: ignore[union-attr]
+
+    def draft(self) -> Draft:
+        draft = Draft(self.job, self.now)
+        attempt = self.attempt
+        if draft.attempt is None and attempt is not None:
+            draft.add_attempt(attempt)
+            draft.set(start_time=draft.get("start_time") or times.written(self.now))
+        return draft
+
+
+def is_open(attempt: Attempt) -> bool:
+    """Created, and not ended."""
+    return attempt.create_time is not None and attempt.completion_time is None
+
+
+def has_finished(job: Job) -> bool:
+    return any(condition_of(job.status.conditions, kind, "True") for kind in ("Complete", "Failed"))
+
+
+def deletions(children: tuple[Child, ...]) -> tuple[Deletion, ...]:
+    """Of those that nobody deletes already."""
+    return tuple(
+        Deletion(child.kind, child.namespace, child.name, child.uid) for child in children if not child.deleting
+    )
+
+
+def _told_by(world: World) -> Attempt | None:
+    newest = max(world.children, key=lambda child: child.attempt, default=None)
+    if newest is None:
+        return None
+    created = times.written(newest.created)
+    return Attempt(number=newest.attempt, child=newest.name, phase=newest.phase, create_time=created)
