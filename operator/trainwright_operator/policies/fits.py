@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from trainwright_operator.observed import Node
+from trainwright_operator.observed import Manifest, Node
 from trainwright_operator.policies.places import admitting, holds, requests
 
 
@@ -19,6 +19,17 @@ class Gang:
 
     pod: Mapping[str, Any]
     count: int
+
+
+def gangs(child: Manifest) -> tuple[Gang, ...]:
+    """The pods of a Job or a RayJob."""
+    spec = child["spec"]
+    if child["kind"] == "Job":
+        return (Gang(spec["template"]["spec"], spec.get("parallelism", 1)),)
+    cluster = spec["rayClusterSpec"]
+    head = Gang(cluster["headGroupSpec"]["template"]["spec"], 1)
+    workers = (Gang(group["template"]["spec"], group["replicas"]) for group in cluster["workerGroupSpecs"])
+    return (*workers, head)
 
 
 def misfit(gangs: Iterable[Gang], nodes: tuple[Node, ...]) -> str:

@@ -24,9 +24,7 @@ def close(view: View, attempt: Attempt, end: Ending, child: Child | None, *, fai
     record(view, draft, attempt, end, child)
     if end.outcome == "done":
         _complete(view, draft, attempt)
-    elif refusal := fails or retry.refusal(
-        end.outcome, draft.get("retries") or 0, draft.get("preemptions") or 0, view.limits
-    ):
+    elif refusal := fails or _refusal(view, draft, end):
         _fail(draft, refusal, end, attempt.number)
     else:
         _goes_on(draft, end, attempt.number)
@@ -53,6 +51,10 @@ def record(view: View, draft: Draft, attempt: Attempt, end: Ending, child: Child
         draft.set(preemptions=(draft.get("preemptions") or 0) + 1)
     if end.outcome not in ("done", "stopped"):
         draft.set(log_tail=end.log_tail or None)
+
+
+def _refusal(view: View, draft: Draft, end: Ending) -> str:
+    return retry.refusal(end.outcome, draft.get("retries") or 0, draft.get("preemptions") or 0, view.limits)
 
 
 def _complete(view: View, draft: Draft, attempt: Attempt) -> None:

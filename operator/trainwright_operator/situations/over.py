@@ -24,8 +24,8 @@ def finished(view: View) -> Plan | None:
         return Plan(delete=deletions(superfluous))
     due = ttl.due(view.job)
     if due is None or (view.job.status.child is None and view.job.ttl_policy != "DeleteJob"):
-        return Plan()
-    return Plan(wake_at=due) if view.now < due else _cleaned_up(view)
+        return Plan(status=view.draft().finish(phase))
+    return Plan(status=view.draft().finish(phase), wake_at=due) if view.now < due else _cleaned_up(view)
 
 
 def _cleaned_up(view: View) -> Plan:

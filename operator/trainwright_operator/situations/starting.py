@@ -8,10 +8,10 @@ from typing import Any
 from trainwright_api.job import TrainingJobSpec
 from trainwright_api.status import Attempt, Resolved
 from trainwright_operator import names, times
-from trainwright_operator.children import Blueprint, gangs, manifests
+from trainwright_operator.children import Blueprint, child, supports
 from trainwright_operator.decided import Ask, Plan
 from trainwright_operator.policies.draft import Draft
-from trainwright_operator.policies.fits import misfit
+from trainwright_operator.policies.fits import gangs, misfit
 from trainwright_operator.policies.phase import phase
 from trainwright_operator.policies.sizing import resolve
 from trainwright_operator.situations import marks
@@ -27,7 +27,8 @@ def to_create(view: View) -> Plan | None:
     draft.change_attempt(create_time=times.written(view.now))
     draft.condition("Started", True, "Started", f"attempt {attempt.number}: {view.kind} {attempt.child}")
     marks.waits(draft, "Starting", f"attempt {attempt.number}: {view.kind} {attempt.child}")
-    create = () if view.child is not None else manifests(_blueprint(view, attempt))
+    blueprint = _blueprint(view, attempt)
+    create = () if view.child is not None else (*supports(blueprint), child(blueprint))
     return Plan(create=create, status=draft.finish(phase))
 
 
@@ -69,7 +70,7 @@ def _resolved(view: View) -> Resolved | Ask:
 def _fits(view: View, draft: Draft, attempt: Attempt, resolved: Resolved) -> None:
     if view.world.nodes is None:
         return
-    words = misfit(gangs(_blueprint(view, attempt, resolved)), view.world.nodes)
+    words = misfit(gangs(child(_blueprint(view, attempt, resolved))), view.world.nodes)
     draft.condition("Fits", not words, "NoNodeFits" if words else "Fits", words)
 
 

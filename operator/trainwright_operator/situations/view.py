@@ -70,10 +70,11 @@ class View:
 
     @property
     def changed(self) -> bool:
-        """Whether what is fixed since the start reads otherwise now: the schema cannot guard keys that it does not know."""
+        """Whether what is fixed since the start reads otherwise now. The schema cannot guard keys that it lacks."""
         resolved, verdict = self.job.status.resolved, self.job.verdict
-        started = resolved is not None and resolved.digest is not None and verdict is not None
-        return started and resolved.digest != verdict.digest  # type: ignore[union-attr]
+        if resolved is None or resolved.digest is None or verdict is None:
+            return False
+        return resolved.digest != verdict.digest
 
     def draft(self) -> Draft:
         draft = Draft(self.job, self.now)
