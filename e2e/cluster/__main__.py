@@ -51,12 +51,12 @@ def _serve(ready_file: Path | None, pid: int | None) -> None:
 
 
 def _usage(plane: ControlPlane, seconds: float) -> str:
-    exports = " ".join(f"{name}={value}" for name, value in plane.kubectl.environment.items())
+    exports = " ".join(f"{name}={value}" for name, value in plane.api_server.kubectl.environment.items())
     return f"""\
 Kubernetes {binaries.kubernetes_version()} serves at {plane.api_server.url} after {seconds:.1f} s.
 It knows TrainingJob, RayJob and RayCluster; nothing runs pods.
 In another shell:
-  export {exports} PATH="{plane.kubectl.program.parent}:$PATH"
+  export {exports} PATH="{plane.api_server.kubectl.program.parent}:$PATH"
   kubectl get trainingjobs
 Logs and the audit log: {plane.folder}
 Ctrl-C ends it and removes everything."""

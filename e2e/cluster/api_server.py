@@ -1,27 +1,22 @@
-"""kube-apiserver and its etcd: how they are called, and when they are ready."""
+"""kube-apiserver: how it is called, and when it is ready."""
 
 from __future__ import annotations
 
 import http.client
 import json
 import ssl
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
-from e2e.cluster import audit
+from e2e.cluster import audit, kubeconfig
 from e2e.cluster.certificates import Authority, Certificate
-from e2e.cluster.errors import ClusterError
+from e2e.cluster.kubectl import Kubectl
 from e2e.cluster.port import LOOPBACK, Port
-from e2e.cluster.process import Process
+from e2e.cluster.process import Process, wait_until
 
-SECONDS_TO_START = 120.0
-SECONDS_BETWEEN_LOOKS = 0.05
 ISSUER = "https://kubernetes.default.svc"
 # As many requests at once as a bench sends: the server's own limits (400 and 200) would be what is measured.
 REQUESTS_AT_ONCE = {"max-requests-inflight": "3000", "max-mutating-requests-inflight": "1500"}
-# The heap is collected when it has grown by a half, not doubled: it costs some CPU time and saves a quarter of memory.
-GO_MEMORY = {"GOGC": "50"}
 
 
 class ApiServer:
@@ -36,6 +31,8 @@ class ApiServer:
         self.admin = self.authority.user("admin", ["system:masters"])
         self.audit_log = folder / audit.LOG
         (folder / "audit-policy.yaml").write_text(json.dumps(audit.POLICY))
+        self.kubeconfig = kubeconfig.make(folder / "kubeconfig", self.url, self.authority.own.certificate, self.admin)
+        self.kubectl = Kubectl(programs / "kubectl", self.kubeconfig, folder / "kubectl")
         self._process: Process | None = None
 
     @property
@@ -46,7 +43,7 @@ class ApiServer:
         """Starts the server, where it does not run, and waits until it serves."""
         if self._process is None:
             log = self._folder / "kube-apiserver.log"
-            self._process = Process(self._programs / "kube-apiserver", self._flags(), log, GO_MEMORY)
+            self._process = Process(self._programs / "kube-apiserver", self._flags(), log)
         wait_until(self._is_ready, self._process)
 
     def stop(self) -> None:
@@ -87,6 +84,8 @@ class ApiServer:
         return get(self.url, "/readyz", self.authority.own, self.admin) == 200
 
     def close(self) -> None:
+        """For good: others may have the port."""
+        self.kill()
         self._port.close()
 
 
@@ -102,13 +101,3 @@ def get(url: str, path: str, authority: Certificate, user: Certificate) -> int:
         return 0
     finally:
         connection.close()
-
-
-def wait_until(ready: Callable[[], bool], process: Process) -> None:
-    """Looks again and again; raises when the program has ended or takes too long."""
-    end = time.monotonic() + SECONDS_TO_START
-    while not ready():
-        process.check()
-        if time.monotonic() > end:
-            raise ClusterError(f"{process.name} is not ready after {SECONDS_TO_START:.0f} s:\n{process.last_lines()}")
-        time.sleep(SECONDS_BETWEEN_LOOKS)

@@ -30,7 +30,7 @@ def kuberay_folder() -> Path:
 
 def programs() -> Path:
     """The folder that holds the programs by their names. The first process that asks builds; others wait for it."""
-    cache = _cache() / "kubernetes"
+    cache = cache_folder() / "kubernetes"
     built = cache / _digest()
     with locks.locked(cache / "lock"):
         if not built.is_dir():
@@ -38,7 +38,7 @@ def programs() -> Path:
     return built
 
 
-def _cache() -> Path:
+def cache_folder() -> Path:
     return Path(os.environ.get("TRAINWRIGHT_CACHE") or Path.home() / ".cache" / "trainwright").absolute()
 
 

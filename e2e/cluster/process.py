@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -14,7 +15,9 @@ from e2e.cluster.errors import ClusterError
 # The kernel's "die with your parent" looks at the thread that started the program, so one that lives as long as we
 # do starts them all. Else a server that an asyncio worker thread restarted would die with that thread.
 _STARTER = ThreadPoolExecutor(max_workers=1, thread_name_prefix="starter-of-programs")
+SECONDS_TO_START = 120.0
 SECONDS_TO_END = 10.0
+SECONDS_BETWEEN_LOOKS = 0.02
 
 
 class Process:
@@ -54,6 +57,16 @@ class Process:
     def _signal(self, number: int) -> None:
         if self._popen.poll() is None:
             os.killpg(self._popen.pid, number)
+
+
+def wait_until(ready: Callable[[], bool], process: Process) -> None:
+    """Looks again and again; raises with the end of the log when the program ends or takes too long."""
+    end = time.monotonic() + SECONDS_TO_START
+    while not ready():
+        process.check()
+        if time.monotonic() > end:
+            raise ClusterError(f"{process.name} is not ready after {SECONDS_TO_START:.0f} s:\n{process.last_lines()}")
+        time.sleep(SECONDS_BETWEEN_LOOKS)
 
 
 def _start(command: Sequence[str], log: Path, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:

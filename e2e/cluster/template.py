@@ -1,0 +1,53 @@
+"""A store in which our and KubeRay's definitions are installed: made once, then copied for every control plane.
+
+KubeRay's are megabytes: to install them takes an API server longer than to start, and 150 MB more of memory.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from pathlib import Path
+
+from e2e.cluster import binaries, crds, locks
+from e2e.cluster.api_server import ApiServer
+from e2e.cluster.etcd import Etcd
+from e2e.cluster.folder import Folder
+
+
+def copy(programs: Path, data: Path) -> None:
+    """Makes `data` a copy of the store. The newest one alone is kept: definitions change often."""
+    cache = binaries.cache_folder() / "store"
+    made = cache / _digest(programs)
+    with locks.locked(cache.with_suffix(".lock")):
+        if not made.is_dir():
+            shutil.rmtree(cache, ignore_errors=True)
+            cache.mkdir()
+            _make(programs, made)
+        shutil.copytree(made, data)
+
+
+def _digest(programs: Path) -> str:
+    digest = hashlib.sha256(programs.name.encode())
+    for path in crds.files():
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _make(programs: Path, made: Path) -> None:
+    temporary = Folder()
+    etcd = Etcd(programs, temporary.path)
+    server = ApiServer(programs, temporary.path, etcd.url)
+    try:
+        etcd.start()
+        server.start()
+        crds.install(server.kubectl, crds.files())
+        server.kill()
+        etcd.stop()
+        young = made.with_suffix(".young")
+        shutil.copytree(etcd.data, young)
+        young.rename(made)
+    finally:
+        server.close()
+        etcd.kill()
+        temporary.remove()
