@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 from urllib.parse import urlencode
@@ -148,7 +148,7 @@ class Client:
         selector: str = "",
         field_selector: str = "",
         limit: int = PAGE_LIMIT,
-    ) -> AsyncIterator[Page]:
+    ) -> AsyncGenerator[Page, None]:
         """All objects as of one moment, page by page. See `Page.first`."""
         query = {"limit": str(limit), "labelSelector": selector, "fieldSelector": field_selector}
         token, restarts = "", 0
@@ -174,7 +174,7 @@ class Client:
         resource_version: str,
         selector: str = "",
         timeout: float = 300.0,
-    ) -> AsyncIterator[Json]:
+    ) -> AsyncGenerator[Json, None]:
         """The events since a resourceVersion, bookmarks too, until the API server ends the stream after `timeout`.
 
         Raises Gone where they are no longer known, Unreachable where the stream breaks or falls silent.
@@ -223,7 +223,7 @@ def _metadata(raw: Json) -> Json:
 def _page(raw: Json, resource: Resource, first: bool) -> Page:
     items = raw.get("items")
     version = _metadata(raw).get("resourceVersion")
-    if not isinstance(items, list | None) or not isinstance(version, str):
+    if not isinstance(items, list | None) or not isinstance(version, str) or not version.isdecimal():
         raise Unreachable(f"the answer is no list of {resource.plural}")
     objects = [item for item in items or () if isinstance(item, dict)]
     for item in objects:

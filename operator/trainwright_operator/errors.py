@@ -50,6 +50,11 @@ class ApiError(Exception):
         return self.status == 429
 
     @property
+    def overloaded(self) -> bool:
+        """It passes by itself: what was asked for is right."""
+        return self.too_many or self.status == 503
+
+    @property
     def forbidden(self) -> bool:
         return self.status in (401, 403)
 

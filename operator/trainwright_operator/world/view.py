@@ -1,0 +1,138 @@
+"""All that the operator sees: its own copy of jobs, of what they started, and of the nodes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime
+from typing import Any
+
+from trainwright_operator import resources
+from trainwright_operator.children import read_child, read_pod
+from trainwright_operator.client import Client
+from trainwright_operator.names import JOB_UID
+from trainwright_operator.observed import Child, Job, Manifest, Node, Pod, World
+from trainwright_operator.settings import Settings
+from trainwright_operator.world.reflector import Clock, Reflector
+from trainwright_operator.world.store import Key, Store
+from trainwright_operator.world.strip import StoredJob, read_job, strip_job, strip_node, uid_of
+from trainwright_operator.world.verdicts import Verdicts
+
+
+class View:
+    """`on_change` is told the key of every job that is worth another look. Nothing is known before `synced`."""
+
+    def __init__(self, client: Client, settings: Settings, clock: Clock, on_change: Callable[[Key], None]) -> None:
+        self._on_change = on_change
+        self._verdicts = Verdicts()
+        self._nodes: tuple[Node, ...] | None = None
+        self._jobs = Reflector(
+            client, resources.TRAINING_JOBS, Store(strip_job, uid_of, self._job_changed), settings, clock
+        )
+        self._batch_jobs = Reflector(
+            client, resources.JOBS, Store(read_child, _job_uid, self._part_changed), settings, clock, selector=JOB_UID
+        )
+        self._ray_jobs = Reflector(
+            client,
+            resources.RAY_JOBS,
+            Store(read_child, _job_uid, self._part_changed),
+            settings,
+            clock,
+            selector=JOB_UID,
+        )
+        self._pods = Reflector(
+            client, resources.PODS, Store(read_pod, _job_uid, self._part_changed), settings, clock, selector=JOB_UID
+        )
+        self._node_list = Reflector(
+            client, resources.NODES, Store(strip_node, _nobody, self._node_changed), settings, clock
+        )
+        self._clusterwide = settings.clusterwide
+
+    @property
+    def _reflectors(self) -> tuple[Reflector[Any], ...]:
+        always = (self._jobs, self._batch_jobs, self._ray_jobs, self._pods)
+        return (*always, self._node_list) if self._clusterwide else always
+
+    async def run(self) -> None:
+        """Until it is cancelled. Anything else that ends it is a bug."""
+        async with asyncio.TaskGroup() as group:
+            for reflector in self._reflectors:
+                group.create_task(reflector.run())
+
+    @property
+    def synced(self) -> bool:
+        return all(reflector.synced for reflector in self._reflectors)
+
+    async def wait_until_synced(self) -> None:
+        for reflector in self._reflectors:
+            await reflector.wait_until_synced()
+
+    def last_seen(self) -> datetime:
+        """When the API server last answered the reflector that has waited longest."""
+        return min(reflector.last_seen for reflector in self._reflectors)
+
+    def keys(self) -> list[Key]:
+        return [key for key, _ in self._jobs.store.items()]
+
+    def job(self, key: Key) -> Job | None:
+        stored = self._jobs.store.get(key)
+        return read_job(stored, self._verdicts.of) if stored is not None else None
+
+    def world(self, job: Job) -> World:
+        return World(
+            children=tuple(self._children(job)),
+            pods=tuple(pod for (place, _), pod in self._pods.store.owned_by(job.uid) if place == job.namespace),
+            nodes=self._all_nodes() if self._clusterwide else None,
+            kuberay=self._ray_jobs.installed,
+        )
+
+    def note(self, raw: Manifest) -> None:
+        """The API server's answer to a write of ours: the next decision sees it."""
+        reflector = self._by_kind.get(str(raw.get("kind")))
+        if reflector is not None:
+            reflector.note(raw)
+
+    @property
+    def _by_kind(self) -> Mapping[str, Reflector[Any]]:
+        return {reflector.resource.kind: reflector for reflector in self._reflectors}
+
+    def _children(self, job: Job) -> Iterator[Child]:
+        for reflector in (self._batch_jobs, self._ray_jobs):
+            for (namespace, _), child in reflector.store.owned_by(job.uid):
+                if namespace == job.namespace:
+                    yield child
+
+    def _all_nodes(self) -> tuple[Node, ...]:
+        if self._nodes is None:
+            self._nodes = tuple(node for _, node in sorted(self._node_list.store.items()))
+        return self._nodes
+
+    def _job_changed(self, key: Key, old: StoredJob | None, new: StoredJob | None) -> None:  # noqa: ARG002
+        self._on_change(key)
+
+    def _part_changed(self, key: Key, old: Child | Pod | None, new: Child | Pod | None) -> None:  # noqa: ARG002
+        for uid in {part.job_uid for part in (old, new) if part is not None}:
+            self._wake(uid)
+
+    def _wake(self, uid: str) -> None:
+        for key, _ in self._jobs.store.owned_by(uid):
+            self._on_change(key)
+
+    def _node_changed(self, key: Key, old: Node | None, new: Node | None) -> None:  # noqa: ARG002
+        """A lost node is news to the jobs that have pods on it, any other change to those that found no room."""
+        self._nodes = None
+        if old is not None and old.ready and (new is None or not new.ready):
+            for uid in {pod.job_uid for _, pod in self._pods.store.items() if pod.node == old.name and not pod.ended}:
+                self._wake(uid)
+        elif new is not None and new.ready:
+            for waiting, job in self._jobs.store.items():
+                if job.waits_for_room:
+                    self._on_change(waiting)
+
+
+def _job_uid(raw: Manifest) -> str:
+    return str(raw["metadata"]["labels"][JOB_UID])
+
+
+def _nobody(raw: Manifest) -> str:  # noqa: ARG001
+    return ""
