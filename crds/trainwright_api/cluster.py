@@ -50,9 +50,11 @@ def judge(raw: Mapping[str, Any], name: str | None = None) -> Judged:
         problems = list(cluster_problems(loaded.job.spec))
         if problems:
             raise Mistakes(problems)
+        return Judged(loaded.job.spec, "", loaded.notices, fixed_digest(loaded.job.spec))
     except Mistakes as mistakes:
         return Judged(None, mistakes.render(source), (), _hash(raw.get("spec")))
-    return Judged(loaded.job.spec, "", loaded.notices, fixed_digest(loaded.job.spec))
+    except RecursionError:
+        return Judged(None, f"{source}: nested too deeply", (), "")
 
 
 def cluster_problems(spec: TrainingJobSpec) -> Iterator[Problem]:

@@ -1,0 +1,107 @@
+"""POST /admission: what the API server asks before it stores a TrainingJob. The words are those of `validate`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from aiohttp import web
+
+from trainwright_api.cluster import Judged, changed, judge
+from trainwright_api.job import KIND, fixed
+from trainwright_operator.server.metrics import Metrics
+
+WARNING_LETTERS = 250
+"""The API server cuts warnings that are longer than 256."""
+
+Json = dict[str, Any]
+
+
+class Admission:
+    """The webhook. It asks nobody: the answer follows from the question."""
+
+    def __init__(self, metrics: Metrics) -> None:
+        self._metrics = metrics
+
+    async def handle(self, request: web.Request) -> web.Response:
+        try:
+            review = read_review(await request.read())
+        except ValueError as error:
+            return web.json_response({"message": f"no AdmissionReview: {error}"}, status=400)
+        answer = respond(review["request"])
+        self._metrics.admitted(allowed=answer["allowed"])
+        return web.json_response({"apiVersion": review["apiVersion"], "kind": "AdmissionReview", "response": answer})
+
+
+def read_review(body: bytes) -> Json:
+    """An AdmissionReview with a question in it. Raises ValueError with one line."""
+    try:
+        review = json.loads(body)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    question = review.get("request") if isinstance(review, dict) else None
+    if not isinstance(question, dict) or not isinstance(question.get("uid"), str):
+        raise ValueError("request.uid is missing")
+    if review.get("apiVersion") != "admission.k8s.io/v1":
+        raise ValueError("expected apiVersion admission.k8s.io/v1")
+    return {"apiVersion": review["apiVersion"], "request": question}
+
+
+def respond(question: Mapping[str, Any]) -> Json:
+    """The response to an AdmissionReview's request."""
+    try:
+        return _respond(question)
+    except RecursionError:
+        return _denied(question, f"{question.get('name') or 'job'}: nested too deeply")
+
+
+def _respond(question: Mapping[str, Any]) -> Json:
+    new, old = _mapping(question.get("object")), _mapping(question.get("oldObject"))
+    if not _is_judged(question, new, old):
+        return _allowed(question)
+    judged = judge(new, question.get("name") or None)
+    if judged.spec is None:
+        if _started(old) and judge(old, question.get("name") or None).message == judged.message:
+            # An older version let it start. It must still be possible to suspend it.
+            return _allowed(question, (judged.message,))
+        return _denied(question, judged.message)
+    refusal = _fixed(judged, old) if _started(old) else ""
+    return _denied(question, refusal) if refusal else _allowed(question, judged.warnings)
+
+
+def _is_judged(question: Mapping[str, Any], new: Mapping[str, Any], old: Mapping[str, Any]) -> bool:
+    if question.get("operation") not in ("CREATE", "UPDATE") or question.get("subResource"):
+        return False
+    if _mapping(question.get("kind")).get("kind") != KIND or "deletionTimestamp" in _mapping(new.get("metadata")):
+        return False
+    return question["operation"] == "CREATE" or new.get("spec") != old.get("spec")
+
+
+def _started(old: Mapping[str, Any]) -> bool:
+    return bool(_mapping(old.get("status")).get("startTime"))
+
+
+def _fixed(judged: Judged, old: Mapping[str, Any]) -> str:
+    """Why a job that has started may not be changed so. The rules in the CRD see only the keys that they know."""
+    recorded = _mapping(_mapping(old.get("status")).get("resolved")).get("digest")
+    before = judge(old)
+    if judged.digest in (recorded, before.digest) or judged.spec is None:
+        return ""
+    if before.spec is None:
+        return fixed("what was started") if recorded else ""
+    return "; ".join(fixed(name) for name in changed(before.spec, judged.spec))
+
+
+def _allowed(question: Mapping[str, Any], warnings: tuple[str, ...] = ()) -> Json:
+    answer: Json = {"uid": question["uid"], "allowed": True}
+    return {**answer, "warnings": [line[:WARNING_LETTERS] for line in warnings]} if warnings else answer
+
+
+def _denied(question: Mapping[str, Any], message: str) -> Json:
+    status = {"status": "Failure", "code": 422, "reason": "Invalid", "message": message}
+    return {"uid": question["uid"], "allowed": False, "status": status}
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}

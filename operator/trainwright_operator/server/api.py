@@ -1,0 +1,20 @@
+"""What the server needs of the API server's client."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+
+class Api(Protocol):
+    """Raises `trainwright_operator.errors.ApiError`."""
+
+    async def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, str] | None = None,
+        body: Any = None,
+        content_type: str = "application/json",
+    ) -> dict[str, Any]: ...

@@ -1,0 +1,74 @@
+"""The one TLS server of every operator pod: webhook, progress, metrics and probes."""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+from aiohttp import web
+
+from trainwright_api.cluster import judge
+from trainwright_operator.server.admission import Admission
+from trainwright_operator.server.health import Health
+from trainwright_operator.server.metrics import Metrics
+from trainwright_operator.server.progress import PATH, ProgressEndpoint
+
+BODY_LIMIT = 16 * 2**20
+"""An AdmissionReview holds an object twice, and the API server takes objects of up to 3 MiB."""
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+_ANY_JOB: dict[str, Any] = {
+    "apiVersion": "trainwright.dev/v1alpha1",
+    "kind": "TrainingJob",
+    "metadata": {"name": "any"},
+    "spec": {
+        "dataset": "s3://any/data.csv",
+        "output": "s3://any/runs",
+        "config": {
+            "input_features": [{"name": kind, "type": kind} for kind in ("number", "category", "text", "image")],
+            "output_features": [{"name": "y", "type": "binary"}],
+        },
+        "backend": {"type": "ray", "trainer": {"strategy": "ddp"}},
+    },
+}
+
+
+def application(
+    *, admission: Admission, progress: ProgressEndpoint, metrics: Metrics, health: Health
+) -> web.Application:
+    """All paths. An unknown one is answered by a 404, another method by a 405, both in JSON."""
+    app = web.Application(client_max_size=BODY_LIMIT, middlewares=[_errors_as_json])
+    app.router.add_post("/admission", admission.handle)
+    app.router.add_post(PATH, progress.handle)
+    app.router.add_get("/metrics", metrics.handle)
+    app.router.add_get("/healthz", health.healthz)
+    app.router.add_get("/readyz", health.readyz)
+    return app
+
+
+@asynccontextmanager
+async def serving(
+    app: web.Application, context: ssl.SSLContext, port: int, host: str | None = None
+) -> AsyncIterator[int]:
+    """Serves within its block, on all addresses or on `host`; gives the port. 0: any free one."""
+    # The models are built when they are first used; nobody's first `kubectl apply` is to wait for that.
+    judge(_ANY_JOB)
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=5.0)
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, host, port, ssl_context=context).start()
+        yield runner.addresses[0][1]
+    finally:
+        await runner.cleanup()
+
+
+@web.middleware
+async def _errors_as_json(request: web.Request, handler: Handler) -> web.StreamResponse:
+    try:
+        return await handler(request)
+    except web.HTTPException as refused:
+        headers = {key: value for key, value in refused.headers.items() if key == "Allow"}
+        return web.json_response({"message": refused.reason}, status=refused.status, headers=headers)

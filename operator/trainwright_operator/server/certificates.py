@@ -1,0 +1,100 @@
+"""What the operator's Secret `trainwright-tls` holds, and when of that what is made anew. Decisions alone, no requests.
+
+    ca.crt    every authority that is to be trusted, the one that signs first
+    ca.key    their keys, in the same order
+    tls.crt   the server's certificate
+    tls.key   its key
+
+A server's certificate lives for 90 days by default, an authority forty times as long. Pods take the authorities with
+them when they start and may train for weeks, so a new authority is announced long before it signs. It joins the others
+after two thirds of the old one's life, and signs once the old one would end before the certificate that is to be signed.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Self
+
+from cryptography import x509
+
+from trainwright_operator.server.authority import Pair, new_authority, new_server
+
+AUTHORITY_LIVES = 40
+"""An authority lives for so many lives of a server's certificate."""
+SPENT = 2 / 3
+"""The part of its life after which a certificate is made anew."""
+
+_CERTIFICATE = re.compile(rb"-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----\n?", re.DOTALL)
+_KEY = re.compile(rb"-----BEGIN PRIVATE KEY-----.+?-----END PRIVATE KEY-----\n?", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Certificates:
+    """The authorities, and the server's certificate that one of them has signed."""
+
+    authorities: tuple[Pair, ...]
+    server: Pair
+
+    @classmethod
+    def read(cls, data: Mapping[str, str]) -> Self:
+        """From a Secret's `data`. Raises ValueError for what cannot be used."""
+        try:
+            content = {key: base64.b64decode(data[key]) for key in ("ca.crt", "ca.key", "tls.crt", "tls.key")}
+        except KeyError as error:
+            raise ValueError(f"{error.args[0]} is missing") from None
+        pairs = zip(_CERTIFICATE.findall(content["ca.crt"]), _KEY.findall(content["ca.key"]), strict=True)
+        return cls(tuple(Pair.read(*pair) for pair in pairs), Pair.read(content["tls.crt"], content["tls.key"]))
+
+    @property
+    def bundle(self) -> bytes:
+        """All that a client has to trust, as PEM."""
+        return b"".join(authority.certificate_pem for authority in self.authorities)
+
+    @property
+    def data(self) -> dict[str, str]:
+        """As a Secret's `data`."""
+        content = {
+            "ca.crt": self.bundle,
+            "ca.key": b"".join(authority.key_pem for authority in self.authorities),
+            "tls.crt": self.server.certificate_pem,
+            "tls.key": self.server.key_pem,
+        }
+        return {key: base64.b64encode(value).decode() for key, value in content.items()}
+
+
+def needs_renewal(certificate: x509.Certificate, now: datetime) -> bool:
+    """Whether two thirds of its life are over."""
+    begin, end = certificate.not_valid_before_utc, certificate.not_valid_after_utc
+    return now >= begin + (end - begin) * SPENT
+
+
+def renewed(found: Certificates | None, names: Sequence[str], now: datetime, life: timedelta) -> Certificates | None:
+    """What is to be in the place of `found`, for a server with these names; None where that is good as it is."""
+    authorities = _authorities(found.authorities if found else (), now, life)
+    server = found.server if found else None
+    if server is None or not _serves(server, authorities, names, now):
+        server = new_server(_signer(authorities, now + life), names, now, life)
+    wanted = Certificates(authorities, server)
+    return None if wanted == found else wanted
+
+
+def _authorities(found: tuple[Pair, ...], now: datetime, life: timedelta) -> tuple[Pair, ...]:
+    alive = tuple(pair for pair in found if pair.certificate.not_valid_after_utc > now)
+    if alive and not needs_renewal(alive[-1].certificate, now):
+        return alive
+    return (*alive, new_authority(now, life * AUTHORITY_LIVES))
+
+
+def _signer(authorities: tuple[Pair, ...], until: datetime) -> Pair:
+    """The oldest one that is there for as long as what it signs."""
+    lasting = [pair for pair in authorities if pair.certificate.not_valid_after_utc >= until]
+    return (lasting or authorities[-1:])[0]
+
+
+def _serves(server: Pair, authorities: tuple[Pair, ...], names: Sequence[str], now: datetime) -> bool:
+    trusted = any(server.signed_by(authority) for authority in authorities)
+    return trusted and set(server.names) == set(names) and not needs_renewal(server.certificate, now)

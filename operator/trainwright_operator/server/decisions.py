@@ -1,0 +1,126 @@
+"""What a report means for its job: the reply to the pod, and what of the status is written. Pure.
+
+All that this field owner has ever written is applied every time, because server-side apply takes away what is missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from trainwright_api import display
+from trainwright_api.messages import ProgressMessage, Reply, Report
+from trainwright_operator import times
+
+_SHARED = ("fraction", "epoch", "epochs", "rowsPerSecond", "metrics", "lastCheckpoint", "startPosition")
+"""Fields that are called the same in a message and in the status."""
+
+Json = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Decision:
+    """`status` is what is to be applied; None: nothing is."""
+
+    reply: Reply
+    status: Json | None = None
+
+
+def decide(job: Json, report: Report, now: datetime, interval: float) -> Decision:
+    """The decision on a report of a pod of this TrainingJob, as the API server has just read it."""
+    status = _mapping(job, "status")
+    reply = reply_to(job, report)
+    if status.get("attempt") != report.attempt or _closed(status, report.attempt):
+        return Decision(reply)
+    outcome = _outcome(status, report, now)
+    if outcome == status.get("outcome") and not _is_due(_mapping(status, "progress"), report, now, interval):
+        return Decision(reply)
+    progress = _progress(report, now) if report.progress else status.get("progress")
+    written = {"progress": progress, "outcome": outcome, "resolved": _resolved(status, report)}
+    return Decision(reply, {key: value for key, value in written.items() if value})
+
+
+def reply_to(job: Json, report: Report) -> Reply:
+    """Whether the pod is to write a checkpoint and leave."""
+    reason = next(_reasons_to_stop(job, report.attempt), "")
+    return Reply(stop=bool(reason), reason=reason)
+
+
+def _reasons_to_stop(job: Json, attempt: int) -> Iterator[str]:
+    status = _mapping(job, "status")
+    newest = status.get("attempt") or 0
+    if _mapping(job, "metadata").get("deletionTimestamp"):
+        yield "the job is being deleted"
+    if attempt < newest:
+        yield f"attempt {attempt} has been superseded by attempt {newest}"
+    if status.get("completionTime"):
+        yield "the job has ended"
+    if _closed(status, attempt):
+        yield f"attempt {attempt} has been closed"
+    if _mapping(job, "spec").get("suspend"):
+        yield "the job is suspended"
+    if _entry(status, attempt).get("stopTime"):
+        yield f"attempt {attempt} was asked to stop"
+
+
+def _closed(status: Json, attempt: int) -> bool:
+    return bool(_entry(status, attempt).get("completionTime") or status.get("completionTime"))
+
+
+def _entry(status: Json, attempt: int) -> Json:
+    return next((entry for entry in status.get("attempts") or () if entry.get("number") == attempt), {})
+
+
+def _is_due(last: Json, report: Report, now: datetime, interval: float) -> bool:
+    if report.progress is None:
+        return False
+    written = times.read(last.get("updateTime"))
+    if written is None or last.get("attempt") != report.attempt:
+        return True
+    # A time in the future is another clock's, or a hand's: it must not hold up progress for long.
+    return not now - timedelta(seconds=interval) < written <= now + timedelta(seconds=interval)
+
+
+def _progress(report: Report, now: datetime) -> Json:
+    message = report.progress or ProgressMessage()
+    told = message.model_dump(mode="json", exclude_none=True)
+    words = {
+        "summary": display.summary(message),
+        "metric": display.metric(message),
+        "eta": display.time_left(message),
+    }
+    return {
+        "attempt": report.attempt,
+        "updateTime": times.written(now),
+        **{key: told[key] for key in _SHARED if key in told},
+        **{key: value for key, value in words.items() if value},
+    }
+
+
+def _outcome(status: Json, report: Report, now: datetime) -> Any:
+    """The posted outcome as the status has it. One that is there already, from a post that was repeated, stays."""
+    if report.outcome is None:
+        return status.get("outcome")
+    told = report.outcome.model_dump(mode="json", exclude_none=True)
+    made = {"attempt": told["attempt"], "outcome": told["class"], "message": told.get("line") or None}
+    made |= {key: told.get(key) for key in ("logTail", "model", "testScores")}
+    wanted = {key: value for key, value in made.items() if value is not None}
+    found = _mapping(status, "outcome")
+    same = {key: value for key, value in found.items() if key != "postTime"} == wanted
+    return found if same else {**wanted, "postTime": times.written(now)}
+
+
+def _resolved(status: Json, report: Report) -> Json:
+    """The trainer's part, kept once it is known."""
+    found = _mapping(status, "resolved")
+    told = report.progress.resolved if report.progress else None
+    new = told.model_dump(mode="json", exclude_none=True) if told else {}
+    names = ("batchSize", "globalBatchSize", "learningRateFactor")
+    return {name: new.get(name, found.get(name)) for name in names if new.get(name, found.get(name)) is not None}
+
+
+def _mapping(value: Json, key: str) -> Json:
+    found = value.get(key)
+    return found if isinstance(found, Mapping) else {}

@@ -1,0 +1,43 @@
+"""/healthz and /readyz. A leader that hears nothing from the API server any more is to be started anew."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Protocol
+
+from aiohttp import web
+
+
+class Vitals(Protocol):
+    """What is known of the operator's own health."""
+
+    @property
+    def leading(self) -> bool: ...
+
+    @property
+    def silences(self) -> Mapping[str, float]:
+        """By the resource that is watched: seconds since the API server has said anything."""
+
+
+class Health:
+    """Answers the probes. `loaded`: whether there is a valid certificate to serve with."""
+
+    def __init__(self, vitals: Vitals, stale_after: float, loaded: Callable[[], bool]) -> None:
+        self._vitals, self._stale_after, self._loaded = vitals, stale_after, loaded
+
+    def illnesses(self) -> Iterator[str]:
+        """Why this process is no good any more. A follower has nothing to hear."""
+        if self._vitals.leading:
+            for resource, seconds in sorted(self._vitals.silences.items()):
+                if seconds > self._stale_after:
+                    yield f"{resource}: nothing heard from the API server for {seconds:.0f} s"
+
+    async def healthz(self, _: web.Request) -> web.Response:
+        return _answer(list(self.illnesses()))
+
+    async def readyz(self, _: web.Request) -> web.Response:
+        return _answer([] if self._loaded() else ["there is no valid certificate"])
+
+
+def _answer(faults: list[str]) -> web.Response:
+    return web.Response(text="".join(f"{line}\n" for line in faults or ["ok"]), status=503 if faults else 200)

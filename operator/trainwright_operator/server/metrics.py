@@ -1,0 +1,88 @@
+"""What Prometheus reads under /metrics. Who counts tells it here; nothing else knows of Prometheus."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import get_args
+
+from aiohttp import web
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, PlatformCollector, ProcessCollector
+from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
+
+from trainwright_api.status import OutcomeClass, Phase
+
+PASS_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
+
+
+class Metrics:
+    """The numbers of one operator. `registry` is its own, so that several fit into one process."""
+
+    def __init__(self) -> None:
+        self.registry = registry = CollectorRegistry()
+        ProcessCollector(registry=registry)
+        PlatformCollector(registry=registry)
+        self._leader = Gauge("trainwright_leader", "1 where this operator leads", registry=registry)
+        self._queue = Gauge("trainwright_queue_depth", "Jobs that wait to be looked at", registry=registry)
+        self._passes = Histogram(
+            "trainwright_pass_seconds",
+            "One look at one job, with all its writes",
+            buckets=PASS_SECONDS,
+            registry=registry,
+        )
+        self._errors = Counter("trainwright_pass_errors", "Passes that failed", ["reason"], registry=registry)
+        self._jobs = Gauge("trainwright_jobs", "TrainingJobs by phase", ["phase"], registry=registry)
+        self._retries = Counter(
+            "trainwright_retries", "New attempts, by how the last one ended", ["class"], registry=registry
+        )
+        api = ["method", "resource", "status"]
+        self._requests = Counter("trainwright_api_requests", "Requests to the API server", api, registry=registry)
+        self._failures = Counter(
+            "trainwright_api_errors",
+            "Requests to the API server that failed; status 0: no answer",
+            api,
+            registry=registry,
+        )
+        self._admissions = Counter("trainwright_admissions", "Answers of the webhook", ["answer"], registry=registry)
+        self._reports = Counter("trainwright_reports", "Posts of pods by HTTP status", ["status"], registry=registry)
+        for phase in get_args(Phase):
+            self._jobs.labels(phase)
+        for outcome in get_args(OutcomeClass):
+            self._retries.labels(outcome)
+
+    def leading(self, leads: bool) -> None:
+        self._leader.set(leads)
+
+    def queued(self, depth: int) -> None:
+        self._queue.set(depth)
+
+    def passed(self, seconds: float) -> None:
+        self._passes.observe(seconds)
+
+    def failed(self, reason: str) -> None:
+        """A pass that ended with an error; `reason` is one word of few, as in Conflict."""
+        self._errors.labels(reason).inc()
+
+    def jobs(self, by_phase: Mapping[str, int]) -> None:
+        """All jobs of now. Phases that are not named have none."""
+        for phase in get_args(Phase):
+            self._jobs.labels(phase).set(by_phase.get(phase, 0))
+
+    def retried(self, outcome: OutcomeClass) -> None:
+        self._retries.labels(outcome).inc()
+
+    def requested(self, method: str, resource: str, status: int, seconds: float = 0.0) -> None:  # noqa: ARG002
+        """A request to the API server; it fits `Client(on_response=…)`. Status 0: no answer."""
+        labels = (method, resource, str(status))
+        self._requests.labels(*labels).inc()
+        if status == 0 or status >= 400:
+            self._failures.labels(*labels).inc()
+
+    def admitted(self, *, allowed: bool) -> None:
+        self._admissions.labels("allowed" if allowed else "denied").inc()
+
+    def reported(self, status: int) -> None:
+        self._reports.labels(str(status)).inc()
+
+    async def handle(self, _: web.Request) -> web.Response:
+        """GET /metrics."""
+        return web.Response(body=generate_latest(self.registry), headers={"Content-Type": CONTENT_TYPE_PLAIN_0_0_4})

@@ -1,0 +1,159 @@
+"""POST /v1/namespaces/NAMESPACE/jobs/NAME: what a pod reports, with its token. The answer is a `Reply`.
+
+Nothing is kept in memory but reviews of tokens, for a minute: either operator answers, from the API alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import datetime
+from http import HTTPStatus
+from typing import Any
+
+from aiohttp import web
+
+from trainwright_api.job import API_VERSION, KIND
+from trainwright_api.messages import BODY_BYTES, Reply, Report, encoded
+from trainwright_operator import names
+from trainwright_operator.errors import ApiError
+from trainwright_operator.resources import PODS, TRAINING_JOBS
+from trainwright_operator.server.api import Api
+from trainwright_operator.server.decisions import decide
+from trainwright_operator.server.identity import Poster, Reviews
+from trainwright_operator.server.metrics import Metrics
+from trainwright_operator.server.reports import read_report
+
+PATH = "/v1/namespaces/{namespace}/jobs/{name}"
+FIELD_OWNER = "trainwright-progress"
+TRIES = 10
+"""How often an outcome is written when others write the status at the same time."""
+TOKEN_LETTERS = 16 * 1024
+
+log = logging.getLogger(__name__)
+
+
+class Refused(Exception):
+    """An answer that is no reply: an HTTP status, and one line."""
+
+    def __init__(self, status: HTTPStatus, line: str, headers: Mapping[str, str] | None = None) -> None:
+        super().__init__(line)
+        self.status, self.line, self.headers = status, line, headers
+
+
+class ProgressEndpoint:
+    """Takes reports and writes them into the status of their jobs."""
+
+    def __init__(
+        self,
+        api: Api,
+        reviews: Reviews,
+        metrics: Metrics,
+        *,
+        interval: float,
+        now: Callable[[], datetime],
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        self._api, self._reviews, self._metrics = api, reviews, metrics
+        self._interval, self._now, self._sleep = interval, now, sleep
+
+    async def handle(self, request: web.Request) -> web.Response:
+        try:
+            reply = await self._reply(request)
+            response = web.Response(text=encoded(reply), content_type="application/json")
+        except Refused as refused:
+            body = {"message": refused.line}
+            response = web.json_response(body, status=refused.status, headers=refused.headers)
+        self._metrics.reported(response.status)
+        return response
+
+    async def _reply(self, request: web.Request) -> Reply:
+        namespace, name = request.match_info["namespace"], request.match_info["name"]
+        try:
+            poster = await self._poster(request, namespace)
+            report = await _report(request)
+            pod = await self._pod(poster)
+            return await self._taken(namespace, name, pod, report)
+        except ApiError as error:
+            log.warning("a report for %s/%s could not be taken: %s", namespace, name, error)
+            raise Refused(
+                HTTPStatus.SERVICE_UNAVAILABLE, "the API server does not answer as it should: try again later"
+            ) from None
+
+    async def _poster(self, request: web.Request, namespace: str) -> Poster:
+        scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+        poster = None
+        if scheme.lower() == "bearer" and 0 < len(token) <= TOKEN_LETTERS:
+            poster = await self._reviews.poster(token.strip())
+        if poster is None:
+            line = "expected the token of a pod, made for the audience trainwright"
+            raise Refused(HTTPStatus.UNAUTHORIZED, line, {"WWW-Authenticate": "Bearer"})
+        if poster.namespace != namespace:
+            raise Refused(HTTPStatus.FORBIDDEN, f"the pod is of namespace {poster.namespace}, not {namespace}")
+        return poster
+
+    async def _pod(self, poster: Poster) -> Mapping[str, Any]:
+        pod = await self._found(PODS.path(poster.namespace, poster.pod))
+        if pod is None or pod["metadata"]["uid"] != poster.pod_uid:
+            raise Refused(HTTPStatus.FORBIDDEN, f"the pod {poster.pod} is gone")
+        return pod
+
+    async def _taken(self, namespace: str, name: str, pod: Mapping[str, Any], report: Report) -> Reply:
+        """Reads the job, decides, writes; anew from the start where somebody else has written in between."""
+        for count in range(TRIES):
+            job = await self._found(TRAINING_JOBS.path(namespace, name))
+            if job is None:
+                raise Refused(HTTPStatus.NOT_FOUND, f"there is no TrainingJob {namespace}/{name}")
+            _check(job, pod, report)
+            decision = decide(job, report, self._now(), self._interval)
+            if decision.status is None or await self._written(job, decision.status):
+                return decision.reply
+            if report.outcome is None:
+                # The next report is not far.
+                return decision.reply
+            await self._sleep(random.uniform(0, 0.05) * (count + 1))
+        raise Refused(HTTPStatus.CONFLICT, "the job's status changes all the time: try again later")
+
+    async def _written(self, job: Mapping[str, Any], status: Mapping[str, Any]) -> bool:
+        """Whether nobody has written the job since it was read."""
+        metadata = {key: job["metadata"][key] for key in ("name", "namespace", "uid", "resourceVersion")}
+        body = {"apiVersion": API_VERSION, "kind": KIND, "metadata": metadata, "status": status}
+        path = TRAINING_JOBS.path(metadata["namespace"], metadata["name"], "status")
+        query = {"fieldManager": FIELD_OWNER, "force": "true"}
+        try:
+            await self._api.request("PATCH", path, query=query, body=body, content_type="application/apply-patch+yaml")
+        except ApiError as error:
+            if error.status in (HTTPStatus.CONFLICT, HTTPStatus.NOT_FOUND):
+                return False
+            raise
+        return True
+
+    async def _found(self, path: str) -> dict[str, Any] | None:
+        try:
+            return await self._api.request("GET", path)
+        except ApiError as error:
+            if error.not_found:
+                return None
+            raise
+
+
+def _check(job: Mapping[str, Any], pod: Mapping[str, Any], report: Report) -> None:
+    uid = job["metadata"]["uid"]
+    if (pod["metadata"].get("labels") or {}).get(names.JOB_UID) != uid:
+        raise Refused(HTTPStatus.FORBIDDEN, f"the pod {pod['metadata']['name']} is none of this job")
+    if report.uid != uid:
+        raise Refused(HTTPStatus.CONFLICT, f"uid: the report is about {report.uid}, the job has the uid {uid}")
+
+
+async def _report(request: web.Request) -> Report:
+    body = bytearray()
+    async for chunk in request.content.iter_any():
+        body += chunk
+        if len(body) > BODY_BYTES:
+            raise Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"a report has at most {BODY_BYTES // 1024} KiB")
+    try:
+        return read_report(bytes(body))
+    except ValueError as error:
+        raise Refused(HTTPStatus.BAD_REQUEST, f"no report: {error}") from None
