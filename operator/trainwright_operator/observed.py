@@ -108,6 +108,8 @@ class Pod:
     """Why a container cannot start, as in ImagePullBackOff: and the message."""
     unschedulable: str = ""
     """The scheduler's message, while no node has room."""
+    started: datetime | None = None
+    """When its container ran."""
 
     @property
     def ended(self) -> bool:
@@ -146,3 +148,5 @@ class World:
     """By node: how much of the job's GPU resource the pods on it have asked for."""
     kuberay: bool = True
     """Whether the cluster knows RayJobs."""
+    refused: str = ""
+    """Why the API server has just not created what the last plan was to create, in one line."""
