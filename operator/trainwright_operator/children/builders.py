@@ -1,0 +1,56 @@
+"""Which objects a job is made of, by its backend."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from trainwright_operator import names
+from trainwright_operator.children.blueprint import Blueprint
+from trainwright_operator.children.config import config_map
+from trainwright_operator.children.job import indexed_job, single_job
+from trainwright_operator.children.network import network_policy
+from trainwright_operator.children.rayjob import ray_job
+from trainwright_operator.children.secret import secret
+from trainwright_operator.children.service import service
+from trainwright_operator.decided import Deletion
+from trainwright_operator.observed import ChildKind, Job, Manifest
+
+Builder = Callable[[Blueprint], Manifest]
+
+CHILDREN: Mapping[str, Builder] = MappingProxyType(
+    {"local": single_job, "ray": ray_job, "deepspeed": indexed_job, "horovod": indexed_job}
+)
+NETWORKS: Mapping[str, tuple[Builder, ...]] = MappingProxyType(
+    {"local": (), "ray": (network_policy,), "deepspeed": (service,), "horovod": (service,)}
+)
+SUPPORTS = ("Secret", "ConfigMap", "NetworkPolicy", "Service")
+"""The kinds of what all attempts of a job may share."""
+
+
+def kind_of(backend: str) -> ChildKind:
+    """The kind of the child that a backend is run by."""
+    return "RayJob" if backend == "ray" else "Job"
+
+
+def supports(blueprint: Blueprint) -> tuple[Manifest, ...]:
+    """What must be there before the first child, the same for every attempt."""
+    keys = secret(blueprint)
+    network = (build(blueprint) for build in NETWORKS[blueprint.backend])
+    return (*(() if keys is None else (keys,)), config_map(blueprint), *network)
+
+
+def child(blueprint: Blueprint) -> Manifest:
+    """The Job or RayJob of one attempt and phase."""
+    return CHILDREN[blueprint.backend](blueprint)
+
+
+def clean_up(job: Job) -> tuple[Deletion, ...]:
+    """Everything that a finished job may have left. Its spec is forgotten, so some of it may never have been there.
+
+    KubeRay gives a RayJob's name to its submitter's Job too, which goes with it.
+    """
+    found = [] if job.status.child is None else [(kind, job.status.child) for kind in ("RayJob", "Job")]
+    common = names.common_name(job.name, job.uid)
+    found += [(kind, common) for kind in SUPPORTS]
+    return tuple(Deletion(kind, job.namespace, name) for kind, name in found)

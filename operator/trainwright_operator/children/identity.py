@@ -1,0 +1,46 @@
+"""Whose an object is: names, labels and the owner that the garbage collector follows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from trainwright_api.job import API_VERSION, KIND
+from trainwright_operator.children.blueprint import Blueprint
+from trainwright_operator.observed import Job
+
+QUEUE = "kueue.x-k8s.io/queue-name"
+
+
+def owner_of(job: Job) -> Mapping[str, Any]:
+    return {
+        "apiVersion": API_VERSION,
+        "kind": KIND,
+        "name": job.name,
+        "uid": job.uid,
+        "controller": True,
+        "blockOwnerDeletion": True,
+    }
+
+
+def child_metadata(blueprint: Blueprint) -> dict[str, Any]:
+    """Of a Job or RayJob. Kueue's label stands on it alone: on pods or on the TrainingJob it would queue them too.
+
+    Labels and annotations of the TrainingJob are not copied: Argo CD would take the child for one of its own.
+    """
+    queue = {QUEUE: blueprint.spec.queue_name} if blueprint.spec.queue_name else {}
+    return _metadata(blueprint, blueprint.name, {**blueprint.labels, **queue})
+
+
+def support_metadata(blueprint: Blueprint) -> dict[str, Any]:
+    """Of what all attempts share."""
+    return _metadata(blueprint, blueprint.common_name, blueprint.common_labels)
+
+
+def _metadata(blueprint: Blueprint, name: str, labels: Mapping[str, str]) -> dict[str, Any]:
+    return {
+        "name": name,
+        "namespace": blueprint.job.namespace,
+        "labels": dict(labels),
+        "ownerReferences": [dict(owner_of(blueprint.job))],
+    }

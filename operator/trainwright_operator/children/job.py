@@ -1,0 +1,52 @@
+"""The batch/v1 Jobs: one pod for `local`, a gang of them for `deepspeed` and `horovod`.
+
+Every retry is the operator's: `backoffLimit: 0` and `restartPolicy: Never`. For a gang that also means that the first
+pod that fails, or is being deleted, fails the Job, which ends the others at once. (A pod failure policy would make the
+Job wait until a pod that is being deleted has gone, which on a lost node is never.) `suspend` is Kueue's to write, and
+the time to live is the operator's.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from trainwright_api.environment import JOB_FILE
+from trainwright_operator.children import sizes, storage, variables
+from trainwright_operator.children.blueprint import Blueprint
+from trainwright_operator.children.identity import child_metadata
+from trainwright_operator.children.pods import TRAINER, pod, trainer_container
+from trainwright_operator.observed import Manifest
+
+COMMAND = ("trainwright", "run", JOB_FILE)
+
+
+def single_job(blueprint: Blueprint) -> Manifest:
+    return _job(blueprint, {"template": _template(blueprint, {})})
+
+
+def indexed_job(blueprint: Blueprint) -> Manifest:
+    """All pods start together, each with its index and a name that the others can resolve."""
+    template = _template(blueprint, dict(variables.of_a_gang(blueprint)))
+    template["spec"]["subdomain"] = blueprint.common_name
+    count = blueprint.pods
+    return _job(
+        blueprint, {"completionMode": "Indexed", "completions": count, "parallelism": count, "template": template}
+    )
+
+
+def _job(blueprint: Blueprint, spec: dict[str, Any]) -> Manifest:
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": child_metadata(blueprint),
+        "spec": {"backoffLimit": 0, **spec},
+    }
+
+
+def _template(blueprint: Blueprint, extra: dict[str, str]) -> dict[str, Any]:
+    mounted = [*storage.of_the_job(blueprint), storage.scratch(), storage.shared_memory()]
+    resources = sizes.of_workers(blueprint)
+    threads = {"OMP_NUM_THREADS": str(sizes.threads(blueprint, resources))}
+    env = {**variables.of_the_job(blueprint), **threads, **extra}
+    made = trainer_container(blueprint, TRAINER, env=env, resources=resources, mounted=mounted, command=COMMAND)
+    return pod(blueprint, made, mounted)

@@ -1,0 +1,39 @@
+"""How a batch/v1 Job goes, from its own status."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from trainwright_operator.children.reading import condition, mapping, number, text, time
+from trainwright_operator.children.state import State
+from trainwright_operator.observed import ChildState
+
+
+def state_of_job(raw: Mapping[str, Any]) -> State:
+    spec, status = mapping(raw, "spec"), mapping(raw, "status")
+    failed = condition(status, "Failed") or condition(status, "FailureTarget")
+    if condition(status, "Complete"):
+        return _ended("succeeded", status, {})
+    if failed:
+        return _ended("failed", status, failed)
+    if spec.get("suspend") is True:
+        return State("suspended")
+    # A Job does not say when its pods ran: its startTime counts the wait for room.
+    return State("running" if _all_run(spec, status) else "pending")
+
+
+def _all_run(spec: Mapping[str, Any], status: Mapping[str, Any]) -> bool:
+    """A gang trains when its last pod is there. A pod of ours is ready when its container runs."""
+    ready, succeeded = number(status.get("ready")) or 0, number(status.get("succeeded")) or 0
+    return ready > 0 and ready + succeeded >= (number(spec.get("parallelism")) or 1)
+
+
+def _ended(state: ChildState, status: Mapping[str, Any], why: Mapping[str, Any]) -> State:
+    return State(
+        state,
+        started=time(status.get("startTime")),
+        finished=time(status.get("completionTime")) or time(why.get("lastTransitionTime")),
+        reason=text(why.get("reason")),
+        message=text(why.get("message")),
+    )

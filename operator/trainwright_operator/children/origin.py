@@ -1,0 +1,49 @@
+"""Which job an object belongs to, and which attempt and phase of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from trainwright_api.job import API_VERSION, KIND
+from trainwright_operator import names
+from trainwright_operator.children.reading import mapping, mappings, text
+
+_GROUP = API_VERSION.partition("/")[0]
+_COUNT = re.compile(r"[0-9]{1,9}", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Origin:
+    job_uid: str
+    attempt: int
+    phase: str
+
+
+def origin_of_child(raw: Mapping[str, Any]) -> Origin | None:
+    """By its owner and its name, which no hand can change; else by its labels. None where it is not ours."""
+    metadata = mapping(raw, "metadata")
+    uid = _owner(metadata)
+    if not uid:
+        return None
+    named = re.fullmatch(rf".*-{re.escape(uid[:8])}-([0-9]{{1,9}})-([a-z]+)", text(metadata.get("name")))
+    if named:
+        return Origin(uid, int(named[1]), named[2])
+    labels = mapping(metadata, "labels")
+    attempt = attempt_of(labels)
+    return None if attempt is None else Origin(uid, attempt, text(labels.get(names.PHASE)))
+
+
+def attempt_of(labels: Mapping[str, Any]) -> int | None:
+    found = text(labels.get(names.ATTEMPT))
+    return int(found) if _COUNT.fullmatch(found) else None
+
+
+def _owner(metadata: Mapping[str, Any]) -> str:
+    for owner in mappings(metadata.get("ownerReferences")):
+        group = text(owner.get("apiVersion")).partition("/")[0]
+        if owner.get("controller") is True and owner.get("kind") == KIND and group == _GROUP:
+            return text(owner.get("uid"))
+    return ""

@@ -1,0 +1,107 @@
+"""The pod of every kind of child, fit for Pod Security *restricted*: a container, and what surrounds it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+from trainwright_operator.children import overlay
+from trainwright_operator.children.blueprint import Blueprint
+from trainwright_operator.children.storage import Mounted
+
+TRAINER = "trainer"
+"""The container that runs the training program, in the pods of Jobs."""
+RAY = "ray"
+SUBMITTER = "submitter"
+
+USER = 1000
+GRACE_SECONDS = 60
+"""Between SIGTERM and SIGKILL: time for a last checkpoint, and for Ray's head to outlive its workers."""
+
+POD_SECURITY: Mapping[str, Any] = MappingProxyType(
+    {
+        "runAsNonRoot": True,
+        "runAsUser": USER,
+        "runAsGroup": USER,
+        "fsGroup": USER,
+        "fsGroupChangePolicy": "OnRootMismatch",
+        "seccompProfile": {"type": "RuntimeDefault"},
+    }
+)
+CONTAINER_SECURITY: Mapping[str, Any] = MappingProxyType(
+    {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}, "readOnlyRootFilesystem": True}
+)
+LOST_NODE = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
+
+
+def container(
+    blueprint: Blueprint,
+    name: str,
+    *,
+    env: Mapping[str, str],
+    resources: Mapping[str, Any],
+    mounted: Sequence[Mounted],
+    command: Sequence[str] = (),
+) -> dict[str, Any]:
+    """A container without the user's own volumes and environment sources; `trainer_container` has them."""
+    own = {"command": list(command)} if command else {}
+    return {
+        "name": name,
+        "image": blueprint.image,
+        **own,
+        "env": overlay.variables(env, blueprint.pod_template),
+        "resources": dict(resources),
+        "volumeMounts": [dict(item.mount) for item in mounted],
+        "securityContext": dict(CONTAINER_SECURITY),
+        "terminationMessagePolicy": "FallbackToLogsOnError",
+    }
+
+
+def trainer_container(
+    blueprint: Blueprint,
+    name: str,
+    *,
+    env: Mapping[str, str],
+    resources: Mapping[str, Any],
+    mounted: Sequence[Mounted],
+    command: Sequence[str] = (),
+) -> dict[str, Any]:
+    """A container that runs the training program or a part of it, with the user's volumes and Secrets."""
+    made = container(blueprint, name, env=env, resources=resources, mounted=mounted, command=command)
+    made["volumeMounts"] = overlay.mounts((item.mount for item in mounted), blueprint.pod_template)
+    sources = [*_credentials(blueprint), *blueprint.pod_template.get("envFrom", ())]
+    return {**made, "envFrom": [dict(source) for source in sources]} if sources else made
+
+
+def pod(
+    blueprint: Blueprint, made: Mapping[str, Any], mounted: Sequence[Mounted], *, volumes: bool = True
+) -> dict[str, Any]:
+    """A pod's template around a container. `volumes`: whether it has the user's own."""
+    template = blueprint.pod_template
+    own_volumes = (item.volume for item in mounted)
+    return {
+        "metadata": overlay.metadata(blueprint.labels, template),
+        "spec": {
+            "restartPolicy": "Never",
+            "terminationGracePeriodSeconds": GRACE_SECONDS,
+            "automountServiceAccountToken": False,
+            "enableServiceLinks": False,
+            "securityContext": overlay.security_context(POD_SECURITY, template),
+            "tolerations": overlay.tolerations(_lost_node(blueprint.settings.unreachable_seconds), template),
+            **overlay.scheduling(template),
+            "volumes": overlay.volumes(own_volumes, template if volumes else {}),
+            "containers": [dict(made)],
+        },
+    }
+
+
+def _credentials(blueprint: Blueprint) -> list[dict[str, Any]]:
+    found = blueprint.spec.credentials
+    return [{"secretRef": {"name": found.secret_name}}] if found else []
+
+
+def _lost_node(seconds: int) -> list[dict[str, Any]]:
+    return [
+        {"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": seconds} for key in LOST_NODE
+    ]

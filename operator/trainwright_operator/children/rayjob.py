@@ -1,0 +1,83 @@
+"""The RayJob: one per attempt and phase, which KubeRay turns into a cluster and one submission.
+
+Nothing is retried here but lost workers, by Ray Train: a head that is lost ends the attempt instead of running the
+entrypoint a second time (`restartPolicy: Never`, one submission). The submitter is a pod of its own because that is the
+only kind which can be made to pass Pod Security *restricted*; it outlives the cluster and keeps the end of the log.
+`suspend` is Kueue's to write. Clusters are shut down at the end, as Kueue demands.
+
+The entrypoint and Ray's parameters are pasted into shell commands by KubeRay: no text of a user may stand in them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from trainwright_operator.children import rayparams, sizes, storage, variables
+from trainwright_operator.children.blueprint import Blueprint
+from trainwright_operator.children.identity import child_metadata
+from trainwright_operator.children.job import COMMAND
+from trainwright_operator.children.network import DASHBOARD_PORT
+from trainwright_operator.children.pods import RAY, SUBMITTER, container, pod, trainer_container
+from trainwright_operator.observed import Manifest
+
+ENTRYPOINT = " ".join(COMMAND)
+GROUP = "workers"
+HEAD_PORTS = {"gcs-server": 6379, "dashboard": DASHBOARD_PORT}
+
+
+def ray_job(blueprint: Blueprint) -> Manifest:
+    return {
+        "apiVersion": "ray.io/v1",
+        "kind": "RayJob",
+        "metadata": child_metadata(blueprint),
+        "spec": {
+            "entrypoint": ENTRYPOINT,
+            "submissionMode": "K8sJobMode",
+            "submitterPodTemplate": _submitter(blueprint),
+            "submitterConfig": {"backoffLimit": 0},
+            "backoffLimit": 0,
+            "shutdownAfterJobFinishes": True,
+            "rayClusterSpec": _cluster(blueprint),
+        },
+    }
+
+
+def _cluster(blueprint: Blueprint) -> dict[str, Any]:
+    return {
+        "rayVersion": blueprint.spec.ray_version or blueprint.settings.ray_version,
+        "authOptions": {"mode": "token"},
+        "headGroupSpec": {"rayStartParams": rayparams.of_the_head(), "template": _head(blueprint)},
+        "workerGroupSpecs": [
+            {
+                "groupName": GROUP,
+                "replicas": blueprint.pods,
+                "minReplicas": blueprint.pods,
+                "maxReplicas": blueprint.pods,
+                "rayStartParams": rayparams.of_workers(blueprint),
+                "template": _worker(blueprint),
+            }
+        ],
+    }
+
+
+def _head(blueprint: Blueprint) -> dict[str, Any]:
+    """It runs the driver, so it has all that the training program needs, but none of the workers' resources."""
+    mounted = [*storage.of_the_job(blueprint), storage.scratch()]
+    env = {**variables.of_the_job(blueprint), **variables.of_a_head()}
+    made = trainer_container(blueprint, RAY, env=env, resources=sizes.HEAD, mounted=mounted)
+    made["ports"] = [{"name": name, "containerPort": port} for name, port in HEAD_PORTS.items()]
+    return pod(blueprint, made, mounted)
+
+
+def _worker(blueprint: Blueprint) -> dict[str, Any]:
+    mounted = [*storage.of_the_job(blueprint), storage.scratch()]
+    env = {**variables.of_the_job(blueprint), **variables.of_a_ray_worker()}
+    made = trainer_container(blueprint, RAY, env=env, resources=sizes.of_workers(blueprint), mounted=mounted)
+    return pod(blueprint, made, mounted)
+
+
+def _submitter(blueprint: Blueprint) -> dict[str, Any]:
+    """It needs the dashboard's address and token, which KubeRay gives it, and nothing of the job's."""
+    mounted = [storage.scratch()]
+    made = container(blueprint, SUBMITTER, env=variables.HOME, resources=sizes.SUBMITTER, mounted=mounted)
+    return pod(blueprint, made, mounted, volumes=False)

@@ -1,0 +1,75 @@
+"""How a RayJob goes. Two fields of KubeRay's say it together, and either alone misleads:
+
+jobDeploymentStatus   jobStatus           what it is
+Complete              SUCCEEDED           succeeded
+Complete              anything else       failed: a Ray job that was stopped completes too
+Failed                anything at all     failed: after the loss of the head jobStatus stays RUNNING for ever
+ValidationFailed      -                   failed: KubeRay never looks at it again
+Suspending, Suspended -                   suspended, and so is a RayJob with spec.suspend that has not ended
+Running               RUNNING, or ended   running: the end counts when KubeRay has seen the submitter end too
+everything else       -                   pending
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from trainwright_operator.children.reading import mapping, text, time
+from trainwright_operator.children.state import State
+from trainwright_operator.observed import ChildState
+
+NOT_STARTED = ("", "PENDING")
+FIRST_CHARACTERS, LAST_CHARACTERS = 1024, 4096
+"""What is kept of a message: KubeRay puts up to 20,000 characters of log into it."""
+_EXIT_CODE = re.compile(r"failed with exit code (-?[0-9]{1,9})\b", re.ASCII)
+
+
+def state_of_ray_job(raw: Mapping[str, Any]) -> State:
+    status = mapping(raw, "status")
+    word = text(status.get("jobStatus"))
+    state = _state(text(status.get("jobDeploymentStatus")), word, mapping(raw, "spec").get("suspend") is True)
+    message = text(status.get("message"))
+    ended = state in ("succeeded", "failed")
+    return State(
+        state,
+        started=None if state in ("pending", "suspended") or word in NOT_STARTED else _started(status),
+        finished=(time(status.get("endTime")) or _of_ray(status, "endTime")) if ended else None,
+        exit_code=_exit_code(message) if state == "failed" else None,
+        reason=text(status.get("reason")) or (word if state == "failed" else ""),
+        message=_cut(message),
+    )
+
+
+def _state(deployment: str, job: str, suspend: bool) -> ChildState:
+    if deployment == "Complete":
+        return "succeeded" if job == "SUCCEEDED" else "failed"
+    if deployment in ("Failed", "ValidationFailed"):
+        return "failed"
+    if suspend or deployment in ("Suspending", "Suspended"):
+        return "suspended"
+    return "running" if deployment == "Running" and job not in NOT_STARTED else "pending"
+
+
+def _started(status: Mapping[str, Any]) -> datetime | None:
+    """When Ray started the job; KubeRay's own startTime counts the wait for room."""
+    return _of_ray(status, "startTime") or time(status.get("startTime"))
+
+
+def _of_ray(status: Mapping[str, Any], key: str) -> datetime | None:
+    return time(mapping(status, "rayJobInfo").get(key))
+
+
+def _exit_code(message: str) -> int | None:
+    """From the first line, which is KubeRay's; log lines follow it. A signal reads as a shell tells it: 128 + n."""
+    found = _EXIT_CODE.search(message.partition("\n")[0])
+    code = int(found[1]) if found else None
+    return 128 - code if code is not None and code < 0 else code
+
+
+def _cut(message: str) -> str:
+    if len(message) <= FIRST_CHARACTERS + LAST_CHARACTERS:
+        return message
+    return f"{message[:FIRST_CHARACTERS]}\n{message[-LAST_CHARACTERS:]}"

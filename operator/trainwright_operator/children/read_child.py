@@ -1,0 +1,46 @@
+"""From a Job or RayJob as the API server has it to what a decision sees of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from trainwright_operator.children.job_state import state_of_job
+from trainwright_operator.children.origin import origin_of_child
+from trainwright_operator.children.rayjob_state import state_of_ray_job
+from trainwright_operator.children.reading import NEVER, mapping, text, time
+from trainwright_operator.observed import Child, ChildKind
+
+
+def read_child(raw: Any) -> Child | None:
+    """None for what is not a child of a TrainingJob, such as the Job of KubeRay's submitter."""
+    kind, origin = _kind(mapping(raw)), origin_of_child(mapping(raw))
+    if kind is None or origin is None:
+        return None
+    state = state_of_ray_job(raw) if kind == "RayJob" else state_of_job(raw)
+    metadata = mapping(raw, "metadata")
+    return Child(
+        kind=kind,
+        namespace=text(metadata.get("namespace")),
+        name=text(metadata.get("name")),
+        uid=text(metadata.get("uid")),
+        job_uid=origin.job_uid,
+        attempt=origin.attempt,
+        phase=origin.phase,
+        created=time(metadata.get("creationTimestamp")) or NEVER,
+        deleting=bool(metadata.get("deletionTimestamp")),
+        state=state.state,
+        started=state.started,
+        finished=state.finished,
+        exit_code=state.exit_code,
+        reason=state.reason,
+        message=state.message,
+    )
+
+
+def _kind(raw: Mapping[str, Any]) -> ChildKind | None:
+    """The items of a list need not name their kind: of the two, a RayJob is the one with an entrypoint."""
+    named = raw.get("kind")
+    if named is None:
+        return "RayJob" if "entrypoint" in mapping(raw, "spec") else "Job"
+    return named if named in ("Job", "RayJob") else None

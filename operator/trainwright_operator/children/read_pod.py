@@ -1,0 +1,90 @@
+"""From a pod as the API server has it to what a decision sees of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Any
+
+from trainwright_operator import names
+from trainwright_operator.children.origin import attempt_of
+from trainwright_operator.children.pods import TRAINER
+from trainwright_operator.children.reading import condition, mapping, mappings, number, text, time
+from trainwright_operator.observed import Pod
+
+STARTING = ("", "ContainerCreating", "PodInitializing")
+"""Reasons to wait that every pod goes through."""
+
+Statuses = list[Mapping[str, Any]]
+
+
+def read_pod(raw: Any) -> Pod | None:
+    """None for a pod of no job."""
+    metadata, status = mapping(raw, "metadata"), mapping(raw, "status")
+    labels = mapping(metadata, "labels")
+    job_uid = text(labels.get(names.JOB_UID))
+    if not job_uid:
+        return None
+    containers = [*mappings(status.get("initContainerStatuses")), *mappings(status.get("containerStatuses"))]
+    return Pod(
+        namespace=text(metadata.get("namespace")),
+        name=text(metadata.get("name")),
+        uid=text(metadata.get("uid")),
+        job_uid=job_uid,
+        attempt=attempt_of(labels) or 0,
+        node=text(mapping(raw, "spec").get("nodeName")) or None,
+        phase=text(status.get("phase")) or "Pending",
+        ready=condition(status, "Ready") is not None,
+        deletion_time=time(metadata.get("deletionTimestamp")),
+        exit_code=_exit_code(containers),
+        termination_message=_termination_message(containers),
+        disrupted=text((condition(status, "DisruptionTarget") or {}).get("reason")),
+        reason=text(status.get("reason")) or _why_ended(containers),
+        waiting=_why_waiting(containers),
+        unschedulable=_unschedulable(status),
+        started=_started(status),
+    )
+
+
+def _ended(containers: Statuses) -> Iterator[Mapping[str, Any]]:
+    return (found for container in containers if (found := mapping(container, "state", "terminated")))
+
+
+def _exit_code(containers: Statuses) -> int | None:
+    """Of the training program alone: Ray's own processes and the submitter end with codes that mean other things."""
+    return next((number(end.get("exitCode")) for end in _ended(_named(containers, TRAINER))), None)
+
+
+def _named(containers: Statuses, name: str) -> Statuses:
+    return [container for container in containers if container.get("name") == name]
+
+
+def _termination_message(containers: Statuses) -> str:
+    return next((found for end in _ended(containers) if (found := text(end.get("message")))), "")
+
+
+def _why_ended(containers: Statuses) -> str:
+    reasons = (text(end.get("reason")) for end in _ended(containers))
+    return next((reason for reason in reasons if reason not in ("", "Completed")), "")
+
+
+def _why_waiting(containers: Statuses) -> str:
+    for container in containers:
+        waiting = mapping(container, "state", "waiting")
+        if text(waiting.get("reason")) not in STARTING:
+            return ": ".join(word for key in ("reason", "message") if (word := text(waiting.get(key))))
+    return ""
+
+
+def _started(status: Mapping[str, Any]) -> datetime | None:
+    """When its container ran; init containers only prepare."""
+    states = [mapping(container, "state") for container in mappings(status.get("containerStatuses"))]
+    found = [time(mapping(state, word).get("startedAt")) for state in states for word in ("running", "terminated")]
+    return max((start for start in found if start), default=None)
+
+
+def _unschedulable(status: Mapping[str, Any]) -> str:
+    for found in mappings(status.get("conditions")):
+        if found.get("type") == "PodScheduled" and found.get("reason") == "Unschedulable":
+            return text(found.get("message"))
+    return ""

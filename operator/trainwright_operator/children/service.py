@@ -1,0 +1,30 @@
+"""The headless Service by which the pods of a gang find each other's names."""
+
+from __future__ import annotations
+
+from trainwright_operator.children.blueprint import Blueprint
+from trainwright_operator.children.identity import support_metadata
+from trainwright_operator.observed import Manifest
+
+RENDEZVOUS_PORT = 29500
+"""Where pod 0 listens for the others."""
+
+
+def service(blueprint: Blueprint) -> Manifest:
+    """Names resolve before pods are ready: they become ready by meeting."""
+    return {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": support_metadata(blueprint),
+        "spec": {
+            "clusterIP": "None",
+            "publishNotReadyAddresses": True,
+            "selector": dict(blueprint.common_labels),
+            "ports": [{"name": "rendezvous", "port": RENDEZVOUS_PORT, "targetPort": RENDEZVOUS_PORT}],
+        },
+    }
+
+
+def master_address(blueprint: Blueprint) -> str:
+    """Of the first pod of this attempt, within its namespace."""
+    return f"{blueprint.name}-0.{blueprint.common_name}"

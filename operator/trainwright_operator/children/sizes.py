@@ -1,0 +1,59 @@
+"""What containers reserve and may use.
+
+CPUs are requests: the worker's share, times its workers. There is no CPU limit, because a limit throttles a process
+that computes in many threads, even on an idle node; `podTemplate.resources.limits.cpu` sets one where it is wanted.
+Instead every process is told by OMP_NUM_THREADS how many threads it may compute with (Ray tells its own workers).
+GPUs are limits, whole ones. Memory is reserved and limited as `podTemplate.resources` says, and by nothing else.
+Head and submitter are small, whatever the workers are.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+from trainwright_operator.children import overlay
+from trainwright_operator.children.blueprint import Blueprint
+from trainwright_operator.quantities import amount
+
+HEAD: Mapping[str, Any] = MappingProxyType({"requests": {"cpu": "250m", "memory": "1Gi"}})
+"""It trains nothing: GCS, dashboard, and the driver, which may use what is idle."""
+SUBMITTER: Mapping[str, Any] = MappingProxyType(
+    {"requests": {"cpu": "100m", "memory": "256Mi"}, "limits": {"memory": "1Gi"}}
+)
+"""It follows a log. KubeRay's own default reserves 500m CPU for that."""
+
+
+def of_workers(blueprint: Blueprint) -> dict[str, Any]:
+    """Of the container with workers, the overlay included."""
+    sized = [blueprint.spec.gpu_resource_name] if blueprint.has_trainer or blueprint.gpus_per_pod else []
+    return overlay.resources(_own(blueprint), blueprint.pod_template, sized)
+
+
+def threads(blueprint: Blueprint, resources: Mapping[str, Any]) -> int:
+    """Threads that each worker's process may compute with: its part of the CPUs that its pod has for sure."""
+    limit = amount(resources.get("limits", {}).get("cpu", 0))
+    cpus = limit or amount(resources.get("requests", {}).get("cpu", 0))
+    return max(1, math.ceil(cpus / blueprint.workers_per_pod))
+
+
+def _own(blueprint: Blueprint) -> dict[str, Any]:
+    requests = {"cpu": _cores(blueprint.cpus_per_pod), "memory": _bytes(blueprint.memory_per_pod)}
+    gpus = blueprint.gpus_per_pod
+    return {
+        "requests": {name: text for name, text in requests.items() if text},
+        "limits": {blueprint.spec.gpu_resource_name: str(gpus)} if gpus else {},
+    }
+
+
+def _cores(cpus: float) -> str:
+    milli = math.ceil(round(cpus * 1000, 3))
+    if milli % 1000:
+        return f"{milli}m"
+    return str(milli // 1000) if milli else ""
+
+
+def _bytes(memory: int) -> str:
+    return str(memory) if memory else ""
