@@ -1,0 +1,76 @@
+"""Writes Events, for `kubectl describe`. They are told once, and nothing depends on them."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any
+
+from trainwright_api.status import TrainingJobStatus
+from trainwright_operator.client import ApiError, Client
+from trainwright_operator.decided import Event
+from trainwright_operator.events import between
+from trainwright_operator.observed import Job
+from trainwright_operator.resources import EVENTS, TRAINING_JOBS
+
+CONTROLLER = "trainwright.dev/operator"
+MICROTIME = "%Y-%m-%dT%H:%M:%S.%fZ"
+NOTE_BYTES = 1024
+NAME_LIMIT = 220
+"""Of the job's name so much goes into an event's, which has 253 characters."""
+WORD_LIMIT = 128
+
+log = logging.getLogger(__name__)
+
+
+class Announcer:
+    def __init__(self, client: Client, now: Callable[[], datetime], identity: str) -> None:
+        self._client = client
+        self._now = now
+        self._identity = identity or "operator"
+
+    async def difference(self, job: Job, after: TrainingJobStatus) -> None:
+        """What has changed by a status that was written."""
+        for place, event in enumerate(between(job.status, after)):
+            try:
+                await self._client.create(EVENTS, job.namespace, self._manifest(job, event, place))
+            except ApiError as error:
+                log.warning("the event %s could not be written: %s", event.reason, error)
+
+    def _manifest(self, job: Job, event: Event, place: int) -> Mapping[str, Any]:
+        now = self._now()
+        # kubectl lists events of one second by name: the name grows with the time.
+        when = f"{int(now.timestamp() * 1e6) + place:x}"
+        name = f"{job.name[:NAME_LIMIT].rstrip('-.')}.{when}{secrets.token_hex(2)}"
+        return {
+            "apiVersion": EVENTS.api_version,
+            "kind": EVENTS.kind,
+            "metadata": {"name": name, "namespace": job.namespace},
+            "eventTime": now.strftime(MICROTIME),
+            "reportingController": CONTROLLER,
+            "reportingInstance": self._identity[:WORD_LIMIT],
+            "action": "Reconcile",
+            "type": event.type,
+            "reason": event.reason[:WORD_LIMIT],
+            "note": _cut(event.message),
+            "regarding": _reference(job),
+        }
+
+
+def _reference(job: Job) -> Mapping[str, str]:
+    return {
+        "apiVersion": TRAINING_JOBS.api_version,
+        "kind": TRAINING_JOBS.kind,
+        "namespace": job.namespace,
+        "name": job.name,
+        "uid": job.uid,
+        "resourceVersion": job.resource_version,
+    }
+
+
+def _cut(text: str) -> str:
+    """The API server counts bytes."""
+    whole = text.encode()
+    return text if len(whole) <= NOTE_BYTES else whole[: NOTE_BYTES - 3].decode(errors="ignore") + "…"

@@ -1,0 +1,137 @@
+"""Carries out a Plan: creations, deletions, one status, then events. Decides nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any
+
+from trainwright_api.status import TrainingJobStatus
+from trainwright_operator.announce import Announcer
+from trainwright_operator.client import ApiError, Client
+from trainwright_operator.decided import Deletion, Plan
+from trainwright_operator.observed import Job, Manifest
+from trainwright_operator.resources import SECRETS, TRAINING_JOBS, of_kind
+
+FIELD_MANAGER = "trainwright"
+OF_THE_PODS: Mapping[str, Any] = {
+    "progress": True,
+    "outcome": True,
+    "resolved": {"batch_size", "global_batch_size", "learning_rate_factor"},
+}
+"""The progress endpoint writes these, under a field manager of its own."""
+# Answers that the same request will get again, until somebody changes something.
+_FINAL = (400, 403, 404, 405, 413, 422)
+
+
+class Stale(Exception):
+    """The job has changed since it was seen. Nothing was done; what it is now has been noted."""
+
+
+class Vanished(Exception):
+    """The job is gone."""
+
+
+class Refused(Exception):
+    """What the plan creates cannot be created, and trying again at once will not help. Says why in one line."""
+
+
+class Foreign(Refused):
+    """Another object has the name."""
+
+
+class Applier:
+    """`note` gets every TrainingJob that the API server has answered with."""
+
+    def __init__(
+        self, client: Client, note: Callable[[Manifest], Any], now: Callable[[], datetime], identity: str = ""
+    ) -> None:
+        self._client = client
+        self._note = note
+        self._announce = Announcer(client, now, identity)
+
+    async def carry_out(self, job: Job, plan: Plan) -> None:
+        """All of the plan, or as much as could be done before an ApiError, Stale or Refused."""
+        if plan.create:
+            await self._check_unchanged(job)
+        for manifest in plan.create:
+            await self._create(job, manifest)
+        for deletion in plan.delete:
+            await self._delete(deletion)
+        if plan.status is not None and await self._write(job, plan.status):
+            await self._announce.difference(job, plan.status)
+
+    async def _check_unchanged(self, job: Job) -> None:
+        """What is created follows the spec: an old one in a slow cache must not start anything."""
+        try:
+            fresh = await self._client.get(TRAINING_JOBS, job.namespace, job.name)
+        except ApiError as error:
+            if error.not_found:
+                raise Vanished from None
+            raise
+        if fresh["metadata"].get("resourceVersion") != job.resource_version:
+            self._note(fresh)
+            raise Stale("it has changed since it was seen")
+
+    async def _create(self, job: Job, manifest: Manifest) -> None:
+        try:
+            await self._client.create(of_kind(manifest["kind"]), job.namespace, manifest)
+        except ApiError as error:
+            if error.already_exists:
+                await self._check_ours(job, manifest)
+            elif error.status in _FINAL:
+                raise Refused(f"{_named(manifest)} cannot be created: {error.message}") from None
+            else:
+                raise
+
+    async def _check_ours(self, job: Job, manifest: Manifest) -> None:
+        """An earlier pass has made it; or somebody else.
+
+        Of a Secret it is taken for granted: the name holds the job's uid, and the operator need not read Secrets.
+        """
+        resource = of_kind(manifest["kind"])
+        if resource == SECRETS:
+            return
+        found = await self._client.get(resource, job.namespace, manifest["metadata"]["name"])
+        if not any(owner.get("uid") == job.uid for owner in found["metadata"].get("ownerReferences") or ()):
+            raise Foreign(f"{_named(manifest)} exists and does not belong to this job: delete or rename one of them")
+
+    async def _delete(self, deletion: Deletion) -> None:
+        """It is fine when it has gone, or when another object has its name."""
+        try:
+            await self._client.delete(
+                of_kind(deletion.kind), deletion.namespace, deletion.name, uid=deletion.uid, propagation="Background"
+            )
+        except ApiError as error:
+            if not (error.not_found or error.conflict):
+                raise
+
+    async def _write(self, job: Job, status: TrainingJobStatus) -> bool:
+        """Whether it was written: not when the job is gone."""
+        body = {
+            "metadata": {"name": job.name, "namespace": job.namespace, "resourceVersion": job.resource_version},
+            "status": own_fields(status),
+        }
+        try:
+            updated = await self._client.apply(
+                TRAINING_JOBS, job.namespace, job.name, body, field_manager=FIELD_MANAGER, subresource="status"
+            )
+        except ApiError as error:
+            if error.not_found:
+                return False
+            if error.conflict:
+                # The cache may not know it for a while: without a look the next pass would fail in the same way.
+                await self._check_unchanged(job)
+            raise
+        self._note(updated)
+        return True
+
+
+def own_fields(status: TrainingJobStatus) -> Mapping[str, Any]:
+    """The status without what the progress endpoint writes. Under server-side apply, what is missing here is let go."""
+    # What a hand has written into a status may be of any type; the API server judges it.
+    return status.model_dump(mode="json", by_alias=True, exclude_none=True, exclude=OF_THE_PODS, warnings=False)
+
+
+def _named(manifest: Manifest) -> str:
+    return f"{manifest['kind']} {manifest['metadata']['name']}"

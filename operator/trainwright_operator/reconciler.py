@@ -1,0 +1,177 @@
+"""One pass of one job: look, decide, carry out; and the workers that do so side by side.
+
+A pass that fails is tried again after a pause, and fails alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from trainwright_operator import logs, usage
+from trainwright_operator.apply import Applier, Refused, Stale, Vanished
+from trainwright_operator.children import read_child
+from trainwright_operator.client import ApiError, Client
+from trainwright_operator.counts import Counts, Observer
+from trainwright_operator.decided import Ask, Plan
+from trainwright_operator.observed import Job, World
+from trainwright_operator.plan import plan as decide
+from trainwright_operator.queue import WorkQueue
+from trainwright_operator.resources import PODS, of_kind
+from trainwright_operator.settings import Settings
+from trainwright_operator.world.view import View
+
+Key = tuple[str, str]
+ROUNDS = 4
+"""A decision may ask so often; an answer is no reason to ask the same again."""
+RESYNC_JITTER = 0.1
+
+log = logging.getLogger(__name__)
+
+
+class Reconciler:
+    """`ca`: the certificate authority of the progress endpoint. `leading`: no pass begins once that is false."""
+
+    def __init__(
+        self,
+        client: Client,
+        view: View,
+        queue: WorkQueue[Key],
+        settings: Settings,
+        clock: Callable[[], datetime],
+        *,
+        observer: Observer,
+        ca: Callable[[], str] = str,
+        leading: Callable[[], bool] = lambda: True,
+    ) -> None:
+        self._client, self._view, self._queue, self._settings, self._clock = client, view, queue, settings, clock
+        self._observer, self._ca, self._leading = observer, ca, leading
+        self._counts = Counts(observer)
+        self._applier = Applier(client, view.note, clock, settings.identity)
+        self._stale: set[Key] = set()
+        """Whose last pass saw an old state."""
+
+    async def run(self) -> None:
+        """Works for ever, once everything has been seen."""
+        await self._view.wait_until_synced()
+        log.info("all is listed: %d jobs", len(self._view.keys()))
+        async with asyncio.TaskGroup() as workers:
+            for _ in range(self._settings.concurrency):
+                workers.create_task(self._work())
+
+    async def _work(self) -> None:
+        while True:
+            key = await self._queue.get()
+            try:
+                if self._leading():
+                    await self.look_at(key)
+            finally:
+                self._queue.done(key)
+
+    async def look_at(self, key: Key) -> None:
+        """One pass, whatever happens in it."""
+        started = time.monotonic()
+        try:
+            job = self._view.job(key)
+            self._counts.saw(key, job)
+            with logs.about(key, job.status.attempt if job is not None else None):
+                await self._try(key, job)
+        except Exception:  # A bug met by one job must not end the others.
+            with logs.about(key):
+                log.exception("a pass failed unexpectedly")
+            self._failed(key, "Unexpected")
+        self._observer.passed(time.monotonic() - started)
+        self._observer.queued(self._queue.depth)
+
+    async def _try(self, key: Key, job: Job | None) -> None:
+        try:
+            due = await self._pass(job) if job is not None else None
+        except Stale:
+            self._again(key)
+        except ApiError as error:
+            pause = self._failed(key, error.reason, error.retry_after or 0.0)
+            log.warning("%s; trying again in %.1f s", error, pause)
+        except Refused as error:
+            pause = self._failed(key, "Refused")
+            log.warning("%s; trying again in %.1f s", error, pause)
+        else:
+            self._stale.discard(key)
+            self._queue.forget(key)
+            if due is not None:
+                self._queue.add_at(key, due)
+
+    def _again(self, key: Key) -> None:
+        """At once; only where that did not help either, after a pause."""
+        if key in self._stale:
+            self._failed(key, "Stale")
+        else:
+            self._stale.add(key)
+            self._queue.add(key)
+
+    def _failed(self, key: Key, reason: str, at_least: float = 0.0) -> float:
+        self._observer.failed(reason)
+        return self._queue.retry(key, at_least)
+
+    async def _pass(self, job: Job) -> datetime | None:
+        """When to look again; None for a job that is gone."""
+        world, plan = await self._decide(job, self._view.world(job))
+        try:
+            await self._applier.carry_out(job, plan)
+        except Vanished:
+            return None
+        except Refused as error:
+            await self._tell(job, replace(world, refused=str(error)))
+            raise
+        self._counts.did(job, plan)
+        return min(filter(None, (plan.wake_at, self._resync())))
+
+    async def _decide(self, job: Job, world: World) -> tuple[World, Plan]:
+        """The plan, once it has no more to ask; and the world with all answers."""
+        for _ in range(ROUNDS):
+            plan = decide(job, world, self._settings, self._clock(), self._ca())
+            if not plan.asks:
+                return world, plan
+            for ask in plan.asks:
+                world = await self._answer(job, world, ask)
+        raise RuntimeError(f"it still asks for {plan.asks} after {ROUNDS} answers")
+
+    async def _tell(self, job: Job, world: World) -> None:
+        """Writes down what the API server refuses, so that people can read it. Nothing else is done about it."""
+        _, plan = await self._decide(job, world)
+        if plan.create or plan.delete:
+            return
+        try:
+            await self._applier.carry_out(job, plan)
+        except Vanished:
+            log.info("the job is gone")
+
+    async def _answer(self, job: Job, world: World, ask: Ask) -> World:
+        if ask.what == "gpus":
+            return replace(world, in_use=await self._in_use(ask.name))
+        try:
+            child = read_child(await self._client.get(of_kind(ask.kind), job.namespace, ask.name))
+        except ApiError as error:
+            if not error.not_found:
+                raise
+            child = None
+        if child is None or child.job_uid != job.uid:
+            return replace(world, gone=world.gone | {ask.name})
+        return replace(world, children=(*world.children, child))
+
+    async def _in_use(self, resource: str) -> Mapping[str, float]:
+        found: Counter[str] = Counter()
+        async for page in self._client.list(PODS, field_selector=usage.ON_A_NODE):
+            if page.first:
+                found.clear()
+            found.update(usage.by_node(page.items, resource))
+        return found
+
+    def _resync(self) -> datetime:
+        seconds = self._settings.resync * random.uniform(1 - RESYNC_JITTER, 1 + RESYNC_JITTER)
+        return self._clock() + timedelta(seconds=seconds)
