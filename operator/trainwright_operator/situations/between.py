@@ -43,9 +43,9 @@ def refused(view: View) -> Plan | None:
     verdict = view.job.verdict
     if verdict is not None and verdict.spec is not None and not view.changed:
         return None
-    reason, words = ("ChangedAfterStart", marks.CHANGED)
-    if verdict is None or verdict.spec is None:
-        reason, words = ("Invalid", verdict.message if verdict is not None else "the spec could not be read")
+    reason, words = ("Invalid", verdict.message if verdict is not None else "the spec could not be read")
+    if view.changed:
+        reason, words = ("ChangedAfterStart", marks.CHANGED)
     draft = view.draft()
     draft.condition("Accepted", False, reason, words)
     if draft.attempt is not None:

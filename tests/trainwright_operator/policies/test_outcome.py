@@ -1,0 +1,93 @@
+"""How an attempt ended, in the order of trust."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from trainwright_api.messages import OutcomeMessage, encoded
+from trainwright_api.status import Attempt, PostedOutcome
+from trainwright_operator.observed import Child, Pod
+from trainwright_operator.policies.outcome import ending
+
+from ..simulation import START, UID, Cluster
+
+ATTEMPT = Attempt(number=1, child="c", create_time="2026-11-21T12:00:00Z", start_time="2026-11-21T12:01:00Z")
+FAILED = Child("RayJob", "default", "c", "u", UID, 1, "train", START, False, "failed", reason="AppFailed")
+POD = Pod("default", "p", "pu", UID, 1, "n", "Failed", exit_code=1)
+
+
+def end(*pods: Pod, child: Child | None = FAILED, attempt: Attempt = ATTEMPT, posted: Any = None) -> tuple[str, str]:
+    job = Cluster().job()
+    job = replace(job, status=job.status.model_copy(update={"outcome": posted}))
+    found = ending(job, attempt, child, pods)
+    return found.outcome, found.reason
+
+
+def test_what_was_posted_is_believed_before_anything_else() -> None:
+    posted = PostedOutcome(attempt=1, outcome="mistake", message="no such column")
+    assert end(POD, posted=posted) == ("mistake", "Mistake")
+
+
+def test_what_an_older_attempt_posted_says_nothing() -> None:
+    assert end(replace(POD, exit_code=3), posted=PostedOutcome(attempt=0, outcome="done")) == (
+        "environment",
+        "Environment",
+    )
+
+
+def test_the_termination_message_is_believed_before_the_exit_code() -> None:
+    said = encoded(OutcomeMessage(attempt=1, outcome="environment", line="disk full"))
+    assert end(replace(POD, termination_message=said)) == ("environment", "Environment")
+
+
+@pytest.mark.parametrize(
+    ("code", "outcome"),
+    [(1, "crash"), (2, "mistake"), (3, "environment"), (75, "preempted"), (137, "infrastructure"), (99, "crash")],
+)
+def test_exit_codes(code: int, outcome: str) -> None:
+    assert end(replace(POD, exit_code=code))[0] == outcome
+    assert end(child=replace(FAILED, exit_code=code))[0] == outcome
+
+
+def test_a_stop_that_was_asked_for_is_a_stop() -> None:
+    assert (
+        end(replace(POD, exit_code=75), attempt=ATTEMPT.model_copy(update={"stop_time": "2026-11-21T12:02:00Z"}))[0]
+        == "stopped"
+    )
+
+
+def test_nobody_has_spoken() -> None:
+    assert end() == ("infrastructure", "AppFailed")
+    assert end(child=None) == ("infrastructure", "ChildGone")
+
+
+def test_a_disrupted_pod_is_a_preemption_unless_it_had_failed_by_itself() -> None:
+    disrupted = replace(POD, disrupted="PreemptionByScheduler", exit_code=143)
+    assert end(disrupted) == ("preempted", "PreemptionByScheduler")
+    assert end(replace(disrupted, exit_code=2))[0] == "mistake"
+    assert end(disrupted, posted=PostedOutcome(attempt=1, outcome="stopped")) == ("preempted", "PreemptionByScheduler")
+
+
+def test_of_a_gang_the_member_that_ended_by_itself_says_why() -> None:
+    assert end(replace(POD, exit_code=137), replace(POD, name="q", exit_code=3))[0] == "environment"
+
+
+def test_an_evicted_or_killed_pod_gives_the_reason() -> None:
+    assert end(replace(POD, exit_code=137, reason="OOMKilled")) == ("infrastructure", "OOMKilled")
+    assert end(replace(POD, exit_code=None, reason="Evicted")) == ("infrastructure", "Evicted")
+
+
+def test_the_last_line_of_the_log_is_the_reason_and_secrets_are_out_of_the_tail() -> None:
+    log = "reading\npassword=hunter2\nValueError: boom\n"
+    found = ending(Cluster().job(), ATTEMPT, FAILED, (replace(POD, termination_message=log),))
+    assert found.message == "ValueError: boom"
+    assert "hunter2" not in found.log_tail
+    assert "reading" in found.log_tail
+
+
+def test_the_tail_is_at_most_four_kibibytes() -> None:
+    found = ending(Cluster().job(), ATTEMPT, replace(FAILED, exit_code=1, message="é" * 9000), ())
+    assert 0 < len(found.log_tail.encode()) <= 4096

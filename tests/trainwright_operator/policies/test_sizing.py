@@ -1,0 +1,89 @@
+"""How many workers, on how many GPUs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from trainwright_api.job import TrainingJobSpec
+from trainwright_operator.decided import Ask
+from trainwright_operator.observed import Node, Taint, World
+from trainwright_operator.policies.sizing import resolve
+from trainwright_operator.settings import Settings
+
+from ..simulation import SPEC
+
+SETTINGS = Settings(max_workers=6)
+EIGHT = Node("eight", True, False, {"gpu": "h200"}, (), {"nvidia.com/gpu": 8.0, "cpu": 64.0})
+FOUR = Node("four", True, False, {}, (), {"nvidia.com/gpu": 4.0})
+PLAIN = Node("plain", True, False, {}, (), {"cpu": 8.0})
+TAINTED = Node("tainted", True, False, {}, (Taint("nvidia.com/gpu", "NoSchedule"),), {"nvidia.com/gpu": 4.0})
+
+
+def sized(trainer: dict[str, Any] | None, *nodes: Node, in_use: Any = None, **spec: Any) -> Any:
+    backend = {"type": "ray", "trainer": trainer or {}}
+    parsed = TrainingJobSpec.model_validate({**SPEC, "backend": backend, **spec})
+    found = resolve(parsed, "digest", World(nodes=nodes or None, in_use=in_use or {}), SETTINGS)
+    assert not isinstance(found, Ask)
+    return found.workers, found.gpus, found.workers_per_pod
+
+
+def test_what_the_job_says_is_taken_as_it_is() -> None:
+    assert sized({"num_workers": 4, "resources_per_worker": {"CPU": 2, "GPU": 1}}) == (4, 4, 1)
+    assert sized({"num_workers": 3, "use_gpu": False}, EIGHT) == (3, 0, 1)
+    assert sized({"num_workers": 3, "resources_per_worker": {"GPU": 0.5}}, EIGHT) == (3, 2, 1)
+
+
+def test_a_local_job_is_one_process() -> None:
+    found = resolve(TrainingJobSpec.model_validate(SPEC), "digest", World(), SETTINGS)
+    assert not isinstance(found, Ask)
+    assert (found.workers, found.gpus, found.strategy) == (1, 0, "single")
+
+
+def test_one_worker_for_each_free_gpu_up_to_the_cap() -> None:
+    assert sized(None, FOUR, PLAIN) == (4, 4, 1)
+    assert sized(None, FOUR, in_use={"four": 3.0}) == (1, 1, 1)
+    assert sized(None, EIGHT, FOUR) == (6, 6, 1)
+    assert sized({"resources_per_worker": {"GPU": 2}}, FOUR) == (2, 4, 1)
+
+
+def test_one_worker_where_no_gpu_is_free_or_none_is_there() -> None:
+    assert sized(None, FOUR, in_use={"four": 4.0}) == (1, 1, 1)
+    assert sized(None, PLAIN) == (1, 0, 1)
+
+
+def test_nodes_that_the_pods_may_not_use_do_not_count() -> None:
+    assert sized(None, TAINTED) == (1, 0, 1)
+    tolerated = {"tolerations": [{"key": "nvidia.com/gpu", "operator": "Exists"}]}
+    assert sized(None, TAINTED, podTemplate=tolerated) == (4, 4, 1)
+    assert sized(None, EIGHT, FOUR, podTemplate={"nodeSelector": {"gpu": "l4"}}) == (1, 0, 1)
+
+
+def test_a_range_takes_what_is_free_within_it() -> None:
+    assert sized({"num_workers": {"min": 2, "max": 3}}, FOUR) == (3, 3, 1)
+    assert sized({"num_workers": {"min": 2, "max": 3}}, FOUR, in_use={"four": 4.0}) == (2, 2, 1)
+
+
+def test_where_nodes_cannot_be_seen_only_the_job_speaks() -> None:
+    assert sized(None) == (1, 0, 1)
+    assert sized({"resources_per_worker": {"GPU": 1}}) == (1, 1, 1)
+
+
+def test_gpus_in_use_are_asked_for_only_where_they_matter() -> None:
+    spec = TrainingJobSpec.model_validate({**SPEC, "backend": {"type": "ray"}})
+    assert resolve(spec, "digest", World(nodes=(FOUR,)), SETTINGS) == Ask("gpus", "nvidia.com/gpu")
+    assert not isinstance(resolve(spec, "digest", World(nodes=(PLAIN,)), SETTINGS), Ask)
+
+
+@pytest.mark.parametrize(
+    ("workers", "asked", "together"), [(8, "auto", 4), (6, "auto", 3), (5, "auto", 1), (8, 2, 2), (2, 8, 2)]
+)
+def test_workers_share_pods(workers: int, asked: Any, together: int) -> None:
+    trainer = {"num_workers": workers, "resources_per_worker": {"GPU": 1}}
+    assert sized(trainer, FOUR, workersPerPod=asked) == (workers, workers, together)
+
+
+def test_mig_slices_are_gpus_under_another_name() -> None:
+    sliced = Node("sliced", True, False, {}, (), {"nvidia.com/mig-1g.10gb": 3.0})
+    assert sized(None, sliced, gpuResourceName="nvidia.com/mig-1g.10gb") == (3, 3, 1)

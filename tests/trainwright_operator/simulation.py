@@ -1,0 +1,174 @@
+"""A cluster of one job in plain memory, with a clock that tests turn: what `plan` decides is done, or half done."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from trainwright_api.job import TrainingJobSpec
+from trainwright_api.status import PostedOutcome, TrainingJobStatus
+from trainwright_operator import times
+from trainwright_operator.children import read_child
+from trainwright_operator.decided import Event, Plan
+from trainwright_operator.events import between
+from trainwright_operator.observed import Child, Job, Node, Pod, Verdict, World
+from trainwright_operator.plan import plan
+from trainwright_operator.settings import Backoff, Settings
+
+START = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+UID = "1c9e2f7a-0000-4000-8000-000000000000"
+SPEC: dict[str, Any] = {
+    "task": "train",
+    "dataset": "s3://data/flights.parquet",
+    "output": "s3://runs",
+    "config": {
+        "input_features": [{"name": "distance", "type": "number"}],
+        "output_features": [{"name": "late", "type": "binary"}],
+    },
+}
+SETTINGS = Settings(backoff=Backoff(base=10, limit=300, jitter=0.2), stop_grace=120, overlap_grace=60)
+
+
+def verdict_of(spec: dict[str, Any]) -> Verdict:
+    fixed = {key: spec.get(key) for key in ("task", "dataset", "config", "backend", "output")}
+    try:
+        return Verdict(TrainingJobSpec.model_validate(spec), f"{abs(hash(str(fixed))):x}")
+    except ValueError as error:
+        return Verdict(None, f"{abs(hash(str(fixed))):x}", f"flights: {error}")
+
+
+@dataclass
+class Cluster:
+    """One job and what it has started."""
+
+    spec: dict[str, Any] = field(default_factory=lambda: dict(SPEC))
+    status: TrainingJobStatus = field(default_factory=TrainingJobStatus)
+    children: dict[str, Child] = field(default_factory=dict)
+    pods: dict[str, Pod] = field(default_factory=dict)
+    nodes: tuple[Node, ...] | None = None
+    settings: Settings = SETTINGS
+    now: datetime = START
+    generation: int = 1
+    deleted: bool = False
+    kuberay: bool = True
+    events: list[Event] = field(default_factory=list)
+    created: list[str] = field(default_factory=list)
+    deleted_by_hand: set[str] = field(default_factory=set)
+    supports: set[str] = field(default_factory=set)
+    manifests: list[dict[str, Any]] = field(default_factory=list)
+
+    def job(self) -> Job:
+        return Job(
+            namespace="default",
+            name="flights",
+            uid=UID,
+            generation=self.generation,
+            resource_version="1",
+            created=START,
+            deleting=False,
+            suspend=bool(self.spec.get("suspend")),
+            ttl_seconds=self.spec.get("ttlSecondsAfterFinished"),
+            ttl_policy=self.spec.get("ttlPolicy", "DeleteChildren"),
+            verdict=verdict_of(self.spec),
+            status=self.status,
+            raw={"spec": self.spec},
+        )
+
+    def world(self, **answers: Any) -> World:
+        world = World(tuple(self.children.values()), tuple(self.pods.values()), self.nodes, kuberay=self.kuberay)
+        return replace(world, **answers)
+
+    def decide(self) -> Plan:
+        """The plan, with its questions answered as the reconciler answers them."""
+        decided = plan(self.job(), self.world(), self.settings, self.now, "PEM")
+        if decided.asks:
+            gone = frozenset(ask.name for ask in decided.asks if ask.what == "child")
+            decided = plan(self.job(), self.world(gone=gone, in_use={}), self.settings, self.now, "PEM")
+        assert not decided.asks
+        return decided
+
+    def run(self, *, requests: int | None = None) -> int:
+        """One pass; with `requests`, the operator dies after so many. Returns the number that it made."""
+        decided = self.decide()
+        steps = [lambda one=one: self._create(one) for one in decided.create]
+        steps += [lambda one=one: self._delete(one.name, one.kind) for one in decided.delete]
+        if decided.status is not None:
+            steps.append(lambda: self._write(decided.status))
+        for step in steps[:requests]:
+            step()
+        return len(steps[:requests])
+
+    def settle(self) -> None:
+        """Passes until nothing is left to do at this moment."""
+        for _ in range(12):
+            if self.run() == 0:
+                return
+        raise AssertionError(f"no end of writing: {self.decide()}")
+
+    def _create(self, manifest: Any) -> None:
+        if manifest["kind"] not in ("Job", "RayJob"):
+            self.supports.add(manifest["kind"])
+            return
+        metadata = manifest["metadata"]
+        if metadata["name"] in self.children:
+            return
+        self.created.append(metadata["name"])
+        self.manifests.append(manifest)
+        stamped = {"uid": f"uid-{len(self.created)}", "creationTimestamp": times.written(self.now)}
+        child = read_child({**manifest, "metadata": {**metadata, **stamped}, "status": {}})
+        assert child is not None
+        self.children[child.name] = child
+
+    def _delete(self, name: str, kind: str) -> None:
+        if kind == "TrainingJob":
+            self.deleted = True
+            self.children.clear()
+            self.pods.clear()
+        elif kind not in ("Job", "RayJob"):
+            self.supports.discard(kind)
+        self.children.pop(name, None)
+
+    def _write(self, status: TrainingJobStatus | None) -> None:
+        assert status is not None
+        body = status.model_dump(by_alias=True, exclude_none=True)
+        parsed = TrainingJobStatus.model_validate(body)
+        self.events += between(self.status, parsed)
+        self.status = parsed
+
+    # what others do
+
+    @property
+    def child(self) -> Child:
+        (child,) = self.children.values()
+        return child
+
+    def change(self, **spec: Any) -> None:
+        self.spec = {**self.spec, **spec}
+        self.generation += 1
+
+    def wait(self, seconds: float) -> None:
+        self.now += timedelta(seconds=seconds)
+
+    def starts(self) -> None:
+        self.children[self.child.name] = replace(self.child, state="running", started=self.now)
+
+    def ends(self, *, exit_code: int = 0, message: str = "", reason: str = "") -> None:
+        state = "succeeded" if exit_code == 0 else "failed"
+        self.children[self.child.name] = replace(
+            self.child, state=state, finished=self.now, exit_code=exit_code, message=message, reason=reason
+        )
+
+    def posts(self, outcome: str, line: str = "", **more: Any) -> None:
+        posted = PostedOutcome(
+            attempt=self.status.attempt or 0,
+            outcome=outcome,  # type: ignore[arg-type]
+            message=line or None,
+            post_time=times.written(self.now),
+            **more,
+        )
+        self.status = self.status.model_copy(update={"outcome": posted})
+
+    def condition(self, kind: str) -> tuple[str, str] | None:
+        found = next((one for one in self.status.conditions or [] if one.type == kind), None)
+        return (found.status, found.reason) if found else None

@@ -1,0 +1,423 @@
+"""The life of a job, one story a test: what is decided, and that nothing is written once it is stable."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from trainwright_operator.observed import Node, Pod
+from trainwright_operator.plan import SITUATIONS, plan
+from trainwright_operator.situations.view import View
+
+from .simulation import SETTINGS, SPEC, UID, Cluster
+
+RAY = {**SPEC, "backend": {"type": "ray", "trainer": {"num_workers": 2, "resources_per_worker": {"CPU": 2}}}}
+
+
+def running(**spec: object) -> Cluster:
+    cluster = Cluster(spec={**SPEC, **spec})
+    cluster.settle()
+    cluster.starts()
+    cluster.settle()
+    return cluster
+
+
+def pod(cluster: Cluster, **fields: object) -> Pod:
+    attempt = cluster.status.attempt or 0
+    return replace(Pod("default", f"pod-{attempt}", f"pod-uid-{attempt}", UID, attempt, "node-1", "Running"), **fields)
+
+
+def test_the_name_stands_in_the_status_before_anything_is_created() -> None:
+    cluster = Cluster()
+    cluster.run()
+    assert (cluster.status.attempt, cluster.status.child) == (1, "flights-1c9e2f7a-1-train")
+    assert cluster.status.start_time is not None
+    assert cluster.status.output == "s3://runs/default/flights-1c9e2f7a"
+    assert not cluster.children
+    cluster.run()
+    assert list(cluster.children) == ["flights-1c9e2f7a-1-train"]
+    assert "ConfigMap" in cluster.supports
+
+
+def test_a_job_runs_and_completes() -> None:
+    cluster = running()
+    assert (cluster.status.phase, cluster.condition("Running")) == ("Running", ("True", "Running"))
+    cluster.posts("done", test_scores={"roc_auc": 0.748}, model="s3://runs/default/flights-1c9e2f7a/model")
+    cluster.ends()
+    cluster.settle()
+    assert cluster.status.phase == "Complete"
+    assert cluster.condition("Complete") == ("True", "Done")
+    assert cluster.condition("Reconciling") == ("False", "Done")
+    assert cluster.status.message == "test roc_auc 0.748; model s3://runs/default/flights-1c9e2f7a/model"
+    assert cluster.status.test_scores == {"roc_auc": 0.748}
+    reasons = [event.reason for event in cluster.events]
+    assert reasons == ["Accepted", "Started", "Complete"]
+
+
+def test_without_a_posted_outcome_the_model_is_where_the_run_folder_has_it() -> None:
+    cluster = running()
+    cluster.ends()
+    cluster.settle()
+    assert cluster.status.model == "s3://runs/default/flights-1c9e2f7a/model"
+
+
+def test_a_mistake_fails_once_and_its_line_is_the_message() -> None:
+    cluster = running()
+    cluster.posts("mistake", "config.input_features[0].column: 'dep_dely' is not in the data")
+    cluster.ends(exit_code=2)
+    cluster.settle()
+    assert cluster.status.phase == "Failed"
+    assert cluster.status.message == "config.input_features[0].column: 'dep_dely' is not in the data"
+    assert cluster.condition("Failed") == ("True", "Mistake")
+    assert cluster.condition("Stalled") == ("True", "Mistake")
+    assert cluster.created == ["flights-1c9e2f7a-1-train"]
+
+
+def test_a_crash_is_tried_again_after_a_pause_and_counts() -> None:
+    cluster = running(backoffLimit=1)
+    cluster.ends(exit_code=1, message="Job entrypoint command failed")
+    cluster.settle()
+    assert not cluster.children
+    assert cluster.status.retries == 1
+    assert cluster.condition("Running") == ("False", "BackOff")
+    cluster.wait(12.1)
+    cluster.settle()
+    assert cluster.status.attempt == 2
+    cluster.ends(exit_code=1)
+    cluster.settle()
+    assert cluster.condition("Failed") == ("True", "BackoffLimitExceeded")
+    assert [attempt.outcome for attempt in cluster.status.attempts or []] == ["crash", "crash"]
+    assert list(cluster.children) == ["flights-1c9e2f7a-2-train"], "the last child is kept for its logs"
+
+
+def test_a_preemption_has_a_budget_of_its_own_and_no_pause() -> None:
+    cluster = running(backoffLimit=0, preemptionLimit=1)
+    for attempt in (1, 2):
+        assert cluster.status.attempt == attempt
+        cluster.pods = {"one": pod(cluster, disrupted="PreemptionByScheduler", phase="Failed", exit_code=143)}
+        cluster.ends(exit_code=143)
+        cluster.settle()
+    assert cluster.condition("Failed") == ("True", "PreemptionLimitExceeded")
+    assert (cluster.status.retries, cluster.status.preemptions) == (None, 2)
+
+
+def test_the_next_attempt_waits_until_the_pods_of_the_old_one_are_gone() -> None:
+    cluster = running()
+    cluster.pods = {"one": pod(cluster)}
+    cluster.ends(exit_code=1)
+    cluster.wait(1000)
+    cluster.settle()
+    assert (cluster.status.attempt, cluster.condition("Running")) == (1, ("False", "WaitingForPods"))
+    cluster.pods = {}
+    cluster.wait(1000)
+    cluster.settle()
+    assert cluster.status.attempt == 2
+
+
+def test_a_pod_on_a_lost_node_is_passed_over_a_minute_past_its_grace() -> None:
+    cluster = running()
+    cluster.nodes = (Node("node-1", False, False, {}, (), {}),)
+    cluster.ends(exit_code=1)
+    cluster.wait(400)
+    cluster.pods = {"one": pod(cluster, deletion_time=cluster.now)}
+    cluster.settle()
+    assert cluster.decide().wake_at == cluster.now + timedelta(seconds=60)
+    cluster.wait(60)
+    cluster.settle()
+    assert cluster.status.attempt == 2
+
+
+def test_suspending_asks_first_and_deletes_after_the_grace() -> None:
+    cluster = running()
+    cluster.pods = {"one": pod(cluster)}
+    cluster.change(suspend=True)
+    cluster.settle()
+    assert cluster.status.phase == "Stopping"
+    assert cluster.children, "it may still write its checkpoint"
+    assert cluster.decide().wake_at == cluster.now + timedelta(seconds=SETTINGS.stop_grace)
+    cluster.wait(SETTINGS.stop_grace)
+    cluster.pods = {}
+    cluster.settle()
+    assert not cluster.children
+    assert (cluster.status.phase, cluster.condition("Suspended")) == ("Suspended", ("True", "Suspended"))
+    cluster.change(suspend=False)
+    cluster.settle()
+    assert (cluster.status.attempt, cluster.status.retries) == (2, None)
+    assert cluster.condition("Suspended") == ("False", "Resumed")
+
+
+def test_a_child_that_stops_when_asked_is_deleted_at_once() -> None:
+    cluster = running()
+    cluster.change(suspend=True)
+    cluster.settle()
+    cluster.posts("stopped", "checkpoint 1,048,576 written")
+    cluster.ends(exit_code=75)
+    cluster.settle()
+    assert cluster.status.phase == "Suspended"
+    (attempt,) = cluster.status.attempts or []
+    assert (attempt.outcome, attempt.message) == ("stopped", "checkpoint 1,048,576 written")
+
+
+def test_a_job_that_ends_well_while_it_is_being_suspended_is_complete() -> None:
+    cluster = running()
+    cluster.change(suspend=True)
+    cluster.settle()
+    cluster.ends()
+    cluster.settle()
+    assert cluster.status.phase == "Complete"
+
+
+def test_a_suspended_job_starts_nothing() -> None:
+    cluster = Cluster(spec={**SPEC, "suspend": True})
+    cluster.settle()
+    assert (cluster.status.phase, cluster.status.start_time) == ("Suspended", None)
+
+
+def test_a_child_that_waits_for_room_when_it_is_suspended_is_deleted_at_once() -> None:
+    cluster = Cluster()
+    cluster.settle()
+    cluster.change(suspend=True)
+    cluster.settle()
+    assert cluster.status.phase == "Suspended"
+
+
+def test_the_deadline_counts_what_all_attempts_have_run() -> None:
+    cluster = running(activeDeadlineSeconds=100)
+    cluster.wait(70)
+    cluster.ends(exit_code=3)
+    cluster.settle()
+    cluster.wait(500)
+    cluster.settle()
+    cluster.wait(1000)  # it waits for room: that does not count
+    cluster.settle()
+    cluster.starts()
+    cluster.settle()
+    assert cluster.decide().wake_at == cluster.now + timedelta(seconds=30)
+    cluster.wait(30)
+    cluster.settle()
+    assert cluster.condition("Failed") == ("True", "DeadlineExceeded")
+    assert cluster.status.active_seconds == 100
+    assert not cluster.children
+
+
+def test_the_time_to_live_removes_what_the_job_has_started() -> None:
+    cluster = running(ttlSecondsAfterFinished=60)
+    cluster.ends()
+    cluster.settle()
+    assert cluster.children
+    cluster.wait(60)
+    cluster.settle()
+    assert not cluster.children
+    assert not cluster.supports
+    assert (cluster.status.phase, cluster.status.child, cluster.deleted) == ("Complete", None, False)
+
+
+def test_the_time_to_live_removes_the_job_where_its_policy_says_so() -> None:
+    cluster = running(ttlSecondsAfterFinished=0, ttlPolicy="DeleteJob")
+    cluster.ends()
+    cluster.run()
+    cluster.run()
+    assert cluster.deleted
+
+
+def test_a_child_that_somebody_deletes_is_lost_infrastructure() -> None:
+    cluster = running()
+    cluster.children.clear()
+    cluster.settle()
+    (attempt,) = cluster.status.attempts or []
+    assert (attempt.outcome, attempt.reason) == ("infrastructure", "ChildGone")
+    assert cluster.status.retries == 1
+
+
+def test_a_child_that_is_gone_after_it_posted_its_end_is_taken_at_its_word() -> None:
+    cluster = running()
+    cluster.posts("done")
+    cluster.children.clear()
+    cluster.settle()
+    assert cluster.status.phase == "Complete"
+
+
+def test_a_missing_child_counts_only_after_it_was_asked_for() -> None:
+    cluster = running()
+    cluster.children.clear()
+    (ask,) = plan(cluster.job(), cluster.world(), SETTINGS, cluster.now).asks
+    assert (ask.what, ask.name, ask.kind) == ("child", "flights-1c9e2f7a-1-train", "Job")
+
+
+def test_a_child_that_has_posted_its_end_and_does_not_leave_is_deleted_after_the_grace() -> None:
+    cluster = running()
+    cluster.posts("mistake", "no such column")
+    cluster.settle()
+    assert cluster.status.phase == "Running"
+    cluster.wait(SETTINGS.stop_grace)
+    cluster.settle()
+    assert cluster.status.phase == "Failed"
+    assert not cluster.children
+
+
+def test_a_child_of_an_older_attempt_is_deleted() -> None:
+    cluster = running()
+    cluster.children["late"] = replace(cluster.child, name="late", attempt=7)
+    cluster.settle()
+    assert list(cluster.children) == ["flights-1c9e2f7a-1-train"]
+
+
+def test_a_finished_job_never_leaves_its_end() -> None:
+    cluster = running()
+    cluster.ends(exit_code=2)
+    cluster.settle()
+    end = cluster.status
+    cluster.change(suspend=True, backoffLimit=9)
+    cluster.children.clear()
+    cluster.settle()
+    assert cluster.status == end.model_copy(update={"observed_generation": 2})
+
+
+def test_kueue_holds_a_child_in_its_queue() -> None:
+    cluster = Cluster(spec={**SPEC, "queueName": "gpus"})
+    cluster.settle()
+    cluster.children[cluster.child.name] = replace(cluster.child, state="suspended")
+    cluster.settle()
+    assert cluster.status.phase == "Queued"
+    cluster.starts()
+    cluster.settle()
+    cluster.children[cluster.child.name] = replace(cluster.child, state="suspended")
+    cluster.settle()
+    assert (cluster.status.attempt, cluster.status.preemptions, cluster.status.retries) == (2, 1, None)
+
+
+def test_waiting_for_room_is_queued_and_burns_no_retry() -> None:
+    cluster = Cluster()
+    cluster.settle()
+    cluster.pods = {"one": pod(cluster, phase="Pending", node=None, unschedulable="0/3 nodes are available")}
+    cluster.settle()
+    assert cluster.status.phase == "Queued"
+    assert cluster.status.message == "1 of 1 pods wait for room: 0/3 nodes are available"
+    cluster.wait(100_000)
+    cluster.settle()
+    assert (cluster.status.phase, cluster.status.retries) == ("Queued", None)
+
+
+def test_what_no_node_can_hold_is_a_warning_at_once() -> None:
+    small = Node("small", True, False, {}, (), {"cpu": 1.0, "memory": 2.0**33, "pods": 110})
+    cluster = Cluster(spec=RAY, nodes=(small,))
+    cluster.settle()
+    assert cluster.condition("Fits") == ("False", "NoNodeFits")
+    assert [event.type for event in cluster.events if event.reason == "NoNodeFits"] == ["Warning"]
+    cluster.nodes = (replace(small, allocatable={"cpu": 64.0, "memory": 2.0**38, "pods": 110}),)
+    cluster.settle()
+    assert cluster.condition("Fits") == ("True", "Fits")
+
+
+def test_an_invalid_spec_is_not_accepted_and_can_be_mended() -> None:
+    cluster = Cluster(spec={**SPEC, "config": None})
+    cluster.settle()
+    assert (cluster.status.phase, cluster.condition("Accepted")) == ("Invalid", ("False", "Invalid"))
+    assert cluster.condition("Stalled") == ("True", "Invalid")
+    cluster.change(config=SPEC["config"])
+    cluster.settle()
+    assert cluster.condition("Accepted") == ("True", "Accepted")
+    assert cluster.children
+
+
+def test_a_change_after_the_start_is_said_and_changes_nothing() -> None:
+    cluster = running()
+    cluster.change(config={**SPEC["config"], "renamed": 1})
+    cluster.settle()
+    assert cluster.condition("Accepted") == ("False", "ChangedAfterStart")
+    assert cluster.status.phase == "Running"
+    cluster.change(config=SPEC["config"])
+    cluster.settle()
+    assert cluster.condition("Accepted") == ("True", "Accepted")
+
+
+def test_a_changed_job_starts_no_further_attempt() -> None:
+    cluster = running()
+    cluster.change(config={**SPEC["config"], "renamed": 1})
+    cluster.ends(exit_code=1)
+    cluster.wait(1000)
+    cluster.settle()
+    assert (cluster.status.attempt, cluster.condition("Stalled")) == (1, ("True", "ChangedAfterStart"))
+    cluster.change(config=SPEC["config"])
+    cluster.settle()
+    assert cluster.status.attempt == 2
+
+
+def test_a_ray_job_waits_for_kuberay() -> None:
+    cluster = Cluster(spec=RAY, kuberay=False)
+    cluster.settle()
+    assert cluster.condition("Stalled") == ("True", "KubeRayMissing")
+    cluster.kuberay = True
+    cluster.settle()
+    assert cluster.child.kind == "RayJob"
+
+
+def test_a_status_that_a_hand_has_erased_is_read_back_from_the_child() -> None:
+    cluster = running()
+    cluster.status = type(cluster.status)()
+    cluster.settle()
+    assert (cluster.status.attempt, cluster.status.phase) == (1, "Running")
+    assert cluster.created == ["flights-1c9e2f7a-1-train"]
+
+
+def test_only_ten_attempts_are_kept() -> None:
+    cluster = running(backoffLimit=20)
+    for _ in range(12):
+        cluster.ends(exit_code=1)
+        cluster.settle()
+        cluster.wait(1000)
+        cluster.settle()
+    assert [attempt.number for attempt in cluster.status.attempts or []] == list(range(4, 14))
+
+
+@pytest.mark.parametrize("stage", ["named", "created", "running", "failed", "suspended", "finished"])
+def test_a_stable_job_is_left_alone(stage: str) -> None:
+    cluster = Cluster(spec={**SPEC, "suspend": stage == "suspended"})
+    cluster.settle()
+    if stage in ("running", "failed", "finished"):
+        cluster.starts()
+        cluster.settle()
+    if stage in ("failed", "finished"):
+        cluster.ends(exit_code={"failed": 1, "finished": 0}[stage])
+        cluster.settle()
+    cluster.wait(5)
+    assert cluster.run() == 0
+
+
+def test_every_situation_is_known_to_some_job() -> None:
+    """No function of the table is dead: each plans at least one of the stories' states."""
+    known: set[str] = set()
+    for cluster in _states():
+        view = View(cluster.job(), cluster.world(), cluster.settings, cluster.now)
+        known.add(next(situation.__name__ for situation in SITUATIONS if situation(view) is not None))
+    assert known == {situation.__name__ for situation in SITUATIONS} - {"being_deleted"}
+
+
+def _states() -> list[Cluster]:
+    fresh, named, invalid = Cluster(), Cluster(), Cluster(spec={**SPEC, "config": None})
+    named.run()
+    held, ray = Cluster(spec={**SPEC, "suspend": True}), Cluster(spec=RAY, kuberay=False)
+    going = running()
+    stopping, late, over, gone, queued, stray = (running(activeDeadlineSeconds=10) for _ in range(6))
+    stopping.change(suspend=True)
+    late.wait(11)
+    over.ends()
+    gone.children.clear()
+    queued.children[queued.child.name] = replace(queued.child, state="suspended")
+    stray.children["late"] = replace(stray.child, name="late")
+    done, failed, paused, lingering = running(), running(), running(), running()
+    done.ends()
+    done.settle()
+    failed.ends(exit_code=1)
+    failed.run()
+    paused.ends(exit_code=1)
+    paused.settle()
+    lingering.pods = {"one": pod(lingering)}
+    lingering.ends(exit_code=1)
+    lingering.settle()
+    return [
+        *(fresh, named, invalid, held, ray, going, stopping, late, over, gone, queued, stray),
+        *(done, failed, paused, lingering),
+    ]
