@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,7 @@ from trainwright_api.backend import Backend
 from trainwright_api.canonical import canonical
 from trainwright_api.config import ModelConfig
 from trainwright_api.job import TrainingJobSpec
+from trainwright_api.nodes import MOST_LEVELS
 from trainwright_api.overlay import overlay_problems
 from trainwright_api.problems import Mistakes, Problem
 from trainwright_api.reach import reach_problems
@@ -38,13 +39,15 @@ class Judged:
     warnings: tuple[str, ...]
     digest: str
     """The hash of dataset, config (or model, or entrypoint) and backend: the same for specs that mean the same. Of the
-    raw spec where it is not valid."""
+    raw spec where it is not valid, and nothing where that is nested too deeply."""
 
 
 def judge(raw: Mapping[str, Any], name: str | None = None) -> Judged:
     """Judges the object `raw`, which messages call `name`, by default as its metadata do. Never raises."""
     metadata = _mapping(raw.get("metadata"))
     source = name or str(metadata.get("name") or metadata.get("generateName") or "job")
+    if _is_too_deep(raw):
+        return Judged(None, f"{source}: nested more than {MOST_LEVELS} levels deep", (), "")
     try:
         loaded = validate_document(_as_written(raw, metadata), source)
         problems = list(cluster_problems(loaded.job.spec))
@@ -53,8 +56,6 @@ def judge(raw: Mapping[str, Any], name: str | None = None) -> Judged:
         return Judged(loaded.job.spec, "", loaded.notices, fixed_digest(loaded.job.spec))
     except Mistakes as mistakes:
         return Judged(None, mistakes.render(source), (), _hash(raw.get("spec")))
-    except RecursionError:
-        return Judged(None, f"{source}: nested too deeply", (), "")
 
 
 def cluster_problems(spec: TrainingJobSpec) -> Iterator[Problem]:
@@ -78,6 +79,20 @@ def changed(old: TrainingJobSpec, new: TrainingJobSpec) -> tuple[str, ...]:
     """What of the hashed parts is not the same in the two."""
     before, after = canonical(old), canonical(new)
     return tuple(key for key in _HASHED if before.get(key) != after.get(key))
+
+
+def _is_too_deep(raw: Mapping[str, Any]) -> bool:
+    """A file that nests so deep is refused when it is read; here other programs have read it."""
+    level: list[Any] = [raw]
+    for _ in range(MOST_LEVELS):
+        level = [item for value in level for item in _items(value)]
+    return any(isinstance(value, Mapping | list) for value in level)
+
+
+def _items(value: Any) -> Iterable[Any]:
+    if isinstance(value, Mapping):
+        return value.values()
+    return value if isinstance(value, list) else ()
 
 
 def _as_written(raw: Mapping[str, Any], metadata: Mapping[str, Any]) -> dict[str, Any]:

@@ -22,7 +22,9 @@ _SHAPES: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"(?i)\b(bearer\s+)[\w.~+/=-]{8,}"), rf"\1{HIDDEN}"),
     # password=…, "aws_secret_access_key": "…", X-Amz-Signature=…
     (
-        re.compile(rf"(?i)((?:{_NAMES})[\"']?\s{{0,4}}[=:]\s{{0,4}})(\"[^\"\n]*\"?|'[^'\n]*'?|[^\s\"',;&)\]}}]+)"),
+        re.compile(
+            rf"(?i)((?:{_NAMES})[\"']?\s{{0,4}}[=:]\s{{0,4}})(?!\(hidden\))(\"[^\"\n]*\"?|'[^'\n]*'?|[^\s\"',;&)\]}}]+)"
+        ),
         rf"\1{HIDDEN}",
     ),
     # AWS's key ids, JSON web tokens, and the tokens of GitHub, Hugging Face, and others with a prefix of their own.

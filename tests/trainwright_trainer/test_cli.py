@@ -101,6 +101,22 @@ def test_validate_says_what_it_says_at_once(workplace):
     assert workplace.done("validate", job).out == f"{notice}job.yaml: valid\n"
 
 
+def test_validate_tells_what_a_cluster_would_refuse_as_notes(workplace):
+    def as_resource(job):
+        spec = {**job, "output": "s3://bucket/runs"}
+        job.clear()
+        job |= {
+            "apiVersion": "trainwright.dev/v1alpha1",
+            "kind": "TrainingJob",
+            "metadata": {"name": "a"},
+            "spec": spec,
+        }
+
+    told, valid = workplace.done("validate", workplace.job(as_resource)).out.splitlines()
+    assert told.startswith("job.yaml: on a cluster: dataset: pods do not see 'data.csv': give a URI")
+    assert valid == "job.yaml: valid"
+
+
 def test_validate_takes_a_bare_config_with_data(workplace):
     bare = json.loads((workplace.folder / workplace.job()).read_text())["config"]
     workplace.data(json.dumps(bare), name="bare.yaml")

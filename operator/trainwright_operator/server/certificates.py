@@ -6,8 +6,8 @@
     tls.key   its key
 
 A server's certificate lives for 90 days by default, an authority forty times as long. Pods take the authorities with
-them when they start and may train for weeks, so a new authority is announced long before it signs. It joins the others
-after two thirds of the old one's life, and signs once the old one would end before the certificate that is to be signed.
+them when they start, and may train for weeks: so a new authority is announced long before it signs. It joins the rest
+after two thirds of the old one's life, and signs once the old one would end before what is to be signed.
 """
 
 from __future__ import annotations
