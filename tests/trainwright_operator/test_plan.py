@@ -354,6 +354,22 @@ def test_a_ray_job_waits_for_kuberay() -> None:
     assert cluster.child.kind == "RayJob"
 
 
+def test_a_child_that_the_api_server_refuses_is_said_and_tried_again() -> None:
+    cluster = Cluster()
+    cluster.run()
+    refused = plan(cluster.job(), cluster.world(refused="Job x cannot be created: quota"), SETTINGS, cluster.now)
+    assert not refused.create
+    assert refused.status is not None
+    assert refused.status.message == "Job x cannot be created: quota"
+    cluster.status = refused.status
+    assert cluster.condition("Stalled") == ("True", "CannotCreate")
+    cluster.settle()
+    assert (cluster.condition("Stalled"), cluster.status.message) == (
+        ("False", "Progressing"),
+        "Job flights-1c9e2f7a-1-train has no pods yet",
+    )
+
+
 def test_a_status_that_a_hand_has_erased_is_read_back_from_the_child() -> None:
     cluster = running()
     cluster.status = type(cluster.status)()

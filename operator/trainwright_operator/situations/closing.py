@@ -8,7 +8,7 @@ from trainwright_api.status import Attempt, PostedOutcome
 from trainwright_operator import times
 from trainwright_operator.decided import Plan
 from trainwright_operator.observed import Child
-from trainwright_operator.policies import deadline, retry
+from trainwright_operator.policies import beginning, deadline, retry
 from trainwright_operator.policies.draft import Draft
 from trainwright_operator.policies.outcome import Ending, said
 from trainwright_operator.policies.phase import phase
@@ -34,9 +34,12 @@ def close(view: View, attempt: Attempt, end: Ending, child: Child | None, *, fai
 def record(view: View, draft: Draft, attempt: Attempt, end: Ending, child: Child | None) -> None:
     """Write the attempt's end and add it to the counts."""
     ended = _end_time(view.now, child)
+    began = beginning.began(child, view.world.pods, attempt.number, ended)
+    attempt = attempt.model_copy(update={"start_time": attempt.start_time or (times.written(began) if began else None)})
     progress = view.job.status.progress
     position = progress.start_position if progress and progress.attempt == attempt.number else attempt.position
     draft.change_attempt(
+        start_time=attempt.start_time,
         completion_time=times.written(ended),
         stop_time=attempt.stop_time,
         outcome=end.outcome,

@@ -8,7 +8,7 @@ from trainwright_api.status import Attempt
 from trainwright_operator import times
 from trainwright_operator.decided import Ask, Plan
 from trainwright_operator.observed import Child
-from trainwright_operator.policies import deadline, suspend
+from trainwright_operator.policies import beginning, deadline, suspend
 from trainwright_operator.policies.outcome import Ending, ending, said
 from trainwright_operator.policies.phase import phase
 from trainwright_operator.policies.waiting import waiting
@@ -97,9 +97,8 @@ def going_on(view: View) -> Plan | None:
 
 def _as_it_goes(view: View, attempt: Attempt, child: Child, wake_at: datetime | None = None) -> Plan:
     draft = view.draft()
-    started = attempt.start_time
-    if child.state == "running" and started is None:
-        started = times.written(min(child.started or view.now, view.now))
+    began = beginning.began(child, view.world.pods, attempt.number, view.now)
+    started = attempt.start_time or (times.written(began) if began else None)
     progress = view.job.status.progress
     position = progress.start_position if progress and progress.attempt == attempt.number else attempt.position
     draft.change_attempt(start_time=started, stop_time=attempt.stop_time, position=position)

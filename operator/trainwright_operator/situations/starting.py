@@ -24,7 +24,14 @@ def to_create(view: View) -> Plan | None:
     if attempt is None or attempt.create_time is not None or attempt.completion_time is not None:
         return None
     draft = view.draft()
+    if view.world.refused:
+        words = marks.line(view.world.refused)
+        draft.condition("Running", False, "CannotCreate", words)
+        marks.stalls(draft, "CannotCreate", words)
+        draft.set(message=words)
+        return Plan(status=draft.finish(phase))
     draft.change_attempt(create_time=times.written(view.now))
+    draft.set(message=None)
     draft.condition("Started", True, "Started", f"attempt {attempt.number}: {view.kind} {attempt.child}")
     marks.waits(draft, "Starting", f"attempt {attempt.number}: {view.kind} {attempt.child}")
     blueprint = _blueprint(view, attempt)
