@@ -1,0 +1,163 @@
+"""A small HTTP server that plays the API server: it answers as a test scripts it, and notes what it was asked."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import asynccontextmanager
+from typing import Any
+
+from aiohttp import web
+from kubernetes.aio.client import Configuration
+
+from trainwright_operator.client import Client, OnResponse
+from trainwright_operator.connection import Connection
+
+Json = dict[str, Any]
+Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
+Part = Json | bytes | None
+"""Of a watch: an event, raw bytes, or None: nothing more comes, and the stream stays open."""
+
+
+class ApiServer:
+    """Takes the next scripted answer of its queue; without one, lists are empty and watches stay silent."""
+
+    def __init__(self) -> None:
+        self.requests: list[web.Request] = []
+        self.bodies: list[Any] = []
+        self.answers: list[Answer] = []
+        """To anything but watches."""
+        self.watches: list[Answer] = []
+        self.url = ""
+        self.closing = asyncio.Event()
+
+    @property
+    def lists(self) -> list[web.Request]:
+        return [request for request in self.requests if request.method == "GET" and "watch" not in request.query]
+
+    @property
+    def watched(self) -> list[web.Request]:
+        return [request for request in self.requests if "watch" in request.query]
+
+    async def handle(self, request: web.Request) -> web.StreamResponse:
+        self.requests.append(request)
+        content = await request.read()
+        self.bodies.append(json.loads(content) if content else None)
+        script, default = (self.watches, stream(None)) if "watch" in request.query else (self.answers, page())
+        return await (script.pop(0) if script else default)(request)
+
+
+SERVER = web.AppKey("server", ApiServer)
+
+
+@asynccontextmanager
+async def api_server() -> AsyncIterator[ApiServer]:
+    server = ApiServer()
+    application = web.Application()
+    application.router.add_route("*", "/{path:.*}", server.handle)
+    application[SERVER] = server
+    runner = web.AppRunner(application, shutdown_timeout=0.1)
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", 0)
+    await site.start()
+    server.url = f"http://127.0.0.1:{runner.addresses[0][1]}"
+    try:
+        yield server
+    finally:
+        server.closing.set()
+        await runner.cleanup()
+
+
+@asynccontextmanager
+async def client_of(
+    server: ApiServer, *, timeout: float = 5.0, requests: int = 8, on_response: OnResponse | None = None
+) -> AsyncIterator[Client]:
+    connection = Connection(Configuration(host=server.url))
+    async with Client(connection, timeout=timeout, requests=requests, on_response=on_response) as client:
+        yield client
+
+
+def answer(body: Any, status: int = 200, **headers: str) -> Answer:
+    async def answered(request: web.Request) -> web.StreamResponse:  # noqa: ARG001
+        raw = body if isinstance(body, bytes) else json.dumps(body).encode()
+        return web.Response(body=raw, status=status, headers={name.replace("_", "-"): v for name, v in headers.items()})
+
+    return answered
+
+
+def refusal(code: int, reason: str = "", message: str = "no") -> Answer:
+    return answer(status_object(code, reason, message), code)
+
+
+def status_object(code: int, reason: str = "", message: str = "no") -> Json:
+    return {"kind": "Status", "apiVersion": "v1", "code": code, "reason": reason, "message": message}
+
+
+def page(objects: Iterable[Json] = (), version: int = 1, token: str = "") -> Answer:
+    return answer({"metadata": {"resourceVersion": str(version), "continue": token}, "items": list(objects)})
+
+
+def stream(*parts: Part) -> Answer:
+    """A watch that brings this and ends, or stays open when it ends with None."""
+
+    async def streamed(request: web.Request) -> web.StreamResponse:
+        response = web.StreamResponse()
+        await response.prepare(request)
+        for part in parts:
+            if part is None:
+                await request.app[SERVER].closing.wait()
+            else:
+                await response.write(part if isinstance(part, bytes) else json.dumps(part).encode() + b"\n")
+        return response
+
+    return streamed
+
+
+async def hang(request: web.Request) -> web.StreamResponse:
+    await request.app[SERVER].closing.wait()
+    return web.Response()
+
+
+async def reset(request: web.Request) -> web.StreamResponse:
+    """The connection breaks before an answer."""
+    assert request.transport is not None
+    request.transport.abort()
+    return web.Response()
+
+
+def cut(content: bytes) -> Answer:
+    """The connection breaks in the middle of the answer."""
+
+    async def broken(request: web.Request) -> web.StreamResponse:
+        response = web.StreamResponse(headers={"Content-Length": str(len(content) + 10)})
+        await response.prepare(request)
+        await response.write(content)
+        assert request.transport is not None
+        request.transport.close()
+        return response
+
+    return broken
+
+
+def event(kind: str, raw: Json) -> Json:
+    return {"type": kind, "object": raw}
+
+
+def bookmark(version: int) -> Json:
+    return event("BOOKMARK", {"kind": "ConfigMap", "metadata": {"resourceVersion": str(version)}})
+
+
+def config_map(name: str, version: int, uid: str = "", *, value: str = "", namespace: str = "team") -> Json:
+    """An object that serves as any other."""
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {
+            "namespace": namespace,
+            "name": name,
+            "uid": uid or f"uid-{name}",
+            "resourceVersion": str(version),
+        },
+        "data": {"value": value or f"{name}@{version}"},
+    }
