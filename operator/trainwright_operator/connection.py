@@ -49,6 +49,11 @@ class Connection:
         connection._refreshing = asyncio.create_task(refresh_token(loader, configuration))  # type: ignore[no-untyped-call]
         return connection
 
+    @property
+    def configuration(self) -> Configuration:
+        """For kopf, which brings a client of its own."""
+        return self._configuration
+
     async def close(self) -> None:
         if self._refreshing is not None:
             self._refreshing.cancel()

@@ -1,0 +1,156 @@
+"""The process: every one serves, one of them leads. Wires the parts together; decides nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import secrets
+import signal
+import socket
+import time
+from collections.abc import Coroutine, Mapping
+from contextlib import AsyncExitStack, suppress
+from dataclasses import replace
+from typing import Any
+
+from aiohttp import web
+from kubernetes.aio.config import ConfigException
+
+from trainwright_operator import logs, wakeups
+from trainwright_operator.client import Client
+from trainwright_operator.connection import Connection
+from trainwright_operator.lease import Lease, LeaseLost
+from trainwright_operator.process import Operator, utc_now
+from trainwright_operator.server.admission import Admission
+from trainwright_operator.server.app import application, serving
+from trainwright_operator.server.health import Health
+from trainwright_operator.server.identity import Reviews
+from trainwright_operator.server.keeper import Keeper
+from trainwright_operator.server.metrics import Metrics
+from trainwright_operator.server.progress import ProgressEndpoint
+from trainwright_operator.settings import Settings
+from trainwright_operator.vitals import Vitals
+
+MISCONFIGURED = 2
+FAILED = 1
+
+log = logging.getLogger(__name__)
+
+
+def main(environment: Mapping[str, str] = os.environ) -> int:
+    """The exit code."""
+    logs.configure()
+    try:
+        settings = _identified(Settings.from_environment(environment))
+        return asyncio.run(_connected(settings))
+    except ValueError as error:
+        log.error("the settings cannot be used: %s", error)
+    except ConfigException as error:
+        log.error("the API server cannot be found: %s", error)
+    return MISCONFIGURED
+
+
+async def _connected(settings: Settings) -> int:
+    connection = await Connection.open()
+    metrics = Metrics()
+    async with Client(connection, timeout=settings.request_timeout, on_response=metrics.requested) as client:
+        return await Process(client, connection, settings, metrics).run()
+
+
+class Process:
+    def __init__(self, client: Client, connection: Connection, settings: Settings, metrics: Metrics) -> None:
+        self._client, self._connection, self._settings, self._metrics = client, connection, settings, metrics
+        self._lease = Lease(client, settings, time.monotonic)
+        self._keeper = Keeper(client, settings, utc_now)
+        self._vitals = Vitals(self._lease, utc_now)
+        self._stop = asyncio.Event()
+        self._code = 0
+
+    async def run(self) -> int:
+        for number in (signal.SIGTERM, signal.SIGINT):
+            asyncio.get_running_loop().add_signal_handler(number, self._stop.set)
+        async with AsyncExitStack() as server:
+            await self._serve(server)
+            if await self._led():
+                await self._lead(server)
+        return self._code
+
+    async def _serve(self, server: AsyncExitStack) -> None:
+        """On every pod, whether it leads or not."""
+        port = await server.enter_async_context(serving(self._app(), self._keeper.context, self._settings.server_port))
+        log.info("serving on port %d as %s", port, self._settings.identity)
+        self._in_background(server, self._guarded(self._keeper.keep(lambda: self._lease.holds)))
+
+    async def _led(self) -> bool:
+        """Waits for the Lease; False where a signal came before it."""
+        tasks = [asyncio.create_task(self._guarded(self._lease.acquire())), asyncio.create_task(self._stop.wait())]
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        await _ended(*tasks)
+        if self._stop.is_set():
+            await self._lease.release()
+        return not self._stop.is_set()
+
+    async def _lead(self, server: AsyncExitStack) -> None:
+        operator = Operator(
+            self._client,
+            self._settings,
+            observer=self._metrics,
+            ca=lambda: self._keeper.bundle,
+            leading=lambda: self._lease.holds,
+        )
+        self._vitals.view = operator.view
+        self._metrics.leading(True)
+        async with AsyncExitStack() as leading:
+            leading.push_async_callback(self._lease.release)
+            self._in_background(leading, self._hold())
+            self._in_background(leading, self._guarded(operator.run()))
+
+            async def end() -> None:
+                # kopf cancels all tasks that it finds at its end, and waits for them: ours end before, in their order.
+                await leading.aclose()
+                await server.aclose()
+
+            await wakeups.follow(self._settings, self._connection, operator.wake, end, self._stop)
+
+    async def _hold(self) -> None:
+        """Whoever loses the Lease is gone at once, before anything else can be written."""
+        try:
+            await self._lease.hold()
+        except LeaseLost as error:
+            log.error("%s: leaving at once", error)
+            os._exit(FAILED)
+
+    async def _guarded(self, work: Coroutine[Any, Any, Any]) -> None:
+        try:
+            await work
+        except Exception:  # The outermost edge: a bug of ours ends the process, which is started anew.
+            log.exception("the operator failed")
+            self._code = FAILED
+            self._stop.set()
+
+    def _in_background(self, stack: AsyncExitStack, work: Coroutine[Any, Any, Any]) -> None:
+        stack.push_async_callback(_ended, asyncio.create_task(work))
+
+    def _app(self) -> web.Application:
+        reviews = Reviews(self._client, time.monotonic)
+        progress = ProgressEndpoint(
+            self._client, reviews, self._metrics, interval=self._settings.progress_interval, now=utc_now
+        )
+        health = Health(self._vitals, self._settings.stale_after, lambda: self._keeper.loaded)
+        return application(admission=Admission(self._metrics), progress=progress, metrics=self._metrics, health=health)
+
+
+async def _ended(*tasks: asyncio.Task[Any]) -> None:
+    for task in tasks:
+        task.cancel()
+    for task in tasks:
+        with suppress(asyncio.CancelledError):
+            await task
+
+
+def _identified(settings: Settings) -> Settings:
+    """Two processes on one machine, which are no pods, are told apart as well."""
+    return (
+        settings if settings.identity else replace(settings, identity=f"{socket.gethostname()}-{secrets.token_hex(4)}")
+    )
