@@ -68,7 +68,8 @@ def _of_attempts(before: TrainingJobStatus, after: TrainingJobStatus) -> Iterato
         return
     same = old if old is not None and old.number == new.number else None
     if new.create_time and not (same and same.create_time):
-        yield Event("Normal", "Started", f"attempt {new.number}: {new.child}")
+        started = condition_of(after.conditions, "Started")
+        yield Event("Normal", "Started", started.message if started else f"attempt {new.number}: {new.child}")
     if new.completion_time and not (same and same.completion_time) and new.outcome != "done":
         yield _of_ending(new)
     if before.child and not after.child:

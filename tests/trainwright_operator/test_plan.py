@@ -294,7 +294,7 @@ def test_waiting_for_room_is_queued_and_burns_no_retry() -> None:
     cluster.pods = {"one": pod(cluster, phase="Pending", node=None, unschedulable="0/3 nodes are available")}
     cluster.settle()
     assert cluster.status.phase == "Queued"
-    assert cluster.status.message == "1 of 1 pods wait for room: 0/3 nodes are available"
+    assert cluster.status.message == "pods wait for room: 0/3 nodes are available"
     cluster.wait(100_000)
     cluster.settle()
     assert (cluster.status.phase, cluster.status.retries) == ("Queued", None)
@@ -366,7 +366,7 @@ def test_a_child_that_the_api_server_refuses_is_said_and_tried_again() -> None:
     cluster.settle()
     assert (cluster.condition("Stalled"), cluster.status.message) == (
         ("False", "Progressing"),
-        "Job flights-1c9e2f7a-1-train has no pods yet",
+        "Job flights-1c9e2f7a-1-train is being started",
     )
 
 

@@ -37,6 +37,8 @@ def misfit(gangs: Iterable[Gang], nodes: tuple[Node, ...]) -> str:
     for gang in gangs:
         asked = requests(gang.pod)
         admitted = admitting(gang.pod, nodes)
+        if not nodes:
+            return "the cluster has no nodes"
         if not admitted:
             return f"none of the {_counted(len(nodes), 'node')} admits the pods: see podTemplate"
         room = sum(holds(node, asked) for node in admitted)

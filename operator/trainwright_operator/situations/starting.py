@@ -14,6 +14,7 @@ from trainwright_operator.policies.draft import Draft
 from trainwright_operator.policies.fits import gangs, misfit
 from trainwright_operator.policies.phase import phase
 from trainwright_operator.policies.sizing import resolve
+from trainwright_operator.policies.waiting import being_started
 from trainwright_operator.situations import marks
 from trainwright_operator.situations.view import View
 
@@ -31,9 +32,8 @@ def to_create(view: View) -> Plan | None:
         draft.set(message=words)
         return Plan(status=draft.finish(phase))
     draft.change_attempt(create_time=times.written(view.now))
-    draft.set(message=None)
     draft.condition("Started", True, "Started", f"attempt {attempt.number}: {view.kind} {attempt.child}")
-    marks.waits(draft, "Starting", f"attempt {attempt.number}: {view.kind} {attempt.child}")
+    _wait(view, draft, attempt)
     blueprint = _blueprint(view, attempt)
     create = () if view.child is not None else (*supports(blueprint), child(blueprint))
     return Plan(create=create, status=draft.finish(phase))
@@ -48,12 +48,12 @@ def to_name(view: View) -> Plan | None:
     number = (view.attempt.number if view.attempt else 0) + 1
     attempt = Attempt(number=number, child=names.child_name(job.name, job.uid, number, spec.task), phase=spec.task)
     draft.add_attempt(attempt)
-    draft.set(start_time=draft.get("start_time") or times.written(view.now), resolved=resolved, message=None)
+    draft.set(start_time=draft.get("start_time") or times.written(view.now), resolved=resolved)
     draft.set(output=names.run_folder(spec.output, job.namespace, job.name, job.uid) if spec.output else None)
     draft.condition("Accepted", True, "Accepted", _sized(spec, resolved))
     if draft.holds("Suspended"):
         draft.condition("Suspended", False, "Resumed")
-    marks.waits(draft, "Starting", f"attempt {number}: {view.kind} {attempt.child}")
+    _wait(view, draft, attempt)
     _fits(view, draft, attempt, resolved)
     return Plan(status=draft.finish(phase))
 
@@ -63,6 +63,12 @@ def judge_capacity(view: View, draft: Draft, attempt: Attempt) -> None:
     resolved, verdict = view.job.status.resolved, view.job.verdict
     if resolved is not None and verdict is not None and verdict.spec is not None and not view.changed:
         _fits(view, draft, attempt, resolved)
+
+
+def _wait(view: View, draft: Draft, attempt: Attempt) -> None:
+    words = being_started(view.kind, attempt.child or "")
+    marks.waits(draft, "Starting", words)
+    draft.set(message=words)
 
 
 def _resolved(view: View) -> Resolved | Ask:
