@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import secrets
 from collections.abc import AsyncIterator, Mapping
@@ -18,6 +19,7 @@ from e2e.api.resource import NAMESPACES, Manifest, Resource
 MERGE = "application/merge-patch+json"
 APPLY = "application/apply-patch+yaml"
 LARGEST_EVENT = 2**23
+SECONDS_TO_CLOSE = 0.05
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,8 @@ class Api:
     ) -> None:
         if self._session is not None:
             await self._session.close()
+            # aiohttp closes TLS connections without waiting for their end.
+            await asyncio.sleep(SECONDS_TO_CLOSE)
 
     @property
     def session(self) -> aiohttp.ClientSession:
@@ -145,14 +149,26 @@ class Api:
         async with self.session.get(resource.path(namespace), params=query, timeout=limit) as response:
             if response.status >= 400:
                 raise ApiError.from_body(response.status, await response.read())
-            async for line in response.content:
-                event = json.loads(line)
-                if event["type"] == "ERROR":
-                    status: Mapping[str, Any] = event["object"]
-                    raise ApiError(status.get("code", 0), status.get("reason", ""), status.get("message", ""))
-                yield Change(event["type"], event["object"])
+            try:
+                async for line in response.content:
+                    yield _change(json.loads(line))
+            finally:
+                _abort(response)
 
     async def make_namespace(self, prefix: str = "test", labels: Mapping[str, str] | None = None) -> str:
         name = f"{prefix}-{secrets.token_hex(4)}"
         await self.create(NAMESPACES, {"metadata": {"name": name, "labels": dict(labels or {})}})
         return name
+
+
+def _change(event: Mapping[str, Any]) -> Change:
+    if event["type"] == "ERROR":
+        status: Mapping[str, Any] = event["object"]
+        raise ApiError(status.get("code", 0), status.get("reason", ""), status.get("message", ""))
+    return Change(event["type"], event["object"])
+
+
+def _abort(response: aiohttp.ClientResponse) -> None:
+    """Ends the connection at once: there may be no time for a good-bye."""
+    if response.connection is not None and response.connection.transport is not None:
+        response.connection.transport.abort()

@@ -1,0 +1,33 @@
+"""TrainingJobs for tests: small ones that every check admits."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from e2e.api import Manifest
+
+Kind = Literal["local", "gang", "ray"]
+KINDS: tuple[Kind, ...] = ("local", "gang", "ray")
+
+BACKENDS: Mapping[Kind, Mapping[str, Any]] = {
+    "local": {"type": "local"},
+    "gang": {"type": "horovod", "trainer": {"num_workers": 2}},
+    "ray": {"type": "ray", "trainer": {"num_workers": 2}},
+}
+SPEC: Mapping[str, Any] = {
+    "task": "train",
+    "dataset": "s3://data/flights.parquet",
+    "output": "s3://runs",
+    "config": {
+        "input_features": [{"name": "distance", "type": "number"}],
+        "output_features": [{"name": "late", "type": "binary"}],
+    },
+}
+
+
+def training_job(name: str, kind: Kind = "local", **spec: Any) -> Manifest:
+    """`kind` says what its children are: a Job, an indexed Job of two pods, or a RayJob with two workers."""
+    whole = {**copy.deepcopy(dict(SPEC)), "backend": copy.deepcopy(dict(BACKENDS[kind])), **spec}
+    return {"metadata": {"name": name}, "spec": whole}

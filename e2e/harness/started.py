@@ -1,0 +1,33 @@
+"""A job's first child as the operator builds it, made by hand: for tests that need no operator."""
+
+from __future__ import annotations
+
+from e2e.api import Api, Manifest, Resource
+from e2e.api.resource import JOBS, RAY_JOBS, TRAINING_JOBS
+from e2e.harness.jobs import Kind, training_job
+
+from trainwright_api.status import Resolved
+from trainwright_operator.children import builders
+from trainwright_operator.children.blueprint import Blueprint
+from trainwright_operator.settings import Settings
+from trainwright_operator.world.strip import read_job, strip_job
+from trainwright_operator.world.verdicts import judge
+
+
+async def started(api: Api, namespace: str, name: str, kind: Kind, attempt: int = 1) -> tuple[Resource, str]:
+    """Makes the job, where it is not there, and the child of an attempt; answers where the child is."""
+    job = await api.find(TRAINING_JOBS, name, namespace)
+    job = job or await api.create(TRAINING_JOBS, training_job(name, kind), namespace)
+    child = built(job, kind, attempt)
+    resource = RAY_JOBS if child["kind"] == "RayJob" else JOBS
+    made = await api.create(resource, child, namespace)
+    return resource, made["metadata"]["name"]
+
+
+def built(job: Manifest, kind: Kind, attempt: int) -> Manifest:
+    read = read_job(strip_job(job), judge)
+    assert read.verdict is not None
+    assert read.verdict.spec is not None, read.verdict.message
+    workers = 1 if kind == "local" else 2
+    resolved = Resolved(workers=workers, workers_per_pod=1, gpus=0)
+    return dict(builders.child(Blueprint(read, read.verdict.spec, attempt, "train", resolved, Settings())))

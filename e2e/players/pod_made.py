@@ -1,0 +1,48 @@
+"""A pod made from a template, as controllers make it."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+from e2e.api import Manifest
+from e2e.api.resource import Resource
+
+
+def from_template(
+    template: Manifest, name: str, owner: Manifest, labels: Mapping[str, str], annotations: Mapping[str, str]
+) -> Manifest:
+    metadata = template.get("metadata", {})
+    return {
+        "metadata": {
+            "name": name,
+            "namespace": owner["metadata"]["namespace"],
+            "labels": {**metadata.get("labels", {}), **labels},
+            "annotations": {**metadata.get("annotations", {}), **annotations},
+            "ownerReferences": [reference(owner)],
+        },
+        "spec": copy.deepcopy(template["spec"]),
+    }
+
+
+def reference(owner: Manifest) -> Manifest:
+    return {
+        "apiVersion": owner["apiVersion"],
+        "kind": owner["kind"],
+        "name": owner["metadata"]["name"],
+        "uid": owner["metadata"]["uid"],
+        "controller": True,
+        "blockOwnerDeletion": True,
+    }
+
+
+def suffix(*parts: Any) -> str:
+    """Five characters that are the same for the same parts: a pod whose creation was not answered is not made twice."""
+    return hashlib.sha256("/".join(map(str, parts)).encode()).hexdigest()[:5]
+
+
+def of(resource: Resource, seen: Manifest) -> Manifest:
+    """With apiVersion and kind, which the items of a list lack."""
+    return {"apiVersion": resource.api_version, "kind": resource.kind, **seen}

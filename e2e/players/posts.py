@@ -1,0 +1,42 @@
+"""What trainers post, written as the operator's endpoint writes it: its own field owner, always its whole set."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from e2e.api import Api, ApiError, Manifest
+from e2e.api.resource import TRAINING_JOBS
+from e2e.players.times import now
+
+from trainwright_api.messages import OutcomeMessage
+from trainwright_operator import names
+
+MANAGER = "trainwright-progress"
+
+
+class Posts:
+    def __init__(self, api: Api) -> None:
+        self._api = api
+        self._posted: dict[str, Manifest] = {}
+
+    async def outcome(self, pod: Manifest, outcome: OutcomeMessage) -> None:
+        told = outcome.model_dump(mode="json", by_alias=True, exclude_none=True)
+        words = {"outcome": told.pop("class"), "message": told.pop("line"), "postTime": now()}
+        await self._post(pod, "outcome", {**told, **words})
+
+    async def progress(self, pod: Manifest, **progress: Any) -> None:
+        """In the status' own words: summary, fraction, epoch, metrics …"""
+        await self._post(pod, "progress", {"updateTime": now(), **progress})
+
+    async def _post(self, pod: Manifest, section: str, posted: Manifest) -> None:
+        """A job that is gone, or is another one of the same name, gets nothing."""
+        labels, namespace = pod["metadata"]["labels"], pod["metadata"]["namespace"]
+        uid = labels[names.JOB_UID]
+        status = self._posted.setdefault(uid, {})
+        status[section] = {"attempt": int(labels[names.ATTEMPT]), **posted}
+        job = {"metadata": {"name": labels[names.JOB_NAME], "uid": uid}, "status": status}
+        try:
+            await self._api.apply(TRAINING_JOBS, job, MANAGER, namespace, "status")
+        except ApiError as error:
+            if error.code not in (404, 409):
+                raise

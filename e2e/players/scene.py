@@ -1,0 +1,42 @@
+"""What all players see and use."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
+
+from e2e.api import Api
+from e2e.api.resource import JOBS, NODES, PODS, RAY_CLUSTERS, RAY_JOBS, TRAINING_JOBS
+from e2e.players.mirror import Mirror
+from e2e.players.nodes import Nodes
+from e2e.players.posts import Posts
+from e2e.players.record import Record
+from e2e.players.scripts import Scripts
+
+
+@dataclass(frozen=True)
+class Scene:
+    api: Api
+    scripts: Scripts
+    training_jobs: Mirror
+    jobs: Mirror
+    ray_jobs: Mirror
+    ray_clusters: Mirror
+    pods: Mirror
+    nodes: Nodes
+    posts: Posts
+    record: Record
+
+    @classmethod
+    def of(cls, api: Api, namespace: str | None, scripts: Scripts) -> Self:
+        seen = [Mirror(api, resource, namespace) for resource in (TRAINING_JOBS, JOBS, RAY_JOBS, RAY_CLUSTERS, PODS)]
+        training_jobs, jobs, ray_jobs, ray_clusters, pods = seen
+        record = Record()
+        record.listen((jobs, ray_jobs), pods)
+        nodes = Nodes(api, Mirror(api, NODES, None), pods, prefix=f"{namespace}-" if namespace else "")
+        return cls(api, scripts, training_jobs, jobs, ray_jobs, ray_clusters, pods, nodes, Posts(api), record)
+
+    @property
+    def mirrors(self) -> Sequence[Mirror]:
+        return (self.training_jobs, self.nodes.mirror, self.pods, self.ray_clusters, self.jobs, self.ray_jobs)

@@ -1,0 +1,121 @@
+"""How one attempt goes, in the words of a test. Times are seconds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from e2e.api import Manifest
+
+from trainwright_api.messages import OutcomeMessage
+from trainwright_api.status import OutcomeClass
+from trainwright_operator import names
+
+Told = Literal["posted", "termination message", "exit code"]
+OF_EXIT_CODES: Mapping[int, OutcomeClass] = {2: "mistake", 3: "environment", 75: "stopped"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Script:
+    """What is the same for every end."""
+
+    after: float = 0.0
+    """How long the pods run before it happens."""
+    pending: float = 0.0
+    """How long they wait before they run."""
+    queued: float | None = None
+    """Kueue suspends the child for so long first."""
+    preempted: float | None = None
+    """Kueue suspends it again when it has been admitted for so long."""
+    terminating: float = 0.0
+    """How long a pod that is being deleted stays."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Succeed(Script):
+    told: Told = "posted"
+    test_scores: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fail(Script):
+    """The training ends with an exit code; a class, a line and a log come with it as `told` says."""
+
+    exit_code: int = 1
+    message: str = "it went wrong"
+    log: str = "the last log line"
+    told: Told = "posted"
+
+
+@dataclass(frozen=True, kw_only=True)
+class StopWhenAsked(Script):
+    """Runs until the operator has asked it to stop; then it takes `after` and ends with 75."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hang(Script):
+    """Runs for ever."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LoseHead(Script):
+    """The head's pod is gone from one moment to the next; of a Job, the first pod."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LoseNode(Script):
+    """The node under it dies: its pod is being deleted, and nobody confirms it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Preempt(Script):
+    """The scheduler takes its place for a more important pod."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evict(Script):
+    """The kubelet ends it, because its node is short of memory."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class NeverStart(Script):
+    reason: Literal["ImagePullBackOff", "Unschedulable"] = "Unschedulable"
+    message: str = "0/1 nodes are available: 1 Insufficient nvidia.com/gpu."
+
+
+@dataclass(frozen=True, kw_only=True)
+class Invalid(Script):
+    """KubeRay refuses the RayJob."""
+
+    message: str = "RayJob name should be no more than 47 characters"
+
+
+class Scripts:
+    """Which script an attempt follows: by the job's name, one after the other, the last one again and again."""
+
+    def __init__(self, default: Script | None = None) -> None:
+        self._default = default or Succeed()
+        self._by_job: dict[tuple[str, str], tuple[Script, ...]] = {}
+
+    def give(self, namespace: str, job: str, *scripts: Script) -> None:
+        self._by_job[namespace, job] = scripts
+
+    def of(self, child_or_pod: Manifest) -> Script:
+        labels = child_or_pod["metadata"].get("labels", {})
+        found = self._by_job.get((child_or_pod["metadata"]["namespace"], labels.get(names.JOB_NAME, "")))
+        attempt = int(labels.get(names.ATTEMPT, "1"))
+        return found[min(attempt, len(found)) - 1] if found else self._default
+
+
+def told(child_or_pod: Manifest, script: Script) -> OutcomeMessage:
+    """What the attempt's own process says of its end."""
+    attempt = int(child_or_pod["metadata"]["labels"][names.ATTEMPT])
+    match script:
+        case Succeed():
+            scores = dict(script.test_scores) or None
+            return OutcomeMessage(attempt=attempt, outcome="done", line="trained", test_scores=scores)
+        case Fail():
+            outcome = OF_EXIT_CODES.get(script.exit_code, "crash")
+            return OutcomeMessage(attempt=attempt, outcome=outcome, line=script.message, log_tail=script.log)
+    return OutcomeMessage(attempt=attempt, outcome="stopped", line="stopped on request")

@@ -1,0 +1,100 @@
+"""All players on one cluster, or in one namespace of it."""
+
+from __future__ import annotations
+
+import asyncio
+from types import TracebackType
+from typing import Self
+
+from e2e.api import Api, Manifest
+from e2e.players.job_controller import JobController
+from e2e.players.kubelet import Kubelet
+from e2e.players.kuberay import KubeRay
+from e2e.players.kueue import Kueue
+from e2e.players.loop import Loop
+from e2e.players.mirror import Listener, Mirror, job_uid, key_of
+from e2e.players.scene import Scene
+from e2e.players.scripts import Scripts
+
+
+class Stage:
+    """Plays inside its `async with` block. A player that cannot go on cancels the block and raises.
+
+    Without `pods` KubeRay only walks the statuses of RayJobs, as far as the script's times say: for a thousand jobs.
+    `kuberay_finalizer` puts KubeRay's finalizer on RayJobs, as the real one does.
+    """
+
+    def __init__(
+        self,
+        api: Api,
+        namespace: str | None = None,
+        scripts: Scripts | None = None,
+        *,
+        pods: bool = True,
+        kuberay_finalizer: bool = False,
+    ) -> None:
+        self.scene = scene = Scene.of(api, namespace, scripts or Scripts())
+        self.scripts, self.record, self.posts, self.nodes = scene.scripts, scene.record, scene.posts, scene.nodes
+        self.kubelet = Kubelet(scene)
+        self._job_controller, self._kueue = JobController(scene), Kueue(scene)
+        self._kuberay = KubeRay(scene, pods=pods, finalizer=kuberay_finalizer)
+        self._loops = self._wired()
+        self._group = asyncio.TaskGroup()
+        self._watching: list[asyncio.Task[None]] = []
+
+    async def __aenter__(self) -> Self:
+        await self._group.__aenter__()
+        self._watching = [self._group.create_task(mirror.run()) for mirror in self.scene.mirrors]
+        for loop in self._loops:
+            self._group.create_task(loop.run())
+        for mirror in self.scene.mirrors:
+            await mirror.synced.wait()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for task in self._watching:
+            task.cancel()
+        for loop in self._loops:
+            loop.stop()
+        cancelled = isinstance(error, asyncio.CancelledError)
+        # The block's own error goes on as it is; a player's has cancelled the block, and the group tells it.
+        await self._group.__aexit__(*((kind, error, trace) if cancelled else (None, None, None)))
+        await self.nodes.remove_all()
+
+    def _wired(self) -> list[Loop]:
+        """Which change makes whom look at what."""
+        scene = self.scene
+        jobs, ray_jobs = Loop(self._job_controller.look), Loop(self._kuberay.look)
+        pods, queued = Loop(self.kubelet.look), Loop(self._kueue.look)
+        scene.jobs.listeners += [_itself(jobs), _itself(queued), _owner(ray_jobs)]
+        scene.ray_jobs.listeners += [_itself(ray_jobs), _itself(queued)]
+        scene.pods.listeners += [_itself(pods), _owner(jobs), _related(scene.ray_jobs, ray_jobs)]
+        # A submitter waits for the head, and a trainer is told to stop.
+        scene.pods.listeners.append(_related(scene.pods, pods))
+        scene.training_jobs.listeners.append(_related(scene.pods, pods))
+        scene.ray_clusters.listeners.append(_owner(ray_jobs))
+        return [jobs, ray_jobs, pods, queued]
+
+
+def _itself(loop: Loop) -> Listener:
+    return lambda _, seen: loop.wake(key_of(seen))
+
+
+def _owner(loop: Loop) -> Listener:
+    def woken(_: str, seen: Manifest) -> None:
+        for owner in seen["metadata"].get("ownerReferences", ()):
+            loop.wake((seen["metadata"]["namespace"], owner["name"]))
+
+    return woken
+
+
+def _related(mirror: Mirror, loop: Loop) -> Listener:
+    """Whatever works for the same TrainingJob."""
+
+    def woken(_: str, seen: Manifest) -> None:
+        for other in mirror.related_to(job_uid(seen) or seen["metadata"]["uid"]):
+            loop.wake(key_of(other))
+
+    return woken
