@@ -17,7 +17,7 @@ from trainwright_operator.observed import Job
 from trainwright_operator.settings import Settings
 
 SHARES_OF_RAY_ITSELF = ("memory", "object_store_memory")
-"""Shares that Ray counts in bytes, beside CPU and GPU. Every other word is a custom resource."""
+"""Shares in bytes, which Ray finds on a node by itself. Every word that is not CPU or GPU either is a custom resource."""
 
 
 @dataclass(frozen=True)
@@ -100,11 +100,6 @@ class Blueprint:
     def gpus_per_pod(self) -> int:
         """Whole ones: Kubernetes does not share them. Workers with half a GPU each share one within a pod."""
         return math.ceil(self._per_pod("GPU"))
-
-    @property
-    def memory_per_pod(self) -> int:
-        """Bytes that `resources_per_worker` asks for, 0 where it does not."""
-        return math.ceil(self._per_pod("memory"))
 
     @property
     def custom_resources_per_pod(self) -> Mapping[str, float]:

@@ -28,8 +28,6 @@ def of_workers(blueprint: Blueprint) -> dict[str, str]:
         "num-cpus": str(max(1, math.ceil(blueprint.cpus_per_pod))),
         "num-gpus": str(blueprint.gpus_per_pod),
     }
-    if blueprint.memory_per_pod:
-        params["memory"] = str(blueprint.memory_per_pod)
     if blueprint.custom_resources_per_pod:
         params["resources"] = quoted(blueprint.custom_resources_per_pod)
     return params

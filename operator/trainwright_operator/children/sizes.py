@@ -40,10 +40,9 @@ def threads(blueprint: Blueprint, resources: Mapping[str, Any]) -> int:
 
 
 def _own(blueprint: Blueprint) -> dict[str, Any]:
-    requests = {"cpu": _cores(blueprint.cpus_per_pod), "memory": _bytes(blueprint.memory_per_pod)}
-    gpus = blueprint.gpus_per_pod
+    cpus, gpus = _cores(blueprint.cpus_per_pod), blueprint.gpus_per_pod
     return {
-        "requests": {name: text for name, text in requests.items() if text},
+        "requests": {"cpu": cpus} if cpus else {},
         "limits": {blueprint.spec.gpu_resource_name: str(gpus)} if gpus else {},
     }
 
@@ -53,7 +52,3 @@ def _cores(cpus: float) -> str:
     if milli % 1000:
         return f"{milli}m"
     return str(milli // 1000) if milli else ""
-
-
-def _bytes(memory: int) -> str:
-    return str(memory) if memory else ""

@@ -1,0 +1,102 @@
+"""Blueprints to build from: a good job, and what a test changes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from trainwright_api.job import TrainingJobSpec
+from trainwright_api.status import Resolved, TrainingJobStatus
+from trainwright_operator.children import Blueprint, child, supports
+from trainwright_operator.observed import Job
+from trainwright_operator.settings import Settings
+
+UID = "1c9e2f7a-0000-4000-8000-000000000000"
+SETTINGS = Settings(progress_url="https://trainwright.ops:9443/", unreachable_seconds=20)
+SPEC: Mapping[str, Any] = {
+    "dataset": "s3://data/flights.parquet",
+    "output": "s3://runs",
+    "config": {
+        "input_features": [{"name": "distance", "type": "number"}],
+        "output_features": [{"name": "late", "type": "binary"}],
+    },
+}
+BACKENDS = ("local", "ray", "deepspeed", "horovod")
+
+
+def job(name: str = "flights", uid: str = UID, **status: Any) -> Job:
+    return Job(
+        namespace="teams",
+        name=name,
+        uid=uid,
+        generation=1,
+        resource_version="7",
+        created=datetime(2026, 11, 21, tzinfo=UTC),
+        deleting=False,
+        suspend=False,
+        ttl_seconds=None,
+        ttl_policy="DeleteChildren",
+        verdict=None,
+        status=TrainingJobStatus(**status),
+    )
+
+
+def blueprint(
+    backend: str = "local",
+    *,
+    owner: Job | None = None,
+    attempt: int = 1,
+    phase: str = "train",
+    resolved: Resolved | None = None,
+    settings: Settings = SETTINGS,
+    ca: str = "PEM",
+    trainer: Mapping[str, Any] | None = None,
+    backend_keys: Mapping[str, Any] | None = None,
+    **spec: Any,
+) -> Blueprint:
+    """`spec` replaces keys of a good job's; `trainer` and `backend_keys` stand below `backend`."""
+    section = {"type": backend, **({"trainer": trainer} if trainer else {}), **(backend_keys or {})}
+    whole = TrainingJobSpec.model_validate({**SPEC, "backend": section, **spec})
+    found = resolved or Resolved(workers=1, workers_per_pod=1, gpus=0, seed=42, image="trainwright:1")
+    return Blueprint(owner or job(), whole, attempt, phase, found, settings, ca)
+
+
+def sized(workers: int, per_pod: int = 1, gpus: int = 0) -> Resolved:
+    return Resolved(workers=workers, workers_per_pod=per_pod, gpus=gpus, seed=42, image="trainwright:1")
+
+
+def templates(made: Blueprint) -> dict[str, dict[str, Any]]:
+    """The templates of all pods that a child makes, by their role."""
+    spec = child(made)["spec"]
+    if "template" in spec:
+        return {"trainer": spec["template"]}
+    cluster = spec["rayClusterSpec"]
+    return {
+        "submitter": spec["submitterPodTemplate"],
+        "head": cluster["headGroupSpec"]["template"],
+        "worker": cluster["workerGroupSpecs"][0]["template"],
+    }
+
+
+def trainers(made: Blueprint) -> dict[str, dict[str, Any]]:
+    """The same without the submitter's, which has nothing of the job's."""
+    return {role: template for role, template in templates(made).items() if role != "submitter"}
+
+
+def container(template: Mapping[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = template["spec"]["containers"][0]
+    return found
+
+
+def env(template: Mapping[str, Any]) -> dict[str, Any]:
+    return {item["name"]: item.get("value", item.get("valueFrom")) for item in container(template)["env"]}
+
+
+def mounts(template: Mapping[str, Any]) -> dict[str, str]:
+    """The names of volumes by the path where they are mounted."""
+    return {item["mountPath"]: item["name"] for item in container(template).get("volumeMounts", ())}
+
+
+def support(made: Blueprint, kind: str) -> dict[str, Any]:
+    return next(dict(manifest) for manifest in supports(made) if manifest["kind"] == kind)

@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+import pytest
+
+from trainwright_operator.children import child, clean_up, kind_of, supports
+
+from .blueprints import BACKENDS, blueprint, job
+
+
+@pytest.mark.parametrize(
+    ("backend", "kinds"),
+    [
+        ("local", ["ConfigMap"]),
+        ("ray", ["ConfigMap", "NetworkPolicy"]),
+        ("deepspeed", ["ConfigMap", "Service"]),
+        ("horovod", ["ConfigMap", "Service"]),
+    ],
+)
+def test_a_backend_has_its_supports(backend: str, kinds: list[str]) -> None:
+    assert [manifest["kind"] for manifest in supports(blueprint(backend))] == kinds
+    with_keys = blueprint(backend, backend_keys={"cache_credentials": {"key": "x"}})
+    assert [manifest["kind"] for manifest in supports(with_keys)] == ["Secret", *kinds]
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_the_kind_is_known_without_building(backend: str) -> None:
+    assert child(blueprint(backend))["kind"] == kind_of(backend)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_later_attempts_share_the_supports(backend: str) -> None:
+    assert supports(blueprint(backend, attempt=1)) == supports(blueprint(backend, attempt=2, phase="evaluate"))
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_cleaning_up_deletes_all_that_was_built(backend: str) -> None:
+    made = blueprint(backend, attempt=4, backend_keys={"cache_credentials": {"key": "x"}})
+    finished = job(child=made.name)
+    deleted = {(found.kind, found.namespace, found.name) for found in clean_up(finished)}
+    built = (*supports(made), child(made))
+    assert {(found["kind"], "teams", found["metadata"]["name"]) for found in built} <= deleted
+
+
+def test_a_job_that_started_nothing_leaves_no_child() -> None:
+    assert {found.kind for found in clean_up(job())} == {"Secret", "ConfigMap", "NetworkPolicy", "Service"}

@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from trainwright_api.status import Resolved
+from trainwright_api.yaml import loads
+from trainwright_operator.children import Blueprint
+from trainwright_operator.children.config import job_document
+
+from .blueprints import BACKENDS, blueprint, sized, support
+
+OPERATORS_OWN: dict[str, Any] = {
+    "image": "mine:1",
+    "podTemplate": {"env": [{"name": "PASSWORD", "value": "hunter2"}]},
+    "credentials": {"secretName": "keys"},
+    "queueName": "gpus",
+    "backoffLimit": 1,
+    "ttlSecondsAfterFinished": 5,
+    "suspend": False,
+}
+
+
+def spec_of(made: Blueprint) -> dict[str, Any]:
+    found: dict[str, Any] = job_document(made)["spec"]
+    return found
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_the_file_is_a_job_that_the_trainer_reads(backend: str) -> None:
+    made = blueprint(backend, backend_keys={"cache_credentials": {"key": "x"}}, **OPERATORS_OWN)
+    read = loads(support(made, "ConfigMap")["data"]["job.yaml"], "job.yaml").job
+    assert (read.metadata.name, read.metadata.namespace) == ("flights", "teams")
+    assert read.spec.config == made.spec.config
+    assert read.spec.backend.type == backend
+
+
+def test_the_operators_own_stays_with_the_operator() -> None:
+    assert not set(OPERATORS_OWN) & set(spec_of(blueprint(**OPERATORS_OWN)))
+
+
+def test_what_was_resolved_is_written_in_where_the_file_leaves_it_open() -> None:
+    resolved = Resolved(workers=8, workers_per_pod=4, gpus=8, seed=7, strategy="fsdp")
+    spec = spec_of(blueprint("ray", resolved=resolved, trainer={"max_retries": 1}))
+    assert (spec["seed"], spec["workersPerPod"]) == (7, 4)
+    assert spec["backend"]["trainer"] == {
+        "max_retries": 1,
+        "strategy": "fsdp",
+        "use_gpu": True,
+        "num_workers": 8,
+        "resources_per_worker": {"CPU": 1, "GPU": 1},
+    }
+
+
+def test_what_the_file_says_stays() -> None:
+    trainer = {
+        "strategy": "ddp",
+        "use_gpu": False,
+        "num_workers": {"min": 1, "max": 4},
+        "resources_per_worker": {"CPU": 2},
+    }
+    spec = spec_of(blueprint("ray", resolved=sized(3), trainer=trainer))
+    assert spec["backend"]["trainer"] == trainer
+
+
+def test_null_in_the_file_is_open_too() -> None:
+    spec = spec_of(blueprint("ray", resolved=sized(3), trainer={"use_gpu": None, "num_workers": None}))
+    assert (spec["backend"]["trainer"]["use_gpu"], spec["backend"]["trainer"]["num_workers"]) == (False, 3)
+
+
+def test_local_has_no_trainer_section() -> None:
+    assert spec_of(blueprint("local"))["backend"] == {"type": "local"}
+
+
+def test_dictionaries_of_keys_become_paths() -> None:
+    keys = {
+        "cache_credentials": {"key": "CANARY"},
+        "credentials": {"datasets": {"key": "CANARY"}, "artifacts": "/etc/trainwright/credentials/a.json"},
+    }
+    backend = spec_of(blueprint(backend_keys=keys))["backend"]
+    assert backend["cache_credentials"] == "/etc/trainwright/cache-credentials/cache_credentials.json"
+    assert backend["credentials"] == {
+        "datasets": "/etc/trainwright/cache-credentials/datasets.json",
+        "artifacts": "/etc/trainwright/credentials/a.json",
+    }
+
+
+def test_a_path_of_keys_stays_a_path() -> None:
+    path = "/etc/trainwright/credentials/cache.json"
+    assert spec_of(blueprint(backend_keys={"cache_credentials": path}))["backend"]["cache_credentials"] == path
+
+
+def test_the_certificate_authority_lies_beside_the_job_where_there_is_one() -> None:
+    assert support(blueprint(ca="PEM"), "ConfigMap")["data"]["ca.crt"] == "PEM"
+    assert list(support(blueprint(ca=""), "ConfigMap")["data"]) == ["job.yaml"]
+
+
+def test_it_never_changes() -> None:
+    assert support(blueprint(), "ConfigMap")["immutable"] is True
+
+
+def test_a_job_that_is_large_still_fits() -> None:
+    features = [{"name": f"column {index}", "type": "number"} for index in range(9000)]
+    config = {"input_features": features, "output_features": [{"name": "late", "type": "binary"}]}
+    made = blueprint(config=config)
+    text = support(made, "ConfigMap")["data"]["job.yaml"]
+    assert text.count("\n") == 1
+    assert len(text) < len(json.dumps(job_document(made), indent=2)) / 2
+    assert json.loads(text) == job_document(made)

@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+from copy import deepcopy
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from trainwright_operator.children import child, kind_of, read_child
+
+from .blueprints import BACKENDS, UID, blueprint
+
+
+def stored(backend: str, **changes: Any) -> dict[str, Any]:
+    """A child as the API server has it."""
+    raw = deepcopy(dict(child(blueprint(backend, **changes))))
+    raw["metadata"] |= {"uid": "u-1", "creationTimestamp": "2026-11-21T12:00:00Z"}
+    return raw
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("named", [True, False])
+def test_what_is_built_is_read_again(backend: str, named: bool) -> None:
+    raw = stored(backend, attempt=12, phase="evaluate")
+    if not named:  # as in the items of a list
+        del raw["kind"], raw["apiVersion"]
+    found = read_child(raw)
+    assert found is not None
+    assert (found.kind, found.namespace, found.uid, found.job_uid) == (kind_of(backend), "teams", "u-1", UID)
+    assert (found.name, found.attempt, found.phase) == ("flights-1c9e2f7a-12-evaluate", 12, "evaluate")
+    assert (found.state, found.deleting) == ("pending", False)
+    assert found.created == datetime(2026, 11, 21, 12, tzinfo=UTC)
+
+
+def test_labels_that_a_hand_has_changed_mislead_nobody() -> None:
+    raw = stored("local", attempt=2)
+    raw["metadata"]["labels"] = {"trainwright.dev/attempt": "7", "trainwright.dev/job-uid": "other"}
+    found = read_child(raw)
+    assert found is not None
+    assert (found.attempt, found.job_uid) == (2, UID)
+
+
+def test_a_child_of_another_name_is_read_by_its_labels() -> None:
+    raw = stored("local", attempt=2)
+    raw["metadata"]["name"] = "copied"
+    found = read_child(raw)
+    assert found is not None
+    assert (found.attempt, found.phase) == (2, "train")
+
+
+@pytest.mark.parametrize(
+    "owners",
+    [
+        None,
+        [],
+        [{"apiVersion": "ray.io/v1", "kind": "RayJob", "uid": "r", "controller": True}],
+        [{"apiVersion": "trainwright.dev/v1alpha1", "kind": "TrainingJob", "uid": UID}],
+        [{"apiVersion": "elsewhere.dev/v1", "kind": "TrainingJob", "uid": UID, "controller": True}],
+    ],
+    ids=["no owners", "empty", "KubeRay's submitter", "not its controller", "another group"],
+)
+def test_what_no_job_controls_is_not_ours(owners: Any) -> None:
+    raw = stored("local")
+    raw["metadata"]["ownerReferences"] = owners
+    assert read_child(raw) is None
+
+
+def test_another_kind_is_not_ours() -> None:
+    assert read_child({**stored("local"), "kind": "ConfigMap"}) is None
+
+
+def test_one_that_is_being_deleted_says_so() -> None:
+    raw = stored("ray")
+    raw["metadata"]["deletionTimestamp"] = "2026-11-21T13:00:00Z"
+    found = read_child(raw)
+    assert found is not None
+    assert found.deleting

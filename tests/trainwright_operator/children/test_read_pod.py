@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from trainwright_operator.children import read_pod
+from trainwright_operator.observed import Pod
+
+from .blueprints import UID
+
+RAN = "2026-11-21T12:00:00Z"
+LABELS = {"trainwright.dev/job-uid": UID, "trainwright.dev/attempt": "3"}
+
+
+def pod(status: Any = None, **metadata: Any) -> Pod:
+    raw = {
+        "metadata": {"name": "flights-0", "namespace": "teams", "uid": "p-1", "labels": LABELS, **metadata},
+        "spec": {"nodeName": "gpu-7"},
+        "status": status,
+    }
+    found = read_pod(raw)
+    assert found is not None
+    return found
+
+
+def ended(name: str = "trainer", **state: Any) -> dict[str, Any]:
+    return {"containerStatuses": [{"name": name, "state": {"terminated": {"startedAt": RAN, **state}}}]}
+
+
+def waiting(reason: str, message: str = "", key: str = "containerStatuses") -> dict[str, Any]:
+    return {key: [{"name": "trainer", "state": {"waiting": {"reason": reason, "message": message}}}]}
+
+
+def condition(kind: str, status: str = "True", **more: str) -> dict[str, Any]:
+    return {"conditions": [{"type": kind, "status": status, **more}]}
+
+
+def test_whose_it_is() -> None:
+    found = pod({"phase": "Running"})
+    assert (found.namespace, found.name, found.uid, found.node) == ("teams", "flights-0", "p-1", "gpu-7")
+    assert (found.job_uid, found.attempt, found.phase) == (UID, 3, "Running")
+
+
+@pytest.mark.parametrize("labels", [None, {}, {"trainwright.dev/job-uid": 5}, {"app": "other"}])
+def test_a_pod_of_no_job_is_none_of_ours(labels: Any) -> None:
+    assert read_pod({"metadata": {"name": "x", "labels": labels}}) is None
+
+
+def test_a_new_one_is_pending() -> None:
+    assert (pod().phase, pod().ready, pod().started) == ("Pending", False, None)
+
+
+def test_it_is_ready_where_the_condition_holds() -> None:
+    assert pod(condition("Ready")).ready
+    assert not pod(condition("Ready", "False")).ready
+
+
+def test_its_grace_period_ends_at_its_deletion_time() -> None:
+    assert pod(deletionTimestamp=RAN).deletion_time == datetime(2026, 11, 21, 12, tzinfo=UTC)
+
+
+def test_the_training_container_says_how_it_ended() -> None:
+    found = pod({"phase": "Failed", **ended(exitCode=3, message='{"outcome": "environment"}', reason="Error")})
+    assert (found.exit_code, found.termination_message) == (3, '{"outcome": "environment"}')
+    assert (found.reason, found.ended) == ("Error", True)
+    assert found.started == datetime(2026, 11, 21, 12, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("container", ["ray", "submitter", "wait-gcs-ready"])
+def test_exit_codes_of_rays_own_containers_mean_other_things(container: str) -> None:
+    found = pod(ended(container, exitCode=1, message="the last line"))
+    assert (found.exit_code, found.termination_message) == (None, "the last line")
+
+
+def test_a_good_end_needs_no_reason() -> None:
+    assert pod(ended(exitCode=0, reason="Completed")).reason == ""
+
+
+def test_the_kubelets_reason_comes_before_the_containers() -> None:
+    assert pod(ended(exitCode=137, reason="OOMKilled")).reason == "OOMKilled"
+    assert pod({"reason": "Evicted", **ended(exitCode=137, reason="Error")}).reason == "Evicted"
+
+
+def test_a_disruption_is_named() -> None:
+    assert pod(condition("DisruptionTarget", reason="PreemptionByScheduler")).disrupted == "PreemptionByScheduler"
+    assert pod(condition("DisruptionTarget", "False", reason="PreemptionByScheduler")).disrupted == ""
+
+
+def test_why_it_does_not_start() -> None:
+    assert pod(waiting("ImagePullBackOff", "no such image")).waiting == "ImagePullBackOff: no such image"
+    assert pod(waiting("CreateContainerConfigError")).waiting == "CreateContainerConfigError"
+    assert pod(waiting("ErrImagePull", key="initContainerStatuses")).waiting == "ErrImagePull"
+    assert pod(waiting("ContainerCreating")).waiting == ""
+    assert pod(waiting("PodInitializing")).waiting == ""
+
+
+def test_why_no_node_takes_it() -> None:
+    words = "0/3 nodes are available: 3 Insufficient nvidia.com/gpu."
+    assert pod(condition("PodScheduled", "False", reason="Unschedulable", message=words)).unschedulable == words
+    assert pod(condition("PodScheduled", "False", reason="SchedulingGated", message="gate")).unschedulable == ""
+
+
+def test_it_started_when_its_container_ran() -> None:
+    running = {"containerStatuses": [{"name": "ray", "state": {"running": {"startedAt": RAN}}}]}
+    assert pod(running).started == datetime(2026, 11, 21, 12, tzinfo=UTC)
+    prepares = {"initContainerStatuses": [{"name": "wait", "state": {"running": {"startedAt": RAN}}}]}
+    assert pod(prepares).started is None
