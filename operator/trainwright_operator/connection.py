@@ -32,7 +32,7 @@ class Connection:
         # The client counts its requests itself: a limit here would also count the watches, which stay open.
         configuration.connection_pool_maxsize = 0
         self._configuration = configuration
-        self._rest = RESTClientObject(configuration)
+        self._rest = _Once(configuration)
         self._refreshing: asyncio.Task[None] | None = None
 
     @classmethod
@@ -81,3 +81,11 @@ class Connection:
         headers = {"Accept": "application/json", "Accept-Encoding": "identity", "Content-Type": content_type}
         token = await self._configuration.get_api_key_with_prefix("BearerToken", alias="authorization")
         return {**headers, "Authorization": token.strip()} if token else headers
+
+
+class _Once(RESTClientObject):
+    def _create_pool_manager(self) -> aiohttp.ClientSession:
+        """aiohttp sends a GET, PUT or DELETE again by itself when its connection breaks, and has no setting for it."""
+        session = super()._create_pool_manager()
+        session._retry_connection = False
+        return session

@@ -116,13 +116,14 @@ def test_a_refusal_says_why() -> None:
     [hang, reset, cut(b'{"kind":'), answer(b'{"kind":'), answer(b"[]"), answer(b"<html>")],
     ids=["hang", "reset", "cut", "half", "list", "html"],
 )
-@pytest.mark.parametrize("method", ["POST", "PATCH"])
-def test_no_readable_answer_is_unreachable_and_a_write_is_not_tried_again(fault: Any, method: str) -> None:
+@pytest.mark.parametrize("method", ["GET", "POST", "PATCH", "PUT", "DELETE"])
+def test_no_readable_answer_is_unreachable_and_nothing_is_tried_again(fault: Any, method: str) -> None:
     async def story(server: ApiServer, client: Client) -> None:
-        server.answers = [fault]
+        server.answers = [answer({}), fault]
+        await client.request("GET", "/version")
         with pytest.raises(Unreachable):
-            await client.request(method, "/api/v1/namespaces/team/configmaps", body={})
-        assert len(server.requests) == 1
+            await client.request(method, "/api/v1/namespaces/team/configmaps")
+        assert len(server.requests) == 2
 
     told(story, timeout=0.2)
 
