@@ -37,28 +37,38 @@ def read_report(body: bytes) -> Report:
 
 
 def _validated(data: Any) -> Report:
-    try:
-        return Report.model_validate(data)
-    except ValidationError as error:
-        wrong = lines(error)
+    """Every round takes something out, or ends."""
+    while True:
+        try:
+            return Report.model_validate(data)
+        except ValidationError as error:
+            _leave_out(data, lines(error))
+
+
+def _leave_out(data: Any, wrong: list[tuple[Location, str]]) -> None:
+    """Raises ValueError for what cannot be spared."""
+    gone: set[Location] = set()
     for location, message in wrong:
-        if not _left_out(data, location):
+        if any(location[:length] in gone for length in range(len(location) + 1)):
+            continue
+        out = _spared(data, location)
+        if out is None:
             raise ValueError(f"{dotted(location)}: {message}" if location else message)
-    return Report.model_validate(data)
+        gone.add(out)
 
 
-def _left_out(data: Any, location: Location) -> bool:
-    """Takes what is wrong out of `data`; what lacks something goes as a whole. False where it cannot be spared."""
+def _spared(data: Any, location: Location) -> Location | None:
+    """Takes what is wrong out of `data` and says what that was: where something is missing, what it is missing in."""
     if location in _NEEDED:
-        return False
+        return None
     *parents, last = location
     holder = data
     for key in parents:
-        holder = holder.get(key, {}) if isinstance(holder, dict) else {}
+        holder = holder.get(key) if isinstance(holder, dict) else None
     if isinstance(holder, dict) and last in holder:
         del holder[last]
-        return True
-    return _left_out(data, tuple(parents))
+        return location
+    return _spared(data, tuple(parents))
 
 
 def _within_bounds(data: Any) -> Any:

@@ -1,0 +1,209 @@
+"""An API server of dictionaries, and the whole server over real TLS on the loopback."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import ssl
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import aiohttp
+import pytest
+
+from trainwright_operator.errors import ApiError
+from trainwright_operator.server.admission import Admission
+from trainwright_operator.server.app import application, serving
+from trainwright_operator.server.health import Health
+from trainwright_operator.server.identity import Reviews
+from trainwright_operator.server.keeper import Keeper
+from trainwright_operator.server.metrics import Metrics
+from trainwright_operator.server.progress import ProgressEndpoint
+from trainwright_operator.settings import Settings
+
+NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
+
+
+class FakeApi:
+    """Holds objects by path. Writes need the newest resourceVersion, as with the real one."""
+
+    def __init__(self) -> None:
+        self.objects: dict[str, dict[str, Any]] = {}
+        self.requests: list[tuple[str, str, Any]] = []
+        self.tokens: dict[str, Mapping[str, Any]] = {}
+        """Token → the status of its review."""
+        self.failures: list[ApiError] = []
+        """Raised by the next requests."""
+        self.before: Callable[[str, str], object] = lambda _method, _path: None
+        """Called before every request: somebody else may write then."""
+        self._versions = 0
+
+    def put(self, path: str, found: Mapping[str, Any]) -> dict[str, Any]:
+        self._versions += 1
+        stored = copy.deepcopy(dict(found))
+        stored["metadata"] = {**stored.get("metadata", {}), "resourceVersion": str(self._versions)}
+        self.objects[path] = stored
+        return copy.deepcopy(stored)
+
+    def methods(self) -> list[str]:
+        return [method for method, _, _ in self.requests]
+
+    async def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, str] | None = None,  # noqa: ARG002
+        body: Any = None,
+        content_type: str = "application/json",
+    ) -> dict[str, Any]:
+        await asyncio.sleep(0)
+        self.before(method, path)
+        self.requests.append((method, path, copy.deepcopy(body)))
+        if self.failures:
+            raise self.failures.pop(0)
+        if path.endswith("/tokenreviews"):
+            return {"status": self.tokens.get(body["spec"]["token"], {"error": "no such token"})}
+        if method == "POST":
+            return self._created(f"{path}/{body['metadata']['name']}", body)
+        target = path.removesuffix("/status")
+        if target not in self.objects:
+            raise ApiError(404, "NotFound", f"{path} not found")
+        return self._of_one(method, target, body, content_type)
+
+    def _created(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
+        if path in self.objects:
+            raise ApiError(409, "AlreadyExists", f"{path} already exists")
+        return self.put(path, body)
+
+    def _of_one(self, method: str, path: str, body: Any, content_type: str) -> dict[str, Any]:
+        found = self.objects[path]
+        if method == "GET":
+            return copy.deepcopy(found)
+        if content_type == "application/json-patch+json":
+            for operation in body:
+                _patch(found, operation)
+            return self.put(path, found)
+        if body["metadata"]["resourceVersion"] != found["metadata"]["resourceVersion"]:
+            raise ApiError(409, "Conflict", "the object has been modified")
+        return self.put(path, body if method == "PUT" else {**found, "status": _applied(found, body)})
+
+
+def _applied(found: Mapping[str, Any], body: Mapping[str, Any]) -> dict[str, Any]:
+    """Of one field owner's apply: what it does not name of its own goes."""
+    theirs = {key: value for key, value in found.get("status", {}).items() if key not in ("progress", "outcome")}
+    new = dict(body["status"])
+    return {**theirs, **new, "resolved": {**theirs.get("resolved", {}), **new.pop("resolved", {})}}
+
+
+def _patch(found: dict[str, Any], operation: Mapping[str, str]) -> None:
+    *parents, last = operation["path"].strip("/").split("/")
+    holder: Any = found
+    for key in parents:
+        holder = holder[int(key)] if isinstance(holder, list) else holder[key]
+    if operation["op"] == "test":
+        assert holder[last] == operation["value"]
+    else:
+        holder[last] = operation["value"]
+
+
+@dataclass
+class Clock:
+    """Stands until it is moved."""
+
+    now: datetime = NOON
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    def seconds(self) -> float:
+        return self.now.timestamp()
+
+    def pass_by(self, **time: float) -> None:
+        self.now += timedelta(**time)
+
+
+@dataclass
+class FakeVitals:
+    leading: bool = True
+    silences: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass
+class Place:
+    """The parts of one operator's server, and a client that trusts it."""
+
+    api: FakeApi
+    clock: Clock
+    settings: Settings
+    vitals: FakeVitals = field(default_factory=FakeVitals)
+    metrics: Metrics = field(default_factory=Metrics)
+    naps: list[float] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.keeper = Keeper(self.api, self.settings, self.clock)
+
+    def application(self) -> aiohttp.web.Application:
+        progress = ProgressEndpoint(
+            self.api,
+            Reviews(self.api, self.clock.seconds),
+            self.metrics,
+            interval=self.settings.progress_interval,
+            now=self.clock,
+            sleep=self._nap,
+        )
+        health = Health(self.vitals, self.settings.stale_after, lambda: self.keeper.loaded)
+        return application(admission=Admission(self.metrics), progress=progress, metrics=self.metrics, health=health)
+
+    async def _nap(self, seconds: float) -> None:
+        self.naps.append(seconds)
+
+    @asynccontextmanager
+    async def client(self) -> AsyncIterator[aiohttp.ClientSession]:
+        """A session with the server, which runs while the block does."""
+        await self.keeper.refresh(leading=True)
+        async with (
+            serving(self.application(), self.keeper.context, 0, "127.0.0.1") as port,
+            aiohttp.ClientSession(f"https://localhost:{port}", connector=connector(self.keeper.bundle)) as session,
+        ):
+            yield session
+
+
+def connector(bundle: str) -> aiohttp.TCPConnector:
+    return aiohttp.TCPConnector(ssl=ssl.create_default_context(cadata=bundle), force_close=True)
+
+
+@pytest.fixture
+def clock() -> Clock:
+    # TLS looks at the machine's own clock, so certificates have to be of today.
+    return Clock(datetime.now(UTC).replace(microsecond=0))
+
+
+@pytest.fixture
+def api() -> FakeApi:
+    return FakeApi()
+
+
+@pytest.fixture
+def place(api: FakeApi, clock: Clock) -> Place:
+    return Place(api, clock, Settings(progress_url="https://trainwright.trainwright.svc:9443"))
+
+
+@pytest.fixture
+def another(place: Place) -> Callable[[], Place]:
+    """A second operator pod of the same cluster."""
+    return lambda: Place(place.api, place.clock, place.settings)
+
+
+@pytest.fixture
+def talk(place: Place) -> Callable[[Callable[[aiohttp.ClientSession], Awaitable[Any]]], Any]:
+    """Runs a conversation with the server and gives what it gives."""
+
+    async def held(conversation: Callable[[aiohttp.ClientSession], Awaitable[Any]]) -> Any:
+        async with place.client() as session:
+            return await conversation(session)
+
+    return lambda conversation: asyncio.run(held(conversation))

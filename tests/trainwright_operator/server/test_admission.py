@@ -1,0 +1,195 @@
+"""The webhook: the words of `validate`, what an update may change, and garbage."""
+
+from __future__ import annotations
+
+import copy
+import io
+import json
+from typing import Any
+
+import pytest
+
+from trainwright_api.cluster import judge
+from trainwright_operator.server.admission import respond
+
+JOB: dict[str, Any] = {
+    "apiVersion": "trainwright.dev/v1alpha1",
+    "kind": "TrainingJob",
+    "metadata": {"name": "late", "namespace": "ml"},
+    "spec": {
+        "dataset": "s3://bucket/flights.parquet",
+        "output": "s3://bucket/runs",
+        "config": {
+            "input_features": [{"name": "size", "type": "number"}],
+            "output_features": [{"name": "late", "type": "binary"}],
+        },
+        "backend": {"type": "local", "cache_credentials": {"key": "x"}},
+    },
+}
+
+
+def changed(job=JOB, **spec):
+    made = copy.deepcopy(job)
+    made["spec"].update(spec)
+    return made
+
+
+def started(job=JOB):
+    made = copy.deepcopy(job)
+    made["status"] = {"startTime": "2026-05-01T12:00:00Z", "resolved": {"digest": judge(job).digest}}
+    return made
+
+
+def question(new, old=None, **more):
+    return {
+        "uid": "q1",
+        "kind": {"group": "trainwright.dev", "version": "v1alpha1", "kind": "TrainingJob"},
+        "operation": "CREATE" if old is None else "UPDATE",
+        "name": "late",
+        "object": new,
+        "oldObject": old,
+        **more,
+    }
+
+
+def told(new, old=None, **more):
+    """The message of a refusal, or None."""
+    answer = respond(question(new, old, **more))
+    assert answer["uid"] == "q1"
+    return None if answer["allowed"] else answer["status"]["message"]
+
+
+def test_a_good_job_is_allowed_and_its_warnings_are_told():
+    answer = respond(question(JOB))
+    assert answer["allowed"]
+    assert answer["warnings"] == list(judge(JOB).warnings)
+    assert "warnings" not in respond(question(changed(backend={})))
+
+
+def test_a_mistake_is_refused_in_the_words_of_validate():
+    wrong = changed(backend={"type": "rya"})
+    assert told(wrong) == judge(wrong).message
+    assert told(wrong).startswith("late: backend.type: expected local, ray, deepspeed or horovod")
+
+
+def test_a_job_without_a_name_yet_is_judged():
+    nameless = {**changed(dataset=5), "metadata": {"generateName": "late-"}}
+    assert told(nameless, name="").startswith("late-: dataset:")
+
+
+def test_an_update_of_what_waits_is_judged_like_a_new_job():
+    assert told(changed(dataset="s3://b/x"), JOB) is None
+    assert told(changed(dataset="x"), JOB).startswith("late: dataset: pods do not see 'x'")
+
+
+def test_a_stored_job_that_is_not_valid_may_be_edited_beside_its_spec():
+    old = changed(dataset="x")
+    new = copy.deepcopy(old)
+    new["metadata"]["finalizers"] = ["a.b/c"]
+    new["metadata"]["labels"] = {"a": "b"}
+    assert told(new, old) is None
+
+
+def test_a_job_that_is_being_deleted_is_left_alone():
+    new = changed(dataset="x")
+    new["metadata"]["deletionTimestamp"] = "2026-05-01T12:00:00Z"
+    assert told(new, JOB) is None
+
+
+@pytest.mark.parametrize("more", [{"subResource": "status"}, {"operation": "DELETE"}, {"kind": {"kind": "Pod"}}])
+def test_what_is_no_change_of_a_spec_is_allowed(more):
+    assert told(changed(dataset="x"), JOB, **more) is None
+
+
+def test_a_key_that_no_schema_knows_is_fixed_once_the_job_has_started():
+    new = changed(started(), backend={"type": "local", "cache_credentials": {"key": "y"}})
+    assert told(new, started()) == (
+        "backend is fixed once the job has started: delete the job and create it anew, or create another one"
+    )
+    assert told(new, JOB) is None
+
+
+def test_what_is_not_fixed_may_change_after_the_start():
+    assert told(changed(started(), suspend=True, backoffLimit=9), started()) is None
+
+
+def test_another_spelling_of_the_same_may_be_written_after_the_start():
+    old = started(changed(backend={"type": "ray", "engine": {"type": "dask"}}))
+    assert told(changed(old, backend={"type": "ray", "processor": {"type": "dask"}}), old) is None
+
+
+def test_a_change_that_slipped_in_may_be_taken_back_and_bars_no_other():
+    slipped = changed(started(), backend={"type": "local", "cache_credentials": {"key": "y"}})
+    assert told(started(), slipped) is None
+    assert told(changed(slipped, suspend=True), slipped) is None
+    assert told(changed(slipped, dataset="s3://b/z"), slipped).startswith("dataset is fixed")
+
+
+def test_a_started_job_that_is_not_valid_any_more_can_be_suspended_and_mended_only_to_what_was_started():
+    broken = changed(started(), dataset="x")
+    answer = respond(question(changed(broken, suspend=True), broken))
+    assert answer["allowed"]
+    assert answer["warnings"][0].startswith("late: dataset: pods do not see 'x'")
+    assert told(started(), broken) is None
+    assert told(changed(broken, dataset="s3://b/z"), broken).startswith("what was started is fixed")
+
+
+def test_a_long_warning_is_cut_where_the_api_server_would():
+    broken = changed(started(), dataset="x" * 400)
+    assert len(respond(question(changed(broken, suspend=True), broken))["warnings"][0]) == 250
+
+
+def test_what_is_nested_too_deeply_is_refused():
+    deep = {}
+    for _ in range(900):
+        deep = {"x": deep}
+    assert told(changed(config=deep)) == "late: nested more than 64 levels deep"
+
+
+@pytest.mark.parametrize("spec", [None, 3, [], {}, {"config": [1]}, {"backend": "ray"}, {"podTemplate": {"env": 3}}])
+def test_whatever_stands_in_the_place_of_a_spec_is_answered(spec):
+    assert told({**JOB, "spec": spec})
+    assert told({**JOB, "spec": spec}, started())
+
+
+def post(body):
+    async def conversation(session):
+        data = io.BytesIO(body.encode() if isinstance(body, str) else body)
+        async with session.post("/admission", data=data, headers={"Content-Type": "application/json"}) as response:
+            return response.status, await response.json()
+
+    return conversation
+
+
+def test_a_review_is_answered_by_a_review(talk, place):
+    review = {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": question(changed(dataset=1))}
+    status, answer = talk(post(json.dumps(review)))
+    assert (status, answer["apiVersion"], answer["kind"]) == (200, "admission.k8s.io/v1", "AdmissionReview")
+    assert answer["response"]["status"]["message"].startswith("late: dataset: expected a text")
+    assert place.metrics.registry.get_sample_value("trainwright_admissions_total", {"answer": "denied"}) == 1
+
+
+@pytest.mark.parametrize(
+    ("body", "line"),
+    [
+        (b"", "no AdmissionReview: Expecting value"),
+        (b"\xff\xfe", "no AdmissionReview:"),
+        (b"[" * 100_000, "no AdmissionReview: nested too deeply"),
+        (b"[]", "no AdmissionReview: request.uid is missing"),
+        (b'{"request": 3}', "no AdmissionReview: request.uid is missing"),
+        (b'{"request": {"uid": 3}}', "no AdmissionReview: request.uid is missing"),
+        (b'{"apiVersion": "admission.k8s.io/v1beta1", "request": {"uid": "a"}}', "no AdmissionReview: expected apiV"),
+    ],
+)
+def test_garbage_is_told_so(talk, body, line):
+    status, answer = talk(post(body))
+    assert status == 400
+    assert answer["message"].startswith(line)
+
+
+def test_an_update_of_a_job_as_large_as_the_api_server_takes_is_judged(talk):
+    large = copy.deepcopy(JOB)
+    large["metadata"]["annotations"] = {"a": "x" * 3 * 2**20}
+    review = {"apiVersion": "admission.k8s.io/v1", "request": question(changed(large, seed=1), large)}
+    status, answer = talk(post(json.dumps(review)))
+    assert (status, answer["response"]["allowed"]) == (200, True)
