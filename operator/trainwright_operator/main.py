@@ -34,6 +34,7 @@ from trainwright_operator.vitals import Vitals
 
 MISCONFIGURED = 2
 FAILED = 1
+LOOK_SECONDS = 0.1
 
 log = logging.getLogger(__name__)
 
@@ -48,6 +49,8 @@ def main(environment: Mapping[str, str] = os.environ) -> int:
         log.error("the settings cannot be used: %s", error)
     except ConfigException as error:
         log.error("the API server cannot be found: %s", error)
+    except OSError as error:
+        log.error("this process cannot serve: %s", error)
     return MISCONFIGURED
 
 
@@ -103,15 +106,16 @@ class Process:
         self._metrics.leading(True)
         async with AsyncExitStack() as leading:
             leading.push_async_callback(self._lease.release)
-            self._in_background(leading, self._hold())
-            self._in_background(leading, self._guarded(operator.run()))
+            self._in_background(leading, self._guarded(self._hold()))
+            self._in_background(leading, self._guarded(self._work(operator)))
 
             async def end() -> None:
-                # kopf cancels all tasks that it finds at its end, and waits for them: ours end before, in their order.
+                # kopf waits for all tasks that it finds at its end: ours end before, in their order.
+                self._stop.set()
                 await leading.aclose()
                 await server.aclose()
 
-            await wakeups.follow(self._settings, self._connection, operator.wake, end, self._stop)
+            await self._guarded(wakeups.follow(self._settings, self._connection, operator.wake, end, self._stop))
 
     async def _hold(self) -> None:
         """Whoever loses the Lease is gone at once, before anything else can be written."""
@@ -120,6 +124,12 @@ class Process:
         except LeaseLost as error:
             log.error("%s: leaving at once", error)
             os._exit(FAILED)
+
+    async def _work(self, operator: Operator) -> None:
+        """Pods that are told to post are told whom to trust: nothing is started before that is known."""
+        while self._settings.progress_url and not self._keeper.loaded:
+            await asyncio.sleep(LOOK_SECONDS)
+        await operator.run()
 
     async def _guarded(self, work: Coroutine[Any, Any, Any]) -> None:
         try:

@@ -80,8 +80,9 @@ def _configure(settings: kopf.OperatorSettings, watch_timeout: float) -> None:
     settings.posting.enabled = False
     settings.scanning.disabled = True
     settings.peering.standalone = True
-    settings.watching.server_timeout = watch_timeout
-    settings.watching.client_timeout = watch_timeout * 1.2
+    # The API server takes whole seconds, and reads "300.0" as a mistake.
+    settings.watching.server_timeout = max(1, round(watch_timeout))
+    settings.watching.client_timeout = settings.watching.server_timeout * 1.2
     settings.watching.chunk_size = 500
     settings.queueing.idle_timeout = KEPT_SECONDS
     settings.queueing.exit_timeout = KEPT_SECONDS
