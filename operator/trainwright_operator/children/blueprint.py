@@ -17,7 +17,7 @@ from trainwright_operator.observed import Job
 from trainwright_operator.settings import Settings
 
 SHARES_OF_RAY_ITSELF = ("memory", "object_store_memory")
-"""Shares in bytes, which Ray finds on a node by itself. Every word that is not CPU or GPU either is a custom resource."""
+"""Shares in bytes, which Ray finds on a node by itself. What is none of these, nor CPU or GPU, is a custom resource."""
 
 
 @dataclass(frozen=True)
