@@ -42,7 +42,7 @@ class Store(Generic[T]):
     def __init__(
         self,
         read: Callable[[Manifest], T | None],
-        owner: Callable[[Manifest], str],
+        owner: Callable[[T], str],
         on_change: Callable[[Key, T | None, T | None], None],
     ) -> None:
         self._read, self._owner, self._on_change = read, owner, on_change
@@ -91,10 +91,11 @@ class Store(Generic[T]):
         if known is not None and (known.uid, known.version) == (uid, version):
             return known
         try:
-            return Entry(version, uid, self._owner(raw), self._read(raw))
+            value = self._read(raw)
         except UNREADABLE as error:
             log.warning("%s %s/%s cannot be read and is left alone: %r", raw.get("kind"), *key, error)
-            return Entry(version, uid, "", None)
+            value = None
+        return Entry(version, uid, self._owner(value) if value is not None else "", value)
 
     def replace(self, namespace: str | None, listed: Mapping[Key, Entry[T]], version: int) -> None:
         """All objects of a namespace (None: of all) as of `version`. What is newer than the list stays."""

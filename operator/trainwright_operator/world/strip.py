@@ -97,10 +97,6 @@ def strip_node(raw: Manifest) -> Node:
     )
 
 
-def uid_of(raw: Manifest) -> str:
-    return str(raw["metadata"]["uid"])
-
-
 def _unfinished(raw: Manifest) -> Manifest:
     metadata = {key: value for key, value in raw["metadata"].items() if key != "managedFields"}
     notes = {key: value for key, value in _mapping(metadata.get("annotations")).items() if key != APPLIED}

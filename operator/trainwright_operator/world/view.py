@@ -15,7 +15,7 @@ from trainwright_operator.observed import Child, Job, Manifest, Node, Pod, World
 from trainwright_operator.settings import Settings
 from trainwright_operator.world.reflector import Clock, Reflector
 from trainwright_operator.world.store import Key, Store
-from trainwright_operator.world.strip import StoredJob, read_job, strip_job, strip_node, uid_of
+from trainwright_operator.world.strip import StoredJob, read_job, strip_job, strip_node
 from trainwright_operator.world.verdicts import Verdicts
 
 
@@ -27,7 +27,7 @@ class View:
         self._verdicts = Verdicts()
         self._nodes: tuple[Node, ...] | None = None
         self._jobs = Reflector(
-            client, resources.TRAINING_JOBS, Store(strip_job, uid_of, self._job_changed), settings, clock
+            client, resources.TRAINING_JOBS, Store(strip_job, _itself, self._job_changed), settings, clock
         )
         self._batch_jobs = Reflector(
             client, resources.JOBS, Store(read_child, _job_uid, self._part_changed), settings, clock, selector=JOB_UID
@@ -130,9 +130,13 @@ class View:
                     self._on_change(waiting)
 
 
-def _job_uid(raw: Manifest) -> str:
-    return str(raw["metadata"]["labels"][JOB_UID])
+def _itself(job: StoredJob) -> str:
+    return job.uid
 
 
-def _nobody(raw: Manifest) -> str:  # noqa: ARG001
+def _job_uid(part: Child | Pod) -> str:
+    return part.job_uid
+
+
+def _nobody(node: Node) -> str:  # noqa: ARG001
     return ""

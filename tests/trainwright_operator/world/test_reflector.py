@@ -50,7 +50,7 @@ class Case:
         self.told: list[tuple[str, str | None, str | None]] = []
         self.now = START
         self._changed = asyncio.Event()
-        self.store: Store[str] = Store(self._read, lambda raw: raw["metadata"]["uid"], self._tell)
+        self.store: Store[str] = Store(self._read, str, self._tell)
         self.reflector = Reflector(client, CONFIG_MAPS, self.store, settings, lambda: self.now, selector="ours")
 
     def _read(self, raw: Manifest) -> str:

@@ -20,7 +20,7 @@ class Seen:
 
     def __init__(self) -> None:
         self.told: list[Change] = []
-        self.store: Store[str] = Store(read, lambda raw: raw["data"].get("owner", ""), self._tell)
+        self.store: Store[str] = Store(read, lambda value: value.partition(":")[0], self._tell)
 
     def _tell(self, key: Key, old: str | None, new: str | None) -> None:
         self.told.append((key[1], old, new))
@@ -44,11 +44,6 @@ def read(raw: Manifest) -> str | None:
     if value.startswith("rubbish"):
         raise ValueError(value)
     return None if value.startswith("foreign") else value
-
-
-def owned(name: str, version: int, owner: str) -> Manifest:
-    raw = config_map(name, version)
-    return {**raw, "data": {**raw["data"], "owner": owner}}
 
 
 def test_events_make_the_store() -> None:
@@ -176,9 +171,9 @@ def test_what_has_not_changed_is_not_read_again() -> None:
 def test_objects_are_found_by_their_owner() -> None:
     seen = Seen()
     for name, version, owner in (("b", 1, "x"), ("a", 2, "x"), ("c", 3, "y")):
-        seen.store.put(owned(name, version, owner))
+        seen.put(name, version, value=f"{owner}:{name}")
     assert [key for key, _ in seen.store.owned_by("x")] == [A, B]
-    seen.store.put(owned("b", 4, "y"))
+    seen.put("b", 4, value="y:b")
     seen.remove("a", 5)
     assert list(seen.store.owned_by("x")) == []
     assert [name for (_, name), _ in seen.store.owned_by("y")] == ["b", "c"]
