@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import secrets
 from collections.abc import AsyncIterator, Mapping
@@ -12,14 +11,13 @@ from types import TracebackType
 from typing import Any, Self
 
 import aiohttp
-from e2e.api import credentials
+from e2e.api import connections, credentials
 from e2e.api.errors import ApiError
 from e2e.api.resource import NAMESPACES, Manifest, Resource
 
 MERGE = "application/merge-patch+json"
 APPLY = "application/apply-patch+yaml"
 LARGEST_EVENT = 2**23
-SECONDS_TO_CLOSE = 0.05
 
 
 @dataclass(frozen=True)
@@ -54,10 +52,7 @@ class Api:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._session is not None:
-            await self._session.close()
-            # aiohttp closes TLS connections without waiting for their end.
-            await asyncio.sleep(SECONDS_TO_CLOSE)
+        await connections.close(self._session)
 
     @property
     def session(self) -> aiohttp.ClientSession:
@@ -153,7 +148,7 @@ class Api:
                 async for line in response.content:
                     yield _change(json.loads(line))
             finally:
-                _abort(response)
+                connections.abort(response)
 
     async def make_namespace(self, prefix: str = "test", labels: Mapping[str, str] | None = None) -> str:
         name = f"{prefix}-{secrets.token_hex(4)}"
@@ -166,9 +161,3 @@ def _change(event: Mapping[str, Any]) -> Change:
         status: Mapping[str, Any] = event["object"]
         raise ApiError(status.get("code", 0), status.get("reason", ""), status.get("message", ""))
     return Change(event["type"], event["object"])
-
-
-def _abort(response: aiohttp.ClientResponse) -> None:
-    """Ends the connection at once: there may be no time for a good-bye."""
-    if response.connection is not None and response.connection.transport is not None:
-        response.connection.transport.abort()

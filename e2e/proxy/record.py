@@ -1,0 +1,51 @@
+"""What went through the proxy: counted, and with bodies, so that it can be sent again."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from time import monotonic
+
+from e2e.proxy.request_info import RequestInfo
+
+
+@dataclass
+class Sent:
+    """One request. `code` is what the client was answered, 0 for nothing."""
+
+    info: RequestInfo
+    method: str
+    target: str
+    """Path and query."""
+    content_type: str
+    body: bytes
+    time: float = field(default_factory=monotonic)
+    took_effect: bool = False
+    code: int = 0
+    fault: str = ""
+
+
+class Sendings:
+    def __init__(self) -> None:
+        self.all: list[Sent] = []
+
+    @property
+    def counts(self) -> Counter[tuple[str, str, str]]:
+        """By verb, resource and subresource."""
+        return Counter((sent.info.verb, sent.info.resource, sent.info.subresource) for sent in self.all)
+
+    @property
+    def writes(self) -> Sequence[Sent]:
+        """Leases aside: whoever leads renews its own for ever."""
+        return [sent for sent in self.all if sent.info.is_write and sent.info.resource != "leases"]
+
+    async def quiet(self, seconds: float, within: float = 30.0) -> None:
+        """Waits until nothing was written for so long."""
+        end = monotonic() + within
+        while (since := monotonic() - max((sent.time for sent in self.writes), default=0.0)) < seconds:
+            if monotonic() > end:
+                last = [f"{sent.method} {sent.target} {sent.body[:300]!r}" for sent in self.writes[-3:]]
+                raise AssertionError(f"it still writes after {within:g} s: {last}")
+            await asyncio.sleep(min(seconds - since, 0.1))

@@ -1,0 +1,51 @@
+"""Which requests a fault befalls."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+
+from e2e.proxy.faults import Fault, WatchFault
+from e2e.proxy.request_info import RequestInfo
+
+
+@dataclass
+class Rule:
+    """Empty fields mean any. Of the requests that match, the first `skip` go through, then `times` are befallen."""
+
+    fault: Fault
+    verb: str = ""
+    """As the API server says it; `write` means all that change something."""
+    resource: str = ""
+    subresource: str | None = None
+    """Empty: the object itself."""
+    namespace: str = ""
+    name: str = ""
+    skip: int = 0
+    times: int | None = 1
+    chance: float = 1.0
+    matched: int = 0
+    hits: int = 0
+
+    def befalls(self, request: RequestInfo, draws: random.Random) -> bool:
+        """Counts: to be asked once for each request."""
+        if not self._matches(request):
+            return False
+        self.matched += 1
+        if self.matched <= self.skip or (self.times is not None and self.hits >= self.times):
+            return False
+        if self.chance < 1.0 and draws.random() >= self.chance:
+            return False
+        self.hits += 1
+        return True
+
+    def _matches(self, request: RequestInfo) -> bool:
+        if isinstance(self.fault, WatchFault) != (request.verb == "watch") and not self.verb:
+            return False
+        return (
+            self.verb in ("", request.verb, "write" if request.is_write else "")
+            and self.resource in ("", request.resource)
+            and self.subresource in (None, request.subresource)
+            and self.namespace in ("", request.namespace)
+            and self.name in ("", request.name)
+        )
