@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from typing import Any
@@ -52,16 +53,16 @@ SERVER = web.AppKey("server", ApiServer)
 
 
 @asynccontextmanager
-async def api_server() -> AsyncIterator[ApiServer]:
+async def api_server(tls: ssl.SSLContext | None = None) -> AsyncIterator[ApiServer]:
     server = ApiServer()
     application = web.Application()
     application.router.add_route("*", "/{path:.*}", server.handle)
     application[SERVER] = server
     runner = web.AppRunner(application, shutdown_timeout=0.1)
     await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", 0)
+    site = web.TCPSite(runner, "127.0.0.1", 0, ssl_context=tls)
     await site.start()
-    server.url = f"http://127.0.0.1:{runner.addresses[0][1]}"
+    server.url = f"{'https' if tls else 'http'}://127.0.0.1:{runner.addresses[0][1]}"
     try:
         yield server
     finally:

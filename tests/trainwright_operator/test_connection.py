@@ -1,0 +1,151 @@
+from __future__ import annotations
+
+import asyncio
+import json
+import ssl
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from kubernetes.aio.config import incluster_config
+from kubernetes.aio.config.config_exception import ConfigException
+
+from trainwright_operator.client import Client, Unreachable
+from trainwright_operator.connection import Connection
+from trainwright_operator.server.authority import Pair, new_authority, new_server
+
+from .api_server import ApiServer, api_server
+
+
+@pytest.fixture(autouse=True)
+def nowhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """No kubeconfig, no cluster, and a proxy that nobody answers on."""
+    for name in ("KUBECONFIG", "KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT", "no_proxy", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for name in ("http_proxy", "HTTP_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+
+
+def kubeconfig(folder: Path, server: str, user: str = "{token: secret}") -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / "config"
+    file.write_text(
+        "apiVersion: v1\nkind: Config\ncurrent-context: it\n"
+        f"clusters: [{{name: it, cluster: {{server: '{server}'}}}}]\n"
+        f"users: [{{name: me, user: {user}}}]\n"
+        "contexts: [{name: it, context: {cluster: it, user: me}}]\n"
+    )
+    return file
+
+
+def told(story: Callable[[ApiServer], Awaitable[None]]) -> None:
+    async def whole() -> None:
+        async with api_server() as server:
+            await story(server)
+
+    asyncio.run(whole())
+
+
+async def header(server: ApiServer, connection: Connection) -> str | None:
+    """How a request says who we are."""
+    async with Client(connection) as client:
+        await client.request("GET", "/version")
+    return server.requests[-1].headers.get("Authorization")
+
+
+def test_a_kubeconfig_says_where_and_who(tmp_path: Path) -> None:
+    async def story(server: ApiServer) -> None:
+        file = kubeconfig(tmp_path / "given", server.url)
+        assert await header(server, await Connection.open(str(file))) == "Bearer secret"
+
+    told(story)
+
+
+def test_the_environment_names_a_kubeconfig(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def story(server: ApiServer) -> None:
+        monkeypatch.setenv("KUBECONFIG", str(kubeconfig(tmp_path / "named", server.url)))
+        kubeconfig(tmp_path / ".kube", "http://127.0.0.1:9")
+        assert await header(server, await Connection.open()) == "Bearer secret"
+
+    told(story)
+
+
+def test_else_it_is_the_one_at_home(tmp_path: Path) -> None:
+    async def story(server: ApiServer) -> None:
+        kubeconfig(tmp_path / ".kube", server.url)
+        assert await header(server, await Connection.open()) == "Bearer secret"
+
+    told(story)
+
+
+def test_without_any_there_is_no_connection() -> None:
+    with pytest.raises(ConfigException):
+        asyncio.run(Connection.open())
+
+
+def test_a_program_may_give_the_token(tmp_path: Path) -> None:
+    async def story(server: ApiServer) -> None:
+        version = "client.authentication.k8s.io/v1"
+        made = {"apiVersion": version, "kind": "ExecCredential", "status": {"token": "made"}}
+        program = {"apiVersion": version, "command": "echo", "args": [json.dumps(made)]}
+        file = kubeconfig(tmp_path, server.url, json.dumps({"exec": program}))
+        assert await header(server, await Connection.open(str(file))) == "Bearer made"
+
+    told(story)
+
+
+def test_in_a_pod_the_token_is_read_anew_and_the_api_server_has_to_prove_who_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ours, another = (new_authority(datetime.now(UTC), timedelta(days=1)) for _ in range(2))
+    account = Account(tmp_path, monkeypatch)
+
+    async def story() -> None:
+        async with api_server(tls_of(ours, tmp_path)) as server:
+            account.live_in(server, ours)
+            connection = await Connection.open()
+            async with Client(connection) as client:
+                for token, later in (("first\n", 0), ("second", 0), ("second", 2)):
+                    account.token.write_text(token)
+                    account.minutes += later
+                    await client.request("GET", "/version")
+            said = [request.headers["Authorization"] for request in server.requests]
+            assert said == ["bearer first", "bearer first", "bearer second"]
+            account.live_in(server, another)
+            async with Client(await Connection.open()) as stranger:
+                with pytest.raises(Unreachable, match="certificate"):
+                    await stranger.request("GET", "/version")
+
+    asyncio.run(story())
+
+
+class Account:
+    """A pod's service account: its files, its environment, and the clock by which its token is read again."""
+
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.token, self._ca, self._patch, self.minutes = folder / "token", folder / "ca.crt", monkeypatch, 0
+        self.token.write_text("first\n")
+        monkeypatch.setattr(incluster_config, "SERVICE_TOKEN_FILENAME", str(self.token))
+        monkeypatch.setattr(incluster_config, "SERVICE_CERT_FILENAME", str(self._ca))
+        monkeypatch.setattr(incluster_config, "datetime", SimpleNamespace(datetime=self, timedelta=timedelta))
+
+    def now(self) -> datetime:
+        return datetime(2026, 11, 1) + timedelta(minutes=self.minutes)
+
+    def live_in(self, server: ApiServer, authority: Pair) -> None:
+        self._ca.write_bytes(authority.certificate_pem)
+        host, _, port = server.url.removeprefix("https://").partition(":")
+        self._patch.setenv("KUBERNETES_SERVICE_HOST", host)
+        self._patch.setenv("KUBERNETES_SERVICE_PORT", port)
+
+
+def tls_of(authority: Pair, folder: Path) -> ssl.SSLContext:
+    pair = new_server(authority, ["127.0.0.1"], datetime.now(UTC), timedelta(hours=1))
+    file = folder / "server.pem"
+    file.write_bytes(pair.certificate_pem + pair.key_pem)
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(file)
+    return context
