@@ -21,13 +21,14 @@ from trainwright_operator.client import ApiError, Client
 from trainwright_operator.counts import Counts, Observer
 from trainwright_operator.decided import Ask, Plan
 from trainwright_operator.observed import Job, World
-from trainwright_operator.plan import plan as decide
+from trainwright_operator.plan import plan
 from trainwright_operator.queue import WorkQueue
 from trainwright_operator.resources import PODS, of_kind
 from trainwright_operator.settings import Settings
 from trainwright_operator.world.view import View
 
 Key = tuple[str, str]
+Decide = Callable[[Job, World, Settings, datetime, str], Plan]
 ROUNDS = 4
 """A decision may ask so often; an answer is no reason to ask the same again."""
 RESYNC_JITTER = 0.1
@@ -49,9 +50,10 @@ class Reconciler:
         observer: Observer,
         ca: Callable[[], str] = str,
         leading: Callable[[], bool] = lambda: True,
+        decide: Decide = plan,
     ) -> None:
         self._client, self._view, self._queue, self._settings, self._clock = client, view, queue, settings, clock
-        self._observer, self._ca, self._leading = observer, ca, leading
+        self._observer, self._ca, self._leading, self._decides = observer, ca, leading, decide
         self._counts = Counts(observer)
         self._applier = Applier(client, view.note, clock, settings.identity)
         self._stale: set[Key] = set()
@@ -120,34 +122,34 @@ class Reconciler:
 
     async def _pass(self, job: Job) -> datetime | None:
         """When to look again; None for a job that is gone."""
-        world, plan = await self._decide(job, self._view.world(job))
+        world, decided = await self._decide(job, self._view.world(job))
         try:
-            await self._applier.carry_out(job, plan)
+            await self._applier.carry_out(job, decided)
         except Vanished:
             return None
         except Refused as error:
             await self._tell(job, replace(world, refused=str(error)))
             raise
-        self._counts.did(job, plan)
-        return min(filter(None, (plan.wake_at, self._resync())))
+        self._counts.did(job, decided)
+        return min(filter(None, (decided.wake_at, self._resync())))
 
     async def _decide(self, job: Job, world: World) -> tuple[World, Plan]:
         """The plan, once it has no more to ask; and the world with all answers."""
         for _ in range(ROUNDS):
-            plan = decide(job, world, self._settings, self._clock(), self._ca())
-            if not plan.asks:
-                return world, plan
-            for ask in plan.asks:
+            found = self._decides(job, world, self._settings, self._clock(), self._ca())
+            if not found.asks:
+                return world, found
+            for ask in found.asks:
                 world = await self._answer(job, world, ask)
-        raise RuntimeError(f"it still asks for {plan.asks} after {ROUNDS} answers")
+        raise RuntimeError(f"it still asks for {found.asks} after {ROUNDS} answers")
 
     async def _tell(self, job: Job, world: World) -> None:
         """Writes down what the API server refuses, so that people can read it. Nothing else is done about it."""
-        _, plan = await self._decide(job, world)
-        if plan.create or plan.delete:
+        _, decided = await self._decide(job, world)
+        if decided.create or decided.delete:
             return
         try:
-            await self._applier.carry_out(job, plan)
+            await self._applier.carry_out(job, decided)
         except Vanished:
             log.info("the job is gone")
 

@@ -1,0 +1,52 @@
+"""A TrainingJob as the API server has it, and as a pass sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from trainwright_api.status import TrainingJobStatus
+from trainwright_operator.observed import Job, Verdict
+
+from .fake_api import FakeApi
+from .fake_time import START
+
+RAW: Mapping[str, Any] = {
+    "apiVersion": "trainwright.dev/v1alpha1",
+    "kind": "TrainingJob",
+    "metadata": {"namespace": "team", "name": "flights", "uid": "uid-of-flights", "generation": 1},
+    "spec": {},
+}
+
+
+def stored(api: FakeApi) -> dict[str, Any]:
+    """A new one in the API server."""
+    return api.add(RAW)
+
+
+def seen(raw: Mapping[str, Any], **status: Any) -> Job:
+    """The same in the operator's eyes."""
+    metadata = raw["metadata"]
+    return Job(
+        namespace=metadata["namespace"],
+        name=metadata["name"],
+        uid=metadata["uid"],
+        generation=metadata["generation"],
+        resource_version=metadata["resourceVersion"],
+        created=START,
+        deleting=False,
+        suspend=False,
+        ttl_seconds=None,
+        ttl_policy="DeleteChildren",
+        verdict=Verdict(None, ""),
+        status=TrainingJobStatus(**status),
+    )
+
+
+def child(kind: str, name: str, owner: str = "uid-of-flights") -> dict[str, Any]:
+    """What a plan creates."""
+    reference = {"apiVersion": RAW["apiVersion"], "kind": RAW["kind"], "name": "flights", "uid": owner}
+    return {
+        "kind": kind,
+        "metadata": {"namespace": "team", "name": name, "ownerReferences": [{**reference, "controller": True}]},
+    }
