@@ -1,0 +1,27 @@
+"""Whole lives of jobs with the operator in this process, and deaths of it at any write."""
+
+from e2e.harness.end_state import end_state
+from e2e.harness.jobs import KINDS, Kind, training_job
+from e2e.harness.leftovers import nothing_left, orphans
+from e2e.harness.lifecycle import Lifecycle, Lived, live
+from e2e.harness.lifecycles import LIFECYCLES
+from e2e.harness.operators import FAST, Operators
+from e2e.harness.writes import Crash, Kill, Writes
+
+__all__ = [
+    "FAST",
+    "KINDS",
+    "LIFECYCLES",
+    "Crash",
+    "Kill",
+    "Kind",
+    "Lifecycle",
+    "Lived",
+    "Operators",
+    "Writes",
+    "end_state",
+    "live",
+    "nothing_left",
+    "orphans",
+    "training_job",
+]

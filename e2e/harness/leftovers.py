@@ -1,0 +1,38 @@
+"""What should not be there any more."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from e2e.api import Api, until
+from e2e.api.resource import CHILDREN, PODS, RAY_CLUSTERS, SUPPORTS, TRAINING_JOBS
+
+from trainwright_operator import names
+
+
+async def left(api: Api, namespace: str) -> Sequence[str]:
+    """All that a job has brought into the namespace: children and what they make, supports, pods."""
+    found = []
+    for resource in (*CHILDREN, RAY_CLUSTERS, PODS):
+        found += [f"{resource.kind} {one['metadata']['name']}" for one in (await api.list(resource, namespace)).items]
+    for resource in SUPPORTS:
+        ours = (await api.list(resource, namespace, names.JOB_UID)).items
+        found += [f"{resource.kind} {one['metadata']['name']}" for one in ours]
+    return found
+
+
+async def nothing_left(api: Api, namespace: str, seconds: float = 30.0) -> None:
+    """Waits for the garbage collector."""
+    what = f"an empty namespace {namespace}"
+    await until(lambda: left(api, namespace), lambda found: not found, seconds=seconds, what=what)
+
+
+async def orphans(api: Api, namespace: str | None = None) -> Sequence[str]:
+    """Objects of jobs that are no more."""
+    jobs = {job["metadata"]["uid"] for job in (await api.list(TRAINING_JOBS, namespace)).items}
+    found = []
+    for resource in (*CHILDREN, *SUPPORTS, PODS):
+        theirs = (await api.list(resource, namespace, names.JOB_UID)).items
+        left_behind = [one["metadata"] for one in theirs if one["metadata"]["labels"][names.JOB_UID] not in jobs]
+        found += [f"{resource.kind} {metadata['name']}" for metadata in left_behind]
+    return found

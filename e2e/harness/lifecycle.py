@@ -1,0 +1,105 @@
+"""One job from its beginning to its end: what its attempts do, what its user does, and what must come of it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from e2e.api import Api, Manifest, NotReached, condition, until
+from e2e.api.resource import NAMESPACES, TRAINING_JOBS
+from e2e.harness.end_state import end_state
+from e2e.harness.jobs import Kind, training_job
+from e2e.harness.operators import FAST, Operators
+from e2e.harness.writes import Kill, Writes
+from e2e.players import Script, Scripts, Stage
+
+from trainwright_operator.settings import Settings
+
+NAME = "flights"
+SECONDS_TO_END = 60.0
+SECONDS_OF_QUIET = 0.4
+
+
+@dataclass(frozen=True)
+class User:
+    """The job's owner, at a terminal that no fault reaches."""
+
+    api: Api
+    namespace: str
+    stage: Stage
+
+    async def change(self, **spec: Any) -> None:
+        await self.api.patch(TRAINING_JOBS, NAME, self.namespace, {"spec": spec})
+
+    async def delete(self, policy: str) -> None:
+        await self.api.delete(TRAINING_JOBS, NAME, self.namespace, policy=policy)
+
+    async def sees(self, what: str, holds: Callable[[Manifest], object]) -> None:
+        """Waits; a job that is gone will never show it."""
+        await until(
+            lambda: self.api.find(TRAINING_JOBS, NAME, self.namespace),
+            lambda job: job is not None and holds(job),
+            seconds=SECONDS_TO_END,
+            what=f"{what} of {self.namespace}/{NAME}",
+        )
+
+    async def sees_true(self, type_: str) -> None:
+        await self.sees(f"the condition {type_}", lambda job: condition(job, type_) == "True")
+
+    async def sees_no_job(self) -> None:
+        await until(
+            lambda: self.api.find(TRAINING_JOBS, NAME, self.namespace),
+            lambda job: job is None,
+            seconds=SECONDS_TO_END,
+            what=f"the end of {self.namespace}/{NAME}",
+        )
+
+
+Story = Callable[[User], Awaitable[None]]
+
+
+@dataclass(frozen=True)
+class Lifecycle:
+    name: str
+    scripts: Sequence[Script]
+    story: Story
+    """What the user does and waits for; it returns when the job is where it ends."""
+    spec: Mapping[str, Any] = field(default_factory=dict)
+    settings: Settings = FAST
+
+
+@dataclass(frozen=True)
+class Lived:
+    """What came of it."""
+
+    state: Any
+    writes: Writes
+    violations: Sequence[str]
+
+
+async def live(
+    kubeconfig: Path, lifecycle: Lifecycle, kind: Kind, kills: Sequence[Kill] = (), operator: Path | None = None
+) -> Lived:
+    """In a namespace of its own, with an operator that looks there only, until nothing is written any more.
+
+    `operator` is another kubeconfig for it: a proxy's.
+    """
+    writes = Writes(kills)
+    async with Api(kubeconfig) as api:
+        namespace = await api.make_namespace("life")
+        scripts = Scripts()
+        scripts.give(namespace, NAME, *lifecycle.scripts)
+        settings = replace(lifecycle.settings, namespaces=(namespace,))
+        async with Stage(api, namespace, scripts) as stage, Operators(operator or kubeconfig, settings, writes):
+            await api.create(TRAINING_JOBS, training_job(NAME, kind, **lifecycle.spec), namespace)
+            try:
+                await lifecycle.story(User(api, namespace, stage))
+                await writes.quiet(SECONDS_OF_QUIET)
+            except NotReached as error:
+                error.add_note(f"{lifecycle.name} of {kind} with {kills}; writes: {writes.done}")
+                raise
+            state = await end_state(api, namespace)
+        await api.delete(NAMESPACES, namespace)
+    return Lived(state, writes, stage.record.violations())

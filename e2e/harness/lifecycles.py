@@ -1,0 +1,77 @@
+"""The table of lives that every kind of child can have."""
+
+from __future__ import annotations
+
+from e2e.api import Manifest
+from e2e.harness.leftovers import nothing_left
+from e2e.harness.lifecycle import Lifecycle, User
+from e2e.players import Fail, Hang, LoseHead, Preempt, StopWhenAsked, Succeed
+
+
+async def completes(user: User) -> None:
+    await user.sees_true("Complete")
+
+
+async def fails(user: User) -> None:
+    await user.sees_true("Failed")
+
+
+async def is_suspended_and_resumed(user: User) -> None:
+    await user.sees("the running phase", _runs)
+    await user.change(suspend=True)
+    await user.sees_true("Suspended")
+    await user.change(suspend=False)
+    await user.sees_true("Complete")
+
+
+async def loses_its_children(user: User) -> None:
+    await user.sees("an end without a child", lambda job: _has_ended(job) and "child" not in job["status"])
+    await nothing_left(user.api, user.namespace)
+
+
+async def goes_with_its_children(user: User) -> None:
+    await user.sees_no_job()
+    await nothing_left(user.api, user.namespace)
+
+
+async def is_deleted_in_the_background(user: User) -> None:
+    await user.sees("the running phase", _runs)
+    await user.delete("Background")
+    await goes_with_its_children(user)
+
+
+async def is_deleted_in_the_foreground(user: User) -> None:
+    await user.sees("the running phase", _runs)
+    await user.delete("Foreground")
+    await goes_with_its_children(user)
+
+
+def _runs(job: Manifest) -> bool:
+    return bool(job.get("status", {}).get("phase") == "Running")
+
+
+def _has_ended(job: Manifest) -> bool:
+    return job.get("status", {}).get("phase") in ("Complete", "Failed")
+
+
+LIFECYCLES = {
+    life.name: life
+    for life in (
+        Lifecycle("success", [Succeed()], completes),
+        Lifecycle("two crashes, then success", [Fail(), Fail(), Succeed()], completes),
+        Lifecycle("a mistake", [Fail(exit_code=2, message="no such column")], fails),
+        Lifecycle("a lost head, then success", [LoseHead(after=0.1), Succeed()], completes),
+        Lifecycle("a preemption, then success", [Preempt(after=0.1), Succeed()], completes),
+        Lifecycle("suspended and resumed", [StopWhenAsked(), Succeed()], is_suspended_and_resumed),
+        Lifecycle("the deadline", [Hang()], fails, {"activeDeadlineSeconds": 1}),
+        Lifecycle("TTL of the children", [Succeed()], loses_its_children, {"ttlSecondsAfterFinished": 0}),
+        Lifecycle(
+            "TTL of the job",
+            [Succeed()],
+            goes_with_its_children,
+            {"ttlSecondsAfterFinished": 0, "ttlPolicy": "DeleteJob"},
+        ),
+        Lifecycle("deleted in the background", [Hang()], is_deleted_in_the_background),
+        Lifecycle("deleted in the foreground", [Hang()], is_deleted_in_the_foreground),
+    )
+}

@@ -1,0 +1,95 @@
+"""The operator's writes, counted over all its lives, and its death at one of them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from time import monotonic
+from typing import Any, Literal
+
+from e2e.api import NotReached
+from e2e.proxy import request_info
+
+from trainwright_operator.client import JSON, Client, Json
+from trainwright_operator.connection import Connection
+
+
+class Crash(BaseException):
+    """The process is killed here. No `except Exception` survives that."""
+
+
+@dataclass(frozen=True)
+class Kill:
+    """At the write with this number, from 1: before it is sent, or when it has taken effect and nobody knows."""
+
+    write: int
+    when: Literal["before", "after"]
+
+
+@dataclass
+class Writes:
+    """`kills` come one after the other; their numbers go on over restarts."""
+
+    kills: Sequence[Kill] = ()
+    done: list[str] = field(default_factory=list)
+    """As in `patch trainingjobs/status flights`, each that was begun."""
+    deaths: int = 0
+    dead: bool = False
+    last: float = field(default_factory=monotonic)
+
+    def begin(self, method: str, path: str) -> Kill | None:
+        info = request_info.read(method, path, {})
+        if not info.is_write:
+            return None
+        self.last = monotonic()
+        resource = f"{info.resource}/{info.subresource}".rstrip("/")
+        self.done.append(f"{info.verb} {resource} {info.name}".rstrip())
+        return next((kill for kill in self.kills if kill.write == len(self.done)), None)
+
+    def die(self) -> None:
+        self.dead = True
+        raise Crash(f"killed at write {len(self.done)}: {self.done[-1] if self.done else 'none yet'}")
+
+    def revive(self) -> None:
+        self.deaths += 1
+        self.dead = False
+
+    async def quiet(self, seconds: float, within: float = 30.0) -> None:
+        """Waits until nothing was written for so long."""
+        end = monotonic() + within
+        while (left := self.last + seconds - monotonic()) > 0:
+            if monotonic() > end:
+                raise NotReached(f"it still writes after {within:g} s: {self.done[-5:]}")
+            await asyncio.sleep(min(left, 0.1))
+
+
+class MortalClient(Client):
+    """The operator's own client. Once it has died it sends nothing more, as a process that is gone."""
+
+    def __init__(self, connection: Connection, writes: Writes, **options: Any) -> None:
+        super().__init__(connection, **options)
+        self._writes = writes
+
+    async def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, str] | None = None,
+        body: Any = None,
+        content_type: str = JSON,
+        timeout: float | None = None,
+    ) -> Json:
+        if self._writes.dead:
+            self._writes.die()
+        kill = self._writes.begin(method, path)
+        if kill is not None and kill.when == "before":
+            self._writes.die()
+        try:
+            return await super().request(
+                method, path, query=query, body=body, content_type=content_type, timeout=timeout
+            )
+        finally:
+            if kill is not None:
+                self._writes.die()
