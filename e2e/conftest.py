@@ -31,11 +31,12 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Cluster:
 
 @pytest.fixture
 def namespace(cluster: Cluster) -> Iterator[str]:
-    """A fresh namespace, deleted after the test without waiting for its end."""
+    """A fresh namespace that pods can be made in, deleted after the test without waiting for its end."""
     name = f"test-{secrets.token_hex(4)}"
     cluster.kubectl("create", "namespace", name)
+    cluster.kubectl("wait", f"-n={name}", "--for=create", "serviceaccount/default", "--timeout=60s")
     yield name
-    cluster.kubectl("delete", "namespace", name, "--wait=false")
+    cluster.kubectl("delete", "namespace", name, "--wait=false", "--ignore-not-found")
 
 
 @pytest.fixture

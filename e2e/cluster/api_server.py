@@ -77,6 +77,8 @@ class ApiServer:
             "audit-policy-file": str(self._folder / "audit-policy.yaml"),
             "audit-log-path": str(self.audit_log),
             "audit-log-maxsize": "10000",
+            # Else it waits for as long as anybody watches.
+            "shutdown-watch-termination-grace-period": "1s",
             **REQUESTS_AT_ONCE,
         }
 
