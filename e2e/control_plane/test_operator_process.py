@@ -1,0 +1,127 @@
+"""The operator's process against a real API server: it leads, works, ends, and is followed by another."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from e2e.cluster.cluster import Cluster
+from e2e.harness.jobs import training_job
+
+from .operators import eventually, operator
+
+MANIFESTS = Path(__file__).parents[2] / "operator" / "manifests"
+ACCOUNT = "system:serviceaccount:trainwright:trainwright-operator"
+
+
+def holder(cluster: Cluster, namespace: str) -> str:
+    found = ["get", "leases", f"-n={namespace}", "-o", "jsonpath={.items[*].spec.holderIdentity}"]
+    return cluster.kubectl(*found).strip()
+
+
+def children(cluster: Cluster, namespace: str) -> list[str]:
+    return cluster.kubectl("get", "jobs.batch", f"-n={namespace}", "-o", "name").split()
+
+
+def apply(cluster: Cluster, namespace: str, name: str) -> None:
+    whole = {"apiVersion": "trainwright.dev/v1alpha1", "kind": "TrainingJob", **training_job(name)}
+    cluster.kubectl("apply", f"-n={namespace}", "-f", "-", stdin=json.dumps(whole))
+
+
+def only(namespace: str) -> dict[str, str]:
+    """Settings for an operator that shares the cluster with other tests."""
+    return {"TRAINWRIGHT_NAMESPACE": namespace, "TRAINWRIGHT_NAMESPACES": namespace}
+
+
+def test_it_leads_starts_a_job_and_ends_cleanly(cluster: Cluster, namespace: str, tmp_path: Path) -> None:
+    with operator(cluster, tmp_path / "log", "one", **only(namespace)) as one:
+        eventually(lambda: holder(cluster, namespace) == "one", one)
+        apply(cluster, namespace, "flights")
+        eventually(lambda: children(cluster, namespace) != [], one)
+        assert one.terminate() == 0
+        assert holder(cluster, namespace) == ""
+        assert "the Lease is released" in one.messages()
+        assert {line["level"] for line in one.lines()} == {"info"}
+    described = cluster.kubectl("describe", "trainingjob", f"-n={namespace}", "flights")
+    told = [line.split()[:2] for line in described[described.index("Events:") :].splitlines()[3:]]
+    assert told == [["Normal", "Accepted"], ["Normal", "Started"]]
+
+
+def test_a_second_one_waits_and_leads_once_the_first_has_ended(
+    cluster: Cluster, namespace: str, tmp_path: Path
+) -> None:
+    with operator(cluster, tmp_path / "one", "one", **only(namespace)) as one:
+        eventually(lambda: holder(cluster, namespace) == "one", one)
+        with operator(cluster, tmp_path / "two", "two", **only(namespace)) as two:
+            eventually(lambda: "serving on port" in two.messages(), two)
+            assert holder(cluster, namespace) == "one"
+            one.terminate()
+            eventually(lambda: holder(cluster, namespace) == "two", two)
+
+
+def test_after_a_kill_the_second_one_leads_and_works(cluster: Cluster, namespace: str, tmp_path: Path) -> None:
+    with operator(cluster, tmp_path / "one", "one", **only(namespace)) as one:
+        eventually(lambda: holder(cluster, namespace) == "one", one)
+        with operator(cluster, tmp_path / "two", "two", **only(namespace)) as two:
+            eventually(lambda: "serving on port" in two.messages(), two)
+            one.kill()
+            apply(cluster, namespace, "flights")
+            eventually(lambda: holder(cluster, namespace) == "two", two)
+            eventually(lambda: children(cluster, namespace) != [], two)
+            assert two.terminate() == 0
+
+
+@pytest.mark.slow
+def test_with_its_own_settings_the_hand_over_takes_fifteen_seconds_at_most(
+    cluster: Cluster, namespace: str, tmp_path: Path
+) -> None:
+    defaults = {"TRAINWRIGHT_LEASE_DURATION": "12", "TRAINWRIGHT_LEASE_RENEW": "3", **only(namespace)}
+    with operator(cluster, tmp_path / "one", "one", **defaults) as one:
+        eventually(lambda: holder(cluster, namespace) == "one", one)
+        with operator(cluster, tmp_path / "two", "two", **defaults) as two:
+            eventually(lambda: "serving on port" in two.messages(), two)
+            one.kill()
+            killed = time.monotonic()
+            eventually(lambda: holder(cluster, namespace) == "two", two)
+            assert time.monotonic() - killed <= 15
+
+
+def test_whoever_loses_the_lease_is_gone_at_once(cluster: Cluster, namespace: str, tmp_path: Path) -> None:
+    with operator(cluster, tmp_path / "log", "one", **only(namespace)) as one:
+        eventually(lambda: holder(cluster, namespace) == "one", one)
+        usurped = '{"spec": {"holderIdentity": "usurper"}}'
+        cluster.kubectl("patch", "lease", f"-n={namespace}", "trainwright-operator", "--type=merge", "-p", usurped)
+        assert one.process.wait(60) == 1
+        assert one.lines()[-1]["message"] == "the Lease is held by usurper: leaving at once"
+
+
+def test_two_operators_under_their_own_roles_are_denied_nothing(exclusive_cluster: Cluster, tmp_path: Path) -> None:
+    cluster = exclusive_cluster
+    cluster.kubectl("create", "namespace", "team-a")
+    cluster.kubectl("apply", "-f", str(MANIFESTS / "namespace.yaml"), "-f", str(MANIFESTS / "webhook.yaml"))
+    for scope, settings in (("rbac", {}), ("rbac-namespaced", {"TRAINWRIGHT_NAMESPACES": "team-a"})):
+        cluster.kubectl("apply", "-f", str(MANIFESTS / f"{scope}.yaml"))
+        account = cluster.as_service_account("trainwright", "trainwright-operator")
+        with operator(account, tmp_path / scope, scope, **settings) as one:
+            apply(cluster, "team-a", scope)
+            eventually(lambda name=scope: any(name in child for child in children(cluster, "team-a")), one)
+            eventually(lambda: "trainwright-tls" in cluster.kubectl("get", "secrets", "-n=trainwright"), one)
+            assert one.terminate() == 0
+        cluster.kubectl("delete", "-f", str(MANIFESTS / f"{scope}.yaml"))
+    asked = [event for event in cluster.audit_events() if event.user == ACCOUNT]
+    assert {event.resource for event in asked} >= {"trainingjobs", "jobs", "leases", "secrets", "events"}
+    assert [event for event in asked if event.decision == "forbid"] == []
+    assert [event for event in asked if event.resource == "secrets" and event.namespace == "team-a"] == []
+
+
+def test_the_manifests_are_taken_as_they_are(exclusive_cluster: Cluster) -> None:
+    exclusive_cluster.kubectl("create", "namespace", "team-a")
+    exclusive_cluster.kubectl("apply", "-f", str(MANIFESTS / "namespace.yaml"))
+    for manifest in sorted(MANIFESTS.glob("*.yaml")):
+        tried: subprocess.CompletedProcess[str] = exclusive_cluster.kubectl.run(
+            "apply", "--dry-run=server", "--validate=strict", "-f", str(manifest)
+        )
+        assert (tried.returncode, tried.stderr) == (0, "")
