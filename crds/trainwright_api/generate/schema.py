@@ -1,7 +1,8 @@
 """From the models to a structural OpenAPI v3 schema, as Kubernetes wants it.
 
-The Kubernetes fields are strict. `config` and `backend` are described for `kubectl explain`, but open: what a schema
-cannot say about them pydantic says, so they keep unknown keys, and a value that may be of several kinds has no type.
+The Kubernetes fields are strict. `config` and `backend` are described for `kubectl explain`, but open: pydantic judges
+them, with the path and what was probably meant, and the API server would answer before it. So what lies below them
+keeps unknown keys, has no type, and may be null: elsewhere the API server drops a null before anyone can complain.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any
 from pydantic.fields import FieldInfo
 
 from trainwright_api.config.choice import Choice
+from trainwright_api.generate.hints import with_default, with_type
 from trainwright_api.section import KubernetesSection, Section
 from trainwright_api.shape import Shape, description_of, shape_of
 
@@ -42,7 +44,7 @@ def strict(section: type[Section]) -> Schema:
 
 def opened(section: type[Section], depth: int) -> Schema:
     """A section of Ludwig's: described `depth` levels deep, and open for what pydantic is to judge."""
-    schema: Schema = {"type": "object", "description": first_line(section), **KEEP_UNKNOWN}
+    schema = dict(KEEP_UNKNOWN)
     if depth:
         schema["properties"] = {name: _described(info, depth - 1) for name, info in section.model_fields.items()}
     return schema
@@ -54,7 +56,7 @@ def first_line(section: type[Section]) -> str:
 
 
 def _field(info: FieldInfo) -> Schema:
-    schema = _strict_value(shape_of(info)) | {"description": description_of(info)}
+    schema = _strict_value(shape_of(info)) | {"description": with_default(info)}
     extra = info.json_schema_extra
     if isinstance(extra, Mapping) and extra.get("x-stored-default"):
         schema["default"] = info.default
@@ -64,8 +66,7 @@ def _field(info: FieldInfo) -> Schema:
 def _strict_value(shape: Shape) -> Schema:
     match shape.kind:
         case "section":
-            is_ours = issubclass(shape.section, KubernetesSection)
-            return strict(shape.section) if is_ours else opened(shape.section, _DEPTHS[shape.section.__name__])
+            return strict(shape.section) if issubclass(shape.section, KubernetesSection) else _ludwigs(shape.section)
         case "words":
             return {"type": "string", "enum": list(shape.words)}
         case "list":
@@ -125,33 +126,36 @@ def _int_or_string(shape: Shape) -> Schema:
     return {"maxLength": 64} | schema
 
 
+def _ludwigs(section: type[Section]) -> Schema:
+    """Rules see only what has a type, so `config` and `backend` themselves have one."""
+    return {"type": "object"} | opened(section, _DEPTHS[section.__name__])
+
+
 def _described(info: FieldInfo, depth: int) -> Schema:
-    shape = shape_of(info)
-    nullable: Schema = {"nullable": True} if shape.nullable else {}
-    return _open_value(shape, depth) | {"description": description_of(info)} | nullable
+    return _open_value(shape_of(info), depth) | {"description": with_type(info), "nullable": True}
 
 
 def _open_value(shape: Shape, depth: int) -> Schema:
-    match shape.kind:
-        case "section":
-            return opened(shape.section, depth)
-        case "flag" | "integer" | "number":
-            return {"type": _TYPES[shape.kind]}
-        case "text" | "words":
-            return {"type": "string", "maxLength": MOST_LETTERS}
-        case "list" if shape.item and shape.item.choice:
-            return {"type": "array", "items": _common(shape.item.choice), "maxItems": MOST_ITEMS}
-        case _:
-            return dict(KEEP_UNKNOWN)
+    if shape.kind == "section":
+        return opened(shape.section, depth)
+    if shape.kind == "list" and shape.item and shape.item.choice:
+        return {**KEEP_UNKNOWN, "items": _common(shape.item.choice)}
+    return dict(KEEP_UNKNOWN)
 
 
 def _common(choice: Choice) -> Schema:
     """What every section of a choice has, such as the name of a feature."""
     sections = [choice.section(word) for word in choice.words]
     names = [name for name in sections[0].model_fields if all(name in other.model_fields for other in sections)]
-    properties = {name: _described(sections[0].model_fields[name], 0) for name in names if name != "type"}
-    kinds: Schema = {"type": "string", "maxLength": MOST_LETTERS, "description": f"One of {', '.join(choice.words)}."}
-    return {"type": "object", **KEEP_UNKNOWN, "properties": {"type": kinds, **properties}}
+    properties = {name: _shared([section.model_fields[name] for section in sections]) for name in names}
+    properties["type"]["description"] = f"One of {', '.join(choice.words)}."
+    return {**KEEP_UNKNOWN, "nullable": True, "properties": properties}
+
+
+def _shared(infos: list[FieldInfo]) -> Schema:
+    """A field that several sections have. What is not the same in all of them is not told."""
+    is_same = len({with_type(info) for info in infos}) == 1
+    return _described(infos[0], 0) | ({} if is_same else {"description": description_of(infos[0])})
 
 
 _DEPTHS = {"Backend": 5, "ModelConfig": 2}

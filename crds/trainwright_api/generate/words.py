@@ -19,8 +19,8 @@ Link = Callable[[type[Section], str], str]
 _KINDS = {"any": "anything", "flag": "true or false", "integer": "whole number", "number": "number", "text": "text"}
 _SIGNS = {"gt": ">", "ge": "≥", "lt": "<", "le": "≤"}
 MOST_WORDS = 40
-_UNLIMITED = 2**31
-"""Limits beyond this guard the API server, and tell a reader nothing."""
+_UNLIMITED = 2**31 - 1
+"""Limits from here on guard the API server, and tell a reader nothing."""
 
 
 def type_of(shape: Shape, link: Link) -> str:
@@ -79,7 +79,9 @@ def _choice(choice: Choice, link: Link) -> str:
 def _range(shape: Shape) -> str:
     limits = shape.limits
     bounds = [
-        f"{sign} {limits[name]:g}" for name, sign in _SIGNS.items() if name in limits and abs(limits[name]) < _UNLIMITED
+        f"{sign} {limits[name]:,.15g}"
+        for name, sign in _SIGNS.items()
+        if name in limits and abs(limits[name]) < _UNLIMITED
     ]
     if shape.kind == "list" and limits.get("min_length", 0) > 0:
         bounds.append(f"at least {limits['min_length']}")

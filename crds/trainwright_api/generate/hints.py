@@ -1,0 +1,56 @@
+"""What `kubectl explain` tells of a field beside its line: its default, and its type where the schema names none."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from pydantic.fields import FieldInfo
+
+from trainwright_api.generate.words import default_of, type_of
+from trainwright_api.section import Section
+from trainwright_api.shape import Shape, description_of, shape_of
+
+
+def with_default(info: FieldInfo) -> str:
+    """The line of a field whose type stands in the schema, but for unions: those have no type there."""
+    shape = shape_of(info)
+    union = shape.item if shape.kind == "map" and shape.item else shape
+    kind = union.expected if union is shape else f"each {union.expected}" * bool(union.expected)
+    return _with(description_of(info), kind, _default(info, shape))
+
+
+def with_type(info: FieldInfo) -> str:
+    """The line of a field that has no type in the schema."""
+    shape = shape_of(info)
+    line = description_of(info)
+    return _with(line, _kind(shape, line), _default(info, shape))
+
+
+def _with(line: str, *hints: str) -> str:
+    told = "; ".join(hint for hint in hints if hint)
+    return f"{line} [{told}]" if told else line
+
+
+def _default(info: FieldInfo, shape: Shape) -> str:
+    value = default_of(info, shape).strip('`"')
+    return "" if value in ("", "**required**", "null", "[]", "{}") else f"default: {value}"
+
+
+def _kind(shape: Shape, line: str) -> str:
+    """Nothing where there is nothing to tell. Where null means something, the line itself says what."""
+    words = shape.choice.words if shape.choice else shape.words
+    if words:
+        return "" if all(word in line for word in words) else f"one of {', '.join(words)}"
+    if shape.kind in ("section", "any") or (shape.item and (shape.item.choice or shape.item.kind == "any")):
+        return ""
+    return shape.expected or _in_words(replace(shape, nullable=False))
+
+
+def _in_words(shape: Shape) -> str:
+    told = type_of(shape, _unlinked).replace("`", "")
+    return re.sub(r" \(([≥>≤<][^)]*)\)", r" \1", told)
+
+
+def _unlinked(_: type[Section], text: str) -> str:
+    return text
