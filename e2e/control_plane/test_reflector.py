@@ -93,7 +93,7 @@ def test_more_objects_than_a_page_holds_are_all_seen(cluster: Cluster, namespace
     asked: Counter[str] = Counter()
 
     async def story(client: Client) -> None:
-        names = [f"c-{number}" for number in range(1100)]
+        names = [f"c-{number}" for number in range(250)]
         await asyncio.gather(*(created(client, namespace, name) for name in names))
         asked.clear()
         seen = Seen(client, namespace)

@@ -29,7 +29,8 @@ OnResponse = Callable[[str, str, int, float], None]
 JSON = "application/json"
 APPLY = "application/apply-patch+yaml"
 MERGE = "application/merge-patch+json"
-PAGE_LIMIT = 500
+PAGE_LIMIT = 100
+"""Parsed, a page of RayJobs takes 9 MB of memory; one of 500 would decide how much the whole operator needs."""
 RESTARTS = 3
 """How often one list may begin anew because its continue token has expired."""
 SILENCE = 90.0

@@ -103,7 +103,7 @@ def test_it_lists_and_watches_from_there() -> None:
         await case.until({"b": "b@6"})
         assert case.told == [("a", None, "a@3"), ("b", None, "b@6"), ("a", "a@3", None)]
         # No resourceVersion: a list that is consistent, not one from some cache.
-        assert dict(case.server.lists[0].query) == {"limit": "500", "labelSelector": "ours"}
+        assert dict(case.server.lists[0].query) == {"limit": "100", "labelSelector": "ours"}
         assert case.server.watched[0].query["resourceVersion"] == "5"
         assert case.server.watched[0].query["timeoutSeconds"] == "60"
         assert case.reflector.installed
