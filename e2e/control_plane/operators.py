@@ -1,4 +1,4 @@
-"""Operators as real processes beside a cluster, with settings of tenths of a second."""
+"""Operators as real processes beside a cluster, with short settings."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from e2e.cluster.cluster import Cluster
 PATIENCE = 60.0
 """What is waited for comes in a second or two; a crowded machine may take longer."""
 BRISK = {
-    "TRAINWRIGHT_LEASE_DURATION": "1.5",
-    "TRAINWRIGHT_LEASE_RENEW": "0.3",
+    "TRAINWRIGHT_LEASE_DURATION": "6",
+    "TRAINWRIGHT_LEASE_RENEW": "0.5",
     "TRAINWRIGHT_RETRY_LIMIT": "1",
     "TRAINWRIGHT_SERVER_PORT": "0",
 }

@@ -11,8 +11,14 @@ from contextvars import ContextVar
 from datetime import UTC, datetime
 from typing import Any, TextIO
 
-# kopf tells every step of every object at its level INFO; aiohttp tells every request.
-_QUIET = ("kopf", "aiohttp.access", "asyncio")
+# kopf tells every step of every object at its level INFO; aiohttp tells every request; what the kubeconfig's reader
+# warns of it raises as well.
+_QUIET = {
+    "kopf": logging.WARNING,
+    "aiohttp.access": logging.WARNING,
+    "asyncio": logging.WARNING,
+    "kubernetes.aio.config": logging.ERROR,
+}
 
 _about: ContextVar[Mapping[str, Any]] = ContextVar("about", default={})  # noqa: B039  # never changed in place
 
@@ -58,5 +64,5 @@ def configure(stream: TextIO | None = None) -> None:
     handler.setFormatter(JsonFormatter())
     logging.basicConfig(handlers=[handler], level=logging.INFO, force=True)
     logging.captureWarnings(True)
-    for name in _QUIET:
-        logging.getLogger(name).setLevel(logging.WARNING)
+    for name, level in _QUIET.items():
+        logging.getLogger(name).setLevel(level)

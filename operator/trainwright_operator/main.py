@@ -15,7 +15,6 @@ from dataclasses import replace
 from typing import Any
 
 from aiohttp import web
-from kubernetes.aio.config import ConfigException
 
 from trainwright_operator import logs, wakeups
 from trainwright_operator.client import Client
@@ -39,26 +38,42 @@ LOOK_SECONDS = 0.1
 log = logging.getLogger(__name__)
 
 
+class Misconfigured(Exception):
+    """Whoever started the process has to change something. Says what in one line."""
+
+
 def main(environment: Mapping[str, str] = os.environ) -> int:
     """The exit code."""
     logs.configure()
     try:
-        settings = _identified(Settings.from_environment(environment))
-        return asyncio.run(_connected(settings))
+        return asyncio.run(_run(_settings(environment)))
+    except Misconfigured as error:
+        log.error("%s", error)
+        return MISCONFIGURED
+
+
+def _settings(environment: Mapping[str, str]) -> Settings:
+    """Two processes on one machine, which are no pods, are told apart as well."""
+    try:
+        settings = Settings.from_environment(environment)
     except ValueError as error:
-        log.error("the settings cannot be used: %s", error)
-    except ConfigException as error:
-        log.error("the API server cannot be found: %s", error)
-    except OSError as error:
-        log.error("this process cannot serve: %s", error)
-    return MISCONFIGURED
+        raise Misconfigured(f"the settings cannot be used: {error}") from None
+    return replace(settings, identity=settings.identity or f"{socket.gethostname()}-{secrets.token_hex(4)}")
 
 
-async def _connected(settings: Settings) -> int:
-    connection = await Connection.open()
+async def _run(settings: Settings) -> int:
+    connection = await _connection()
     metrics = Metrics()
     async with Client(connection, timeout=settings.request_timeout, on_response=metrics.requested) as client:
         return await Process(client, connection, settings, metrics).run()
+
+
+async def _connection() -> Connection:
+    try:
+        return await Connection.open()
+    except Exception as error:  # A kubeconfig can be wrong in many ways, and its library raises as many errors.
+        line = " ".join(str(error).split())
+        raise Misconfigured(f"there is no way to an API server: {line}; KUBECONFIG names one") from None
 
 
 class Process:
@@ -81,7 +96,11 @@ class Process:
 
     async def _serve(self, server: AsyncExitStack) -> None:
         """On every pod, whether it leads or not."""
-        port = await server.enter_async_context(serving(self._app(), self._keeper.context, self._settings.server_port))
+        wanted = self._settings.server_port
+        try:
+            port = await server.enter_async_context(serving(self._app(), self._keeper.context, wanted))
+        except OSError as error:
+            raise Misconfigured(f"nothing can be served on port {wanted}: {error.strerror}") from None
         log.info("serving on port %d as %s", port, self._settings.identity)
         self._in_background(server, self._guarded(self._keeper.keep(lambda: self._lease.holds)))
 
@@ -157,10 +176,3 @@ async def _ended(*tasks: asyncio.Task[Any]) -> None:
     for task in tasks:
         with suppress(asyncio.CancelledError):
             await task
-
-
-def _identified(settings: Settings) -> Settings:
-    """Two processes on one machine, which are no pods, are told apart as well."""
-    return (
-        settings if settings.identity else replace(settings, identity=f"{socket.gethostname()}-{secrets.token_hex(4)}")
-    )
