@@ -15,10 +15,12 @@ from e2e.cluster import binaries
 from e2e.cluster.control_plane import ControlPlane
 from e2e.cluster.errors import ClusterError
 
+SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+
 
 def main() -> int:
     wanted = _arguments()
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+    for number in SIGNALS:
         signal.signal(number, _stop)
     try:
         binaries.programs()
@@ -79,6 +81,9 @@ def _write_at_once(path: Path, text: str) -> None:
 
 
 def _stop(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 (the signal's own form)
+    """Once: a second Ctrl-C would interrupt the cleaning up."""
+    for each in SIGNALS:
+        signal.signal(each, signal.SIG_IGN)
     raise KeyboardInterrupt
 
 
