@@ -6,7 +6,7 @@ import shlex
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trainwright_operator.children.rayparams import of_the_head, of_workers, quoted
@@ -40,6 +40,7 @@ def test_the_head_offers_nothing() -> None:
     assert (of_the_head()["num-cpus"], of_the_head()["num-gpus"]) == ("0", "0")
 
 
+@settings(deadline=None)
 @given(st.dictionaries(st.text(st.characters(codec="utf-8"), min_size=1), st.integers(1, 9), max_size=3))
 def test_no_name_gets_out_of_its_quotes(resources: dict[str, Any]) -> None:
     text = quoted(resources)

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from trainwright_operator.children import read_child, read_pod
@@ -68,6 +68,7 @@ OBJECTS = st.fixed_dictionaries(
 )
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(OBJECTS | RUBBISH)
 def test_nothing_that_others_write_raises(raw: Any) -> None:
     child, pod = read_child(raw), read_pod(raw)
