@@ -378,6 +378,22 @@ def test_a_status_that_a_hand_has_erased_is_read_back_from_the_child() -> None:
     assert cluster.created == ["flights-1c9e2f7a-1-train"]
 
 
+def test_an_image_that_was_mended_is_taken_by_the_next_attempt_and_the_charts_is_kept() -> None:
+    cluster = running()
+    first = cluster.status.resolved
+    cluster.settings = replace(SETTINGS, image="trainwright:9.9.9")
+    for spec, image in (({}, SETTINGS.image), ({"image": "mine:2"}, "mine:2")):
+        cluster.change(**spec)
+        cluster.ends(exit_code=143)
+        cluster.settle()
+        cluster.wait(1000)
+        cluster.settle()
+        assert cluster.status.resolved is not None
+        assert cluster.status.resolved.image == image
+    assert first is not None
+    assert cluster.status.resolved == first.model_copy(update={"image": "mine:2"})
+
+
 def test_only_ten_attempts_are_kept() -> None:
     cluster = running(backoffLimit=20)
     for _ in range(12):

@@ -72,10 +72,10 @@ def _wait(view: View, draft: Draft, attempt: Attempt) -> None:
 
 
 def _resolved(view: View) -> Resolved | Ask:
-    """Derived once; what the trainer has posted beside it says nothing of the size."""
+    """Derived once. Only an image that the job itself names may have been mended since."""
     found = view.job.status.resolved
     if found is not None and found.digest is not None and found.workers is not None:
-        return found
+        return found.model_copy(update={"image": view.spec.image or found.image})
     verdict = view.job.verdict
     return resolve(view.spec, verdict.digest if verdict else "", view.world, view.settings)
 
