@@ -10,11 +10,19 @@ from e2e.harness import KINDS, LIFECYCLES, Kill, Kind, live
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_life_that_nothing_disturbs(cluster: Cluster, kind: Kind) -> None:
+def test_undisturbed_life_ends_well(cluster: Cluster, kind: Kind) -> None:
     lived = asyncio.run(live(cluster.kubeconfig, LIFECYCLES["success"], kind))
     assert lived.state["flights"]["phase"] == "Complete"
     assert len(lived.state["RayJob" if kind == "ray" else "Job"]) == 1
     assert list(lived.violations) == []
+
+
+def test_child_that_does_not_stop_is_deleted_after_the_grace(cluster: Cluster) -> None:
+    lived = asyncio.run(live(cluster.kubeconfig, LIFECYCLES["suspended without an answer"], "gang"))
+    assert [(one["outcome"], one["reason"]) for one in lived.state["flights"]["attempts"]] == [
+        ("stopped", "Suspended"),
+        ("done", "Done"),
+    ]
 
 
 @pytest.mark.parametrize("when", ["before", "after"])

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from e2e.api import Manifest
 from e2e.harness.leftovers import nothing_left
 from e2e.harness.lifecycle import Lifecycle, User
+from e2e.harness.operators import FAST
 from e2e.players import Fail, Hang, LoseHead, Preempt, StopWhenAsked, Succeed
 
 
@@ -63,6 +66,12 @@ LIFECYCLES = {
         Lifecycle("a lost head, then success", [LoseHead(after=0.1), Succeed()], completes),
         Lifecycle("a preemption, then success", [Preempt(after=0.1), Succeed()], completes),
         Lifecycle("suspended and resumed", [StopWhenAsked(), Succeed()], is_suspended_and_resumed),
+        Lifecycle(
+            "suspended without an answer",
+            [Hang(), Succeed(told="exit code")],
+            is_suspended_and_resumed,
+            settings=replace(FAST, stop_grace=0.5),
+        ),
         Lifecycle("the deadline", [Hang()], fails, {"activeDeadlineSeconds": 1}),
         Lifecycle("TTL of the children", [Succeed()], loses_its_children, {"ttlSecondsAfterFinished": 0}),
         Lifecycle(

@@ -16,7 +16,8 @@ from trainwright_operator.settings import Backoff, Settings
 
 FAST = Settings(
     backoff=Backoff(base=0.05, limit=0.2, jitter=0.1),
-    stop_grace=2.0,
+    # On a busy machine the players may take some seconds from a posted outcome to the child's end.
+    stop_grace=15.0,
     overlap_grace=0.2,
     resync=5.0,
     request_timeout=5.0,
