@@ -1,0 +1,139 @@
+"""The operator within the test's own process, against a real API server: what it writes, and what it does not."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+from e2e.api import Api, Manifest, condition, until, until_object
+from e2e.cluster.cluster import Cluster
+from e2e.harness.jobs import training_job
+
+from trainwright_operator import names
+from trainwright_operator.client import Client
+from trainwright_operator.connection import Connection
+from trainwright_operator.process import Operator
+from trainwright_operator.resources import CONFIG_MAPS, JOBS, TRAINING_JOBS, Resource
+from trainwright_operator.settings import Settings
+
+NAME = "flights"
+SECONDS = 60.0
+
+
+class Scene:
+    """A namespace, who uses it by an API of their own, and operators that look at it alone."""
+
+    def __init__(self, cluster: Cluster, namespace: str, api: Api) -> None:
+        self.cluster, self.namespace, self.api = cluster, namespace, api
+        self.writes: list[str] = []
+
+    @asynccontextmanager
+    async def operating(self) -> AsyncIterator[Operator]:
+        settings = Settings(namespaces=(self.namespace,), retry_base=0.05, retry_limit=0.3, identity="in-process")
+        connection = await Connection.open(str(self.cluster.kubeconfig))
+        async with (
+            Client(connection, on_response=self._count) as client,
+            Operator(client, settings) as operator,
+        ):
+            yield operator
+
+    def _count(self, method: str, resource: str, status: int, seconds: float) -> None:  # noqa: ARG002
+        if method not in ("GET", "WATCH"):
+            self.writes.append(f"{method} {resource}")
+
+    async def create(self, resource: Resource, body: Manifest) -> Manifest:
+        whole = {"apiVersion": resource.api_version, "kind": resource.kind, **body}
+        return await self.api.request("POST", resource.path(self.namespace), whole)
+
+    async def set(self, **spec: Any) -> None:
+        path, merge = TRAINING_JOBS.path(self.namespace, NAME), "application/merge-patch+json"
+        await self.api.request("PATCH", path, {"spec": spec}, content_type=merge)
+
+    async def job(self, holds: Callable[[Manifest], object], what: str) -> Manifest:
+        found: Any = TRAINING_JOBS
+        return await until_object(self.api, found, NAME, self.namespace, holds, seconds=SECONDS, what=what)
+
+    async def started(self) -> None:
+        async def jobs() -> Manifest:
+            return await self.api.request("GET", JOBS.path(self.namespace))
+
+        await until(jobs, lambda seen: len(seen["items"]) == 1, seconds=SECONDS, what="one child")
+        await self.job(lambda job: condition(job, "Started") == "True", "the status of a job that was started")
+
+
+def told(cluster: Cluster, namespace: str, story: Callable[[Scene], Awaitable[None]]) -> None:
+    async def whole() -> None:
+        async with Api(cluster.kubeconfig) as api:
+            await story(Scene(cluster, namespace, api))
+
+    asyncio.run(whole())
+
+
+def stalled(word: str) -> Callable[[Manifest], bool]:
+    """The job is stalled, and says why."""
+    return lambda job: condition(job, "Stalled") == "True" and word in job["status"].get("message", "")
+
+
+def test_a_job_takes_four_writes_to_start(cluster: Cluster, namespace: str) -> None:
+    async def story(scene: Scene) -> None:
+        async with scene.operating():
+            await scene.create(TRAINING_JOBS, training_job(NAME))
+            await scene.started()
+        assert [write for write in scene.writes if not write.endswith("events")] == [
+            "PATCH trainingjobs/status",
+            "POST configmaps",
+            "POST jobs",
+            "PATCH trainingjobs/status",
+        ]
+
+    told(cluster, namespace, story)
+
+
+def test_an_operator_that_starts_anew_writes_nothing(cluster: Cluster, namespace: str) -> None:
+    async def story(scene: Scene) -> None:
+        async with scene.operating():
+            await scene.create(TRAINING_JOBS, training_job(NAME))
+            await scene.started()
+        scene.writes.clear()
+        async with scene.operating() as operator:
+            await operator.view.wait_until_synced()
+            # A job that comes later is started, so the first one was looked at before.
+            await scene.create(TRAINING_JOBS, training_job("second", suspend=True))
+
+            async def second() -> Manifest:
+                return await scene.api.request("GET", TRAINING_JOBS.path(scene.namespace, "second"))
+
+            await until(second, lambda job: condition(job, "Suspended") == "True", seconds=SECONDS)
+        assert [write for write in scene.writes if not write.endswith("events")] == ["PATCH trainingjobs/status"]
+
+    told(cluster, namespace, story)
+
+
+def test_a_name_that_is_taken_is_told_and_waited_for(cluster: Cluster, namespace: str) -> None:
+    async def story(scene: Scene) -> None:
+        made = await scene.create(TRAINING_JOBS, training_job(NAME, suspend=True))
+        taken = names.common_name(NAME, made["metadata"]["uid"])
+        await scene.create(CONFIG_MAPS, {"metadata": {"name": taken}, "data": {"of": "somebody else"}})
+        async with scene.operating():
+            await scene.set(suspend=False)
+            await scene.job(stalled(f"ConfigMap {taken} exists and does not belong to this job"), "a stalled job")
+            await scene.api.request("DELETE", CONFIG_MAPS.path(scene.namespace, taken))
+            await scene.started()
+            await scene.job(lambda job: condition(job, "Stalled") == "False", "a job that is not stalled any more")
+
+    told(cluster, namespace, story)
+
+
+def test_a_pod_template_that_kubernetes_refuses_is_told_and_can_be_mended(cluster: Cluster, namespace: str) -> None:
+    async def story(scene: Scene) -> None:
+        required = "requiredDuringSchedulingIgnoredDuringExecution"
+        nowhere = {"affinity": {"nodeAffinity": {required: {"nodeSelectorTerms": []}}}}
+        async with scene.operating():
+            await scene.create(TRAINING_JOBS, training_job(NAME, podTemplate=nowhere))
+            await scene.job(stalled("cannot be created"), "a stalled job")
+            await scene.set(podTemplate=None)
+            await scene.started()
+
+    told(cluster, namespace, story)
