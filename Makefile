@@ -57,7 +57,7 @@ operator: setup ## the operator and its webhook beside the API server that $KUBE
 	@test -n "$${KUBECONFIG:-}" || { echo "KUBECONFIG names no cluster: start one by 'make control-plane'"; exit 1; }
 	kubectl apply -f crds/trainwright.dev_trainingjobs.yaml --server-side
 	kubectl apply -f operator/manifests/namespace.yaml -f operator/manifests/webhook-local.yaml
-	$(RUN) python -m trainwright_operator
+	$(RUN) python -m trainwright_operator || test $$? = 130  # 130: by Ctrl-C
 
 control-plane: setup ## a Kubernetes API server with our definitions, until Ctrl-C; it prints how to use it
 	@$(RUN) python -m e2e.cluster
