@@ -33,8 +33,6 @@ PAGE_LIMIT = 100
 """Parsed, a page of RayJobs takes 9 MB of memory; one of 500 would decide how much the whole operator needs."""
 RESTARTS = 3
 """How often one list may begin anew because its continue token has expired."""
-SILENCE = 90.0
-"""A watch on which nothing comes for so long is dead: the API server sends a bookmark about once a minute."""
 
 
 @dataclass(frozen=True)
@@ -183,8 +181,8 @@ class Client:
         query = {"watch": "true", "allowWatchBookmarks": "true", "timeoutSeconds": f"{max(1, timeout):.0f}"}
         query |= {"labelSelector": selector, "resourceVersion": resource_version}
         path = _url(resource.path(namespace), query)
-        total = timeout + self._timeout
-        limit = aiohttp.ClientTimeout(total=total, sock_connect=self._timeout, sock_read=min(SILENCE, total))
+        # No shorter limit for silence: of a custom resource that nobody has touched there are not even bookmarks.
+        limit = aiohttp.ClientTimeout(total=timeout + self._timeout, sock_connect=self._timeout)
         async with self._connection.send("GET", path, None, JSON, limit) as response:
             self._on_response("WATCH", resource.plural, response.status, 0.0)
             if response.status >= 400:

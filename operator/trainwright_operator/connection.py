@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import Any
@@ -22,6 +23,8 @@ from trainwright_operator.errors import Unreachable
 
 LOST = (aiohttp.ClientError, TimeoutError, OSError)
 """What aiohttp raises for a connection that cannot be made, breaks or hangs."""
+KEEPALIVE = {"TCP_KEEPIDLE": 30, "TCP_KEEPINTVL": 10, "TCP_KEEPCNT": 3}
+"""A connection whose other side is gone breaks after a minute."""
 
 
 class Connection:
@@ -29,8 +32,6 @@ class Connection:
 
     def __init__(self, configuration: Configuration) -> None:
         configuration.client_session_kwargs = {"trust_env": False}
-        # The client counts its requests itself: a limit here would also count the watches, which stay open.
-        configuration.connection_pool_maxsize = 0
         self._configuration = configuration
         self._rest = _Once(configuration)
         self._refreshing: asyncio.Task[None] | None = None
@@ -83,7 +84,21 @@ class Connection:
         return {**headers, "Authorization": token.strip()} if token else headers
 
 
+def keepalive_socket(address: aiohttp.AddrInfoType) -> socket.socket:
+    """The kernel asks whether the other side still lives: a watch may rightly be silent for minutes."""
+    made = socket.socket(*address[:3])
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for name, value in KEEPALIVE.items():
+        if hasattr(socket, name):  # macOS lacks one of them
+            made.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
+    return made
+
+
 class _Once(RESTClientObject):
+    def _create_connector(self) -> aiohttp.TCPConnector:
+        # The client counts its requests itself: a limit here would also count the watches, which stay open.
+        return aiohttp.TCPConnector(limit=0, ssl=self.ssl_context, socket_factory=keepalive_socket)
+
     def _create_pool_manager(self) -> aiohttp.ClientSession:
         """aiohttp sends a GET, PUT or DELETE again by itself when its connection breaks, and has no setting for it."""
         session = super()._create_pool_manager()

@@ -2,18 +2,22 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 import ssl
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
+from kubernetes.aio.client import Configuration
 from kubernetes.aio.config import incluster_config
 from kubernetes.aio.config.config_exception import ConfigException
 
+from trainwright_operator import connection as connection_module
 from trainwright_operator.client import Client, Unreachable
-from trainwright_operator.connection import Connection
+from trainwright_operator.connection import Connection, keepalive_socket
 from trainwright_operator.server.authority import Pair, new_authority, new_server
 
 from .api_server import ApiServer, api_server
@@ -120,6 +124,26 @@ def test_in_a_pod_the_token_is_read_anew_and_the_api_server_has_to_prove_who_it_
                     await stranger.request("GET", "/version")
 
     asyncio.run(story())
+
+
+def test_the_kernel_looks_after_connections_that_are_silent(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[socket.socket] = []
+
+    def noted(address: Any) -> socket.socket:
+        made.append(keepalive_socket(address))
+        return made[-1]
+
+    monkeypatch.setattr(connection_module, "keepalive_socket", noted)
+
+    async def story(server: ApiServer) -> None:
+        async with Client(Connection(Configuration(host=server.url))) as client:
+            await client.request("GET", "/version")
+            assert len(made) == 1
+            assert made[0].getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE) == 1
+            for option, value in ((socket.TCP_KEEPIDLE, 30), (socket.TCP_KEEPINTVL, 10), (socket.TCP_KEEPCNT, 3)):
+                assert made[0].getsockopt(socket.IPPROTO_TCP, option) == value
+
+    told(story)
 
 
 class Account:
