@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 import ssl
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 import aiohttp
 from aiohttp import web
@@ -41,6 +42,7 @@ class Proxy:
         self.sendings = Sendings()
         self._lists: dict[str, bytes] = {}
         self._open: dict[int, web.BaseRequest] = {}
+        self._under_way: set[asyncio.Task[Any]] = set()
         self._bugs: list[Exception] = []
         self._session: aiohttp.ClientSession | None = None
         self._forward: Forward | None = None
@@ -67,10 +69,17 @@ class Proxy:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self.down()
+        await self._forget()
         await connections.close(self._session)
         self._port.close()
         if self._bugs:
             raise ExceptionGroup("the proxy itself failed", self._bugs)
+
+    async def _forget(self) -> None:
+        """What was delayed, or hung, and whose client has gone: the server no longer knows of it."""
+        for task in self._under_way:
+            task.cancel()
+        await asyncio.gather(*self._under_way, return_exceptions=True)
 
     def add(self, *rules: Rule) -> None:
         """The faults of all rules that match befall a request, in this order."""
@@ -114,6 +123,10 @@ class Proxy:
         faults = [rule.fault for rule in self.rules if rule.befalls(info, self._draws)]
         sent.fault = ", ".join(map(str, faults))
         self._open[id(request)] = request
+        task = asyncio.current_task()
+        assert task is not None
+        self._under_way.add(task)
+        task.add_done_callback(self._under_way.discard)
         try:
             streams = info.verb == "watch" and all(isinstance(fault, WatchFault | Delay) for fault in faults)
             return await (self._forward.watch if streams else self._forward.plain)(request, sent, faults)
