@@ -13,7 +13,8 @@ from trainwright_operator.client import Client
 from trainwright_operator.names import JOB_UID
 from trainwright_operator.observed import Child, Job, Manifest, Node, Pod, World
 from trainwright_operator.settings import Settings
-from trainwright_operator.world.reflector import Clock, Reflector
+from trainwright_operator.world.feed import Clock
+from trainwright_operator.world.reflector import Reflector
 from trainwright_operator.world.store import Key, Store
 from trainwright_operator.world.strip import StoredJob, read_job, strip_job, strip_node
 from trainwright_operator.world.verdicts import Verdicts

@@ -13,7 +13,7 @@ from trainwright_operator.client import Client
 from trainwright_operator.observed import Manifest
 from trainwright_operator.resources import CONFIG_MAPS
 from trainwright_operator.settings import Settings
-from trainwright_operator.world import reflector as reflector_module
+from trainwright_operator.world import feed as feed_module
 from trainwright_operator.world.reflector import Reflector
 from trainwright_operator.world.store import Key, Store
 
@@ -238,8 +238,8 @@ def pauses_of(monkeypatch: pytest.MonkeyPatch) -> list[float]:
         pauses.append(seconds)
         await sleep(0)
 
-    monkeypatch.setattr(reflector_module.asyncio, "sleep", noted)
-    monkeypatch.setattr(reflector_module.random, "uniform", lambda low, high: (low + high) / 2)
+    monkeypatch.setattr(feed_module.asyncio, "sleep", noted)
+    monkeypatch.setattr(feed_module.random, "uniform", lambda low, high: (low + high) / 2)
     return pauses
 
 
