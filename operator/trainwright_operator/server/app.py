@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -17,6 +18,9 @@ from trainwright_operator.server.progress import PATH, ProgressEndpoint
 
 BODY_LIMIT = 16 * 2**20
 """An AdmissionReview holds an object twice, and the API server takes objects of up to 3 MiB."""
+
+GOODBYE = 0.1
+"""Seconds that the last answers have to reach their clients."""
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -62,7 +66,25 @@ async def serving(
         await web.TCPSite(runner, host, port, ssl_context=context).start()
         yield runner.addresses[0][1]
     finally:
-        await runner.cleanup()
+        await _close(runner)
+
+
+async def _close(runner: web.AppRunner) -> None:
+    """Closes the connections, too. aiohttp leaves those behind whose other side does not answer TLS's good-bye, and
+    those whose handshake ends in the meantime: the API server opens connections ahead of need.
+    """
+    server = runner.server
+    assert server is not None
+    open_before = _transports(server)
+    await runner.cleanup()
+    await asyncio.sleep(GOODBYE)
+    for transport in open_before | _transports(server):
+        transport.abort()
+    await asyncio.sleep(0)
+
+
+def _transports(server: web.Server) -> set[asyncio.Transport]:
+    return {connection.transport for connection in server.connections if connection.transport is not None}
 
 
 @web.middleware

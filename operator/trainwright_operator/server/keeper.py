@@ -45,8 +45,11 @@ def server_names(settings: Settings) -> tuple[str, ...]:
 class Keeper:
     """Loads what the Secret holds into `context`; with `leading` it also makes it."""
 
-    def __init__(self, api: Api, settings: Settings, now: Callable[[], datetime]) -> None:
+    def __init__(
+        self, api: Api, settings: Settings, now: Callable[[], datetime], *, webhook: str = WEBHOOK_NAME
+    ) -> None:
         self._api, self._settings, self._now = api, settings, now
+        self._webhook = webhook
         self._life = timedelta(days=settings.certificate_days)
         self._names = server_names(settings)
         self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -117,7 +120,7 @@ class Keeper:
         """Tells the API server whom to trust, before anybody serves with it."""
         if not self._settings.clusterwide:
             return
-        path = WEBHOOKS.path(name=WEBHOOK_NAME)
+        path = WEBHOOKS.path(name=self._webhook)
         try:
             webhook = await self._api.request("GET", path)
         except ApiError as error:

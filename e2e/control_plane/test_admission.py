@@ -1,0 +1,266 @@
+"""The webhook before a real API server: the words, what reaches it, what has started, and its certificates."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import json
+import statistics
+import time
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+from typing import Any
+
+import aiohttp
+import pytest
+from e2e.cluster.cluster import Cluster
+from e2e.server.running import Clock, Server, admitting, registered, server, webhook
+
+from trainwright_api.cluster import judge
+from trainwright_api.problems import Mistakes
+from trainwright_api.validate import validate_document
+from trainwright_operator.errors import ApiError
+from trainwright_operator.resources import TRAINING_JOBS
+
+JOB: dict[str, Any] = {
+    "apiVersion": "trainwright.dev/v1alpha1",
+    "kind": "TrainingJob",
+    "metadata": {"name": "late"},
+    "spec": {
+        "dataset": "s3://bucket/flights.parquet",
+        "output": "s3://bucket/runs",
+        "config": {
+            "input_features": [{"name": "size", "type": "number"}],
+            "output_features": [{"name": "late", "type": "binary"}],
+        },
+        "backend": {"type": "local"},
+    },
+}
+UNKNOWN: dict[str, Any] = {
+    "config": {**JOB["spec"]["config"], "trainer": {"epoch": 3}},
+    "backend": {"type": "ray", "trainer": {"num_worker": 2}},
+}
+PREFIX = 'admission webhook "trainingjobs.trainwright.dev" denied the request: '
+
+
+def job(*, called: str = "late", **spec: Any) -> dict[str, Any]:
+    made = copy.deepcopy(JOB)
+    made["metadata"]["name"] = called
+    made["spec"].update(copy.deepcopy(spec))
+    return made
+
+
+class Asked:
+    """The namespace's jobs, asked with kubectl while the server answers."""
+
+    def __init__(self, cluster: Cluster, namespace: str, running: Server) -> None:
+        self._cluster, self.namespace, self.server = cluster, namespace, running
+
+    async def kubectl(self, *arguments: str, stdin: Any = None) -> tuple[int, str]:
+        """The exit code, and all that is told on stderr."""
+        text = None if stdin is None else json.dumps(stdin)
+        ended = await asyncio.to_thread(self._cluster.kubectl.run, *arguments, f"-n={self.namespace}", stdin=text)
+        return ended.returncode, ended.stderr.strip()
+
+    async def apply(self, made: Any, *flags: str) -> str:
+        """What it complains of."""
+        return (await self.kubectl("apply", "-f", "-", *flags, stdin=made))[1]
+
+    async def refused(self, made: Any, **query: str) -> str:
+        """The API server's own words to a client without kubectl."""
+        path = TRAINING_JOBS.path(self.namespace)
+        with pytest.raises(ApiError) as error:
+            await self.server.client.request("POST", path, query=query, body=made)
+        return error.value.message
+
+
+Scene = Callable[[Asked], Awaitable[Any]]
+
+
+@pytest.fixture
+def play(cluster: Cluster, namespace: str) -> Callable[[Scene], Any]:
+    """Plays a scene while the webhook judges the namespace's jobs."""
+
+    async def played(scene: Scene) -> Any:
+        async with admitting(cluster, namespace) as running:
+            return await scene(Asked(cluster, namespace, running))
+
+    return lambda scene: asyncio.run(played(scene))
+
+
+def validated(made: Any) -> str:
+    """What `trainwright validate` prints of a file that is called like the job."""
+    with pytest.raises(Mistakes) as mistakes:
+        validate_document(made, "late.yaml")
+    return mistakes.value.render("late")
+
+
+@pytest.mark.parametrize(
+    ("spec", "flags"),
+    [
+        (UNKNOWN, []),
+        (UNKNOWN, ["--server-side"]),
+        (UNKNOWN, ["--validate=false"]),
+        (UNKNOWN, ["--dry-run=server"]),
+        ({"config": {}}, []),
+        ({"backend": {"type": "ray", "trainer": {"strategy": "dpp"}}}, []),
+    ],
+)
+def test_kubectl_shows_the_words_of_validate(play: Callable[[Scene], Any], spec: Any, flags: list[str]) -> None:
+    async def scene(asked: Asked) -> str:
+        return await asked.apply(job(**spec), *flags)
+
+    told = play(scene)
+    assert told.endswith(PREFIX + validated(job(**spec)))
+    assert "Warning" not in told
+
+
+def test_a_path_that_pods_do_not_see_is_refused(play: Callable[[Scene], Any]) -> None:
+    async def scene(asked: Asked) -> str:
+        return await asked.apply(job(output="runs"))
+
+    assert play(scene).endswith(PREFIX + judge(job(output="runs")).message)
+
+
+def test_unknown_keys_reach_the_webhook_whole_whoever_sends_them(play: Callable[[Scene], Any]) -> None:
+    async def scene(asked: Asked) -> list[str]:
+        told = [await asked.refused(job(**UNKNOWN), fieldValidation=strict) for strict in ("Ignore", "Warn", "Strict")]
+        told.append(await asked.apply(job(**UNKNOWN)))
+        told.append(await asked.apply(job(**UNKNOWN), "--server-side"))
+        return told
+
+    for told in play(scene):
+        assert "config.trainer.epoch " in told
+        assert "backend.trainer.num_worker " in told
+
+
+def test_a_warning_is_shown_and_the_job_is_there(play: Callable[[Scene], Any]) -> None:
+    secret = job(backend={"type": "local", "cache_credentials": {"key": "x"}})
+
+    async def scene(asked: Asked) -> tuple[str, str]:
+        return await asked.apply(secret), await asked.apply(job(called="other"))
+
+    first, other = play(scene)
+    assert first == f"Warning: {judge(secret).warnings[0]}"
+    assert other == ""
+
+
+async def _started(asked: Asked, made: Any) -> None:
+    """The job, applied and started."""
+    assert "denied" not in await asked.apply(made, "--server-side")
+    status = {"status": {"startTime": "2026-05-01T12:00:00Z", "resolved": {"digest": judge(made).digest}}}
+    patch = ("--subresource=status", "--type=merge", f"-p={json.dumps(status)}")
+    assert await asked.kubectl("patch", "tj", made["metadata"]["name"], *patch) == (0, "")
+
+
+def test_what_the_rules_of_the_schema_cannot_see_is_fixed_once_it_has_started(play: Callable[[Scene], Any]) -> None:
+    """CEL's equality counts the keys that the schema does not declare, and looks at none: old spellings are such."""
+
+    def with_old(**spelling: Any) -> dict[str, Any]:
+        return job(backend={"type": "ray", **spelling})
+
+    async def scene(asked: Asked) -> list[str]:
+        await _started(asked, with_old(engine={"type": "pandas"}))
+        suspended = with_old(engine={"type": "pandas"})
+        suspended["spec"]["suspend"] = True
+        changes = (with_old(data_format="parquet"), suspended, job(dataset="s3://bucket/other.parquet"))
+        return [await asked.apply(made, "--server-side") for made in changes]
+
+    changed, suspended, moved = play(scene)
+    fixed = "is fixed once the job has started: delete the job and create it anew, or create another one"
+    assert changed.endswith(f"{PREFIX}backend {fixed}")
+    assert suspended == f"Warning: {judge(with_old(engine={'type': 'pandas'})).warnings[0]}"
+    assert f'spec.dataset: Invalid value: "object": dataset {fixed}' in moved
+
+
+def test_a_stored_job_that_is_not_valid_can_be_labelled_and_deleted_but_not_changed(
+    cluster: Cluster, namespace: str
+) -> None:
+    wrong = job(**UNKNOWN)
+    cluster.kubectl("apply", "-f", "-", f"-n={namespace}", stdin=json.dumps(wrong))
+
+    async def scene() -> list[tuple[int, str]]:
+        async with admitting(cluster, namespace) as running:
+            asked = Asked(cluster, namespace, running)
+            finalizers = '{"metadata": {"finalizers": ["example.org/wait"]}}'
+            none = '{"metadata": {"finalizers": null}}'
+            return [
+                await asked.kubectl("label", "tj", "late", "a=b"),
+                await asked.kubectl("patch", "tj", "late", "--type=merge", f"-p={finalizers}"),
+                await asked.kubectl("patch", "tj", "late", "--type=merge", '-p={"spec": {"backoffLimit": 1}}'),
+                await asked.kubectl("delete", "tj", "late", "--wait=false"),
+                await asked.kubectl("patch", "tj", "late", "--type=merge", f"-p={none}"),
+            ]
+
+    codes = asyncio.run(scene())
+    assert [code for code, _ in codes] == [0, 0, 1, 0, 0]
+    assert codes[2][1].endswith(PREFIX + validated(wrong))
+
+
+def test_two_servers_share_a_certificate_and_both_judge(cluster: Cluster, namespace: str) -> None:
+    async def scene() -> tuple[str, list[float | None]]:
+        async with server(cluster, namespace) as leader, server(cluster, namespace, leading=False) as other:
+            assert leader.keeper.bundle == other.keeper.bundle
+            async with registered(leader, webhook(namespace, leader.port, other.port)):
+                told = await Asked(cluster, namespace, leader).apply(job())
+                answered = {"answer": "allowed"}
+                counted = [
+                    one.metrics.registry.get_sample_value("trainwright_admissions_total", answered)
+                    for one in (leader, other)
+                ]
+                return told, counted
+
+    assert asyncio.run(scene()) == ("", [1.0, 1.0])
+
+
+def test_nothing_breaks_while_the_certificate_and_its_authority_change(cluster: Cluster, namespace: str) -> None:
+    """From an authority that is about to end to the next one, with a job refused by the webhook at every step."""
+    life = timedelta(days=90 * 40)
+    clock = Clock(timedelta(days=45) - life)
+
+    async def scene() -> None:
+        async with server(cluster, namespace, clock) as running:
+            first = running.keeper.bundle
+            clock.offset += life * 0.7
+            await running.keeper.refresh(leading=True)
+            both = running.keeper.bundle
+            # Up to here the server's own certificate had ended by the machine's clock.
+            clock.offset = -timedelta(days=61)
+            await running.keeper.refresh(leading=True)
+            async with registered(running, webhook(namespace, running.port)):
+                asked = Asked(cluster, namespace, running)
+                assert PREFIX + "late: dataset" in await asked.refused(job(dataset="x"))
+                assert await _trusts(running, first)
+                clock.offset = timedelta()
+                await running.keeper.refresh(leading=True)
+                assert PREFIX + "late: dataset" in await asked.refused(job(dataset="x"))
+                # The new authority signs now: who has not been told of it in all these years does not trust it.
+                assert not await _trusts(running, first)
+                assert await _trusts(running, both)
+            assert running.keeper.bundle == both
+            assert both.startswith(first)
+
+    asyncio.run(scene())
+
+
+async def _trusts(running: Server, bundle: str) -> bool:
+    try:
+        async with running.session(bundle) as client, client.get("/readyz") as response:
+            return response.status == 200
+    except aiohttp.ClientConnectorCertificateError:
+        return False
+
+
+def test_how_long_a_refusal_takes(play: Callable[[Scene], Any], capsys: pytest.CaptureFixture[str]) -> None:
+    async def scene(asked: Asked) -> list[float]:
+        taken = []
+        for _ in range(50):
+            began = time.perf_counter()
+            await asked.refused(job(**UNKNOWN))
+            taken.append(time.perf_counter() - began)
+        return taken
+
+    taken = play(scene)
+    assert len(taken) == 50
+    with capsys.disabled():
+        print(f"\na bad spec is refused in {statistics.median(taken) * 1000:.1f} ms at the median")

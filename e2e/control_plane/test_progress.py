@@ -1,0 +1,290 @@
+"""Pods post with real tokens: made for them by the API server, reviewed by it, and written into the status."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
+from e2e.cluster.cluster import Cluster
+from e2e.server.running import Server, server
+
+from trainwright_api.environment import AUDIENCE
+from trainwright_operator import names
+from trainwright_operator.apply import FIELD_MANAGER
+from trainwright_operator.errors import ApiError
+from trainwright_operator.resources import PODS, TRAINING_JOBS
+
+SPEC = {
+    "dataset": "s3://bucket/flights.parquet",
+    "output": "s3://bucket/runs",
+    "config": {
+        "input_features": [{"name": "size", "type": "number"}],
+        "output_features": [{"name": "late", "type": "binary"}],
+    },
+}
+PROGRESS = {
+    "fraction": 0.41,
+    "etaSeconds": 180,
+    "epoch": 2,
+    "metrics": {"validation.late.roc_auc": 0.742},
+    "validationMetric": {"name": "roc_auc", "value": 0.742},
+    "resolved": {"batchSize": 128, "globalBatchSize": 512, "learningRateFactor": 1.0},
+}
+
+
+class Job:
+    """A TrainingJob in its first attempt, with a pod that is there and runs nowhere."""
+
+    def __init__(self, running: Server, namespace: str, name: str) -> None:
+        self._server, self.namespace, self.name = running, namespace, name
+        self.pod = f"{name}-pod"
+        self.uid = ""
+        self._pod_uid = ""
+
+    async def begin(self) -> Job:
+        meta = {"name": self.name, "namespace": self.namespace}
+        made = {"apiVersion": "trainwright.dev/v1alpha1", "kind": "TrainingJob", "metadata": meta, "spec": SPEC}
+        self.uid = (await self._ask("POST", TRAINING_JOBS.path(self.namespace), made))["metadata"]["uid"]
+        attempts = [{"number": 1, "child": f"{self.name}-1", "phase": "train"}]
+        await self.owns_status({"attempt": 1, "attempts": attempts})
+        labels = dict(names.labels(self.name, self.uid, 1))
+        container = {"name": "train", "image": "none"}
+        pod = {"metadata": {"name": self.pod, "labels": labels}, "spec": {"containers": [container]}}
+        self._pod_uid = (await self._pod_made({"apiVersion": "v1", "kind": "Pod", **pod}))["metadata"]["uid"]
+        return self
+
+    async def owns_status(self, status: Mapping[str, Any]) -> None:
+        """Writes it as the reconciler does."""
+        await self._server.client.apply(
+            TRAINING_JOBS,
+            self.namespace,
+            self.name,
+            {"metadata": {"name": self.name, "namespace": self.namespace}, "status": status},
+            field_manager=FIELD_MANAGER,
+            subresource="status",
+        )
+
+    async def token(self, audience: str = AUDIENCE) -> str:
+        """As the kubelet asks for it: bound to the pod."""
+        bound = {"kind": "Pod", "apiVersion": "v1", "name": self.pod, "uid": self._pod_uid}
+        spec = {"audiences": [audience], "expirationSeconds": 600, "boundObjectRef": bound}
+        path = f"/api/v1/namespaces/{self.namespace}/serviceaccounts/default/token"
+        answer = await self._ask(
+            "POST", path, {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": spec}
+        )
+        return str(answer["status"]["token"])
+
+    async def post(self, token: str, to: Job | None = None, via: Server | None = None, **more: Any) -> tuple[int, Any]:
+        job = to or self
+        report = {"uid": job.uid, "attempt": 1, "progress": PROGRESS, **more}
+        path = f"/v1/namespaces/{job.namespace}/jobs/{job.name}"
+        headers = {"Authorization": f"Bearer {token}"}
+        async with (via or self._server).session() as session, session.post(path, json=report, headers=headers) as got:
+            return got.status, await got.json()
+
+    async def stored(self) -> dict[str, Any]:
+        return await self._ask("GET", TRAINING_JOBS.path(self.namespace, self.name))
+
+    async def status(self) -> dict[str, Any]:
+        return dict((await self.stored())["status"])
+
+    async def pod_deleted(self) -> None:
+        immediately = {"kind": "DeleteOptions", "apiVersion": "v1", "gracePeriodSeconds": 0}
+        await self._ask("DELETE", PODS.path(self.namespace, self.pod), immediately)
+
+    async def _pod_made(self, pod: Any) -> dict[str, Any]:
+        """The namespace's service account comes a moment after the namespace."""
+        while True:
+            try:
+                return await self._ask("POST", PODS.path(self.namespace), pod)
+            except ApiError as error:
+                if "serviceaccount" not in error.message:
+                    raise
+                await asyncio.sleep(0.05)
+
+    async def _ask(self, method: str, path: str, body: Any = None) -> dict[str, Any]:
+        return await self._server.client.request(method, path, body=body)
+
+
+Scene = Callable[[Job], Awaitable[Any]]
+
+
+@pytest.fixture
+def play(cluster: Cluster, namespace: str) -> Callable[[Scene], Any]:
+    """Plays a scene with a job called late, and its server."""
+
+    async def played(scene: Scene) -> Any:
+        async with server(cluster, namespace, interval=3600) as running:
+            return await scene(await Job(running, namespace, "late").begin())
+
+    return lambda scene: asyncio.run(played(scene))
+
+
+def test_progress_of_a_pod_stands_in_the_status_of_its_job(play: Callable[[Scene], Any], cluster: Cluster) -> None:
+    async def scene(late: Job) -> Any:
+        answer = await late.post(await late.token())
+        get = ("get", "tj", "late", f"-n={late.namespace}", "--no-headers")
+        return answer, await late.stored(), await asyncio.to_thread(cluster.kubectl, *get)
+
+    answer, stored, row = play(scene)
+    assert answer == (200, {"stop": False, "reason": ""})
+    assert stored["status"]["progress"]["summary"] == "41% 3m left"
+    assert stored["status"]["resolved"] == {"batchSize": 128, "globalBatchSize": 512, "learningRateFactor": 1}
+    owners = {entry["manager"] for entry in stored["metadata"]["managedFields"] if entry.get("subresource") == "status"}
+    assert owners == {FIELD_MANAGER, "trainwright-progress"}
+    assert "41% 3m left" in row
+    assert "roc_auc=0.742" in row
+
+
+def test_the_reconciler_and_the_pods_write_beside_each_other(play: Callable[[Scene], Any]) -> None:
+    async def scene(late: Job) -> Any:
+        token = await late.token()
+        await late.post(token)
+        await late.owns_status({"attempt": 1, "phase": "Running", "resolved": {"workers": 4}})
+        outcome = {"attempt": 1, "class": "done", "logTail": "password=hunter2", "testScores": {"roc_auc": 0.7}}
+        await late.post(token, outcome=outcome)
+        await late.owns_status({"attempt": 1, "phase": "Complete"})
+        return await late.status()
+
+    status = play(scene)
+    assert (status["phase"], status["outcome"]["outcome"]) == ("Complete", "done")
+    assert status["outcome"]["logTail"] == "password=(hidden)"
+    assert status["progress"]["fraction"] == 0.41
+    assert status["resolved"] == {"batchSize": 128, "globalBatchSize": 512, "learningRateFactor": 1}
+
+
+def test_an_outcome_is_written_while_the_reconciler_writes_all_the_time(play: Callable[[Scene], Any]) -> None:
+    async def scene(late: Job) -> Any:
+        token = await late.token()
+        outcome = {"attempt": 1, "class": "mistake", "line": "so it is"}
+
+        async def reconcile() -> None:
+            for generation in range(20):
+                await late.owns_status({"attempt": 1, "observedGeneration": generation})
+
+        answers = await asyncio.gather(reconcile(), *(late.post(token, outcome=outcome) for _ in range(5)))
+        return answers[1:], await late.status()
+
+    answers, status = play(scene)
+    assert {code for code, _ in answers} == {200}
+    assert status["outcome"]["message"] == "so it is"
+    assert status["observedGeneration"] == 19
+
+
+def test_either_of_two_servers_takes_a_report_and_one_interval_counts(
+    play: Callable[[Scene], Any], cluster: Cluster
+) -> None:
+    async def scene(late: Job) -> Any:
+        token = await late.token()
+        async with server(cluster, late.namespace, leading=False, interval=3600) as other:
+            first = await late.post(token)
+            second = await late.post(token, via=other, progress={"fraction": 0.9})
+        return first, second, await late.status()
+
+    first, second, status = play(scene)
+    assert first == second == (200, {"stop": False, "reason": ""})
+    assert status["progress"]["fraction"] == 0.41
+
+
+def test_a_suspended_job_asks_its_pod_to_stop(play: Callable[[Scene], Any], cluster: Cluster) -> None:
+    async def scene(late: Job) -> Any:
+        patch = ("patch", "tj", "late", f"-n={late.namespace}", "--type=merge", '-p={"spec": {"suspend": true}}')
+        await asyncio.to_thread(cluster.kubectl, *patch)
+        return await late.post(await late.token())
+
+    assert play(scene) == (200, {"stop": True, "reason": "the job is suspended"})
+
+
+def test_a_token_opens_its_own_job_alone(play: Callable[[Scene], Any]) -> None:
+    async def scene(late: Job) -> Any:
+        other = await Job(late._server, late.namespace, "other").begin()
+        refused = await late.post(await other.token())
+        return refused, await other.post(await late.token()), await late.status(), await other.status()
+
+    first, second, *statuses = play(scene)
+    assert first == (403, {"message": "the pod other-pod is none of this job"})
+    assert second == (403, {"message": "the pod late-pod is none of this job"})
+    assert not any("progress" in status for status in statuses)
+
+
+def test_tokens_that_were_not_made_for_this_are_refused(play: Callable[[Scene], Any], cluster: Cluster) -> None:
+    async def scene(late: Job) -> Any:
+        good = await late.token()
+        header, _, rest = good.partition(".")
+        tokens = {
+            "of another audience": await late.token("https://kubernetes.default.svc"),
+            "of no pod": await asyncio.to_thread(cluster.token, late.namespace, "default", AUDIENCE),
+            "changed": f"{header}.{rest[:-4]}AAAA",
+            "garbage": "garbage",
+        }
+        answers = {name: (await late.post(token))[0] for name, token in tokens.items()}
+        assert (await late.post(good))[0] == 200
+        return answers
+
+    assert set(play(scene).values()) == {401}
+
+
+def test_a_token_ends_with_its_pod(play: Callable[[Scene], Any]) -> None:
+    async def scene(late: Job) -> Any:
+        used, unused = await late.token(), await late.token()
+        await late.post(used)
+        await late.pod_deleted()
+        return await late.post(used), await _until_refused(lambda: late.post(unused))
+
+    (code, answer), later = play(scene)
+    assert (code, answer["message"]) == (403, "the pod late-pod is gone")
+    assert later in (401, 403)
+
+
+async def _until_refused(post: Callable[[], Awaitable[tuple[int, Any]]]) -> int:
+    """The API server itself notices within seconds that the pod of a token is gone."""
+    while (await post())[0] == 200:
+        await asyncio.sleep(0.05)
+    return (await post())[0]
+
+
+def test_an_expired_token_is_refused(play: Callable[[Scene], Any], cluster: Cluster) -> None:
+    """The API server makes none that lasts for less than ten minutes, so one is signed here with its key."""
+    if not cluster.is_ours:
+        pytest.fail("this test signs a token: it needs a control plane of its own, so unset KUBECONFIG", pytrace=False)
+    key = cluster.folder / "certificates" / "service-accounts.key"
+
+    async def scene(late: Job) -> Any:
+        good = await late.token()
+        lasting, over = _signed(good, key, time.time() + 600), _signed(good, key, time.time() - 60)
+        return (await late.post(lasting))[0], (await late.post(over))[0]
+
+    assert play(scene) == (200, 401)
+
+
+def _signed(token: str, key: Path, expires: float) -> str:
+    """The same token with another end."""
+    head, claims, _ = token.split(".")
+    changed = {
+        **json.loads(_decoded(claims)),
+        "iat": int(expires) - 600,
+        "nbf": int(expires) - 600,
+        "exp": int(expires),
+    }
+    message = f"{head}.{_encoded(json.dumps(changed).encode())}"
+    private = serialization.load_pem_private_key(key.read_bytes(), None)
+    assert isinstance(private, ec.EllipticCurvePrivateKey)
+    r, s = decode_dss_signature(private.sign(message.encode(), ec.ECDSA(hashes.SHA256())))
+    return f"{message}.{_encoded(r.to_bytes(32) + s.to_bytes(32))}"
+
+
+def _decoded(part: str) -> bytes:
+    return base64.urlsafe_b64decode(part + "=" * (-len(part) % 4))
+
+
+def _encoded(content: bytes) -> str:
+    return base64.urlsafe_b64encode(content).rstrip(b"=").decode()

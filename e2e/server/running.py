@@ -1,0 +1,125 @@
+"""Operators' servers that share a Secret and a webhook, each on a port of its own."""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import aiohttp
+from e2e.cluster.cluster import Cluster
+
+from trainwright_operator.client import Client
+from trainwright_operator.connection import Connection
+from trainwright_operator.server.admission import Admission
+from trainwright_operator.server.app import application, serving
+from trainwright_operator.server.health import Health
+from trainwright_operator.server.identity import Reviews
+from trainwright_operator.server.keeper import Keeper
+from trainwright_operator.server.metrics import Metrics
+from trainwright_operator.server.progress import ProgressEndpoint
+from trainwright_operator.settings import Settings
+
+
+@dataclass
+class Clock:
+    """The machine's, moved by `offset`: certificates are checked by that of the machine alone."""
+
+    offset: timedelta = timedelta()
+
+    def __call__(self) -> datetime:
+        return datetime.now(UTC) + self.offset
+
+
+@dataclass
+class Alive:
+    leading: bool = True
+    silences: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Server:
+    """One operator's."""
+
+    client: Client
+    keeper: Keeper
+    metrics: Metrics
+    port: int
+
+    def session(self, bundle: str | None = None) -> aiohttp.ClientSession:
+        """One that trusts the bundle, by default today's. Every request has a connection of its own."""
+        trust = ssl.create_default_context(cadata=bundle or self.keeper.bundle)
+        connector = aiohttp.TCPConnector(ssl=trust, force_close=True)
+        return aiohttp.ClientSession(f"https://localhost:{self.port}", connector=connector)
+
+
+@asynccontextmanager
+async def server(
+    cluster: Cluster, namespace: str, clock: Clock | None = None, *, leading: bool = True, interval: float = 15.0
+) -> AsyncIterator[Server]:
+    """A server that runs within the block; its Secret lies in `namespace`, its webhook has the same name."""
+    now, metrics = clock or Clock(), Metrics()
+    settings = Settings(namespace=namespace, progress_interval=interval)
+    async with Client(await Connection.open(str(cluster.kubeconfig))) as client:
+        keeper = Keeper(client, settings, now, webhook=namespace)
+        await keeper.refresh(leading=leading)
+        progress = ProgressEndpoint(
+            client, Reviews(client, lambda: now().timestamp()), metrics, interval=interval, now=now
+        )
+        health = Health(Alive(), settings.stale_after, lambda: keeper.loaded)
+        app = application(admission=Admission(metrics), progress=progress, metrics=metrics, health=health)
+        async with serving(app, keeper.context, 0, "127.0.0.1") as port:
+            yield Server(client, keeper, metrics, port)
+
+
+def webhook(namespace: str, *ports: int) -> dict[str, Any]:
+    """The webhook for jobs of one namespace, with an entry for each port."""
+    return {
+        "apiVersion": "admissionregistration.k8s.io/v1",
+        "kind": "ValidatingWebhookConfiguration",
+        "metadata": {"name": namespace},
+        "webhooks": [_entry(namespace, port, number) for number, port in enumerate(ports)],
+    }
+
+
+def _entry(namespace: str, port: int, number: int) -> dict[str, Any]:
+    return {
+        "name": "trainingjobs.trainwright.dev" if number == 0 else f"trainingjobs-{number}.trainwright.dev",
+        "admissionReviewVersions": ["v1"],
+        "sideEffects": "None",
+        "failurePolicy": "Fail",
+        "timeoutSeconds": 10,
+        "matchPolicy": "Equivalent",
+        "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": namespace}},
+        "rules": [
+            {
+                "apiGroups": ["trainwright.dev"],
+                "apiVersions": ["v1alpha1"],
+                "operations": ["CREATE", "UPDATE"],
+                "resources": ["trainingjobs"],
+            }
+        ],
+        "clientConfig": {"url": f"https://localhost:{port}/admission"},
+    }
+
+
+@asynccontextmanager
+async def admitting(cluster: Cluster, namespace: str, clock: Clock | None = None) -> AsyncIterator[Server]:
+    """A server whose webhook judges the jobs of `namespace` within the block."""
+    async with server(cluster, namespace, clock) as running, registered(running, webhook(namespace, running.port)):
+        yield running
+
+
+@asynccontextmanager
+async def registered(leader: Server, configuration: dict[str, Any]) -> AsyncIterator[None]:
+    """The webhook is there, and the API server is told whom to trust."""
+    path = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
+    await leader.client.request("POST", path, body=configuration)
+    try:
+        await leader.keeper.refresh(leading=True)
+        yield
+    finally:
+        await leader.client.request("DELETE", f"{path}/{configuration['metadata']['name']}")
