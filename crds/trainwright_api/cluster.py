@@ -15,7 +15,7 @@ from typing import Any
 from trainwright_api.backend import Backend
 from trainwright_api.canonical import canonical
 from trainwright_api.config import ModelConfig
-from trainwright_api.job import TrainingJobSpec
+from trainwright_api.job import FIXED, TrainingJobSpec
 from trainwright_api.nodes import MOST_LEVELS
 from trainwright_api.overlay import overlay_problems
 from trainwright_api.problems import Mistakes, Problem
@@ -24,9 +24,6 @@ from trainwright_api.validate import Loaded, validate_document
 
 _USERS_METADATA = ("name", "generateName", "namespace", "labels", "annotations")
 """The rest is the API server's, which may write more of it than this version knows."""
-
-_HASHED = ("dataset", "config", "model", "entrypoint", "backend")
-"""Fixed once a job has started, and with keys below them that the API server cannot compare."""
 
 
 @dataclass(frozen=True)
@@ -38,8 +35,8 @@ class Judged:
     """The mistakes, as `trainwright validate` prints them. Empty where there is none."""
     warnings: tuple[str, ...]
     digest: str
-    """The hash of dataset, config (or model, or entrypoint) and backend: the same for specs that mean the same. Of the
-    raw spec where it is not valid, and nothing where that is nested too deeply."""
+    """The hash of what is fixed once a job has started: the same for specs that mean the same. Of the raw spec where it
+    is not valid, and nothing where that is nested too deeply."""
 
 
 def judge(raw: Mapping[str, Any], name: str | None = None) -> Judged:
@@ -72,13 +69,13 @@ def notes(loaded: Loaded) -> tuple[str, ...]:
 def fixed_digest(spec: TrainingJobSpec) -> str:
     """The sha256, in hex, of what a job that has started may not change."""
     data = canonical(spec)
-    return _hash({key: data[key] for key in _HASHED if key in data})
+    return _hash({key: data[key] for key in FIXED if key in data})
 
 
 def changed(old: TrainingJobSpec, new: TrainingJobSpec) -> tuple[str, ...]:
     """What of the hashed parts is not the same in the two."""
     before, after = canonical(old), canonical(new)
-    return tuple(key for key in _HASHED if before.get(key) != after.get(key))
+    return tuple(key for key in FIXED if before.get(key) != after.get(key))
 
 
 def _is_too_deep(raw: Mapping[str, Any]) -> bool:

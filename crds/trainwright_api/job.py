@@ -11,7 +11,8 @@ from pydantic_core import InitErrorDetails
 from trainwright_api.backend import Backend
 from trainwright_api.config import ModelConfig
 from trainwright_api.config.kinds import ByKind
-from trainwright_api.kubernetes import IDENTIFIER, MODULE, QUALIFIED, VERSION, Name, ObjectMeta, PodTemplate
+from trainwright_api.kubernetes import IDENTIFIER, MODULE, QUALIFIED, VERSION, Name, PodTemplate
+from trainwright_api.metadata import ObjectMeta
 from trainwright_api.section import KubernetesSection, relation
 from trainwright_api.status import TrainingJobStatus
 
@@ -123,7 +124,7 @@ class TrainingJobSpec(KubernetesSection):
     @classmethod
     def mistakes_in(cls, values: Mapping[str, Any]) -> Iterator[InitErrorDetails]:
         given = [name for name in ("config", "model", "entrypoint") if values.get(name) is not None]
-        task = values.get("task", "train")
+        task = "train" if values.get("task") is None else values["task"]
         if len(given) > 1:
             yield relation(f"given beside {given[0]}: {_EXACTLY_ONE}", given[-1])
         elif not given:

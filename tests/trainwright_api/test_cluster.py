@@ -229,7 +229,7 @@ def test_what_was_changed_is_named():
     old, new = judge(JOB).spec, judge(job(dataset="s3://b/x", seed=7, backend={"type": "ray"})).spec
     assert old is not None
     assert new is not None
-    assert changed(old, new) == ("dataset", "backend")
+    assert changed(old, new) == ("dataset", "backend", "seed")
     assert changed(old, old) == ()
     assert fixed_digest(old) == judge(JOB).digest
 

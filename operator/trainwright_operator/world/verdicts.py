@@ -2,28 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections import OrderedDict
-from collections.abc import Mapping
-from typing import Any
 
 from trainwright_api import cluster
 from trainwright_operator.observed import Manifest, Verdict
-
-FIXED = (
-    "task",
-    "dataset",
-    "config",
-    "model",
-    "entrypoint",
-    "resumeFrom",
-    "backend",
-    "output",
-    "seed",
-    "checkpoint",
-)
-"""The keys of a spec that are fixed once a job has started."""
 
 
 class Verdicts:
@@ -44,12 +26,4 @@ class Verdicts:
 
 def judge(raw: Manifest) -> Verdict:
     judged = cluster.judge(raw)
-    return Verdict(judged.spec, digest(raw.get("spec")), judged.message, tuple(judged.warnings))
-
-
-def digest(spec: Any) -> str:
-    """The hash of what is fixed, as it is written: a key that was renamed changes it, whether or not it is known."""
-    written = spec if isinstance(spec, Mapping) else {}
-    fixed = {key: written[key] for key in FIXED if key in written}
-    text = json.dumps(fixed, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return hashlib.sha256(text.encode()).hexdigest()
+    return Verdict(judged.spec, judged.digest, judged.message, tuple(judged.warnings))

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from trainwright_operator.world import verdicts
-from trainwright_operator.world.verdicts import Verdicts, digest, judge
+from trainwright_operator.world.verdicts import Verdicts, judge
 
 SPEC: dict[str, Any] = {
     "task": "train",
@@ -40,6 +40,10 @@ def test_a_job_without_a_spec_is_judged_too() -> None:
     raw = raw_job()
     del raw["spec"]
     assert judge(raw).spec is None
+
+
+def digest(spec: dict[str, Any]) -> str:
+    return judge({**raw_job(), "spec": spec}).digest
 
 
 @pytest.mark.parametrize(
