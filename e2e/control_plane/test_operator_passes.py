@@ -129,7 +129,7 @@ def test_a_name_that_is_taken_is_told_and_waited_for(cluster: Cluster, namespace
 def test_a_pod_template_that_kubernetes_refuses_is_told_and_can_be_mended(cluster: Cluster, namespace: str) -> None:
     async def story(scene: Scene) -> None:
         required = "requiredDuringSchedulingIgnoredDuringExecution"
-        nowhere = {"affinity": {"nodeAffinity": {required: {"nodeSelectorTerms": []}}}}
+        nowhere: Manifest = {"affinity": {"nodeAffinity": {required: {"nodeSelectorTerms": []}}}}
         async with scene.operating():
             await scene.create(TRAINING_JOBS, training_job(NAME, podTemplate=nowhere))
             await scene.job(stalled("cannot be created"), "a stalled job")

@@ -98,19 +98,22 @@ def test_whoever_loses_the_lease_is_gone_at_once(cluster: Cluster, namespace: st
         assert one.lines()[-1]["message"] == "the Lease is held by usurper: leaving at once"
 
 
-def test_two_operators_under_their_own_roles_are_denied_nothing(exclusive_cluster: Cluster, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("roles", "settings"), [("rbac", {}), ("rbac-namespaced", {"TRAINWRIGHT_NAMESPACES": "team-a"})]
+)
+def test_under_its_own_roles_it_is_denied_nothing(
+    exclusive_cluster: Cluster, tmp_path: Path, roles: str, settings: dict[str, str]
+) -> None:
     cluster = exclusive_cluster
     cluster.kubectl("create", "namespace", "team-a")
-    cluster.kubectl("apply", "-f", str(MANIFESTS / "namespace.yaml"), "-f", str(MANIFESTS / "webhook.yaml"))
-    for scope, settings in (("rbac", {}), ("rbac-namespaced", {"TRAINWRIGHT_NAMESPACES": "team-a"})):
-        cluster.kubectl("apply", "-f", str(MANIFESTS / f"{scope}.yaml"))
-        account = cluster.as_service_account("trainwright", "trainwright-operator")
-        with operator(account, tmp_path / scope, scope, **settings) as one:
-            apply(cluster, "team-a", scope)
-            eventually(lambda name=scope: any(name in child for child in children(cluster, "team-a")), one)
-            eventually(lambda: "trainwright-tls" in cluster.kubectl("get", "secrets", "-n=trainwright"), one)
-            assert one.terminate() == 0
-        cluster.kubectl("delete", "-f", str(MANIFESTS / f"{scope}.yaml"))
+    granted = [f"-f={MANIFESTS / name}.yaml" for name in ("namespace", "webhook", roles)]
+    cluster.kubectl("apply", *granted)
+    account = cluster.as_service_account("trainwright", "trainwright-operator")
+    with operator(account, tmp_path / "log", "one", **settings) as one:
+        apply(cluster, "team-a", "flights")
+        eventually(lambda: children(cluster, "team-a") != [], one)
+        eventually(lambda: "trainwright-tls" in cluster.kubectl("get", "secrets", "-n=trainwright"), one)
+        assert one.terminate() == 0
     asked = [event for event in cluster.audit_events() if event.user == ACCOUNT]
     assert {event.resource for event in asked} >= {"trainingjobs", "jobs", "leases", "secrets", "events"}
     assert [event for event in asked if event.decision == "forbid"] == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import copy
 import itertools
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from typing import Any
 
 from trainwright_operator.client import ApiError, Page, Unreachable
@@ -25,6 +25,8 @@ class FakeApi:
         """As in `create Job/flights-1`."""
         self.fault: Fault | None = None
         self.hangs = False
+        self.delay: Callable[[], Awaitable[None]] | None = None
+        """Awaited before `replace` answers, after its effect."""
         self._versions: Iterator[int] = itertools.count(1)
 
     def add(self, raw: Mapping[str, Any]) -> dict[str, Any]:
@@ -57,7 +59,10 @@ class FakeApi:
     ) -> dict[str, Any]:
         await self._asked("replace", resource, name)
         self._check_version(self._found(resource, namespace, name), body)
-        return self._store((resource.kind, namespace, name), body)
+        stored = self._store((resource.kind, namespace, name), body)
+        if self.delay is not None:
+            await self.delay()
+        return stored
 
     async def apply(
         self,

@@ -21,8 +21,9 @@ def told(story: Story) -> None:
     asyncio.run(story(FakeApi(), FakeTime()))
 
 
-def lease(api: FakeApi, time: FakeTime, identity: str) -> Lease:
-    return Lease(api, Settings(identity=identity), time.monotonic, time.sleep)  # type: ignore[arg-type]
+def lease(api: FakeApi, time: FakeTime, identity: str, duration: float = 12.0) -> Lease:
+    settings = Settings(identity=identity, lease_duration=duration)
+    return Lease(api, settings, time.monotonic, time.sleep)  # type: ignore[arg-type]
 
 
 def spec(api: FakeApi) -> dict[str, Any]:
@@ -85,6 +86,22 @@ def test_after_a_crash_the_next_leads_within_fifteen_seconds() -> None:
     told(story)
 
 
+def test_the_next_one_looks_at_the_very_moment_when_the_lease_ends() -> None:
+    async def story(api: FakeApi, time: FakeTime) -> None:
+        one = lease(api, time, "one", duration=13)
+        await one.acquire()
+        holding = asyncio.create_task(one.hold())
+        await time.advance(2.9)
+        waiting = asyncio.create_task(lease(api, time, "two", duration=13).acquire())
+        # The renewal at 30 s is seen at 32.9 s.
+        await time.advance(27.2)
+        await killed(holding)
+        await time.advance(16)
+        assert waiting.done()
+
+    told(story)
+
+
 def test_a_crash_is_not_believed_before_the_lease_has_run_out() -> None:
     async def story(api: FakeApi, time: FakeTime) -> None:
         _, holding = await leading(api, time, "one")
@@ -139,6 +156,19 @@ def test_the_holder_gives_up_before_anybody_else_begins(hangs: bool) -> None:
     told(story)
 
 
+def test_a_renewal_counts_from_when_it_was_sent() -> None:
+    async def story(api: FakeApi, time: FakeTime) -> None:
+        one, holding = await leading(api, time, "one")
+        api.delay = lambda: time.sleep(4)
+        # Sent at 3 s, answered at 7 s; the next is sent at 10 s, and would be answered at 14 s.
+        await time.advance(11.1)
+        assert not one.holds
+        with pytest.raises(LeaseLost):
+            await holding
+
+    told(story)
+
+
 def test_one_failure_is_made_good_by_the_next_renewal() -> None:
     async def story(api: FakeApi, time: FakeTime) -> None:
         _, holding = await leading(api, time, "one")
@@ -187,6 +217,7 @@ def test_a_process_that_was_frozen_writes_nothing_when_it_wakes() -> None:
         time.passed += 20
         assert not one.holds
         await time.advance(0)
+        assert holding.done()
         with pytest.raises(LeaseLost):
             await holding
         assert len(api.requests) == asked
