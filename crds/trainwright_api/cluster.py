@@ -16,6 +16,7 @@ from trainwright_api.backend import Backend
 from trainwright_api.canonical import canonical
 from trainwright_api.config import ModelConfig
 from trainwright_api.job import FIXED, TrainingJobSpec
+from trainwright_api.kuberay import kuberay_problems
 from trainwright_api.nodes import MOST_LEVELS
 from trainwright_api.overlay import overlay_problems
 from trainwright_api.problems import Mistakes, Problem
@@ -59,6 +60,7 @@ def cluster_problems(spec: TrainingJobSpec) -> Iterator[Problem]:
     """What a valid job cannot do on a cluster."""
     yield from reach_problems(spec)
     yield from overlay_problems(spec)
+    yield from kuberay_problems(spec)
 
 
 def notes(loaded: Loaded) -> tuple[str, ...]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from trainwright_api.kuberay import is_closed_by_token
+from trainwright_api.kubernetes import VERSION
 from trainwright_operator.environment import read
 
 
@@ -96,5 +99,7 @@ class Settings:
             )
         if self.backoff.jitter >= 1:
             yield f"backoff jitter is {self.backoff.jitter:g}: it is a share, less than 1"
+        if not re.fullmatch(VERSION, self.ray_version) or not is_closed_by_token(self.ray_version):
+            yield f"ray_version is {self.ray_version}: it has to be three numbers, 2.52.0 or later"
         if self.server_port > 65_535:
             yield f"server_port is {self.server_port}: ports end at 65535"

@@ -56,6 +56,8 @@ def test_every_field_has_a_name() -> None:
         ("TRAINWRIGHT_LEASE_RENEW", "8", "lease_renew is 8 s: it has to be more than 0 and less than two thirds"),
         ("TRAINWRIGHT_BACKOFF_JITTER", "1", "backoff jitter is 1: it is a share, less than 1"),
         ("TRAINWRIGHT_SERVER_PORT", "70000", "server_port is 70000: ports end at 65535"),
+        ("TRAINWRIGHT_RAY_VERSION", "2.51.9", "ray_version is 2.51.9: it has to be three numbers, 2.52.0 or later"),
+        ("TRAINWRIGHT_RAY_VERSION", "latest", "ray_version is latest: it has to be three numbers, 2.52.0 or later"),
     ],
 )
 def test_a_mistake_is_named(name: str, text: str, message: str) -> None:
