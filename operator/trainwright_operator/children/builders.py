@@ -9,7 +9,7 @@ from trainwright_operator import names
 from trainwright_operator.children.blueprint import Blueprint
 from trainwright_operator.children.config import config_map
 from trainwright_operator.children.job import indexed_job, single_job
-from trainwright_operator.children.network import network_policy
+from trainwright_operator.children.network import gang_policy, ray_policy
 from trainwright_operator.children.rayjob import ray_job
 from trainwright_operator.children.secret import secret
 from trainwright_operator.children.service import service
@@ -22,7 +22,7 @@ CHILDREN: Mapping[str, Builder] = MappingProxyType(
     {"local": single_job, "ray": ray_job, "deepspeed": indexed_job, "horovod": indexed_job}
 )
 NETWORKS: Mapping[str, tuple[Builder, ...]] = MappingProxyType(
-    {"local": (), "ray": (network_policy,), "deepspeed": (service,), "horovod": (service,)}
+    {"local": (), "ray": (ray_policy,), "deepspeed": (service, gang_policy), "horovod": (service, gang_policy)}
 )
 SUPPORTS = ("Secret", "ConfigMap", "NetworkPolicy", "Service")
 """The kinds of what all attempts of a job may share."""

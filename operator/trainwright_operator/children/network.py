@@ -1,14 +1,15 @@
-"""Who may connect to the pods of a Ray cluster. Whoever reaches an open Ray cluster runs code in it.
+"""Who may connect to the pods of a Ray cluster or a gang. Whoever reaches an open one runs code in it, or spoils it.
 
 Allowed in:
     from                      to            port   why
-    pods of the same job      every pod     all    GCS, raylets, object transfer, gradients, the submitter's dashboard
-    KubeRay's operator        every pod     8265   asks the dashboard how the Ray job goes
+    pods of the same job      every pod     all    GCS, raylets, object transfer, rendezvous, gradients, the submitter
+    KubeRay's operator        pods of ray   8265   asks the dashboard how the Ray job goes
 Everything else is denied: other pods, other jobs, and our own operator too, which connects to no pod (pods post to it).
 The kubelet's probes come from the pod's own node, which no NetworkPolicy stops.
 Out everything is open: the API of the operator, DNS, object storage, package indexes, what the user's code needs.
 
-A NetworkPolicy acts only where the cluster's network plug-in enforces it. Ray's token authentication stands beside it.
+A NetworkPolicy acts only where the cluster's network plug-in enforces it. Ray's token authentication stands beside it;
+the rendezvous of a gang (torch's, Gloo's) has no such thing.
 """
 
 from __future__ import annotations
@@ -25,7 +26,15 @@ KUBERAY = {"app.kubernetes.io/component": "kuberay-operator"}
 """The label of KubeRay's pods that its chart and its manifests have in common. Their namespace may be any."""
 
 
-def network_policy(blueprint: Blueprint) -> Manifest:
+def gang_policy(blueprint: Blueprint) -> Manifest:
+    return _policy(blueprint)
+
+
+def ray_policy(blueprint: Blueprint) -> Manifest:
+    return _policy(blueprint, _from_kuberay())
+
+
+def _policy(blueprint: Blueprint, *more: dict[str, Any]) -> Manifest:
     own = {"matchLabels": {names.JOB_UID: blueprint.job.uid}}
     return {
         "apiVersion": "networking.k8s.io/v1",
@@ -34,7 +43,7 @@ def network_policy(blueprint: Blueprint) -> Manifest:
         "spec": {
             "podSelector": own,
             "policyTypes": ["Ingress"],
-            "ingress": [{"from": [{"podSelector": own}]}, _from_kuberay()],
+            "ingress": [{"from": [{"podSelector": own}]}, *more],
         },
     }
 

@@ -99,4 +99,8 @@ def mounts(template: Mapping[str, Any]) -> dict[str, str]:
 
 
 def support(made: Blueprint, kind: str) -> dict[str, Any]:
-    return next(dict(manifest) for manifest in supports(made) if manifest["kind"] == kind)
+    return supports_of(made, kind)[0]
+
+
+def supports_of(made: Blueprint, kind: str) -> list[dict[str, Any]]:
+    return [dict(manifest) for manifest in supports(made) if manifest["kind"] == kind]

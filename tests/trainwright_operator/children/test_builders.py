@@ -12,8 +12,8 @@ from .blueprints import BACKENDS, blueprint, job
     [
         ("local", ["ConfigMap"]),
         ("ray", ["ConfigMap", "NetworkPolicy"]),
-        ("deepspeed", ["ConfigMap", "Service"]),
-        ("horovod", ["ConfigMap", "Service"]),
+        ("deepspeed", ["ConfigMap", "Service", "NetworkPolicy"]),
+        ("horovod", ["ConfigMap", "Service", "NetworkPolicy"]),
     ],
 )
 def test_a_backend_has_its_supports(backend: str, kinds: list[str]) -> None:

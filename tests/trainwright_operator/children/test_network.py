@@ -1,64 +1,129 @@
-"""The policy is judged as a network plug-in does: by the list of flows that must pass, and of those that must not."""
+"""The policies are judged as a network plug-in does: by the flows that must pass, and by those that must not.
+
+No cluster of our tests enforces NetworkPolicies. So it is their meaning that is tested here, by a small evaluator, and
+their form by a real API server elsewhere.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
-from .blueprints import UID, blueprint, support, templates
+from trainwright_operator import names
 
-OURS = {"trainwright.dev/job-uid": UID}
-KUBERAY = {"app.kubernetes.io/component": "kuberay-operator", "app.kubernetes.io/name": "kuberay-operator"}
-OPERATOR = {"app.kubernetes.io/name": "trainwright"}
-STRANGER = {"trainwright.dev/job-uid": "another job's"}
-SAME, OTHER = "teams", "elsewhere"
+from .blueprints import blueprint, job, sized, supports_of, templates
+from .network_plugin import Pod, admits, lets_out
 
+OTHER_UID = "2d0f3a8b-0000-4000-8000-000000000000"
+KUBERAY_LABELS = {"app.kubernetes.io/component": "kuberay-operator", "app.kubernetes.io/name": "kuberay-operator"}
+OTHERS: Mapping[str, Pod] = {
+    "kuberay": Pod("kuberay", KUBERAY_LABELS),
+    "kuberay beside the jobs": Pod("teams", KUBERAY_LABELS),
+    "operator": Pod("trainwright", {"app.kubernetes.io/name": "trainwright"}),
+    "neighbour": Pod("teams", {"app": "notebook"}),
+    "stranger": Pod("elsewhere", {}),
+}
+RENDEZVOUS, GRADIENTS = 29500, 41_234
+GCS, DASHBOARD, CLIENT, OBJECTS = 6379, 8265, 10001, 31_337
 
-@pytest.mark.parametrize(
-    ("labels", "namespace", "port", "passes"),
-    [
-        (OURS, SAME, 6379, True),
-        (OURS, SAME, 8265, True),
-        (OURS, SAME, 10001, True),
-        (OURS, SAME, 31_337, True),
-        (KUBERAY, OTHER, 8265, True),
-        (KUBERAY, SAME, 8265, True),
-        (KUBERAY, OTHER, 6379, False),
-        (KUBERAY, OTHER, 10001, False),
-        (OPERATOR, OTHER, 8265, False),
-        (STRANGER, SAME, 8265, False),
-        (OURS, OTHER, 8265, False),
-        ({}, SAME, 8265, False),
-        ({}, OTHER, 6379, False),
-    ],
-)
-def test_who_may_connect(labels: dict[str, str], namespace: str, port: int, passes: bool) -> None:
-    assert _admits(_policy()["ingress"], labels, namespace, port) is passes
-
-
-def test_it_holds_for_every_pod_of_the_job_and_leaves_what_goes_out_alone() -> None:
-    policy = _policy()
-    assert policy["podSelector"] == {"matchLabels": OURS}
-    assert policy["policyTypes"] == ["Ingress"]
-    assert set(templates(blueprint("ray"))) == {"submitter", "head", "worker"}
-    for template in templates(blueprint("ray")).values():
-        assert OURS.items() <= template["metadata"]["labels"].items()
-
-
-def _policy() -> dict[str, Any]:
-    found: dict[str, Any] = support(blueprint("ray"), "NetworkPolicy")["spec"]
-    return found
+NEEDED = [
+    ("ray", "worker", "head", GCS, "joins the cluster"),
+    ("ray", "head", "worker", OBJECTS, "raylets, objects"),
+    ("ray", "worker", "worker", GRADIENTS, "gradients, objects"),
+    ("ray", "submitter", "head", DASHBOARD, "submits, and follows the log"),
+    ("ray", "kuberay", "head", DASHBOARD, "asks how the job goes"),
+    ("ray", "kuberay beside the jobs", "head", DASHBOARD, "KubeRay may run in any namespace"),
+    ("deepspeed", "trainer", "trainer", RENDEZVOUS, "meets the first pod"),
+    ("deepspeed", "trainer", "trainer", GRADIENTS, "gradients"),
+    ("horovod", "trainer", "trainer", RENDEZVOUS, "meets the first pod"),
+    ("horovod", "trainer", "trainer", GRADIENTS, "gradients"),
+]
+"""backend, from, to, port, why. Probes come from the pod's own node; what else pods need, goes out."""
+REFUSED = [
+    *(("ray", other, "head", port) for other in ("neighbour", "stranger", "operator") for port in (GCS, DASHBOARD)),
+    ("ray", "kuberay", "head", GCS),
+    ("ray", "kuberay", "head", CLIENT),
+    ("ray", "neighbour", "worker", OBJECTS),
+    *(
+        (backend, other, "trainer", RENDEZVOUS)
+        for backend in ("deepspeed", "horovod")
+        for other in ("neighbour", "stranger", "operator", "kuberay")
+    ),
+]
 
 
-def _admits(rules: list[dict[str, Any]], labels: dict[str, str], namespace: str, port: int) -> bool:
-    return any(
-        any(_is_from(peer, labels, namespace) for peer in rule["from"])
-        and ("ports" not in rule or any(allowed["port"] == port for allowed in rule["ports"]))
-        for rule in rules
-    )
+def pods(backend: str, uid: str | None = None, namespace: str = "teams") -> dict[str, Pod]:
+    """Of one job, as their templates make them."""
+    made = blueprint(backend, owner=job(uid=uid) if uid else None, resolved=sized(2))
+    return {role: Pod(namespace, template["metadata"]["labels"]) for role, template in templates(made).items()}
 
 
-def _is_from(peer: dict[str, Any], labels: dict[str, str], namespace: str) -> bool:
-    near = namespace == SAME if "namespaceSelector" not in peer else peer["namespaceSelector"] == {}
-    return near and peer["podSelector"]["matchLabels"].items() <= labels.items()
+def policies(backend: str) -> list[dict[str, Any]]:
+    return supports_of(blueprint(backend, resolved=sized(2)), "NetworkPolicy")
+
+
+@pytest.mark.parametrize(("backend", "source", "target", "port", "why"), NEEDED)
+def test_what_is_needed_comes_in(backend: str, source: str, target: str, port: int, why: str) -> None:
+    of_the_job = pods(backend)
+    assert admits(policies(backend), {**OTHERS, **of_the_job}[source], of_the_job[target], port), why
+
+
+@pytest.mark.parametrize(("backend", "source", "target", "port"), REFUSED)
+def test_everybody_else_stays_outside(backend: str, source: str, target: str, port: int) -> None:
+    assert not admits(policies(backend), OTHERS[source], pods(backend)[target], port)
+
+
+@pytest.mark.parametrize("backend", ["ray", "deepspeed", "horovod"])
+def test_jobs_do_not_reach_each_other(backend: str) -> None:
+    own = pods(backend)
+    others = [*pods(backend, uid=OTHER_UID).values(), *pods(backend, namespace="elsewhere").values()]
+    for target in own.values():
+        for port in (RENDEZVOUS, GCS, DASHBOARD):
+            assert not any(admits(policies(backend), source, target, port) for source in others)
+
+
+@pytest.mark.parametrize("backend", ["ray", "deepspeed", "horovod"])
+def test_it_is_in_force_for_every_pod_of_every_attempt(backend: str) -> None:
+    [policy] = policies(backend)
+    selected = policy["spec"]["podSelector"]["matchLabels"]
+    assert not {names.ATTEMPT, names.PHASE} & set(selected)
+    for pod in pods(backend).values():
+        assert selected.items() <= pod.labels.items()
+
+
+@pytest.mark.parametrize("backend", ["ray", "deepspeed", "horovod"])
+def test_what_goes_out_is_open(backend: str) -> None:
+    assert all(lets_out(policies(backend), pod) for pod in pods(backend).values())
+
+
+def test_one_pod_alone_has_no_policy_for_nothing_listens_in_it() -> None:
+    assert policies("local") == []
+
+
+TARGET = Pod("teams", {"app": "a"})
+ALL: Mapping[str, Any] = {"metadata": {"namespace": "teams"}, "spec": {"podSelector": {}, "policyTypes": ["Ingress"]}}
+
+
+class TestThePluginOfTheTests:
+    """It can refuse and admit."""
+
+    def test_a_pod_without_policies_is_open(self) -> None:
+        assert admits([], OTHERS["stranger"], TARGET, 1)
+
+    def test_a_policy_without_rules_closes(self) -> None:
+        assert not admits([ALL], TARGET, TARGET, 1)
+
+    def test_a_rule_without_peers_and_ports_opens(self) -> None:
+        opened = {**ALL, "spec": {**ALL["spec"], "ingress": [{}]}}
+        assert admits([ALL, opened], OTHERS["stranger"], TARGET, 1)
+
+    def test_another_protocol_is_another_port(self) -> None:
+        ruled = {**ALL["spec"], "ingress": [{"ports": [{"protocol": "UDP", "port": 1}]}]}
+        assert not admits([{**ALL, "spec": ruled}], TARGET, TARGET, 1)
+
+    def test_what_it_does_not_know_it_refuses(self) -> None:
+        ruled = {**ALL["spec"], "ingress": [{"from": [{"ipBlock": {"cidr": "0.0.0.0/0"}}]}]}
+        with pytest.raises(AssertionError, match="ipBlock"):
+            admits([{**ALL, "spec": ruled}], TARGET, TARGET, 1)
