@@ -6,20 +6,19 @@ Strict where the operator reads them; open where only the API server can judge, 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field, GetCoreSchemaHandler
-from pydantic.alias_generators import to_snake
-from pydantic_core import CoreSchema, core_schema
+from pydantic import ConfigDict, Field
 
 from trainwright_api.config.kinds import ByKind
-from trainwright_api.section import KubernetesSection, failure, relation
+from trainwright_api.marks import KeyedBy, Keys
+from trainwright_api.section import KubernetesSection
 
 DNS_LABEL = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
 DNS_SUBDOMAIN = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
 QUALIFIED = r"^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$"
+LABEL_VALUE = r"^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$"
 QUANTITY = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]+)?$"
 ENVIRONMENT_NAME = r"^[-._a-zA-Z][-._a-zA-Z0-9]*$"
 IDENTIFIER = r"^[A-Za-z_][A-Za-z0-9_]*$"
@@ -31,6 +30,7 @@ FORMS: Mapping[str, str] = MappingProxyType(
         DNS_LABEL: "a name of small letters, digits and - (as in my-volume)",
         DNS_SUBDOMAIN: "a name of small letters, digits, - and . (as in my-secret)",
         QUALIFIED: "a resource's name (as in nvidia.com/gpu)",
+        LABEL_VALUE: "a label of letters, digits, -, _ and . (as in team-a)",
         ENVIRONMENT_NAME: "a variable's name (as in HTTP_PROXY)",
         IDENTIFIER: "a name in Python (as in train)",
         MODULE: "a module in Python (as in package.module)",
@@ -45,11 +45,17 @@ Text = Annotated[str, Field(max_length=1024)]
 QuantityText = Annotated[str, Field(max_length=64, pattern=QUANTITY)]
 Quantity = Annotated[
     int | QuantityText,
-    ByKind("a quantity such as 500m, 2 or 16Gi", number=Annotated[int, Field(ge=0)], text=QuantityText),
+    ByKind("a quantity such as 500m, 2 or 16Gi", number=Annotated[int, Field(ge=0, le=2**53)], text=QuantityText),
 ]
-Labels = Annotated[dict[str, Annotated[str, Field(max_length=63)]], Field(max_length=64)]
-Annotations = Annotated[dict[str, Annotated[str, Field(max_length=65_536)]], Field(max_length=64)]
-Quantities = Annotated[dict[str, Quantity], Field(max_length=32)]
+# In brackets, as CEL has escapes of its own.
+_KEY = r"^([{0}]([-{0}]*[{0}])?([.][{0}]([-{0}]*[{0}])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{{0,61}}[A-Za-z0-9])?$"
+LABEL_KEYS = Keys(_KEY.format("a-z0-9"), "a key (as in team, or example.com/team)")
+ANNOTATION_KEYS = Keys(_KEY.format("A-Za-z0-9"), LABEL_KEYS.expected)
+RESOURCE_KEYS = Keys(LABEL_KEYS.pattern, "a resource's name (as in cpu, or nvidia.com/gpu)")
+LabelValue = Annotated[str, Field(max_length=63, pattern=LABEL_VALUE)]
+Labels = Annotated[dict[str, LabelValue], Field(max_length=64), LABEL_KEYS]
+Annotations = Annotated[dict[str, Annotated[str, Field(max_length=65_536)]], Field(max_length=64), ANNOTATION_KEYS]
+Quantities = Annotated[dict[str, Quantity], Field(max_length=32), RESOURCE_KEYS]
 Open = Annotated[dict[str, Any], Field(max_length=64)]
 
 
@@ -130,34 +136,6 @@ class Resources(KubernetesSection):
     limits: Quantities | None = Field(None, description="What may not be exceeded, by resource.")
 
 
-@dataclass(frozen=True)
-class Format:
-    """Stands in `Annotated[str, …]`: OpenAPI's format of a text, for the API server to check."""
-
-    name: str
-
-
-class KeyedBy:
-    """Stands in `Annotated[list[…], …]`: no two items have the same key, as in Kubernetes' lists of type map."""
-
-    def __init__(self, key: str) -> None:
-        self.key = key
-
-    def check(self, items: list[Any]) -> list[Any]:
-        """The items; raises an error at the first one whose key was there before."""
-        attribute = to_snake(self.key)
-        seen: set[Any] = set()
-        for position, item in enumerate(items):
-            value = getattr(item, attribute)
-            if value in seen:
-                raise failure([relation(f"{value!r} is in the list already", position, self.key, found=value)])
-            seen.add(value)
-        return items
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        return core_schema.no_info_after_validator_function(self.check, handler(source))
-
-
 class PodTemplate(KubernetesSection):
     """An overlay on every pod of the job."""
 
@@ -187,27 +165,3 @@ class PodTemplate(KubernetesSection):
     )
     resources: Resources | None = Field(None, description="Requests and limits of the training container.")
     security_context: Open | None = Field(None, description="The pods' security context, as in a pod.")
-
-
-class ObjectMeta(KubernetesSection):
-    """Name, namespace, labels and annotations; the rest is the API server's."""
-
-    name: Name | None = Field(None, description="The job's name. Its run folder carries it.")
-    generate_name: Annotated[str, Field(min_length=1, max_length=253)] | None = Field(
-        None, description="Let the API server complete the name (kubectl create)."
-    )
-    namespace: Label | None = Field(None, description="The namespace.")
-    labels: Labels | None = Field(None, description="Labels of the job.")
-    annotations: Annotated[dict[str, str], Field(max_length=1024)] | None = Field(
-        None, description="Annotations of the job."
-    )
-    uid: str | None = Field(None, description="Written by the API server.")
-    resource_version: str | None = Field(None, description="Written by the API server.")
-    generation: int | None = Field(None, description="Written by the API server.")
-    creation_timestamp: str | None = Field(None, description="Written by the API server.")
-    deletion_timestamp: str | None = Field(None, description="Written by the API server.")
-    deletion_grace_period_seconds: int | None = Field(None, description="Written by the API server.")
-    self_link: str | None = Field(None, description="Written by the API server.")
-    finalizers: list[str] | None = Field(None, description="What must happen before the object goes.")
-    owner_references: list[Any] | None = Field(None, description="The objects that this one belongs to.")
-    managed_fields: list[Any] | None = Field(None, description="Written by the API server.")

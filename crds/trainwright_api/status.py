@@ -6,7 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from trainwright_api.kubernetes import Format, KeyedBy
+from trainwright_api import marks
+from trainwright_api.marks import KeyedBy, Keys
 from trainwright_api.section import KubernetesSection
 
 Phase = Literal["Invalid", "Pending", "Queued", "Starting", "Running", "Stopping", "Suspended", "Complete", "Failed"]
@@ -18,8 +19,8 @@ Line = Annotated[str, Field(max_length=1024)]
 LogTail = Annotated[str, Field(max_length=4096)]
 Location = Annotated[str, Field(max_length=4096)]
 Digest = Annotated[str, Field(max_length=64)]
-Time = Annotated[str, Field(max_length=64), Format("date-time")]
-Numbers = Annotated[dict[Annotated[str, Field(max_length=256)], float], Field(max_length=256)]
+Time = Annotated[str, Field(max_length=64), marks.Time()]
+Numbers = Annotated[dict[Annotated[str, Field(max_length=256)], float], Field(max_length=256), Keys()]
 
 
 class Condition(KubernetesSection):

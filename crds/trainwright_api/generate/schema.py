@@ -72,7 +72,7 @@ def _strict_value(shape: Shape) -> Schema:
         case "list":
             return {"type": "array", "items": _item(shape)} | _counts(shape) | _list_type(shape)
         case "map":
-            return {"type": "object"} | _values(shape) | _counts(shape)
+            return {"type": "object"} | _values(shape) | _counts(shape) | _key_rule(shape)
         case "kinds":
             return _int_or_string(shape)
         case "any":
@@ -115,6 +115,12 @@ def _list_type(shape: Shape) -> Schema:
     if shape.keyed_by:
         return {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": [shape.keyed_by]}
     return {"x-kubernetes-list-type": "atomic"}
+
+
+def _key_rule(shape: Shape) -> Schema:
+    if not shape.keys or not shape.keys.pattern:
+        return {}
+    return {"x-kubernetes-validations": [{"rule": shape.keys.rule, "message": f"expected {shape.keys.expected}"}]}
 
 
 def _int_or_string(shape: Shape) -> Schema:
