@@ -95,6 +95,8 @@ class Pod:
     phase: str
     """Kubernetes' own: Pending, Running, Succeeded, Failed, Unknown."""
     ready: bool = False
+    essential: bool = True
+    """Whether its loss ends the attempt. Ray replaces a worker within one."""
     deletion_time: datetime | None = None
     """When its grace period is over, once it is being deleted."""
     exit_code: int | None = None

@@ -103,6 +103,28 @@ def test_a_preemption_has_a_budget_of_its_own_and_no_pause() -> None:
     assert (cluster.status.retries, cluster.status.preemptions) == (None, 2)
 
 
+def test_a_pod_that_was_taken_off_its_node_is_remembered_when_it_is_gone() -> None:
+    cluster = running()
+    cluster.pods = {"head": pod(cluster, disrupted="PreemptionByScheduler")}
+    cluster.settle()
+    cluster.pods = {}
+    cluster.ends(exit_code=1)
+    cluster.children = {name: replace(child, exit_code=None) for name, child in cluster.children.items()}
+    cluster.settle()
+    assert (cluster.status.attempts or [])[0].outcome == "preempted"
+    assert (cluster.status.retries, cluster.status.preemptions) == (None, 1)
+
+
+def test_the_loss_of_one_of_rays_workers_is_rays_to_mend() -> None:
+    cluster = running()
+    cluster.pods = {"worker": pod(cluster, disrupted="PreemptionByScheduler", essential=False)}
+    cluster.settle()
+    cluster.pods = {}
+    cluster.ends(exit_code=1)
+    cluster.settle()
+    assert (cluster.status.attempts or [])[0].outcome == "crash"
+
+
 def test_the_next_attempt_waits_until_the_pods_of_the_old_one_are_gone() -> None:
     cluster = running()
     cluster.pods = {"one": pod(cluster)}

@@ -12,6 +12,8 @@ from trainwright_operator.children.pods import TRAINER
 from trainwright_operator.children.reading import condition, mapping, mappings, number, text, time
 from trainwright_operator.observed import Pod
 
+NODE_TYPE = "ray.io/node-type"
+"""KubeRay's label: head or worker."""
 STARTING = ("", "ContainerCreating", "PodInitializing")
 """Reasons to wait that every pod goes through."""
 
@@ -35,6 +37,7 @@ def read_pod(raw: Any) -> Pod | None:
         node=text(mapping(raw, "spec").get("nodeName")) or None,
         phase=text(status.get("phase")) or "Pending",
         ready=condition(status, "Ready") is not None,
+        essential=labels.get(NODE_TYPE) != "worker",
         deletion_time=time(metadata.get("deletionTimestamp")),
         exit_code=_exit_code(containers),
         termination_message=_termination_message(containers),

@@ -38,7 +38,7 @@ def ending(job: Job, attempt: Attempt, child: Child | None, pods: tuple[Pod, ...
     own = tuple(pod for pod in pods if pod.attempt == attempt.number)
     posted = said(job, attempt, own)
     if posted is not None:
-        return _as_posted(posted, own, stop_asked=attempt.stop_time is not None)
+        return _as_posted(posted, attempt, own)
     return _as_seen(attempt, child, own)
 
 
@@ -66,23 +66,31 @@ def as_status(message: OutcomeMessage) -> PostedOutcome:
     )
 
 
-def _as_posted(posted: PostedOutcome, own: tuple[Pod, ...], *, stop_asked: bool) -> Ending:
+def disrupted(own: tuple[Pod, ...]) -> str:
+    """The reason for which a pod that the attempt cannot do without is taken off its node, "" where none is.
+
+    Such a pod may be gone before its child has failed: whoever sees it first writes it down, as the open attempt's
+    reason.
+    """
+    return next((pod.disrupted for pod in own if pod.essential and pod.disrupted), "")
+
+
+def _as_posted(posted: PostedOutcome, attempt: Attempt, own: tuple[Pod, ...]) -> Ending:
     words = posted.message or posted.outcome
-    if posted.outcome == "stopped" and not stop_asked:
+    if posted.outcome == "stopped" and attempt.stop_time is None:
         # It was told to end by a signal that is not ours: its place was taken.
-        disrupted = next((pod.disrupted for pod in own if pod.disrupted), "Terminated")
-        return Ending("preempted", disrupted, words, posted.log_tail or "")
+        return Ending("preempted", disrupted(own) or attempt.reason or "Terminated", words, posted.log_tail or "")
     return Ending(posted.outcome, _WORDS[posted.outcome], words, posted.log_tail or "")
 
 
 def _as_seen(attempt: Attempt, child: Child | None, own: tuple[Pod, ...]) -> Ending:
     tail = _tail(child, own)
-    disrupted = next((pod for pod in own if pod.disrupted), None)
     if child is not None and child.state == "succeeded":
         return Ending("done", _WORDS["done"], "")
     code = _exit_code(child, own)
-    if disrupted is not None and code not in (2, 3):
-        return Ending("preempted", disrupted.disrupted, f"pod {disrupted.name} was taken off its node", tail)
+    disruption = disrupted(own) or attempt.reason
+    if disruption and code not in (2, 3):
+        return Ending("preempted", disruption, "a pod that it cannot do without was taken off its node", tail)
     if code == 75 and attempt.stop_time is None:
         return Ending("preempted", "Terminated", "it was told to stop by a signal, and wrote a checkpoint", tail)
     outcome = "infrastructure" if code is None or code in KILLED else OF_EXIT_CODES.get(code, "crash")

@@ -9,7 +9,7 @@ from trainwright_operator import times
 from trainwright_operator.decided import Ask, Plan
 from trainwright_operator.observed import Child
 from trainwright_operator.policies import beginning, deadline, suspend
-from trainwright_operator.policies.outcome import Ending, ending, said
+from trainwright_operator.policies.outcome import Ending, disrupted, ending, said
 from trainwright_operator.policies.phase import phase
 from trainwright_operator.policies.waiting import waiting
 from trainwright_operator.situations import marks
@@ -101,7 +101,9 @@ def _as_it_goes(view: View, attempt: Attempt, child: Child, wake_at: datetime | 
     started = attempt.start_time or (times.written(began) if began else None)
     progress = view.job.status.progress
     position = progress.start_position if progress and progress.attempt == attempt.number else attempt.position
-    draft.change_attempt(start_time=started, stop_time=attempt.stop_time, position=position)
+    own = tuple(pod for pod in view.world.pods if pod.attempt == attempt.number)
+    reason = attempt.reason or disrupted(own) or None
+    draft.change_attempt(start_time=started, stop_time=attempt.stop_time, position=position, reason=reason)
     if view.changed:
         draft.condition("Accepted", False, "ChangedAfterStart", marks.CHANGED)
     elif draft.rejected("ChangedAfterStart"):
