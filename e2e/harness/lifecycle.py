@@ -29,6 +29,7 @@ class User:
     api: Api
     namespace: str
     stage: Stage
+    operators: Operators
 
     async def change(self, **spec: Any) -> None:
         await self.api.patch(TRAINING_JOBS, NAME, self.namespace, {"spec": spec})
@@ -92,10 +93,13 @@ async def live(
         scripts = Scripts()
         scripts.give(namespace, NAME, *lifecycle.scripts)
         settings = replace(lifecycle.settings, namespaces=(namespace,))
-        async with Stage(api, namespace, scripts) as stage, Operators(operator or kubeconfig, settings, writes):
+        async with (
+            Stage(api, namespace, scripts) as stage,
+            Operators(operator or kubeconfig, settings, writes) as operators,
+        ):
             await api.create(TRAINING_JOBS, training_job(NAME, kind, **lifecycle.spec), namespace)
             try:
-                await lifecycle.story(User(api, namespace, stage))
+                await lifecycle.story(User(api, namespace, stage, operators))
                 await writes.quiet(SECONDS_OF_QUIET)
             except NotReached as error:
                 error.add_note(f"{lifecycle.name} of {kind} with {kills}; writes: {writes.done}")
