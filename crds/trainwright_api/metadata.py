@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any
 
@@ -9,20 +10,20 @@ from pydantic import Field, model_validator
 from pydantic_core import InitErrorDetails
 
 from trainwright_api.kubernetes import ANNOTATION_KEYS, DNS_SUBDOMAIN, LABEL_KEYS, Label, LabelValue, Name
-from trainwright_api.section import KubernetesSection, relation
+from trainwright_api.section import KubernetesSection, relation, shown
 
 _NAMES = ("name", "generateName", "namespace")
 MOST_BYTES_OF_ANNOTATIONS = 256 * 1024
-PREFIX = DNS_SUBDOMAIN.removesuffix("$") + "-*$"
+MOST_LETTERS = 253
+KEPT_OF_A_PREFIX = 58
+"""The API server cuts what it completes to a name by five letters."""
 
 
 class ObjectMeta(KubernetesSection):
     """Name, namespace, labels and annotations; the rest is the API server's."""
 
     name: Name | None = Field(None, description="The job's name. Its run folder carries it.")
-    generate_name: Annotated[str, Field(max_length=253, pattern=PREFIX)] | None = Field(
-        None, description="Let the API server complete the name (kubectl create)."
-    )
+    generate_name: str | None = Field(None, description="Let the API server complete the name (kubectl create).")
     namespace: Label | None = Field(None, description="The namespace.")
     labels: Annotated[dict[str, LabelValue], LABEL_KEYS] | None = Field(None, description="Labels of the job.")
     annotations: Annotated[dict[str, str], ANNOTATION_KEYS] | None = Field(None, description="Annotations of the job.")
@@ -46,6 +47,18 @@ class ObjectMeta(KubernetesSection):
         return {key: value for key, value in values.items() if value != "" or key not in _NAMES}
 
     def mistakes(self) -> Iterator[InitErrorDetails]:
+        if self.generate_name is not None and not self._can_be_completed(self.generate_name):
+            expected = "expected the beginning of a name of small letters, digits, - and . (as in nightly-)"
+            yield relation(f"{expected}, found {shown(self.generate_name)}", "generateName")
         size = sum(len(key.encode()) + len(value.encode()) for key, value in (self.annotations or {}).items())
         if size > MOST_BYTES_OF_ANNOTATIONS:
             yield relation(f"expected at most {MOST_BYTES_OF_ANNOTATIONS} bytes in all, found {size}", "annotations")
+
+    def _can_be_completed(self, prefix: str) -> bool:
+        """The API server looks at it with an `a` for its end, and at the name that it makes."""
+        seen = f"{prefix[:-2]}a" if len(prefix) > 1 and prefix.endswith("-") else prefix
+        return _is_name(seen) and (self.name is not None or _is_name(f"{prefix[:KEPT_OF_A_PREFIX]}aaaaa"))
+
+
+def _is_name(text: str) -> bool:
+    return len(text) <= MOST_LETTERS and re.fullmatch(DNS_SUBDOMAIN, text) is not None

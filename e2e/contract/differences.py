@@ -1,0 +1,88 @@
+"""Where pydantic and the API server differ and shall: the whole list, each with its reason and an example."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from e2e.contract.answers import Answer
+from pydantic import ValidationError
+
+from trainwright_api.job import TrainingJob
+
+OF_PROGRAMS = ("finalizers", "ownerReferences", "managedFields", "creationTimestamp", "deletionTimestamp")
+
+
+def mistakes(made: Any) -> list[Any]:
+    """What pydantic finds in an object that came as JSON."""
+    try:
+        TrainingJob.model_validate(made, by_alias=True, by_name=False)
+    except ValidationError as error:
+        return list(error.errors(include_url=False))
+    return []
+
+
+@dataclass(frozen=True)
+class Judged:
+    made: Any
+    answer: Answer
+    mistakes: list[Any]
+
+    @property
+    def differ(self) -> bool:
+        return bool(self.answer.refusal) != bool(self.mistakes)
+
+
+@dataclass(frozen=True)
+class Difference:
+    why: str
+    explains: Callable[[Judged], bool]
+    """Of an object that the two judge differently."""
+    example: Mapping[str, Any]
+    """What is put into a valid job, by its path."""
+
+
+def _is_whole(mistake: Any) -> bool:
+    value = mistake["input"]
+    return mistake["type"] == "int_type" and isinstance(value, float) and value.is_integer()
+
+
+def _only(holds: Callable[[Any], bool]) -> Callable[[Judged], bool]:
+    """The API server took it; pydantic had nothing but such mistakes, and has none in what was stored."""
+    return lambda judged: (
+        not judged.answer.refusal and all(map(holds, judged.mistakes)) and not mistakes(judged.answer.stored)
+    )
+
+
+def _refused(*words: str) -> Callable[[Judged], bool]:
+    return lambda judged: any(word in judged.answer.refusal for word in words)
+
+
+DIFFERENCES = (
+    Difference(
+        "Go reads 3.0 as the whole number 3 and stores it so; in a file it is refused, as no value changes its kind.",
+        _only(_is_whole),
+        {"spec.backoffLimit": 3.0, "spec.podTemplate.resources.limits.cpu": 2.0},
+    ),
+    Difference(
+        "Go stores a sign of its own for half a character; our readers of YAML and JSON refuse it.",
+        _only(lambda mistake: mistake["type"] == "string_unicode"),
+        {"spec.output": "s3://\ud800"},
+    ),
+    Difference(
+        "A status that comes with a new object is dropped unread.",
+        _only(lambda mistake: mistake["loc"][0] == "status"),
+        {"status.phase": "Lost"},
+    ),
+    Difference(
+        "Programs write these metadata, and the API server has rules of its own for them.",
+        _refused(*(f"metadata.{name}" for name in OF_PROGRAMS), "parsing time", "ObjectMeta.ownerReferences"),
+        {"metadata.finalizers": ["no finalizer"]},
+    ),
+    Difference(
+        "Only a request has a namespace that the object's may differ from.",
+        _refused("does not match the namespace sent on the request"),
+        {"metadata.namespace": "elsewhere"},
+    ),
+)
