@@ -3,7 +3,7 @@
 from e2e.harness.end_state import end_state
 from e2e.harness.jobs import KINDS, Kind, training_job
 from e2e.harness.leftovers import nothing_left, orphans
-from e2e.harness.lifecycle import Lifecycle, Lived, live
+from e2e.harness.lifecycle import Lifecycle, Lived, User, live, live_under
 from e2e.harness.lifecycles import LIFECYCLES
 from e2e.harness.operators import FAST, Operators
 from e2e.harness.writes import Crash, Kill, Writes
@@ -18,9 +18,11 @@ __all__ = [
     "Lifecycle",
     "Lived",
     "Operators",
+    "User",
     "Writes",
     "end_state",
     "live",
+    "live_under",
     "nothing_left",
     "orphans",
     "training_job",

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from e2e.api import Api, Manifest, NotReached, condition, until
 from e2e.api.resource import NAMESPACES, TRAINING_JOBS
 from e2e.harness.end_state import end_state
 from e2e.harness.jobs import Kind, training_job
+from e2e.harness.leftovers import orphans
 from e2e.harness.operators import FAST, Operators
 from e2e.harness.writes import Kill, Writes
 from e2e.players import Script, Scripts, Stage
@@ -22,6 +24,19 @@ SECONDS_TO_END = 60.0
 SECONDS_OF_QUIET = 0.4
 
 
+class Working(Protocol):
+    """The operator, in this process or in others, while it may be there and while it may not."""
+
+    def start(self) -> None: ...
+
+    async def stop(self) -> None: ...
+
+    async def restart(self) -> None: ...
+
+    async def quiet(self, seconds: float) -> None:
+        """Waits until nothing was written for so long."""
+
+
 @dataclass(frozen=True)
 class User:
     """The job's owner, at a terminal that no fault reaches."""
@@ -29,7 +44,14 @@ class User:
     api: Api
     namespace: str
     stage: Stage
-    operators: Operators
+    working: Working | None = None
+    """None where it is not the story's to stop."""
+
+    @property
+    def operators(self) -> Working:
+        """For stories of a time without any."""
+        assert self.working is not None
+        return self.working
 
     async def change(self, **spec: Any) -> None:
         await self.api.patch(TRAINING_JOBS, NAME, self.namespace, {"spec": spec})
@@ -76,34 +98,53 @@ class Lived:
     """What came of it."""
 
     state: Any
-    writes: Writes
     violations: Sequence[str]
+    orphans: Sequence[str]
+    writes: Writes = field(default_factory=Writes)
+    """Of an operator in this process."""
 
 
 async def live(
-    kubeconfig: Path, lifecycle: Lifecycle, kind: Kind, kills: Sequence[Kill] = (), operator: Path | None = None
+    kubeconfig: Path,
+    lifecycle: Lifecycle,
+    kind: Kind,
+    kills: Sequence[Kill] = (),
+    operator: Path | None = None,
+    at_once: int = 1,
 ) -> Lived:
     """In a namespace of its own, with an operator that looks there only, until nothing is written any more.
 
-    `operator` is another kubeconfig for it: a proxy's.
+    `operator` is another kubeconfig for it: a proxy's. `at_once`: so many operators, each of which believes to lead.
     """
     writes = Writes(kills)
+
+    def operating(namespace: str) -> Operators:
+        settings = replace(lifecycle.settings, namespaces=(namespace,))
+        return Operators(operator or kubeconfig, settings, writes, at_once)
+
+    try:
+        return replace(await live_under(kubeconfig, lifecycle, kind, operating), writes=writes)
+    except NotReached as error:
+        error.add_note(f"{lifecycle.name} of {kind} with {kills}; writes: {writes.done}")
+        raise
+
+
+async def live_under(
+    kubeconfig: Path,
+    lifecycle: Lifecycle,
+    kind: Kind,
+    operating: Callable[[str], AbstractAsyncContextManager[Working]],
+) -> Lived:
+    """The same under any operator for a namespace."""
     async with Api(kubeconfig) as api:
         namespace = await api.make_namespace("life")
         scripts = Scripts()
         scripts.give(namespace, NAME, *lifecycle.scripts)
-        settings = replace(lifecycle.settings, namespaces=(namespace,))
-        async with (
-            Stage(api, namespace, scripts) as stage,
-            Operators(operator or kubeconfig, settings, writes) as operators,
-        ):
+        async with Stage(api, namespace, scripts) as stage, operating(namespace) as operators:
             await api.create(TRAINING_JOBS, training_job(NAME, kind, **lifecycle.spec), namespace)
-            try:
-                await lifecycle.story(User(api, namespace, stage, operators))
-                await writes.quiet(SECONDS_OF_QUIET)
-            except NotReached as error:
-                error.add_note(f"{lifecycle.name} of {kind} with {kills}; writes: {writes.done}")
-                raise
+            await lifecycle.story(User(api, namespace, stage, operators))
+            await operators.quiet(SECONDS_OF_QUIET)
             state = await end_state(api, namespace)
+            left_behind = await orphans(api, namespace)
         await api.delete(NAMESPACES, namespace)
-    return Lived(state, writes, stage.record.violations())
+    return Lived(state, stage.record.violations(), left_behind)

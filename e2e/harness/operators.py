@@ -13,6 +13,9 @@ from e2e.harness.writes import Crash, MortalClient, Writes
 from trainwright_operator.connection import Connection
 from trainwright_operator.process import Operator
 from trainwright_operator.settings import Backoff, Settings
+from trainwright_operator.world.view import View
+
+SECONDS_BETWEEN_LOOKS = 0.05
 
 FAST = Settings(
     backoff=Backoff(base=0.05, limit=0.2, jitter=0.1),
@@ -29,13 +32,17 @@ FAST = Settings(
 
 
 class Operators:
-    """Works inside its `async with` block. What else than a death ends an operator cancels the block and raises."""
+    """Works inside its `async with` block. What else than a death ends an operator cancels the block and raises.
 
-    def __init__(self, kubeconfig: Path, settings: Settings, writes: Writes | None = None) -> None:
-        self._kubeconfig, self._settings = kubeconfig, settings
+    `at_once` of them work side by side, without a Lease.
+    """
+
+    def __init__(self, kubeconfig: Path, settings: Settings, writes: Writes | None = None, at_once: int = 1) -> None:
+        self._kubeconfig, self._settings, self._at_once = kubeconfig, settings, at_once
         self.writes = writes or Writes()
         self._group = asyncio.TaskGroup()
-        self._running: asyncio.Task[None] | None = None
+        self._running: list[asyncio.Task[None]] = []
+        self._views: list[View] = []
 
     async def __aenter__(self) -> Self:
         await self._group.__aenter__()
@@ -50,19 +57,31 @@ class Operators:
         await self._group.__aexit__(*((kind, error, trace) if cancelled else (None, None, None)))
 
     def start(self) -> None:
-        self._running = self._group.create_task(self._lives())
+        self._views.clear()
+        self._running = [self._group.create_task(self._lives()) for _ in range(self._at_once)]
 
     async def stop(self) -> None:
         """For a time in which there is none."""
-        if self._running is not None:
-            self._running.cancel()
+        for task in self._running:
+            task.cancel()
+        for task in self._running:
             with suppress(asyncio.CancelledError):
-                await self._running
-            self._running = None
+                await task
+        self._running.clear()
 
     async def restart(self) -> None:
         await self.stop()
         self.start()
+
+    async def have_looked(self) -> None:
+        """Waits until all that are there have listed everything."""
+        while len(self._views) < self._at_once:
+            await asyncio.sleep(SECONDS_BETWEEN_LOOKS)
+        for view in self._views:
+            await view.wait_until_synced()
+
+    async def quiet(self, seconds: float) -> None:
+        await self.writes.quiet(seconds)
 
     async def _lives(self) -> None:
         while True:
@@ -74,4 +93,6 @@ class Operators:
     async def _life(self) -> None:
         connection = await Connection.open(str(self._kubeconfig))
         async with MortalClient(connection, self.writes, timeout=self._settings.request_timeout) as client:
-            await Operator(client, self._settings).run()
+            operator = Operator(client, self._settings)
+            self._views.append(operator.view)
+            await operator.run()
