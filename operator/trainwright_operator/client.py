@@ -6,7 +6,6 @@ Everything that the operator asks or writes goes through `Client.request`; only 
 from __future__ import annotations
 
 import asyncio
-import json
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from urllib.parse import urlencode
 
 import aiohttp
 
-from trainwright_operator import errors
+from trainwright_operator import errors, shallow
 from trainwright_operator.connection import Connection
 from trainwright_operator.errors import ApiError, Gone, Unreachable
 from trainwright_operator.resources import Resource, shown
@@ -206,7 +205,7 @@ def _answer(response: aiohttp.ClientResponse, content: bytes) -> Json:
 
 def _object(content: bytes) -> Json:
     try:
-        value = json.loads(content)
+        value = shallow.loads(content)
     except ValueError as error:
         raise Unreachable(f"the answer is no JSON: {error}") from None
     if not isinstance(value, dict):

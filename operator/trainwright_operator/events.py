@@ -54,7 +54,7 @@ def _of_conditions(rules: tuple[Rule, ...], before: TrainingJobStatus, after: Tr
     for rule in rules:
         new = condition_of(after.conditions, rule.condition)
         if new is not None and rule.tells(new) and _is_news(condition_of(before.conditions, rule.condition), new):
-            reason = f"Failed{new.reason}" if new.type == "Failed" else _REASONS.get(new.type, new.reason)
+            reason = new.type if new.type == "Complete" else new.reason
             yield Event(rule.type, reason, new.message or _WORDS.get((new.type, new.status), new.reason))
 
 
@@ -70,7 +70,10 @@ def _of_attempts(before: TrainingJobStatus, after: TrainingJobStatus) -> Iterato
     if new.create_time and not (same and same.create_time):
         started = condition_of(after.conditions, "Started")
         yield Event("Normal", "Started", started.message if started else f"attempt {new.number}: {new.child}")
-    if new.completion_time and not (same and same.completion_time) and new.outcome != "done":
+    ends_with_it = condition_of(after.conditions, "Complete", "True") or condition_of(
+        after.conditions, "Failed", "True"
+    )
+    if new.completion_time and not (same and same.completion_time) and not ends_with_it:
         yield _of_ending(new)
     if before.child and not after.child:
         yield Event("Normal", "CleanedUp", f"deleted {before.child} and what belonged to it")
@@ -82,5 +85,4 @@ def _of_ending(attempt: Attempt) -> Event:
     return Event("Normal" if expected else "Warning", attempt.reason or "Ended", words)
 
 
-_REASONS = {"Complete": "Complete"}
 _WORDS = {("Accepted", "True"): "the spec is accepted", ("Suspended", "False"): "it goes on"}

@@ -16,7 +16,7 @@ from typing import Any
 
 from aiohttp import web
 
-from trainwright_operator import logs, wakeups
+from trainwright_operator import host, logs
 from trainwright_operator.client import Client
 from trainwright_operator.connection import Connection
 from trainwright_operator.lease import Lease, LeaseLost
@@ -134,7 +134,7 @@ class Process:
                 await leading.aclose()
                 await server.aclose()
 
-            await self._guarded(wakeups.follow(self._settings, self._connection, operator.wake, end, self._stop))
+            await self._guarded(host.run(self._settings, self._connection, end, self._stop))
 
     async def _hold(self) -> None:
         """Whoever loses the Lease is gone at once, before anything else can be written."""

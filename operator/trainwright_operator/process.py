@@ -55,10 +55,6 @@ class Operator:
             group.create_task(self.view.run())
             group.create_task(self.reconciler.run())
 
-    def wake(self, key: Key) -> None:
-        """Look at this job again."""
-        self.queue.add(key)
-
     async def __aenter__(self) -> Self:
         self._running = asyncio.create_task(self.run())
         return self

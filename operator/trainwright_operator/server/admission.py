@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,6 +9,7 @@ from aiohttp import web
 
 from trainwright_api.cluster import Judged, changed, judge
 from trainwright_api.job import KIND, fixed
+from trainwright_operator import shallow
 from trainwright_operator.server.metrics import Metrics
 
 WARNING_LETTERS = 250
@@ -36,10 +36,7 @@ class Admission:
 
 def read_review(body: bytes) -> Json:
     """An AdmissionReview with a question in it. Raises ValueError with one line."""
-    try:
-        review = json.loads(body)
-    except RecursionError:
-        raise ValueError("nested too deeply") from None
+    review = shallow.loads(body)
     question = review.get("request") if isinstance(review, dict) else None
     if not isinstance(question, dict) or not isinstance(question.get("uid"), str):
         raise ValueError("request.uid is missing")

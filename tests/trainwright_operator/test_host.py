@@ -7,7 +7,7 @@ from typing import Any
 
 import kopf
 
-from trainwright_operator import wakeups
+from trainwright_operator import host
 
 
 def credentials(header: str | None) -> kopf.ConnectionInfo:
@@ -27,27 +27,17 @@ def credentials(header: str | None) -> kopf.ConnectionInfo:
         get_api_key_with_prefix=key,
     )
     connection: Any = SimpleNamespace(configuration=configuration)
-    return asyncio.run(wakeups._credentials(connection))
+    return asyncio.run(host._credentials(connection))
 
 
-def test_kopf_writes_nothing_and_looks_at_nothing_but_jobs() -> None:
+def test_kopf_writes_nothing_and_looks_at_nothing() -> None:
     settings = kopf.OperatorSettings()
-    wakeups._configure(settings, 300.0)
+    host._configure(settings)
     assert (settings.posting.enabled, settings.scanning.disabled, settings.peering.standalone) == (False, True, True)
 
 
-def test_watches_end_after_whole_seconds() -> None:
-    """The API server refuses 300.0."""
-    settings = kopf.OperatorSettings()
-    wakeups._configure(settings, 300.0)
-    assert str(settings.watching.server_timeout) == "300"
-    assert settings.watching.client_timeout == 360
-    wakeups._configure(settings, 0.2)
-    assert str(settings.watching.server_timeout) == "1"
-
-
 def test_pauses_between_tries_never_end_and_begin_anew_each_time() -> None:
-    pauses = wakeups.Pauses()
+    pauses = host.Pauses()
     assert list(itertools.islice(pauses, 6)) == list(itertools.islice(pauses, 6)) == [0.5, 1, 2, 4, 8, 15]
     assert list(itertools.islice(pauses, 1000))[-1] == 15
 

@@ -1,7 +1,7 @@
-"""kopf as the process: it starts, it tells which job has changed, it ends. It decides and writes nothing.
+"""kopf as the process: it starts, it finds its credentials, it ends. It sees, decides and writes nothing.
 
-No finalizer, no annotation, no Event, no peering, no look at namespaces or definitions: the operator's reflectors are
-what it knows from, and the Lease is what it leads by.
+The operator's own reflectors wake it: a second watch of the same jobs would tell nothing more, hold every one of them
+in memory again, and end the process on the first that is nested deeper than Python's parser goes.
 """
 
 from __future__ import annotations
@@ -15,13 +15,12 @@ from typing import Any
 import kopf
 
 from trainwright_operator.connection import Connection
-from trainwright_operator.resources import TRAINING_JOBS
 from trainwright_operator.settings import Settings
 
 TOKEN_SECONDS = 600.0
 """A service account's token is read again after so long: the kubelet renews the file."""
-KEPT_SECONDS = 0.1
-"""An object's worker of kopf's waits so long for more; by default 5 s, with thousands of them in memory."""
+EXIT_SECONDS = 0.1
+"""How long kopf waits at its end; there is nothing of its own to wait for."""
 
 
 class Pauses:
@@ -31,16 +30,12 @@ class Pauses:
         return itertools.chain((0.5, 1.0, 2.0, 4.0, 8.0), itertools.repeat(15.0))
 
 
-async def follow(
-    settings: Settings,
-    connection: Connection,
-    wake: Callable[[tuple[str, str]], None],
-    end: Callable[[], Awaitable[None]],
-    stop: asyncio.Event,
+async def run(
+    settings: Settings, connection: Connection, end: Callable[[], Awaitable[None]], stop: asyncio.Event
 ) -> None:
-    """Runs kopf until SIGTERM, SIGINT or `stop`. `end` is awaited once kopf hears nothing any more."""
+    """Runs kopf until SIGTERM, SIGINT or `stop`; then awaits `end`."""
     await kopf.operator(
-        registry=_registry(settings, connection, wake, end),
+        registry=_registry(connection, end),
         clusterwide=settings.clusterwide,
         namespaces=settings.namespaces,
         standalone=True,
@@ -48,44 +43,29 @@ async def follow(
     )
 
 
-def _registry(
-    settings: Settings,
-    connection: Connection,
-    wake: Callable[[tuple[str, str]], None],
-    end: Callable[[], Awaitable[None]],
-) -> kopf.OperatorRegistry:
+def _registry(connection: Connection, end: Callable[[], Awaitable[None]]) -> kopf.OperatorRegistry:
     registry = kopf.OperatorRegistry()
 
     @kopf.on.startup(registry=registry)
     async def configure(settings: kopf.OperatorSettings, **_: Any) -> None:
-        _configure(settings, watch_timeout)
+        _configure(settings)
 
     @kopf.on.login(registry=registry)
     async def login(**_: Any) -> kopf.ConnectionInfo:
         return await _credentials(connection)
 
-    @kopf.on.event(TRAINING_JOBS.group, TRAINING_JOBS.version, TRAINING_JOBS.plural, registry=registry)
-    async def changed(namespace: str | None, name: str | None, **_: Any) -> None:
-        wake((namespace or "", name or ""))
-
     @kopf.on.cleanup(registry=registry)
     async def ended(**_: Any) -> None:
         await end()
 
-    watch_timeout = settings.watch_timeout
     return registry
 
 
-def _configure(settings: kopf.OperatorSettings, watch_timeout: float) -> None:
+def _configure(settings: kopf.OperatorSettings) -> None:
     settings.posting.enabled = False
     settings.scanning.disabled = True
     settings.peering.standalone = True
-    # The API server takes whole seconds, and reads "300.0" as a mistake.
-    settings.watching.server_timeout = max(1, round(watch_timeout))
-    settings.watching.client_timeout = settings.watching.server_timeout * 1.2
-    settings.watching.chunk_size = 500
-    settings.queueing.idle_timeout = KEPT_SECONDS
-    settings.queueing.exit_timeout = KEPT_SECONDS
+    settings.queueing.exit_timeout = EXIT_SECONDS
     settings.networking.error_backoffs = Pauses()
 
 
