@@ -1,16 +1,17 @@
-"""The results of the benchmarks: bench/results.json, one printed line each, and the table in bench/README.md."""
+"""The results of the benchmarks: a JSON file, one printed line each, and a table in bench/README.md."""
 
 from __future__ import annotations
 
 import json
 import operator
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypedDict
 
 HERE = Path(__file__).resolve().parent
-RESULTS, README = HERE / "results.json", HERE / "README.md"
-BEGIN, END = "<!-- results: make bench writes this table -->", "<!-- end of results -->"
+README = HERE / "README.md"
+END = "<!-- end of results -->"
 RELATIONS = {"≤": operator.le, "≥": operator.ge, "=": operator.eq}
 
 
@@ -21,6 +22,18 @@ class Result(TypedDict):
     unit: str
     goal: str | None
     holds: bool | None
+
+
+@dataclass(frozen=True)
+class Book:
+    """Where results are kept: a file, and the table after this line of the README."""
+
+    file: Path
+    begin: str
+
+
+TRAINER = Book(HERE / "results.json", "<!-- results: make bench writes this table -->")
+OPERATOR = Book(HERE / "operator.json", "<!-- results: make bench-operator writes this table -->")
 
 
 def result(value: float, unit: str, goal: str | None = None) -> Result:
@@ -44,29 +57,31 @@ def reaches(value: float, goal: str) -> bool:
 
 def line(name: str, found: Result) -> str:
     """One line for the terminal."""
-    text = f"{name:<34} {found['value']:>12,} {found['unit']}"
+    text = f"{name:<48} {found['value']:>12,} {found['unit']}"
     if found["goal"] is None:
         return text
     return f"{text}   (goal {found['goal']}: {'holds' if found['holds'] else 'MISSED'})"
 
 
-def record(found: Mapping[str, Result], results: Path = RESULTS, readme: Path = README) -> None:
-    """Prints the results, and writes them over those of the same name in results.json and in the README's table."""
+def record(found: Mapping[str, Result], book: Book = TRAINER, readme: Path = README, *, dry: bool = False) -> None:
+    """Prints the results, and writes them over those of the same name in the book; `dry`: only prints."""
     for name, one in found.items():
         print(line(name, one), flush=True)
-    known: dict[str, Result] = json.loads(results.read_text()) if results.exists() else {}
+    if dry:
+        return
+    known: dict[str, Result] = json.loads(book.file.read_text()) if book.file.exists() else {}
     known.update(found)
-    results.write_text(json.dumps(known, indent=2, ensure_ascii=False) + "\n")
-    readme.write_text(with_table(readme.read_text(), known))
+    book.file.write_text(json.dumps(known, indent=2, ensure_ascii=False) + "\n")
+    readme.write_text(with_table(readme.read_text(), known, book.begin))
 
 
-def with_table(text: str, found: Mapping[str, Result]) -> str:
+def with_table(text: str, found: Mapping[str, Result], begin: str = TRAINER.begin) -> str:
     """The README's text with a new table between its markers. Raises ValueError where a marker is missing."""
-    before, _, rest = text.partition(BEGIN)
+    before, _, rest = text.partition(begin)
     _, marker, after = rest.partition(END)
     if not marker:
-        raise ValueError(f"the markers {BEGIN!r} and {END!r} are missing")
-    return "".join([before, BEGIN, "\n\n", table(found), "\n\n", END, after])
+        raise ValueError(f"the markers {begin!r} and {END!r} are missing")
+    return "".join([before, begin, "\n\n", table(found), "\n\n", END, after])
 
 
 def table(found: Mapping[str, Result]) -> str:

@@ -58,11 +58,14 @@ class Reconciler:
         self._applier = Applier(client, view.note, clock, settings.identity)
         self._stale: set[Key] = set()
         """Whose last pass saw an old state."""
+        self._unseen: set[Key] = set()
+        """What was there at the start, and was not looked at yet."""
 
     async def run(self) -> None:
         """Works for ever, once everything has been seen."""
         await self._view.wait_until_synced()
-        log.info("all is listed: %d jobs", len(self._view.keys()))
+        self._unseen = set(self._view.keys())
+        log.info("all is listed: %d jobs", len(self._unseen))
         async with asyncio.TaskGroup() as workers:
             for _ in range(self._settings.concurrency):
                 workers.create_task(self._work())
@@ -73,8 +76,15 @@ class Reconciler:
             try:
                 if self._leading():
                     await self.look_at(key)
+                    self._catch_up(key)
             finally:
                 self._queue.done(key)
+
+    def _catch_up(self, key: Key) -> None:
+        if key in self._unseen:
+            self._unseen.discard(key)
+            if not self._unseen:
+                log.info("every job has been looked at")
 
     async def look_at(self, key: Key) -> None:
         """One pass, whatever happens in it."""

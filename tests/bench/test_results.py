@@ -27,14 +27,24 @@ def test_large_numbers_lose_their_decimals() -> None:
 
 def test_record_keeps_what_other_benchmarks_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file, readme = tmp_path / "results.json", tmp_path / "README.md"
-    readme.write_text(f"before\n{results.BEGIN}\nold\n{results.END}\nafter\n")
-    results.record({"a": results.result(1, "s")}, file, readme)
-    results.record({"b": results.result(2, "s", "≤ 1")}, file, readme)
+    book = results.Book(file, "<!-- begin -->")
+    readme.write_text(f"before\n{book.begin}\nold\n{results.END}\nafter\n")
+    results.record({"a": results.result(1, "s")}, book, readme)
+    results.record({"b": results.result(2, "s", "≤ 1")}, book, readme)
     assert list(json.loads(file.read_text())) == ["a", "b"]
     assert "| b | 2 s | ≤ 1 | **no** |" in readme.read_text()
     assert readme.read_text().startswith("before\n")
     assert readme.read_text().endswith(f"{results.END}\nafter\n")
     assert "MISSED" in capsys.readouterr().out
+
+
+def test_each_book_has_a_table_of_its_own() -> None:
+    text = "".join(f"{book.begin}\nold\n{results.END}\n" for book in (results.TRAINER, results.OPERATOR))
+    changed = results.with_table(text, {"a": results.result(1, "s")}, results.OPERATOR.begin)
+    trainers, operators = changed.split(results.OPERATOR.begin)
+    assert "old" in trainers
+    assert "| a | 1 s |" in operators
+    assert "| a " not in trainers
 
 
 def test_a_readme_without_markers_is_refused() -> None:

@@ -1,0 +1,54 @@
+"""The floor: a bare async program that sends what the operator sends, and does not think.
+
+The same client, as many jobs side by side, one watch that tells of new jobs. No events, no reflectors, no decisions, no
+status of a child that it waits for. It may become faster, never slower.
+
+    python -m bench.cluster.floor RECORDING
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from bench.cluster.template import filled
+from trainwright_operator.client import Client
+from trainwright_operator.connection import Connection
+from trainwright_operator.resources import TRAINING_JOBS
+from trainwright_operator.settings import Settings
+
+READY = "ready"
+
+Metadata = dict[str, Any]
+
+
+async def main(requests: Sequence[str]) -> None:
+    async with Client(await Connection.open()) as client, asyncio.TaskGroup() as group:
+        jobs: asyncio.Queue[Metadata] = asyncio.Queue()
+        for _ in range(Settings().concurrency):
+            group.create_task(work(client, requests, jobs))
+        version = ""
+        async for page in client.list(TRAINING_JOBS):
+            version = page.resource_version
+        print(READY, flush=True)
+        async for event in client.watch(TRAINING_JOBS, resource_version=version, timeout=3600):
+            if event["type"] == "ADDED":
+                jobs.put_nowait(event["object"]["metadata"])
+
+
+async def work(client: Client, requests: Sequence[str], jobs: asyncio.Queue[Metadata]) -> None:
+    while True:
+        job = await jobs.get()
+        version = job["resourceVersion"]
+        for request in requests:
+            answer = await client.request(**filled(request, job["name"], job["uid"], version))
+            if answer["kind"] == TRAINING_JOBS.kind:
+                version = answer["metadata"]["resourceVersion"]
+
+
+if __name__ == "__main__":
+    asyncio.run(main(json.loads(Path(sys.argv[1]).read_text())))

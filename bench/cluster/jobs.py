@@ -1,0 +1,59 @@
+"""The TrainingJobs of the benchmarks: applied many at once, and waited for by a watch."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+
+from e2e.api import Manifest, condition
+from e2e.api.resource import RAY_JOBS, TRAINING_JOBS
+from e2e.harness.jobs import training_job
+
+from bench.cluster.scene import NAMESPACE, Scene
+
+PATIENCE = 1800.0
+
+
+def names(prefix: str, count: int) -> Sequence[str]:
+    """All of the same length, and none of them part of another."""
+    return [f"{prefix}-{number:06}" for number in range(count)]
+
+
+def is_started(job: Manifest) -> bool:
+    """Its child is there, and the status says so."""
+    attempts = job.get("status", {}).get("attempts", ())
+    return any("createTime" in attempt for attempt in attempts)
+
+
+def is_complete(job: Manifest) -> bool:
+    return condition(job, "Complete") == "True"
+
+
+async def applied(scene: Scene, wanted: Sequence[str], holds: Callable[[Manifest], bool]) -> float:
+    """Applies jobs of these names; the seconds from the first request until it holds of all of them."""
+    version = (await scene.api.list(TRAINING_JOBS, NAMESPACE)).resource_version
+    began = time.perf_counter()
+    async with asyncio.timeout(PATIENCE), asyncio.TaskGroup() as group:
+        reached = group.create_task(_until(scene, set(wanted), holds, version))
+        for name in wanted:
+            group.create_task(scene.api.create(TRAINING_JOBS, training_job(name, "ray"), NAMESPACE))
+    return reached.result() - began
+
+
+async def _until(scene: Scene, missing: set[str], holds: Callable[[Manifest], bool], version: str) -> float:
+    """The moment at which none is missing."""
+    while True:
+        async for change in scene.api.watch(TRAINING_JOBS, NAMESPACE, version):
+            version = change.object["metadata"]["resourceVersion"]
+            if holds(change.object):
+                missing.discard(change.object["metadata"]["name"])
+            if not missing:
+                return time.perf_counter()
+
+
+async def check_children(scene: Scene, count: int) -> None:
+    """A RayJob for each job: neither program may have left one out."""
+    found = len((await scene.api.list(RAY_JOBS, NAMESPACE)).items)
+    if found != count:
+        raise SystemExit(f"{count} jobs have {found} RayJobs")

@@ -1,0 +1,65 @@
+"""What the operator asks and writes for one job that it starts: recorded from a run of its own, for the floor."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from e2e.api.resource import TRAINING_JOBS
+
+from bench.cluster import jobs
+from bench.cluster.scene import NAMESPACE, Scene
+from bench.cluster.template import VERSION, template
+from trainwright_operator.client import JSON, Client, Json
+from trainwright_operator.connection import Connection
+from trainwright_operator.process import Operator
+from trainwright_operator.settings import Settings
+
+WARM_UP = 3
+"""Jobs before the one that is recorded."""
+
+
+class Recorder(Client):
+    """The operator's own client, which keeps what is sent for single jobs. Events are no part of it."""
+
+    requests: list[dict[str, Any]]
+
+    async def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, str] | None = None,
+        body: Any = None,
+        content_type: str = JSON,
+        timeout: float | None = None,
+    ) -> Json:
+        if f"/namespaces/{NAMESPACE}/" in path and not path.endswith("/events"):
+            sent = {"method": method, "path": path, "query": query, "body": body, "content_type": content_type}
+            self.requests.append(sent)
+        return await super().request(method, path, query=query, body=body, content_type=content_type, timeout=timeout)
+
+
+async def record(scene: Scene, path: Path) -> None:
+    """Writes the requests of one job, in their order, as templates."""
+    connection = await Connection.open(str(scene.cluster.kubeconfig))
+    async with Recorder(connection) as client:
+        client.requests = []
+        async with Operator(client, replace(Settings(), identity="recorder")):
+            await jobs.applied(scene, jobs.names("warm", WARM_UP), jobs.is_started)
+            client.requests.clear()
+            (name,) = jobs.names("recorded", 1)
+            await jobs.applied(scene, [name], jobs.is_started)
+    job = await scene.api.get(TRAINING_JOBS, name, NAMESPACE)
+    path.write_text(json.dumps(_templates(client.requests, name, job["metadata"]["uid"])))
+
+
+def _templates(requests: Sequence[Mapping[str, Any]], name: str, uid: str) -> Sequence[str]:
+    own = [sent for sent in requests if name in json.dumps(sent)]
+    for sent in own:
+        if "resourceVersion" in ((sent["body"] or {}).get("metadata") or {}):
+            sent["body"]["metadata"]["resourceVersion"] = VERSION
+    return [template(sent, name, uid) for sent in own]

@@ -1,0 +1,90 @@
+"""Finished jobs and their RayJobs are there, and the operator starts anew: how long, how much memory, any write?"""
+
+from __future__ import annotations
+
+import asyncio
+
+from e2e.api import Manifest
+from e2e.api.resource import RAY_JOBS, TRAINING_JOBS
+from e2e.harness.jobs import training_job
+from e2e.players import Stage
+
+from bench.cluster import jobs, program
+from bench.cluster.scene import AT_ONCE, NAMESPACE, Requests, Scene, scene
+from bench.cluster.template import filled, template
+from bench.results import Result, result
+
+USER = "operator"
+IDLE_SECONDS = 60.0
+READS = ("get", "list", "watch")
+
+
+async def run(count: int, idle: float = IDLE_SECONDS) -> dict[str, Result]:
+    async with scene() as here:
+        await populate(here, count)
+        kubeconfig = here.as_user(USER)
+        async with program.running(program.OPERATOR, kubeconfig, here.folder / "first.log") as first:
+            # It makes its certificates, which the next finds.
+            await first.says(program.LOOKED_AT)
+        before = here.requests(USER)
+        async with program.running(program.OPERATOR, kubeconfig, here.folder / "second.log") as second:
+            seconds, cpu = await second.says(program.LOOKED_AT), second.cpu_seconds
+            at_once = second.peak_mib
+            caught_up = here.requests(USER)
+            await asyncio.sleep(idle)
+            still = here.requests(USER) - caught_up
+            idle_cpu = second.cpu_seconds - cpu
+            return {
+                f"{count:,} finished jobs: caught up": result(seconds, "s", "≤ 30"),
+                f"{count:,} finished jobs: processor time": result(cpu, "s"),
+                f"{count:,} finished jobs: peak memory": result(second.peak_mib, "MiB", "≤ 350"),
+                f"{count:,} finished jobs: memory when caught up": result(at_once, "MiB"),
+                f"{count:,} finished jobs: writes": result(_writes(here.requests(USER) - before), "", "= 0"),
+                "idle: requests a second and 1,000 jobs": result(still.total() / idle / (count / 1000), "", "≤ 1"),
+                "idle: processor time a second": result(1000 * idle_cpu / idle, "ms"),
+            }
+
+
+def _writes(requests: Requests) -> int:
+    """Its Lease aside, which it renews for ever."""
+    return sum(number for (verb, kind), number in requests.items() if verb not in READS and kind != "leases")
+
+
+async def populate(here: Scene, count: int) -> None:
+    """One job runs to its end; all others are copies of it and of its RayJob, statuses included."""
+    job, ray_job = await _finished(here)
+    name, uid = job["metadata"]["name"], job["metadata"]["uid"]
+    whole = template({"status": job["status"], "child": ray_job}, name, uid)
+    names = asyncio.Queue[str]()
+    for another in jobs.names("job", count - 1):
+        names.put_nowait(another)
+    async with asyncio.TaskGroup() as group:
+        for _ in range(AT_ONCE):
+            group.create_task(_copy(here, names, whole))
+
+
+async def _finished(here: Scene) -> tuple[Manifest, Manifest]:
+    name = "original-000000"
+    operator = program.running(program.OPERATOR, here.as_user("maker"), here.folder / "maker.log")
+    async with operator as ours, Stage(here.api, NAMESPACE, pods=False):
+        await ours.says(program.LISTED)
+        await jobs.applied(here, [name], jobs.is_complete)
+    job = await here.api.get(TRAINING_JOBS, name, NAMESPACE)
+    return job, await here.api.get(RAY_JOBS, job["status"]["child"], NAMESPACE)
+
+
+async def _copy(here: Scene, names: asyncio.Queue[str], whole: str) -> None:
+    while not names.empty():
+        name = names.get_nowait()
+        job = await here.api.create(TRAINING_JOBS, training_job(name, "ray"), NAMESPACE)
+        made = filled(whole, name, job["metadata"]["uid"])
+        status = {"metadata": {"name": name}, "status": made["status"]}
+        await here.api.apply(TRAINING_JOBS, status, "trainwright", NAMESPACE, "status")
+        child = made["child"]
+        metadata = {
+            key: child["metadata"][key]
+            for key in ("name", "labels", "annotations", "ownerReferences")
+            if key in child["metadata"]
+        }
+        await here.api.create(RAY_JOBS, {"metadata": metadata, "spec": child["spec"]}, NAMESPACE)
+        await here.api.patch_status(RAY_JOBS, metadata["name"], NAMESPACE, child["status"])

@@ -1,0 +1,62 @@
+"""A fresh control plane for one measurement: with nodes that could hold every job, and a user for each program."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from e2e.api import Api
+from e2e.api.resource import NAMESPACES, NODES, PODS
+from e2e.cluster.cluster import Cluster
+from e2e.cluster.control_plane import ControlPlane
+from e2e.players.mirror import Mirror
+from e2e.players.nodes import Nodes
+
+NAMESPACE = "bench"
+OPERATORS_OWN = "trainwright"
+"""The namespace of its Lease and its certificates."""
+AT_ONCE = 64
+"""Requests of the bench itself that are under way at a time."""
+NODE_COUNT = 4
+
+Requests = Counter[tuple[str, str]]
+"""By verb and resource, as in ("patch", "trainingjobs/status")."""
+
+
+@dataclass(frozen=True)
+class Scene:
+    cluster: Cluster
+    api: Api
+    """The bench's own."""
+
+    @property
+    def folder(self) -> Path:
+        return self.cluster.folder
+
+    def as_user(self, name: str) -> Path:
+        """The kubeconfig of an administrator of this name, whose requests `requests` tells from all others."""
+        return self.cluster.as_user(name, ["system:masters"]).kubeconfig
+
+    def requests(self, user: str) -> Requests:
+        """What the API server has answered this user so far. A watch counts once, when it begins."""
+        return Counter(
+            (event.verb, "/".join(filter(None, (event.resource, event.subresource))))
+            for event in self.cluster.audit_events()
+            if event.user == user and (event.stage == "ResponseStarted") == (event.verb == "watch")
+        )
+
+
+@asynccontextmanager
+async def scene() -> AsyncIterator[Scene]:
+    with ControlPlane() as plane:
+        cluster = Cluster.of(plane)
+        async with Api(cluster.kubeconfig, AT_ONCE) as api:
+            for name in (NAMESPACE, OPERATORS_OWN):
+                await api.create(NAMESPACES, {"metadata": {"name": name}})
+            nodes = Nodes(api, Mirror(api, NODES, None), Mirror(api, PODS, None), prefix="")
+            for number in range(NODE_COUNT):
+                await nodes.add(f"node-{number}")
+            yield Scene(cluster, api)
