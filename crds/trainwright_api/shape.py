@@ -13,7 +13,7 @@ from pydantic.fields import FieldInfo
 
 from trainwright_api.config.choice import Choice, Later
 from trainwright_api.config.kinds import ByKind
-from trainwright_api.marks import KeyedBy, Keys, Time
+from trainwright_api.marks import KeyedBy, Keys
 from trainwright_api.section import Section
 
 Kind = Literal["any", "flag", "integer", "number", "text", "words", "list", "map", "section", "choice", "kinds"]
@@ -36,7 +36,6 @@ class Shape:
     expected: str = ""
     limits: dict[str, Any] = field(default_factory=dict)
     keyed_by: str = ""
-    format: str = ""
     keys: Keys | None = None
 
     @property
@@ -78,10 +77,9 @@ def _shape(annotation: Any, metadata: list[Any]) -> Shape:
     if marked:
         return marked
     keyed_by = next((mark.key for mark in metadata if isinstance(mark, KeyedBy)), "")
-    format_ = next((mark.format for mark in metadata if isinstance(mark, Time)), "")
     keys = next((mark for mark in metadata if isinstance(mark, Keys)), None)
     plain = _plain(annotation, origin, arguments)
-    return replace(plain, limits=_limits(metadata), keyed_by=keyed_by, format=format_, keys=keys)
+    return replace(plain, limits=_limits(metadata), keyed_by=keyed_by, keys=keys)
 
 
 def _marked(metadata: list[Any]) -> Shape | None:

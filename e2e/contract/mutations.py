@@ -81,6 +81,8 @@ def mutated(rng: random.Random, made: Any, leave_out: Sequence[Location] = ()) -
     changed = copy.deepcopy(made)
     for _ in range(rng.choice([1, 1, 1, 2, 3])):
         places = [at for at in locations(changed) if not any(_below(at, out) for out in leave_out)]
+        if not places:
+            break
         *parents, key = rng.choice(places)
         container = changed
         for parent in parents:

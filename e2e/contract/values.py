@@ -69,8 +69,6 @@ class Maker:
         return self.rng.choice([least, most, self.rng.uniform(least, most), 1, 0.5, 1e-300])
 
     def _text(self, shape: Shape) -> str:
-        if shape.format == "date-time":
-            return self.rng.choice(texts.TIMES)
         limits = shape.limits
         most = limits.get("max_length", MOST_LETTERS)
         return texts.text(self.rng, limits.get("pattern", ""), limits.get("min_length", 0), most)

@@ -96,9 +96,7 @@ def _limits(shape: Shape) -> Schema:
     for name, limit in (("gt", "minimum"), ("lt", "maximum")):
         if name in shape.limits:
             schema |= {limit: shape.limits[name], f"exclusive{limit.capitalize()}": True}
-    if shape.format:
-        schema["format"] = shape.format
-    elif shape.kind == "integer":
+    if shape.kind == "integer":
         schema["format"] = "int64"
     elif shape.kind == "text":
         schema.setdefault("maxLength", MOST_LETTERS)
