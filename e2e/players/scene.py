@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -29,13 +29,13 @@ class Scene:
     record: Record
 
     @classmethod
-    def of(cls, api: Api, namespace: str | None, scripts: Scripts) -> Self:
+    def of(cls, api: Api, namespace: str | None, scripts: Scripts, posts: Callable[[Api], Posts] = Posts) -> Self:
         seen = [Mirror(api, resource, namespace) for resource in (TRAINING_JOBS, JOBS, RAY_JOBS, RAY_CLUSTERS, PODS)]
         training_jobs, jobs, ray_jobs, ray_clusters, pods = seen
         record = Record()
         record.listen((jobs, ray_jobs), pods)
         nodes = Nodes(api, Mirror(api, NODES, None), pods, prefix=f"{namespace}-" if namespace else "")
-        return cls(api, scripts, training_jobs, jobs, ray_jobs, ray_clusters, pods, nodes, Posts(api), record)
+        return cls(api, scripts, training_jobs, jobs, ray_jobs, ray_clusters, pods, nodes, posts(api), record)
 
     @property
     def mirrors(self) -> Sequence[Mirror]:

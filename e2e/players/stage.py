@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
@@ -13,6 +14,7 @@ from e2e.players.kuberay import KubeRay
 from e2e.players.kueue import Kueue
 from e2e.players.loop import Loop
 from e2e.players.mirror import Listener, Mirror, job_uid, key_of
+from e2e.players.posts import Posts
 from e2e.players.scene import Scene
 from e2e.players.scripts import Scripts
 
@@ -21,7 +23,8 @@ class Stage:
     """Plays inside its `async with` block. A player that cannot go on cancels the block and raises.
 
     Without `pods` KubeRay only walks the statuses of RayJobs, as far as the script's times say: for a thousand jobs.
-    `kuberay_finalizer` puts KubeRay's finalizer on RayJobs, as the real one does.
+    `kuberay_finalizer` puts KubeRay's finalizer on RayJobs, as the real one does. `posts`: how trainers report, by
+    default past the operator's endpoint.
     """
 
     def __init__(
@@ -32,8 +35,9 @@ class Stage:
         *,
         pods: bool = True,
         kuberay_finalizer: bool = False,
+        posts: Callable[[Api], Posts] = Posts,
     ) -> None:
-        self.scene = scene = Scene.of(api, namespace, scripts or Scripts())
+        self.scene = scene = Scene.of(api, namespace, scripts or Scripts(), posts)
         self.scripts, self.record, self.posts, self.nodes = scene.scripts, scene.record, scene.posts, scene.nodes
         self.kubelet = Kubelet(scene)
         self._job_controller, self._kueue = JobController(scene), Kueue(scene)

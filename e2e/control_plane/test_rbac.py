@@ -1,0 +1,123 @@
+"""The operator under the roles of its manifest: whole lives, then the audit log. Each verb was needed, none denied."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import pytest
+from e2e.api import Api, ApiError, until
+from e2e.api.resource import TRAINING_JOBS
+from e2e.cluster.audit import AuditEvent
+from e2e.cluster.cluster import Cluster
+from e2e.harness import LIFECYCLES, training_job
+
+from .grants import Grant, denied, grants, needless
+from .installed import (
+    ACCOUNT,
+    MANIFESTS,
+    Installed,
+    apply,
+    certificates_are_mended,
+    installed,
+    lives,
+    posted,
+    webhook,
+)
+from .operators import eventually
+from .stories import EVERYWHERE, FREE_GPUS, LOST_NODE_SEEN
+
+GRANTED = grants(MANIFESTS / "rbac.yaml")
+
+
+@pytest.fixture(scope="module")
+def operated(exclusive_cluster_of_module: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installed]:
+    """An operator that has seen all of it."""
+    with installed(exclusive_cluster_of_module, tmp_path_factory.mktemp("operator"), "rbac.yaml") as one:
+        apply(one.cluster, webhook(one.port))
+        asyncio.run(_everything(one))
+        yield one
+
+
+@pytest.fixture(scope="module")
+def asked(operated: Installed) -> Sequence[AuditEvent]:
+    return operated.asked()
+
+
+def test_no_request_was_denied(asked: Sequence[AuditEvent]) -> None:
+    assert len(asked) > 100
+    assert denied(asked) == []
+
+
+def test_every_verb_was_needed(asked: Sequence[AuditEvent]) -> None:
+    assert [str(grant) for grant in needless(GRANTED, asked)] == []
+
+
+@pytest.mark.parametrize(
+    "grant",
+    [
+        Grant("patch", "batch", "jobs"),
+        Grant("get", "", "secrets"),
+        Grant("get", "trainwright.dev", "trainingjobs/status"),
+        replace(GRANTED[0], namespace="team-a"),
+    ],
+    ids=str,
+)
+def test_a_verb_too_many_is_found(asked: Sequence[AuditEvent], grant: Grant) -> None:
+    assert grant in needless([*GRANTED, grant], asked)
+
+
+def test_a_verb_too_few_is_found(operated: Installed) -> None:
+    """The last one here: it takes a verb away for good."""
+    _take_away(operated.cluster, "events")
+    before = len(operated.asked())
+    namespace = asyncio.run(_one_life(operated))
+    # The event of an end is told after the status that ends the life.
+    missing = [f"create /apis/events.k8s.io/v1/namespaces/{namespace}/events: 403"]
+    eventually(lambda: denied(operated.asked()[before:]) == missing, operated.process)
+
+
+async def _everything(one: Installed) -> None:
+    async with one.stage() as (api, stage):
+        await stage.nodes.add("a-node")
+        await stage.nodes.add("with-gpus", gpus=40)
+        async with asyncio.TaskGroup() as group:
+            group.create_task(_webhook_refuses(api))
+            group.create_task(certificates_are_mended(api))
+            for life, kind in EVERYWHERE:
+                group.create_task(lives(api, stage, await api.make_namespace("life"), life, kind))
+        await lives(api, stage, await api.make_namespace("life"), FREE_GPUS, "ray")
+        await lives(api, stage, await api.make_namespace("life"), LOST_NODE_SEEN, "local")
+        posted(stage, at_least=len(EVERYWHERE))
+
+
+async def _webhook_refuses(api: Api) -> None:
+    """The leader writes whom to trust; before that, jobs are let through, so this one is not stored."""
+    bad = {**training_job("bad", config={}), "apiVersion": TRAINING_JOBS.api_version, "kind": TRAINING_JOBS.kind}
+
+    async def refusal() -> str:
+        try:
+            await api.request("POST", TRAINING_JOBS.path("default"), bad, dryRun="All")
+        except ApiError as error:
+            return str(error)
+        return ""
+
+    await until(refusal, lambda told: "denied the request: bad: 2 mistakes" in told, seconds=60, what="a refusal")
+
+
+def _take_away(cluster: Cluster, resource: str) -> None:
+    """Its rule, and waits until that is known."""
+    role = json.loads(cluster.kubectl("get", "clusterrole", "trainwright-operator", "-o", "json"))
+    role["rules"] = [rule for rule in role["rules"] if rule["resources"] != [resource]]
+    cluster.kubectl("replace", "-f", "-", stdin=json.dumps(role))
+    can = ("auth", "can-i", "create", f"{resource}.events.k8s.io", f"--as={ACCOUNT}")
+    eventually(lambda: cluster.kubectl.run(*can).stdout.strip() == "no")
+
+
+async def _one_life(one: Installed) -> str:
+    async with one.stage() as (api, stage):
+        namespace = await api.make_namespace("life")
+        await lives(api, stage, namespace, LIFECYCLES["success"], "local")
+    return namespace
