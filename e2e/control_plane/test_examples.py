@@ -1,0 +1,33 @@
+"""The examples for a cluster: a real API server takes each as it is, without a warning, and so does the webhook."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from e2e.cluster.cluster import Cluster
+
+from trainwright_api import yaml
+from trainwright_api.cluster import judge
+from trainwright_api.yaml import text_of
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "kubernetes"
+FILES = sorted(EXAMPLES.glob("*.yaml"))
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_an_example_is_taken_as_it_is(cluster: Cluster, namespace: str, file: Path) -> None:
+    told = cluster.kubectl.run("apply", "--dry-run=server", "-n", namespace, "-f", str(file))
+    assert (told.returncode, told.stderr) == (0, "")
+    judged = judge(_document(file))
+    assert (judged.message, judged.warnings) == ("", ())
+
+
+def test_there_are_examples() -> None:
+    assert FILES
+
+
+def _document(file: Path) -> dict[str, Any]:
+    job = yaml.loads(text_of(file), file.name).job
+    return job.model_dump(mode="json", by_alias=True, exclude_unset=True)
