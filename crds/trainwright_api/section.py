@@ -15,6 +15,7 @@ and their messages can be shown as they are; the location is the key that is to 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from typing import Any, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, ModelWrapValidatorHandler, ValidationError, model_validator
@@ -73,11 +74,11 @@ class Section(BaseModel):
     @classmethod
     def known_keys(cls) -> tuple[str, ...]:
         """The keys that this section may hold, as they are written in a file."""
-        return tuple(field.alias or name for name, field in cls.model_fields.items())
+        return _keys_in_a_file(cls)
 
     @classmethod
     def _knows(cls, key: Any) -> bool:
-        return key in cls.model_fields
+        return key in _names(cls)
 
 
 class KubernetesSection(Section):
@@ -97,7 +98,18 @@ class KubernetesSection(Section):
 
     @classmethod
     def _knows(cls, key: Any) -> bool:
-        return key in cls.model_fields or key in cls.known_keys()
+        return key in _names(cls) or key in _keys_in_a_file(cls)
+
+
+# pydantic makes `model_fields` anew each time that it is asked, and the operator reads a status at every step of a job.
+@cache
+def _names(section: type[Section]) -> frozenset[str]:
+    return frozenset(section.model_fields)
+
+
+@cache
+def _keys_in_a_file(section: type[Section]) -> tuple[str, ...]:
+    return tuple(field.alias or name for name, field in section.model_fields.items())
 
 
 def relation(message: str, *location: str | int, found: Any = None) -> InitErrorDetails:

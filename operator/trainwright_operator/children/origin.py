@@ -13,6 +13,7 @@ from trainwright_operator.children.reading import mapping, mappings, text
 
 _GROUP = API_VERSION.partition("/")[0]
 _COUNT = re.compile(r"[0-9]{1,9}", re.ASCII)
+_NAME = re.compile(r".*-([0-9a-z-]{8})-([0-9]{1,9})-([a-z]+)", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -28,9 +29,9 @@ def origin_of_child(raw: Mapping[str, Any]) -> Origin | None:
     uid = _owner(metadata)
     if not uid:
         return None
-    named = re.fullmatch(rf".*-{re.escape(uid[:8])}-([0-9]{{1,9}})-([a-z]+)", text(metadata.get("name")))
-    if named:
-        return Origin(uid, int(named[1]), named[2])
+    named = _NAME.fullmatch(text(metadata.get("name")))
+    if named and named[1] == uid[:8]:
+        return Origin(uid, int(named[2]), named[3])
     labels = mapping(metadata, "labels")
     attempt = attempt_of(labels)
     return None if attempt is None else Origin(uid, attempt, text(labels.get(names.PHASE)))
