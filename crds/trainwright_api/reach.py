@@ -70,8 +70,9 @@ def _credentials(spec: TrainingJobSpec) -> Iterator[Problem]:
     paths = {where: value for where, value in _keys(spec) if isinstance(value, str)}
     for where, path in paths.items():
         if not lies_under(path, CREDENTIALS_FOLDER) or normpath(path) == CREDENTIALS_FOLDER:
-            file = f"{CREDENTIALS_FOLDER}/{path.rsplit('/', 1)[-1] or 'keys.json'}"
-            yield Problem(where, f"pods do not see {path!r}: name a key of credentials.secretName, as in {file}")
+            # It is not repeated: where a path is to stand, somebody may have pasted the secret itself.
+            file = f"{CREDENTIALS_FOLDER}/keys.json"
+            yield Problem(where, f"pods do not see this file: name a key of credentials.secretName, as in {file}")
     if paths and spec.credentials is None:
         yield Problem("credentials", f"missing: {next(iter(paths))} is a file, so name its Secret in secretName")
 

@@ -17,6 +17,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+from trainwright_api.redaction import redacted_text
 from trainwright_operator.children.reading import mapping, text, time
 from trainwright_operator.children.state import State
 from trainwright_operator.observed import ChildState
@@ -31,7 +32,8 @@ def state_of_ray_job(raw: Mapping[str, Any]) -> State:
     status = mapping(raw, "status")
     word = text(status.get("jobStatus"))
     state = _state(text(status.get("jobDeploymentStatus")), word, mapping(raw, "spec").get("suspend") is True)
-    message = text(status.get("message"))
+    # Redacted before it is cut: of a secret that was cut in two nobody would know the rest.
+    message = redacted_text(text(status.get("message")))
     ended = state in ("succeeded", "failed")
     return State(
         state,

@@ -21,6 +21,8 @@ OF_EXIT_CODES: Mapping[int, OutcomeClass] = MappingProxyType(
 KILLED = (137, 143)
 """SIGKILL and SIGTERM: the process did not end itself."""
 LINE_CHARACTERS = 1024
+LOG_CUT_BYTES = 2048
+"""Kubernetes takes so much of the end of a log for a termination message."""
 
 
 @dataclass(frozen=True)
@@ -127,9 +129,17 @@ def _line(attempt: Attempt, child: Child | None, code: int | None, own: tuple[Po
 
 
 def _tail(child: Child | None, own: tuple[Pod, ...]) -> str:
-    ended = [pod.termination_message for pod in own if pod.exit_code and pod.termination_message]
+    ended = [_whole_lines(pod.termination_message) for pod in own if pod.exit_code and pod.termination_message]
     text = ended[0] if ended else child.message if child is not None and child.kind == "RayJob" else ""
     return last_bytes(redacted_text(text), LOG_BYTES)
+
+
+def _whole_lines(text: str) -> str:
+    """A line that was cut may begin within a secret, whose name nobody sees any more."""
+    if len(text.encode(errors="replace")) < LOG_CUT_BYTES:
+        return text
+    first, newline, rest = text.partition("\n")
+    return rest if newline else first.partition(" ")[2]
 
 
 _WORDS: Mapping[OutcomeClass, str] = MappingProxyType(

@@ -106,3 +106,9 @@ def test_of_a_long_message_both_ends_are_kept() -> None:
     assert found.message.startswith(EXITED)
     assert found.message.endswith("the last words")
     assert found.exit_code == 2
+
+
+def test_a_secret_is_taken_out_of_a_message_before_that_is_cut_in_its_midst() -> None:
+    for before in range(LAST_CHARACTERS - 40, LAST_CHARACTERS):
+        message = EXITED + "x" * 20_000 + " password=hunter2-hunter2" + "." + " " * (before - 1)
+        assert "hunter2" not in state_of_ray_job(of("Failed", "FAILED", message=message)).message

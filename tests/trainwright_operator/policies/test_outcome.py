@@ -91,3 +91,11 @@ def test_the_last_line_of_the_log_is_the_reason_and_secrets_are_out_of_the_tail(
 def test_the_tail_is_at_most_four_kibibytes() -> None:
     found = ending(Cluster().job(), ATTEMPT, replace(FAILED, exit_code=1, message="é" * 9000), ())
     assert 0 < len(found.log_tail.encode()) <= 4096
+
+
+@pytest.mark.parametrize("separator", ["\n", " "])
+def test_a_line_that_the_kubelet_has_cut_may_hold_half_a_secret_and_is_left_out(separator: str) -> None:
+    cut = f"nter2-secret{separator}" + "all else " * 300
+    found = ending(Cluster().job(), ATTEMPT, FAILED, (replace(POD, termination_message=cut),))
+    assert "nter2-secret" not in found.log_tail + found.message
+    assert found.log_tail.startswith("all else")
