@@ -10,6 +10,10 @@ from e2e.api.resource import CHILDREN, PODS, RAY_CLUSTERS, SUPPORTS, TRAINING_JO
 from trainwright_operator import names
 
 
+async def children(api: Api, namespace: str) -> Sequence[str]:
+    return [one["metadata"]["name"] for resource in CHILDREN for one in (await api.list(resource, namespace)).items]
+
+
 async def left(api: Api, namespace: str) -> Sequence[str]:
     """All that a job has brought into the namespace: children and what they make, supports, pods."""
     found = []

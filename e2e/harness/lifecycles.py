@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from e2e.api import Manifest
-from e2e.harness.leftovers import nothing_left
+from e2e.api import Manifest, until
+from e2e.harness.leftovers import children, nothing_left
 from e2e.harness.lifecycle import Lifecycle, User
 from e2e.harness.operators import FAST
 from e2e.players import Fail, Hang, LoseHead, Preempt, StopWhenAsked, Succeed
@@ -17,6 +17,12 @@ async def completes(user: User) -> None:
 
 async def fails(user: User) -> None:
     await user.sees_true("Failed")
+
+
+async def is_stopped_for_good(user: User) -> None:
+    """What is deleted after the end was written is waited for: a busy machine takes its time."""
+    await user.sees_true("Failed")
+    await until(lambda: children(user.api, user.namespace), lambda found: not found, what="the end of its child")
 
 
 async def is_suspended_and_resumed(user: User) -> None:
@@ -72,7 +78,7 @@ LIFECYCLES = {
             is_suspended_and_resumed,
             settings=replace(FAST, stop_grace=0.5),
         ),
-        Lifecycle("the deadline", [Hang()], fails, {"activeDeadlineSeconds": 1}),
+        Lifecycle("the deadline", [Hang()], is_stopped_for_good, {"activeDeadlineSeconds": 1}),
         Lifecycle("TTL of the children", [Succeed()], loses_its_children, {"ttlSecondsAfterFinished": 0}),
         Lifecycle(
             "TTL of the job",

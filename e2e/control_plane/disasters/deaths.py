@@ -1,0 +1,80 @@
+"""Lives with deaths of the operator in them, some side by side, held to the same life without any."""
+
+from __future__ import annotations
+
+import asyncio
+import difflib
+import json
+from collections.abc import Awaitable, Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+from e2e.api import NotReached
+from e2e.harness import Kill, Kind, Lifecycle, Lived, live
+
+Told = TypeVar("Told")
+AT_ONCE = 6
+"""They mostly wait."""
+
+
+async def calm(kubeconfig: Path, life: Lifecycle, kind: Kind) -> Lived:
+    """The life that nothing disturbs."""
+    lived = await live(kubeconfig, life, kind)
+    assert complaints(lived, lived.state) == []
+    return lived
+
+
+def every_death(writes: int) -> list[Kill]:
+    """Before and after each of so many writes."""
+    return [kill for number in range(1, writes + 1) for kill in (Kill(number, "before"), Kill(number, "after"))]
+
+
+async def all_end_alike(
+    kubeconfig: Path, life: Lifecycle, kind: Kind, undisturbed: Lived, deaths: Iterable[Sequence[Kill]]
+) -> None:
+    """One life for each of `deaths`. What is wrong is told of all of them together."""
+    told = await side_by_side(_ends_alike(kubeconfig, life, kind, undisturbed, kills) for kills in deaths)
+    assert told, "nobody died"
+    wrong = [line for lines in told for line in lines]
+    assert not wrong, "\n".join(wrong)
+
+
+async def side_by_side(lives: Iterable[Awaitable[Told]]) -> list[Told]:
+    gate = asyncio.Semaphore(AT_ONCE)
+
+    async def led(life: Awaitable[Told]) -> Told:
+        async with gate:
+            return await life
+
+    return await asyncio.gather(*(led(life) for life in lives))
+
+
+def complaints(lived: Lived, expected: Any) -> list[str]:
+    """What must not be, in lines; none where all is well."""
+    return [*lived.violations, *(f"an orphan: {one}" for one in lived.orphans), *_difference(expected, lived.state)]
+
+
+async def _ends_alike(
+    kubeconfig: Path, life: Lifecycle, kind: Kind, undisturbed: Lived, kills: Sequence[Kill]
+) -> list[str]:
+    try:
+        lived = await _with_deaths(kubeconfig, life, kind, kills)
+    except NotReached as error:
+        return [f"{life.name} of {kind}, {kills}: {error}", *getattr(error, "__notes__", ())]
+    found = complaints(lived, undisturbed.state)
+    return [f"{life.name} of {kind}, {kills}; its writes: {lived.writes.done}", *found] if found else []
+
+
+async def _with_deaths(kubeconfig: Path, life: Lifecycle, kind: Kind, kills: Sequence[Kill]) -> Lived:
+    """A life may need fewer writes than the calm one, by chance: then it dies a write earlier, in another life."""
+    while True:
+        lived = await live(kubeconfig, life, kind, kills)
+        if lived.writes.deaths:
+            return lived
+        kills = [replace(kill, write=kill.write - 1) for kill in kills]
+
+
+def _difference(expected: Any, found: Any) -> list[str]:
+    before, after = (json.dumps(state, indent=1, sort_keys=True).splitlines() for state in (expected, found))
+    return list(difflib.unified_diff(before, after, "undisturbed", "disturbed", lineterm="", n=2))
