@@ -1,0 +1,218 @@
+"""A secret of a user's stands in the user's own objects and in the one Secret of the job, and nowhere else, at no time.
+
+Looked at: every version of every object as etcd has the bytes, Events included; the operator's log; /metrics; and all
+that the webhook says. Pods print the secret in this test, and pods and RayJobs tell it then by the kubelet's and
+KubeRay's hands: of those kinds only what was created is looked at, for that alone is the operator's.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+import secrets
+import ssl
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import aiohttp
+import pytest
+from e2e.api import Api, ApiError, Manifest, condition, until, until_object
+from e2e.api.resource import SECRETS, TRAINING_JOBS
+from e2e.cluster import stored
+from e2e.cluster.cluster import Cluster
+from e2e.cluster.stored import Version
+from e2e.harness import Kind, Lifecycle, training_job
+from e2e.harness.lifecycle import NAME
+from e2e.harness.lifecycles import completes, fails
+from e2e.players import Fail, Succeed
+
+from trainwright_operator import names
+
+from .installed import NAMESPACE, Installed, apply, installed, lives, webhook
+
+CANARY = f"canary-{secrets.token_hex(12)}"
+PRINTED = f'reading\n{{"aws_secret_access_key": "{CANARY}"}}\npassword={CANARY}\nhttps://me:{CANARY}@host/x failed'
+FAILURES = (
+    Fail(told="posted", message=f"login failed: token={CANARY}", log=PRINTED),
+    Fail(told="termination message", message=f"password: {CANARY}", log=PRINTED),
+    Fail(told="exit code", log=PRINTED),
+)
+KEYS = {"token": CANARY, "deeper": [{"still": CANARY}]}
+SPECS: Mapping[Kind, Mapping[str, Any]] = {
+    "ray": {"backend": {"type": "ray", "trainer": {"num_workers": 2}, "cache_credentials": KEYS}},
+    "gang": {
+        "backend": {
+            "type": "horovod",
+            "trainer": {"num_workers": 2},
+            "credentials": {"default": KEYS, "datasets": KEYS, "artifacts": KEYS, "cache": KEYS},
+        }
+    },
+    "local": {"credentials": {"secretName": "keys"}},
+}
+KINDS: tuple[Kind, ...] = ("ray", "gang", "local")
+GONE = {"ttlSecondsAfterFinished": 0}
+REFUSED: Sequence[Mapping[str, Any]] = (
+    {"backend": {"type": "ray", "cache_credentials": CANARY}},
+    {"backend": {"type": "ray", "credentials": {"artifacts": f"/{CANARY}"}}},
+    {"backend": {"type": "ray", "cache_credentials": [CANARY]}},
+    {"backend": {"type": "ray", "credentials": {"dataset": KEYS}}},
+    {"backend": {"type": "ray", "cache_credential": KEYS}},
+    {"backend": {"type": "ray", "cache_credentials": KEYS, "trainer": {"num_worker": 2}}},
+    {"backend": {"type": "local", "cache_credentials": KEYS, "credentials": {"cache": KEYS}}},
+)
+
+
+@dataclass(frozen=True)
+class Seen:
+    versions: Sequence[Version]
+    jobs: Sequence[Manifest]
+    namespaces: Sequence[str]
+    """Of those that lived, each with a Secret of its user's."""
+    said: str
+    """By the operator: its log, /metrics, what the webhook refused with."""
+    refusals: Sequence[str]
+
+
+@pytest.fixture(scope="module")
+def seen(exclusive_cluster_of_module: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Seen]:
+    cluster = exclusive_cluster_of_module
+    with installed(cluster, tmp_path_factory.mktemp("operator"), "rbac.yaml") as one:
+        yield asyncio.run(_seen(one))
+
+
+def test_it_stands_in_the_objects_where_it_belongs_and_in_no_other(seen: Seen) -> None:
+    """The three are also found: so it would be found elsewhere."""
+    job_secrets = {
+        f"/registry/secrets/{job['metadata']['namespace']}/{names.common_name(NAME, job['metadata']['uid'])}"
+        for job in seen.jobs
+        if "credentials" not in job["spec"] and job["status"].get("startTime")
+    }
+    users = {f"/registry/secrets/{namespace}/keys" for namespace in seen.namespaces}
+    found = {version.key for version in seen.versions if _is_told(version) and _holds(version.value)}
+    jobs = {key for key in found if key.startswith("/registry/trainwright.dev/trainingjobs/")}
+    assert found - jobs == job_secrets | users
+    assert (len(job_secrets), len(users)) == (4, 6)
+    assert len(jobs) == 4 + len(REFUSED)
+
+
+def test_what_pods_printed_was_there_to_be_told(seen: Seen) -> None:
+    """Else the tests here would find nothing whatever the operator did."""
+    printed = [version.key for version in seen.versions if not _is_told(version) and _holds(version.value)]
+    assert any(key.startswith("/registry/pods/") for key in printed)
+    assert any(key.startswith("/registry/ray.io/rayjobs/") for key in printed)
+    ended = [job["status"] for job in seen.jobs if job["status"].get("startTime")]
+    assert [status["attempts"][0]["message"] for status in ended] == ["login failed: token=(hidden)"] * len(ended)
+    assert all("password=(hidden)" in status["logTail"] for status in ended if status["phase"] == "Failed")
+
+
+def test_of_a_job_only_what_the_user_wrote_holds_it(seen: Seen) -> None:
+    copies = 0
+    for version in seen.versions:
+        if version.key.startswith("/registry/trainwright.dev/trainingjobs/"):
+            job = json.loads(version.value)
+            del job["spec"]
+            copy = job["metadata"].get("annotations", {}).pop("kubectl.kubernetes.io/last-applied-configuration", "")
+            copies += CANARY in copy
+            assert not _holds(json.dumps(job).encode()), job
+    assert copies
+
+
+def test_the_operator_does_not_say_it(seen: Seen) -> None:
+    assert "trainwright_retries" in seen.said
+    assert "all is listed" in seen.said
+    assert CANARY not in seen.said
+
+
+def test_a_refusal_does_not_repeat_it(seen: Seen) -> None:
+    assert len(seen.refusals) == len(REFUSED)
+    assert all("denied the request: bad" in told for told in seen.refusals)
+    assert CANARY not in "".join(seen.refusals)
+
+
+def _is_told(version: Version) -> bool:
+    """Whether the operator, or we, wrote it: what becomes of a pod or a RayJob is its keeper's."""
+    theirs = ("/registry/pods/", "/registry/ray.io/rayjobs/")
+    return version.number == 1 or not version.key.startswith(theirs)
+
+
+def _holds(content: bytes) -> bool:
+    """As it is, or in base64 at any of its three places."""
+    return any(form in content for form in _FORMS)
+
+
+def _in_base64(shift: int) -> bytes:
+    """Without the letters that depend on what stands beside it."""
+    coded = base64.b64encode(b"\0" * shift + CANARY.encode()).rstrip(b"=")
+    return coded[4 if shift else 0 : -1]
+
+
+_FORMS = (CANARY.encode(), *(_in_base64(shift) for shift in range(3)))
+
+
+async def _seen(one: Installed) -> Seen:
+    cluster = one.cluster
+    since = await stored.revision(cluster.folder)
+    async with one.stage() as (api, stage):
+        not_accepted = [await _not_accepted(cluster, api, number, spec) for number, spec in enumerate(REFUSED)]
+        async with asyncio.TaskGroup() as group:
+            namespaces = []
+            for kind in KINDS:
+                for life in _lives(kind):
+                    namespaces.append(await _with_keys(api))
+                    group.create_task(lives(api, stage, namespaces[-1], life, kind))
+        apply(cluster, webhook(one.port))
+        refusals = [await _refusal(api, number, spec) for number, spec in enumerate(REFUSED)]
+        jobs = [await api.get(TRAINING_JOBS, NAME, namespace) for namespace in namespaces]
+        metrics = await _metrics(api, one.port)
+    written = await stored.versions(cluster.folder, since)
+    return Seen(written, [*jobs, *not_accepted], namespaces, one.process.log.read_text() + metrics, refusals)
+
+
+def _lives(kind: Kind) -> tuple[Lifecycle, Lifecycle]:
+    """One that ends well after all kinds of failures, and one that does not."""
+    spec = SPECS[kind]
+    return (
+        Lifecycle("canary", [*FAILURES, Succeed()], completes, spec),
+        Lifecycle("canary that fails", FAILURES, fails, {**spec, **GONE, "backoffLimit": 2}),
+    )
+
+
+async def _with_keys(api: Api) -> str:
+    namespace = await api.make_namespace("life")
+    await api.create(SECRETS, {"metadata": {"name": "keys"}, "stringData": {"TOKEN": CANARY}}, namespace)
+    return namespace
+
+
+async def _not_accepted(cluster: Cluster, api: Api, number: int, spec: Mapping[str, Any]) -> Manifest:
+    """Without a webhook the mistake stands in the status, and in an Event."""
+    whole = training_job(f"bad-{number}", "local", **spec)
+    apply(cluster, {"apiVersion": TRAINING_JOBS.api_version, "kind": TRAINING_JOBS.kind, **whole})
+    return await until_object(
+        api, TRAINING_JOBS, f"bad-{number}", "default", lambda job: condition(job, "Accepted") == "False", seconds=60
+    )
+
+
+async def _refusal(api: Api, number: int, spec: Mapping[str, Any]) -> str:
+    whole = training_job(f"bad-again-{number}", "local", **spec)
+    named = {"apiVersion": TRAINING_JOBS.api_version, "kind": TRAINING_JOBS.kind, **whole}
+
+    async def told() -> str:
+        try:
+            await api.request("POST", TRAINING_JOBS.path("default"), named, dryRun="All")
+        except ApiError as error:
+            return str(error)
+        return ""
+
+    return await until(told, lambda found: "denied the request" in found, seconds=60, what="a refusal")
+
+
+async def _metrics(api: Api, port: int) -> str:
+    bundle = (await api.get(SECRETS, "trainwright-tls", NAMESPACE))["data"]["ca.crt"]
+    trust = ssl.create_default_context(cadata=base64.b64decode(bundle).decode())
+    async with (
+        aiohttp.ClientSession(connector=aiohttp.TCPConnector(ssl=trust)) as session,
+        session.get(f"https://localhost:{port}/metrics") as answer,
+    ):
+        return await answer.text()
