@@ -52,7 +52,7 @@ class Applier:
 
     async def carry_out(self, job: Job, plan: Plan) -> None:
         """All of the plan, or as much as could be done before an ApiError, Stale or Refused."""
-        if plan.create:
+        if plan.create or plan.delete:
             await self._check_unchanged(job)
         for manifest in plan.create:
             await self._create(job, manifest)
@@ -62,7 +62,7 @@ class Applier:
             await self._announce.difference(job, plan.status)
 
     async def _check_unchanged(self, job: Job) -> None:
-        """What is created follows the spec: an old one in a slow cache must not start anything."""
+        """An old state in a slow cache must start nothing, and delete nothing that came after it."""
         try:
             fresh = await self._client.get(TRAINING_JOBS, job.namespace, job.name)
         except ApiError as error:

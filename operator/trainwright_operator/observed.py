@@ -146,6 +146,8 @@ class World:
     """None: the operator may not look at nodes (an install for single namespaces)."""
     gone: frozenset[str] = frozenset()
     """Names of children that a GET has just not found."""
+    fresh: frozenset[str] = frozenset()
+    """Names of children that are here as a GET has just found them."""
     in_use: Mapping[str, float] | None = None
     """By node: how much of the job's GPU resource the pods on it have asked for."""
     kuberay: bool = True

@@ -172,9 +172,10 @@ class Reconciler:
             if not error.not_found:
                 raise
             child = None
+        others = tuple(other for other in world.children if other.name != ask.name)
         if child is None or child.job_uid != job.uid:
-            return replace(world, gone=world.gone | {ask.name})
-        return replace(world, children=(*world.children, child))
+            return replace(world, children=others, gone=world.gone | {ask.name})
+        return replace(world, children=(*others, child), fresh=world.fresh | {ask.name})
 
     async def _in_use(self, resource: str) -> Mapping[str, float]:
         found: Counter[str] = Counter()

@@ -83,8 +83,10 @@ class Cluster:
         """The plan, with its questions answered as the reconciler answers them."""
         decided = plan(self.job(), self.world(), self.settings, self.now, "PEM")
         if decided.asks:
-            gone = frozenset(ask.name for ask in decided.asks if ask.what == "child")
-            decided = plan(self.job(), self.world(gone=gone, in_use={}), self.settings, self.now, "PEM")
+            asked = frozenset(ask.name for ask in decided.asks if ask.what == "child")
+            there = frozenset(self.children)
+            answers = {"gone": asked - there, "fresh": asked & there, "in_use": {}}
+            decided = plan(self.job(), self.world(**answers), self.settings, self.now, "PEM")
         assert not decided.asks
         return decided
 

@@ -98,6 +98,19 @@ def test_nothing_is_created_for_a_job_that_has_changed() -> None:
     told(story)
 
 
+def test_nothing_is_deleted_for_a_job_that_has_changed() -> None:
+    """What looks superfluous may belong to an attempt that came after what was seen."""
+
+    async def story(scene: Scene) -> None:
+        scene.api.add(child("Job", "flights-2"))
+        scene.changed_by_another()
+        with pytest.raises(Stale):
+            await scene.apply(delete=(Deletion("Job", "default", "flights-2"),))
+        assert scene.api.writes() == []
+
+    told(story)
+
+
 def test_nothing_is_created_for_a_job_that_is_gone() -> None:
     async def story(scene: Scene) -> None:
         scene.api.objects.clear()

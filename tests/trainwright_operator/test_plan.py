@@ -268,6 +268,34 @@ def test_a_missing_child_counts_only_after_it_was_asked_for() -> None:
     assert (ask.what, ask.name, ask.kind) == ("child", "flights-1c9e2f7a-1-train", "Job")
 
 
+@pytest.mark.parametrize("end", ["out of time", "sent back to its queue", "stopped"])
+def test_a_child_that_may_have_ended_unseen_is_asked_for_before_its_attempt_is_closed(end: str) -> None:
+    cluster = running(activeDeadlineSeconds=1000)
+    cluster.wait(1000 if end == "out of time" else 10)
+    if end == "sent back to its queue":
+        cluster.children[cluster.child.name] = replace(cluster.child, state="suspended")
+    if end == "stopped":
+        cluster.change(suspend=True)
+        cluster.settle()
+        cluster.wait(SETTINGS.stop_grace)
+    (ask,) = plan(cluster.job(), cluster.world(), SETTINGS, cluster.now).asks
+    assert (ask.what, ask.name, ask.kind) == ("child", "flights-1c9e2f7a-1-train", "Job")
+    cluster.ends()
+    cluster.settle()
+    assert cluster.status.phase == "Complete", "it had ended"
+
+
+def test_the_last_child_of_a_finished_job_is_asked_for_before_it_is_deleted() -> None:
+    """An old list may still show it running; its logs are worth keeping."""
+    cluster = running()
+    before = cluster.child
+    cluster.ends()
+    cluster.settle()
+    cluster.children[before.name] = before
+    (ask,) = plan(cluster.job(), cluster.world(), SETTINGS, cluster.now).asks
+    assert (ask.what, ask.name) == ("child", before.name)
+
+
 def test_a_child_that_has_posted_its_end_and_does_not_leave_is_deleted_after_the_grace() -> None:
     cluster = running()
     cluster.posts("mistake", "no such column")

@@ -188,6 +188,7 @@ def test_a_child_that_is_missed_is_asked_for() -> None:
     async def story(scene: Scene) -> None:
         await scene.look(Plan(asks=(Ask("child", "flights-1", "Job"),)), Plan())
         assert scene.worlds[1].gone == {"flights-1"}
+        assert scene.worlds[1].fresh == frozenset()
 
     told(story)
 
@@ -201,6 +202,7 @@ def test_a_child_that_is_found_joins_the_world_where_it_is_ours(uid: str, found:
         await scene.look(Plan(asks=(Ask("child", "flights-1", "Job"),)), Plan())
         assert [seen.name for seen in scene.worlds[1].children] == (["flights-1"] if found else [])
         assert scene.worlds[1].gone == (set() if found else {"flights-1"})
+        assert scene.worlds[1].fresh == ({"flights-1"} if found else set())
 
     told(story)
 

@@ -6,20 +6,25 @@ from datetime import datetime
 
 from trainwright_api.status import Attempt, PostedOutcome
 from trainwright_operator import times
-from trainwright_operator.decided import Plan
+from trainwright_operator.decided import Ask, Plan
 from trainwright_operator.observed import Child
 from trainwright_operator.policies import beginning, deadline, retry
 from trainwright_operator.policies.draft import Draft
 from trainwright_operator.policies.outcome import Ending, said
 from trainwright_operator.policies.phase import phase
 from trainwright_operator.situations import marks
-from trainwright_operator.situations.view import View
+from trainwright_operator.situations.view import View, is_unsure
 
 TRAINING = ("train", "experiment")
 
 
 def close(view: View, attempt: Attempt, end: Ending, child: Child | None, *, fails: str = "") -> Plan:
-    """Close the attempt with this ending. `fails`: the reason for which the job fails with it, whatever its limits."""
+    """Close the attempt with this ending. `fails`: the reason for which the job fails with it, whatever its limits.
+
+    A child that has not ended, as it was seen, may have ended since, and is asked for first.
+    """
+    if child is not None and is_unsure(view, child):
+        return Plan(asks=(Ask("child", child.name, child.kind),))
     draft = view.draft()
     record(view, draft, attempt, end, child)
     if end.outcome == "done":

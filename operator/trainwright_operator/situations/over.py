@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from trainwright_operator.children import clean_up
-from trainwright_operator.decided import Deletion, Plan
+from trainwright_operator.decided import Ask, Deletion, Plan
 from trainwright_operator.observed import Child
 from trainwright_operator.policies import ttl
 from trainwright_operator.policies.phase import phase
-from trainwright_operator.situations.view import View, deletions, has_finished
+from trainwright_operator.situations.view import ENDED, View, deletions, has_finished, is_unsure
 
 
 def being_deleted(view: View) -> Plan | None:
@@ -20,6 +20,13 @@ def finished(view: View) -> Plan | None:
     if not has_finished(view.job):
         return None
     superfluous = tuple(child for child in view.world.children if _is_superfluous(child, view.job.status.child))
+    unsure = tuple(
+        Ask("child", child.name, child.kind)
+        for child in superfluous
+        if child.name == view.job.status.child and is_unsure(view, child)
+    )
+    if unsure:
+        return Plan(asks=unsure)
     if superfluous:
         return Plan(delete=deletions(superfluous))
     due = ttl.due(view.job)
@@ -39,4 +46,4 @@ def _cleaned_up(view: View) -> Plan:
 
 def _is_superfluous(child: Child, kept: str | None) -> bool:
     """The last child stays for its logs, if it has ended."""
-    return child.name != kept or child.state not in ("succeeded", "failed")
+    return child.name != kept or child.state not in ENDED

@@ -15,7 +15,7 @@ from trainwright_operator.policies.waiting import waiting
 from trainwright_operator.situations import marks
 from trainwright_operator.situations.closing import close
 from trainwright_operator.situations.starting import judge_capacity
-from trainwright_operator.situations.view import View, deletions, is_open
+from trainwright_operator.situations.view import ENDED, View, deletions, is_open
 
 
 def strays(view: View) -> Plan | None:
@@ -42,7 +42,7 @@ def ended(view: View) -> Plan | None:
         return None
     attempt, child = view.running
     posted = said(view.job, attempt)
-    if child.state in ("succeeded", "failed"):
+    if child.state in ENDED:
         return close(view, attempt, ending(view.job, attempt, child, view.world.pods), child)
     if posted is None:
         return None

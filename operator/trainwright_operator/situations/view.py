@@ -10,10 +10,12 @@ from trainwright_api.status import Attempt
 from trainwright_operator import times
 from trainwright_operator.children import kind_of
 from trainwright_operator.decided import Deletion
-from trainwright_operator.observed import Child, ChildKind, Job, World
+from trainwright_operator.observed import Child, ChildKind, ChildState, Job, World
 from trainwright_operator.policies.draft import Draft, condition_of, current
 from trainwright_operator.policies.limits import Limits
 from trainwright_operator.settings import Settings
+
+ENDED: tuple[ChildState, ...] = ("succeeded", "failed")
 
 
 @dataclass(frozen=True)
@@ -88,6 +90,11 @@ class View:
 def is_open(attempt: Attempt) -> bool:
     """Created, and not ended."""
     return attempt.create_time is not None and attempt.completion_time is None
+
+
+def is_unsure(view: View, child: Child) -> bool:
+    """Seen as not ended, perhaps long ago: to be asked for before anything follows from that which cannot be undone."""
+    return child.state not in ENDED and child.name not in view.world.fresh
 
 
 def has_finished(job: Job) -> bool:
