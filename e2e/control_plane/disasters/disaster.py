@@ -1,0 +1,64 @@
+"""A life through a proxy that disturbs it, beside the same life undisturbed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from e2e.control_plane.disasters import deaths
+from e2e.control_plane.disasters.deaths import complaints
+from e2e.harness import FAST, Kind, Lifecycle, Lived, live
+from e2e.proxy import Proxy, Rule
+
+from trainwright_operator.settings import Settings
+
+REQUESTS_TO_START = 100
+REQUESTS_A_SECOND = 25
+"""Far above what a disturbed life needs, and far below what a loop without a pause makes."""
+
+_CALM: dict[tuple[Path, str, Kind], Any] = {}
+
+
+@dataclass(frozen=True)
+class Disaster:
+    name: str
+    rules: Sequence[Rule]
+    settings: Settings = field(default=FAST)
+
+
+async def calm(kubeconfig: Path, life: Lifecycle, kind: Kind) -> Any:
+    """What comes of the life when nothing disturbs it."""
+    key = (kubeconfig, life.name, kind)
+    if key not in _CALM:
+        _CALM[key] = (await deaths.calm(kubeconfig, life, kind)).state
+    return _CALM[key]
+
+
+async def survives(
+    kubeconfig: Path, folder: Path, disaster: Disaster, life: Lifecycle, kind: Kind, seed: int = 1
+) -> None:
+    """The disaster strikes, and changes nothing of what comes of the life."""
+    undisturbed = await calm(kubeconfig, life, kind)
+    async with Proxy(kubeconfig, folder, seed) as proxy:
+        # They count, so every life has its own.
+        rules = [replace(rule) for rule in disaster.rules]
+        proxy.add(*rules)
+        settings = _merged(life.settings, disaster.settings)
+        lived = await live(kubeconfig, replace(life, settings=settings), kind, operator=proxy.kubeconfig)
+        assert any(rule.hits for rule in rules), f"nothing was disturbed: {rules}"
+        assert_same(lived, undisturbed, proxy)
+
+
+def assert_same(lived: Lived, undisturbed: Any, proxy: Proxy) -> None:
+    wrong = complaints(lived, undisturbed)
+    assert not wrong, "\n".join(wrong)
+    sent = proxy.sendings.all
+    limit = REQUESTS_TO_START + REQUESTS_A_SECOND * (sent[-1].time - sent[0].time)
+    assert len(sent) < limit, f"a hot loop: {proxy.sendings.counts}"
+
+
+def _merged(of_life: Settings, of_disaster: Settings) -> Settings:
+    """The life's own grace stays."""
+    return replace(of_disaster, stop_grace=of_life.stop_grace)

@@ -1,0 +1,104 @@
+"""The operator restarts, and the API server that it asks first lags behind."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+
+import pytest
+from e2e.api import Manifest, until
+from e2e.cluster.cluster import Cluster
+from e2e.control_plane.disasters.disaster import assert_same, calm
+from e2e.harness import KINDS, Lifecycle, live
+from e2e.harness.lifecycle import User
+from e2e.players import Fail, Succeed
+from e2e.proxy import Late, Proxy, Rule, Stale
+
+RESOURCES: Mapping[str, tuple[str, ...]] = {
+    "jobs": ("trainingjobs",),
+    "children": ("jobs", "rayjobs"),
+    "pods": ("pods",),
+    "everything": ("trainingjobs", "jobs", "rayjobs", "pods"),
+}
+SECONDS_BEHIND = 0.4
+"""So much later come the events that would bring the operator up to date."""
+Moment = str
+Reached = Callable[[Moment], Awaitable[None]]
+
+
+async def _nothing(_: Moment) -> None:
+    pass
+
+
+def life(name: str, at: Callable[[User], Reached] = lambda _: _nothing) -> Lifecycle:
+    """Suspended at first, then a crash, then success; `at` is told every moment of it."""
+
+    async def story(user: User) -> None:
+        reached = at(user)
+        await user.sees_true("Suspended")
+        await reached("suspended")
+        await user.change(suspend=False)
+        await user.sees("the first attempt running", lambda job: _runs(job, 1))
+        await reached("first attempt")
+        await user.sees("the second attempt running", lambda job: _runs(job, 2))
+        await reached("second attempt")
+        await user.sees_true("Complete")
+        await reached("complete")
+
+    return Lifecycle(name, [Fail(after=1.0), Succeed(after=1.0)], story, {"suspend": True})
+
+
+@pytest.mark.parametrize("stale", RESOURCES)
+@pytest.mark.parametrize(
+    ("number", "then", "now"),
+    [
+        (0, "suspended", "first attempt"),
+        (1, "suspended", "second attempt"),
+        (2, "first attempt", "second attempt"),
+        (3, "first attempt", "complete"),
+        (4, "second attempt", "complete"),
+    ],
+)
+def test_operator_starts_from_an_older_list(
+    cluster: Cluster, tmp_path: Path, stale: str, number: int, then: Moment, now: Moment
+) -> None:
+    """What it lists at `now` is how things were `then`."""
+    kind = KINDS[(number + len(stale)) % 3]
+
+    async def scene() -> None:
+        undisturbed = await calm(cluster.kubeconfig, life("stale"), kind)
+        async with Proxy(cluster.kubeconfig, tmp_path) as proxy:
+            disturbed = life("stale", lambda user: Restart(proxy, user, RESOURCES[stale], then, now).reached)
+            lived = await live(cluster.kubeconfig, disturbed, kind, operator=proxy.kubeconfig)
+            assert [rule.hits for rule in proxy.rules if isinstance(rule.fault, Stale)] == [1] * len(RESOURCES[stale])
+            assert_same(lived, undisturbed, proxy)
+
+    asyncio.run(scene())
+
+
+class Restart:
+    def __init__(self, proxy: Proxy, user: User, resources: tuple[str, ...], then: Moment, now: Moment) -> None:
+        self._proxy, self._user, self._resources, self._then, self._now = proxy, user, resources, then, now
+        self._frozen: Mapping[str, bytes] = {}
+
+    async def reached(self, moment: Moment) -> None:
+        if moment == self._then:
+            self._frozen = await self._proxy.freeze()
+        if moment == self._now:
+            await self._restart()
+
+    async def _restart(self) -> None:
+        await self._user.operators.stop()
+        rules = [Rule(Stale(frozen=self._frozen), verb="list", resource=resource) for resource in self._resources]
+        self._proxy.add(*rules, *(Rule(Late(seconds=SECONDS_BEHIND), resource=one) for one in self._resources))
+        self._user.operators.start()
+        await until(self._hits, lambda hits: hits == len(rules), what="the stale lists")
+
+    async def _hits(self) -> int:
+        return sum(rule.hits for rule in self._proxy.rules if isinstance(rule.fault, Stale))
+
+
+def _runs(job: Manifest, attempt: int) -> bool:
+    status = job.get("status", {})
+    return bool(status.get("phase") == "Running" and status.get("attempt") == attempt)
