@@ -19,7 +19,7 @@ RICH_CONFIG: dict[str, Any] = {
         {"name": "city", "type": "category", "column": "town", "encoder": {"type": "dense", "embedding_size": 8}},
         {"name": "size", "type": "number", "preprocessing": {"normalization": "zscore"}, "active": True, "tied": None},
     ],
-    "output_features": [{"name": "late", "type": "binary", "loss": {"weight": 2.0}, "dependencies": ["a"]}],
+    "output_features": [{"name": "late", "type": "binary", "loss": {"weight": 2.0}, "dependencies": []}],
     "combiner": {"type": "concat", "num_fc_layers": 2},
     "trainer": {"epochs": 3, "learning_rate": 1e-4, "batch_size": "auto", "optimizer": {"type": "adamw"}},
     "preprocessing": {"split": {"type": "random", "probabilities": [0.8, 0.1, 0.1]}, "sample_ratio": 0.5},

@@ -23,6 +23,9 @@ KEEP_UNKNOWN: Schema = {"x-kubernetes-preserve-unknown-fields": True}
 MOST_ITEMS = 10_000
 MOST_LETTERS = 4096
 
+_EMPTIED_TO_NULL = ("section", "map")
+"""Server-side apply makes null of a mapping whose last key goes, and no null may stand where none is allowed."""
+
 _TYPES = {"flag": "boolean", "integer": "integer", "number": "number", "text": "string"}
 _LIMITS = {"min_length": "minLength", "max_length": "maxLength", "pattern": "pattern", "ge": "minimum", "le": "maximum"}
 _COUNTS = {
@@ -56,7 +59,10 @@ def first_line(section: type[Section]) -> str:
 
 
 def _field(info: FieldInfo) -> Schema:
-    schema = _strict_value(shape_of(info)) | {"description": with_default(info)}
+    shape = shape_of(info)
+    schema = _strict_value(shape) | {"description": with_default(info)}
+    if shape.kind in _EMPTIED_TO_NULL and not info.is_required():
+        schema["nullable"] = True
     extra = info.json_schema_extra
     if isinstance(extra, Mapping) and extra.get("x-stored-default"):
         schema["default"] = info.default

@@ -80,6 +80,12 @@ def test_every_text_list_and_mapping_has_a_bound() -> None:
         assert "additionalProperties" not in node or "maxProperties" in node, path
 
 
+def test_a_mapping_that_may_be_absent_may_be_null() -> None:
+    """Server-side apply makes null of one that is emptied."""
+    mappings = {path: node for path, node in ALL.items() if node.get("type") == "object" and not path.endswith("[]")}
+    assert {path for path, node in mappings.items() if not node.get("nullable")} == {"", "metadata", "spec", "status"}
+
+
 def test_a_keyed_list_has_its_key() -> None:
     keyed = {path: node for path, node in ALL.items() if node.get("x-kubernetes-list-type") == "map"}
     assert {"status.conditions", "status.attempts", "spec.podTemplate.volumes"} <= keyed.keys()
