@@ -1,0 +1,79 @@
+"""SIGKILL ends a real operator: in the middle of a write, or at any moment. The next one goes on."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from e2e.cluster.cluster import Cluster
+from e2e.control_plane.disasters.deaths import calm, complaints
+from e2e.control_plane.disasters.processes import AtAMoment, InAWrite, Processes, Strike
+from e2e.harness import KINDS, LIFECYCLES, Kind, live_under, seeds
+from e2e.proxy import Proxy
+
+
+def is_killed(cluster: Cluster, namespace: str, folder: Path, name: str, kind: Kind, strikes: Sequence[Strike]) -> None:
+    """`namespace` is the operator's own."""
+
+    async def lives() -> int:
+        life, kubeconfig = LIFECYCLES[name], cluster.kubeconfig
+        undisturbed = await calm(kubeconfig, life, kind)
+        async with Proxy(kubeconfig, folder) as proxy:
+            made: list[Processes] = []
+
+            def operating(of_job: str) -> Processes:
+                made.append(Processes(cluster, proxy, folder, namespace, of_job, strikes))
+                return made[0]
+
+            lived = await live_under(kubeconfig, life, kind, operating)
+        assert complaints(lived, undisturbed.state) == []
+        return made[0].killed
+
+    assert asyncio.run(lives()) == len(strikes)
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "strikes"),
+    [
+        (
+            "two crashes, then success",
+            "ray",
+            [
+                InAWrite(1, "after"),  # the name is in the status, and nobody knows
+                InAWrite(2, "after"),  # a support is there
+                InAWrite(2, "after"),  # the child is there
+                InAWrite(3, "before"),
+                InAWrite(4, "after"),
+            ],
+        ),
+        (
+            "suspended and resumed",
+            "gang",
+            [
+                InAWrite(3, "before"),
+                InAWrite(1, "before"),
+                InAWrite(4, "before"),
+                InAWrite(4, "after"),
+                InAWrite(3, "before"),
+            ],
+        ),
+    ],
+)
+def test_in_the_middle_of_a_write(
+    cluster: Cluster, namespace: str, tmp_path: Path, name: str, kind: Kind, strikes: Sequence[Strike]
+) -> None:
+    is_killed(cluster, namespace, tmp_path, name, kind, strikes)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", ["two crashes, then success", "suspended and resumed"])
+def test_at_any_moment(cluster: Cluster, namespace: str, tmp_path: Path, name: str, kind: Kind) -> None:
+    draws = random.Random(seeds.rotating())
+    strikes: list[Strike] = [InAWrite(draws.randint(1, 3), draws.choice(("before", "after"))) for _ in range(3)]
+    strikes += [AtAMoment(draws.uniform(0, 0.2)) for _ in range(3)]
+    draws.shuffle(strikes)
+    is_killed(cluster, namespace, tmp_path, name, kind, strikes)
