@@ -11,7 +11,7 @@ RUN := $(UV) run --no-sync
 STAMP := .venv/.synced
 CHROMIUM := /usr/bin/chromium
 
-.PHONY: help setup demo test test-all lint format generate bench bench-all browser operator control-plane kubernetes clean
+.PHONY: help setup demo test test-all lint format generate bench bench-all bench-operator browser operator control-plane kubernetes clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -52,6 +52,9 @@ bench: setup ## time ours against the hand-written floor, side by side; refreshe
 
 bench-all: setup ## the same, with 10 M rows in the scaling table
 	$(RUN) python -m bench --all
+
+bench-operator: setup kubernetes ## time the operator on the control plane: 1,000 jobs against a floor, 10,000 at a restart
+	$(RUN) python -m bench.cluster
 
 operator: setup ## the operator and its webhook beside the API server that $KUBECONFIG names, until Ctrl-C
 	@test -n "$${KUBECONFIG:-}" || { echo "KUBECONFIG names no cluster: start one by 'make control-plane'"; exit 1; }

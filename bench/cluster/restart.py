@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import asyncio
 
-from e2e.api import Manifest
-from e2e.api.resource import RAY_JOBS, TRAINING_JOBS
+from e2e.api import Manifest, until_object
+from e2e.api.resource import RAY_JOBS, SECRETS, TRAINING_JOBS
 from e2e.harness.jobs import training_job
 from e2e.players import Stage
 
 from bench.cluster import jobs, program
-from bench.cluster.scene import AT_ONCE, NAMESPACE, Requests, Scene, scene
+from bench.cluster.scene import AT_ONCE, NAMESPACE, OPERATORS_OWN, Requests, Scene, scene
 from bench.cluster.template import filled, template
 from bench.results import Result, result
+from trainwright_operator.server.keeper import SECRET_NAME
 
 USER = "operator"
 IDLE_SECONDS = 60.0
@@ -24,7 +25,7 @@ async def run(count: int, idle: float = IDLE_SECONDS) -> dict[str, Result]:
         await populate(here, count)
         kubeconfig = here.as_user(USER)
         async with program.running(program.OPERATOR, kubeconfig, here.folder / "first.log") as first:
-            # It makes its certificates, which the next finds.
+            # Whatever is still to be written, it writes.
             await first.says(program.LOOKED_AT)
         before = here.requests(USER)
         async with program.running(program.OPERATOR, kubeconfig, here.folder / "second.log") as second:
@@ -69,6 +70,8 @@ async def _finished(here: Scene) -> tuple[Manifest, Manifest]:
     async with operator as ours, Stage(here.api, NAMESPACE, pods=False):
         await ours.says(program.LISTED)
         await jobs.applied(here, [name], jobs.is_complete)
+        # Made once, and found by all that follow.
+        await until_object(here.api, SECRETS, SECRET_NAME, OPERATORS_OWN, seconds=program.PATIENCE)
     job = await here.api.get(TRAINING_JOBS, name, NAMESPACE)
     return job, await here.api.get(RAY_JOBS, job["status"]["child"], NAMESPACE)
 
