@@ -71,24 +71,11 @@ def webhook(port: int) -> Mapping[str, Any]:
     return found
 
 
-class Steady:
-    """An operator as stories see it, that is there all the time."""
-
-    def start(self) -> None:
-        raise AssertionError("no story of these stops it")
-
-    async def stop(self) -> None:
-        raise AssertionError("no story of these stops it")
-
-    async def quiet(self, seconds: float) -> None:
-        raise AssertionError(f"nobody counts its writes, so that none is seen for {seconds} s")
-
-
 async def lives(api: Api, stage: Stage, namespace: str, life: Lifecycle, kind: Kind) -> None:
     """One job, in a namespace where no other is."""
     stage.scripts.give(namespace, NAME, *life.scripts)
     await api.create(TRAINING_JOBS, training_job(NAME, kind, **life.spec), namespace)
-    await life.story(User(api, namespace, stage, Steady()))
+    await life.story(User(api, namespace, stage))
 
 
 async def one_after_the_other(api: Api, stage: Stage, namespace: str, found: Sequence[tuple[Lifecycle, Kind]]) -> None:

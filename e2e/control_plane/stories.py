@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from e2e.api import Manifest, condition
 from e2e.api.resource import CONFIG_MAPS, JOBS, NETWORK_POLICIES, PODS, RAY_JOBS, SERVICES, TRAINING_JOBS
@@ -41,10 +41,13 @@ async def finds_its_names_taken(user: User) -> None:
         await user.api.create(resource, {"metadata": {"name": taken}, **TAKEN[resource.kind]}, user.namespace)
     await user.change(suspend=False)
     for resource in resources:
-        line = f"{resource.kind} {taken} exists and does not belong to this job"
-        await user.sees(line, lambda job, line=line: line in job["status"].get("message", ""))
+        await user.sees("the name", _tells(f"{resource.kind} {taken} exists and does not belong to this job"))
         await user.api.delete(resource, taken, user.namespace)
     await user.sees_true("Complete")
+
+
+def _tells(line: str) -> Callable[[Manifest], bool]:
+    return lambda job: line in job["status"].get("message", "")
 
 
 PASSED_OVER = 3.0
