@@ -1,0 +1,197 @@
+"""Two operators: one hands over to the other, one loses its Lease, or both believe that they lead."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+from e2e.api import Api, Manifest, until
+from e2e.api.resource import LEASES, TRAINING_JOBS
+from e2e.cluster.cluster import Cluster
+from e2e.control_plane.disasters.deaths import calm, complaints, side_by_side
+from e2e.control_plane.disasters.processes import QUICK, Processes
+from e2e.control_plane.operators import OperatorProcess, operator
+from e2e.harness import KINDS, LIFECYCLES, Kind, User, live, live_under, training_job
+from e2e.proxy import Delay, Proxy, Rule
+from e2e.proxy.record import Sent
+
+from trainwright_operator import lease
+from trainwright_operator.settings import Settings
+
+PROMISED = 15.0
+"""Seconds from one leader's death to the next one's first moment, with the settings of the chart."""
+BUSY = 8.0
+"""What a crowded machine may add."""
+JOBS_TO_START = 30
+
+
+# Both believe that they lead.
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_both_lead_for_whole_lives(cluster: Cluster, kind: Kind) -> None:
+    led_by_both(cluster, kind)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("_", range(10))
+def test_both_lead_again_and_again(cluster: Cluster, kind: Kind, _: int) -> None:
+    led_by_both(cluster, kind)
+
+
+def led_by_both(cluster: Cluster, kind: Kind) -> None:
+    async def one(name: str) -> list[str]:
+        life = LIFECYCLES[name]
+        undisturbed = await calm(cluster.kubeconfig, life, kind)
+        lived = await live(cluster.kubeconfig, life, kind, at_once=2)
+        return [f"{name} of {kind}: {line}" for line in complaints(lived, undisturbed.state)]
+
+    async def lives() -> list[str]:
+        return [line for told in await side_by_side(map(one, LIFECYCLES)) for line in told]
+
+    assert asyncio.run(lives()) == []
+
+
+def test_two_processes_lead_at_once(cluster: Cluster, namespace: str, tmp_path: Path) -> None:
+    """Each has a Lease of its own."""
+
+    async def lives() -> None:
+        life, kubeconfig = LIFECYCLES["two crashes, then success"], cluster.kubeconfig
+        undisturbed = await calm(kubeconfig, life, "ray")
+        async with Proxy(kubeconfig, tmp_path) as proxy, Api(kubeconfig) as api:
+            other = await api.make_namespace("operator")
+
+            @asynccontextmanager
+            async def both(of_job: str) -> AsyncIterator[Processes]:
+                async with AsyncExitStack() as stack:
+                    for own in (namespace, other):
+                        one = await stack.enter_async_context(Processes(cluster, proxy, tmp_path, own, of_job))
+                        await leads(api, own, "one")
+                    yield one
+
+            lived = await live_under(kubeconfig, life, "ray", both)
+        assert complaints(lived, undisturbed.state) == []
+
+    asyncio.run(lives())
+
+
+# One hands over to the other.
+
+
+def test_hand_over_in_order_waits_for_nothing(cluster: Cluster, namespace: str, tmp_path: Path) -> None:
+    """The Lease would last ten minutes."""
+    terms = {"TRAINWRIGHT_LEASE_DURATION": "600", "TRAINWRIGHT_LEASE_RENEW": "0.3"}
+
+    async def ends(api: Api, one: OperatorProcess) -> None:
+        assert await asyncio.to_thread(one.terminate) == 0
+        await leads(api, namespace, "two")
+
+    asyncio.run(handed_over(cluster, namespace, tmp_path, terms, ends))
+
+
+def test_hand_over_by_death_waits_for_the_end_of_the_lease(cluster: Cluster, namespace: str, tmp_path: Path) -> None:
+    """A quarter of the settings of the chart, which keep the promise."""
+    settings = Settings()
+    assert settings.lease_duration + settings.lease_renew <= PROMISED
+    duration, renew = settings.lease_duration / 4, settings.lease_renew / 4
+    terms = {"TRAINWRIGHT_LEASE_DURATION": str(duration), "TRAINWRIGHT_LEASE_RENEW": str(renew)}
+
+    async def dies(api: Api, one: OperatorProcess) -> None:
+        one.kill()
+        renewed = moment((await spec(api, namespace))["renewTime"])
+        await leads(api, namespace, "two")
+        taken = moment((await spec(api, namespace))["acquireTime"])
+        assert duration <= (taken - renewed).total_seconds() <= duration + renew + BUSY
+
+    asyncio.run(handed_over(cluster, namespace, tmp_path, terms, dies))
+
+
+async def handed_over(
+    cluster: Cluster,
+    namespace: str,
+    folder: Path,
+    terms: Mapping[str, str],
+    ends: Callable[[Api, OperatorProcess], Awaitable[None]],
+) -> None:
+    """In the middle of a life, which goes on as if nothing had been."""
+    life, kubeconfig = LIFECYCLES["suspended and resumed"], cluster.kubeconfig
+    undisturbed = await calm(kubeconfig, life, "gang")
+    ours: list[OperatorProcess] = []
+
+    async def story(user: User) -> None:
+        await user.sees("the running phase", lambda job: job.get("status", {}).get("phase") == "Running")
+        await ends(user.api, ours[0])
+        await life.story(user)
+
+    async with Proxy(kubeconfig, folder) as proxy:
+
+        @asynccontextmanager
+        async def pair(of_job: str) -> AsyncIterator[Processes]:
+            places = {"TRAINWRIGHT_NAMESPACE": namespace, "TRAINWRIGHT_NAMESPACES": of_job}
+            told = {**QUICK, **places, **terms, "KUBECONFIG": str(proxy.kubeconfig)}
+            with operator(cluster, folder / "one", "one", **told) as one:
+                async with Api(kubeconfig) as api:
+                    await leads(api, namespace, "one")
+                with operator(cluster, folder / "two", "two", **told) as two:
+                    await asyncio.wait_for(_serves(two), 60)
+                    ours.append(one)
+                    yield Processes(cluster, proxy, folder, namespace, of_job)
+
+        lived = await live_under(kubeconfig, replace(life, story=story), "gang", pair)
+    assert complaints(lived, undisturbed.state) == []
+
+
+# One loses its Lease.
+
+
+def test_whoever_loses_the_lease_writes_nothing_more(cluster: Cluster, namespace: str, tmp_path: Path) -> None:
+    """It has much to write, one thing after the other: only what was on its way when it learned of it still comes."""
+
+    async def scene() -> None:
+        async with Proxy(cluster.kubeconfig, tmp_path) as proxy, Api(cluster.kubeconfig) as api:
+            proxy.add(Rule(Delay(seconds=0.5), resource="trainingjobs", verb="patch", times=None))
+            places = {"TRAINWRIGHT_NAMESPACE": namespace, "TRAINWRIGHT_NAMESPACES": namespace}
+            told = {**QUICK, **places, "TRAINWRIGHT_CONCURRENCY": "1", "KUBECONFIG": str(proxy.kubeconfig)}
+            with operator(cluster, tmp_path / "log", "one", **told) as one:
+                await leads(api, namespace, "one")
+                for number in range(JOBS_TO_START):
+                    await api.create(TRAINING_JOBS, training_job(f"flights-{number}"), namespace)
+                await api.patch(LEASES, lease.NAME, namespace, {"spec": {"holderIdentity": "usurper"}})
+                assert await asyncio.to_thread(one.process.wait, 60) == 1
+            asked = proxy.sendings.all
+            learned = max(at for at, sent in enumerate(asked) if _looks_at_the_lease(sent))
+            late = [f"{sent.method} {sent.target}" for sent in asked[learned:] if sent.info.is_write]
+            assert len(late) <= 1, late
+            assert (await spec(api, namespace))["holderIdentity"] == "usurper"
+
+    asyncio.run(scene())
+
+
+def _looks_at_the_lease(sent: Sent) -> bool:
+    return (sent.info.verb, sent.info.resource) == ("get", "leases")
+
+
+async def spec(api: Api, namespace: str) -> Manifest:
+    """Of the Lease; empty before there is one."""
+    found = await api.find(LEASES, lease.NAME, namespace)
+    return dict(found["spec"]) if found is not None else {}
+
+
+async def leads(api: Api, namespace: str, name: str) -> None:
+    what = f"the time of {name}"
+    await until(lambda: spec(api, namespace), lambda seen: seen.get("holderIdentity") == name, seconds=60, what=what)
+
+
+def moment(text: str) -> datetime:
+    return datetime.strptime(text, lease.MICROTIME)
+
+
+async def _serves(one: OperatorProcess) -> None:
+    while "serving on port" not in one.messages():
+        await asyncio.sleep(0.05)
