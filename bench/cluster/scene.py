@@ -6,10 +6,11 @@ from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
-from e2e.api import Api
-from e2e.api.resource import NAMESPACES, NODES, PODS
+from e2e.api import Api, until
+from e2e.api.resource import NAMESPACES, NODES, PODS, RAY_JOBS, TRAINING_JOBS
 from e2e.cluster.cluster import Cluster
 from e2e.cluster.control_plane import ControlPlane
 from e2e.players.mirror import Mirror
@@ -54,6 +55,9 @@ async def scene() -> AsyncIterator[Scene]:
     with ControlPlane() as plane:
         cluster = Cluster.of(plane)
         async with Api(cluster.kubeconfig, AT_ONCE) as api:
+            for resource in (TRAINING_JOBS, RAY_JOBS, NODES):
+                # A server that has just started refuses to list what it has not read yet.
+                await until(partial(api.list, resource), bool, seconds=60.0, what=f"a list of {resource.plural}")
             for name in (NAMESPACE, OPERATORS_OWN):
                 await api.create(NAMESPACES, {"metadata": {"name": name}})
             nodes = Nodes(api, Mirror(api, NODES, None), Mirror(api, PODS, None), prefix="")
