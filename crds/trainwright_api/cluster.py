@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from trainwright_api.backend import Backend
-from trainwright_api.canonical import canonical
+from trainwright_api.canonical import canonical, redacted
 from trainwright_api.config import ModelConfig
 from trainwright_api.job import FIXED, TrainingJobSpec
 from trainwright_api.kuberay import kuberay_problems
@@ -69,8 +69,11 @@ def notes(loaded: Loaded) -> tuple[str, ...]:
 
 
 def fixed_digest(spec: TrainingJobSpec) -> str:
-    """The sha256, in hex, of what a job that has started may not change."""
-    data = canonical(spec)
+    """The sha256, in hex, of what a job that has started may not change.
+
+    Without the keys in its credentials: the hash stands in the status, and a weak key could be guessed from it.
+    """
+    data = redacted(spec)
     return _hash({key: data[key] for key in FIXED if key in data})
 
 
