@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 
 def written(time: datetime) -> str:
@@ -18,3 +18,11 @@ def read(text: str | None) -> datetime | None:
     except ValueError:
         return None
     return time if time.tzinfo else time.replace(tzinfo=UTC)
+
+
+def after(time: datetime, seconds: float) -> datetime:
+    """So much later. A time that a hand has written may lie at the edge of all times: what is beyond it is the edge."""
+    try:
+        return time + timedelta(seconds=seconds)
+    except OverflowError:
+        return (datetime.max if seconds > 0 else datetime.min).replace(tzinfo=UTC)

@@ -268,6 +268,32 @@ def test_a_missing_child_counts_only_after_it_was_asked_for() -> None:
     assert (ask.what, ask.name, ask.kind) == ("child", "flights-1c9e2f7a-1-train", "Job")
 
 
+@pytest.mark.parametrize("name", [None, ""])
+def test_an_attempt_whose_childs_name_a_hand_has_erased_finds_its_child_again(name: str | None) -> None:
+    cluster = running()
+    (attempt,) = cluster.status.attempts or []
+    torn = [attempt.model_copy(update={"child": name, "phase": None, "create_time": None})]
+    cluster.status = cluster.status.model_copy(update={"attempts": torn})
+    cluster.settle()
+    (mended,) = cluster.status.attempts or []
+    assert (mended.child, mended.phase) == (attempt.child, "train")
+    assert cluster.created == [attempt.child]
+    cluster.ends()
+    cluster.settle()
+    assert (cluster.status.phase, cluster.status.attempt) == ("Complete", 1)
+
+
+def test_counts_that_a_hand_has_made_as_large_as_can_be_stay_there() -> None:
+    cluster = running(activeDeadlineSeconds=1000)
+    largest = {"retries": 2**53, "active_seconds": 2**53}
+    cluster.status = cluster.status.model_copy(update=largest)
+    cluster.wait(10)
+    cluster.ends(exit_code=1)
+    cluster.settle()
+    assert cluster.status.phase == "Failed"
+    assert (cluster.status.retries, cluster.status.active_seconds) == (2**53, 2**53)
+
+
 @pytest.mark.parametrize("end", ["out of time", "sent back to its queue", "stopped"])
 def test_a_child_that_may_have_ended_unseen_is_asked_for_before_its_attempt_is_closed(end: str) -> None:
     cluster = running(activeDeadlineSeconds=1000)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from trainwright_api.status import Attempt, TrainingJobStatus
 from trainwright_operator import times
@@ -20,4 +20,4 @@ def passes(status: TrainingJobStatus, attempt: Attempt, limits: Limits) -> datet
     started = times.read(attempt.start_time)
     if limits.active_deadline is None or started is None:
         return None
-    return started + timedelta(seconds=limits.active_deadline - (status.active_seconds or 0))
+    return times.after(started, limits.active_deadline - (status.active_seconds or 0))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from trainwright_api.status import Attempt, OutcomeClass, TrainingJobStatus
 from trainwright_operator import times
@@ -30,7 +30,7 @@ def due(status: TrainingJobStatus, last: Attempt, uid: str, backoff: Backoff) ->
     ended = times.read(last.completion_time)
     if last.outcome not in COUNTED or ended is None:
         return None
-    return ended + timedelta(seconds=pause(status.retries or 1, f"{uid}/{last.number}", backoff))
+    return times.after(ended, pause(status.retries or 1, f"{uid}/{last.number}", backoff))
 
 
 def pause(failures: int, seed: str, backoff: Backoff) -> float:

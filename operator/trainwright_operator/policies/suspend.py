@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from trainwright_api.status import Attempt
 from trainwright_operator import times
@@ -12,7 +12,7 @@ from trainwright_operator.observed import Child, Pod
 def patience_ends(attempt: Attempt, grace: float) -> datetime | None:
     """The end of the grace, None where it was not asked to stop."""
     asked = times.read(attempt.stop_time)
-    return asked + timedelta(seconds=grace) if asked else None
+    return times.after(asked, grace) if asked else None
 
 
 def nothing_runs(child: Child, pods: tuple[Pod, ...]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from trainwright_operator import times
 from trainwright_operator.observed import Job
@@ -13,4 +13,4 @@ def due(job: Job) -> datetime | None:
     ended = times.read(job.status.completion_time)
     if job.ttl_seconds is None or ended is None:
         return None
-    return ended + timedelta(seconds=job.ttl_seconds)
+    return times.after(ended, job.ttl_seconds)

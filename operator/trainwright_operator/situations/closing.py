@@ -16,6 +16,8 @@ from trainwright_operator.situations import marks
 from trainwright_operator.situations.view import View, is_unsure
 
 TRAINING = ("train", "experiment")
+LARGEST_COUNT = 2**53
+"""The schema's."""
 
 
 def close(view: View, attempt: Attempt, end: Ending, child: Child | None, *, fails: str = "") -> Plan:
@@ -52,13 +54,18 @@ def record(view: View, draft: Draft, attempt: Attempt, end: Ending, child: Child
         message=marks.line(end.message) or None,
         position=position,
     )
-    draft.set(active_seconds=(draft.get("active_seconds") or 0) + round(deadline.seconds_of(attempt, ended)))
+    _add(draft, "active_seconds", round(deadline.seconds_of(attempt, ended)))
     if end.outcome in retry.COUNTED:
-        draft.set(retries=(draft.get("retries") or 0) + 1)
+        _add(draft, "retries", 1)
     if end.outcome == "preempted":
-        draft.set(preemptions=(draft.get("preemptions") or 0) + 1)
+        _add(draft, "preemptions", 1)
     if end.outcome not in ("done", "stopped"):
         draft.set(log_tail=end.log_tail or None)
+
+
+def _add(draft: Draft, count: str, more: int) -> None:
+    """To what a hand may have made as large as the schema allows."""
+    draft.set(**{count: min((draft.get(count) or 0) + more, LARGEST_COUNT)})
 
 
 def _refusal(view: View, draft: Draft, end: Ending) -> str:

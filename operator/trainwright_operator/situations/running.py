@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from trainwright_api.status import Attempt
 from trainwright_operator import times
@@ -46,7 +46,7 @@ def ended(view: View) -> Plan | None:
         return close(view, attempt, ending(view.job, attempt, child, view.world.pods), child)
     if posted is None:
         return None
-    patience = (times.read(posted.post_time) or view.now) + timedelta(seconds=view.settings.stop_grace)
+    patience = times.after(times.read(posted.post_time) or view.now, view.settings.stop_grace)
     if view.now < patience:
         return _as_it_goes(view, attempt, child, wake_at=patience)
     return close(view, attempt, ending(view.job, attempt, child, view.world.pods), child)

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from trainwright_api.job import TrainingJobSpec
 from trainwright_api.status import Attempt
-from trainwright_operator import times
+from trainwright_operator import names, times
 from trainwright_operator.children import kind_of
 from trainwright_operator.decided import Deletion
 from trainwright_operator.observed import Child, ChildKind, ChildState, Job, World
@@ -30,7 +30,14 @@ class View:
     @property
     def attempt(self) -> Attempt | None:
         """The newest attempt; where a hand has erased it, what its child tells of it."""
-        return current(self.job.status.attempts) or _told_by(self.world)
+        found = current(self.job.status.attempts) or _told_by(self.world)
+        return found if found is None or found.child else self._named(found)
+
+    def _named(self, attempt: Attempt) -> Attempt:
+        """With the name that its child has, or will have, where a hand has erased it."""
+        phase = attempt.phase or (self.job.raw.get("spec") or {}).get("task") or "train"
+        name = names.child_name(self.job.name, self.job.uid, attempt.number, phase)
+        return attempt.model_copy(update={"child": name, "phase": phase})
 
     @property
     def child(self) -> Child | None:
@@ -84,6 +91,9 @@ class View:
         if draft.attempt is None and attempt is not None:
             draft.add_attempt(attempt)
             draft.set(start_time=draft.get("start_time") or times.written(self.now))
+        elif attempt is not None and draft.attempt != attempt:
+            draft.change_attempt(child=attempt.child, phase=attempt.phase)
+            draft.set(child=attempt.child)
         return draft
 
 

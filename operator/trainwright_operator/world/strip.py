@@ -26,6 +26,8 @@ APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 KEPT_METADATA = ("namespace", "name", "uid", "generation", "resourceVersion", "creationTimestamp", "deletionTimestamp")
 KEPT_SPEC = ("suspend", "ttlSecondsAfterFinished", "ttlPolicy")
 ENDS = ("Complete", "Failed")
+LARGEST_ATTEMPT = 1_000_000_000
+"""A larger number is a hand's: the next ones would not fit into the schema, nor into names."""
 UNKNOWN_TIME = datetime.fromtimestamp(0, UTC)
 
 
@@ -78,9 +80,12 @@ def read_status(raw: Any) -> TrainingJobStatus:
     """What can be read of a status; the rest, which only a hand can have written, counts as absent."""
     status = _mapping(raw)
     try:
-        return TrainingJobStatus.model_validate(status)
+        read = TrainingJobStatus.model_validate(status)
     except ValidationError:
-        return TrainingJobStatus.model_validate(dict(_readable(status)))
+        read = TrainingJobStatus.model_validate(dict(_readable(status)))
+    if not read.attempts or all(attempt.number <= LARGEST_ATTEMPT for attempt in read.attempts):
+        return read
+    return read.model_copy(update={"attempts": [one for one in read.attempts if one.number <= LARGEST_ATTEMPT]})
 
 
 def strip_node(raw: Manifest) -> Node:

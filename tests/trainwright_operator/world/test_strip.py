@@ -203,3 +203,10 @@ def test_a_node_of_which_little_is_known() -> None:
     assert strip_node(
         {"metadata": {"name": "n1"}, "status": {"conditions": [{"type": "Ready", "status": "Unknown"}]}}
     ) == (Node(name="n1", ready=False, unschedulable=False, labels={}, taints=(), allocatable={}))
+
+
+def test_attempts_with_numbers_that_no_operator_gives_are_not_read() -> None:
+    attempts = [{"number": 1_000_000_000}, {"number": 1_000_000_001}, {"number": 2**53}]
+    read = read_status({"attempts": attempts, "retries": 2})
+    assert [attempt.number for attempt in read.attempts or ()] == [1_000_000_000]
+    assert read.retries == 2
