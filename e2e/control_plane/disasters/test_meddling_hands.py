@@ -1,0 +1,150 @@
+"""Hands edit a live job's status and spec, and what it has started: the operator stays calm, and the job ends."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import logging
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+from e2e.api import Api, ApiError, Manifest, NotReached, condition, until
+from e2e.api.resource import NAMESPACES, TRAINING_JOBS
+from e2e.cluster.cluster import Cluster
+from e2e.control_plane.disasters.hands import Hands
+from e2e.harness import FAST, KINDS, Operators, training_job
+from e2e.harness.seeds import rotating
+from e2e.players import Fail, Script, Scripts, Stage, Succeed
+from e2e.proxy import Proxy
+
+AT_ONCE = 12
+SECONDS_WATCHED = 1.0
+REQUESTS_A_SECOND = 60
+REQUESTS_OF_A_LIFE = 250
+"""Twice and more what the longest of these lives needs."""
+SECONDS_TO_END = 90.0
+SETTINGS = replace(FAST, stop_grace=1.0, resync=2.0)
+
+
+@dataclass(frozen=True)
+class Bench:
+    api: Api
+    proxy: Proxy
+    stage: Stage
+    namespace: str
+
+    def requests(self, name: str, since: float = 0.0) -> Sequence[str]:
+        """What the operator asked of this job and of its parts."""
+        sent = [one for one in self.proxy.sendings.all if f"/{name}" in one.target and one.time >= since]
+        return [f"{one.method} {one.target}" for one in sent]
+
+
+@pytest.mark.parametrize("first", range(0, 60, AT_ONCE))
+def test_no_hand_stops_a_job_from_ending(
+    cluster: Cluster, tmp_path: Path, caplog: pytest.LogCaptureFixture, first: int
+) -> None:
+    asyncio.run(_meddled(cluster, tmp_path, range(first, first + AT_ONCE)))
+    assert _tracebacks(caplog) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(10))
+def test_no_hand_out_of_500_stops_a_job_from_ending(
+    cluster: Cluster, tmp_path: Path, caplog: pytest.LogCaptureFixture, part: int
+) -> None:
+    seed = rotating() + 1_000_000 * part
+    asyncio.run(_meddled(cluster, tmp_path, range(seed, seed + 50)))
+    assert _tracebacks(caplog) == []
+
+
+def _tracebacks(caplog: pytest.LogCaptureFixture) -> list[str]:
+    found = [record for record in caplog.records if record.exc_info is not None or record.levelno >= logging.ERROR]
+    return [caplog.handler.format(record) for record in found]
+
+
+async def _meddled(cluster: Cluster, folder: Path, seeds: Sequence[int]) -> None:
+    async with Api(cluster.kubeconfig) as api, Proxy(cluster.kubeconfig, folder) as proxy:
+        namespace = await api.make_namespace("hands")
+        settings = replace(SETTINGS, namespaces=(namespace,))
+        async with Stage(api, namespace, Scripts()) as stage, Operators(proxy.kubeconfig, settings):
+            bench, gate = Bench(api, proxy, stage, namespace), asyncio.Semaphore(AT_ONCE)
+            told: list[str] = await asyncio.gather(*[_one(bench, gate, seed) for seed in seeds])
+        await api.delete(NAMESPACES, namespace)
+    wrong = [line for line in told if line]
+    assert not wrong, "\n\n".join(wrong)
+
+
+async def _one(bench: Bench, gate: asyncio.Semaphore, seed: int) -> str:
+    """What is wrong with the job of this seed, "" where nothing is."""
+    did: list[str] = []
+    async with gate:
+        try:
+            await _life(bench, seed, did)
+        except (AssertionError, ApiError) as error:
+            return f"seed {seed} ({did}): {error}"
+    return ""
+
+
+async def _life(bench: Bench, seed: int, did: list[str]) -> None:
+    draw, name = random.Random(seed), f"flights-{seed:03}"
+    lives: list[list[Script]] = [[Succeed(after=1.5)], [Fail(after=0.5), Succeed(after=1.0)]]
+    bench.stage.scripts.give(bench.namespace, name, *draw.choice(lives))
+    hands = Hands(bench.api, bench.namespace, name, draw)
+    made = await bench.api.create(TRAINING_JOBS, training_job(name, KINDS[seed % 3]), bench.namespace)
+    await _sees(hands, draw.choice([_exists, _began, _runs, _runs, _runs, _ended]), "a moment to meddle")
+    since = asyncio.get_running_loop().time()
+    did.append(await hands.meddle())
+    await asyncio.sleep(SECONDS_WATCHED)
+    seen = bench.requests(name, since)
+    assert len(seen) < REQUESTS_A_SECOND * (asyncio.get_running_loop().time() - since), f"a hot loop: {seen[-10:]}"
+    await _undone(hands, made)
+    await _sees(hands, _ended, "the end")
+    assert len(bench.requests(name)) < REQUESTS_OF_A_LIFE, f"a hot loop: {bench.requests(name)[-10:]}"
+
+
+async def _undone(hands: Hands, made: Manifest) -> None:
+    """The owner mends the spec, and what a hand wrote into `resolved`, which is what the operator starts from."""
+    while not await _put_back(hands, made):
+        pass
+    if not _ended(await hands.job()):
+        await hands.api.patch_status(TRAINING_JOBS, hands.name, hands.namespace, {"resolved": None})
+
+
+async def _put_back(hands: Hands, made: Manifest) -> bool:
+    """Not where somebody else was faster. What is fixed stays as a hand has left it."""
+    job = await hands.job()
+    job["metadata"]["finalizers"] = []
+    try:
+        await hands.put({**job, "spec": copy.deepcopy(made["spec"])})
+    except ApiError as error:
+        if error.code not in (409, 422):
+            raise
+        return error.code == 422
+    return True
+
+
+async def _sees(hands: Hands, holds: object, what: str) -> None:
+    assert callable(holds)
+    try:
+        await until(hands.job, holds, seconds=SECONDS_TO_END, what=f"{what} of {hands.name}")
+    except NotReached as error:
+        raise AssertionError(str(error)) from None
+
+
+def _exists(job: Manifest) -> bool:
+    return bool(job)
+
+
+def _began(job: Manifest) -> bool:
+    return "startTime" in job.get("status", {}) or _ended(job)
+
+
+def _runs(job: Manifest) -> bool:
+    return job.get("status", {}).get("phase") == "Running" or _ended(job)
+
+
+def _ended(job: Manifest) -> bool:
+    return "True" in (condition(job, "Complete"), condition(job, "Failed"))
