@@ -72,6 +72,8 @@ class Reconciler:
 
     async def _work(self) -> None:
         while True:
+            # A pass that writes nothing waits for nothing: thousands of them would hold up the Lease, and lose it.
+            await asyncio.sleep(0)
             key = await self._queue.get()
             try:
                 if self._leading():

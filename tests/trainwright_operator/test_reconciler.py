@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -322,6 +323,50 @@ def test_no_pass_before_all_is_listed_and_every_key_after_that() -> None:
             await working
 
     told(story)
+
+
+def test_passes_that_wait_for_nothing_let_others_run_in_between() -> None:
+    async def story(scene: Scene) -> None:
+        turns, passes = [0], Counter[int]()
+        scene.observer.queued = lambda _: passes.update(turns)  # type: ignore[method-assign]
+        queue: WorkQueue[tuple[str, str]] = WorkQueue(FakeTime().now)
+        for number in range(6):
+            queue.add(("team", f"gone-{number}"))
+
+        async def other() -> None:
+            while True:
+                turns[0] += 1
+                await asyncio.sleep(0)
+
+        scene.view.is_synced.set()
+        tasks = [asyncio.create_task(work) for work in (scene.with_queue(queue).run(), other())]
+        await settle()
+        assert passes.total() == 6
+        assert max(passes.values()) <= 2, "one of each worker"
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    told(story)
+
+
+def test_every_job_of_the_start_is_looked_at_once_and_that_is_told(caplog: pytest.LogCaptureFixture) -> None:
+    async def story(scene: Scene) -> None:
+        scene.view.is_synced.set()
+        queue: WorkQueue[tuple[str, str]] = WorkQueue(FakeTime().now)
+        working = asyncio.create_task(scene.with_queue(queue).run())
+        await settle()
+        assert "every job has been looked at" not in caplog.text
+        for _ in range(2):
+            queue.add(KEY)
+            await settle()
+        assert caplog.text.count("every job has been looked at") == 1
+        working.cancel()
+        with suppress(asyncio.CancelledError):
+            await working
+
+    with caplog.at_level(logging.INFO):
+        told(story)
 
 
 def test_workers_outlive_a_bug_and_a_dead_server(caplog: pytest.LogCaptureFixture) -> None:
