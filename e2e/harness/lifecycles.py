@@ -70,7 +70,8 @@ LIFECYCLES = {
         Lifecycle("two crashes, then success", [Fail(), Fail(), Succeed()], completes),
         Lifecycle("a mistake", [Fail(exit_code=2, message="no such column")], fails),
         Lifecycle("a lost head, then success", [LoseHead(after=0.1), Succeed()], completes),
-        Lifecycle("a preemption, then success", [Preempt(after=0.1), Succeed()], completes),
+        # Nobody can tell a preemption whose pod is gone before an operator has looked.
+        Lifecycle("a preemption, then success", [Preempt(after=0.1, terminating=2.0), Succeed()], completes),
         Lifecycle("suspended and resumed", [StopWhenAsked(), Succeed()], is_suspended_and_resumed),
         Lifecycle(
             "suspended without an answer",

@@ -40,8 +40,8 @@ async def all_end_alike(
     assert not wrong, "\n".join(wrong)
 
 
-async def side_by_side(lives: Iterable[Awaitable[Told]]) -> list[Told]:
-    gate = asyncio.Semaphore(AT_ONCE)
+async def side_by_side(lives: Iterable[Awaitable[Told]], at_once: int = AT_ONCE) -> list[Told]:
+    gate = asyncio.Semaphore(at_once)
 
     async def led(life: Awaitable[Told]) -> Told:
         async with gate:

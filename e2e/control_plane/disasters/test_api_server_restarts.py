@@ -123,7 +123,8 @@ def test_at_every_stage(exclusive_cluster_of_module: Cluster, kind: Kind, kill: 
         both = zip(STAGES, disturbed, undisturbed, strict=True)
         return [f"{name}: {line}" for name, after, before in both for line in complaints(after, before.state)]
 
-    assert asyncio.run(scene()) == []
+    wrong = asyncio.run(scene())
+    assert not wrong, "\n".join(wrong)
 
 
 async def _lived(cluster: Cluster, kind: Kind, outage: Outage | None) -> Sequence[Lived]:

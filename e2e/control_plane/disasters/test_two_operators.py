@@ -55,7 +55,8 @@ def led_by_both(cluster: Cluster, kind: Kind) -> None:
     async def lives() -> list[str]:
         return [line for told in await side_by_side(map(one, LIFECYCLES)) for line in told]
 
-    assert asyncio.run(lives()) == []
+    wrong = asyncio.run(lives())
+    assert not wrong, "\n".join(wrong)
 
 
 def test_two_processes_lead_at_once(cluster: Cluster, namespace: str, tmp_path: Path) -> None:
