@@ -102,7 +102,7 @@ def test_what_is_no_change_of_a_spec_is_allowed(more):
 
 
 def test_a_key_that_no_schema_knows_is_fixed_once_the_job_has_started():
-    new = changed(started(), backend={"type": "local", "cache_credentials": {"key": "y"}})
+    new = changed(started(), backend={"type": "local", "cache_credentials": {"other": "x"}})
     assert told(new, started()) == (
         "backend is fixed once the job has started: delete the job and create it anew, or create another one"
     )
