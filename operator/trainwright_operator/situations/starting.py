@@ -10,7 +10,7 @@ from trainwright_api.status import Attempt, Resolved
 from trainwright_operator import names, times
 from trainwright_operator.children import Blueprint, child, supports
 from trainwright_operator.decided import Ask, Plan
-from trainwright_operator.policies.draft import Draft
+from trainwright_operator.policies.draft import Draft, condition_of
 from trainwright_operator.policies.fits import gangs, misfit
 from trainwright_operator.policies.phase import phase
 from trainwright_operator.policies.sizing import resolve
@@ -59,7 +59,9 @@ def to_name(view: View) -> Plan | None:
 
 
 def judge_capacity(view: View, draft: Draft, attempt: Attempt) -> None:
-    """Say whether the present nodes could hold what waits. New nodes may have come since it was said first."""
+    """Say so when the present nodes could hold what waits, after all: new ones may have come."""
+    if condition_of(view.job.status.conditions, "Fits", "False") is None:
+        return
     resolved, verdict = view.job.status.resolved, view.job.verdict
     if resolved is not None and verdict is not None and verdict.spec is not None and not view.changed:
         _fits(view, draft, attempt, resolved)
