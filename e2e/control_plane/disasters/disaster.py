@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import pytest
 from e2e.control_plane.disasters import deaths
 from e2e.control_plane.disasters.deaths import complaints
 from e2e.harness import FAST, Kind, Lifecycle, Lived, live
@@ -62,3 +64,9 @@ def assert_same(lived: Lived, undisturbed: Any, proxy: Proxy) -> None:
 def _merged(of_life: Settings, of_disaster: Settings) -> Settings:
     """The life's own grace stays."""
     return replace(of_disaster, stop_grace=of_life.stop_grace)
+
+
+def tracebacks(caplog: pytest.LogCaptureFixture) -> list[str]:
+    """What the operator has logged as a bug of its own."""
+    found = [record for record in caplog.records if record.exc_info is not None or record.levelno >= logging.ERROR]
+    return [caplog.handler.format(record) for record in found]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from e2e.cluster.cluster import Cluster
-from e2e.control_plane.disasters.disaster import Disaster, survives
+from e2e.control_plane.disasters.disaster import Disaster, survives, tracebacks
 from e2e.harness import FAST, KINDS, LIFECYCLES, Kind
 from e2e.proxy import (
     Answer,
@@ -102,7 +102,9 @@ DISASTERS = REQUESTS + WATCHES
 
 
 @pytest.mark.parametrize(("number", "disaster"), list(enumerate(DISASTERS)), ids=[one.name for one in DISASTERS])
-def test_job_ends_as_undisturbed(cluster: Cluster, tmp_path: Path, number: int, disaster: Disaster) -> None:
+def test_job_ends_as_undisturbed(
+    cluster: Cluster, tmp_path: Path, caplog: pytest.LogCaptureFixture, number: int, disaster: Disaster
+) -> None:
     """Two lives for each: one that goes through attempts, one that is stopped and goes on."""
 
     async def scene() -> None:
@@ -112,12 +114,15 @@ def test_job_ends_as_undisturbed(cluster: Cluster, tmp_path: Path, number: int, 
             lives.create_task(_lives(cluster, tmp_path / "b", disaster, "suspended and resumed", stopped))
 
     asyncio.run(scene())
+    assert tracebacks(caplog) == []
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("disaster", DISASTERS, ids=lambda one: one.name)
-def test_every_life_ends_as_undisturbed(cluster: Cluster, tmp_path: Path, disaster: Disaster, kind: Kind) -> None:
+def test_every_life_ends_as_undisturbed(
+    cluster: Cluster, tmp_path: Path, caplog: pytest.LogCaptureFixture, disaster: Disaster, kind: Kind
+) -> None:
     async def scene() -> None:
         room = asyncio.Semaphore(AT_ONCE)
         async with asyncio.TaskGroup() as lives:
@@ -129,6 +134,7 @@ def test_every_life_ends_as_undisturbed(cluster: Cluster, tmp_path: Path, disast
             await _lives(cluster, folder, disaster, name, kind)
 
     asyncio.run(scene())
+    assert tracebacks(caplog) == []
 
 
 async def _lives(cluster: Cluster, folder: Path, disaster: Disaster, name: str, kind: Kind) -> None:

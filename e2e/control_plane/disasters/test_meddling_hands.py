@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import copy
-import logging
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -14,6 +13,7 @@ import pytest
 from e2e.api import Api, ApiError, Manifest, NotReached, condition, until
 from e2e.api.resource import NAMESPACES, TRAINING_JOBS
 from e2e.cluster.cluster import Cluster
+from e2e.control_plane.disasters.disaster import tracebacks
 from e2e.control_plane.disasters.hands import Hands
 from e2e.harness import FAST, KINDS, Operators, training_job
 from e2e.harness.seeds import rotating
@@ -47,7 +47,7 @@ def test_no_hand_stops_a_job_from_ending(
     cluster: Cluster, tmp_path: Path, caplog: pytest.LogCaptureFixture, first: int
 ) -> None:
     asyncio.run(_meddled(cluster, tmp_path, range(first, first + AT_ONCE)))
-    assert _tracebacks(caplog) == []
+    assert tracebacks(caplog) == []
 
 
 @pytest.mark.slow
@@ -57,12 +57,7 @@ def test_no_hand_out_of_500_stops_a_job_from_ending(
 ) -> None:
     seed = rotating() + 1_000_000 * part
     asyncio.run(_meddled(cluster, tmp_path, range(seed, seed + 50)))
-    assert _tracebacks(caplog) == []
-
-
-def _tracebacks(caplog: pytest.LogCaptureFixture) -> list[str]:
-    found = [record for record in caplog.records if record.exc_info is not None or record.levelno >= logging.ERROR]
-    return [caplog.handler.format(record) for record in found]
+    assert tracebacks(caplog) == []
 
 
 async def _meddled(cluster: Cluster, folder: Path, seeds: Sequence[int]) -> None:

@@ -12,6 +12,7 @@ from e2e.api import Api, ApiError, Manifest, until
 from e2e.api.resource import NAMESPACES, TRAINING_JOBS
 from e2e.cluster.cluster import Cluster
 from e2e.control_plane.disasters import fleet
+from e2e.control_plane.disasters.disaster import tracebacks
 from e2e.control_plane.disasters.fleet import Planned
 from e2e.harness import FAST, Kill, Operators, Writes, nothing_left, orphans
 from e2e.harness.seeds import rotating
@@ -25,14 +26,18 @@ SECONDS_TO_CONVERGE = 120.0
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-def test_everything_converges_and_nothing_is_left(cluster: Cluster, seed: int) -> None:
+def test_everything_converges_and_nothing_is_left(
+    cluster: Cluster, caplog: pytest.LogCaptureFixture, seed: int
+) -> None:
     asyncio.run(_lives(cluster, random.Random(seed), 30))
+    assert tracebacks(caplog) == []
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(20))
-def test_1000_random_lives_converge(cluster: Cluster, part: int) -> None:
+def test_1000_random_lives_converge(cluster: Cluster, caplog: pytest.LogCaptureFixture, part: int) -> None:
     asyncio.run(_lives(cluster, random.Random(rotating() + 1_000_000 * part), 50))
+    assert tracebacks(caplog) == []
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from e2e.api import Manifest, until
 from e2e.cluster.cluster import Cluster
-from e2e.control_plane.disasters.disaster import assert_same, calm
-from e2e.harness import KINDS, Lifecycle, live
+from e2e.control_plane.disasters.disaster import assert_same, calm, tracebacks
+from e2e.harness import KINDS, Kind, Lifecycle, live
 from e2e.harness.lifecycle import User
 from e2e.players import Fail, Succeed
 from e2e.proxy import Late, Proxy, Rule, Stale
@@ -49,32 +49,38 @@ def life(name: str, at: Callable[[User], Reached] = lambda _: _nothing) -> Lifec
     return Lifecycle(name, [Fail(after=1.0), Succeed(after=1.0)], story, {"suspend": True})
 
 
-@pytest.mark.parametrize("stale", RESOURCES)
-@pytest.mark.parametrize(
-    ("number", "then", "now"),
-    [
-        (0, "suspended", "first attempt"),
-        (1, "suspended", "second attempt"),
-        (2, "first attempt", "second attempt"),
-        (3, "first attempt", "complete"),
-        (4, "second attempt", "complete"),
-    ],
+MOMENTS = (
+    ("suspended", "first attempt"),
+    ("suspended", "second attempt"),
+    ("first attempt", "second attempt"),
+    ("first attempt", "complete"),
+    ("second attempt", "complete"),
 )
-def test_operator_starts_from_an_older_list(
-    cluster: Cluster, tmp_path: Path, stale: str, number: int, then: Moment, now: Moment
-) -> None:
-    """What it lists at `now` is how things were `then`."""
-    kind = KINDS[(number + len(stale)) % 3]
 
+
+@pytest.mark.parametrize("stale", RESOURCES)
+def test_operator_starts_from_an_older_list(
+    cluster: Cluster, tmp_path: Path, caplog: pytest.LogCaptureFixture, stale: str
+) -> None:
     async def scene() -> None:
-        undisturbed = await calm(cluster.kubeconfig, life("stale"), kind)
-        async with Proxy(cluster.kubeconfig, tmp_path) as proxy:
-            disturbed = life("stale", lambda user: Restart(proxy, user, RESOURCES[stale], then, now).reached)
-            lived = await live(cluster.kubeconfig, disturbed, kind, operator=proxy.kubeconfig)
-            assert [rule.hits for rule in proxy.rules if isinstance(rule.fault, Stale)] == [1] * len(RESOURCES[stale])
-            assert_same(lived, undisturbed, proxy)
+        async with asyncio.TaskGroup() as lives:
+            for number, (then, now) in enumerate(MOMENTS):
+                kind = KINDS[(number + len(stale)) % 3]
+                lives.create_task(_lives(cluster, tmp_path / str(number), kind, stale, then, now))
 
     asyncio.run(scene())
+    assert tracebacks(caplog) == []
+
+
+async def _lives(cluster: Cluster, folder: Path, kind: Kind, stale: str, then: Moment, now: Moment) -> None:
+    """What it lists at `now` is how things were `then`."""
+    folder.mkdir()
+    undisturbed = await calm(cluster.kubeconfig, life("stale"), kind)
+    async with Proxy(cluster.kubeconfig, folder) as proxy:
+        disturbed = life("stale", lambda user: Restart(proxy, user, RESOURCES[stale], then, now).reached)
+        lived = await live(cluster.kubeconfig, disturbed, kind, operator=proxy.kubeconfig)
+        assert [rule.hits for rule in proxy.rules if isinstance(rule.fault, Stale)] == [1] * len(RESOURCES[stale])
+        assert_same(lived, undisturbed, proxy)
 
 
 class Restart:
