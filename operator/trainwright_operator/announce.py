@@ -1,7 +1,12 @@
-"""Writes Events, for `kubectl describe`. They are told once, and nothing depends on them."""
+"""Writes Events, for `kubectl describe`. They are told once, and nothing depends on them.
+
+They wait in a queue of their own, so that no job waits for the events of another. An operator that dies takes with it
+those that it has not written yet.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import secrets
 from collections.abc import Callable, Mapping
@@ -21,6 +26,8 @@ NOTE_BYTES = 1024
 NAME_LIMIT = 220
 """Of the job's name so much goes into an event's, which has 253 characters."""
 WORD_LIMIT = 128
+WAITING_LIMIT = 10_000
+"""More events than these are dropped: the API server has not taken any for a while."""
 
 log = logging.getLogger(__name__)
 
@@ -30,14 +37,31 @@ class Announcer:
         self._client = client
         self._now = now
         self._identity = identity or "operator"
+        self._waiting: asyncio.Queue[Mapping[str, Any]] = asyncio.Queue(WAITING_LIMIT)
 
-    async def difference(self, job: Job, after: TrainingJobStatus) -> None:
+    def difference(self, job: Job, after: TrainingJobStatus) -> None:
         """What has changed by a status that was written."""
         for place, event in enumerate(between(job.status, after)):
             try:
-                await self._client.create(EVENTS, job.namespace, self._manifest(job, event, place))
-            except ApiError as error:
-                log.warning("the event %s could not be written: %s", event.reason, error)
+                self._waiting.put_nowait(self._manifest(job, event, place))
+            except asyncio.QueueFull:
+                log.warning("the event %s is dropped: %d others wait", event.reason, WAITING_LIMIT)
+
+    async def run(self) -> None:
+        """Writes what waits, one after the other, for ever."""
+        while True:
+            await self._write(await self._waiting.get())
+
+    async def flush(self) -> None:
+        """Writes what waits now."""
+        while not self._waiting.empty():
+            await self._write(self._waiting.get_nowait())
+
+    async def _write(self, event: Mapping[str, Any]) -> None:
+        try:
+            await self._client.create(EVENTS, event["metadata"]["namespace"], event)
+        except ApiError as error:
+            log.warning("the event %s could not be written: %s", event["reason"], error)
 
     def _manifest(self, job: Job, event: Event, place: int) -> Mapping[str, Any]:
         now = self._now()

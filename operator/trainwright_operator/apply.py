@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -48,18 +48,17 @@ class Applier:
     ) -> None:
         self._client = client
         self._note = note
-        self._announce = Announcer(client, now, identity)
+        self.announcer = Announcer(client, now, identity)
 
     async def carry_out(self, job: Job, plan: Plan) -> None:
         """All of the plan, or as much as could be done before an ApiError, Stale or Refused."""
         if plan.create or plan.delete:
             await self._check_unchanged(job)
-        for manifest in plan.create:
-            await self._create(job, manifest)
+        await self._create_all(job, plan.create)
         for deletion in plan.delete:
             await self._delete(deletion)
         if plan.status is not None and await self._write(job, plan.status):
-            await self._announce.difference(job, plan.status)
+            self.announcer.difference(job, plan.status)
 
     async def _check_unchanged(self, job: Job) -> None:
         """An old state in a slow cache must start nothing, and delete nothing that came after it."""
@@ -73,16 +72,26 @@ class Applier:
             self._note(fresh)
             raise Stale("it has changed since it was seen")
 
-    async def _create(self, job: Job, manifest: Manifest) -> None:
+    async def _create_all(self, job: Job, manifests: Sequence[Manifest]) -> None:
+        """The child comes last. What is there already may be the work of another operator, who goes on right now."""
+        met = False
+        for manifest in manifests:
+            if met and manifest is manifests[-1]:
+                await self._check_unchanged(job)
+            met = await self._create(job, manifest) or met
+
+    async def _create(self, job: Job, manifest: Manifest) -> bool:
+        """Whether it was there already."""
         try:
             await self._client.create(of_kind(manifest["kind"]), job.namespace, manifest)
+            return False
         except ApiError as error:
             if error.already_exists:
                 await self._check_ours(job, manifest)
-            elif error.status in _FINAL:
+                return True
+            if error.status in _FINAL:
                 raise Refused(f"{_named(manifest)} cannot be created: {error.message}") from None
-            else:
-                raise
+            raise
 
     async def _check_ours(self, job: Job, manifest: Manifest) -> None:
         """An earlier pass has made it; or somebody else.

@@ -20,7 +20,8 @@ def announced(api: FakeApi, after: TrainingJobStatus) -> list[dict[str, Any]]:
 
     async def story() -> None:
         announcer = Announcer(api, FakeTime().now, "pod-1")  # type: ignore[arg-type]
-        await announcer.difference(seen(stored(api)), after)
+        announcer.difference(seen(stored(api)), after)
+        await announcer.flush()
 
     asyncio.run(story())
     return [found for key, found in sorted(api.objects.items()) if key[0] == "Event"]

@@ -30,6 +30,7 @@ class Scene:
 
     async def apply(self, **plan: Any) -> None:
         await self.applier.carry_out(self.job, Plan(**plan))
+        await self.applier.announcer.flush()
 
     def changed_by_another(self) -> dict[str, Any]:
         return self.api.add(self.raw)
@@ -107,6 +108,23 @@ def test_nothing_is_deleted_for_a_job_that_has_changed() -> None:
         with pytest.raises(Stale):
             await scene.apply(delete=(Deletion("Job", "default", "flights-2"),))
         assert scene.api.writes() == []
+
+    told(story)
+
+
+def test_no_child_is_created_for_a_job_that_changes_between_its_supports_and_its_child() -> None:
+    """Another operator has made the supports, and may have seen the attempt's child come and go meanwhile."""
+
+    async def story(scene: Scene) -> None:
+        def goes_on(verb: str, what: str) -> None:
+            if (verb, what) == ("create", "ConfigMap/flights"):
+                scene.changed_by_another()
+
+        scene.api.add(child("ConfigMap", "flights"))
+        scene.api.fault = goes_on
+        with pytest.raises(Stale):
+            await scene.apply(create=(child("ConfigMap", "flights"), child("Job", "flights-1")), status=RUNNING)
+        assert "create Job/flights-1" not in scene.api.requests
 
     told(story)
 
