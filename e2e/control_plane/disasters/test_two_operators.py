@@ -16,8 +16,8 @@ from e2e.cluster.cluster import Cluster
 from e2e.control_plane.disasters.deaths import calm, complaints, side_by_side
 from e2e.control_plane.disasters.processes import QUICK, Processes
 from e2e.control_plane.operators import OperatorProcess, operator
-from e2e.harness import KINDS, LIFECYCLES, Kind, User, live, live_under, training_job
-from e2e.proxy import Delay, Proxy, Rule
+from e2e.harness import KINDS, LIFECYCLES, Kind, Operators, User, Writes, live, live_under, training_job
+from e2e.proxy import Delay, Late, Proxy, Rule
 from e2e.proxy.record import Sent
 
 from trainwright_operator import lease
@@ -28,6 +28,8 @@ PROMISED = 15.0
 BUSY = 8.0
 """What a crowded machine may add."""
 JOBS_TO_START = 30
+LAG = 0.15
+"""Seconds from one event to the next, at least."""
 
 
 # Both believe that they lead.
@@ -54,6 +56,36 @@ def led_by_both(cluster: Cluster, kind: Kind) -> None:
 
     async def lives() -> list[str]:
         return [line for told in await side_by_side(map(one, LIFECYCLES)) for line in told]
+
+    wrong = asyncio.run(lives())
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_one_of_both_sees_everything_late(cluster: Cluster, tmp_path: Path, kind: Kind) -> None:
+    """As one does that was not run for a while, and has not noticed."""
+
+    async def one(name: str, late: Path) -> list[str]:
+        life, writes = LIFECYCLES[name], Writes()
+        undisturbed = await calm(cluster.kubeconfig, life, kind)
+
+        @asynccontextmanager
+        async def both(namespace: str) -> AsyncIterator[Operators]:
+            settings = replace(life.settings, namespaces=(namespace,))
+            async with (
+                Operators(cluster.kubeconfig, settings, writes) as prompt,
+                Operators(late, settings, writes),
+            ):
+                yield prompt
+
+        lived = await live_under(cluster.kubeconfig, life, kind, both)
+        return [f"{name} of {kind}: {line}" for line in complaints(lived, undisturbed.state)]
+
+    async def lives() -> list[str]:
+        async with Proxy(cluster.kubeconfig, tmp_path) as proxy:
+            proxy.add(Rule(Late(seconds=LAG), times=None))
+            told = await side_by_side(one(name, proxy.kubeconfig) for name in LIFECYCLES)
+        return [line for lines in told for line in lines]
 
     wrong = asyncio.run(lives())
     assert not wrong, "\n".join(wrong)
