@@ -15,8 +15,8 @@ from e2e.harness import KINDS, LIFECYCLES, Kind, live_under, seeds
 from e2e.proxy import Proxy
 
 
-def is_killed(cluster: Cluster, namespace: str, folder: Path, name: str, kind: Kind, strikes: Sequence[Strike]) -> None:
-    """`namespace` is the operator's own."""
+def is_killed(cluster: Cluster, namespace: str, folder: Path, name: str, kind: Kind, strikes: Sequence[Strike]) -> int:
+    """How often it was. `namespace` is the operator's own."""
 
     async def lives() -> int:
         life, kubeconfig = LIFECYCLES[name], cluster.kubeconfig
@@ -32,7 +32,7 @@ def is_killed(cluster: Cluster, namespace: str, folder: Path, name: str, kind: K
         assert complaints(lived, undisturbed.state) == []
         return made[0].killed
 
-    assert asyncio.run(lives()) == len(strikes)
+    return asyncio.run(lives())
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def is_killed(cluster: Cluster, namespace: str, folder: Path, name: str, kind: K
 def test_in_the_middle_of_a_write(
     cluster: Cluster, namespace: str, tmp_path: Path, name: str, kind: Kind, strikes: Sequence[Strike]
 ) -> None:
-    is_killed(cluster, namespace, tmp_path, name, kind, strikes)
+    assert is_killed(cluster, namespace, tmp_path, name, kind, strikes) == len(strikes)
 
 
 @pytest.mark.slow
@@ -76,4 +76,5 @@ def test_at_any_moment(cluster: Cluster, namespace: str, tmp_path: Path, name: s
     strikes: list[Strike] = [InAWrite(draws.randint(1, 3), draws.choice(("before", "after"))) for _ in range(3)]
     strikes += [AtAMoment(draws.uniform(0, 0.2)) for _ in range(3)]
     draws.shuffle(strikes)
-    is_killed(cluster, namespace, tmp_path, name, kind, strikes)
+    # A life may be over before the last of them.
+    assert is_killed(cluster, namespace, tmp_path, name, kind, strikes) > 0
