@@ -10,6 +10,7 @@ import pytest
 from e2e.cluster.cluster import Cluster
 from e2e.control_plane.disasters.disaster import Disaster, survives, tracebacks
 from e2e.harness import FAST, KINDS, LIFECYCLES, Kind
+from e2e.players import Fail, Succeed
 from e2e.proxy import (
     Answer,
     Close,
@@ -29,11 +30,15 @@ from e2e.proxy import (
 )
 from e2e.proxy.faults import WatchFault
 
-IMPATIENT = replace(FAST, request_timeout=1.0)
+ALONE = replace(FAST, resync=600.0)
+"""No list comes to the rescue: what heals is what is tried again."""
+IMPATIENT = replace(ALONE, request_timeout=1.0)
 WATCHFUL = replace(FAST, resync=1.0)
 """What no event tells is found by the next list."""
+CORE = ("two crashes, then success", "suspended and resumed")
 AT_ONCE = 4
 """Lives side by side."""
+CHILDREN = ("jobs", "rayjobs")
 VERBS = ("list", "watch", "get", "write")
 
 
@@ -44,7 +49,12 @@ def statuses(fault: Fault, times: int = 2) -> list[Rule]:
 
 def children(fault: Fault) -> list[Rule]:
     """Creations of the first child, and again of the second."""
-    return [Rule(fault, verb="create", resource=resource, times=2) for resource in ("jobs", "rayjobs")]
+    return [Rule(fault, verb="create", resource=resource, times=2) for resource in CHILDREN]
+
+
+def blind(fault: Fault) -> list[Rule]:
+    """No watch of children ever succeeds."""
+    return [Rule(fault, verb="watch", resource=resource, times=None) for resource in CHILDREN]
 
 
 def some(fault: Fault, *verbs: str) -> list[Rule]:
@@ -63,26 +73,29 @@ def always(fault: WatchFault) -> list[Rule]:
 
 
 REQUESTS = (
-    Disaster("409 to a status", statuses(Answer(code=409))),
-    Disaster("409 to a status that was written", statuses(Answer(code=409, after=True))),
-    Disaster("409 to a child that is not there", children(Answer(code=409, reason="AlreadyExists"))),
-    Disaster("410 to lists and watches", first(Answer(code=410), "list", "watch")),
-    Disaster("410 to writes", some(Answer(code=410), "write")),
-    Disaster("422 to a status", statuses(Answer(code=422), times=4)),
-    Disaster("422 to a child", children(Answer(code=422))),
-    Disaster("429 to writes", [Rule(Answer(code=429, retry_after=1), verb="write", skip=1, times=2)]),
-    Disaster("429 to lists and watches", first(Answer(code=429, retry_after=1), "list", "watch")),
-    Disaster("500 to a burst of writes", [Rule(Answer(code=500), verb="write", skip=1, times=6)]),
-    Disaster("500 to writes that took effect", some(Answer(code=500, after=True), "write")),
-    Disaster("503 to a burst of everything", [Rule(Answer(code=503), verb=verb, times=8) for verb in VERBS]),
-    Disaster("resets before writes", some(Reset(), "write")),
-    Disaster("resets after writes", some(Reset(after=True), "write")),
-    Disaster("resets of everything", some(Reset(), *VERBS)),
+    Disaster("409 to a status", statuses(Answer(code=409)), ALONE),
+    Disaster("409 to a status that was written", statuses(Answer(code=409, after=True)), ALONE),
+    Disaster("409 to a child that is not there", children(Answer(code=409, reason="AlreadyExists")), ALONE),
+    Disaster("410 to lists and watches", first(Answer(code=410), "list", "watch"), ALONE),
+    Disaster(
+        "410 to every watch of children", [Rule(Answer(code=410), "watch", one, times=None) for one in CHILDREN], ALONE
+    ),
+    Disaster("410 to writes", some(Answer(code=410), "write"), ALONE),
+    Disaster("422 to a status", statuses(Answer(code=422), times=4), ALONE),
+    Disaster("422 to a child", children(Answer(code=422)), ALONE),
+    Disaster("429 to writes", [Rule(Answer(code=429, retry_after=1), verb="write", skip=1, times=2)], ALONE),
+    Disaster("429 to lists and watches", first(Answer(code=429, retry_after=1), "list", "watch"), ALONE),
+    Disaster("500 to a burst of writes", [Rule(Answer(code=500), verb="write", skip=1, times=6)], ALONE),
+    Disaster("500 to writes that took effect", some(Answer(code=500, after=True), "write"), ALONE),
+    Disaster("503 to a burst of everything", [Rule(Answer(code=503), verb=verb, times=8) for verb in VERBS], ALONE),
+    Disaster("resets before writes", some(Reset(), "write"), ALONE),
+    Disaster("resets after writes", some(Reset(after=True), "write"), ALONE),
+    Disaster("resets of everything", some(Reset(), *VERBS), ALONE),
     Disaster("hangs before writes", [Rule(Hang(), verb="write", skip=2, times=2)], IMPATIENT),
     Disaster("hangs after writes", [Rule(Hang(after=True), verb="write", skip=2, times=2)], IMPATIENT),
     Disaster("hanging lists", first(Hang(), "list"), IMPATIENT),
-    Disaster("bodies cut off", some(Truncate(), "list", "get", "write")),
-    Disaster("slow answers", some(Delay(seconds=0.3), *VERBS)),
+    Disaster("bodies cut off", some(Truncate(), "list", "get", "write"), ALONE),
+    Disaster("slow answers", some(Delay(seconds=0.3), *VERBS), ALONE),
 )
 WATCHES = (
     Disaster("410 in the stream", always(StreamError(events=1))),
@@ -105,16 +118,26 @@ DISASTERS = REQUESTS + WATCHES
 def test_job_ends_as_undisturbed(
     cluster: Cluster, tmp_path: Path, caplog: pytest.LogCaptureFixture, number: int, disaster: Disaster
 ) -> None:
-    """Two lives for each: one that goes through attempts, one that is stopped and goes on."""
+    """In one life that goes through attempts, or in one that is stopped and goes on; in all of them below."""
+    name, kind = CORE[number % 2], KINDS[number % 3]
+    asyncio.run(_lives(cluster, tmp_path / "life", disaster, name, kind))
+    assert tracebacks(caplog) == []
+
+
+def test_old_events_of_a_child_do_not_count(cluster: Cluster, tmp_path: Path) -> None:
+    """Nobody posts how it ends, and no list follows: its end is known from its events alone."""
+    ends = [Fail(after=0.3, told="exit code"), Succeed(after=0.3, told="exit code")]
+    life = replace(LIFECYCLES["success"], name="exit codes", scripts=ends)
+    rules = [Rule(Reorder(seconds=0.4, same_object=True), resource=one, times=None) for one in CHILDREN]
 
     async def scene() -> None:
-        retried, stopped = KINDS[number % 3], KINDS[(number + 1) % 3]
         async with asyncio.TaskGroup() as lives:
-            lives.create_task(_lives(cluster, tmp_path / "a", disaster, "two crashes, then success", retried))
-            lives.create_task(_lives(cluster, tmp_path / "b", disaster, "suspended and resumed", stopped))
+            for seed in range(AT_ONCE):
+                folder = tmp_path / str(seed)
+                folder.mkdir()
+                lives.create_task(survives(cluster.kubeconfig, folder, Disaster("", rules, ALONE), life, "ray", seed))
 
     asyncio.run(scene())
-    assert tracebacks(caplog) == []
 
 
 @pytest.mark.slow
