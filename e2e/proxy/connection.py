@@ -16,6 +16,8 @@ def reset(request: web.BaseRequest) -> None:
     if request.transport is None:
         return
     connected = request.transport.get_extra_info("socket")
+    if connected is None:
+        return  # it has gone by itself
     connected.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     request.transport.abort()
 

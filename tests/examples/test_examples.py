@@ -15,7 +15,8 @@ from ruamel.yaml import YAML
 from trainwright_api import yaml
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
-FILES = sorted(EXAMPLES.rglob("*.yaml"))
+FILES = sorted(path for path in EXAMPLES.rglob("*.yaml") if path.parent.name != "kubernetes")
+"""Those of a cluster name places that only a cluster has; a real API server judges them."""
 DATA = {"small": "examples/small/weather.csv"}
 each_file = pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(EXAMPLES)))
 
