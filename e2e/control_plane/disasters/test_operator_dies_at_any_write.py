@@ -15,7 +15,7 @@ from e2e.control_plane.disasters.deaths import all_end_alike, calm, every_death,
 from e2e.harness import KINDS, LIFECYCLES, Kill, Kind, Lifecycle, Operators, User, live, seeds
 
 OTHERS = [name for name in LIFECYCLES if name != "success"]
-ONE_IN = 12
+ONE_IN = 24
 """Of the deaths of the other lives, in `make test`."""
 LIVES_WITH_SEVERAL_DEATHS = 6
 SECONDS_OF_QUIET = 0.4
