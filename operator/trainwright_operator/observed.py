@@ -5,7 +5,7 @@ Times are aware datetimes in UTC.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
@@ -116,6 +116,11 @@ class Pod:
     @property
     def ended(self) -> bool:
         return self.phase in ("Succeeded", "Failed")
+
+
+def of_attempt(pods: Iterable[Pod], number: int) -> tuple[Pod, ...]:
+    """The attempt's own among the pods of a job."""
+    return tuple(pod for pod in pods if pod.attempt == number)
 
 
 @dataclass(frozen=True)

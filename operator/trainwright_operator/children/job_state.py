@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from trainwright_operator.children.reading import condition, mapping, number, text, time
 from trainwright_operator.children.state import State
 from trainwright_operator.observed import ChildState
+from trainwright_operator.reading import condition, mapping, number, text, time
 
 
 def state_of_job(raw: Mapping[str, Any]) -> State:

@@ -9,8 +9,8 @@ from typing import Any
 from trainwright_operator import names
 from trainwright_operator.children.origin import attempt_of
 from trainwright_operator.children.pods import TRAINER
-from trainwright_operator.children.reading import condition, mapping, mappings, number, text, time
 from trainwright_operator.observed import Pod
+from trainwright_operator.reading import condition, mapping, mappings, number, text, time
 
 NODE_TYPE = "ray.io/node-type"
 """KubeRay's label: head or worker."""

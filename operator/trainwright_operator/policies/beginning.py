@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from trainwright_operator.observed import Child, Pod
+from trainwright_operator.observed import Child, Pod, of_attempt
 
 
 def began(child: Child | None, pods: tuple[Pod, ...], attempt: int, now: datetime) -> datetime | None:
     """None for a child that never ran. Where its pods are gone, the child's own time, which may be a little early."""
     if child is None or child.state in ("pending", "suspended"):
         return None
-    starts = [pod.started for pod in pods if pod.attempt == attempt and pod.started is not None]
+    starts = [pod.started for pod in of_attempt(pods, attempt) if pod.started is not None]
     if starts:
         return min(max(starts), now)
     if child.state == "running":

@@ -11,8 +11,6 @@ from trainwright_operator import times
 from trainwright_operator.observed import Job
 
 KEPT_ATTEMPTS = 10
-OF_THE_PODS = ("progress", "outcome")
-"""Fields that the progress endpoint writes, under a name of its own."""
 
 
 class Draft:

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from trainwright_api.messages import LOG_BYTES, OutcomeMessage, last_bytes, outcome_from_termination
 from trainwright_api.redaction import redacted_text
 from trainwright_api.status import Attempt, OutcomeClass, PostedOutcome
-from trainwright_operator.observed import Child, Job, Pod
+from trainwright_operator.observed import Child, Job, Pod, of_attempt
 
 OF_EXIT_CODES: Mapping[int, OutcomeClass] = MappingProxyType(
     {0: "done", 1: "crash", 2: "mistake", 3: "environment", 75: "stopped"}
@@ -37,7 +37,7 @@ class Ending:
 
 def ending(job: Job, attempt: Attempt, child: Child | None, pods: tuple[Pod, ...]) -> Ending:
     """Of an attempt whose child has ended, or is gone (None)."""
-    own = tuple(pod for pod in pods if pod.attempt == attempt.number)
+    own = of_attempt(pods, attempt.number)
     posted = said(job, attempt, own)
     if posted is not None:
         return _as_posted(posted, attempt, own)

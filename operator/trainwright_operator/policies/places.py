@@ -8,6 +8,7 @@ from typing import Any
 
 from trainwright_operator.observed import Node, Taint
 from trainwright_operator.quantities import amount
+from trainwright_operator.reading import mapping, mappings
 
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
@@ -38,26 +39,15 @@ def _usable(node: Node) -> bool:
 
 
 def _selected(pod: Mapping[str, Any], node: Node) -> bool:
-    if any(node.labels.get(key) != value for key, value in _mapping(pod, "nodeSelector").items()):
+    if any(node.labels.get(key) != value for key, value in mapping(pod, "nodeSelector").items()):
         return False
-    required = _mapping(_mapping(_mapping(pod, "affinity"), "nodeAffinity"), _REQUIRED)
-    terms = _mappings(required, "nodeSelectorTerms")
+    # An affinity is the user's own text: nobody has checked it before the API server sees the pod.
+    terms = list(mappings(mapping(pod, "affinity", "nodeAffinity", _REQUIRED).get("nodeSelectorTerms")))
     return not terms or any(_matches(term, node) for term in terms)
 
 
 def _matches(term: Mapping[str, Any], node: Node) -> bool:
-    return all(_meets(expression, node) for expression in _mappings(term, "matchExpressions"))
-
-
-def _mapping(parent: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    """An affinity is the user's own text: nobody has checked it before the API server sees the pod."""
-    value = parent.get(key)
-    return value if isinstance(value, Mapping) else {}
-
-
-def _mappings(parent: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
-    value = parent.get(key)
-    return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
+    return all(_meets(expression, node) for expression in mappings(term.get("matchExpressions")))
 
 
 def _meets(expression: Mapping[str, Any], node: Node) -> bool:

@@ -10,6 +10,7 @@ from aiohttp import web
 from trainwright_api.cluster import Judged, changed, judge
 from trainwright_api.job import KIND, fixed
 from trainwright_operator import shallow
+from trainwright_operator.reading import mapping
 from trainwright_operator.server.metrics import Metrics
 
 WARNING_LETTERS = 250
@@ -54,7 +55,7 @@ def respond(question: Mapping[str, Any]) -> Json:
 
 
 def _respond(question: Mapping[str, Any]) -> Json:
-    new, old = _mapping(question.get("object")), _mapping(question.get("oldObject"))
+    new, old = mapping(question, "object"), mapping(question, "oldObject")
     if not _is_judged(question, new, old):
         return _allowed(question)
     judged = judge(new, question.get("name") or None)
@@ -70,18 +71,18 @@ def _respond(question: Mapping[str, Any]) -> Json:
 def _is_judged(question: Mapping[str, Any], new: Mapping[str, Any], old: Mapping[str, Any]) -> bool:
     if question.get("operation") not in ("CREATE", "UPDATE") or question.get("subResource"):
         return False
-    if _mapping(question.get("kind")).get("kind") != KIND or "deletionTimestamp" in _mapping(new.get("metadata")):
+    if mapping(question, "kind").get("kind") != KIND or "deletionTimestamp" in mapping(new, "metadata"):
         return False
     return question["operation"] == "CREATE" or new.get("spec") != old.get("spec")
 
 
 def _started(old: Mapping[str, Any]) -> bool:
-    return bool(_mapping(old.get("status")).get("startTime"))
+    return bool(mapping(old, "status").get("startTime"))
 
 
 def _fixed(judged: Judged, old: Mapping[str, Any]) -> str:
     """Why a job that has started may not be changed so. The rules in the CRD see only the keys that they know."""
-    recorded = _mapping(_mapping(old.get("status")).get("resolved")).get("digest")
+    recorded = mapping(old, "status", "resolved").get("digest")
     before = judge(old)
     if judged.digest in (recorded, before.digest) or judged.spec is None:
         return ""
@@ -98,7 +99,3 @@ def _allowed(question: Mapping[str, Any], warnings: tuple[str, ...] = ()) -> Jso
 def _denied(question: Mapping[str, Any], message: str) -> Json:
     status = {"status": "Failure", "code": 422, "reason": "Invalid", "message": message}
     return {"uid": question["uid"], "allowed": False, "status": status}
-
-
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}

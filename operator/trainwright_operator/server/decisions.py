@@ -13,6 +13,7 @@ from typing import Any
 from trainwright_api import display
 from trainwright_api.messages import ProgressMessage, Reply, Report
 from trainwright_operator import times
+from trainwright_operator.reading import mapping
 
 _SHARED = ("fraction", "epoch", "epochs", "rowsPerSecond", "metrics", "lastCheckpoint", "startPosition")
 """Fields that are called the same in a message and in the status."""
@@ -30,12 +31,12 @@ class Decision:
 
 def decide(job: Json, report: Report, now: datetime, interval: float) -> Decision:
     """The decision on a report of a pod of this TrainingJob, as the API server has just read it."""
-    status = _mapping(job, "status")
+    status = mapping(job, "status")
     reply = reply_to(job, report)
     if status.get("attempt") != report.attempt or _closed(status, report.attempt):
         return Decision(reply)
     outcome = _outcome(status, report, now)
-    if outcome == status.get("outcome") and not _is_due(_mapping(status, "progress"), report, now, interval):
+    if outcome == status.get("outcome") and not _is_due(mapping(status, "progress"), report, now, interval):
         return Decision(reply)
     progress = _progress(report, now) if report.progress else status.get("progress")
     written = {"progress": progress, "outcome": outcome, "resolved": _resolved(status, report)}
@@ -49,9 +50,9 @@ def reply_to(job: Json, report: Report) -> Reply:
 
 
 def _reasons_to_stop(job: Json, attempt: int) -> Iterator[str]:
-    status = _mapping(job, "status")
+    status = mapping(job, "status")
     newest = status.get("attempt") or 0
-    if _mapping(job, "metadata").get("deletionTimestamp"):
+    if mapping(job, "metadata").get("deletionTimestamp"):
         yield "the job is being deleted"
     if attempt < newest:
         yield f"attempt {attempt} has been superseded by attempt {newest}"
@@ -59,7 +60,7 @@ def _reasons_to_stop(job: Json, attempt: int) -> Iterator[str]:
         yield "the job has ended"
     if _closed(status, attempt):
         yield f"attempt {attempt} has been closed"
-    if _mapping(job, "spec").get("suspend"):
+    if mapping(job, "spec").get("suspend"):
         yield "the job is suspended"
     if _entry(status, attempt).get("stopTime"):
         yield f"attempt {attempt} was asked to stop"
@@ -107,20 +108,15 @@ def _outcome(status: Json, report: Report, now: datetime) -> Any:
     made = {"attempt": told["attempt"], "outcome": told["class"], "message": told.get("line") or None}
     made |= {key: told.get(key) for key in ("logTail", "model", "testScores")}
     wanted = {key: value for key, value in made.items() if value is not None}
-    found = _mapping(status, "outcome")
+    found = mapping(status, "outcome")
     same = {key: value for key, value in found.items() if key != "postTime"} == wanted
     return found if same else {**wanted, "postTime": times.written(now)}
 
 
 def _resolved(status: Json, report: Report) -> Json:
     """The trainer's part, kept once it is known."""
-    found = _mapping(status, "resolved")
+    found = mapping(status, "resolved")
     told = report.progress.resolved if report.progress else None
     new = told.model_dump(mode="json", exclude_none=True) if told else {}
     names = ("batchSize", "globalBatchSize", "learningRateFactor")
     return {name: new.get(name, found.get(name)) for name in names if new.get(name, found.get(name)) is not None}
-
-
-def _mapping(value: Json, key: str) -> Json:
-    found = value.get(key)
-    return found if isinstance(found, Mapping) else {}

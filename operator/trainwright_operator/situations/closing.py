@@ -43,8 +43,6 @@ def record(view: View, draft: Draft, attempt: Attempt, end: Ending, child: Child
     ended = _end_time(view.now, child)
     began = beginning.began(child, view.world.pods, attempt.number, ended)
     attempt = attempt.model_copy(update={"start_time": attempt.start_time or (times.written(began) if began else None)})
-    progress = view.job.status.progress
-    position = progress.start_position if progress and progress.attempt == attempt.number else attempt.position
     draft.change_attempt(
         start_time=attempt.start_time,
         completion_time=times.written(ended),
@@ -52,7 +50,7 @@ def record(view: View, draft: Draft, attempt: Attempt, end: Ending, child: Child
         outcome=end.outcome,
         reason=end.reason[:256],
         message=marks.line(end.message) or None,
-        position=position,
+        position=view.position_of(attempt),
     )
     _add(draft, "active_seconds", round(deadline.seconds_of(attempt, ended)))
     if end.outcome in retry.COUNTED:

@@ -7,7 +7,7 @@ from datetime import datetime
 from trainwright_api.status import Attempt
 from trainwright_operator import times
 from trainwright_operator.decided import Ask, Plan
-from trainwright_operator.observed import Child
+from trainwright_operator.observed import Child, of_attempt
 from trainwright_operator.policies import beginning, deadline, suspend
 from trainwright_operator.policies.outcome import Ending, disrupted, ending, said
 from trainwright_operator.policies.phase import phase
@@ -99,11 +99,10 @@ def _as_it_goes(view: View, attempt: Attempt, child: Child, wake_at: datetime | 
     draft = view.draft()
     began = beginning.began(child, view.world.pods, attempt.number, view.now)
     started = attempt.start_time or (times.written(began) if began else None)
-    progress = view.job.status.progress
-    position = progress.start_position if progress and progress.attempt == attempt.number else attempt.position
-    own = tuple(pod for pod in view.world.pods if pod.attempt == attempt.number)
-    reason = attempt.reason or disrupted(own) or None
-    draft.change_attempt(start_time=started, stop_time=attempt.stop_time, position=position, reason=reason)
+    reason = attempt.reason or disrupted(of_attempt(view.world.pods, attempt.number)) or None
+    draft.change_attempt(
+        start_time=started, stop_time=attempt.stop_time, position=view.position_of(attempt), reason=reason
+    )
     if view.changed:
         draft.condition("Accepted", False, "ChangedAfterStart", marks.CHANGED)
     elif draft.rejected("ChangedAfterStart"):

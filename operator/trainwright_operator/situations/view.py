@@ -85,6 +85,11 @@ class View:
             return False
         return resolved.digest != verdict.digest
 
+    def position_of(self, attempt: Attempt) -> int | None:
+        """The row that the attempt started from, as its pods have told."""
+        progress = self.job.status.progress
+        return progress.start_position if progress and progress.attempt == attempt.number else attempt.position
+
     def draft(self) -> Draft:
         draft = Draft(self.job, self.now)
         attempt = self.attempt

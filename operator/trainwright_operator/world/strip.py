@@ -20,6 +20,7 @@ from trainwright_api.status import TrainingJobStatus
 from trainwright_operator import times
 from trainwright_operator.observed import Job, Manifest, Node, Taint, Verdict
 from trainwright_operator.quantities import amount
+from trainwright_operator.reading import mapping, mappings
 
 APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 """kubectl's copy of the spec, secrets included."""
@@ -57,7 +58,7 @@ def strip_job(raw: Manifest) -> StoredJob:
 
 def read_job(stored: StoredJob, judge: Callable[[Manifest], Verdict]) -> Job:
     raw = json.loads(zlib.decompress(stored.data) if stored.finished else stored.data)
-    metadata, spec = raw["metadata"], _mapping(raw.get("spec"))
+    metadata, spec = raw["metadata"], mapping(raw, "spec")
     seconds = spec.get("ttlSecondsAfterFinished")
     return Job(
         namespace=metadata["namespace"],
@@ -78,7 +79,7 @@ def read_job(stored: StoredJob, judge: Callable[[Manifest], Verdict]) -> Job:
 
 def read_status(raw: Any) -> TrainingJobStatus:
     """What can be read of a status; the rest, which only a hand can have written, counts as absent."""
-    status = _mapping(raw)
+    status = mapping(raw)
     try:
         read = TrainingJobStatus.model_validate(status)
     except ValidationError:
@@ -89,27 +90,25 @@ def read_status(raw: Any) -> TrainingJobStatus:
 
 
 def strip_node(raw: Manifest) -> Node:
-    metadata, spec, status = _mapping(raw.get("metadata")), _mapping(raw.get("spec")), _mapping(raw.get("status"))
+    metadata, spec, status = mapping(raw, "metadata"), mapping(raw, "spec"), mapping(raw, "status")
     return Node(
         name=str(metadata["name"]),
         ready=_is(_conditions(raw), "Ready", "True"),
         unschedulable=spec.get("unschedulable") is True,
-        labels={sys.intern(key): value for key, value in _mapping(metadata.get("labels")).items()},
+        labels={sys.intern(key): value for key, value in mapping(metadata, "labels").items()},
         taints=tuple(_taint(taint) for taint in spec.get("taints") or ()),
-        allocatable={
-            sys.intern(name): amount(quantity) for name, quantity in _mapping(status.get("allocatable")).items()
-        },
+        allocatable={sys.intern(name): amount(quantity) for name, quantity in mapping(status, "allocatable").items()},
     )
 
 
 def _unfinished(raw: Manifest) -> Manifest:
     metadata = {key: value for key, value in raw["metadata"].items() if key != "managedFields"}
-    notes = {key: value for key, value in _mapping(metadata.get("annotations")).items() if key != APPLIED}
+    notes = {key: value for key, value in mapping(metadata, "annotations").items() if key != APPLIED}
     return {**raw, "metadata": {**metadata, "annotations": notes} if notes else _without(metadata, "annotations")}
 
 
 def _finished(raw: Manifest) -> Manifest:
-    metadata, spec = raw["metadata"], _mapping(raw.get("spec"))
+    metadata, spec = raw["metadata"], mapping(raw, "spec")
     return {
         "metadata": {key: metadata[key] for key in KEPT_METADATA if key in metadata},
         "spec": {key: spec[key] for key in KEPT_SPEC if key in spec},
@@ -137,8 +136,7 @@ def _reads(key: str, value: Any) -> bool:
 
 
 def _conditions(raw: Manifest) -> list[Mapping[str, Any]]:
-    conditions = _mapping(raw.get("status")).get("conditions")
-    return [item for item in conditions if isinstance(item, Mapping)] if isinstance(conditions, list) else []
+    return list(mappings(mapping(raw, "status").get("conditions")))
 
 
 def _is(conditions: list[Mapping[str, Any]], kind: str, status: str) -> bool:
@@ -153,7 +151,3 @@ def _is_end(condition: Mapping[str, Any]) -> bool:
 
 def _taint(raw: Any) -> Taint:
     return Taint(key=raw["key"], effect=raw["effect"], value=raw.get("value") or "")
-
-
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}

@@ -8,9 +8,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from trainwright_operator.children import read_child, read_pod
-from trainwright_operator.children.reading import time
+from trainwright_operator.reading import time
 
-from .blueprints import UID
+from .children.blueprints import UID
 
 RUBBISH = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
