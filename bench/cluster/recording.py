@@ -18,6 +18,7 @@ from trainwright_operator.connection import Connection
 from trainwright_operator.process import Operator
 from trainwright_operator.settings import Settings
 
+_DEFAULTS = {"query": None, "body": None, "content_type": JSON}
 WARM_UP = 3
 """Jobs before the one that is recorded."""
 
@@ -27,20 +28,11 @@ class Recorder(Client):
 
     requests: list[dict[str, Any]]
 
-    async def request(
-        self,
-        method: str,
-        path: str,
-        *,
-        query: Mapping[str, str] | None = None,
-        body: Any = None,
-        content_type: str = JSON,
-        timeout: float | None = None,
-    ) -> Json:
+    async def request(self, method: str, path: str, **sending: Any) -> Json:
         if f"/namespaces/{NAMESPACE}/" in path and not path.endswith("/events"):
-            sent = {"method": method, "path": path, "query": query, "body": body, "content_type": content_type}
-            self.requests.append(sent)
-        return await super().request(method, path, query=query, body=body, content_type=content_type, timeout=timeout)
+            sent = {name: sending.get(name, default) for name, default in _DEFAULTS.items()}
+            self.requests.append({"method": method, "path": path, **sent})
+        return await super().request(method, path, **sending)
 
 
 async def record(scene: Scene, path: Path) -> None:

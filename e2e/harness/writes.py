@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any, Literal
@@ -11,7 +11,7 @@ from typing import Any, Literal
 from e2e.api import NotReached
 from e2e.proxy import request_info
 
-from trainwright_operator.client import JSON, Client, Json
+from trainwright_operator.client import Client, Json
 from trainwright_operator.connection import Connection
 
 
@@ -71,25 +71,14 @@ class MortalClient(Client):
         super().__init__(connection, **options)
         self._writes = writes
 
-    async def request(
-        self,
-        method: str,
-        path: str,
-        *,
-        query: Mapping[str, str] | None = None,
-        body: Any = None,
-        content_type: str = JSON,
-        timeout: float | None = None,
-    ) -> Json:
+    async def request(self, method: str, path: str, **sending: Any) -> Json:
         if self._writes.dead:
             self._writes.die()
         kill = self._writes.begin(method, path)
         if kill is not None and kill.when == "before":
             self._writes.die()
         try:
-            return await super().request(
-                method, path, query=query, body=body, content_type=content_type, timeout=timeout
-            )
+            return await super().request(method, path, **sending)
         finally:
             if kill is not None:
                 self._writes.die()
