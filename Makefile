@@ -9,9 +9,15 @@ unexport PYTHONDONTWRITEBYTECODE
 UV := $(shell command -v uv || echo "python3 -m uv")
 RUN := $(UV) run --no-sync
 STAMP := .venv/.synced
+BUILDER ?= $(shell docker version >/dev/null 2>&1 && echo docker || echo buildah)
+TAG ?= $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
+REGISTRY ?=
+IMAGE = $(if $(REGISTRY),$(REGISTRY:/=)/)$(1):$(TAG)
 CHROMIUM := /usr/bin/chromium
+CORE := $(addprefix e2e/whole/,test_node.py test_images.py test_mistake.py test_gpu_shapes.py \
+	'test_same_everywhere.py::test_an_example_learns_and_predicts_the_same_wherever_it_runs[s3]' disasters/test_worker_is_killed.py)
 
-.PHONY: help setup demo test test-all lint format generate bench bench-all bench-operator browser operator control-plane kubernetes clean
+.PHONY: help setup demo test test-all lint format generate bench bench-all bench-operator bench-whole browser operator control-plane kubernetes s3 cluster cluster-down e2e e2e-all images push clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -26,26 +32,28 @@ $(STAMP): pyproject.toml uv.lock
 demo: setup ## train the flights example on 336,776 real flights and show how good it is
 	$(RUN) python examples/flights/demo.py
 
-test: setup browser kubernetes ## lint, stale generated files, and every test but the slow ones
+test: setup browser kubernetes s3 ## lint, stale generated files, and every test but the slow ones
 	@$(MAKE) --no-print-directory lint
 	$(RUN) python -m trainwright_api.generate --check
+	$(RUN) python -m helm.generate --check
 	$(RUN) pytest -n auto -m "not slow"
 
-test-all: setup browser kubernetes ## every test, the slow ones too; run before an issue is called resolved
+test-all: setup browser kubernetes s3 ## every test, the slow ones too; run before an issue is called resolved
 	$(RUN) pytest -n auto
 
 lint: setup ## ruff, mypy --strict, import-linter
 	$(RUN) ruff check .
 	$(RUN) ruff format --check .
-	$(RUN) mypy crds operator trainer_image bench e2e
+	$(RUN) mypy crds operator trainer_image helm bench e2e
 	$(RUN) lint-imports
 
 format: setup ## rewrite the code in the house's format
 	$(RUN) ruff check --fix .
 	$(RUN) ruff format .
 
-generate: setup ## write the CRD and docs/reference.md from the models
+generate: setup kubernetes ## write the CRD, docs/reference.md, and what is made of the chart
 	$(RUN) python -m trainwright_api.generate
+	$(RUN) python -m helm.generate
 
 bench: setup ## time ours against the hand-written floor, side by side; refreshes bench/results.json
 	$(RUN) python -m bench
@@ -56,6 +64,9 @@ bench-all: setup ## the same, with 10 M rows in the scaling table
 bench-operator: setup kubernetes ## time the operator on the control plane: 1,000 jobs against a floor, 10,000 at a restart
 	$(RUN) python -m bench.cluster
 
+bench-whole: setup ## time kubectl apply to the first step on the whole cluster, beside a bare RayJob; it needs root
+	$(RUN) python -m bench.whole
+
 operator: setup ## the operator and its webhook beside the API server that $KUBECONFIG names, until Ctrl-C
 	@test -n "$${KUBECONFIG:-}" || { echo "KUBECONFIG names no cluster: start one by 'make control-plane'"; exit 1; }
 	kubectl apply -f crds/trainwright.dev_trainingjobs.yaml --server-side
@@ -65,13 +76,39 @@ operator: setup ## the operator and its webhook beside the API server that $KUBE
 control-plane: setup ## a Kubernetes API server with our definitions, until Ctrl-C; it prints how to use it
 	@$(RUN) python -m e2e.cluster
 
-kubernetes: setup ## build the programs of the tests' control plane, where that was not done yet
+kubernetes: setup ## build the programs of the tests' control plane, and helm, where that was not done yet
 	@$(RUN) python -m e2e.cluster --build
+
+s3: setup ## build the S3 server of the tests, where that was not done yet
+	@$(RUN) python -m e2e.cluster.object_store
+
+cluster: setup ## a whole Kubernetes with KubeRay, S3 and our images on this machine, in the background; it needs root
+	@$(RUN) python -m e2e.cluster.node up
+
+cluster-down: setup ## end that cluster and remove all that it made, but not the images
+	@$(RUN) python -m e2e.cluster.node down
+
+e2e: setup ## our chart, operator and trainer on that cluster, or on the one of KUBECONFIG and IMAGES: the core
+	$(RUN) pytest $(CORE)
+
+e2e-all: setup ## that and all the rest: every disaster, installs, the audit log, and that a cluster leaves nothing; needs root
+	@$(MAKE) --no-print-directory cluster-down
+	$(RUN) pytest e2e/machine
+	$(RUN) pytest e2e/whole
 
 browser: ## install the browser that the report's test looks through (Debian's chromium)
 	@test -x $(CHROMIUM) || { \
 	  root=""; test "$$(id -u)" = 0 || root=sudo; \
 	  $$root apt-get update -qq && $$root apt-get install -y -qq chromium >/dev/null; }
+
+images: ## build both images with docker or buildah: make images [push] [REGISTRY=registry.example.com/ml] [TAG=1]
+	BUILDAH_LAYERS=true $(BUILDER) build -f Dockerfile.operator -t $(call IMAGE,trainwright-operator) .
+	BUILDAH_LAYERS=true $(BUILDER) build -f Dockerfile.gpu -t $(call IMAGE,trainwright) .
+
+push: ## push both images to REGISTRY: make push REGISTRY=registry.example.com/ml
+	@test -n "$(REGISTRY)" || { echo "say where to: make push REGISTRY=registry.example.com/ml"; exit 1; }
+	$(BUILDER) push $(call IMAGE,trainwright-operator)
+	$(BUILDER) push $(call IMAGE,trainwright)
 
 clean: ## remove what the targets made
 	rm -rf .venv build out .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import operator
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypedDict
@@ -24,12 +24,23 @@ class Result(TypedDict):
     holds: bool | None
 
 
+def table(found: Mapping[str, Result]) -> str:
+    """All results as a table of Markdown."""
+    words = {None: "", True: "yes", False: "**no**"}
+    rows = [
+        f"| {name} | {one['value']:,} {one['unit']} | {one['goal'] or ''} | {words[one['holds']]} |"
+        for name, one in found.items()
+    ]
+    return "\n".join(["| what | measured | goal | holds |", "|---|---:|---|---|", *rows])
+
+
 @dataclass(frozen=True)
 class Book:
     """Where results are kept: a file, and the table after this line of the README."""
 
     file: Path
     begin: str
+    written: Callable[[Mapping[str, Result]], str] = table
 
 
 TRAINER = Book(HERE / "results.json", "<!-- results: make bench writes this table -->")
@@ -72,23 +83,13 @@ def record(found: Mapping[str, Result], book: Book = TRAINER, readme: Path = REA
     known: dict[str, Result] = json.loads(book.file.read_text()) if book.file.exists() else {}
     known.update(found)
     book.file.write_text(json.dumps(known, indent=2, ensure_ascii=False) + "\n")
-    readme.write_text(with_table(readme.read_text(), known, book.begin))
+    readme.write_text(with_table(readme.read_text(), known, book))
 
 
-def with_table(text: str, found: Mapping[str, Result], begin: str = TRAINER.begin) -> str:
+def with_table(text: str, found: Mapping[str, Result], book: Book = TRAINER) -> str:
     """The README's text with a new table between its markers. Raises ValueError where a marker is missing."""
-    before, _, rest = text.partition(begin)
+    before, _, rest = text.partition(book.begin)
     _, marker, after = rest.partition(END)
     if not marker:
-        raise ValueError(f"the markers {begin!r} and {END!r} are missing")
-    return "".join([before, begin, "\n\n", table(found), "\n\n", END, after])
-
-
-def table(found: Mapping[str, Result]) -> str:
-    """All results as a table of Markdown."""
-    words = {None: "", True: "yes", False: "**no**"}
-    rows = [
-        f"| {name} | {one['value']:,} {one['unit']} | {one['goal'] or ''} | {words[one['holds']]} |"
-        for name, one in found.items()
-    ]
-    return "\n".join(["| what | measured | goal | holds |", "|---|---:|---|---|", *rows])
+        raise ValueError(f"the markers {book.begin!r} and {END!r} are missing")
+    return "".join([before, book.begin, "\n\n", book.written(found), "\n\n", END, after])

@@ -6,14 +6,17 @@ import copy
 import json
 import os
 import random
+import secrets
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+from e2e.cluster.errors import ClusterError
+from e2e.cluster.object_store import ObjectStore
 
 # Read when torch is first imported, which no conftest above a test does before this line.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -126,3 +129,26 @@ class Workplace:
 @pytest.fixture
 def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Workplace:
     return Workplace(tmp_path, monkeypatch, capsys)
+
+
+@pytest.fixture(scope="session")
+def object_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ObjectStore]:
+    """The S3 server of this worker's tests, which keep apart by buckets."""
+    try:
+        with ObjectStore(tmp_path_factory.mktemp("s3")) as store:
+            yield store
+    except ClusterError as problem:
+        pytest.fail(str(problem), pytrace=False)
+
+
+@pytest.fixture
+def bucket(object_store: ObjectStore, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The URI of a fresh bucket on a server that the environment leads to."""
+    for name, value in object_store.environment.items():
+        monkeypatch.setenv(name, value)
+    from trainwright_trainer.s3.access import from_environment
+    from trainwright_trainer.s3.client import client_of
+
+    name = f"bucket-{secrets.token_hex(6)}"
+    client_of(from_environment()).create_bucket(Bucket=name)
+    return f"s3://{name}"

@@ -6,15 +6,12 @@ python -m bench.cluster [--only starting|finishing|restart|refusal] [--jobs N] [
 from __future__ import annotations
 
 import argparse
-import asyncio
-from collections.abc import Callable, Coroutine
-from typing import Any
 
+from bench import command
 from bench.cluster import finishing, refusal, restart, starting
-from bench.results import OPERATOR, Result, record
+from bench.results import OPERATOR
 
-Run = Callable[[argparse.Namespace], Coroutine[Any, Any, dict[str, Result]]]
-BENCHMARKS: dict[str, Run] = {
+BENCHMARKS: dict[str, command.Run] = {
     "starting": lambda given: starting.run(given.jobs, given.rounds),
     "finishing": lambda given: finishing.run(given.done),
     "restart": lambda given: restart.run(given.finished, given.idle),
@@ -23,23 +20,18 @@ BENCHMARKS: dict[str, Run] = {
 
 
 def parser() -> argparse.ArgumentParser:
-    made = argparse.ArgumentParser(prog="python -m bench.cluster", description="The operator on a control plane.")
-    made.add_argument("--only", choices=list(BENCHMARKS), help="one of the benchmarks")
+    made = command.parser("bench.cluster", "The operator on a control plane.", BENCHMARKS)
     made.add_argument("--jobs", type=int, default=1_000, help="jobs that are started, by the floor and by ours")
     made.add_argument("--rounds", type=int, default=3, help="how often the floor and ours take turns")
     made.add_argument("--done", type=int, default=200, help="jobs that run to their end")
     made.add_argument("--finished", type=int, default=10_000, help="finished jobs at a restart")
     made.add_argument("--idle", type=float, default=restart.IDLE_SECONDS, help="seconds in which nothing happens")
     made.add_argument("--times", type=int, default=refusal.TIMES, help="refusals of each kind")
-    made.add_argument("--dry", action="store_true", help="write nothing down")
     return made
 
 
 def main() -> None:
-    given = parser().parse_args()
-    for name, run in BENCHMARKS.items():
-        if given.only in (None, name):
-            record(asyncio.run(run(given)), OPERATOR, dry=given.dry)
+    command.run(BENCHMARKS, parser().parse_args(), OPERATOR)
 
 
 if __name__ == "__main__":

@@ -35,9 +35,11 @@ async def main(requests: Sequence[str]) -> None:
         async for page in client.list(TRAINING_JOBS):
             version = page.resource_version
         print(READY, flush=True)
-        async for event in client.watch(TRAINING_JOBS, resource_version=version, timeout=3600):
-            if event["type"] == "ADDED":
-                jobs.put_nowait(event["object"]["metadata"])
+        while True:  # the API server ends a watch that is not read fast enough
+            async for event in client.watch(TRAINING_JOBS, resource_version=version, timeout=3600):
+                version = event["object"]["metadata"]["resourceVersion"]
+                if event["type"] == "ADDED":
+                    jobs.put_nowait(event["object"]["metadata"])
 
 
 async def work(client: Client, requests: Sequence[str], jobs: asyncio.Queue[Metadata]) -> None:

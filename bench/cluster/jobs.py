@@ -12,7 +12,7 @@ from e2e.harness.jobs import training_job
 
 from bench.cluster.scene import NAMESPACE, Scene
 
-PATIENCE = 1800.0
+PATIENCE = 300.0
 
 
 def names(prefix: str, count: int) -> Sequence[str]:

@@ -28,6 +28,11 @@ class Acts:
     sections: tuple[str, ...]
     strategies: tuple[str, ...]
 
+    @property
+    def sizes_workers(self) -> bool:
+        """Whether workers and their GPUs come from `backend.trainer`."""
+        return "trainer" in self.sections
+
 
 BACKENDS: Mapping[str, Acts] = MappingProxyType(
     {

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from trainwright_api.messages import ProgressMessage, Score
+from trainwright_api.phases import PREPROCESS
 
 
 def summary(progress: ProgressMessage) -> str | None:
-    """Percent done and time left, as in "41% 3m left"."""
+    """Percent done and time left, as in "41% 3m left"; of preprocessing it says so."""
+    words = _part_done(progress)
+    if progress.phase == PREPROCESS:
+        return f"{PREPROCESS} {words}".rstrip()
+    return words or None
+
+
+def _part_done(progress: ProgressMessage) -> str:
     if progress.fraction is None:
-        return None
+        return ""
     percent = f"{int(progress.fraction * 100)}%"
     left = time_left(progress)
     return f"{percent} {left} left" if left and progress.fraction < 1 else percent

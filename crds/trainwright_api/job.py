@@ -102,7 +102,7 @@ class TrainingJobSpec(KubernetesSection):
         "nvidia.com/gpu", description="The resource that a GPU is asked for by; MIG profiles too."
     )
     workers_per_pod: WorkersPerPod = Field(
-        1, description="Workers in one pod. auto: as many as the largest node's GPUs allow."
+        1, description="Workers in one pod. auto: as many as share the pods evenly and fit the largest node's GPUs."
     )
     suspend: bool = Field(False, description="Stop with a checkpoint, and start nothing.", json_schema_extra=STORED)
     backoff_limit: Annotated[int, Field(ge=0, le=10_000)] = Field(

@@ -11,7 +11,7 @@ from pydantic import Field, ValidationError
 
 from trainwright_api.redaction import redacted_text
 from trainwright_api.section import KubernetesSection
-from trainwright_api.status import Count, Line, Location, Numbers, OutcomeClass, Word
+from trainwright_api.status import Count, Line, Location, Numbers, OutcomeClass, Ranks, Seconds, Word
 
 LOG_BYTES = 4096
 LINE_LETTERS = 1024
@@ -19,8 +19,6 @@ TERMINATION_BYTES = 4096
 """Kubernetes cuts a termination message there."""
 BODY_BYTES = 256 * 1024
 """A longer report is refused."""
-
-Seconds = Annotated[float, Field(ge=0, le=1e10)]
 
 
 class Score(KubernetesSection):
@@ -52,6 +50,8 @@ class ProgressMessage(KubernetesSection):
     metrics: Numbers | None = Field(None, description="The newest metrics, by split, output and name.")
     validation_metric: Score | None = Field(None, description="The metric that decides which epoch is best.")
     last_checkpoint: Word | None = Field(None, description="The newest checkpoint that is complete.")
+    ranks: Ranks | None = Field(None, description="The ranks whose own part of a step takes longest; eight at most.")
+    straggler: Word | None = Field(None, description="One line that names the rank which holds the others up.")
     start_position: Count | None = Field(
         None, description="The row that the attempt started from, counted over all epochs."
     )
@@ -62,6 +62,7 @@ class OutcomeMessage(KubernetesSection):
     """How an attempt ended."""
 
     attempt: Count = Field(description="The attempt that ended.")
+    phase: Word | None = Field(None, description="Which phase of it: the task, or preprocess before it.")
     outcome: OutcomeClass = Field(alias="class", description="How it ended.")
     line: Line = Field("", description="One line for people.")
     log_tail: Annotated[str, Field(max_length=LOG_BYTES)] | None = Field(None, description="The last log lines.")
@@ -96,7 +97,7 @@ def termination_message(outcome: OutcomeMessage) -> str:
         short = outcome.model_copy(update={"log_tail": last_bytes(outcome.log_tail or "", keep) or None})
         if len(encoded(short).encode()) <= TERMINATION_BYTES:
             return encoded(short)
-    bare = OutcomeMessage(attempt=outcome.attempt, outcome=outcome.outcome, line=outcome.line[:256])
+    bare = outcome.model_copy(update={"line": outcome.line[:256], "log_tail": None, "model": None, "test_scores": None})
     return encoded(bare)
 
 

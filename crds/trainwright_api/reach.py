@@ -11,6 +11,8 @@ from trainwright_api.job import TrainingJobSpec
 from trainwright_api.kubernetes import VolumeMount
 from trainwright_api.problems import Problem
 
+_SHARED_VOLUMES = frozenset({"persistentVolumeClaim", "nfs", "csi", "azureFile", "cephfs", "glusterfs"})
+"""What hostPath holds is a node's own, as far as anybody can tell; other kinds of volumes are a pod's."""
 _VOLUME = "a path on a volume (podTemplate.volumeMounts)"
 
 
@@ -24,6 +26,18 @@ def reach_problems(spec: TrainingJobSpec) -> Iterator[Problem]:
     if spec.output is None:
         yield Problem("output", f"missing: pods need a URI, as in s3://bucket/runs, or {_VOLUME}")
     yield from _place(spec, "output", spec.output, written=True)
+
+
+def is_shared(location: str, spec: TrainingJobSpec) -> bool:
+    """Whether all pods of a job find the same there: at a URI, or on a volume that is no pod's or node's own."""
+    if _is_uri(location):
+        return True
+    mount = _mount_of(location.removeprefix("file://"), spec)
+    if mount is None or mount.sub_path_expr is not None:
+        return False
+    volumes = (spec.pod_template.volumes if spec.pod_template else None) or []
+    sources = {source for volume in volumes if volume.name == mount.name for source in volume.model_extra or ()}
+    return bool(sources & _SHARED_VOLUMES)
 
 
 def lies_under(path: str, folder: str) -> bool:

@@ -11,6 +11,8 @@ from trainwright_api.marks import KeyedBy, Keys
 from trainwright_api.section import KubernetesSection
 
 Phase = Literal["Invalid", "Pending", "Queued", "Starting", "Running", "Stopping", "Suspended", "Complete", "Failed"]
+ENDS: tuple[Phase, ...] = ("Failed", "Complete")
+"""The conditions that end a job for good, and the phases of the same names. Where a hand has set both, the first."""
 OutcomeClass = Literal["done", "mistake", "environment", "crash", "stopped", "infrastructure", "preempted"]
 
 Count = Annotated[int, Field(ge=0, le=2**53)]
@@ -20,6 +22,7 @@ LogTail = Annotated[str, Field(max_length=4096)]
 Location = Annotated[str, Field(max_length=4096)]
 Digest = Annotated[str, Field(max_length=64)]
 Time = Annotated[str, Field(max_length=64), marks.Time()]
+Seconds = Annotated[float, Field(ge=0, le=1e10)]
 Numbers = Annotated[dict[Annotated[str, Field(max_length=256)], float], Field(max_length=256), Keys()]
 
 
@@ -52,10 +55,29 @@ class Attempt(KubernetesSection):
     position: Count | None = Field(None, description="The row that it started from, counted over all epochs.")
 
 
+class RankProgress(KubernetesSection):
+    """What one process of the training measured of itself in the newest round. Times are seconds a step, on average."""
+
+    rank: Count = Field(description="Its number, from 0.")
+    host: Word = Field(description="Its pod.")
+    step_seconds: Seconds = Field(description="All of a step, waiting for other ranks included.")
+    own_seconds: Seconds = Field(description="Its own part of that: until its gradients are computed.")
+    loader_seconds: Seconds = Field(description="Of its own part, waiting for the loader.")
+    memory_bytes: Count = Field(description="The most memory that it has held.")
+    gpu_memory_bytes: Count | None = Field(None, description="The most memory of its GPU that it held in the round.")
+    gpu_use: Annotated[float, Field(ge=0, le=1)] | None = Field(
+        None, description="The part of the time that its GPU was busy, 0 to 1, where the driver tells it."
+    )
+
+
+Ranks = Annotated[list[RankProgress], Field(max_length=8)]
+
+
 class Progress(KubernetesSection):
     """How far the training is. Written by pods through the operator, at most once in 15 seconds."""
 
     attempt: Count | None = Field(None, description="The attempt that reports.")
+    phase: Word | None = Field(None, description="What its child does: the task, or preprocess before it.")
     start_position: Count | None = Field(
         None, description="The row that the attempt started from, counted over all epochs."
     )
@@ -68,6 +90,8 @@ class Progress(KubernetesSection):
     rows_per_second: Annotated[float, Field(ge=0)] | None = Field(None, description="Training rows per second.")
     metrics: Numbers | None = Field(None, description="The newest metrics, by split, output and name.")
     last_checkpoint: Word | None = Field(None, description="The newest checkpoint that is complete.")
+    ranks: Ranks | None = Field(None, description="The ranks whose own part of a step takes longest; eight at most.")
+    straggler: Word | None = Field(None, description="One line that names the rank which holds the others up.")
     update_time: Time | None = Field(None, description="When this was reported.")
 
 
@@ -75,12 +99,23 @@ class PostedOutcome(KubernetesSection):
     """How an attempt ended, as its own process posted it."""
 
     attempt: Count = Field(description="The attempt that ended.")
+    phase: Word | None = Field(None, description="Which phase of it: the task, or preprocess before it.")
     outcome: OutcomeClass = Field(description="How it ended.")
     message: Line | None = Field(None, description="One line for people.")
     log_tail: LogTail | None = Field(None, description="The last log lines.")
     model: Location | None = Field(None, description="The trained model's folder.")
     test_scores: Numbers | None = Field(None, description="The scores on the test split.")
     post_time: Time | None = Field(None, description="When this was posted.")
+
+
+class Preprocessed(KubernetesSection):
+    """The phase before training, which needs no GPU, once it is done. No later attempt repeats it."""
+
+    attempt: Count = Field(description="The attempt that did it.")
+    child: Word | None = Field(None, description="The Job that did it.")
+    start_time: Time | None = Field(None, description="When its pod ran.")
+    completion_time: Time | None = Field(None, description="When it ended.")
+    message: Line | None = Field(None, description="One line for people.")
 
 
 class Resolved(KubernetesSection):
@@ -123,6 +158,7 @@ class TrainingJobStatus(KubernetesSection):
     active_seconds: Count | None = Field(None, description="Seconds that attempts which ended have run.")
     outcome: PostedOutcome | None = Field(None, description="The newest outcome that a pod has posted.")
     progress: Progress | None = Field(None, description="How far the training is.")
+    preprocessed: Preprocessed | None = Field(None, description="The phase before training, once it is done.")
     resolved: Resolved | None = Field(None, description="What was derived at the start.")
     output: Location | None = Field(None, description="The run folder.")
     model: Location | None = Field(None, description="The trained model's folder.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import secrets
 from collections.abc import AsyncIterator, Mapping
@@ -18,6 +19,7 @@ from e2e.api.resource import NAMESPACES, Manifest, Resource
 MERGE = "application/merge-patch+json"
 APPLY = "application/apply-patch+yaml"
 LARGEST_EVENT = 2**23
+LARGE_BODY = 2**20
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,7 @@ class Api:
         self, method: str, path: str, body: Any = None, *, seconds: float = 30.0, content_type: str = "", **query: str
     ) -> Manifest:
         headers = {"Content-Type": content_type or "application/json"}
-        data = None if body is None else json.dumps(body)
+        data = None if body is None else _sent(json.dumps(body).encode())
         limit = aiohttp.ClientTimeout(total=seconds)
         async with self.session.request(
             method, path, data=data, params=query, headers=headers, timeout=limit
@@ -154,6 +156,11 @@ class Api:
         name = f"{prefix}-{secrets.token_hex(4)}"
         await self.create(NAMESPACES, {"metadata": {"name": name, "labels": dict(labels or {})}})
         return name
+
+
+def _sent(body: bytes) -> bytes | io.BytesIO:
+    """aiohttp takes a large body only as a stream, and only once."""
+    return body if len(body) < LARGE_BODY else io.BytesIO(body)
 
 
 def _change(event: Mapping[str, Any]) -> Change:

@@ -11,9 +11,10 @@ import time
 from pathlib import Path
 from types import FrameType
 
-from e2e.cluster import binaries
+from e2e.cluster import argocd, binaries
 from e2e.cluster.control_plane import ControlPlane
 from e2e.cluster.errors import ClusterError
+from e2e.cluster.node import programs
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
@@ -24,7 +25,11 @@ def main() -> int:
         signal.signal(number, _stop)
     try:
         binaries.programs()
-        if not wanted.build:
+        binaries.kubectl()
+        if wanted.build:
+            programs.helm().folder()
+            argocd.LUA.folder()
+        else:
             _serve(wanted.ready_file, wanted.as_long_as)
     except ClusterError as problem:
         print(problem, file=sys.stderr)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import http.client
 import json
 import ssl
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from e2e.cluster import audit, kubeconfig
+from e2e.cluster import audit, binaries, kubeconfig
 from e2e.cluster.certificates import Authority, Certificate
 from e2e.cluster.kubectl import Kubectl
 from e2e.cluster.port import LOOPBACK, Port
@@ -17,27 +18,44 @@ from e2e.cluster.process import Process, wait_until
 ISSUER = "https://kubernetes.default.svc"
 # As many requests at once as a bench sends: the server's own limits (400 and 200) would be what is measured.
 REQUESTS_AT_ONCE = {"max-requests-inflight": "3000", "max-mutating-requests-inflight": "1500"}
+SERVICES = "10.96.0.0/16"
+FIRST_SERVICE = "10.96.0.1"
+
+
+@dataclass(frozen=True)
+class Reach:
+    """Where a server listens; port 0 is any free one."""
+
+    address: str = LOOPBACK
+    port: int = 0
+    nodes: bool = False
+
+    def names(self) -> Sequence[str]:
+        return ["DNS:localhost", "DNS:kubernetes.default.svc", f"IP:{FIRST_SERVICE}", f"IP:{self.address}"]
+
+
+ALONE = Reach()
 
 
 class ApiServer:
     """The server on a port that stays the same over restarts, with all it needs in one folder."""
 
-    def __init__(self, programs: Path, folder: Path, etcd: str) -> None:
-        self._programs, self._folder, self._etcd, self._port = programs, folder, etcd, Port()
+    def __init__(self, programs: Path, folder: Path, etcd: str, reach: Reach = ALONE) -> None:
+        self._programs, self._folder, self._etcd, self._reach = programs, folder, etcd, reach
+        self._port = Port(reach.address, reach.port)
         self.authority = Authority.new(folder / "certificates")
-        hosts = ["DNS:localhost", "DNS:kubernetes.default.svc", f"IP:{LOOPBACK}"]
-        self._serving = self.authority.server("kube-apiserver", hosts)
+        self._serving = self.authority.server("kube-apiserver", reach.names())
         self.tokens = self.authority.key_pair("service-accounts")
         self.admin = self.authority.user("admin", ["system:masters"])
         self.audit_log = folder / audit.LOG
         (folder / "audit-policy.yaml").write_text(json.dumps(audit.POLICY))
         self.kubeconfig = kubeconfig.make(folder / "kubeconfig", self.url, self.authority.own.certificate, self.admin)
-        self.kubectl = Kubectl(programs / "kubectl", self.kubeconfig, folder / "kubectl")
+        self.kubectl = Kubectl(binaries.kubectl(), self.kubeconfig, folder / "kubectl")
         self._process: Process | None = None
 
     @property
     def url(self) -> str:
-        return f"https://{LOOPBACK}:{self._port.number}"
+        return f"https://{self._reach.address}:{self._port.number}"
 
     def start(self) -> None:
         """Starts the server, where it does not run, and waits until it serves."""
@@ -61,12 +79,12 @@ class ApiServer:
     def _flags(self) -> Mapping[str, str]:
         return {
             "etcd-servers": self._etcd,
-            "bind-address": LOOPBACK,
+            "bind-address": self._reach.address,
             "secure-port": str(self._port.number),
             "permit-port-sharing": "true",
-            "advertise-address": LOOPBACK,
+            "advertise-address": self._reach.address,
             "endpoint-reconciler-type": "none",
-            "service-cluster-ip-range": "10.96.0.0/16",
+            "service-cluster-ip-range": SERVICES,
             "client-ca-file": str(self.authority.own.certificate),
             "tls-cert-file": str(self._serving.certificate),
             "tls-private-key-file": str(self._serving.key),
@@ -80,6 +98,21 @@ class ApiServer:
             # Else it waits for as long as anybody watches.
             "shutdown-watch-termination-grace-period": "1s",
             **REQUESTS_AT_ONCE,
+            **self._nodes(),
+        }
+
+    def _nodes(self) -> Mapping[str, str]:
+        """Where there are nodes: pods reach us as the service `kubernetes`, and we ask kubelets for logs."""
+        if not self._reach.nodes:
+            return {}
+        user = self.authority.user("kube-apiserver", ["system:masters"])
+        return {
+            "endpoint-reconciler-type": "lease",
+            "kubelet-preferred-address-types": "InternalIP",
+            "kubelet-client-certificate": str(user.certificate),
+            "kubelet-client-key": str(user.key),
+            # Tests read every version of what was stored while a job lived, which may take longer than the default, 5m.
+            "etcd-compaction-interval": "1h",
         }
 
     def _is_ready(self) -> bool:

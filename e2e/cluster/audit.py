@@ -38,6 +38,8 @@ class AuditEvent:
     code: int
     decision: str
     """`allow` or `forbid`, as the authorizer said."""
+    enforced: str
+    """The Pod Security Standard that what was made has passed, as in restricted:latest."""
 
 
 def read(log: Path) -> Iterator[AuditEvent]:
@@ -52,6 +54,7 @@ def read(log: Path) -> Iterator[AuditEvent]:
 
 def _event(logged: Mapping[str, Any]) -> AuditEvent:
     target: Mapping[str, str] = logged.get("objectRef", {})
+    annotations: Mapping[str, str] = logged.get("annotations", {})
     return AuditEvent(
         stage=logged["stage"],
         time=logged["stageTimestamp"],
@@ -66,5 +69,6 @@ def _event(logged: Mapping[str, Any]) -> AuditEvent:
         namespace=target.get("namespace", ""),
         name=target.get("name", ""),
         code=logged.get("responseStatus", {}).get("code", 0),
-        decision=logged.get("annotations", {}).get("authorization.k8s.io/decision", ""),
+        decision=annotations.get("authorization.k8s.io/decision", ""),
+        enforced=annotations.get("pod-security.kubernetes.io/enforce-policy", ""),
     )

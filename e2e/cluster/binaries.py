@@ -1,21 +1,16 @@
-"""The Kubernetes programs: built from source once into a cache folder, and again only when a pin changes."""
+"""The programs of the control plane, and the pins of Kubernetes and KubeRay."""
 
 from __future__ import annotations
 
-import hashlib
-import os
-import shutil
-import sys
-import tempfile
-import time
 from pathlib import Path
 
-from e2e.cluster import golang, locks
+from e2e.cluster import golang
+from e2e.cluster.program import Program
 
 KUBERNETES = Path(__file__).parent / "kubernetes"
 KUBERAY = Path(__file__).parent / "kuberay"
-PROGRAM = "kubernetes"
-NAMES = ("etcd", "kube-apiserver", "kube-controller-manager", "kubectl")
+KUBERAY_MODULE = "github.com/ray-project/kuberay/ray-operator"
+NAMES = ("etcd", "kube-apiserver", "kube-controller-manager")
 
 
 def kubernetes_version() -> str:
@@ -25,43 +20,21 @@ def kubernetes_version() -> str:
 
 def kuberay_folder() -> Path:
     """The source of the pinned KubeRay operator, its CRDs under `config/crd/bases`."""
-    return golang.module_folder(KUBERAY, "github.com/ray-project/kuberay/ray-operator")
+    return golang.module_folder(KUBERAY, KUBERAY_MODULE)
 
 
 def programs() -> Path:
-    """The folder that holds the programs by their names. The first process that asks builds; others wait for it."""
-    cache = cache_folder() / "kubernetes"
-    built = cache / _digest()
-    with locks.locked(cache / "lock"):
-        if not built.is_dir():
-            _build(built)
-    return built
+    """The folder that holds the control plane's programs by their names."""
+    return kubernetes(".", "kubernetes", NAMES).folder()
 
 
-def cache_folder() -> Path:
-    return Path(os.environ.get("TRAINWRIGHT_CACHE") or Path.home() / ".cache" / "trainwright").absolute()
+def kubectl() -> Path:
+    return kubernetes("./kubectl", "kubectl").path()
 
 
-def _digest() -> str:
-    """One name for all that the program depends on."""
-    digest = hashlib.sha256(f"{golang.version(KUBERNETES)} {_flags()} {NAMES}".encode())
-    for name in ("go.mod", "go.sum", "main.go"):
-        digest.update((KUBERNETES / name).read_bytes())
-    return digest.hexdigest()[:16]
-
-
-def _build(built: Path) -> None:
-    version, started = kubernetes_version(), time.monotonic()
-    _say(f"building Kubernetes {version} from source into {built}; on two cores this takes some minutes, once")
-    folder = Path(tempfile.mkdtemp(prefix=".building-", dir=built.parent))
-    try:
-        golang.go(KUBERNETES, "build", "-trimpath", "-buildvcs=false", _flags(), "-o", str(folder / PROGRAM), ".")
-        for name in NAMES:
-            (folder / name).symlink_to(PROGRAM)
-        folder.rename(built)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-    _say(f"built Kubernetes {version} in {time.monotonic() - started:.0f} s")
+def kubernetes(package: str, name: str, names: tuple[str, ...] = ()) -> Program:
+    """A program that is some of Kubernetes' own, each by the name it is called by."""
+    return Program(f"Kubernetes {kubernetes_version()}", KUBERNETES, (name, *names), package, _flags())
 
 
 def _flags() -> str:
@@ -72,7 +45,3 @@ def _flags() -> str:
     packages = ("k8s.io/component-base/version", "k8s.io/client-go/pkg/version")
     stamped = [f"-X {package}.{name}={value}" for package in packages for name, value in stamps.items()]
     return f"-ldflags=-s -w {' '.join(stamped)}"
-
-
-def _say(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)

@@ -12,6 +12,8 @@ from typing import Self
 from e2e.cluster.errors import ClusterError
 
 DAYS = 30
+# Python 3.13 trusts no authority that does not say what its key is for.
+AUTHORITY = ("basicConstraints=critical,CA:TRUE", "keyUsage=critical,keyCertSign,cRLSign")
 # Without a file of its own, openssl adds what the machine's own configuration says.
 CONFIG = "[req]\ndistinguished_name=name\n[name]\n"
 
@@ -36,7 +38,7 @@ class Authority:
         folder.mkdir()
         (folder / "openssl.cnf").write_text(CONFIG)
         authority = cls(folder)
-        authority._make("ca", "/CN=trainwright-tests", ["basicConstraints=critical,CA:TRUE"], signed=False)
+        authority._make("ca", "/CN=trainwright-tests", AUTHORITY, signed=False)
         return authority
 
     def server(self, name: str, hosts: Sequence[str]) -> Certificate:

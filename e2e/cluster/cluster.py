@@ -37,7 +37,7 @@ class Cluster:
     @classmethod
     def in_folder(cls, folder: Path) -> Self:
         """A control plane of our own that another process started."""
-        kubectl = Kubectl(binaries.programs() / "kubectl", folder / "kubeconfig", folder / "kubectl")
+        kubectl = Kubectl(binaries.kubectl(), folder / "kubeconfig", folder / "kubectl")
         return cls(_server(kubectl), kubectl, folder, is_ours=True)
 
     @classmethod
@@ -45,7 +45,7 @@ class Cluster:
         """The cluster that KUBECONFIG names, with our and KubeRay's definitions; None where it names none."""
         if not os.environ.get("KUBECONFIG"):
             return None
-        program = shutil.which("kubectl") or binaries.programs() / "kubectl"
+        program = shutil.which("kubectl") or binaries.kubectl()
         kubectl = Kubectl(Path(program), Path(os.environ["KUBECONFIG"]), folder / "kubectl")
         crds.install(kubectl, crds.files())
         return cls(_server(kubectl), kubectl, folder, is_ours=False)

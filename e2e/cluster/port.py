@@ -7,13 +7,19 @@ import socket
 LOOPBACK = "127.0.0.1"
 
 
+def listens(address: str, port: int) -> bool:
+    """Whether somebody takes connections there."""
+    with socket.socket() as client:
+        return client.connect_ex((address, port)) == 0
+
+
 class Port:
     """Bound but not listened to: nobody else is given it, and a server that shares ports (SO_REUSEPORT) can take it."""
 
-    def __init__(self) -> None:
+    def __init__(self, address: str = LOOPBACK, number: int = 0) -> None:
         self._socket = socket.socket()
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
-        self._socket.bind((LOOPBACK, 0))
+        self._socket.bind((address, number))
         self.number: int = self._socket.getsockname()[1]
 
     def close(self) -> None:

@@ -24,10 +24,16 @@ class Process:
     """A program in a process group of its own, so that Ctrl-C reaches us alone and we end it in order."""
 
     def __init__(
-        self, program: Path, flags: Mapping[str, str], log: Path, environment: Mapping[str, str] | None = None
+        self,
+        program: Path,
+        flags: Mapping[str, str],
+        log: Path,
+        environment: Mapping[str, str] | None = None,
+        words: Sequence[str] = (),
     ) -> None:
+        """`words` come after the flags."""
         self.name, self.log = program.name, log
-        command = [str(program), *(f"--{name}={value}" for name, value in flags.items())]
+        command = [str(program), *(f"--{name}={value}" for name, value in flags.items()), *words]
         self._popen = _STARTER.submit(_start, command, log, {**os.environ, **(environment or {})}).result()
 
     @property

@@ -9,15 +9,16 @@ import hashlib
 import shutil
 from pathlib import Path
 
-from e2e.cluster import binaries, crds, locks
+from e2e.cluster import crds, locks
 from e2e.cluster.api_server import ApiServer
 from e2e.cluster.etcd import Etcd
 from e2e.cluster.folder import Folder
+from e2e.cluster.program import cache_folder
 
 
 def copy(programs: Path, data: Path) -> None:
     """Makes `data` a copy of the store. The newest one alone is kept: definitions change often."""
-    cache = binaries.cache_folder() / "store"
+    cache = cache_folder() / "store"
     made = cache / _digest(programs)
     with locks.locked(cache.with_suffix(".lock")):
         if not made.is_dir():

@@ -12,7 +12,8 @@ from e2e.api import Api, ApiError
 from e2e.api.resource import TRAINING_JOBS
 
 AT_ONCE = 32
-REFUSALS = (400, 422)
+REFUSALS = (400, 413, 422)
+"""413 is for what is larger than the API server reads at all."""
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ from .operators import OperatorProcess, eventually, operator
 
 MANIFESTS = Path(__file__).parents[2] / "operator" / "manifests"
 NAMESPACE = "trainwright"
+PERMISSIONS = ("ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding")
 ACCOUNT = "system:serviceaccount:trainwright:trainwright-operator"
 QUICK = {
     "TRAINWRIGHT_BACKOFF_BASE": "0.05",
@@ -55,7 +56,7 @@ class Installed:
 @contextmanager
 def installed(cluster: Cluster, folder: Path, manifest: str, **settings: str) -> Iterator[Installed]:
     """Its namespaces have to be there."""
-    cluster.kubectl("apply", "-f", str(MANIFESTS / "namespace.yaml"), "-f", str(MANIFESTS / manifest))
+    apply(cluster, *objects("namespace.yaml"), *objects(manifest, *PERMISSIONS))
     account, port = cluster.as_service_account(NAMESPACE, "trainwright-operator"), _free_port()
     told = {"TRAINWRIGHT_SERVER_PORT": str(port), "TRAINWRIGHT_PROGRESS_URL": f"https://localhost:{port}"}
     with operator(account, folder / "operator.log", "one", **{**QUICK, **told, **settings}) as process:
@@ -63,9 +64,15 @@ def installed(cluster: Cluster, folder: Path, manifest: str, **settings: str) ->
         yield Installed(cluster, process, port)
 
 
+def objects(manifest: str, *kinds: str) -> list[dict[str, Any]]:
+    """Those of a manifest, all or of some kinds. As JSON has them: without YAML's anchors."""
+    found = json.loads(json.dumps(list(YAML(typ="safe").load_all((MANIFESTS / manifest).read_text()))))
+    return [one for one in found if not kinds or one["kind"] in kinds]
+
+
 def webhook(port: int) -> Mapping[str, Any]:
     """The manifest for an operator that runs beside the API server, at its port."""
-    found: dict[str, Any] = YAML(typ="safe").load((MANIFESTS / "webhook-local.yaml").read_text())
+    [found] = objects("webhook-local.yaml")
     [entry] = found["webhooks"]
     entry["clientConfig"]["url"] = entry["clientConfig"]["url"].replace(":9443/", f":{port}/")
     return found

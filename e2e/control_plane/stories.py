@@ -91,6 +91,18 @@ async def takes_the_free_gpus(user: User) -> None:
     assert (resolved["workers"], resolved["gpus"]) == (3, 3)
 
 
+async def takes_all_slices(user: User) -> None:
+    """In one pod, with what KubeRay has to be told of them."""
+    await completes(user)
+    job = await user.api.get(TRAINING_JOBS, NAME, user.namespace)
+    assert (job["status"]["resolved"]["workers"], job["status"]["resolved"]["workersPerPod"]) == (SLICES, SLICES)
+    made = await user.api.get(RAY_JOBS, job["status"]["child"], user.namespace)
+    [group] = made["spec"]["rayClusterSpec"]["workerGroupSpecs"]
+    [container] = group["template"]["spec"]["containers"]
+    assert (group["replicas"], group["rayStartParams"]["num-gpus"]) == (1, str(SLICES))
+    assert container["resources"]["limits"] == {SLICE: str(SLICES)}
+
+
 async def takes_what_is_asked_for(user: User) -> None:
     """Where no node is seen: what the job says, and nothing about room."""
     await completes(user)
@@ -107,10 +119,18 @@ async def takes_one_worker_without_gpus(user: User) -> None:
 
 
 RAY = {"type": "ray"}
+SLICE, SLICES = "nvidia.com/mig-1g.5gb.me", 2
+"""A profile that KubeRay does not take for a GPU by its name."""
 WITH_KEYS = {"type": "horovod", "trainer": {"num_workers": 2}, "cache_credentials": {"key": "x"}}
 LOST_CHILD = Lifecycle("a lost child", [Hang(), Succeed()], loses_its_child_to_somebody)
 TAKEN_NAMES = Lifecycle("taken names", [Succeed()], finds_its_names_taken, {"suspend": True})
 FREE_GPUS = Lifecycle("free GPUs", [Succeed()], takes_the_free_gpus, {"backend": RAY})
+SLICED_GPUS = Lifecycle(
+    "slices of a GPU",
+    [Succeed()],
+    takes_all_slices,
+    {"backend": RAY, "gpuResourceName": SLICE, "workersPerPod": "auto"},
+)
 ASKED_GPUS = Lifecycle(
     "GPUs that are asked for",
     [Succeed()],
@@ -134,6 +154,7 @@ EVERYWHERE: Lives = (
     (LIFECYCLES["two crashes, then success"], "gang"),
     (LIFECYCLES["suspended and resumed"], "ray"),
     (LIFECYCLES["a preemption, then success"], "ray"),
+    (LIFECYCLES["two crashes, then success"], "gpu"),
     (LIFECYCLES["TTL of the job"], "ray"),
     (LIFECYCLES["deleted in the background"], "gang"),
     (LIFECYCLES["deleted in the foreground"], "local"),

@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
-import secrets
 import ssl
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,6 +23,7 @@ from e2e.cluster import stored
 from e2e.cluster.cluster import Cluster
 from e2e.cluster.stored import Version
 from e2e.harness import Kind, Lifecycle, training_job
+from e2e.harness.canary import canary, holds, of_others
 from e2e.harness.lifecycle import NAME
 from e2e.harness.lifecycles import completes, fails
 from e2e.players import Fail, Succeed
@@ -32,7 +32,7 @@ from trainwright_operator import names
 
 from .installed import NAMESPACE, Installed, apply, installed, lives, webhook
 
-CANARY = f"canary-{secrets.token_hex(12)}"
+CANARY = canary()
 PRINTED = f'reading\n{{"aws_secret_access_key": "{CANARY}"}}\npassword={CANARY}\nhttps://me:{CANARY}@host/x failed'
 FAILURES = (
     Fail(told="posted", message=f"login failed: token={CANARY}", log=PRINTED),
@@ -78,7 +78,7 @@ class Seen:
 @pytest.fixture(scope="module")
 def seen(exclusive_cluster_of_module: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Seen]:
     cluster = exclusive_cluster_of_module
-    with installed(cluster, tmp_path_factory.mktemp("operator"), "rbac.yaml") as one:
+    with installed(cluster, tmp_path_factory.mktemp("operator"), "clusterwide.yaml") as one:
         yield asyncio.run(_seen(one))
 
 
@@ -90,7 +90,7 @@ def test_it_stands_in_the_objects_where_it_belongs_and_in_no_other(seen: Seen) -
         if "credentials" not in job["spec"] and job["status"].get("startTime")
     }
     users = {f"/registry/secrets/{namespace}/keys" for namespace in seen.namespaces}
-    found = {version.key for version in seen.versions if _is_told(version) and _holds(version.value)}
+    found = {version.key for version in seen.versions if _is_told(version) and holds(version.value, CANARY)}
     jobs = {key for key in found if key.startswith("/registry/trainwright.dev/trainingjobs/")}
     assert found - jobs == job_secrets | users
     assert (len(job_secrets), len(users)) == (4, 6)
@@ -99,7 +99,7 @@ def test_it_stands_in_the_objects_where_it_belongs_and_in_no_other(seen: Seen) -
 
 def test_what_pods_printed_was_there_to_be_told(seen: Seen) -> None:
     """Else the tests here would find nothing whatever the operator did."""
-    printed = [version.key for version in seen.versions if not _is_told(version) and _holds(version.value)]
+    printed = [version.key for version in seen.versions if not _is_told(version) and holds(version.value, CANARY)]
     assert any(key.startswith("/registry/pods/") for key in printed)
     assert any(key.startswith("/registry/ray.io/rayjobs/") for key in printed)
     ended = [job["status"] for job in seen.jobs if job["status"].get("startTime")]
@@ -112,10 +112,8 @@ def test_of_a_job_only_what_the_user_wrote_holds_it(seen: Seen) -> None:
     for version in seen.versions:
         if version.key.startswith("/registry/trainwright.dev/trainingjobs/"):
             job = json.loads(version.value)
-            del job["spec"]
-            copy = job["metadata"].get("annotations", {}).pop("kubectl.kubernetes.io/last-applied-configuration", "")
-            copies += CANARY in copy
-            assert not _holds(json.dumps(job).encode()), job
+            copies += CANARY in json.dumps(job["metadata"].get("annotations", {}))
+            assert not holds(of_others(version.value), CANARY), job
     assert copies
 
 
@@ -135,20 +133,6 @@ def _is_told(version: Version) -> bool:
     """Whether the operator, or we, wrote it: what becomes of a pod or a RayJob is its keeper's."""
     theirs = ("/registry/pods/", "/registry/ray.io/rayjobs/")
     return version.number == 1 or not version.key.startswith(theirs)
-
-
-def _holds(content: bytes) -> bool:
-    """As it is, or in base64 at any of its three places."""
-    return any(form in content for form in _FORMS)
-
-
-def _in_base64(shift: int) -> bytes:
-    """Without the letters that depend on what stands beside it."""
-    coded = base64.b64encode(b"\0" * shift + CANARY.encode()).rstrip(b"=")
-    return coded[4 if shift else 0 : -1]
-
-
-_FORMS = (CANARY.encode(), *(_in_base64(shift) for shift in range(3)))
 
 
 async def _seen(one: Installed) -> Seen:

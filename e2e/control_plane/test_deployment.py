@@ -1,25 +1,20 @@
 """The operator's own pods, judged by a real API server in a namespace that takes restricted pods only.
 
-Nothing is stored (dry run): no kubelet runs here, and there is no image yet.
+Nothing is stored (dry run): no kubelet runs here.
 """
 
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 from e2e.cluster.cluster import Cluster
-from ruamel.yaml import YAML
 
-MANIFESTS = Path(__file__).parents[2] / "operator" / "manifests"
+from .installed import objects
+
+KINDS = ("Deployment", "Service", "PodDisruptionBudget")
 DRY_RUN = ("create", "--dry-run=server", "--validate=strict", "-o=name", "-f=-")
-
-
-def objects(name: str) -> list[dict[str, Any]]:
-    """As JSON has them: without YAML's anchors."""
-    return list(json.loads(json.dumps(list(YAML(typ="safe").load_all((MANIFESTS / name).read_text())))))
 
 
 @pytest.fixture
@@ -33,7 +28,7 @@ def home(cluster: Cluster, namespace: str) -> str:
 
 
 def deployed(namespace: str) -> list[dict[str, Any]]:
-    found = objects("deployment.yaml")
+    found = objects("clusterwide.yaml", *KINDS)
     for one in found:
         one["metadata"]["namespace"] = namespace
     return found
@@ -51,9 +46,9 @@ def test_the_operators_objects_are_taken_without_a_warning(cluster: Cluster, hom
     tried = cluster.kubectl.run(*DRY_RUN, stdin=json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
     assert (tried.stderr, tried.returncode) == ("", 0)
     assert tried.stdout.split() == [
-        "deployment.apps/trainwright-operator",
-        "service/trainwright",
         "poddisruptionbudget.policy/trainwright-operator",
+        "service/trainwright",
+        "deployment.apps/trainwright-operator",
         "pod/trainwright-operator-1",
     ]
 

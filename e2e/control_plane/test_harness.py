@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 from e2e.cluster.cluster import Cluster
-from e2e.harness import KINDS, LIFECYCLES, Kill, Kind, live
+from e2e.harness import EVERY_KIND, LIFECYCLES, Kill, Kind, live
+from e2e.players import Preempt, Succeed
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", EVERY_KIND)
 def test_undisturbed_life_ends_well(cluster: Cluster, kind: Kind) -> None:
     lived = asyncio.run(live(cluster.kubeconfig, LIFECYCLES["success"], kind))
     assert lived.state["flights"]["phase"] == "Complete"
-    assert len(lived.state["RayJob" if kind == "ray" else "Job"]) == 1
+    assert len(lived.state["RayJob" if kind in ("ray", "gpu") else "Job"]) == 1
     assert list(lived.violations) == []
 
 
@@ -36,3 +38,13 @@ def test_operator_that_dies_is_followed_by_another(cluster: Cluster, when: str) 
         assert list(disturbed.violations) == []
 
     asyncio.run(both())
+
+
+@pytest.mark.parametrize("kind", ["local", "ray", "gpu"])
+def test_preemption_whose_pod_is_gone_at_once_is_no_failure(cluster: Cluster, kind: Kind) -> None:
+    """No decision needs to have seen the pod."""
+    scripts = [Preempt(after=0.2), Succeed()]
+    lived = asyncio.run(live(cluster.kubeconfig, replace(LIFECYCLES["success"], scripts=scripts), kind))
+    status = lived.state["flights"]
+    assert [one["outcome"] for one in status["attempts"]] == ["preempted", "done"]
+    assert ("retries" in status, status["preemptions"]) == (False, 1)

@@ -11,10 +11,8 @@ import pytest
 from e2e.cluster.cluster import Cluster
 from e2e.harness.jobs import training_job
 
+from .installed import MANIFESTS
 from .operators import eventually, operator
-
-MANIFESTS = Path(__file__).parents[2] / "operator" / "manifests"
-ACCOUNT = "system:serviceaccount:trainwright:trainwright-operator"
 
 
 def holder(cluster: Cluster, namespace: str) -> str:
@@ -96,28 +94,6 @@ def test_whoever_loses_the_lease_is_gone_at_once(cluster: Cluster, namespace: st
         cluster.kubectl("patch", "lease", f"-n={namespace}", "trainwright-operator", "--type=merge", "-p", usurped)
         assert one.process.wait(60) == 1
         assert one.lines()[-1]["message"] == "the Lease is held by usurper: leaving at once"
-
-
-@pytest.mark.parametrize(
-    ("roles", "settings"), [("rbac", {}), ("rbac-namespaced", {"TRAINWRIGHT_NAMESPACES": "team-a"})]
-)
-def test_under_its_own_roles_it_is_denied_nothing(
-    exclusive_cluster: Cluster, tmp_path: Path, roles: str, settings: dict[str, str]
-) -> None:
-    cluster = exclusive_cluster
-    cluster.kubectl("create", "namespace", "team-a")
-    granted = [f"-f={MANIFESTS / name}.yaml" for name in ("namespace", "webhook", roles)]
-    cluster.kubectl("apply", *granted)
-    account = cluster.as_service_account("trainwright", "trainwright-operator")
-    with operator(account, tmp_path / "log", "one", **settings) as one:
-        apply(cluster, "team-a", "flights")
-        eventually(lambda: children(cluster, "team-a") != [], one)
-        eventually(lambda: "trainwright-tls" in cluster.kubectl("get", "secrets", "-n=trainwright"), one)
-        assert one.terminate() == 0
-    asked = [event for event in cluster.audit_events() if event.user == ACCOUNT]
-    assert {event.resource for event in asked} >= {"trainingjobs", "jobs", "leases", "secrets", "events"}
-    assert [event for event in asked if event.decision == "forbid"] == []
-    assert [event for event in asked if event.resource == "secrets" and event.namespace == "team-a"] == []
 
 
 def test_the_manifests_are_taken_as_they_are(exclusive_cluster: Cluster) -> None:

@@ -13,8 +13,8 @@ from e2e.api.resource import TRAINING_JOBS
 from e2e.cluster.audit import AuditEvent
 from e2e.cluster.cluster import Cluster
 from e2e.harness import LIFECYCLES, training_job
+from e2e.harness.grants import Grant, denied, grants, needless
 
-from .grants import Grant, denied, grants, needless
 from .installed import (
     ACCOUNT,
     MANIFESTS,
@@ -27,15 +27,16 @@ from .installed import (
     webhook,
 )
 from .operators import eventually
-from .stories import EVERYWHERE, FREE_GPUS, LOST_NODE_SEEN
+from .stories import EVERYWHERE, FREE_GPUS, LOST_NODE_SEEN, SLICE, SLICED_GPUS, SLICES
 
-GRANTED = grants(MANIFESTS / "rbac.yaml")
+MANIFEST = MANIFESTS / "clusterwide.yaml"
+GRANTED = grants(MANIFEST)
 
 
 @pytest.fixture(scope="module")
 def operated(exclusive_cluster_of_module: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installed]:
     """An operator that has seen all of it."""
-    with installed(exclusive_cluster_of_module, tmp_path_factory.mktemp("operator"), "rbac.yaml") as one:
+    with installed(exclusive_cluster_of_module, tmp_path_factory.mktemp("operator"), MANIFEST.name) as one:
         apply(one.cluster, webhook(one.port))
         asyncio.run(_everything(one))
         yield one
@@ -83,12 +84,14 @@ async def _everything(one: Installed) -> None:
     async with one.stage() as (api, stage):
         await stage.nodes.add("a-node")
         await stage.nodes.add("with-gpus", gpus=40)
+        await stage.nodes.add("with-slices", gpus=SLICES, resource=SLICE)
         async with asyncio.TaskGroup() as group:
             group.create_task(_webhook_refuses(api))
             group.create_task(certificates_are_mended(api))
             for life, kind in EVERYWHERE:
                 group.create_task(lives(api, stage, await api.make_namespace("life"), life, kind))
         await lives(api, stage, await api.make_namespace("life"), FREE_GPUS, "ray")
+        await lives(api, stage, await api.make_namespace("life"), SLICED_GPUS, "ray")
         await lives(api, stage, await api.make_namespace("life"), LOST_NODE_SEEN, "local")
         posted(stage, at_least=len(EVERYWHERE))
 

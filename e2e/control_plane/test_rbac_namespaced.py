@@ -13,9 +13,8 @@ from e2e.api.resource import TRAINING_JOBS
 from e2e.cluster.audit import AuditEvent
 from e2e.cluster.cluster import Cluster
 from e2e.harness import training_job
-from ruamel.yaml import YAML
+from e2e.harness.grants import denied, grants, needless
 
-from .grants import denied, grants, needless
 from .installed import (
     MANIFESTS,
     NAMESPACE,
@@ -24,12 +23,13 @@ from .installed import (
     certificates_are_mended,
     installed,
     lives,
+    objects,
     one_after_the_other,
     posted,
 )
 from .stories import IN_TEAM_A, IN_TEAM_B, LOST_NODE_UNSEEN
 
-MANIFEST = MANIFESTS / "rbac-namespaced.yaml"
+MANIFEST = MANIFESTS / "namespaced.yaml"
 WATCHED = ("team-a", "team-b")
 UNWATCHED = "team-c"
 
@@ -93,7 +93,5 @@ async def _everything(one: Installed) -> None:
 
 def _roles_of(namespace: str) -> list[dict[str, Any]]:
     """What the manifest has for team-a, for another one."""
-    found = [
-        one for one in YAML(typ="safe").load_all(MANIFEST.read_text()) if one["metadata"].get("namespace") == "team-a"
-    ]
+    found = [one for one in objects(MANIFEST.name) if one["metadata"].get("namespace") == "team-a"]
     return [{**one, "metadata": {**one["metadata"], "namespace": namespace}} for one in found]

@@ -8,13 +8,19 @@ from typing import Any, Literal
 
 from e2e.api import Manifest
 
-Kind = Literal["local", "gang", "ray"]
+Kind = Literal["local", "gang", "ray", "gpu"]
 KINDS: tuple[Kind, ...] = ("local", "gang", "ray")
+EVERY_KIND: tuple[Kind, ...] = (*KINDS, "gpu")
 
 BACKENDS: Mapping[Kind, Mapping[str, Any]] = {
     "local": {"type": "local"},
     "gang": {"type": "horovod", "trainer": {"num_workers": 2}},
     "ray": {"type": "ray", "trainer": {"num_workers": 2}},
+    "gpu": {
+        "type": "ray",
+        "cache_dir": "s3://data/cache",
+        "trainer": {"num_workers": 2, "resources_per_worker": {"GPU": 1}},
+    },
 }
 SPEC: Mapping[str, Any] = {
     "task": "train",
@@ -28,6 +34,9 @@ SPEC: Mapping[str, Any] = {
 
 
 def training_job(name: str, kind: Kind = "local", **spec: Any) -> Manifest:
-    """`kind` says what its children are: a Job, an indexed Job of two pods, or a RayJob with two workers."""
+    """`kind` says what its children are: a Job, an indexed Job of two pods, or a RayJob with two workers.
+
+    With GPUs (`gpu`) a Job that preprocesses comes first, and then such a RayJob.
+    """
     whole = {**copy.deepcopy(dict(SPEC)), "backend": copy.deepcopy(dict(BACKENDS[kind])), **spec}
     return {"metadata": {"name": name}, "spec": whole}

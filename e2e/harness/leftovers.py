@@ -25,8 +25,8 @@ async def left(api: Api, namespace: str) -> Sequence[str]:
     return found
 
 
-async def nothing_left(api: Api, namespace: str, seconds: float = 30.0) -> None:
-    """Waits for the garbage collector."""
+async def nothing_left(api: Api, namespace: str, seconds: float = 120.0) -> None:
+    """Waits for the garbage collector, which takes its time after an outage of the API server."""
     what = f"an empty namespace {namespace}"
     await until(lambda: left(api, namespace), lambda found: not found, seconds=seconds, what=what)
 

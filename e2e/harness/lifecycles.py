@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from e2e.api import Manifest, until
@@ -26,7 +27,7 @@ async def is_stopped_for_good(user: User) -> None:
 
 
 async def is_suspended_and_resumed(user: User) -> None:
-    await user.sees("the running phase", _runs)
+    await user.sees("the task running", does("Running"))
     await user.change(suspend=True)
     await user.sees_true("Suspended")
     await user.change(suspend=False)
@@ -44,19 +45,21 @@ async def goes_with_its_children(user: User) -> None:
 
 
 async def is_deleted_in_the_background(user: User) -> None:
-    await user.sees("the running phase", _runs)
+    await user.sees("the task running", does("Running"))
     await user.delete("Background")
     await goes_with_its_children(user)
 
 
 async def is_deleted_in_the_foreground(user: User) -> None:
-    await user.sees("the running phase", _runs)
+    await user.sees("the task running", does("Running"))
     await user.delete("Foreground")
     await goes_with_its_children(user)
 
 
-def _runs(job: Manifest) -> bool:
-    return bool(job.get("status", {}).get("phase") == "Running")
+def does(reason: str) -> Callable[[Manifest], bool]:
+    """Whether its pods run: Running is its task, Preprocessing what comes before it."""
+    word = {"type": "Running", "status": "True", "reason": reason}
+    return lambda job: any(word.items() <= one.items() for one in job.get("status", {}).get("conditions", ()))
 
 
 def _has_ended(job: Manifest) -> bool:

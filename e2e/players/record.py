@@ -60,10 +60,10 @@ class Record:
         return sorted(found, key=lambda life: life.since)
 
     def violations(self) -> list[str]:
-        """One child an attempt and phase, one at a time; no two attempts' pods at once; one submission a RayJob."""
+        """One child an attempt and phase, one at a time; no pods of two of them at once; one submission a RayJob."""
         found = [f"attempt {a.attempt} of job {a.job_uid} had {a} and {b}" for a, b in self._pairs(_same_attempt)]
         found += [f"{a} and {b} were live at once" for a, b in self._pairs(_live_at_once)]
-        found += [f"{a} and {b}, of different attempts, ran at once" for a, b in self._pod_pairs()]
+        found += [f"{a} and {b}, of different attempts or phases, ran at once" for a, b in self._pod_pairs()]
         found += [
             f"RayJob {uid} was submitted {len(made)} times" for uid, made in self.submissions.items() if len(made) > 1
         ]
@@ -90,7 +90,7 @@ class Record:
     def _pod_pairs(self) -> Iterable[tuple[Life, Life]]:
         pairs = [pair for lives in _by_job(self.pods) for pair in combinations(lives, 2)]
         return [
-            (a, b) for a, b in pairs if a.attempt != b.attempt and not {a.uid, b.uid} & self.excused and a.overlaps(b)
+            (a, b) for a, b in pairs if not _same_attempt(a, b) and not {a.uid, b.uid} & self.excused and a.overlaps(b)
         ]
 
 

@@ -9,6 +9,7 @@ from typing import Literal
 from e2e.api import Manifest
 
 from trainwright_api.messages import OutcomeMessage
+from trainwright_api.phases import PREPROCESS
 from trainwright_api.status import OutcomeClass
 from trainwright_operator import names
 
@@ -30,6 +31,8 @@ class Script:
     """Kueue suspends it again when it has been admitted for so long."""
     terminating: float = 0.0
     """How long a pod that is being deleted stays."""
+    before: Script | None = None
+    """How the phase before the task's own goes, in an attempt that has one. None: it succeeds."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,17 +108,20 @@ class Scripts:
         labels = child_or_pod["metadata"].get("labels", {})
         found = self._by_job.get((child_or_pod["metadata"]["namespace"], labels.get(names.JOB_NAME, "")))
         attempt = int(labels.get(names.ATTEMPT, "1"))
-        return found[min(attempt, len(found)) - 1] if found else self._default
+        script = found[min(attempt, len(found)) - 1] if found else self._default
+        return (script.before or Succeed()) if labels.get(names.PHASE) == PREPROCESS else script
 
 
 def told(child_or_pod: Manifest, script: Script) -> OutcomeMessage:
     """What the attempt's own process says of its end."""
-    attempt = int(child_or_pod["metadata"]["labels"][names.ATTEMPT])
+    labels = child_or_pod["metadata"]["labels"]
+    attempt, phase = int(labels[names.ATTEMPT]), labels.get(names.PHASE, "train")
     match script:
         case Succeed():
-            scores = dict(script.test_scores) or None
-            return OutcomeMessage(attempt=attempt, outcome="done", line="trained", test_scores=scores)
+            line, scores = f"{phase} is done", dict(script.test_scores) or None
+            return OutcomeMessage(attempt=attempt, phase=phase, outcome="done", line=line, test_scores=scores)
         case Fail():
             outcome = OF_EXIT_CODES.get(script.exit_code, "crash")
-            return OutcomeMessage(attempt=attempt, outcome=outcome, line=script.message, log_tail=script.log)
-    return OutcomeMessage(attempt=attempt, outcome="stopped", line="stopped on request")
+            line, log = script.message, script.log
+            return OutcomeMessage(attempt=attempt, phase=phase, outcome=outcome, line=line, log_tail=log)
+    return OutcomeMessage(attempt=attempt, phase=phase, outcome="stopped", line="stopped on request")

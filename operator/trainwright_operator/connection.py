@@ -32,6 +32,8 @@ class Connection:
 
     def __init__(self, configuration: Configuration) -> None:
         configuration.client_session_kwargs = {"trust_env": False}
+        # Python 3.13 asks more of certificates than other clients of Kubernetes do: living authorities lack it.
+        configuration.disable_strict_ssl_verification = True
         self._configuration = configuration
         self._rest = _Once(configuration)
         self._refreshing: asyncio.Task[None] | None = None

@@ -8,7 +8,7 @@ from typing import Literal
 
 from trainwright_api.status import Attempt, Condition, TrainingJobStatus
 from trainwright_operator.decided import Event
-from trainwright_operator.policies.draft import condition_of, current
+from trainwright_operator.policies.draft import condition_of, current, end_of
 
 
 @dataclass(frozen=True)
@@ -70,10 +70,10 @@ def _of_attempts(before: TrainingJobStatus, after: TrainingJobStatus) -> Iterato
     if new.create_time and not (same and same.create_time):
         started = condition_of(after.conditions, "Started")
         yield Event("Normal", "Started", started.message if started else f"attempt {new.number}: {new.child}")
-    ends_with_it = condition_of(after.conditions, "Complete", "True") or condition_of(
-        after.conditions, "Failed", "True"
-    )
-    if new.completion_time and not (same and same.completion_time) and not ends_with_it:
+    if after.preprocessed and not before.preprocessed:
+        words = after.preprocessed.message or "the data is preprocessed"
+        yield Event("Normal", "Preprocessed", f"attempt {after.preprocessed.attempt}: {words}")
+    if new.completion_time and not (same and same.completion_time) and not end_of(after):
         yield _of_ending(new)
     if before.child and not after.child:
         yield Event("Normal", "CleanedUp", f"deleted {before.child} and what belonged to it")

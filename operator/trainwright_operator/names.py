@@ -15,6 +15,8 @@ MANAGER = "trainwright"
 CHILD_LIMIT = 47
 """KubeRay's limit for the name of a RayJob; a longer one is admitted and never runs."""
 LABEL_LIMIT = 63
+FILE_LIMIT = 255
+"""Of file systems, and of S3 servers that keep objects as files, for each part of a path."""
 
 
 def child_name(job: str, uid: str, attempt: int, phase: str) -> str:
@@ -28,8 +30,12 @@ def common_name(job: str, uid: str) -> str:
 
 
 def run_folder(output: str, namespace: str, job: str, uid: str) -> str:
-    """`<output>/<namespace>/<name>-<8 of the uid>`: attempts share it, a job that was made anew gets another."""
-    return f"{output.rstrip('/')}/{namespace}/{job}-{uid[:8]}"
+    """`<output>/<namespace>/<name>-<8 of the uid>`: attempts share it, a job that was made anew gets another.
+
+    A name that would be too long for a folder is cut.
+    """
+    suffix = f"-{uid[:8]}"
+    return f"{output.rstrip('/')}/{namespace}/{job[: FILE_LIMIT - len(suffix)]}{suffix}"
 
 
 def labels(job: str, uid: str, attempt: int | None = None, phase: str | None = None) -> Mapping[str, str]:

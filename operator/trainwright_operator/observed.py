@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from trainwright_api.job import TrainingJobSpec
+from trainwright_api.phases import differ
 from trainwright_api.status import TrainingJobStatus
 
 Manifest = Mapping[str, Any]
@@ -94,6 +95,8 @@ class Pod:
     node: str | None
     phase: str
     """Kubernetes' own: Pending, Running, Succeeded, Failed, Unknown."""
+    work: str = ""
+    """The phase of the attempt: the task, or preprocess before it. Empty where a hand has taken its label away."""
     ready: bool = False
     essential: bool = True
     """Whether its loss ends the attempt. Ray replaces a worker within one."""
@@ -118,9 +121,10 @@ class Pod:
         return self.phase in ("Succeeded", "Failed")
 
 
-def of_attempt(pods: Iterable[Pod], number: int) -> tuple[Pod, ...]:
-    """The attempt's own among the pods of a job."""
-    return tuple(pod for pod in pods if pod.attempt == number)
+def of_child(pods: Iterable[Pod], attempt: int, phase: str | None) -> tuple[Pod, ...]:
+    """Those of one child among the pods of a job."""
+    own = (pod for pod in pods if pod.attempt == attempt)
+    return tuple(pod for pod in own if not (pod.work and phase and differ(pod.work, phase)))
 
 
 @dataclass(frozen=True)

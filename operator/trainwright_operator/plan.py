@@ -29,6 +29,7 @@ from trainwright_operator.situations.running import (
     child_unseen,
     ended,
     going_on,
+    lost,
     out_of_time,
     requeued,
     strays,
@@ -50,6 +51,7 @@ SITUATIONS: tuple[Situation, ...] = (
     requeued,
     out_of_time,
     to_stop,
+    lost,
     going_on,
     # between two attempts, or before the first
     clearing_away,

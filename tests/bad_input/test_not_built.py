@@ -14,24 +14,27 @@ def config(**sections):
 
 
 LOCAL = "; on this machine: --backend local"
-HERE = " (this version has local)"
-FILES = " (this version has files and folders)"
+HERE = " (this version has local, ray)"
+FILES = " (this version has files, folders and s3://)"
 
 
 @pytest.mark.parametrize(
     ("change", "line"),
     [
-        (backend(type="ray"), f"backend.type ray{HERE}{LOCAL}"),
         (backend(type="deepspeed"), f"backend.type deepspeed{HERE}{LOCAL}"),
         (backend(type="horovod"), f"backend.type horovod{HERE}{LOCAL}"),
-        (backend(type="ray", processor={"type": "dask"}), f"backend.type ray{HERE}{LOCAL}"),
-        (backend(type="ray", processor={"type": "modin"}), f"backend.type ray{HERE}{LOCAL}"),
-        (backend(type="ray", trainer={"num_workers": {"min": 1, "max": 4}}), f"backend.type ray{HERE}{LOCAL}"),
+        (backend(type="ray", processor={"type": "dask"}), "backend.processor.type dask (this version has pandas)"),
+        (backend(type="ray", processor={"type": "modin"}), "backend.processor.type modin (this version has pandas)"),
+        (backend(type="ray", trainer={"strategy": "fsdp"}), "backend.trainer.strategy fsdp (this version has ddp)"),
+        (
+            backend(type="ray", trainer={"num_workers": {"min": 1, "max": 4}}),
+            "backend.trainer.num_workers as a range (this version has a number)",
+        ),
         (backend(loader={"fully_executed": False}), "backend.loader.fully_executed false"),
         (backend(loader={"window_size_bytes": 1000}), "backend.loader.window_size_bytes"),
-        (backend(cache_dir="s3://bucket/cache"), f"backend.cache_dir s3://bucket/cache{FILES}"),
-        (lambda job: job.update(dataset="s3://bucket/a.csv"), f"dataset s3://bucket/a.csv{FILES}"),
-        (lambda job: job.update(output="s3://bucket/runs"), f"output s3://bucket/runs{FILES}"),
+        (backend(cache_dir="gs://bucket/cache"), f"backend.cache_dir gs://{FILES}"),
+        (lambda job: job.update(dataset="hdfs://name/a.csv"), f"dataset hdfs://{FILES}"),
+        (lambda job: job.update(output="abfs://key:secret@host/runs"), f"output abfs://{FILES}"),
         (
             lambda job: (job.pop("config"), job.update(entrypoint={"module": "mine", "function": "train"})),
             "entrypoint (this version has config)",
@@ -58,7 +61,7 @@ def test_one_line(workplace, change, line):
 
 def test_all_at_once(workplace):
     def change(job):
-        backend(loader={"fully_executed": False}, cache_dir="s3://bucket")(job)
+        backend(loader={"fully_executed": False}, cache_dir="gs://bucket")(job)
         config(combiner={"type": "tabnet"})(job)
 
     said = workplace.refused("train", workplace.job(change)).splitlines()
@@ -69,10 +72,10 @@ def test_all_at_once(workplace):
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
-        (("train", "--output", "s3://bucket/out"), "--output s3://bucket/out (this version has folders)"),
-        (("train", "--dataset", "s3://bucket/a.csv"), f"dataset s3://bucket/a.csv{FILES}"),
-        (("predict", "--model", "s3://bucket/model"), f"model s3://bucket/model{FILES}"),
-        (("train", "--backend", "ray"), f"backend.type ray{HERE}{LOCAL}"),
+        (("train", "--output", "gs://bucket/out"), "--output gs:// (this version has folders and s3://)"),
+        (("train", "--dataset", "gs://bucket/a.csv"), f"dataset gs://{FILES}"),
+        (("predict", "--model", "gs://bucket/model"), f"model gs://{FILES}"),
+        (("train", "--backend", "horovod"), f"backend.type horovod{HERE}{LOCAL}"),
     ],
 )
 def test_places_and_backends_of_the_command_line(workplace, arguments, line):

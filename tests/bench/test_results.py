@@ -40,7 +40,7 @@ def test_record_keeps_what_other_benchmarks_found(tmp_path: Path, capsys: pytest
 
 def test_each_book_has_a_table_of_its_own() -> None:
     text = "".join(f"{book.begin}\nold\n{results.END}\n" for book in (results.TRAINER, results.OPERATOR))
-    changed = results.with_table(text, {"a": results.result(1, "s")}, results.OPERATOR.begin)
+    changed = results.with_table(text, {"a": results.result(1, "s")}, results.OPERATOR)
     trainers, operators = changed.split(results.OPERATOR.begin)
     assert "old" in trainers
     assert "| a | 1 s |" in operators

@@ -155,11 +155,15 @@ class Place:
     job: Path
     run: Path
     children: list[Child] = field(default_factory=list)
+    output: str | None = None
+    """Where the run goes, by the name that the program is to call it; None: `run`."""
+    around: Mapping[str, str] = field(default_factory=dict)
+    """What its processes have in their environment besides."""
 
     def start(self, *flags: str, limits: Mapping[str, int] | None = None) -> Child:
         """`trainwright train`, with a row log of its own: a kill may cut the log's last line."""
-        environment = {"TRAINWRIGHT_ROW_LOG": str(self._log(len(self.children)))}
-        arguments = ("train", self.job.name, "--output", self.run, *flags)
+        environment = {**self.around, "TRAINWRIGHT_ROW_LOG": str(self._log(len(self.children)))}
+        arguments = ("train", self.job.name, "--output", self.output or self.run, *flags)
         child = self.driver.start(self.job.parent, *arguments, environment=environment, limits=limits)
         self.children.append(child)
         return child
@@ -188,7 +192,7 @@ class Place:
 
     def rounds(self) -> list[dict[str, Any]]:
         """Of metrics.json, less what differs between two runs that do the same."""
-        changing = {"seconds", "rows_per_second", "attempt"}
+        changing = {"seconds", "rows_per_second", "attempt", "ranks", "straggler"}
         rounds = json.loads((self.run / "metrics.json").read_text())["rounds"]
         return [{key: value for key, value in round_.items() if key not in changing} for round_ in rounds]
 

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.disasters.conftest import LONGEST
 
 ENVIRONMENT = 3
 MIB = 1 << 20
 
 
-def searched(spec, width, layers=2):
-    spec["config"]["combiner"].update(output_size=width, num_fc_layers=layers)
+def searched(spec, width):
+    spec["config"]["combiner"].update(output_size=width, num_fc_layers=2)
     spec["config"]["trainer"].update(batch_size="auto", train_steps=2)
 
 
-def test_the_search_for_a_batch_size_finds_one_that_fits(place):
-    """One layer, few inputs: 3 MB of weights, and in every step 2 MB for each row, of which 128 may be tried."""
-    run = place(lambda spec: searched(spec, 1 << 16, layers=1))
-    child = run.start(limits={"AS": 350 * MIB})
-    assert child.wait() == 0, child.errors
-    size = json.loads((run.run / "resolved.json").read_text())["resolved"]["batching"]["global_rows"]
-    assert 1 <= size < 128
+@pytest.mark.parametrize("mebibytes", [100, 400])
+def test_the_search_for_a_batch_size_finds_one_that_fits(mebibytes):
+    """Every row takes at least 1 MiB in its step, and 2,000 rows may be tried."""
+    program = [sys.executable, Path(__file__).with_name("narrow_search.py"), str(mebibytes)]
+    done = subprocess.run(program, capture_output=True, text=True, timeout=LONGEST)
+    assert done.returncode == 0, done.stderr
+    assert 8 <= int(done.stdout) <= mebibytes
 
 
 def test_a_model_too_large_for_the_search_ends_in_one_line(place, lines):

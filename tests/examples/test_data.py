@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 from ruamel.yaml import YAML
@@ -42,6 +43,13 @@ def test_small_data_are_what_their_program_writes(project: Path, run_python: Cal
     run_python("examples/small/make_data.py")
     written = (project / "examples" / "small" / "weather.csv").read_bytes()
     assert written == (EXAMPLES / "small" / "weather.csv").read_bytes()
+
+
+def test_small_flights_are_some_of_the_flights(tmp_path: Path, run_python: Callable[..., str]) -> None:
+    """Nearly to the last digits: those of a sine may differ between machines."""
+    run_python("examples/flights/make_data.py", "--rows", "2000", "--output", str(tmp_path / "flights.csv"))
+    written, kept = (pd.read_csv(folder / "flights.csv") for folder in (tmp_path, EXAMPLES / "small"))
+    pd.testing.assert_frame_equal(written, kept)
 
 
 @pytest.mark.usefixtures("flights")

@@ -24,6 +24,18 @@ def test_the_summary_tells_percent_and_time_left(fraction, eta, words):
 
 
 @pytest.mark.parametrize(
+    ("phase", "fraction", "words"),
+    [
+        ("preprocess", 0.41, "preprocess 41% 3m left"),
+        ("preprocess", None, "preprocess"),
+        ("train", 0.41, "41% 3m left"),
+    ],
+)
+def test_preprocessing_is_called_so(phase, fraction, words):
+    assert summary(ProgressMessage(phase=phase, fraction=fraction, eta_seconds=180.0)) == words
+
+
+@pytest.mark.parametrize(
     ("seconds", "words"),
     [
         (0, "0s"),

@@ -61,6 +61,13 @@ def test_a_termination_message_reads_back():
     assert outcome_from_termination(termination_message(OUTCOME)) == OUTCOME
 
 
+def test_the_phase_that_ended_is_told_in_the_shortest_termination_message_too():
+    large = OUTCOME.model_copy(update={"phase": "preprocess", "line": "\x01" * 1024, "model": "\x01" * 4096})
+    found = outcome_from_termination(termination_message(large))
+    assert found is not None
+    assert (found.phase, found.model) == ("preprocess", None)
+
+
 @pytest.mark.parametrize("letter", ["x", "é", "\n", '"', "\x01", "𝄞"])
 def test_a_termination_message_fits_whatever_the_log_is_made_of(letter):
     large = OUTCOME.model_copy(update={"log_tail": letter * LOG_BYTES, "line": letter * 1024, "model": letter * 4096})

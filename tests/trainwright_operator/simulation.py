@@ -162,12 +162,15 @@ class Cluster:
         )
 
     def posts(self, outcome: str, line: str = "", **more: Any) -> None:
+        """Of the phase that the newest child is of, unless told otherwise."""
+        newest = next(reversed(self.children.values()), None)
+        told = {"phase": newest.phase if newest is not None else "train", **more}
         posted = PostedOutcome(
             attempt=self.status.attempt or 0,
             outcome=outcome,  # type: ignore[arg-type]
             message=line or None,
             post_time=times.written(self.now),
-            **more,
+            **told,
         )
         self.status = self.status.model_copy(update={"outcome": posted})
 

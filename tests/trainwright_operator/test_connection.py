@@ -11,6 +11,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
 from kubernetes.aio.client import Configuration
 from kubernetes.aio.config import incluster_config
 from kubernetes.aio.config.config_exception import ConfigException
@@ -126,6 +128,30 @@ def test_in_a_pod_the_token_is_read_anew_and_the_api_server_has_to_prove_who_it_
     asyncio.run(story())
 
 
+def test_an_authority_that_does_not_say_what_its_key_is_for_is_trusted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As by Kubernetes' own clients. Python 3.13 would refuse it."""
+    default = ssl.create_default_context
+
+    def strict(*arguments: Any, **named: Any) -> ssl.SSLContext:
+        context = default(*arguments, **named)
+        context.verify_flags |= ssl.VERIFY_X509_STRICT
+        return context
+
+    monkeypatch.setattr(ssl, "create_default_context", strict)
+    authority = _without_key_usage(new_authority(datetime.now(UTC), timedelta(hours=1)))
+
+    async def story() -> None:
+        async with api_server(tls=tls_of(authority, tmp_path)) as server:
+            Account(tmp_path, monkeypatch).live_in(server, authority)
+            async with Client(await Connection.open()) as client:
+                await client.request("GET", "/version")
+            assert len(server.requests) == 1
+
+    asyncio.run(story())
+
+
 def test_the_kernel_looks_after_connections_that_are_silent(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[socket.socket] = []
 
@@ -164,6 +190,22 @@ class Account:
         host, _, port = server.url.removeprefix("https://").partition(":")
         self._patch.setenv("KUBERNETES_SERVICE_HOST", host)
         self._patch.setenv("KUBERNETES_SERVICE_PORT", port)
+
+
+def _without_key_usage(authority: Pair) -> Pair:
+    """The same authority, signed anew."""
+    found = authority.certificate
+    builder = (
+        x509.CertificateBuilder()
+        .subject_name(found.subject)
+        .issuer_name(found.issuer)
+        .public_key(authority.key.public_key())
+        .serial_number(found.serial_number)
+        .not_valid_before(found.not_valid_before_utc)
+        .not_valid_after(found.not_valid_after_utc)
+        .add_extension(x509.BasicConstraints(True, 0), critical=True)
+    )
+    return Pair(builder.sign(authority.key, hashes.SHA256()), authority.key)
 
 
 def tls_of(authority: Pair, folder: Path) -> ssl.SSLContext:

@@ -2,10 +2,12 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import ssl
 from types import SimpleNamespace
 from typing import Any
 
 import kopf
+import pytest
 
 from trainwright_operator import host
 
@@ -46,6 +48,15 @@ def test_a_token_is_read_again_in_time() -> None:
     found = credentials("Bearer secret\n")
     assert (found.scheme, found.token) == ("Bearer", "secret")
     assert found.expiration is not None
+
+
+def test_kopf_is_no_stricter_than_our_own_client(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if Python were 3.13 or later."""
+    context = ssl.create_default_context()
+    context.verify_flags |= ssl.VERIFY_X509_STRICT
+    monkeypatch.setattr(ssl, "create_default_context", lambda **_: context)
+    monkeypatch.setattr(ssl.SSLContext, "load_cert_chain", lambda *_, **__: None)
+    assert not credentials(None).as_ssl_context().verify_flags & ssl.VERIFY_X509_STRICT
 
 
 def test_certificates_are_taken_as_they_are() -> None:

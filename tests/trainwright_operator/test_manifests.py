@@ -1,8 +1,9 @@
-"""What the operator may do, as its manifests grant it."""
+"""What the operator may do, and how it runs, as the chart is rendered into its manifests."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -10,74 +11,105 @@ from urllib.parse import urlsplit
 import pytest
 from ruamel.yaml import YAML
 
-from trainwright_operator import lease
+from trainwright_operator import environment, lease
 from trainwright_operator.server import keeper
 from trainwright_operator.settings import Settings
 
 FOLDER = Path(__file__).parents[2] / "operator" / "manifests"
-RBAC = ("rbac.yaml", "rbac-namespaced.yaml")
+INSTALLS = ("clusterwide.yaml", "namespaced.yaml")
 
 
 def objects(name: str) -> list[dict[str, Any]]:
     return list(YAML(typ="safe").load_all((FOLDER / name).read_text()))
 
 
-def rules(name: str, *kinds: str) -> Iterator[dict[str, Any]]:
-    for found in objects(name):
-        if found["kind"] in kinds:
-            yield from found["rules"]
+def of_kind(name: str, *kinds: str) -> list[dict[str, Any]]:
+    return [found for found in objects(name) if found["kind"] in kinds]
 
 
-@pytest.mark.parametrize("name", RBAC)
+def operators_roles(name: str) -> list[dict[str, Any]]:
+    """Those that add to the roles of users are not the operator's."""
+    return [role for role in of_kind(name, "Role", "ClusterRole") if not aggregated(role)]
+
+
+def aggregated(role: dict[str, Any]) -> set[str]:
+    """The users' roles that get what this one grants."""
+    mark = "rbac.authorization.k8s.io/aggregate-to-"
+    return {label.removeprefix(mark) for label in role["metadata"]["labels"] if label.startswith(mark)}
+
+
+def rules(name: str) -> Iterator[dict[str, Any]]:
+    for role in operators_roles(name):
+        yield from role["rules"]
+
+
+@pytest.mark.parametrize("name", INSTALLS)
 def test_nothing_is_granted_by_a_wildcard(name: str) -> None:
-    for rule in rules(name, "Role", "ClusterRole"):
+    for rule in rules(name):
         assert all("*" not in word for words in rule.values() for word in words)
 
 
-@pytest.mark.parametrize("name", RBAC)
+@pytest.mark.parametrize("name", INSTALLS)
 def test_secrets_are_read_by_their_name_alone(name: str) -> None:
     reading = [
-        rule
-        for rule in rules(name, "Role", "ClusterRole")
-        if "secrets" in rule["resources"] and {"get", "list", "watch"} & set(rule["verbs"])
+        rule for rule in rules(name) if "secrets" in rule["resources"] and {"get", "list", "watch"} & set(rule["verbs"])
     ]
     assert [rule["resourceNames"] for rule in reading] == [[keeper.SECRET_NAME]]
 
 
-@pytest.mark.parametrize("name", RBAC)
+@pytest.mark.parametrize("name", INSTALLS)
 def test_what_was_started_is_never_changed(name: str) -> None:
-    for rule in rules(name, "Role", "ClusterRole"):
+    for rule in rules(name):
         if {"jobs", "rayjobs", "pods"} & set(rule["resources"]):
             assert not {"patch", "update"} & set(rule["verbs"])
 
 
 def test_for_single_namespaces_the_cluster_grants_reviews_of_tokens_alone() -> None:
-    [rule] = rules("rbac-namespaced.yaml", "ClusterRole")
+    [role] = [role for role in operators_roles("namespaced.yaml") if role["kind"] == "ClusterRole"]
+    [rule] = role["rules"]
     assert (rule["resources"], rule["verbs"]) == (["tokenreviews"], ["create"])
 
 
-@pytest.mark.parametrize("name", RBAC)
+@pytest.mark.parametrize("name", INSTALLS)
 def test_every_role_is_bound(name: str) -> None:
-    found = objects(name)
-    roles = {(one["kind"], one["metadata"]["name"]) for one in found if one["kind"] in ("Role", "ClusterRole")}
-    bound = {(one["roleRef"]["kind"], one["roleRef"]["name"]) for one in found if "roleRef" in one}
-    assert roles == bound
+    roles = {(one["kind"], one["metadata"]["name"]) for one in operators_roles(name)}
+    bindings = of_kind(name, "RoleBinding", "ClusterRoleBinding")
+    assert {(one["roleRef"]["kind"], one["roleRef"]["name"]) for one in bindings} == roles
 
 
-@pytest.mark.parametrize("name", RBAC)
+@pytest.mark.parametrize("name", INSTALLS)
+def test_viewers_only_look(name: str) -> None:
+    viewing = [role for role in of_kind(name, "ClusterRole") if "view" in aggregated(role)]
+    assert [rule["verbs"] for role in viewing for rule in role["rules"]] == [["get", "list", "watch"]]
+
+
+@pytest.mark.parametrize("name", INSTALLS)
 def test_names_are_those_of_the_code(name: str) -> None:
-    named = {word for rule in rules(name, "Role", "ClusterRole") for word in rule.get("resourceNames", ())}
+    named = {word for rule in rules(name) for word in rule.get("resourceNames", ())}
     assert {lease.NAME, keeper.SECRET_NAME} <= named <= {lease.NAME, keeper.SECRET_NAME, keeper.WEBHOOK_NAME}
 
 
-@pytest.mark.parametrize("name", ["webhook.yaml", "webhook-local.yaml"])
+@pytest.mark.parametrize("name", ["clusterwide.yaml", "webhook-local.yaml"])
 def test_the_webhook_judges_jobs_and_is_in_nobodys_way(name: str) -> None:
-    [found] = objects(name)
+    [found] = of_kind(name, "ValidatingWebhookConfiguration")
     [webhook] = found["webhooks"]
     assert found["metadata"]["name"] == keeper.WEBHOOK_NAME
     assert (webhook["failurePolicy"], webhook["sideEffects"]) == ("Ignore", "None")
     [rule] = webhook["rules"]
     assert (rule["resources"], rule["operations"]) == (["trainingjobs"], ["CREATE", "UPDATE"])
+
+
+def test_the_webhook_of_make_operator_differs_by_its_address_alone() -> None:
+    [local], [chart] = (
+        of_kind(name, "ValidatingWebhookConfiguration") for name in ("webhook-local.yaml", "clusterwide.yaml")
+    )
+    [ours], [theirs] = local["webhooks"], chart["webhooks"]
+    assert {**ours, "clientConfig": {}} == {**theirs, "clientConfig": {}}
+
+
+def test_an_operator_of_single_namespaces_has_no_webhook() -> None:
+    """It may not write whom to trust, so nobody could reach it."""
+    assert of_kind("namespaced.yaml", "ValidatingWebhookConfiguration") == []
 
 
 def test_the_operators_namespace_is_restricted() -> None:
@@ -86,17 +118,53 @@ def test_the_operators_namespace_is_restricted() -> None:
 
 
 def deployed(kind: str) -> dict[str, Any]:
-    [found] = [one for one in objects("deployment.yaml") if one["kind"] == kind]
+    [found] = of_kind("clusterwide.yaml", kind)
     return dict(found)
 
 
-def test_the_pods_settings_are_known_and_fit_the_service() -> None:
+def container(name: str = "clusterwide.yaml") -> dict[str, Any]:
+    [deployment] = of_kind(name, "Deployment")
+    [found] = deployment["spec"]["template"]["spec"]["containers"]
+    return dict(found)
+
+
+def settings_of(found: dict[str, Any]) -> Settings:
+    """As the operator reads them; what the pod knows by itself is the same word everywhere."""
+    return Settings.from_environment({one["name"]: one.get("value", "trainwright") for one in found["env"]})
+
+
+def names_of(settings: Any, prefix: str = environment.PREFIX) -> Iterator[str]:
+    for field in fields(settings):
+        value, name = getattr(settings, field.name), prefix + field.name.upper()
+        if is_dataclass(value):
+            yield from names_of(value, f"{name}_")
+        else:
+            yield name
+
+
+def test_every_setting_is_a_value_of_the_chart() -> None:
+    told = {one["name"] for one in container("namespaced.yaml")["env"]}
+    assert told == set(names_of(Settings()))
+
+
+def test_the_charts_defaults_are_those_of_the_code() -> None:
+    pods_own = {
+        "namespace": "trainwright",
+        "identity": "trainwright",
+        "progress_url": "https://trainwright.trainwright.svc",
+    }
+    assert settings_of(container()) == replace(Settings(), **pods_own)
+
+
+def test_the_namespaces_are_told() -> None:
+    assert settings_of(container("namespaced.yaml")).namespaces == ("team-a",)
+
+
+def test_the_service_leads_to_the_pods() -> None:
     """What the webhook and the pods of jobs are told leads to the port where the server listens, under its names."""
-    [container] = deployed("Deployment")["spec"]["template"]["spec"]["containers"]
-    environment = {one["name"]: one.get("value", "from the pod") for one in container["env"]}
-    settings = Settings.from_environment({**environment, "TRAINWRIGHT_NAMESPACE": "trainwright"})
-    [port], [entry] = deployed("Service")["spec"]["ports"], objects("webhook.yaml")[0]["webhooks"]
-    assert container["ports"] == [{"name": port["targetPort"], "containerPort": settings.server_port}]
+    settings = settings_of(container())
+    [port], [entry] = deployed("Service")["spec"]["ports"], deployed("ValidatingWebhookConfiguration")["webhooks"]
+    assert container()["ports"] == [{"name": port["targetPort"], "containerPort": settings.server_port}]
     assert urlsplit(settings.progress_url).hostname in keeper.server_names(Settings())
     assert (urlsplit(settings.progress_url).port or 443) == port["port"] == entry["clientConfig"]["service"]["port"]
     named = deployed("Service")["metadata"]
@@ -105,9 +173,9 @@ def test_the_pods_settings_are_known_and_fit_the_service() -> None:
 
 
 def test_the_probes_ask_the_servers_own_paths() -> None:
-    [container] = deployed("Deployment")["spec"]["template"]["spec"]["containers"]
-    asked = {probe: container[probe]["httpGet"] for probe in ("livenessProbe", "readinessProbe")}
+    asked = {probe: container()[probe]["httpGet"] for probe in ("startupProbe", "livenessProbe", "readinessProbe")}
     assert {probe: (get["scheme"], get["path"]) for probe, get in asked.items()} == {
+        "startupProbe": ("HTTPS", "/healthz"),
         "livenessProbe": ("HTTPS", "/healthz"),
         "readinessProbe": ("HTTPS", "/readyz"),
     }
@@ -122,5 +190,5 @@ def test_service_and_budget_find_the_pods(selector: str) -> None:
 
 def test_the_pods_run_as_the_account_that_the_roles_are_bound_to() -> None:
     account = deployed("Deployment")["spec"]["template"]["spec"]["serviceAccountName"]
-    for name in RBAC:
+    for name in INSTALLS:
         assert {one["metadata"]["name"] for one in objects(name) if one["kind"] == "ServiceAccount"} == {account}

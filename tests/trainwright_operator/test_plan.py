@@ -7,6 +7,8 @@ from datetime import timedelta
 
 import pytest
 
+from trainwright_api.status import Progress
+from trainwright_operator.children import read_child
 from trainwright_operator.observed import Node, Pod
 from trainwright_operator.plan import SITUATIONS, plan
 from trainwright_operator.situations.view import View
@@ -54,6 +56,29 @@ def test_a_job_runs_and_completes() -> None:
     assert cluster.status.test_scores == {"roc_auc": 0.748}
     reasons = [event.reason for event in cluster.events]
     assert reasons == ["Accepted", "Started", "Complete"]
+
+
+def test_who_holds_the_others_up_is_the_message_of_a_job_that_runs() -> None:
+    cluster = running()
+    line = "rank 1 (flights-w-b) holds the others up"
+    for progress, message in (
+        (Progress(attempt=1, straggler=line), line),
+        (Progress(attempt=0, straggler=line), None),
+        (Progress(attempt=1), None),
+    ):
+        cluster.status = cluster.status.model_copy(update={"progress": progress})
+        cluster.settle()
+        assert cluster.status.message == message
+
+
+@pytest.mark.parametrize("seen", ["Running", "Succeeded"])
+def test_a_job_does_not_start_again_between_the_end_of_its_pod_and_its_own(seen: str) -> None:
+    """Its Job may tell that no pod is ready before the pod tells of its end."""
+    cluster = running()
+    cluster.children[cluster.child.name] = replace(cluster.child, state="pending")
+    cluster.pods["pod-1"] = pod(cluster, phase=seen)
+    cluster.settle()
+    assert (cluster.status.phase, cluster.condition("Running")) == ("Running", ("True", "Running"))
 
 
 def test_without_a_posted_outcome_the_model_is_where_the_run_folder_has_it() -> None:
@@ -149,6 +174,25 @@ def test_a_pod_on_a_lost_node_is_passed_over_a_minute_past_its_grace() -> None:
     cluster.wait(60)
     cluster.settle()
     assert cluster.status.attempt == 2
+
+
+def test_an_attempt_whose_pod_is_lost_with_its_node_ends_when_the_pods_grace_is_over() -> None:
+    """A worker of Ray's too: KubeRay replaces none that the API server still has."""
+    cluster = running()
+    gone = cluster.now + timedelta(seconds=60)
+    cluster.pods = {"worker": pod(cluster, essential=False, deletion_time=gone, disrupted="DeletionByTaintManager")}
+    cluster.nodes = (Node("node-1", True, False, {}, (), {}),)
+    cluster.wait(59)
+    assert cluster.decide().wake_at == gone
+    cluster.wait(1)
+    cluster.settle()
+    assert cluster.status.phase == "Running", "its node still answers, and the kubelet may be late"
+    cluster.nodes = (Node("node-1", False, False, {}, (), {}),)
+    cluster.settle()
+    (attempt,) = cluster.status.attempts or []
+    assert (attempt.outcome, attempt.reason) == ("preempted", "DeletionByTaintManager")
+    assert attempt.message == "pod pod-1 was lost with its node node-1"
+    assert not cluster.children
 
 
 def test_suspending_asks_first_and_deletes_after_the_grace() -> None:
@@ -351,6 +395,35 @@ def test_a_finished_job_never_leaves_its_end() -> None:
     assert cluster.status == end.model_copy(update={"observed_generation": 2})
 
 
+def test_what_kuberay_refuses_is_deleted_and_made_anew() -> None:
+    """It never looks again at a RayJob that did not pass its validation."""
+    cluster = Cluster(spec={**RAY, "backoffLimit": 1})
+    cluster.settle()
+    for attempt in (1, 2):
+        assert list(cluster.children) == [f"flights-1c9e2f7a-{attempt}-train"]
+        refused = replace(cluster.child, state="failed", reason="ValidationFailed", message="too long a name")
+        cluster.children[refused.name] = refused
+        cluster.settle()
+        cluster.wait(20)
+        cluster.settle()
+    assert cluster.condition("Failed") == ("True", "BackoffLimitExceeded")
+    assert cluster.status.message == "attempt 2: too long a name"
+    assert (cluster.status.attempts or [])[0].reason == "ValidationFailed"
+    assert not cluster.children, "its cluster, if it has one, would run for ever"
+
+
+def test_a_ray_job_that_was_stopped_by_somebody_is_not_complete() -> None:
+    cluster = running(backend=RAY["backend"])
+    raw = {"kind": "RayJob", "metadata": cluster.manifests[-1]["metadata"]}
+    stopped = {"jobDeploymentStatus": "Complete", "jobStatus": "STOPPED"}
+    found = read_child({**raw, "status": stopped})
+    assert found is not None
+    cluster.children[found.name] = found
+    cluster.settle()
+    assert (cluster.status.attempts or [])[0].outcome == "infrastructure"
+    assert (cluster.status.attempts or [])[0].reason == "STOPPED"
+
+
 def test_kueue_holds_a_child_in_its_queue() -> None:
     cluster = Cluster(spec={**SPEC, "queueName": "gpus"})
     cluster.settle()
@@ -508,13 +581,14 @@ def _states() -> list[Cluster]:
     named.run()
     held, ray = Cluster(spec={**SPEC, "suspend": True}), Cluster(spec=RAY, kuberay=False)
     going = running()
-    stopping, late, over, gone, queued, stray = (running(activeDeadlineSeconds=10) for _ in range(6))
+    stopping, late, over, gone, queued, stray, dark = (running(activeDeadlineSeconds=10) for _ in range(7))
     stopping.change(suspend=True)
     late.wait(11)
     over.ends()
     gone.children.clear()
     queued.children[queued.child.name] = replace(queued.child, state="suspended")
     stray.children["late"] = replace(stray.child, name="late")
+    dark.pods, dark.nodes = {"one": pod(dark, deletion_time=dark.now)}, ()
     done, failed, paused, lingering = running(), running(), running(), running()
     done.ends()
     done.settle()
@@ -526,6 +600,6 @@ def _states() -> list[Cluster]:
     lingering.ends(exit_code=1)
     lingering.settle()
     return [
-        *(fresh, named, invalid, held, ray, going, stopping, late, over, gone, queued, stray),
+        *(fresh, named, invalid, held, ray, going, stopping, late, over, gone, queued, stray, dark),
         *(done, failed, paused, lingering),
     ]

@@ -14,6 +14,11 @@ from .simulation import SPEC, UID, Cluster
 
 RAY = {"type": "ray", "trainer": {"num_workers": 2}}
 GANG = {"type": "horovod", "trainer": {"num_workers": 2}}
+GPUS = {
+    "type": "ray",
+    "cache_dir": "s3://data/cache",
+    "trainer": {"num_workers": 2, "resources_per_worker": {"GPU": 1}},
+}
 CODES = (0, 1, 2, 3, 75, 137)
 
 
@@ -27,7 +32,7 @@ def starts(cluster: Cluster, draw: random.Random) -> None:  # noqa: ARG001
             cluster.children[child.name] = replace(child, state="running", started=cluster.now)
             number = child.attempt
             cluster.pods[child.name] = Pod(
-                "default", child.name, f"p{number}", UID, number, "node", "Running", ready=True
+                "default", child.name, f"p{number}", UID, number, "node", "Running", child.phase, ready=True
             )
 
 
@@ -72,7 +77,8 @@ def a_hand_deletes(cluster: Cluster, draw: random.Random) -> None:  # noqa: ARG0
 
 
 def a_hand_erases(cluster: Cluster, draw: random.Random) -> None:
-    field = draw.choice(["attempts", "conditions", "attempt", "child", "resolved", "start_time", "retries", "outcome"])
+    fields = ["attempts", "conditions", "attempt", "child", "resolved", "start_time", "retries", "outcome"]
+    field = draw.choice([*fields, "preprocessed"])
     cluster.status = cluster.status.model_copy(update={field: None})
 
 
@@ -80,7 +86,7 @@ Action = Callable[[Cluster, random.Random], None]
 ACTIONS: tuple[Action, ...] = (starts, ends, posts, pods_go, waits, suspends, queue_moves, a_hand_deletes)
 
 
-@pytest.mark.parametrize("backend", [{"type": "local"}, RAY, GANG], ids=["local", "ray", "gang"])
+@pytest.mark.parametrize("backend", [{"type": "local"}, RAY, GANG, GPUS], ids=["local", "ray", "gang", "gpus"])
 @pytest.mark.parametrize("seed", [*range(12), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(12, 200))])
 def test_whatever_happens_the_job_comes_to_rest(seed: int, backend: dict[str, object]) -> None:
     draw = random.Random(seed)
@@ -102,10 +108,11 @@ def test_whatever_happens_the_job_comes_to_rest(seed: int, backend: dict[str, ob
     _comes_to_an_end(cluster, draw)
 
 
+@pytest.mark.parametrize("backend", [{"type": "local"}, GPUS], ids=["local", "gpus"])
 @pytest.mark.parametrize("seed", [*range(25), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(25, 300))])
-def test_a_status_that_hands_have_torn_does_no_harm(seed: int) -> None:
+def test_a_status_that_hands_have_torn_does_no_harm(seed: int, backend: dict[str, object]) -> None:
     draw = random.Random(seed)
-    cluster = Cluster(spec={**SPEC, "backoffLimit": 2})
+    cluster = Cluster(spec={**SPEC, "backend": backend, "backoffLimit": 2})
     for _ in range(60):
         a_pass(cluster, draw)
         draw.choice((*ACTIONS, a_hand_erases))(cluster, draw)

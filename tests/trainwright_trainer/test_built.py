@@ -17,6 +17,8 @@ from trainwright_trainer.layers.normalisation import NORMS
 from trainwright_trainer.losses import LOSSES
 from trainwright_trainer.metrics.model import TYPES
 from trainwright_trainer.optim.optimizers import BUILT as OPTIMIZERS
+from trainwright_trainer.run import TRAINED
+from trainwright_trainer.strategies import STRATEGIES
 
 INPUT = {"name": "x", "type": "number"}
 OUTPUT = {"name": "y", "type": "binary"}
@@ -36,7 +38,15 @@ def gaps(config=None, *, backend=None, **spec):
     return []
 
 
+def test_ray_takes_what_it_has():
+    trainer = {"strategy": "ddp", "num_workers": 2, "resources_per_worker": {"CPU": 2}, "max_retries": 1}
+    assert gaps(backend={"type": "ray", "trainer": trainer}) == []
+    assert gaps(backend={"type": "ray", "processor": {"type": "pandas"}, "trainer": {"use_gpu": False}}) == []
+
+
 def test_the_words_are_those_of_the_registries():
+    assert set(built.BACKENDS) == set(TRAINED)
+    assert set(built.STRATEGIES) == set(STRATEGIES)
     assert set(built.INPUTS) == set(FEATURES)
     assert set(built.OUTPUTS) == set(TYPES)
     assert set(built.DECODERS) == set(DECODERS)
@@ -157,12 +167,15 @@ def test_a_search_is_one_gap():
 @pytest.mark.parametrize(
     ("backend", "expected"),
     [
-        pytest.param({"type": "ray"}, "backend.type ray", id="another backend"),
+        pytest.param({"type": "horovod"}, "backend.type horovod", id="another backend"),
+        pytest.param({"type": "ray", "trainer": {"strategy": "fsdp"}}, "backend.trainer.strategy fsdp", id="strategy"),
+        pytest.param({"type": "ray", "trainer": {"logdir": "logs"}}, "backend.trainer.logdir", id="logs"),
+        pytest.param({"type": "ray", "processor": {"type": "dask"}}, "backend.processor.type dask", id="dask"),
+        pytest.param({"type": "ray", "processor": {"type": "modin"}}, "backend.processor.type modin", id="modin"),
+        pytest.param({"type": "ray", "processor": {"persist": False}}, "backend.processor.persist", id="dask's own"),
         pytest.param({"loader": {"fully_executed": False}}, "backend.loader.fully_executed false", id="streaming"),
         pytest.param({"loader": {"window_size_bytes": 9}}, "backend.loader.window_size_bytes", id="windows"),
-        pytest.param({"cache_dir": "s3://bucket/cache"}, "backend.cache_dir s3://bucket/cache", id="a store"),
-        pytest.param({"cache_credentials": "keys.json"}, "backend.cache_credentials", id="keys of the cache"),
-        pytest.param({"credentials": {"cache": "keys.json"}}, "backend.credentials", id="keys"),
+        pytest.param({"cache_dir": "gs://bucket/cache"}, "backend.cache_dir gs://", id="a store"),
     ],
 )
 def test_what_a_backend_lacks(backend, expected):

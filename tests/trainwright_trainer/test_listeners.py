@@ -98,6 +98,16 @@ def test_the_relay_tells_checkpoints_with_the_next_event():
     assert other.closed
 
 
+def test_the_last_checkpoint_of_a_stopped_run_is_heard():
+    heard = Heard()
+    relay = Relay([heard])
+    relay.hear(STARTED)
+    relay.checkpointed("0000000002-1", None)
+    relay.close()
+    assert heard.events == [STARTED, Checkpointed("0000000002-1")]
+    assert heard.closed
+
+
 class Full:
     """A listener whose disk is full."""
 

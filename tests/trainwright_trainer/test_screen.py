@@ -51,6 +51,26 @@ def test_nothing_where_it_is_quiet(stream):
     assert stream.getvalue() == ""
 
 
+@pytest.mark.parametrize("quiet", [False, True])
+def test_others_hear_and_are_closed_with_it(stream, quiet):
+    class Other:
+        def __init__(self):
+            self.events, self.closed = [], False
+
+        def hear(self, event):
+            self.events.append(event)
+
+        def close(self):
+            self.closed = True
+
+    screen, other = Screen(stream, quiet=quiet), Other()
+    screen.share(other)
+    screen.hear(ENDED)
+    assert (other.events, other.closed) == ([ENDED], False)
+    screen.close()
+    assert other.closed
+
+
 def test_closing_before_anything_is_said(stream):
     Screen(stream).close()
     assert stream.getvalue() == ""

@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from trainwright_trainer.errors import StoppedRun
-from trainwright_trainer.signals import SIGNALS, StopRequest, stopping_on_signals
+from trainwright_trainer.signals import SIGNALS, StopRequest, handlers_kept, stopping_in_a_pod, stopping_on_signals
 
 
 @pytest.mark.parametrize("number", SIGNALS)
@@ -34,6 +34,52 @@ def test_where_there_is_nothing_to_finish_a_request_ends_the_run():
             signal.raise_signal(signal.SIGTERM)
         with pytest.raises(StoppedRun), stop.at_once("too, for it was asked before."):
             pass
+
+
+def _wait(event: threading.Event) -> None:
+    """A signal that comes right before a wait does not cut it short: so in short ones."""
+    while not event.wait(0.1):
+        pass
+
+
+def test_a_request_from_a_thread_wakes_what_is_to_be_ended_at_once():
+    waiting, never = threading.Event(), threading.Event()
+
+    def ask() -> None:
+        waiting.wait()
+        stop.ask_from_a_thread("the operator")
+
+    with stopping_in_a_pod(StopRequest()) as stop:
+        thread = threading.Thread(target=ask)
+        thread.start()
+        waiting.set()
+        with pytest.raises(StoppedRun, match=r"^stopped by the operator before it\.$"), stop.at_once("before it."):
+            _wait(never)
+        thread.join()
+        assert stop.reason == "the operator"
+
+
+def test_a_request_from_a_thread_is_a_flag_where_there_is_something_to_finish():
+    stop = StopRequest()
+    stop.ask_from_a_thread("the operator")
+    stop.ask_from_a_thread("somebody else")
+    assert stop.reason == "the operator"
+
+
+def test_in_a_pod_no_signal_ends_it_at_once():
+    with stopping_in_a_pod(StopRequest()) as stop:
+        for _ in range(3):
+            signal.raise_signal(signal.SIGTERM)
+        signal.raise_signal(signal.SIGINT)
+        assert stop.reason == "SIGTERM"
+
+
+def test_handlers_that_a_library_sets_are_put_back():
+    before = [signal.getsignal(number) for number in SIGNALS]
+    with handlers_kept():
+        for number in SIGNALS:
+            signal.signal(number, signal.SIG_IGN)
+    assert [signal.getsignal(number) for number in SIGNALS] == before
 
 
 def test_in_another_thread_signals_are_left_alone():

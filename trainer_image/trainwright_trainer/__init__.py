@@ -35,6 +35,7 @@ def train(
     Raises `Mistakes` for what is wrong in the job or the data, `EnvironmentFailure` for what is wrong with the machine,
     `StoppedRun` after a signal, and `AlreadyDone` where there is nothing left to train.
     """
+    from trainwright_trainer.result import Told
     from trainwright_trainer.run import run
     from trainwright_trainer.screen import Screen
 
@@ -43,5 +44,5 @@ def train(
     path = Path("job.json") if isinstance(job, Mapping) else Path(job)
     text = json.dumps(job, default=str) if isinstance(job, Mapping) else None
     result = run("train", path, options, text=text, screen=Screen(quiet=quiet))
-    assert result is not None
+    assert not isinstance(result, Told)
     return result

@@ -18,7 +18,7 @@ from trainwright_api.problems import Mistakes
 _POWERS = {"constant": 0.0, "sqrt": 0.5, "linear": 1.0}
 
 # Losses that are a root of a mean: the root of a whole batch is not the sum of the roots of its parts.
-_ROOTS = frozenset({"root_mean_squared_error", "root_mean_squared_percentage_error"})
+ROOTS = frozenset({"root_mean_squared_error", "root_mean_squared_percentage_error"})
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ def _learning_rate(trainer: TrainerConfig, workers: int) -> float:
 def check_losses_add_up(losses: Sequence[str], passes: int) -> None:
     """Refuses a root-of-mean loss that would have to be summed over passes. `losses`: types, by output feature."""
     for position, word in enumerate(losses):
-        if word in _ROOTS and passes > 1:
+        if word in ROOTS and passes > 1:
             raise Mistakes.one(
                 f"config.output_features[{position}].loss.type",
                 f"{word} is the root of a mean over the whole batch, and this batch is cut into {passes} passes: "

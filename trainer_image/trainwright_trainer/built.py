@@ -17,7 +17,9 @@ from trainwright_api.job import TrainingJobSpec
 from trainwright_api.problems import Mistakes, Problem
 from trainwright_api.section import Section
 
-BACKENDS = ("local",)
+BACKENDS = ("local", "ray")
+STRATEGIES = ("single", "ddp")
+PROCESSORS = ("pandas",)
 SPLITS = ("random", "fixed", "hash")
 INPUTS = ("number", "binary", "category", "date", "vector")
 OUTPUTS = ("number", "binary", "category", "vector")
@@ -89,13 +91,31 @@ def _backend(backend: Backend) -> Iterator[str]:
     if backend.type not in BACKENDS:
         yield f"backend.type {backend.type} (this version has {_listed(BACKENDS)}); on this machine: --backend local"
         return
+    yield from _distributed(backend)
     if not backend.loader.fully_executed:
         yield "backend.loader.fully_executed false (this version materialises the data set)"
     if backend.loader.window_size_bytes is not None:
         yield "backend.loader.window_size_bytes (this version shuffles all rows at once)"
-    for name in ("cache_credentials", "credentials"):
-        if getattr(backend, name) is not None:
-            yield f"backend.{name} (this version has files and folders, which need no keys)"
+
+
+def _distributed(backend: Backend) -> Iterator[str]:
+    if backend.strategy not in STRATEGIES:
+        yield f"backend.trainer.strategy {backend.strategy} (this version has ddp)"
+    if backend.trainer.logdir is not None:
+        yield "backend.trainer.logdir (this version keeps logs in the run folder)"
+    processor = backend.processor
+    if "type" in processor.model_fields_set and processor.type not in PROCESSORS:
+        yield f"backend.processor.type {processor.type} (this version has {_listed(PROCESSORS)})"
+    elif processor.type not in PROCESSORS:
+        yield from (f"backend.processor.{path} (this version has no dask)" for path, _ in _changed(processor, ""))
+
+
+def notices(spec: TrainingJobSpec) -> list[str]:
+    """What a file leaves open, and this version does in another way than the reference says."""
+    backend = spec.backend
+    if backend.type == "ray" and "type" not in backend.processor.model_fields_set:
+        return ["backend.processor.type is not given: preprocessing is done by pandas, for dask is not built yet"]
+    return []
 
 
 def _other(spec: TrainingJobSpec) -> Iterator[str]:
@@ -110,8 +130,9 @@ def _other(spec: TrainingJobSpec) -> Iterator[str]:
         "backend.cache_dir": spec.backend.cache_dir,
     }
     for path, place in places.items():
-        if place is not None and "://" in place:
-            yield f"{path} {place} (this version has files and folders)"
+        scheme, found, _ = (place or "").partition("://")
+        if found and scheme not in ("file", "s3"):
+            yield f"{path} {scheme}:// (this version has files, folders and s3://)"
 
 
 def _config(config: ModelConfig) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import tempfile
 import traceback
@@ -15,6 +16,7 @@ import typer
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.errors import AlreadyDone, EnvironmentFailure, ExitCode, StoppedRun
 from trainwright_trainer.options import Options
+from trainwright_trainer.pod import this_pod
 from trainwright_trainer.signals import ending_on_signals
 
 app = typer.Typer(
@@ -102,7 +104,17 @@ def run(
     job: Job, output: Output = None, resume: Resume = None, overwrite: Overwrite = False, json: Json = False
 ) -> None:
     """Do what the file's `task` says. This is what pods call."""
-    _do(None, job, _training_options(None, output, None, None, resume, overwrite, json))
+    options = _training_options(None, output, None, None, resume, overwrite, json)
+    with _mistakes_of(job):
+        pod = this_pod(os.environ)
+    if pod is None:
+        _do(None, job, options)
+        return
+    if options.output is not None or options.resume or options.overwrite:
+        raise typer.BadParameter("in a pod the operator says where the run lies: give no place and no way to go on")
+    from trainwright_trainer.in_pod import run_in_pod
+
+    sys.exit(run_in_pod(pod, job, options))
 
 
 @app.command()

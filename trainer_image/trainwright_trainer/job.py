@@ -14,9 +14,13 @@ from trainwright_api.config import ModelConfig, resolve
 from trainwright_api.job import TrainingJob, TrainingJobSpec
 from trainwright_api.problems import Mistakes
 from trainwright_api.validate import Options as Over
-from trainwright_trainer.built import refuse_unbuilt
+from trainwright_trainer.built import notices, refuse_unbuilt
 from trainwright_trainer.errors import not_built
 from trainwright_trainer.options import Options
+from trainwright_trainer.pod import Pod
+from trainwright_trainer.s3 import uri
+from trainwright_trainer.s3.keys import ARTIFACTS, CACHE, DATASETS, Keys, idle_keys, keys_of
+from trainwright_trainer.s3.uri import Place, S3Uri, place_of
 
 TASKS_OF_A_MODEL = ("evaluate", "predict")
 
@@ -35,11 +39,16 @@ class Job:
     resource: TrainingJob
     config: ModelConfig | None
     dataset: str
-    output: Path
-    model: Path | None
+    output: Place
+    model: Place | None
+    keys: Keys
     workers: int
     text: str
     notices: tuple[str, ...]
+    attempt: int | None = None
+    """In a pod the attempt's number, which is the operator's to give."""
+    given_workers: int | None = None
+    """How many workers are to train on Ray; None: as many as the cluster has GPUs for."""
 
     @property
     def spec(self) -> TrainingJobSpec:
@@ -61,13 +70,17 @@ class Job:
         return self.spec.backend.cache_dir
 
 
-def read_job(task: str | None, path: Path, options: Options, text: str | None = None) -> Job:
+def read_job(task: str | None, path: Path, options: Options, text: str | None = None, pod: Pod | None = None) -> Job:
     """Read, check and resolve a file, or the `text` that stands for one. Raises `Mistakes`."""
     text = yaml.text_of(path) if text is None else text
     over = Over(options.dataset, options.backend, task, _model(task, path.stem, text, options), options.seed)
     loaded = yaml.loads(text, path.name, options=over)
     spec, name = loaded.job.spec, loaded.job.metadata.name or path.stem
     refuse_unbuilt(spec)
+    output = _place(pod.run if pod else options.output) or _output(spec, name)
+    model = place_of(spec.model, "model") if spec.model else None
+    stored = _stored(spec, output, model)
+    given = _given_workers(spec, pod)
     return Job(
         path=path,
         options=options,
@@ -76,12 +89,26 @@ def read_job(task: str | None, path: Path, options: Options, text: str | None = 
         resource=loaded.job,
         config=resolve(spec.config) if spec.config else None,
         dataset=spec.dataset or "",
-        output=_place(options.output) or _output(spec, name),
-        model=Path(spec.model) if spec.model else None,
-        workers=_workers(loaded.declared, spec),
+        output=output,
+        model=model,
+        keys=keys_of(spec.backend, stored),
+        workers=given or _workers(loaded.declared, spec),
         text=loaded.text,
-        notices=loaded.notices,
+        notices=(*loaded.notices, *notices(spec), *idle_keys(spec.backend, stored)),
+        attempt=pod.attempt if pod else None,
+        given_workers=given,
     )
+
+
+def _stored(spec: TrainingJobSpec, *places: Place | None) -> set[str]:
+    """What lies in a store, by its use of keys. A cache without a place of its own lies beside the data."""
+    data = spec.dataset or ""
+    lie = {
+        DATASETS: uri.is_s3(data),
+        ARTIFACTS: any(isinstance(place, S3Uri) for place in places),
+        CACHE: uri.is_s3(spec.backend.cache_dir or data),
+    }
+    return {use for use, is_stored in lie.items() if is_stored}
 
 
 def _model(task: str | None, stem: str, text: str, options: Options) -> str | None:
@@ -95,15 +122,23 @@ def _model(task: str | None, stem: str, text: str, options: Options) -> str | No
     return str(_output(trained.spec, trained.metadata.name or stem) / "model")
 
 
-def _output(spec: TrainingJobSpec, name: str) -> Path:
+def _output(spec: TrainingJobSpec, name: str) -> Place:
     """Paths count from the working folder, in the file as on the command line."""
-    return Path(spec.output or "out") / name
+    return place_of(spec.output or "out", "output") / name
 
 
-def _place(output: str | None) -> Path | None:
-    if output is not None and "://" in output:
-        raise not_built("--output", output, "folders")
-    return Path(output) if output else None
+def _place(output: str | None) -> Place | None:
+    return place_of(output, "--output") if output else None
+
+
+def _given_workers(spec: TrainingJobSpec, pod: Pod | None) -> int | None:
+    """On Ray: those that the operator has resolved, else the file's number; a range is the operator's to resolve."""
+    if spec.backend.type != "ray":
+        return None
+    workers = pod.workers if pod and pod.workers else spec.backend.trainer.num_workers
+    if isinstance(workers, WorkerRange):
+        raise not_built("backend.trainer.num_workers", "as a range", "a number")
+    return workers
 
 
 def _workers(declared: Backend, spec: TrainingJobSpec) -> int:

@@ -5,19 +5,24 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from trainwright_trainer.errors import EnvironmentFailure
 from trainwright_trainer.progress.events import Checkpointed, Ended, Evaluated, Event, Listener
 from trainwright_trainer.progress.history import History
-from trainwright_trainer.rundir import shared_files
+from trainwright_trainer.progress.tensorboard import TensorBoardLog
+from trainwright_trainer.rundir import layout, shared_files
 from trainwright_trainer.rundir.attempt import Attempt
+from trainwright_trainer.rundir.folder import FolderStorage
+from trainwright_trainer.rundir.storage import Storage
 
 
 class MetricsFile:
     """Keeps metrics.json up to date. A listener."""
 
     def __init__(self, attempt: Attempt) -> None:
-        before = None if attempt.fresh else shared_files.read_metrics(attempt)
+        before = shared_files.read_metrics(attempt)
         self.history = History() if before is None else History.from_json(before)
         self._attempt = attempt
 
@@ -28,6 +33,37 @@ class MetricsFile:
 
     def close(self) -> None:
         """The file is whole after every event."""
+
+
+def tensorboard_of(attempt: Attempt) -> Listener:
+    """The attempt's TensorBoard logs, in its run."""
+    prefix = layout.attempt_logs(attempt.number)
+    if isinstance(attempt.storage, FolderStorage):
+        return TensorBoardLog(attempt.storage.path(prefix))
+    return SentLog(attempt.storage, prefix)
+
+
+class SentLog:
+    """TensorBoard's file where nothing can be appended to: kept here, and sent whole after each round. A listener."""
+
+    def __init__(self, storage: Storage, prefix: str) -> None:
+        self._storage, self._prefix = storage, prefix
+        self._folder = TemporaryDirectory(prefix="trainwright-logs-")
+        self._log = TensorBoardLog(Path(self._folder.name))
+
+    def hear(self, event: Event) -> None:
+        self._log.hear(event)
+        if isinstance(event, Evaluated | Ended):
+            self._send()
+
+    def close(self) -> None:
+        """All that was heard is there already."""
+        self._log.close()
+        self._folder.cleanup()
+
+    def _send(self) -> None:
+        for path in Path(self._folder.name).iterdir():
+            self._storage.write_file(self._prefix + path.name, path)
 
 
 class Dispensable:
@@ -73,13 +109,18 @@ class Relay:
         self._waiting.append(Checkpointed(name, error))
 
     def hear(self, event: Event) -> None:
-        while self._waiting:
-            self._tell(self._waiting.popleft())
+        self._catch_up()
         self._tell(event)
 
     def close(self) -> None:
+        """What was told since the last event is heard: a run that is stopped ends with a checkpoint."""
+        self._catch_up()
         for listener in self._listeners:
             listener.close()
+
+    def _catch_up(self) -> None:
+        while self._waiting:
+            self._tell(self._waiting.popleft())
 
     def _tell(self, event: Event) -> None:
         for listener in self._listeners:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -30,12 +31,16 @@ from trainwright_trainer.metrics.figures import figures_of
 from trainwright_trainer.metrics.model import model_metrics
 from trainwright_trainer.model import DTYPES, Model
 from trainwright_trainer.predictions import prediction_table
+from trainwright_trainer.progress.events import Scores
 from trainwright_trainer.progress.formats import count, counted, score
 from trainwright_trainer.progress.json_lines import finite
 from trainwright_trainer.report.data import ReportData
 from trainwright_trainer.report.page import render
 from trainwright_trainer.rundir import model_folder
-from trainwright_trainer.rundir.folder import FolderStorage
+from trainwright_trainer.rundir.places import storage_at
+from trainwright_trainer.s3.access import Access
+from trainwright_trainer.s3.keys import Keys
+from trainwright_trainer.s3.uri import Place
 from trainwright_trainer.screen import Screen
 from trainwright_trainer.summaries import feature_summaries
 from trainwright_trainer.versions import versions
@@ -61,9 +66,9 @@ class Trained:
     about: Mapping[str, Any]
 
 
-def trained(location: str) -> Trained:
+def trained(location: Place, access: Access | None = None) -> Trained:
     """The model in a folder, or in the run that lies there. Raises `Mistakes` where it is none, or is damaged."""
-    folder = model_folder.load(location)
+    folder = model_folder.load(str(location), access)
     config = ModelConfig.model_validate(folder.config)
     layout = layout_of(config, folder.statistics)
     model = Model(config, folder.statistics, layout, seed=0)
@@ -71,9 +76,9 @@ def trained(location: str) -> Trained:
     return Trained(config, folder.statistics, layout, model.eval(), folder.extra)
 
 
-def evaluate(job: Job, screen: Screen) -> None:
+def evaluate(job: Job, screen: Screen) -> Scores:
     """Scores of a data set with targets: `evaluation.json` and `evaluation.html` in the output folder."""
-    it = trained(str(job.model))
+    it = _model_of(job)
     data, part = _judged(it, job)
     screen.tell(data.notices, data.dataset)
     rows = _valid(it, data)
@@ -94,41 +99,47 @@ def evaluate(job: Job, screen: Screen) -> None:
         part=part,
     )
     plain = {"dataset": job.dataset, "model": str(job.model), "part": part, "rows": len(rows), "scores": scores}
-    folder = FolderStorage(job.output)
+    folder = storage_at(str(job.output), job.keys.artifacts)
     folder.write("evaluation.html", [render(page).encode()])
     folder.write("evaluation.json", [json.dumps(finite(plain), indent=2).encode() + b"\n"])
     screen.say(
         f"{data.dataset}: {counted(len(rows), _ROW[part])} · " + " · ".join(shown),
         f"report {job.output / 'evaluation.html'} · scores {job.output / 'evaluation.json'}",
     )
+    return scores
 
 
 def predict(job: Job, screen: Screen) -> None:
     """One row of predictions for each row of the data set, in its order; empty where an input drops the row."""
-    it = trained(str(job.model))
-    data = encode_with(it.config, it.statistics, job.dataset, targets=False)
+    it = _model_of(job)
+    data = encode_with(it.config, it.statistics, job.dataset, targets=False, keys=job.keys)
     screen.tell(data.notices, data.dataset)
-    _write_predictions(it, data, _predictions_file(job), screen)
+    _write_predictions(it, data, job, screen)
 
 
-def predict_test_rows(job: Job, model: Path, screen: Screen) -> None:
+def predict_test_rows(job: Job, model: Place, screen: Screen) -> None:
     """The predictions of an experiment: `test_predictions.parquet`, with the number of each row."""
-    it = trained(str(model))
+    it = trained(model, job.keys.artifacts)
     data, _ = _judged(it, job)
     split = _valid(it, data)
     if not len(split):
         screen.say("no test row to predict: the split has none")
         return
     table = _predicted(it, split).add_column(0, "row", pa.array(split.rows))
-    _write(table, job.output / "test_predictions.parquet")
+    _write(table, job.output / "test_predictions.parquet", job.keys)
     screen.say(f"{counted(len(split), 'test row')} predicted: {job.output / 'test_predictions.parquet'}")
+
+
+def _model_of(job: Job) -> Trained:
+    assert job.model is not None, "a task of a model names one"
+    return trained(job.model, job.keys.artifacts)
 
 
 def _judged(it: Trained, job: Job) -> tuple[Prepared, str]:
     """The rows that may judge the model: all of new data, the test rows of the data that it was trained on."""
-    if content_now(find(job.dataset)) != it.about["content"]:
-        return encode_with(it.config, it.statistics, job.dataset, targets=True), "given"
-    data = prepare(it.config, job.dataset, seed=it.about["seed"], cache_dir=job.cache_dir)
+    if content_now(find(job.dataset, job.keys.datasets)) != it.about["content"]:
+        return encode_with(it.config, it.statistics, job.dataset, targets=True, keys=job.keys), "given"
+    data = prepare(it.config, job.dataset, seed=it.about["seed"], cache_dir=job.cache_dir, keys=job.keys)
     test_only = np.where(data.splits == TEST, TEST, UNSAMPLED).astype(np.uint8)
     return replace(data, splits=test_only, notices=(*data.notices, *data.finish())), "test"
 
@@ -154,22 +165,34 @@ def _predicted(it: Trained, split: Split) -> pa.Table:
     return pa.concat_tables(parts)
 
 
-def _write_predictions(it: Trained, data: Prepared, path: Path, screen: Screen) -> None:
+def _write_predictions(it: Trained, data: Prepared, job: Job, screen: Screen) -> None:
+    path = _predictions_file(job)
     split = _valid(it, data)
     places = np.full(data.rows, -1, dtype=np.int64)
     places[split.rows] = np.arange(len(split))
     table = _predicted(it, split).take(pa.array(places, mask=places < 0))
-    _write(table, path)
+    _write(table, path, job.keys)
     left_out = data.rows - len(split)
     more = f", {count(left_out)} empty for want of an input" if left_out else ""
     screen.say(f"{data.dataset}: {counted(data.rows, 'row')} predicted{more}: {path}")
 
 
-def _predictions_file(job: Job) -> Path:
+def _predictions_file(job: Job) -> Place:
     return job.output if job.output.suffix in (".parquet", ".csv") else job.output / "predictions.parquet"
 
 
-def _write(table: pa.Table, path: Path) -> None:
+def _write(table: pa.Table, place: Place, keys: Keys) -> None:
+    """Into a store by way of a file of this machine."""
+    if isinstance(place, Path):
+        _write_here(table, place)
+        return
+    with TemporaryDirectory(prefix="trainwright-predictions-") as folder:
+        path = Path(folder) / place.name
+        _write_here(table, path)
+        storage_at(str(place.parent), keys.artifacts).write_file(place.name, path)
+
+
+def _write_here(table: pa.Table, path: Path) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.suffix == ".csv":

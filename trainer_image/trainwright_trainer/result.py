@@ -1,23 +1,31 @@
-"""What a finished training hands back to Python."""
+"""What a finished task hands back."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, field
 
 from trainwright_trainer.progress.events import Evaluated, Scores
+from trainwright_trainer.s3.uri import Place
 
 
 @dataclass(frozen=True)
 class Result:
     """`test` is empty where the split has no test rows. `reason`: epochs, train_steps or early stopping."""
 
-    output: Path
-    model: Path
-    report: Path
+    output: Place
+    model: Place
+    report: Place
     test: Scores
     history: Sequence[Evaluated]
     best_epoch: int
     reason: str
     seconds: float
+
+
+@dataclass(frozen=True)
+class Told:
+    """Of a task that trains nothing: one line, and the scores where it has measured some."""
+
+    line: str
+    test: Scores = field(default_factory=dict)

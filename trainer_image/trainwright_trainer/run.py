@@ -5,89 +5,140 @@ The first half stands here. The second half is `training.py`; it needs torch, wh
 
 from __future__ import annotations
 
-from contextlib import closing
+import os
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, closing, nullcontext
 from pathlib import Path
 
+from trainwright_trainer.backends.before_ray import settle
 from trainwright_trainer.data.preprocess import prepare
+from trainwright_trainer.errors import AlreadyDone
 from trainwright_trainer.job import Job, read_job
 from trainwright_trainer.memory import memory_told
 from trainwright_trainer.options import Options
+from trainwright_trainer.pod import Pod
 from trainwright_trainer.progress.formats import counted
-from trainwright_trainer.result import Result
+from trainwright_trainer.result import Result, Told
 from trainwright_trainer.rundir.place import How, look
 from trainwright_trainer.rundir.places import storage_at
+from trainwright_trainer.rundir.storage import Storage
 from trainwright_trainer.screen import Screen
 from trainwright_trainer.signals import StopRequest, stopping_on_signals
 from trainwright_trainer.warm import warm_imports
 
 
 def run(
-    task: str | None, path: Path, options: Options, *, text: str | None = None, screen: Screen | None = None
-) -> Result | None:
+    task: str | None,
+    path: Path,
+    options: Options,
+    *,
+    text: str | None = None,
+    screen: Screen | None = None,
+    pod: Pod | None = None,
+    stop: StopRequest | None = None,
+) -> Result | Told:
     """Do one task of a file: the given one, or the one that the file names. `text` stands for the file where given.
 
-    Raises what `errors.py` lists.
+    In a pod its phase is done. `stop`: somebody else's, who looks after signals then. Raises what `errors.py` lists.
     """
     screen = screen or Screen(as_json=options.json)
-    job = read_job(task, path, options, text)
+    job = read_job(task, path, options, text, pod)
     with closing(screen), memory_told():
         screen.tell(job.notices, path.name)
-        return TASKS[job.task](job, screen)
+        return TASKS[pod.phase if pod else job.task](job, screen, stop)
 
 
-def _train(job: Job, screen: Screen) -> Result:
+def _train(job: Job, screen: Screen, stop: StopRequest | None) -> Result:
     warm_imports()
-    storage = storage_at(str(job.output))
-    how = _how(job.options)
-    with stopping_on_signals(StopRequest()) as stop:
+    storage = storage_at(str(job.output), job.keys.artifacts)
+    how = _how(job)
+    with stopping_on_signals(StopRequest()) if stop is None else nullcontext(stop) as stop:
         look(storage, job.plain(), how)
-        with stop.at_once("before training began: nothing was written but the cache. Start it again."):
-            data = prepare(job.config, job.dataset, seed=job.spec.seed, cache_dir=job.cache_dir)
-        screen.tell(data.notices, Path(job.dataset).name)
-        from trainwright_trainer.training import train_on
-
-        try:
-            return train_on(data, job, storage, how, screen, stop)
-        finally:
-            data.finish()
+        return TRAINED[job.spec.backend.type](job, storage, how, screen, stop)
 
 
-def _how(options: Options) -> How:
-    if options.overwrite:
+def _train_here(job: Job, storage: Storage, how: How, screen: Screen, stop: StopRequest) -> Result:
+    with stop.at_once("before training began: nothing was written but the cache. Start it again."):
+        data = prepare(job.config, job.dataset, seed=job.spec.seed, cache_dir=job.cache_dir, keys=job.keys)
+    screen.tell(data.notices, Path(job.dataset).name)
+    from trainwright_trainer.training import train_on
+
+    try:
+        return train_on(data, job, storage, how, screen, stop)
+    finally:
+        data.finish()
+
+
+def _train_on_ray(job: Job, storage: Storage, how: How, screen: Screen, stop: StopRequest) -> Result:
+    settle(os.environ)
+    from trainwright_trainer.driver import train_on_ray
+
+    return train_on_ray(job, storage, how, screen, stop)
+
+
+# By the word of `backend.type`.
+TRAINED = {"local": _train_here, "ray": _train_on_ray}
+
+
+def _how(job: Job) -> How:
+    if job.attempt is not None:
+        return How.CONTINUE
+    if job.options.overwrite:
         return How.OVERWRITE
-    return How.RESUME if options.resume else How.NEW
+    return How.RESUME if job.options.resume else How.NEW
 
 
-def _experiment(job: Job, screen: Screen) -> Result:
-    result = _train(job, screen)
-    from trainwright_trainer import measuring
-
-    measuring.predict_test_rows(job, result.model, screen)
+def _experiment(job: Job, screen: Screen, stop: StopRequest | None) -> Result:
+    try:
+        result = _train(job, screen, stop)
+    except AlreadyDone:
+        if job.attempt is not None:  # an earlier one may have been killed before it predicted
+            _predict_test_rows(job, screen, stop)
+        raise
+    _predict_test_rows(job, screen, stop)
     return result
 
 
-def _preprocess(job: Job, screen: Screen) -> None:
-    data = prepare(job.config, job.dataset, seed=job.spec.seed, cache_dir=job.cache_dir)
-    screen.tell([*data.notices, *data.finish()], Path(job.dataset).name)
+def _predict_test_rows(job: Job, screen: Screen, stop: StopRequest | None) -> None:
+    from trainwright_trainer import measuring
+
+    with _ending_at_once(stop):
+        measuring.predict_test_rows(job, job.output / "model", screen)
+
+
+def _preprocess(job: Job, screen: Screen, stop: StopRequest | None) -> Told:
+    with _ending_at_once(stop):
+        data = prepare(job.config, job.dataset, seed=job.spec.seed, cache_dir=job.cache_dir, keys=job.keys)
+        screen.tell([*data.notices, *data.finish()], Path(job.dataset).name)
     state = "was there" if data.cache_hit else "written"
-    screen.say(f"{data.dataset}: {counted(data.rows, 'row')}; cache {data.cache_key[:12]} {state}")
+    told = Told(f"{data.dataset}: {counted(data.rows, 'row')}; cache {data.cache_key[:12]} {state}")
+    screen.say(told.line)
+    return told
 
 
-def _evaluate(job: Job, screen: Screen) -> None:
+def _evaluate(job: Job, screen: Screen, stop: StopRequest | None) -> Told:
     warm_imports()
     from trainwright_trainer import measuring
 
-    measuring.evaluate(job, screen)
+    with _ending_at_once(stop):
+        return Told("the model is measured", measuring.evaluate(job, screen))
 
 
-def _predict(job: Job, screen: Screen) -> None:
+def _predict(job: Job, screen: Screen, stop: StopRequest | None) -> Told:
     warm_imports()
     from trainwright_trainer import measuring
 
-    measuring.predict(job, screen)
+    with _ending_at_once(stop):
+        measuring.predict(job, screen)
+    return Told("the predictions are written")
 
 
-TASKS = {
+def _ending_at_once(stop: StopRequest | None) -> AbstractContextManager[None]:
+    """Where a request ends the task: nothing of it is kept, and it is short."""
+    return nullcontext() if stop is None else stop.at_once("before it was done. Start it again.")
+
+
+TASKS: Mapping[str, Callable[[Job, Screen, StopRequest | None], Result | Told]] = {
     "train": _train,
     "experiment": _experiment,
     "preprocess": _preprocess,

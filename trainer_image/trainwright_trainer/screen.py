@@ -19,18 +19,27 @@ class Screen:
         self._json = as_json
         self._quiet = quiet
         self._listener: Listener | None = None
+        self._others: list[Listener] = []
+
+    def share(self, listener: Listener) -> None:
+        """With another who hears every event from now on."""
+        self._others.append(listener)
 
     def say(self, *lines: str) -> None:
         """Lines for people; with --json each is an object `{"event": "notice", "line": …}`."""
         for line in () if self._quiet else lines:
             written = json.dumps({"event": "notice", "line": line}) if self._json else line
-            print(written, file=self._stream, flush=True)
+            # In one piece: notices may come from two threads.
+            self._stream.write(f"{written}\n")
+            self._stream.flush()
 
     def tell(self, notices: Iterable[str], source: str) -> None:
-        """Notices of a file, each once, with the file's name."""
-        self.say(*(f"{source}: {notice}" for notice in dict.fromkeys(notices)))
+        """Notices of a file."""
+        self.say(*told_of(notices, source))
 
     def hear(self, event: Event) -> None:
+        for other in self._others:
+            other.hear(event)
         if self._quiet:
             return
         if self._listener is None:
@@ -38,5 +47,11 @@ class Screen:
         self._listener.hear(event)
 
     def close(self) -> None:
-        if self._listener is not None:
-            self._listener.close()
+        for listener in (self._listener, *self._others):
+            if listener is not None:
+                listener.close()
+
+
+def told_of(notices: Iterable[str], source: str) -> list[str]:
+    """Notices of a file as lines, each once, with the file's name."""
+    return [f"{source}: {notice}" for notice in dict.fromkeys(notices)]

@@ -1,10 +1,14 @@
-"""SIGINT and SIGTERM ask the loop to stop: it does so after its step, with a checkpoint. A second one ends at once."""
+"""SIGINT and SIGTERM ask the loop to stop: it does so after its step, with a checkpoint. A second one ends at once.
+
+In a pod none ends it at once: there the kubelet's SIGKILL is the end of all patience.
+"""
 
 from __future__ import annotations
 
 import os
 import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -17,7 +21,7 @@ Handler = Callable[[int, FrameType | None], object]
 
 
 class StopRequest:
-    """A flag that the loop reads before every step. `reason` names who asked."""
+    """A flag that the loop reads before every step. `reason` names who asked. For the main thread."""
 
     def __init__(self) -> None:
         self.reason: str | None = None
@@ -27,10 +31,21 @@ class StopRequest:
         return self.reason is not None
 
     def ask(self, reason: str) -> None:
-        """Raises `StoppedRun` where there is nothing to finish first."""
+        """Raises `StoppedRun` where there is nothing to finish first; once, for others may come while that unwinds."""
         self.reason = self.reason or reason
-        if self._at_once is not None:
-            raise StoppedRun(f"stopped by {self.reason} {self._at_once}")
+        when, self._at_once = self._at_once, None
+        if when is not None:
+            raise StoppedRun(f"stopped by {self.reason} {when}")
+
+    def ask_from_a_thread(self, reason: str) -> None:
+        """From any thread. What is to be ended where it is, only the main thread can end: a signal wakes it."""
+        self.reason = self.reason or reason  # first: the main thread may be about to enter `at_once`
+        if self._at_once is not None and (main := threading.main_thread().ident) is not None:
+            signal.pthread_kill(main, signal.SIGTERM)
+
+    def hear(self, number: int, _frame: FrameType | None = None) -> None:
+        """A handler of signals, for which the first request counts."""
+        self.ask(signal.Signals(number).name)
 
     @contextmanager
     def at_once(self, when: str) -> Iterator[None]:
@@ -51,7 +66,7 @@ def stopping_on_signals(request: StopRequest) -> Iterator[StopRequest]:
 
     def handle(number: int, frame: FrameType | None) -> None:
         if not request:
-            request.ask(signal.Signals(number).name)
+            request.hear(number)
         elif callable(before[number]):
             before[number](number, frame)
         else:
@@ -59,6 +74,13 @@ def stopping_on_signals(request: StopRequest) -> Iterator[StopRequest]:
             signal.raise_signal(number)
 
     with _handled_by(handle):
+        yield request
+
+
+@contextmanager
+def stopping_in_a_pod(request: StopRequest) -> Iterator[StopRequest]:
+    """Turn signals into a request, however many come."""
+    with _handled_by(request.hear):
         yield request
 
 
@@ -77,6 +99,18 @@ def _end(number: int, _frame: FrameType | None) -> None:
         os.write(1, b"\x1b[?25h\n")  # a live display hides the cursor
     os.write(2, f"ended at once by {signal.Signals(number).name}\n".encode())
     os._exit(128 + number)
+
+
+@contextmanager
+def handlers_kept() -> Iterator[None]:
+    """Around a library that sets handlers of its own: Ray ends a program by SIGTERM, on the spot and without a word."""
+    before: dict[int, Any] = {number: signal.getsignal(number) for number in SIGNALS}
+    try:
+        yield
+    finally:
+        if threading.current_thread() is threading.main_thread():
+            for number, handler in before.items():
+                signal.signal(number, handler)
 
 
 @contextmanager

@@ -15,12 +15,12 @@ FILES: Mapping[str, Callable[[], str]] = {
 }
 
 
-def main(arguments: Sequence[str], root: Path) -> int:
+def main(arguments: Sequence[str], root: Path, files: Mapping[str, Callable[[], str]] = FILES) -> int:
     """Writes each file below `root`, or names those that are stale. The exit code is 1 for a stale file."""
-    stale = [path for path, make in FILES.items() if not _is_fresh(root / path, make())]
+    stale = [path for path, make in files.items() if not _is_fresh(root / path, make())]
     if "--check" not in arguments:
         for path in stale:
-            (root / path).write_text(FILES[path](), encoding="utf-8")
+            (root / path).write_text(files[path](), encoding="utf-8")
             print(f"wrote {path}")
         return 0
     for path in stale:

@@ -99,7 +99,9 @@ def _rules_of_spec() -> list[dict[str, str]]:
 def _immutable(name: str) -> dict[str, str]:
     started = "has(oldSelf.status) && has(oldSelf.status.startTime)"
     same = f"has(self.spec.{name}) == has(oldSelf.spec.{name})"
-    equal = f"(!has(self.spec.{name}) || self.spec.{name} == oldSelf.spec.{name})"
+    # CEL passes over keys that the schema does not declare, but on its left side only: so both ways round.
+    both_ways = f"self.spec.{name} == oldSelf.spec.{name} && oldSelf.spec.{name} == self.spec.{name}"
+    equal = f"(!has(self.spec.{name}) || ({both_ways}))"
     return _rule(f"!({started}) || ({same} && {equal})", fixed(name)) | {"fieldPath": f".spec.{name}"}
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from e2e.api import Manifest, condition
-from e2e.harness import KINDS, Kind, training_job
+from e2e.harness import EVERY_KIND, Kind, training_job
 from e2e.players import Evict, Fail, Hang, LoseHead, Preempt, Script, StopWhenAsked, Succeed
 
 ENDED = ("Complete", "Failed")
@@ -68,7 +68,7 @@ def planned(draw: random.Random, name: str) -> Planned:
     scripts = _scripts(draw)
     if any(isinstance(script, Hang) for script in scripts):
         spec["activeDeadlineSeconds"] = draw.choice([1, 2])
-    made = Planned(name, draw.choice(KINDS), spec, scripts, invalid)
+    made = Planned(name, draw.choice(EVERY_KIND), spec, scripts, invalid)
     made.suspended = made.was_suspended = suspended
     return made
 

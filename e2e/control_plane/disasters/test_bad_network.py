@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from e2e.cluster.cluster import Cluster
 from e2e.control_plane.disasters.disaster import Disaster, survives, tracebacks
-from e2e.harness import FAST, KINDS, LIFECYCLES, Kind
+from e2e.harness import EVERY_KIND, FAST, KINDS, LIFECYCLES, Kind
 from e2e.players import Fail, Succeed
 from e2e.proxy import (
     Answer,
@@ -119,7 +119,8 @@ def test_job_ends_as_undisturbed(
     cluster: Cluster, tmp_path: Path, caplog: pytest.LogCaptureFixture, number: int, disaster: Disaster
 ) -> None:
     """In one life that goes through attempts, or in one that is stopped and goes on; in all of them below."""
-    name, kind = CORE[number % 2], KINDS[number % 3]
+    kind = EVERY_KIND[number % len(EVERY_KIND)]
+    name = CORE[number // len(EVERY_KIND) % 2]
     asyncio.run(_lives(cluster, tmp_path / "life", disaster, name, kind))
     assert tracebacks(caplog) == []
 

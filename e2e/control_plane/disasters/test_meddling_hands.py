@@ -15,7 +15,7 @@ from e2e.api.resource import NAMESPACES, TRAINING_JOBS
 from e2e.cluster.cluster import Cluster
 from e2e.control_plane.disasters.disaster import tracebacks
 from e2e.control_plane.disasters.hands import Hands
-from e2e.harness import FAST, KINDS, Operators, training_job
+from e2e.harness import EVERY_KIND, FAST, Operators, training_job
 from e2e.harness.seeds import rotating
 from e2e.players import Fail, Script, Scripts, Stage, Succeed
 from e2e.proxy import Proxy
@@ -88,7 +88,8 @@ async def _life(bench: Bench, seed: int, did: list[str]) -> None:
     lives: list[list[Script]] = [[Succeed(after=1.5)], [Fail(after=0.5), Succeed(after=1.0)]]
     bench.stage.scripts.give(bench.namespace, name, *draw.choice(lives))
     hands = Hands(bench.api, bench.namespace, name, draw)
-    made = await bench.api.create(TRAINING_JOBS, training_job(name, KINDS[seed % 3]), bench.namespace)
+    wanted = training_job(name, EVERY_KIND[seed % len(EVERY_KIND)])
+    made = await bench.api.create(TRAINING_JOBS, wanted, bench.namespace)
     await _sees(hands, draw.choice([_exists, _began, _runs, _runs, _runs, _ended]), "a moment to meddle")
     since = asyncio.get_running_loop().time()
     did.append(await hands.meddle())

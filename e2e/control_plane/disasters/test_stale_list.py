@@ -10,7 +10,7 @@ import pytest
 from e2e.api import Manifest, until
 from e2e.cluster.cluster import Cluster
 from e2e.control_plane.disasters.disaster import assert_same, calm, tracebacks
-from e2e.harness import KINDS, Kind, Lifecycle, live
+from e2e.harness import EVERY_KIND, Kind, Lifecycle, live
 from e2e.harness.lifecycle import User
 from e2e.players import Fail, Succeed
 from e2e.proxy import Late, Proxy, Rule, Stale
@@ -23,6 +23,8 @@ RESOURCES: Mapping[str, tuple[str, ...]] = {
 }
 SECONDS_BEHIND = 0.4
 """So much later come the events that would bring the operator up to date."""
+RUNS = 3.0
+"""Seconds of an attempt: long enough to be seen to run, by an operator that sees late too."""
 Moment = str
 Reached = Callable[[Moment], Awaitable[None]]
 
@@ -46,7 +48,7 @@ def life(name: str, at: Callable[[User], Reached] = lambda _: _nothing) -> Lifec
         await user.sees_true("Complete")
         await reached("complete")
 
-    return Lifecycle(name, [Fail(after=1.0), Succeed(after=1.0)], story, {"suspend": True})
+    return Lifecycle(name, [Fail(after=RUNS), Succeed(after=RUNS)], story, {"suspend": True})
 
 
 MOMENTS = (
@@ -65,7 +67,7 @@ def test_operator_starts_from_an_older_list(
     async def scene() -> None:
         async with asyncio.TaskGroup() as lives:
             for number, (then, now) in enumerate(MOMENTS):
-                kind = KINDS[(number + len(stale)) % 3]
+                kind = EVERY_KIND[(number + len(stale)) % len(EVERY_KIND)]
                 lives.create_task(_lives(cluster, tmp_path / str(number), kind, stale, then, now))
 
     asyncio.run(scene())

@@ -11,6 +11,7 @@ from typing import Any
 from trainwright_api.backend import BACKENDS
 from trainwright_api.canonical import canonical
 from trainwright_api.job import TrainingJobSpec
+from trainwright_api.phases import comes_before
 from trainwright_api.status import Resolved
 from trainwright_operator import names
 from trainwright_operator.observed import Job
@@ -57,13 +58,23 @@ class Blueprint:
         return self.spec.backend.type
 
     @property
+    def prepares(self) -> bool:
+        """Whether it is the phase before the task's own: one pod of CPUs, which fills the cache."""
+        return comes_before(self.phase, self.spec.task)
+
+    @property
     def has_trainer(self) -> bool:
         """Whether `backend.trainer` acts, so that workers and GPUs are sized from it."""
-        return "trainer" in BACKENDS[self.backend].sections
+        return BACKENDS[self.backend].sizes_workers
 
     @property
     def image(self) -> str:
         return self.resolved.image or self.spec.image or self.settings.image
+
+    @property
+    def ray_version(self) -> str:
+        """Of the image, as KubeRay and the training program are told."""
+        return self.spec.ray_version or self.settings.ray_version
 
     @property
     def run_folder(self) -> str | None:

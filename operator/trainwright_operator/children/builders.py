@@ -8,7 +8,7 @@ from types import MappingProxyType
 from trainwright_operator import names
 from trainwright_operator.children.blueprint import Blueprint
 from trainwright_operator.children.config import config_map
-from trainwright_operator.children.job import indexed_job, single_job
+from trainwright_operator.children.job import indexed_job, preprocess_job, single_job
 from trainwright_operator.children.network import gang_policy, ray_policy
 from trainwright_operator.children.rayjob import ray_job
 from trainwright_operator.children.secret import secret
@@ -29,7 +29,7 @@ SUPPORTS = ("Secret", "ConfigMap", "NetworkPolicy", "Service")
 
 
 def kind_of(backend: str) -> ChildKind:
-    """The kind of the child that a backend is run by."""
+    """The kind of the child that a backend is run by. What comes before it is a Job with every backend."""
     return "RayJob" if backend == "ray" else "Job"
 
 
@@ -42,7 +42,7 @@ def supports(blueprint: Blueprint) -> tuple[Manifest, ...]:
 
 def child(blueprint: Blueprint) -> Manifest:
     """The Job or RayJob of one attempt and phase."""
-    return CHILDREN[blueprint.backend](blueprint)
+    return preprocess_job(blueprint) if blueprint.prepares else CHILDREN[blueprint.backend](blueprint)
 
 
 def clean_up(job: Job) -> tuple[Deletion, ...]:

@@ -1,4 +1,4 @@
-"""The batch/v1 Jobs: one pod for `local`, a gang of them for `deepspeed` and `horovod`.
+"""The batch/v1 Jobs: one pod for `local`, a gang of them for `deepspeed` and `horovod`, one to preprocess for any.
 
 Every retry is the operator's: `backoffLimit: 0` and `restartPolicy: Never`. For a gang that also means that the first
 pod that fails, or is being deleted, fails the Job, which ends the others at once. (A pod failure policy would make the
@@ -24,6 +24,11 @@ def single_job(blueprint: Blueprint) -> Manifest:
     return _job(blueprint, {"template": _template(blueprint, {})})
 
 
+def preprocess_job(blueprint: Blueprint) -> Manifest:
+    """The phase before training on GPUs. It goes where `podTemplate` sends all pods of the job, but holds no device."""
+    return _job(blueprint, {"template": _template(blueprint, dict(variables.WITHOUT_GPUS))})
+
+
 def indexed_job(blueprint: Blueprint) -> Manifest:
     """All pods start together, each with its index and a name that the others can resolve."""
     template = _template(blueprint, dict(variables.of_a_gang(blueprint)))
@@ -45,7 +50,7 @@ def _job(blueprint: Blueprint, spec: dict[str, Any]) -> Manifest:
 
 def _template(blueprint: Blueprint, extra: dict[str, str]) -> dict[str, Any]:
     mounted = [*storage.of_the_job(blueprint), storage.scratch(), storage.shared_memory()]
-    resources = sizes.of_workers(blueprint)
+    resources = sizes.of_preprocessing(blueprint) if blueprint.prepares else sizes.of_workers(blueprint)
     threads = {"OMP_NUM_THREADS": str(sizes.threads(blueprint, resources))}
     env = {**variables.of_the_job(blueprint), **threads, **extra}
     made = trainer_container(blueprint, TRAINER, env=env, resources=resources, mounted=mounted, command=COMMAND)

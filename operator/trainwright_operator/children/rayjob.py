@@ -44,7 +44,7 @@ def ray_job(blueprint: Blueprint) -> Manifest:
 
 def _cluster(blueprint: Blueprint) -> dict[str, Any]:
     return {
-        "rayVersion": blueprint.spec.ray_version or blueprint.settings.ray_version,
+        "rayVersion": blueprint.ray_version,
         "authOptions": {"mode": "token"},
         "headGroupSpec": {"rayStartParams": rayparams.of_the_head(), "template": _head(blueprint)},
         "workerGroupSpecs": [

@@ -32,11 +32,22 @@ def of_workers(blueprint: Blueprint) -> dict[str, Any]:
     return overlay.resources(_own(blueprint), blueprint.pod_template, sized)
 
 
+def of_preprocessing(blueprint: Blueprint) -> dict[str, Any]:
+    """Of the phase before training: the CPUs of a pod of workers, and none of the devices that the overlay asks for.
+
+    Not the GPUs alone: network adapters and the like are as scarce, and lie on the same nodes.
+    """
+    cpus = _cores(blueprint.cpus_per_pod)
+    asked = overlay.resources({"requests": {"cpu": cpus} if cpus else {}}, blueprint.pod_template, ())
+    kept = {side: {name: amount for name, amount in asked[side].items() if "/" not in name} for side in asked}
+    return {side: amounts for side, amounts in kept.items() if amounts}
+
+
 def threads(blueprint: Blueprint, resources: Mapping[str, Any]) -> int:
-    """Threads that each worker's process may compute with: its part of the CPUs that its pod has for sure."""
+    """Threads that each process may compute with: its part of the CPUs that its pod has for sure."""
     limit = amount(resources.get("limits", {}).get("cpu", 0))
     cpus = limit or amount(resources.get("requests", {}).get("cpu", 0))
-    return max(1, math.ceil(cpus / blueprint.workers_per_pod))
+    return max(1, math.ceil(cpus / (1 if blueprint.prepares else blueprint.workers_per_pod)))
 
 
 def _own(blueprint: Blueprint) -> dict[str, Any]:

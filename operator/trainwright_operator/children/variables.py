@@ -12,6 +12,9 @@ from trainwright_operator.children.service import RENDEZVOUS_PORT, master_addres
 HOME = {"HOME": "/tmp", "USER": "trainwright"}
 """The root is read-only, and the user id need not be one of the image's: torch asks for the user's name."""
 
+WITHOUT_GPUS = {"NVIDIA_VISIBLE_DEVICES": "void", "CUDA_VISIBLE_DEVICES": ""}
+"""A container runtime may show a node's GPUs to every container whose image asks for them."""
+
 WORKER_DRAIN_SECONDS = 30
 HEAD_DRAIN_SECONDS = 45
 """How long Ray lets tasks end after a SIGTERM. The head hears it with the workers, and must outlive them."""
@@ -41,11 +44,15 @@ def of_a_ray_worker() -> Mapping[str, str]:
 
 def _told(blueprint: Blueprint) -> Iterator[tuple[str, str]]:
     yield environment.ATTEMPT, str(blueprint.attempt)
+    yield environment.UID, blueprint.job.uid
     yield environment.PHASE, blueprint.phase
+    yield environment.CONTRACT, str(environment.CONTRACT_VERSION)
+    if blueprint.backend == "ray":
+        yield environment.RAY_VERSION, blueprint.ray_version
     if blueprint.run_folder:
         yield environment.RUN, blueprint.run_folder
-    yield environment.WORKERS, str(blueprint.workers)
-    yield environment.WORKERS_PER_POD, str(blueprint.workers_per_pod)
+    yield environment.WORKERS, "1" if blueprint.prepares else str(blueprint.workers)
+    yield environment.WORKERS_PER_POD, "1" if blueprint.prepares else str(blueprint.workers_per_pod)
     if blueprint.settings.progress_url:
         yield environment.PROGRESS_URL, progress_url(blueprint)
         yield environment.TOKEN_FILE, f"{environment.TOKEN_FOLDER}/token"

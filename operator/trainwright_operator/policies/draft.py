@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
-from trainwright_api.status import Attempt, Condition, TrainingJobStatus
+from trainwright_api.status import ENDS, Attempt, Condition, Phase, TrainingJobStatus
 from trainwright_operator import times
 from trainwright_operator.observed import Job
 
@@ -94,3 +94,8 @@ def condition_of(conditions: list[Condition] | None, kind: str, status: str | No
         if condition.type == kind and status in (None, condition.status):
             return condition
     return None
+
+
+def end_of(status: TrainingJobStatus) -> Phase | None:
+    """How a job that has finished ended; None before."""
+    return next((end for end in ENDS if condition_of(status.conditions, end, "True")), None)

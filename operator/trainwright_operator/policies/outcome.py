@@ -6,21 +6,23 @@ nobody of ours has spoken, and it was the infrastructure's doing, or a preemptio
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
 from trainwright_api.messages import LOG_BYTES, OutcomeMessage, last_bytes, outcome_from_termination
+from trainwright_api.phases import differ
 from trainwright_api.redaction import redacted_text
 from trainwright_api.status import Attempt, OutcomeClass, PostedOutcome
-from trainwright_operator.observed import Child, Job, Pod, of_attempt
+from trainwright_operator.observed import Child, Job, Pod, of_child
 
 OF_EXIT_CODES: Mapping[int, OutcomeClass] = MappingProxyType(
     {0: "done", 1: "crash", 2: "mistake", 3: "environment", 75: "stopped"}
 )
 KILLED = (137, 143)
 """SIGKILL and SIGTERM: the process did not end itself."""
-LINE_CHARACTERS = 1024
+SUBMISSION_FAILED = "SubmissionFailed"
+"""KubeRay's reason where the submitter has failed, also when it only followed what ran already."""
 LOG_CUT_BYTES = 2048
 """Kubernetes takes so much of the end of a log for a termination message."""
 
@@ -37,7 +39,7 @@ class Ending:
 
 def ending(job: Job, attempt: Attempt, child: Child | None, pods: tuple[Pod, ...]) -> Ending:
     """Of an attempt whose child has ended, or is gone (None)."""
-    own = of_attempt(pods, attempt.number)
+    own = of_child(pods, attempt.number, attempt.phase)
     posted = said(job, attempt, own)
     if posted is not None:
         return _as_posted(posted, attempt, own)
@@ -45,21 +47,35 @@ def ending(job: Job, attempt: Attempt, child: Child | None, pods: tuple[Pod, ...
 
 
 def said(job: Job, attempt: Attempt, own: tuple[Pod, ...] = ()) -> PostedOutcome | None:
-    """What the attempt's own process said of its end, by post or in its pod's termination message."""
-    posted = job.status.outcome
-    if posted is not None and posted.attempt == attempt.number:
-        return posted
+    """What the attempt's own process said of the end of its phase, by post or in its pod's termination message.
+
+    What a process of the phase before said, or says late, is no word about this one.
+    """
+    return next((found for found in _told(job, own) if _is_about(found, job, attempt)), None)
+
+
+def _told(job: Job, own: tuple[Pod, ...]) -> Iterator[PostedOutcome]:
+    if job.status.outcome is not None:
+        yield job.status.outcome
     for pod in own:
         found = outcome_from_termination(pod.termination_message)
-        if found is not None and found.attempt == attempt.number:
-            return as_status(found)
-    return None
+        if found is not None:
+            yield as_status(found, pod.work)
 
 
-def as_status(message: OutcomeMessage) -> PostedOutcome:
-    """The message as it stands in the status."""
+def _is_about(found: PostedOutcome, job: Job, attempt: Attempt) -> bool:
+    """One that names no phase, as of an older version, is only clear where there is but one."""
+    if found.attempt != attempt.number or found.phase is not None:
+        return found.attempt == attempt.number and not differ(found.phase, attempt.phase)
+    done = job.status.preprocessed
+    return done is None or done.attempt != attempt.number
+
+
+def as_status(message: OutcomeMessage, phase: str = "") -> PostedOutcome:
+    """The message as it stands in the status. `phase`: what the label of its pod says, which is the operator's own."""
     return PostedOutcome(
         attempt=message.attempt,
+        phase=phase or message.phase,
         outcome=message.outcome,
         message=message.line or None,
         log_tail=message.log_tail,
@@ -120,12 +136,14 @@ def _line(attempt: Attempt, child: Child | None, code: int | None, own: tuple[Po
         return f"{attempt.child} is gone: it was deleted by somebody else"
     last = tail.rstrip().rpartition("\n")[2].strip()
     if code is not None and code not in KILLED and last:
-        return last[:LINE_CHARACTERS]
+        return last
     killed = next((pod for pod in own if pod.reason and pod.reason != "Error"), None)
     if killed is not None:
         return f"pod {killed.name}: {killed.reason}"
+    if child.reason == SUBMISSION_FAILED and child.started is not None:
+        return f"the head or the submitter of {child.name} was lost while it ran"
     words = redacted_text(child.message.partition("\n")[0].strip())
-    return (words or f"{child.kind} {child.name} failed without a word")[:LINE_CHARACTERS]
+    return words or f"{child.kind} {child.name} failed without a word"
 
 
 def _tail(child: Child | None, own: tuple[Pod, ...]) -> str:

@@ -1,4 +1,4 @@
-"""Which pods hold up the next attempt.
+"""Which pods hold up the next attempt, and which are lost.
 
 All of the old attempt's, until they are gone or have ended. A pod on a lost node never says that it has ended: it is
 passed over some time after its grace period, and the run folder's fence makes that safe.
@@ -15,6 +15,11 @@ from trainwright_operator.observed import Node, Pod, World
 def blocking(world: World, now: datetime, grace: float) -> tuple[Pod, ...]:
     """The pods to wait for. `grace`: seconds past a pod's own grace period, on a node that is not ready or absent."""
     return tuple(pod for pod in world.pods if not pod.ended and not _passed_over(pod, world.nodes, now, grace))
+
+
+def lost(pods: Iterable[Pod], nodes: tuple[Node, ...] | None, now: datetime) -> tuple[Pod, ...]:
+    """Those on a lost node that should have gone by now. Whoever made them waits for them, and makes no others."""
+    return tuple(pod for pod in pods if pod.node and not pod.ended and _passed_over(pod, nodes, now, 0.0))
 
 
 def looks_again(pods: Iterable[Pod], grace: float) -> datetime | None:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from trainwright_api.status import Phase, TrainingJobStatus
-from trainwright_operator.policies.draft import condition_of
+from trainwright_operator.policies.draft import condition_of, end_of
 
 _OF_A_REASON: dict[str, Phase] = {"Queued": "Queued", "Starting": "Starting", "Stopping": "Stopping"}
 
 
 def phase(status: TrainingJobStatus) -> Phase:
     """What `kubectl get` shows under PHASE."""
-    ends: tuple[Phase, ...] = ("Failed", "Complete")
-    for end in ends:
-        if condition_of(status.conditions, end, "True"):
-            return end
+    end = end_of(status)
+    if end is not None:
+        return end
     if condition_of(status.conditions, "Suspended", "True"):
         return "Suspended"
     running = condition_of(status.conditions, "Running")

@@ -30,10 +30,8 @@ def resolve(spec: TrainingJobSpec, digest: str, world: World, settings: Settings
     workers = _workers(spec, nodes, share, world, settings)
     if isinstance(workers, Ask):
         return workers
-    together = _together(spec, workers, share, nodes)
-    return found.model_copy(
-        update={"workers": workers, "workers_per_pod": together, "gpus": math.ceil(workers * share - 1e-9)}
-    )
+    together = _together(spec, workers, share, tuple(_room(node, spec, world) for node in nodes))
+    return found.model_copy(update={"workers": workers, "workers_per_pod": together, "gpus": _whole(workers * share)})
 
 
 def gpu_share(spec: TrainingJobSpec, nodes: Iterable[Node]) -> float:
@@ -58,23 +56,40 @@ def _workers(
         return asked.min if isinstance(asked, WorkerRange) else 1
     if world.in_use is None:
         return Ask("gpus", spec.gpu_resource_name)
-    room = sum(math.floor(_free(node, spec, world.in_use) / share + 1e-9) for node in nodes)
+    room = sum(_held(_room(node, spec, world), share, spec.workers_per_pod) for node in nodes)
     if isinstance(asked, WorkerRange):
         return min(max(room, asked.min), asked.max)
     return min(max(room, 1), settings.max_workers)
 
 
-def _free(node: Node, spec: TrainingJobSpec, in_use: Mapping[str, float]) -> float:
-    return max(0.0, node.allocatable.get(spec.gpu_resource_name, 0.0) - in_use.get(node.name, 0.0))
+def _room(node: Node, spec: TrainingJobSpec, world: World) -> float:
+    """The node's GPUs: those that are free, where the cluster decides on the workers; else all, for it may wait."""
+    in_use = 0.0 if isinstance(spec.backend.trainer.num_workers, int) else (world.in_use or {}).get(node.name, 0.0)
+    return max(0.0, node.allocatable.get(spec.gpu_resource_name, 0.0) - in_use)
 
 
-def _together(spec: TrainingJobSpec, workers: int, share: float, nodes: tuple[Node, ...]) -> int:
-    """Workers in one pod. auto: the most that share the pods evenly and fit the largest node's GPUs."""
+def _held(room: float, share: float, together: int | str) -> int:
+    """How many workers find their GPUs there. A pod has whole ones, so alone in it half of one may lie idle."""
+    if not isinstance(together, int):
+        return math.floor(room / share + 1e-9)
+    return math.floor(room / _whole(together * share)) * together
+
+
+def _whole(gpus: float) -> int:
+    return math.ceil(gpus - 1e-9)
+
+
+def _together(spec: TrainingJobSpec, workers: int, share: float, rooms: tuple[float, ...]) -> int:
+    """Workers in one pod. auto: the most that share the pods evenly and fit the largest node's GPUs.
+
+    Where the nodes have places for all pods with fewer of them only, so many; a cluster that is too small may grow.
+    """
     if isinstance(spec.workers_per_pod, int):
         return min(spec.workers_per_pod, workers)
-    largest = max((node.allocatable.get(spec.gpu_resource_name, 0.0) for node in nodes), default=0.0)
-    most = math.floor(largest / share + 1e-9) if share else 1
-    return max(count for count in range(1, max(1, min(most, workers)) + 1) if workers % count == 0)
+    most = math.floor(max(rooms, default=0.0) / share + 1e-9) if share else 1
+    counts = [count for count in range(max(1, min(most, workers)), 0, -1) if workers % count == 0]
+    placed = (count for count in counts if sum(_held(room, share, count) for room in rooms) >= workers)
+    return next(placed, counts[0]) if share else 1
 
 
 def _scheduling(spec: TrainingJobSpec) -> Mapping[str, Any]:

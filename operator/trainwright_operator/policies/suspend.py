@@ -6,7 +6,7 @@ from datetime import datetime
 
 from trainwright_api.status import Attempt
 from trainwright_operator import times
-from trainwright_operator.observed import Child, Pod, of_attempt
+from trainwright_operator.observed import Child, Pod, of_child
 
 
 def patience_ends(attempt: Attempt, grace: float) -> datetime | None:
@@ -16,8 +16,8 @@ def patience_ends(attempt: Attempt, grace: float) -> datetime | None:
 
 
 def nothing_runs(child: Child, pods: tuple[Pod, ...]) -> bool:
-    """Whether there is nobody to listen: no pod of the attempt has begun, or all have ended."""
-    own = of_attempt(pods, child.attempt)
+    """Whether there is nobody to listen: no pod of the child has begun, or all have ended."""
+    own = of_child(pods, child.attempt, child.phase)
     return child.state != "running" and not any(pod.phase == "Running" for pod in own)
 
 

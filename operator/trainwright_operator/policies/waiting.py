@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from trainwright_operator.observed import Child, Pod, of_attempt
+from trainwright_operator.observed import Child, Pod, of_child
 
 
 def waiting(child: Child, pods: tuple[Pod, ...]) -> tuple[str, str]:
     """The reason, Queued or Starting, and one line."""
-    own = [pod for pod in of_attempt(pods, child.attempt) if not pod.ended]
+    own = [pod for pod in of_child(pods, child.attempt, child.phase) if not pod.ended]
     if child.state == "suspended":
         return "Queued", f"{child.kind} {child.name} waits in its queue"
     without_room = next((pod for pod in own if pod.unschedulable), None)

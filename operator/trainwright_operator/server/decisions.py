@@ -12,10 +12,23 @@ from typing import Any
 
 from trainwright_api import display
 from trainwright_api.messages import ProgressMessage, Reply, Report
+from trainwright_api.phases import differ
 from trainwright_operator import times
+from trainwright_operator.policies.outcome import as_status
 from trainwright_operator.reading import mapping
 
-_SHARED = ("fraction", "epoch", "epochs", "rowsPerSecond", "metrics", "lastCheckpoint", "startPosition")
+_SHARED = (
+    "phase",
+    "fraction",
+    "epoch",
+    "epochs",
+    "rowsPerSecond",
+    "metrics",
+    "lastCheckpoint",
+    "ranks",
+    "straggler",
+    "startPosition",
+)
 """Fields that are called the same in a message and in the status."""
 
 Json = Mapping[str, Any]
@@ -33,7 +46,7 @@ def decide(job: Json, report: Report, now: datetime, interval: float) -> Decisio
     """The decision on a report of a pod of this TrainingJob, as the API server has just read it."""
     status = mapping(job, "status")
     reply = reply_to(job, report)
-    if status.get("attempt") != report.attempt or _closed(status, report.attempt):
+    if status.get("attempt") != report.attempt or _closed(status, report.attempt) or _is_past(status, report):
         return Decision(reply)
     outcome = _outcome(status, report, now)
     if outcome == status.get("outcome") and not _is_due(mapping(status, "progress"), report, now, interval):
@@ -43,14 +56,22 @@ def decide(job: Json, report: Report, now: datetime, interval: float) -> Decisio
     return Decision(reply, {key: value for key, value in written.items() if value})
 
 
+def of_phase(report: Report, phase: str) -> Report:
+    """The report as of a pod whose label names its phase, which is the operator's own word, whatever the pod tells."""
+    parts = {"progress": report.progress, "outcome": report.outcome}
+    return report.model_copy(
+        update={name: part.model_copy(update={"phase": phase}) for name, part in parts.items() if part and phase}
+    )
+
+
 def reply_to(job: Json, report: Report) -> Reply:
     """Whether the pod is to write a checkpoint and leave."""
-    reason = next(_reasons_to_stop(job, report.attempt), "")
+    reason = next(_reasons_to_stop(job, report), "")
     return Reply(stop=bool(reason), reason=reason)
 
 
-def _reasons_to_stop(job: Json, attempt: int) -> Iterator[str]:
-    status = mapping(job, "status")
+def _reasons_to_stop(job: Json, report: Report) -> Iterator[str]:
+    status, attempt = mapping(job, "status"), report.attempt
     newest = status.get("attempt") or 0
     if mapping(job, "metadata").get("deletionTimestamp"):
         yield "the job is being deleted"
@@ -60,6 +81,8 @@ def _reasons_to_stop(job: Json, attempt: int) -> Iterator[str]:
         yield "the job has ended"
     if _closed(status, attempt):
         yield f"attempt {attempt} has been closed"
+    if _is_past(status, report):
+        yield f"phase {_phase(report)} of attempt {attempt} is over"
     if mapping(job, "spec").get("suspend"):
         yield "the job is suspended"
     if _entry(status, attempt).get("stopTime"):
@@ -74,11 +97,22 @@ def _entry(status: Json, attempt: int) -> Json:
     return next((entry for entry in status.get("attempts") or () if entry.get("number") == attempt), {})
 
 
+def _phase(report: Report) -> str | None:
+    told = report.outcome or report.progress
+    return None if told is None else told.phase
+
+
+def _is_past(status: Json, report: Report) -> bool:
+    """Whether the attempt has gone on to another phase."""
+    now, told = _entry(status, report.attempt).get("phase"), _phase(report)
+    return bool(now and told) and differ(now, told)
+
+
 def _is_due(last: Json, report: Report, now: datetime, interval: float) -> bool:
     if report.progress is None:
         return False
     written = times.read(last.get("updateTime"))
-    if written is None or last.get("attempt") != report.attempt:
+    if written is None or (last.get("attempt"), last.get("phase")) != (report.attempt, report.progress.phase):
         return True
     # A time in the future is another clock's, or a hand's: it must not hold up progress for long.
     return not now - timedelta(seconds=interval) < written <= now + timedelta(seconds=interval)
@@ -104,10 +138,7 @@ def _outcome(status: Json, report: Report, now: datetime) -> Any:
     """The posted outcome as the status has it. One that is there already, from a post that was repeated, stays."""
     if report.outcome is None:
         return status.get("outcome")
-    told = report.outcome.model_dump(mode="json", exclude_none=True)
-    made = {"attempt": told["attempt"], "outcome": told["class"], "message": told.get("line") or None}
-    made |= {key: told.get(key) for key in ("logTail", "model", "testScores")}
-    wanted = {key: value for key, value in made.items() if value is not None}
+    wanted = as_status(report.outcome).model_dump(mode="json", by_alias=True, exclude_none=True)
     found = mapping(status, "outcome")
     same = {key: value for key, value in found.items() if key != "postTime"} == wanted
     return found if same else {**wanted, "postTime": times.written(now)}

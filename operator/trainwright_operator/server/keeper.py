@@ -69,11 +69,11 @@ class Keeper:
     async def keep(
         self, leading: Callable[[], bool], sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     ) -> None:
-        """Refreshes for ever. That the API server is away is no reason to end."""
+        """Refreshes for ever. That the API server is away, or the disk full, is no reason to end."""
         while True:
             try:
                 await self.refresh(leading=leading())
-            except ApiError as error:
+            except (ApiError, OSError) as error:
                 log.warning("the certificates could not be looked after: %s", error)
             # A certificate that lives for minutes, as in tests, is looked after more often.
             await sleep(min(EVERY, self._life.total_seconds() / 20) if self.loaded else NOT_YET)

@@ -19,9 +19,10 @@ from trainwright_api.job import API_VERSION, KIND
 from trainwright_api.messages import BODY_BYTES, Reply, Report, encoded
 from trainwright_operator import names
 from trainwright_operator.errors import ApiError
+from trainwright_operator.reading import mapping
 from trainwright_operator.resources import PODS, TRAINING_JOBS
 from trainwright_operator.server.api import Api
-from trainwright_operator.server.decisions import decide
+from trainwright_operator.server.decisions import decide, of_phase
 from trainwright_operator.server.identity import Poster, Reviews
 from trainwright_operator.server.metrics import Metrics
 from trainwright_operator.server.reports import read_report
@@ -107,7 +108,7 @@ class ProgressEndpoint:
             if job is None:
                 raise Refused(HTTPStatus.NOT_FOUND, f"there is no TrainingJob {namespace}/{name}")
             _check(job, pod, report)
-            decision = decide(job, report, self._now(), self._interval)
+            decision = decide(job, of_phase(report, _phase_of(pod)), self._now(), self._interval)
             if decision.status is None or await self._written(job, decision.status):
                 return decision.reply
             if report.outcome is None:
@@ -139,9 +140,17 @@ class ProgressEndpoint:
             raise
 
 
+def _phase_of(pod: Mapping[str, Any]) -> str:
+    return str(_labels(pod).get(names.PHASE) or "")
+
+
+def _labels(pod: Mapping[str, Any]) -> Mapping[str, Any]:
+    return mapping(pod, "metadata", "labels")
+
+
 def _check(job: Mapping[str, Any], pod: Mapping[str, Any], report: Report) -> None:
     uid = job["metadata"]["uid"]
-    if (pod["metadata"].get("labels") or {}).get(names.JOB_UID) != uid:
+    if _labels(pod).get(names.JOB_UID) != uid:
         raise Refused(HTTPStatus.FORBIDDEN, f"the pod {pod['metadata']['name']} is none of this job")
     if report.uid != uid:
         raise Refused(HTTPStatus.CONFLICT, f"uid: the report is about {report.uid}, the job has the uid {uid}")

@@ -10,7 +10,7 @@ from trainwright_operator.policies.outcome import Ending
 from trainwright_operator.policies.phase import phase
 from trainwright_operator.situations import marks
 from trainwright_operator.situations.closing import record
-from trainwright_operator.situations.view import View, deletions
+from trainwright_operator.situations.view import View, deletions, is_open
 
 KUBERAY_SECONDS = 60.0
 """How often a job looks for KubeRay where the cluster does not know RayJobs."""
@@ -25,13 +25,16 @@ def clearing_away(view: View) -> Plan | None:
 
 
 def pods_linger(view: View) -> Plan | None:
-    """No attempt is named while pods of the one before run: they share a run folder."""
-    attempt, grace = view.ended, view.settings.overlap_grace
-    blocking = overlap.blocking(view.world, view.now, grace) if attempt is not None else ()
-    if attempt is None or not blocking:
+    """No attempt is named, and no phase begins, while pods of the one before run: they share a run folder."""
+    attempt, grace = view.attempt, view.settings.overlap_grace
+    if attempt is None or is_open(attempt) or view.child is not None:
+        return None
+    blocking = overlap.blocking(view.world, view.now, grace)
+    if not blocking:
         return None
     draft = view.draft()
-    words = f"attempt {attempt.number} has ended; its pod {blocking[0].name} is not gone yet"
+    over = f"attempt {attempt.number}" if attempt.completion_time else "what came before"
+    words = f"{over} has ended; its pod {blocking[0].name} is not gone yet"
     marks.waits(draft, "WaitingForPods", words)
     draft.set(message=marks.line(words))
     again = overlap.looks_again(blocking, grace)

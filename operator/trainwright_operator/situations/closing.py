@@ -1,10 +1,11 @@
-"""What is written when an attempt ends: its record, the counts, and whether the job ends with it."""
+"""What is written when an attempt, or its first phase, ends: its record, the counts, and what comes of the job."""
 
 from __future__ import annotations
 
 from datetime import datetime
 
-from trainwright_api.status import Attempt, PostedOutcome
+from trainwright_api.phases import TRAINING
+from trainwright_api.status import Attempt, PostedOutcome, Preprocessed
 from trainwright_operator import times
 from trainwright_operator.decided import Ask, Plan
 from trainwright_operator.observed import Child
@@ -12,10 +13,10 @@ from trainwright_operator.policies import beginning, deadline, retry
 from trainwright_operator.policies.draft import Draft
 from trainwright_operator.policies.outcome import Ending, said
 from trainwright_operator.policies.phase import phase
+from trainwright_operator.policies.waiting import being_started
 from trainwright_operator.situations import marks
 from trainwright_operator.situations.view import View, is_unsure
 
-TRAINING = ("train", "experiment")
 LARGEST_COUNT = 2**53
 """The schema's."""
 
@@ -28,6 +29,9 @@ def close(view: View, attempt: Attempt, end: Ending, child: Child | None, *, fai
     if child is not None and is_unsure(view, child):
         return Plan(asks=(Ask("child", child.name, child.kind),))
     draft = view.draft()
+    if end.outcome == "done" and view.prepares(attempt):
+        _hand_on(view, draft, attempt, end, child)
+        return Plan(status=draft.finish(phase))
     record(view, draft, attempt, end, child)
     if end.outcome == "done":
         _complete(view, draft, attempt)
@@ -41,8 +45,7 @@ def close(view: View, attempt: Attempt, end: Ending, child: Child | None, *, fai
 def record(view: View, draft: Draft, attempt: Attempt, end: Ending, child: Child | None) -> None:
     """Write the attempt's end and add it to the counts."""
     ended = _end_time(view.now, child)
-    began = beginning.began(child, view.world.pods, attempt.number, ended)
-    attempt = attempt.model_copy(update={"start_time": attempt.start_time or (times.written(began) if began else None)})
+    attempt = _begun(view, attempt, child, ended)
     draft.change_attempt(
         start_time=attempt.start_time,
         completion_time=times.written(ended),
@@ -59,6 +62,34 @@ def record(view: View, draft: Draft, attempt: Attempt, end: Ending, child: Child
         _add(draft, "preemptions", 1)
     if end.outcome not in ("done", "stopped"):
         draft.set(log_tail=end.log_tail or None)
+
+
+def _hand_on(view: View, draft: Draft, attempt: Attempt, end: Ending, child: Child | None) -> None:
+    """The data is there, for this attempt and all that follow. It goes on with its task's child, once this one's pods
+    are gone; what it waits for room meanwhile counts for nothing."""
+    ended = _end_time(view.now, child)
+    attempt = _begun(view, attempt, child, ended)
+    draft.set(
+        preprocessed=Preprocessed(
+            attempt=attempt.number,
+            child=attempt.child,
+            start_time=attempt.start_time,
+            completion_time=times.written(ended),
+            message=marks.line(end.message) or None,
+        )
+    )
+    _add(draft, "active_seconds", round(deadline.seconds_of(attempt, ended)))
+    name = view.child_name(attempt.number, view.task)
+    draft.change_attempt(child=name, phase=view.task, create_time=None, start_time=None, stop_time=None, reason=None)
+    words = being_started(view.kind, name)
+    marks.waits(draft, "Starting", words)
+    draft.set(child=name, message=words)
+
+
+def _begun(view: View, attempt: Attempt, child: Child | None, ended: datetime) -> Attempt:
+    """With the time when its pods ran, which nobody may have written yet."""
+    began = beginning.began(child, view.world.pods, attempt, ended)
+    return attempt.model_copy(update={"start_time": attempt.start_time or (times.written(began) if began else None)})
 
 
 def _add(draft: Draft, count: str, more: int) -> None:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from trainwright_api.messages import LINE_LETTERS
 from trainwright_operator.policies.draft import Draft
 
-LINE_CHARACTERS = 1024
 CHANGED = (
     "the spec has changed since the job started, and what was started goes on unchanged: "
     "undo the change, or delete the job and create it anew"
 )
 
+PREPROCESSING = "preprocessing on CPUs; GPUs are asked for when that is done"
+
 
 def line(text: str) -> str:
     """As one line of the status."""
     words = " · ".join(part.strip() for part in text.splitlines() if part.strip())
-    return words if len(words) <= LINE_CHARACTERS else words[: LINE_CHARACTERS - 1] + "…"
+    return words if len(words) <= LINE_LETTERS else words[: LINE_LETTERS - 1] + "…"
 
 
 def waits(draft: Draft, reason: str, message: str) -> None:

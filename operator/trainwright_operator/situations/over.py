@@ -6,8 +6,12 @@ from trainwright_operator.children import clean_up
 from trainwright_operator.decided import Ask, Deletion, Plan
 from trainwright_operator.observed import Child
 from trainwright_operator.policies import ttl
+from trainwright_operator.policies.draft import end_of
 from trainwright_operator.policies.phase import phase
-from trainwright_operator.situations.view import ENDED, View, deletions, has_finished, is_unsure
+from trainwright_operator.situations.view import ENDED, View, deletions, is_unsure
+
+UNATTENDED = ("ValidationFailed",)
+"""Where KubeRay never looks at a RayJob again, and shuts no cluster down that it may have made before."""
 
 
 def being_deleted(view: View) -> Plan | None:
@@ -17,7 +21,7 @@ def being_deleted(view: View) -> Plan | None:
 
 def finished(view: View) -> Plan | None:
     """A job that has finished never leaves its end. What still lives is deleted; then its time to live runs."""
-    if not has_finished(view.job):
+    if end_of(view.job.status) is None:
         return None
     superfluous = tuple(child for child in view.world.children if _is_superfluous(child, view.job.status.child))
     unsure = tuple(
@@ -45,5 +49,5 @@ def _cleaned_up(view: View) -> Plan:
 
 
 def _is_superfluous(child: Child, kept: str | None) -> bool:
-    """The last child stays for its logs, if it has ended."""
-    return child.name != kept or child.state not in ENDED
+    """The last child stays for its logs, if it has ended, and if nothing of it runs on."""
+    return child.name != kept or child.state not in ENDED or child.reason in UNATTENDED

@@ -7,8 +7,8 @@ from datetime import datetime
 from trainwright_api.status import Attempt
 from trainwright_operator import times
 from trainwright_operator.decided import Ask, Plan
-from trainwright_operator.observed import Child, of_attempt
-from trainwright_operator.policies import beginning, deadline, suspend
+from trainwright_operator.observed import Child, of_child
+from trainwright_operator.policies import beginning, deadline, overlap, suspend
 from trainwright_operator.policies.outcome import Ending, disrupted, ending, said
 from trainwright_operator.policies.phase import phase
 from trainwright_operator.policies.waiting import waiting
@@ -32,7 +32,7 @@ def child_unseen(view: View) -> Plan | None:
     if attempt is None or not is_open(attempt) or view.child is not None:
         return None
     if attempt.child not in view.world.gone:
-        return Plan(asks=(Ask("child", attempt.child or "", view.kind),))
+        return Plan(asks=(Ask("child", attempt.child or "", view.kind_of(attempt)),))
     return close(view, attempt, ending(view.job, attempt, None, view.world.pods), None)
 
 
@@ -88,6 +88,18 @@ def to_stop(view: View) -> Plan | None:
     return _as_it_goes(view, asked, child, wake_at=suspend.patience_ends(asked, grace))
 
 
+def lost(view: View) -> Plan | None:
+    """A pod of it went with its node: while it stands in the API, KubeRay makes no other, and the rest waits for it."""
+    if view.running is None:
+        return None
+    attempt, child = view.running
+    pods = overlap.lost(of_child(view.world.pods, attempt.number, attempt.phase), view.world.nodes, view.now)
+    if not pods:
+        return None
+    words = f"pod {pods[0].name} was lost with its node {pods[0].node}"
+    return close(view, attempt, Ending("preempted", pods[0].disrupted or "NodeLost", words), child)
+
+
 def going_on(view: View) -> Plan | None:
     """It runs, or waits for room."""
     if view.running is None:
@@ -97,9 +109,9 @@ def going_on(view: View) -> Plan | None:
 
 def _as_it_goes(view: View, attempt: Attempt, child: Child, wake_at: datetime | None = None) -> Plan:
     draft = view.draft()
-    began = beginning.began(child, view.world.pods, attempt.number, view.now)
+    began = beginning.began(child, view.world.pods, attempt, view.now)
     started = attempt.start_time or (times.written(began) if began else None)
-    reason = attempt.reason or disrupted(of_attempt(view.world.pods, attempt.number)) or None
+    reason = attempt.reason or disrupted(of_child(view.world.pods, attempt.number, attempt.phase)) or None
     draft.change_attempt(
         start_time=started, stop_time=attempt.stop_time, position=view.position_of(attempt), reason=reason
     )
@@ -107,19 +119,34 @@ def _as_it_goes(view: View, attempt: Attempt, child: Child, wake_at: datetime | 
         draft.condition("Accepted", False, "ChangedAfterStart", marks.CHANGED)
     elif draft.rejected("ChangedAfterStart"):
         draft.condition("Accepted", True, "Accepted", "the change after the start was undone")
-    if attempt.stop_time and child.state == "running":
+    runs = _runs(view, attempt, child)
+    if attempt.stop_time and runs:
         marks.runs(draft, "Stopping", "asked to write a checkpoint and to stop")
         draft.set(message=None)
-    elif child.state == "running":
+    elif runs and view.prepares(attempt):
+        # That training fits stays to be seen.
+        marks.runs(draft, "Preprocessing", f"attempt {attempt.number}: {child.kind} {child.name}")
+        draft.set(message=marks.CHANGED if view.changed else marks.PREPROCESSING)
+    elif runs:
         marks.runs(draft, "Running", f"attempt {attempt.number}: {child.kind} {child.name}")
-        draft.set(message=marks.CHANGED if view.changed else None)
+        draft.set(message=marks.CHANGED if view.changed else view.straggler_of(attempt))
         draft.forget("Fits")
     else:
         reason, words = waiting(child, view.world.pods)
         marks.waits(draft, reason, words)
         draft.set(message=marks.line(words) or None)
         judge_capacity(view, draft, attempt)
-    return Plan(status=draft.finish(phase), wake_at=_first(wake_at, _deadline(view, attempt, started)))
+    leaves = overlap.looks_again(of_child(view.world.pods, attempt.number, attempt.phase), 0.0)
+    wake_at = _first(wake_at, _deadline(view, attempt, started), leaves if leaves and leaves > view.now else None)
+    return Plan(status=draft.finish(phase), wake_at=wake_at)
+
+
+def _runs(view: View, attempt: Attempt, child: Child) -> bool:
+    """Between the end of its pods and its own a Job has no ready pod either, and may say so first: that is no start."""
+    if child.state != "pending" or child.kind != "Job":
+        return child.state == "running"
+    pods = of_child(view.world.pods, attempt.number, attempt.phase)
+    return attempt.start_time is not None or any(pod.ended for pod in pods)
 
 
 def _deadline(view: View, attempt: Attempt, started: str | None) -> datetime | None:

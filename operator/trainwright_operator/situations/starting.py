@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from trainwright_api.job import TrainingJobSpec
+from trainwright_api.phases import comes_before
 from trainwright_api.status import Attempt, Resolved
 from trainwright_operator import names, times
 from trainwright_operator.children import Blueprint, child, supports
 from trainwright_operator.decided import Ask, Plan
+from trainwright_operator.observed import Manifest
+from trainwright_operator.policies import phases
 from trainwright_operator.policies.draft import Draft, condition_of
 from trainwright_operator.policies.fits import gangs, misfit
 from trainwright_operator.policies.phase import phase
@@ -32,10 +36,12 @@ def to_create(view: View) -> Plan | None:
         draft.set(message=words)
         return Plan(status=draft.finish(phase))
     draft.change_attempt(create_time=times.written(view.now))
-    draft.condition("Started", True, "Started", f"attempt {attempt.number}: {view.kind} {attempt.child}")
+    draft.condition("Started", True, "Started", f"attempt {attempt.number}: {view.kind_of(attempt)} {attempt.child}")
     _wait(view, draft, attempt)
     blueprint = _blueprint(view, attempt)
-    create = () if view.child is not None else (*supports(blueprint), child(blueprint))
+    made = child(blueprint)
+    _fits(view, draft, blueprint, made)
+    create = () if view.child is not None else (*supports(blueprint), made)
     return Plan(create=create, status=draft.finish(phase))
 
 
@@ -46,15 +52,15 @@ def to_name(view: View) -> Plan | None:
         return Plan(asks=(resolved,))
     draft, spec, job = view.draft(), view.spec, view.job
     number = (view.attempt.number if view.attempt else 0) + 1
-    attempt = Attempt(number=number, child=names.child_name(job.name, job.uid, number, spec.task), phase=spec.task)
+    first = phases.first(spec, resolved, job.status)
+    attempt = Attempt(number=number, child=view.child_name(number, first), phase=first)
     draft.add_attempt(attempt)
     draft.set(start_time=draft.get("start_time") or times.written(view.now), resolved=resolved)
     draft.set(output=names.run_folder(spec.output, job.namespace, job.name, job.uid) if spec.output else None)
-    draft.condition("Accepted", True, "Accepted", _sized(spec, resolved))
+    draft.condition("Accepted", True, "Accepted", _sized(spec, resolved, first))
     if draft.holds("Suspended"):
         draft.condition("Suspended", False, "Resumed")
     _wait(view, draft, attempt)
-    _fits(view, draft, attempt, resolved)
     return Plan(status=draft.finish(phase))
 
 
@@ -64,11 +70,12 @@ def judge_capacity(view: View, draft: Draft, attempt: Attempt) -> None:
         return
     resolved, verdict = view.job.status.resolved, view.job.verdict
     if resolved is not None and verdict is not None and verdict.spec is not None and not view.changed:
-        _fits(view, draft, attempt, resolved)
+        blueprint = _blueprint(view, attempt)
+        _fits(view, draft, blueprint, child(blueprint))
 
 
 def _wait(view: View, draft: Draft, attempt: Attempt) -> None:
-    words = being_started(view.kind, attempt.child or "")
+    words = being_started(view.kind_of(attempt), attempt.child or "")
     marks.waits(draft, "Starting", words)
     draft.set(message=words)
 
@@ -82,34 +89,43 @@ def _resolved(view: View) -> Resolved | Ask:
     return resolve(view.spec, verdict.digest if verdict else "", view.world, view.settings)
 
 
-def _fits(view: View, draft: Draft, attempt: Attempt, resolved: Resolved) -> None:
-    if view.world.nodes is None:
+def _fits(view: View, draft: Draft, blueprint: Blueprint, made: Manifest) -> None:
+    """Of the phase before training, training is judged too: nobody should wait for data that nothing can train on."""
+    nodes = view.world.nodes
+    if nodes is None:
         return
-    words = misfit(gangs(child(_blueprint(view, attempt, resolved))), view.world.nodes)
+    words = misfit(gangs(made), nodes)
+    if not words and blueprint.prepares:
+        words = misfit(gangs(child(replace(blueprint, phase=blueprint.spec.task))), nodes)
     draft.condition("Fits", not words, "NoNodeFits" if words else "Fits", words)
 
 
-def _blueprint(view: View, attempt: Attempt, resolved: Resolved | None = None) -> Blueprint:
+def _blueprint(view: View, attempt: Attempt) -> Blueprint:
     return Blueprint(
         job=view.job,
         spec=view.spec,
         attempt=attempt.number,
         phase=attempt.phase or view.spec.task,
-        resolved=resolved or view.job.status.resolved or Resolved(),
+        resolved=view.job.status.resolved or Resolved(),
         settings=view.settings,
         ca=view.ca,
     )
 
 
-def _sized(spec: TrainingJobSpec, resolved: Resolved) -> str:
-    """As in: 4 workers × (2 CPU, 1 GPU) in 4 pods; image trainwright:0.1.0."""
+def _sized(spec: TrainingJobSpec, resolved: Resolved, first: str) -> str:
+    """As in: 4 workers × (2 CPU, 1 GPU) in 4 pods; image trainwright:0.1.0; preprocessed on CPUs first."""
+    before = "; preprocessed on CPUs first" if comes_before(first, spec.task) else ""
+    return f"{_shape(spec, resolved)}; image {resolved.image}{before}"
+
+
+def _shape(spec: TrainingJobSpec, resolved: Resolved) -> str:
     workers, together = resolved.workers or 1, resolved.workers_per_pod or 1
     pods = -(-workers // together)
     if spec.backend.type == "local":
-        return f"1 process in 1 pod; image {resolved.image}"
+        return "1 process in 1 pod"
     each = _shares(spec.backend.trainer.resources_per_worker or {}, (resolved.gpus or 0) / workers)
     counted = f"{workers:,} worker{'' if workers == 1 else 's'}"
-    return f"{counted} × ({each}) in {pods:,} pod{'' if pods == 1 else 's'}; image {resolved.image}"
+    return f"{counted} × ({each}) in {pods:,} pod{'' if pods == 1 else 's'}"
 
 
 def _shares(asked: Mapping[str, Any], gpus: float) -> str:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 
 from trainwright_api.job import TrainingJobSpec
+from trainwright_api.phases import PREPROCESS, comes_before
 from trainwright_api.status import Attempt
 from trainwright_operator import names, times
 from trainwright_operator.children import kind_of
 from trainwright_operator.decided import Deletion
 from trainwright_operator.observed import Child, ChildKind, ChildState, Job, World
-from trainwright_operator.policies.draft import Draft, condition_of, current
+from trainwright_operator.policies.draft import Draft, current
 from trainwright_operator.policies.limits import Limits
 from trainwright_operator.settings import Settings
 
@@ -27,17 +29,24 @@ class View:
     ca: str = ""
     """The certificate authority of the progress endpoint, in PEM."""
 
-    @property
+    @cached_property
     def attempt(self) -> Attempt | None:
         """The newest attempt; where a hand has erased it, what its child tells of it."""
-        found = current(self.job.status.attempts) or _told_by(self.world)
-        return found if found is None or found.child else self._named(found)
+        found = current(self.job.status.attempts) or _told_by(self.world.children)
+        return None if found is None else self._mended(found)
 
-    def _named(self, attempt: Attempt) -> Attempt:
-        """With the name that its child has, or will have, where a hand has erased it."""
-        phase = attempt.phase or (self.job.raw.get("spec") or {}).get("task") or "train"
-        name = names.child_name(self.job.name, self.job.uid, attempt.number, phase)
-        return attempt.model_copy(update={"child": name, "phase": phase})
+    def _mended(self, attempt: Attempt) -> Attempt:
+        """With the phase that its child's name tells, and that name, where a hand has changed either."""
+        own = {self.child_name(attempt.number, phase): phase for phase in (PREPROCESS, self.task)}
+        if attempt.child:
+            phase = own.get(attempt.child, attempt.phase)
+            return attempt if phase == attempt.phase else attempt.model_copy(update={"phase": phase})
+        told = _told_by(tuple(child for child in self.world.children if child.name in own))
+        phase = attempt.phase or (told.phase if told is not None else None) or self.task
+        return attempt.model_copy(update={"child": self.child_name(attempt.number, phase), "phase": phase})
+
+    def child_name(self, attempt: int, phase: str) -> str:
+        return names.child_name(self.job.name, self.job.uid, attempt, phase)
 
     @property
     def child(self) -> Child | None:
@@ -71,11 +80,23 @@ class View:
         return verdict.spec
 
     @property
+    def task(self) -> str:
+        return (self.job.raw.get("spec") or {}).get("task") or "train"
+
+    def prepares(self, attempt: Attempt) -> bool:
+        """Whether the attempt is in the phase before the task's own."""
+        return comes_before(attempt.phase, self.task)
+
+    @property
     def kind(self) -> ChildKind:
-        """What its children are."""
+        """What the children are that do its task."""
         backend = (self.job.raw.get("spec") or {}).get("backend")
         word = backend.get("type") if isinstance(backend, dict) else None
         return kind_of(word if isinstance(word, str) else "local")
+
+    def kind_of(self, attempt: Attempt) -> ChildKind:
+        """What the attempt's child is, or will be."""
+        return "Job" if self.prepares(attempt) else self.kind
 
     @property
     def changed(self) -> bool:
@@ -89,6 +110,11 @@ class View:
         """The row that the attempt started from, as its pods have told."""
         progress = self.job.status.progress
         return progress.start_position if progress and progress.attempt == attempt.number else attempt.position
+
+    def straggler_of(self, attempt: Attempt) -> str | None:
+        """The line that names the rank which holds the others up, where its pods tell of one."""
+        progress = self.job.status.progress
+        return progress.straggler if progress and progress.attempt == attempt.number else None
 
     def draft(self) -> Draft:
         draft = Draft(self.job, self.now)
@@ -112,10 +138,6 @@ def is_unsure(view: View, child: Child) -> bool:
     return child.state not in ENDED and child.name not in view.world.fresh
 
 
-def has_finished(job: Job) -> bool:
-    return any(condition_of(job.status.conditions, kind, "True") for kind in ("Complete", "Failed"))
-
-
 def deletions(children: tuple[Child, ...]) -> tuple[Deletion, ...]:
     """Of those that nobody deletes already."""
     return tuple(
@@ -123,8 +145,8 @@ def deletions(children: tuple[Child, ...]) -> tuple[Deletion, ...]:
     )
 
 
-def _told_by(world: World) -> Attempt | None:
-    newest = max(world.children, key=lambda child: child.attempt, default=None)
+def _told_by(children: tuple[Child, ...]) -> Attempt | None:
+    newest = max(children, key=lambda child: (child.attempt, child.phase != PREPROCESS), default=None)
     if newest is None:
         return None
     created = times.written(newest.created)

@@ -16,7 +16,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from trainwright_api.status import TrainingJobStatus
+from trainwright_api.status import ENDS, TrainingJobStatus
 from trainwright_operator import times
 from trainwright_operator.observed import Job, Manifest, Node, Taint, Verdict
 from trainwright_operator.quantities import amount
@@ -26,7 +26,6 @@ APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 """kubectl's copy of the spec, secrets included."""
 KEPT_METADATA = ("namespace", "name", "uid", "generation", "resourceVersion", "creationTimestamp", "deletionTimestamp")
 KEPT_SPEC = ("suspend", "ttlSecondsAfterFinished", "ttlPolicy")
-ENDS = ("Complete", "Failed")
 LARGEST_ATTEMPT = 1_000_000_000
 """A larger number is a hand's: the next ones would not fit into the schema, nor into names."""
 UNKNOWN_TIME = datetime.fromtimestamp(0, UTC)

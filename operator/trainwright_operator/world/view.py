@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -27,6 +28,8 @@ class View:
         self._on_change = on_change
         self._verdicts = Verdicts()
         self._nodes: tuple[Node, ...] | None = None
+        self._taken: dict[str, Pod] = {}
+        """By the job's uid: its last pod that was taken off a node and has gone since."""
         self._jobs = Reflector(
             client, resources.TRAINING_JOBS, Store(strip_job, _itself, self._job_changed), settings, clock
         )
@@ -42,7 +45,7 @@ class View:
             selector=JOB_UID,
         )
         self._pods = Reflector(
-            client, resources.PODS, Store(read_pod, _job_uid, self._part_changed), settings, clock, selector=JOB_UID
+            client, resources.PODS, Store(read_pod, _job_uid, self._pod_changed), settings, clock, selector=JOB_UID
         )
         self._node_list = Reflector(
             client, resources.NODES, Store(strip_node, _nobody, self._node_changed), settings, clock
@@ -82,7 +85,7 @@ class View:
     def world(self, job: Job) -> World:
         return World(
             children=tuple(self._children(job)),
-            pods=tuple(pod for (place, _), pod in self._pods.store.owned_by(job.uid) if place == job.namespace),
+            pods=tuple(self._pods_of(job)),
             nodes=self._all_nodes() if self._clusterwide else None,
             kuberay=self._ray_jobs.installed,
         )
@@ -103,13 +106,32 @@ class View:
                 if namespace == job.namespace:
                     yield child
 
+    def _pods_of(self, job: Job) -> Iterator[Pod]:
+        for (namespace, _), pod in self._pods.store.owned_by(job.uid):
+            if namespace == job.namespace:
+                yield pod
+        taken = self._taken.get(job.uid)
+        if taken is not None and (taken.namespace, taken.attempt) == (job.namespace, job.status.attempt):
+            yield taken
+
     def _all_nodes(self) -> tuple[Node, ...]:
         if self._nodes is None:
             self._nodes = tuple(node for _, node in sorted(self._node_list.store.items()))
         return self._nodes
 
-    def _job_changed(self, key: Key, old: StoredJob | None, new: StoredJob | None) -> None:  # noqa: ARG002
+    def _job_changed(self, key: Key, old: StoredJob | None, new: StoredJob | None) -> None:
+        if old is not None and (new is None or new.finished):
+            self._taken.pop(old.uid, None)
         self._on_change(key)
+
+    def _pod_changed(self, key: Key, old: Pod | None, new: Pod | None) -> None:
+        """Of one that was taken off its node, and is gone before any decision has seen that, the trace is kept."""
+        if old is not None and new is None and old.disrupted and old.essential and self._is_open(old.job_uid):
+            self._taken[old.job_uid] = replace(old, phase="Failed")
+        self._part_changed(key, old, new)
+
+    def _is_open(self, uid: str) -> bool:
+        return any(not job.finished for _, job in self._jobs.store.owned_by(uid))
 
     def _part_changed(self, key: Key, old: Child | Pod | None, new: Child | Pod | None) -> None:  # noqa: ARG002
         for uid in {part.job_uid for part in (old, new) if part is not None}:

@@ -44,6 +44,18 @@ def test_one_group_of_a_fixed_size(workers: int, per_pod: int, pods: int) -> Non
     assert group["replicas"] == group["minReplicas"] == group["maxReplicas"] == pods
 
 
+def test_slices_of_gpus_are_limits_that_ray_is_told_of() -> None:
+    """KubeRay does not take the profile for a GPU by its name."""
+    trainer = {"resources_per_worker": {"CPU": 2, "GPU": 1}}
+    spec = spec_of(trainer=trainer, resolved=sized(6, 3, 6), gpuResourceName="nvidia.com/mig-1g.5gb.me")
+    (group,) = spec["rayClusterSpec"]["workerGroupSpecs"]
+    resources = container(group["template"])["resources"]
+    assert (group["replicas"], group["rayStartParams"]) == (2, {"num-cpus": "6", "num-gpus": "3"})
+    assert resources == {"requests": {"cpu": "6"}, "limits": {"nvidia.com/mig-1g.5gb.me": "3"}}
+    assert "nvidia.com" not in str(spec["rayClusterSpec"]["headGroupSpec"])
+    assert "nvidia.com" not in str(spec["submitterPodTemplate"])
+
+
 def test_each_pod_has_one_container_and_kuberay_gives_it_its_command() -> None:
     for template in templates(blueprint("ray")).values():
         assert len(template["spec"]["containers"]) == 1

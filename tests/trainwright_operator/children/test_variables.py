@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from trainwright_api.environment import CONTRACT_VERSION
 from trainwright_operator.children.pods import GRACE_SECONDS
 from trainwright_operator.settings import Settings
 
@@ -16,12 +17,21 @@ def test_the_training_program_is_told_which_attempt_it_is(backend: str) -> None:
     for template in trainers(made).values():
         told = env(template)
         assert told["TRAINWRIGHT_ATTEMPT"] == "3"
+        assert told["TRAINWRIGHT_UID"] == UID
         assert told["TRAINWRIGHT_PHASE"] == "evaluate"
+        assert told["TRAINWRIGHT_CONTRACT"] == str(CONTRACT_VERSION)
         assert told["TRAINWRIGHT_RUN"] == f"s3://runs/teams/flights-{UID[:8]}"
         assert (told["TRAINWRIGHT_WORKERS"], told["TRAINWRIGHT_WORKERS_PER_POD"]) == ("5", "2")
         assert told["TRAINWRIGHT_PROGRESS_URL"] == "https://trainwright.ops:9443/v1/namespaces/teams/jobs/flights"
         assert told["TRAINWRIGHT_TOKEN_FILE"] == "/var/run/secrets/trainwright/token"
         assert told["TRAINWRIGHT_CA"] == "/var/run/secrets/trainwright/ca.crt"
+
+
+def test_the_version_of_ray_is_told_where_ray_runs() -> None:
+    for template in trainers(blueprint("ray", rayVersion="2.56.1")).values():
+        assert env(template)["TRAINWRIGHT_RAY_VERSION"] == "2.56.1"
+    assert env(templates(blueprint("ray"))["head"])["TRAINWRIGHT_RAY_VERSION"] == "2.60.0"
+    assert "TRAINWRIGHT_RAY_VERSION" not in env(templates(blueprint())["trainer"])
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

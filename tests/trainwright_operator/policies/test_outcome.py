@@ -38,6 +38,25 @@ def test_what_an_older_attempt_posted_says_nothing() -> None:
     )
 
 
+def test_what_the_phase_before_said_says_nothing() -> None:
+    training = ATTEMPT.model_copy(update={"phase": "train"})
+    late = PostedOutcome(attempt=1, phase="preprocess", outcome="done")
+    assert end(replace(POD, exit_code=3), attempt=training, posted=late)[0] == "environment"
+    said = encoded(OutcomeMessage(attempt=1, phase="preprocess", outcome="mistake", line="late"))
+    assert end(replace(POD, work="preprocess", termination_message=said), attempt=training)[0] == "infrastructure"
+
+
+def test_a_label_that_a_hand_has_changed_hides_no_pod() -> None:
+    training = ATTEMPT.model_copy(update={"phase": "train"})
+    assert end(replace(POD, work="x", exit_code=3), attempt=training)[0] == "environment"
+
+
+def test_of_a_pod_whose_program_names_no_phase_the_label_does() -> None:
+    said = encoded(OutcomeMessage(attempt=1, outcome="environment", line="disk full"))
+    training = ATTEMPT.model_copy(update={"phase": "train"})
+    assert end(replace(POD, work="train", termination_message=said), attempt=training)[0] == "environment"
+
+
 def test_the_termination_message_is_believed_before_the_exit_code() -> None:
     said = encoded(OutcomeMessage(attempt=1, outcome="environment", line="disk full"))
     assert end(replace(POD, termination_message=said)) == ("environment", "Environment")
@@ -50,6 +69,14 @@ def test_the_termination_message_is_believed_before_the_exit_code() -> None:
 def test_exit_codes(code: int, outcome: str) -> None:
     assert end(replace(POD, exit_code=code))[0] == outcome
     assert end(child=replace(FAILED, exit_code=code))[0] == outcome
+
+
+def test_a_submission_that_fails_while_the_job_runs_has_lost_its_head_or_its_submitter() -> None:
+    failed = replace(FAILED, reason="SubmissionFailed", message="Job submission has failed.")
+    lost = replace(failed, started=START)
+    job = Cluster().job()
+    assert ending(job, ATTEMPT, failed, ()).message == "Job submission has failed."
+    assert ending(job, ATTEMPT, lost, ()).message == "the head or the submitter of c was lost while it ran"
 
 
 def test_a_stop_that_was_asked_for_is_a_stop() -> None:

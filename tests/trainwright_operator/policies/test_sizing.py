@@ -84,6 +84,37 @@ def test_workers_share_pods(workers: int, asked: Any, together: int) -> None:
     assert sized(trainer, FOUR, workersPerPod=asked) == (workers, workers, together)
 
 
+TWO = Node("two", True, False, {}, (), {"nvidia.com/gpu": 2.0})
+
+
+@pytest.mark.parametrize(
+    ("workers", "share", "together"),
+    [(6, 1, 2), (12, 0.5, 4), (4, 1, 4), (3, 2, 1), (18, 1, 3)],
+    ids=["four and two", "half a GPU each", "the larger node alone", "two GPUs each", "more than there are"],
+)
+def test_auto_leaves_a_place_for_every_pod_where_nodes_differ(workers: int, share: float, together: int) -> None:
+    trainer = {"num_workers": workers, "resources_per_worker": {"GPU": share}}
+    assert sized(trainer, FOUR, TWO, workersPerPod="auto")[2] == together
+
+
+def test_auto_takes_the_free_gpus_where_the_workers_are_left_to_the_cluster() -> None:
+    assert sized(None, FOUR, TWO, workersPerPod="auto") == (6, 6, 2)
+    assert sized(None, FOUR, TWO, workersPerPod="auto", in_use={"four": 1.0}) == (5, 5, 1)
+    assert sized(None, EIGHT, workersPerPod="auto", in_use={"eight": 4.0}) == (4, 4, 4)
+
+
+def test_auto_is_one_where_no_gpu_is_seen() -> None:
+    assert sized({"num_workers": 4}, PLAIN, workersPerPod="auto") == (4, 0, 1)
+    assert sized({"num_workers": 4, "resources_per_worker": {"GPU": 1}}, workersPerPod="auto") == (4, 4, 1)
+
+
+def test_workers_with_half_a_gpu_each_claim_a_whole_one_where_they_are_alone_in_a_pod() -> None:
+    half = {"resources_per_worker": {"GPU": 0.5}}
+    assert sized(half, FOUR) == (4, 2, 1)
+    assert sized(half, FOUR, workersPerPod=2) == (6, 3, 2)
+    assert sized(half, FOUR, workersPerPod="auto") == (6, 3, 6)
+
+
 def test_mig_slices_are_gpus_under_another_name() -> None:
     sliced = Node("sliced", True, False, {}, (), {"nvidia.com/mig-1g.10gb": 3.0})
     assert sized(None, sliced, gpuResourceName="nvidia.com/mig-1g.10gb") == (3, 3, 1)

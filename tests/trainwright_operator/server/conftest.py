@@ -35,7 +35,7 @@ class FakeApi:
         self.requests: list[tuple[str, str, Any]] = []
         self.tokens: dict[str, Mapping[str, Any]] = {}
         """Token → the status of its review."""
-        self.failures: list[ApiError] = []
+        self.failures: list[Exception] = []
         """Raised by the next requests."""
         self.before: Callable[[str, str], object] = lambda _method, _path: None
         """Called before every request: somebody else may write then."""

@@ -8,8 +8,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from trainwright_api.messages import Derived, OutcomeMessage, ProgressMessage, Report, Score
-from trainwright_api.status import TrainingJobStatus
-from trainwright_operator.server.decisions import decide, reply_to
+from trainwright_api.status import RankProgress, TrainingJobStatus
+from trainwright_operator.server.decisions import decide, of_phase, reply_to
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
 INTERVAL = 15.0
@@ -22,6 +22,10 @@ PROGRESS = ProgressMessage(
     metrics={"validation.late.roc_auc": 0.742},
     validation_metric=Score(name="roc_auc", value=0.742),
     last_checkpoint="000120-1",
+    ranks=[
+        RankProgress(rank=1, host="w", step_seconds=0.05, own_seconds=0.04, loader_seconds=0.03, memory_bytes=10**9)
+    ],
+    straggler="rank 1 (w) holds the others up",
     start_position=0,
     resolved=Derived(batch_size=128, global_batch_size=512, learning_rate_factor=2.0),
 )
@@ -36,6 +40,17 @@ WRITTEN = {
     "rowsPerSecond": 1e5,
     "metrics": {"validation.late.roc_auc": 0.742},
     "lastCheckpoint": "000120-1",
+    "ranks": [
+        {
+            "rank": 1,
+            "host": "w",
+            "stepSeconds": 0.05,
+            "ownSeconds": 0.04,
+            "loaderSeconds": 0.03,
+            "memoryBytes": 10**9,
+        }
+    ],
+    "straggler": "rank 1 (w) holds the others up",
     "startPosition": 0,
     "updateTime": "2026-05-01T12:00:00Z",
 }
@@ -161,5 +176,31 @@ def test_a_status_that_is_not_there_is_no_error(status):
 
 
 def test_progress_of_nothing_but_a_phase_is_written():
-    status = written(job(), report(progress=ProgressMessage(phase="preprocess")))
-    assert status == {"progress": {"attempt": 1, "updateTime": "2026-05-01T12:00:00Z"}}
+    found = job(attempts=[{"number": 1, "phase": "preprocess"}])
+    status = written(found, report(progress=ProgressMessage(phase="preprocess")))
+    told = {"phase": "preprocess", "summary": "preprocess", "updateTime": "2026-05-01T12:00:00Z"}
+    assert status == {"progress": {"attempt": 1, **told}}
+
+
+def test_a_new_phase_is_seen_at_once():
+    found = job(progress={**ago(1), "phase": "preprocess"})
+    assert written(found, of_phase(report(), "train")) is not None
+    assert written(job(progress={**ago(1), "phase": "train"}), of_phase(report(), "train")) is None
+
+
+@pytest.mark.parametrize("told", [report(outcome="done"), report(progress=None, outcome="stopped"), report()])
+def test_a_phase_that_is_over_is_asked_to_stop_and_writes_nothing(told):
+    decision = decide(job(), of_phase(told, "preprocess"), NOW, INTERVAL)
+    assert (decision.reply.stop, decision.reply.reason) == (True, "phase preprocess of attempt 1 is over")
+    assert decision.status is None
+
+
+def test_a_label_that_a_hand_has_changed_stops_no_pod():
+    assert not decide(job(), of_phase(report(), "x"), NOW, INTERVAL).reply.stop
+
+
+def test_the_phase_is_that_of_the_pods_label_whatever_the_pod_tells():
+    lying = report(progress=ProgressMessage(phase="preprocess"), outcome="done")
+    status = written(job(), of_phase(lying, "train"))
+    assert (status["outcome"]["phase"], status["progress"]["phase"]) == ("train", "train")
+    assert of_phase(lying, "").progress == lying.progress

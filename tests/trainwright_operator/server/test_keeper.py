@@ -134,7 +134,15 @@ def test_of_two_leaders_in_a_hand_over_one_writes(api, place, another):
     assert place.keeper.bundle == other.keeper.bundle
 
 
-def test_a_server_that_is_away_for_a_moment_does_not_end_the_watch(api, place, caplog):
+@pytest.mark.parametrize(
+    ("failure", "told"),
+    [
+        (ApiError(503, "ServiceUnavailable", "later"), "503 ServiceUnavailable: later"),
+        (OSError(28, "No space left on device"), "No space left on device"),
+        (TimeoutError("it took too long"), "it took too long"),
+    ],
+)
+def test_what_fails_for_a_moment_does_not_end_the_watch(api, place, caplog, failure, told):
     pauses = []
 
     async def sleep(seconds):
@@ -142,11 +150,11 @@ def test_a_server_that_is_away_for_a_moment_does_not_end_the_watch(api, place, c
         if len(pauses) == 3:
             raise asyncio.CancelledError
 
-    api.failures = [ApiError(503, "ServiceUnavailable", "later")]
+    api.failures = [failure]
     with caplog.at_level(logging.WARNING), pytest.raises(asyncio.CancelledError):
         asyncio.run(place.keeper.keep(lambda: True, sleep))
     assert pauses == [1.0, 60.0, 60.0]
-    assert "503 ServiceUnavailable: later" in caplog.text
+    assert told in caplog.text
 
 
 @pytest.mark.usefixtures("webhook")

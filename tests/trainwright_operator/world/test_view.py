@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from trainwright_operator.client import ApiError, Page
-from trainwright_operator.names import JOB_UID
+from trainwright_operator.names import ATTEMPT, JOB_UID
 from trainwright_operator.observed import Job
 from trainwright_operator.resources import Resource
 from trainwright_operator.settings import Settings
@@ -201,6 +201,48 @@ def test_what_a_job_has_started_wakes_it(part: Json) -> None:
         assert await cluster.send("DELETED", part) == flights
 
     told(story, cluster_of(training_job(), training_job("other", OTHER)))
+
+
+def taken(name: str, attempt: int, **labels: str) -> Json:
+    """A pod that the scheduler has taken off its node."""
+    found = pod(name)
+    found["metadata"]["labels"] |= {ATTEMPT: str(attempt), **labels}
+    found["status"]["conditions"] = [{"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler"}]
+    return found
+
+
+def on_attempt(number: int, *conditions: Json) -> Json:
+    job = training_job("flights", UID, *conditions)
+    return {**job, "status": {**job["status"], "attempt": number}}
+
+
+def test_a_pod_that_was_taken_off_its_node_leaves_a_trace_when_it_is_gone() -> None:
+    async def story(cluster: Cluster, view: View) -> None:
+        await cluster.send("MODIFIED", taken("head", 1))
+        assert await cluster.send("DELETED", taken("head", 1)) == [("team", "flights")]
+        [trace] = view.world(seen(view)).pods
+        assert (trace.name, trace.disrupted, trace.ended) == ("head", "PreemptionByScheduler", True)
+        await cluster.send("MODIFIED", on_attempt(2))
+        assert view.world(seen(view)).pods == ()
+
+    told(story, cluster_of(on_attempt(1), pod("head")))
+
+
+@pytest.mark.parametrize(
+    ("job", "gone"),
+    [
+        (on_attempt(1), pod("head")),
+        (on_attempt(1), taken("worker", 1, **{"ray.io/node-type": "worker"})),
+        (on_attempt(1, condition("Complete", "True")), taken("head", 1)),
+    ],
+    ids=["deleted by a hand", "one of Ray's workers", "of a job that has ended"],
+)
+def test_other_pods_leave_none(job: Json, gone: Json) -> None:
+    async def story(cluster: Cluster, view: View) -> None:
+        await cluster.send("DELETED", gone)
+        assert view.world(seen(view)).pods == ()
+
+    told(story, cluster_of(job, gone))
 
 
 def test_a_job_wakes_by_its_own_changes_and_its_end() -> None:

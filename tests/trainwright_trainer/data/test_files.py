@@ -36,7 +36,18 @@ def test_a_glob_is_its_matches_in_order(folder):
 def test_a_file_is_known_by_its_ending(tmp_path, name, suffix):
     (tmp_path / name).touch()
     found = find(str(tmp_path / name))
-    assert (found.names, found.suffix, found.is_single, found.paths) == ((name,), suffix, True, (tmp_path / name,))
+    assert (found.names, found.suffix, found.is_single) == ((name,), suffix, True)
+    assert [file.path for file in found.each] == [tmp_path / name]
+
+
+def test_a_uri_of_this_machine_is_a_path(folder):
+    assert find(f"file://{folder}").names == ("a.parquet", "b.parquet", "sub/c.parquet")
+
+
+@pytest.mark.parametrize("scheme", ["gs", "hdfs", "https"])
+def test_another_store_is_not_built_yet(scheme):
+    with pytest.raises(Mistakes, match=f"not built yet: dataset {scheme}:// "):
+        find(f"{scheme}://bucket/a.csv")
 
 
 def test_signs_of_a_glob_in_a_files_name_do_no_harm(tmp_path):
@@ -64,8 +75,3 @@ def test_what_is_not_there_is_said(folder, asked, line):
     (base / "mixed/b.parquet").touch()
     with pytest.raises(Mistakes, match=line):
         find(str(base / asked))
-
-
-def test_other_machines_files_are_not_built_yet():
-    with pytest.raises(Mistakes, match=r"not built yet: dataset s3:// \(this version has files of this machine\)"):
-        find("s3://bucket/x.parquet")

@@ -85,6 +85,13 @@ def test_a_round_is_scored_and_a_timed_checkpoint_is_not(job, ticks):
     assert last.score == one.heard.rounds()[-1].scores["validation"]["combined"]["loss"]
 
 
+def test_a_checkpoint_that_was_asked_for_comes_at_once_and_once(job):
+    one = job({"epochs": 2})
+    counts = dict.fromkeys(range(3, 9), 1) | dict.fromkeys(range(9, 20), 3)
+    one.train(saves=lambda: counts.get(len(one.heard.steps()), 0))
+    assert [s.position.step for s in one.kept.snapshots] == [3, 7, 9, 14]
+
+
 def test_events_say_how_far_it_is(job):
     one = job({"epochs": 2})
     one.train()

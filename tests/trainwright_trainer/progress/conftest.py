@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from trainwright_trainer.progress.events import Ended, Evaluated, Started, Stepped
+from trainwright_trainer.progress.events import Ended, Evaluated, RankRound, Started, Stepped
 
 ROWS = 235_712
 
@@ -79,6 +79,16 @@ def evaluated() -> Callable[..., Evaluated]:
         return Evaluated(**{**plain, **changes})
 
     return build
+
+
+@pytest.fixture
+def ranks() -> tuple[RankRound, ...]:
+    """Three of them on GPUs; the second waits for its loader."""
+    return (
+        RankRound(0, "flights-w-a", 0.05, 0.02, 0.001, 812_000_000, 1_400_000_000, 0.41),
+        RankRound(1, "flights-w-b", 0.05, 0.048, 0.03, 812_000_000, 1_400_000_000, 0.4),
+        RankRound(2, "flights-w-c", 0.05, 0.022, 0.001, 813_000_000, 1_500_000_000, None),
+    )
 
 
 @pytest.fixture

@@ -34,6 +34,21 @@ def test_time_left_is_rounded_up(seconds: float, text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0, "0.0 ms"), (0.00042, "0.4 ms"), (0.0482, "48 ms"), (0.9994, "999 ms"), (0.9996, "1.0 s"), (75, "0:01:15")],
+)
+def test_a_step_is_told_in_thousandths(seconds: float, text: str) -> None:
+    assert formats.part_of_step(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("size", "text"), [(812_400_000, "812 MB"), (999_600_000, "1.0 GB"), (81_000_000_000, "81 GB")]
+)
+def test_memory_has_two_or_three_digits(size: int, text: str) -> None:
+    assert formats.memory(size) == text
+
+
+@pytest.mark.parametrize(
     ("rate", "text"),
     [(0, "0"), (812.4, "812"), (999.6, "1.0k"), (9_512, "9.5k"), (201_300, "201k"), (999_600, "1.0M"), (2.5e9, "2.5G")],
 )

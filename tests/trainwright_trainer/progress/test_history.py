@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from trainwright_trainer.progress.events import Ended
+from trainwright_trainer.progress.events import Ended, RankRound
 from trainwright_trainer.progress.history import History
 
 Build = Callable[..., Any]
@@ -44,6 +44,8 @@ def test_metrics_json_is_what_the_protocol_says(started: Build, evaluated: Build
             "validation": {"combined": {"loss": 0.44}, "late": {"loss": 0.44, "roc_auc": 0.73}},
         },
         "best": True,
+        "ranks": [],
+        "straggler": None,
     }
     history.hear(ended)
     assert history.to_json()["end"] == {
@@ -60,6 +62,26 @@ def test_a_round_trip_through_json_keeps_every_round(started: Build, evaluated: 
     before = told(started(), evaluated(0, 0.44, 0.73), evaluated(1, 0.43, 0.74))
     after = History.from_json(json.loads(json.dumps(before.to_json(), allow_nan=False)))
     assert list(after.rounds) == list(before.rounds)
+
+
+def test_what_each_rank_measured_stays_with_its_round(
+    started: Build, evaluated: Build, ranks: tuple[RankRound, ...]
+) -> None:
+    history = told(started(), evaluated(0, 0.44, 0.73, ranks=ranks))
+    content = json.loads(json.dumps(history.to_json(), allow_nan=False))
+    row = content["rounds"][0]
+    assert row["straggler"] == 1
+    assert row["ranks"][2] == {
+        "rank": 2,
+        "host": "flights-w-c",
+        "step_seconds": 0.05,
+        "own_seconds": 0.022,
+        "loader_seconds": 0.001,
+        "memory_bytes": 813_000_000,
+        "gpu_memory_bytes": 1_500_000_000,
+        "gpu_use": None,
+    }
+    assert History.from_json(content).rounds == history.rounds
 
 
 def test_nan_is_null_in_the_file_and_nan_again(started: Build, evaluated: Build) -> None:

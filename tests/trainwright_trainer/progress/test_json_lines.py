@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from trainwright_trainer.progress.events import Checkpointed, Ended
+from trainwright_trainer.progress.events import Checkpointed, Ended, RankRound
 from trainwright_trainer.progress.json_lines import JsonLines, finite
 
 Build = Callable[..., Any]
@@ -24,6 +24,19 @@ def test_one_object_a_line_and_event(
     assert [line["event"] for line in told] == ["started", "stepped", "evaluated", "checkpointed", "ended"]
     assert told[2]["scores"]["validation"]["late"] == {"loss": 0.44, "roc_auc": 0.73}
     assert told[4]["best_epoch"] == 13
+
+
+def test_ranks_are_objects(clock: Any, started: Build, evaluated: Build, ranks: tuple[RankRound, ...]) -> None:
+    stream = io.StringIO()
+    lines = JsonLines(stream, clock=clock)
+    for event in (started(), evaluated(0, 0.44, 0.73, ranks=ranks)):
+        lines.hear(event)
+    told = json.loads(stream.getvalue().splitlines()[1])
+    assert [(one["host"], one["gpu_use"]) for one in told["ranks"]] == [
+        ("flights-w-a", 0.41),
+        ("flights-w-b", 0.4),
+        ("flights-w-c", None),
+    ]
 
 
 def test_steps_are_told_once_a_second(clock: Any, started: Build, stepped: Build) -> None:

@@ -4,7 +4,7 @@ import io
 from collections.abc import Callable
 from typing import Any
 
-from trainwright_trainer.progress.events import Checkpointed, Ended
+from trainwright_trainer.progress.events import Checkpointed, Ended, RankRound
 from trainwright_trainer.progress.plain import PlainProgress
 
 Build = Callable[..., Any]
@@ -34,6 +34,19 @@ def test_a_run_in_plain_lines(clock: Any, started: Build, stepped: Build, evalua
         "201k rows/s · 3.8 s",
         "done in 31 s · best epoch 14 · test roc_auc 0.748",
     ]
+
+
+def test_who_holds_the_others_up_is_named_once(
+    clock: Any, started: Build, evaluated: Build, ranks: tuple[RankRound, ...]
+) -> None:
+    stream = io.StringIO()
+    progress = PlainProgress(stream, clock=clock)
+    progress.hear(started())
+    for epoch in (0, 1):
+        progress.hear(evaluated(epoch, 0.44, 0.73, ranks=ranks))
+    lines = stream.getvalue().splitlines()
+    assert lines[3].startswith("rank 1 (flights-w-b) holds the others up: 48 ms a step")
+    assert ["epoch" in line for line in lines[2:]] == [True, False, True]
 
 
 def test_lines_between_rounds_come_every_15_seconds(clock: Any, started: Build, stepped: Build) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-from trainwright_trainer.progress.events import Ended
+from trainwright_trainer.progress.events import Ended, RankRound
 from trainwright_trainer.progress.records import crc32c
 from trainwright_trainer.progress.tensorboard import TensorBoardLog
 
@@ -35,6 +35,19 @@ def test_tensorboard_reads_what_was_written(tmp_path: Path, started: Build, eval
     assert curve(folder, "learning_rate") == [(231, 0.001), (462, 0.001)]
     assert curve(folder, "test/late/roc_auc") == [(14 * 231, 0.748)]
     assert read(folder).Scalars("learning_rate")[0].wall_time == 1_700_000_000.5
+
+
+def test_the_same_figure_of_all_ranks_stands_together(
+    tmp_path: Path, started: Build, evaluated: Build, ranks: tuple[RankRound, ...]
+) -> None:
+    log = TensorBoardLog(tmp_path)
+    log.hear(started())
+    log.hear(evaluated(0, 0.44, 0.73, ranks=ranks))
+    log.close()
+    for rank, own in enumerate([0.02, 0.048, 0.022]):
+        assert curve(tmp_path, f"ranks/own_seconds/{rank}") == [(231, own)]
+    assert curve(tmp_path, "ranks/gpu_use/1") == [(231, 0.4)]
+    assert "ranks/gpu_use/2" not in read(tmp_path).Tags()["scalars"]
 
 
 def test_each_round_is_on_the_disk_at_once(tmp_path: Path, started: Build, evaluated: Build) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from trainwright_trainer.progress.events import Ended
+from trainwright_trainer.progress.events import Ended, RankRound
 from trainwright_trainer.progress.terminal import TerminalProgress, _bar
 
 Build = Callable[..., Any]
@@ -51,6 +51,17 @@ def test_the_display_at_120_columns(running: Callable[[int], TerminalProgress], 
         "          train loss 0.4337   validation loss 0.4287 ▼   roc_auc 0.7421 ▲ (best, epoch 3)",
     ]
     progress.close()
+
+
+def test_who_holds_the_others_up_is_named_above_the_bar(
+    clock: Any, started: Build, evaluated: Build, ranks: tuple[RankRound, ...]
+) -> None:
+    screen = console(120)
+    progress = TerminalProgress(io.StringIO(), clock=clock, console=screen)
+    progress.hear(started())
+    progress.hear(evaluated(0, 0.44, 0.73, ranks=ranks))
+    progress.close()
+    assert text(screen).count("rank 1 (flights-w-b) holds the others up") == 1
 
 
 @pytest.mark.parametrize("width", [60, 80, 100, 200])

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from trainwright_trainer.progress.events import RankRound
 from trainwright_trainer.report import page
 from trainwright_trainer.report.data import FeatureSummary, ReportData
 
@@ -64,6 +65,28 @@ def test_it_opens_with_the_answer(make_report: Make) -> None:
     order = ["Learning curves", "late on test rows", "Confusion matrix", "ROC", "Calibration", "Features", "Throughput"]
     places = [words.index(name) for name in order]
     assert [answer, *places] == sorted([answer, *places])
+
+
+def test_each_rank_has_a_line_and_the_slow_one_is_named(make_report: Make, make_rounds: Make) -> None:
+    def ranks(slow: float) -> tuple[RankRound, ...]:
+        common = {"step_seconds": 0.05, "loader_seconds": 0.001, "memory_bytes": 812_000_000}
+        return (
+            RankRound(rank=0, host="w-a", own_seconds=0.02, gpu_memory_bytes=1_400_000_000, gpu_use=0.41, **common),
+            RankRound(rank=1, host="w-b", own_seconds=slow, gpu_memory_bytes=1_500_000_000, **common),
+        )
+
+    elsewhere, *rest = make_rounds(3)
+    history = [
+        replace(elsewhere, ranks=(replace(ranks(9.0)[0], host="elsewhere"),)),
+        *(replace(one, ranks=ranks(slow)) for one, slow in zip(rest, (0.04, 0.056), strict=True)),
+    ]
+    words = " | ".join(Outline(page.render(make_report(history=history))).words)
+    assert "Rank 1 (w-b) holds the others up: 48 ms a step" in words
+    assert "rank | host | step | own part | loader | memory | GPU memory | GPU busy | 1 | w-b" in words
+    assert "0 | w-a | 50 ms | 20 ms | 1.0 ms | 812 MB | 1.4 GB | 41 %" in words
+    assert "1 | w-b | 50 ms | 48 ms | 1.0 ms | 812 MB | 1.5 GB | –" in words
+    on_cpus = [replace(history[-1], ranks=tuple(replace(one, gpu_use=None, gpu_memory_bytes=None) for one in ranks(0)))]
+    assert "GPU" not in page.render(make_report(history=on_cpus))
 
 
 def test_it_is_accessible(any_report: ReportData) -> None:

@@ -231,8 +231,24 @@ def test_a_torn_start_takes_its_number_and_nothing_else(storage: FolderStorage, 
 
 def test_the_operator_names_the_number(storage: FolderStorage) -> None:
     assert start(storage, number=4).number == 4
-    with pytest.raises(Mistakes, match="another process has just begun attempt 4"):
+    with pytest.raises(EnvironmentFailure, match="another process has just begun attempt 4"):
         start(storage, How.CONTINUE, number=4)
+
+
+def test_a_number_with_an_outcome_alone_is_not_given_again(storage: FolderStorage) -> None:
+    """In a pod an attempt may end before it has begun. Nobody may take its end for that of another."""
+    outcome.write(storage, 1, Outcome("mistake", "no such column"))
+    assert start(storage).number == 2
+    outcome.write(storage, 3, Outcome("done", "the model is there"))
+    assert start(storage, How.RESUME).number == 4
+
+
+def test_an_attempt_that_never_began_supersedes_nobody(storage: FolderStorage) -> None:
+    first = start(storage)
+    outcome.write(storage, 2, Outcome("environment", "the disk is full"))
+    assert not first.superseded()
+    start(storage, How.CONTINUE, number=3)
+    assert first.superseded()
 
 
 def test_a_newer_attempt_supersedes_an_older_one(storage: FolderStorage) -> None:

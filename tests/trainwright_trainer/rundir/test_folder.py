@@ -159,9 +159,16 @@ def test_the_check_for_writing_leaves_nothing_behind(storage: FolderStorage, tmp
     assert os.listdir(tmp_path) == []
 
 
-def test_an_object_store_is_not_built_yet() -> None:
-    with pytest.raises(Mistakes, match="not built yet: output s3://"):
-        storage_at("s3://bucket/run")
+@pytest.mark.parametrize("scheme", ["gs", "hdfs", "http", "s3a", "S3"])
+def test_another_store_is_not_built_yet(scheme: str) -> None:
+    with pytest.raises(Mistakes, match=f"not built yet: output {scheme}:// "):
+        storage_at(f"{scheme}://bucket/run")
+
+
+def test_a_folder_needs_no_client_of_a_store(tmp_path: Path) -> None:
+    code = f"import sys; from trainwright_trainer.rundir.places import storage_at; storage_at({str(tmp_path)!r}).list()"
+    code += "; sys.exit('boto3' in sys.modules or 'botocore' in sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_a_path_and_a_file_uri_are_folders(tmp_path: Path) -> None:

@@ -30,6 +30,24 @@ def test_what_an_exception_means(error: BaseException, kind: str, code: int) -> 
     assert "\n" not in found.line
 
 
+@pytest.mark.parametrize(
+    ("error", "line"),
+    [
+        (KeyError("gone"), "KeyError: 'gone'"),
+        (AssertionError(), "AssertionError"),
+        (MemoryError(), "not enough memory on this machine"),
+        (StoppedRun("stopped by SIGTERM\nhere"), "stopped by SIGTERM"),
+    ],
+)
+def test_its_one_line(error: BaseException, line: str) -> None:
+    assert Outcome.of(error).line == line
+
+
+def test_no_secret_is_written(storage: FolderStorage) -> None:
+    outcome.write(storage, 1, Outcome("crash", "token=hunter2", ("password=hunter2",)))
+    assert outcome.read(storage, 1) == Outcome("crash", "token=(hidden)", ("password=(hidden)",))
+
+
 def test_it_comes_back(storage: FolderStorage) -> None:
     outcome.write(storage, 2, Outcome("done", "test roc_auc 0.75", ("one", "two")))
     assert outcome.read(storage, 2) == Outcome("done", "test roc_auc 0.75", ("one", "two"))

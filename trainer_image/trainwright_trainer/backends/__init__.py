@@ -1,12 +1,4 @@
-"""Where a run computes: the word of `backend.type` → what gives its strategy. A new one is one file and one line."""
+"""Where a run computes, by the word of `backend.type`: one file each. A backend starts processes and hands over seats.
 
-from __future__ import annotations
-
-from collections.abc import Callable, Mapping
-
-from trainwright_trainer.backends.local import local
-from trainwright_trainer.strategies.interface import Strategy
-
-BACKENDS: Mapping[str, Callable[[], Strategy]] = {"local": local}
-
-__all__ = ["BACKENDS"]
+Ray is imported by `ray.py` alone, and that by nobody who does not train there.
+"""

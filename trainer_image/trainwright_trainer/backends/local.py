@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import torch
 
-from trainwright_trainer.strategies.single import Single
+from trainwright_trainer.backends.seat import Seat
 
 
-def local() -> Single:
-    """One process; nothing is started and nothing is handed over."""
-    return Single("cuda" if torch.cuda.is_available() else "cpu")
+def local() -> Seat:
+    """One process; nothing is started."""
+    return Seat(0, 1, "cuda" if torch.cuda.is_available() else "cpu")

@@ -1,4 +1,4 @@
-"""The cache folder: small entries as JSON, columns as Parquet; each is a file that is either whole or not there.
+"""The cache: small entries as JSON, columns as Parquet; each lies on a shelf that has it whole or not at all.
 
     sources/<key>.json       what a raw file holds, while it does not change
     rows/<key>.json          how many rows a content has
@@ -6,96 +6,81 @@
     statistics/<key>.json    one feature's statistics
     features/<key>.parquet   one encoded column, all rows in the order of the source
 
-A writer fills a file of its own and renames it, so a reader, another process or a crash never meets half an entry; two
-processes that write the same entry write the same bytes. An entry that cannot be read counts as absent.
+Two processes that write the same entry write the same bytes. An entry that cannot be read counts as absent.
 """
 
 from __future__ import annotations
 
 import json
-import os
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
-from pathlib import Path
-from tempfile import NamedTemporaryFile
-from typing import IO, Any
+from typing import Any
 
 from trainwright_trainer.data import columnfile
+from trainwright_trainer.data.datafile import is_of_a_store, said_by
 from trainwright_trainer.data.keys import digest
+from trainwright_trainer.data.shelf import Fill, Shelf
 from trainwright_trainer.errors import EnvironmentFailure
 
 FOLDER = ".trainwright_cache"
-_WRITING = ".writing-"
-_DAY = 86_400.0
 
 
 class Cache:
-    """One folder of entries. Columns are written by one thread of its own; `finish` waits for it."""
+    """The entries on one shelf. Columns are written by one thread of its own; `finish` waits for it."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, shelf: Shelf) -> None:
+        self.shelf = shelf
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="cache")
         self._pending: list[Future[None]] = []
-        self._failure: OSError | None = None
+        self._failure: str | None = None
         self._notices: list[str] = []
 
     def make(self) -> None:
-        """Makes the folder, if need be. Raises `EnvironmentFailure` where it cannot be written."""
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            with NamedTemporaryFile(dir=self.folder, prefix=".probe-"):
-                self._sweep()
-        except OSError as error:
-            raise EnvironmentFailure(
-                f"the cache cannot be written to {str(self.folder)!r} ({error.strerror}). "
-                "Set backend.cache_dir to a folder that can be written."
-            ) from error
-
-    def _sweep(self) -> None:
-        """Removes what killed writers left. None lives for a day, so nobody's work is taken away."""
-        for path in self.folder.glob(f"*/{_WRITING}*"):
-            with suppress(FileNotFoundError):  # its writer has just renamed it
-                if time.time() - path.stat().st_mtime > _DAY:
-                    path.unlink()
+        """Raises `EnvironmentFailure` where it cannot be written."""
+        self.shelf.make()
 
     def read_json(self, kind: str, key: str) -> dict[str, Any] | None:
         """The entry, or None."""
-        path = self.folder / kind / f"{key}.json"
+        name = f"{kind}/{key}.json"
         try:
-            found = json.loads(path.read_text(encoding="utf-8"))
+            found = json.loads(self.shelf.read(name))
             if found["digest"] == digest(found["entry"]):
                 return dict(found["entry"])
         except FileNotFoundError:
             return None
         except (OSError, ValueError, KeyError, TypeError):
             pass
-        self._damaged(path)
+        self._damaged(name)
         return None
 
     def write_json(self, kind: str, key: str, entry: Mapping[str, Any]) -> None:
         """Commits the entry at once."""
         text = json.dumps({"digest": digest(entry), "entry": entry}, ensure_ascii=False)
-        self._commit(kind, f"{key}.json", lambda file: _discard(file.write(text.encode())))
+        self._commit(f"{kind}/{key}.json", lambda file: _discard(file.write(text.encode())))
 
     def has_column(self, kind: str, key: str) -> bool:
-        return (self.folder / kind / f"{key}.parquet").exists()
+        return self.shelf.has(f"{kind}/{key}.parquet")
 
     def read_column(self, kind: str, key: str) -> columnfile.Column | None:
-        """The column and its notices, or None."""
-        path = self.folder / kind / f"{key}.parquet"
+        """The column and its notices, or None. Raises EnvironmentFailure where a store does not give it."""
+        name = f"{kind}/{key}.parquet"
         try:
-            return columnfile.read(path)
+            with self.shelf.open(name) as file:
+                return columnfile.read(file)
         except FileNotFoundError:
             return None
-        except (OSError, ValueError):  # pa.ArrowInvalid is a ValueError
-            self._damaged(path)
-            return None
+        except OSError as error:
+            if is_of_a_store(error):
+                line = f"the cache entry {self._place(name)} cannot be read ({said_by(error)})"
+                raise EnvironmentFailure(line) from error
+        except ValueError:  # pa.ArrowInvalid is one
+            pass
+        self._damaged(name)
+        return None
 
     def write_column(self, kind: str, key: str, column: columnfile.Column) -> None:
         """Commits the column in the background."""
-        task = self._writer.submit(self._commit, kind, f"{key}.parquet", lambda file: columnfile.write(file, column))
+        task = self._writer.submit(self._commit, f"{kind}/{key}.parquet", lambda file: columnfile.write(file, column))
         self._pending.append(task)
 
     def finish(self) -> tuple[str, ...]:
@@ -107,7 +92,7 @@ class Cache:
         notices = list(self.take_notices())
         if self._failure is not None:
             notices.append(
-                f"the cache in {str(self.folder)!r} could not be written ({self._failure.strerror}); "
+                f"the cache in {self.shelf.location!r} could not be written ({self._failure}); "
                 "the next run will preprocess again"
             )
         return tuple(notices)
@@ -117,40 +102,25 @@ class Cache:
         notices, self._notices = self._notices, []
         return tuple(notices)
 
-    def _damaged(self, path: Path) -> None:
-        notice = f"cache entry {str(path)!r} is damaged; it is made again"
+    def _place(self, name: str) -> str:
+        return repr(f"{self.shelf.location}/{name}")
+
+    def _damaged(self, name: str) -> None:
+        notice = f"cache entry {self._place(name)} is damaged; it is made again"
         if notice not in self._notices:
             self._notices.append(notice)
 
-    def _commit(self, kind: str, name: str, fill: Callable[[IO[bytes]], None]) -> None:
-        """Writes a file of its own, syncs it and renames it. After a failure nothing more is tried."""
+    def _commit(self, name: str, fill: Fill) -> None:
+        """After a failure nothing more is tried."""
         if self._failure is not None:
             return
-        folder = self.folder / kind
         try:
-            folder.mkdir(parents=True, exist_ok=True)
-            with NamedTemporaryFile(dir=folder, prefix=_WRITING, delete=False) as file:
-                try:
-                    fill(file)
-                    file.flush()
-                    os.fsync(file.fileno())
-                    os.replace(file.name, folder / name)
-                except BaseException:
-                    os.unlink(file.name)
-                    raise
-            _sync(folder)
+            self.shelf.commit(name, fill)
         except OSError as error:
-            self._failure = error
+            self._failure = str(error.strerror)
+        except EnvironmentFailure as failure:
+            self._failure = str(failure)
 
 
 def _discard(_: int) -> None:
     """A writer's count of bytes is nobody's result."""
-
-
-def _sync(folder: Path) -> None:
-    """A rename is safe from a power cut once its folder is synced."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

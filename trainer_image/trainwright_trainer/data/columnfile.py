@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import IO
 
 import pyarrow as pa
@@ -44,10 +43,9 @@ def write(file: IO[bytes], column: Column) -> None:
     )
 
 
-def read(path: Path) -> Column:
+def read(file: pa.NativeFile) -> Column:
     """Reads a file that `write` wrote. Raises OSError or ValueError where it is damaged."""
-    with pq.ParquetFile(path, page_checksum_verification=True) as file:
-        table = file.read(use_threads=False)
+    table = pq.ParquetFile(file, page_checksum_verification=True).read(use_threads=False)
     about = table.schema.metadata or {}
     values = table.column("value")
     if b"element" in about:

@@ -3,80 +3,108 @@
 from __future__ import annotations
 
 import glob
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from trainwright_api.problems import Mistakes, nearest
+from trainwright_trainer.data.datafile import DataFile, Identity, LocalFile, identity_of
 from trainwright_trainer.data.formats import COMPRESSIONS, READERS, format_of
 from trainwright_trainer.data.formats.reader import Reader
 from trainwright_trainer.errors import not_built
+from trainwright_trainer.s3 import uri
+from trainwright_trainer.s3.access import Access
+from trainwright_trainer.s3.uri import Place
+
+SIGNS = "*?["
+"""What makes a pattern of a path."""
 
 
 @dataclass(frozen=True)
 class Files:
-    """The files of one data set. `names` are their paths below `folder`; `dataset` is what people call the whole."""
+    """The files of one data set. `names` are their paths below its folder; `dataset` is what people call the whole."""
 
     dataset: str
-    folder: Path
+    home: Place
+    """The folder that the cache lies in where nobody says another: beside a file or a folder, inside of a glob's."""
     names: tuple[str, ...]
+    each: tuple[DataFile, ...]
     suffix: str
     is_single: bool
+    look: Callable[[], Sequence[Identity]]
+    """What the files are known by now."""
 
     @property
     def reader(self) -> Reader:
         return READERS[self.suffix]
 
-    @property
-    def paths(self) -> tuple[Path, ...]:
-        return tuple(self.folder / name for name in self.names)
+
+def find(dataset: str, access: Access | None = None) -> Files:
+    """The files that a path, a folder or a glob means, here or in a store. Raises `Mistakes` for `dataset`."""
+    if uri.is_s3(dataset):
+        from trainwright_trainer.data.s3 import find_in_store  # boto3 takes a while to import
+
+        return find_in_store(dataset, access)
+    if "://" in dataset and not dataset.startswith("file://"):
+        raise not_built("dataset", f"{dataset.split('://')[0]}://", "files of this machine and s3://")
+    return _find_here(dataset.removeprefix("file://"))
 
 
-def find(dataset: str) -> Files:
-    """The files that a path, a folder or a glob means. Raises `Mistakes` with the path `dataset`."""
-    if "://" in dataset:
-        raise not_built("dataset", f"{dataset.split('://')[0]}://", "files of this machine")
+def _find_here(dataset: str) -> Files:
     path = Path(dataset).expanduser()
     if path.is_dir():
-        return _many(path.name or str(path), path, [found for found in path.rglob("*") if _counts(found, path)])
+        found = [file for file in path.rglob("*") if file.is_file() and counts(file.relative_to(path))]
+        return _many(path.name or str(path), path.resolve().parent, path, found)
     if path.exists():
-        return Files(path.name, path.parent, (path.name,), _suffix(path), True)
-    if any(sign in dataset for sign in "*?["):
-        folder = _fixed_part(path)
-        found = [Path(name) for name in glob.glob(str(path), recursive=True)]
-        return _many(dataset, folder, [file for file in found if file.is_file()])
-    raise _absent(path)
+        return _files(path.name, path.parent, path.parent, [path.name], suffix_of(path), is_single=True)
+    if any(sign in dataset for sign in SIGNS):
+        folder = Path(fixed_part(path))
+        paths = [Path(name) for name in glob.glob(str(path), recursive=True)]
+        return _many(dataset, folder, folder, [file for file in paths if file.is_file()])
+    raise absent(str(path), path.name, [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else [])
 
 
-def _counts(path: Path, folder: Path) -> bool:
+def counts(path: PurePath) -> bool:
     """Names that begin with a point or an underscore are other programs' notes, not data."""
-    return path.is_file() and not any(part.startswith((".", "_")) for part in path.relative_to(folder).parts)
+    return not any(part.startswith((".", "_")) for part in path.parts)
 
 
-def _fixed_part(pattern: Path) -> Path:
+def fixed_part(pattern: PurePath) -> PurePath:
     """The folder above the first part with a sign in it."""
-    fixed = Path(pattern.anchor)
-    for part in pattern.parts[len(Path(pattern.anchor).parts) : -1]:
-        if any(sign in part for sign in "*?["):
+    fixed = type(pattern)(pattern.anchor)
+    for part in pattern.parts[len(fixed.parts) : -1]:
+        if any(sign in part for sign in SIGNS):
             break
         fixed /= part
     return fixed
 
 
-def _many(dataset: str, folder: Path, found: list[Path]) -> Files:
-    if not found:
-        raise Mistakes.one("dataset", f"{dataset!r} holds no file.")
+def _many(dataset: str, home: Path, folder: Path, found: Iterable[Path]) -> Files:
     names = sorted(path.relative_to(folder).as_posix() for path in found)
-    suffixes = {_suffix(folder / name): name for name in reversed(names)}
+    return _files(dataset, home, folder, names, one_of(dataset, names), is_single=False)
+
+
+def _files(dataset: str, home: Path, folder: Path, names: Sequence[str], suffix: str, *, is_single: bool) -> Files:
+    paths = [folder / name for name in names]
+    files = tuple(LocalFile(path) for path in paths)
+    return Files(dataset, home, tuple(names), files, suffix, is_single, lambda: [identity_of(path) for path in paths])
+
+
+def one_of(dataset: str, names: Sequence[str]) -> str:
+    """The ending that all files have in common. Raises `Mistakes` where there is none, or no file."""
+    if not names:
+        raise Mistakes.one("dataset", f"{dataset!r} holds no file.")
+    suffixes = {suffix_of(PurePath(name)): name for name in reversed(names)}
     if (
         len({type(READERS[suffix]) for suffix in suffixes}) > 1
         or len({READERS[suffix].name for suffix in suffixes}) > 1
     ):
         shown = " and ".join(repr(name) for name in sorted(suffixes.values())[:2])
         raise Mistakes.one("dataset", f"{dataset!r} mixes formats: {shown}.")
-    return Files(dataset, folder, tuple(names), next(iter(suffixes)), False)
+    return next(iter(suffixes))
 
 
-def _suffix(path: Path) -> str:
+def suffix_of(path: PurePath) -> str:
     found = format_of(path)
     if found is None:
         known = ", ".join([*READERS, *(f".csv{ending}" for ending in COMPRESSIONS)])
@@ -84,8 +112,8 @@ def _suffix(path: Path) -> str:
     return found
 
 
-def _absent(path: Path) -> Mistakes:
-    names = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
-    near = nearest(path.name, names)
+def absent(dataset: str, name: str, names: Iterable[str]) -> Mistakes:
+    """`names`: what lies beside where `name` was looked for."""
+    near = nearest(name, names)
     hint = f" Nearest: {near!r}." if near else ""
-    return Mistakes.one("dataset", f"{str(path)!r} does not exist.{hint}")
+    return Mistakes.one("dataset", f"{dataset!r} does not exist.{hint}")

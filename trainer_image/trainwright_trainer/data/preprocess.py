@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from trainwright_api.problems import Mistakes, Problem
 from trainwright_trainer.data import passes, source
-from trainwright_trainer.data.cache import FOLDER, Cache
+from trainwright_trainer.data.cache import Cache
 from trainwright_trainer.data.content import Contents
 from trainwright_trainer.data.files import Files, find
 from trainwright_trainer.data.found import Found, look_up
@@ -23,25 +22,33 @@ from trainwright_trainer.data.selection import (
     refuse_unbuilt_preprocessing,
     wanted_columns,
 )
+from trainwright_trainer.data.shelves import shelf_at
 from trainwright_trainer.data.split import Parts
 from trainwright_trainer.features.column import Feature, Mask, Statistics
 from trainwright_trainer.frames.interface import Processor
 from trainwright_trainer.frames.pandas import PandasProcessor
+from trainwright_trainer.s3.keys import NO_KEYS, Keys
 
 
 def prepare(
-    config: Any, dataset: str, *, seed: int, cache_dir: str | None = None, processor: Processor | None = None
+    config: Any,
+    dataset: str,
+    *,
+    seed: int,
+    cache_dir: str | None = None,
+    keys: Keys = NO_KEYS,
+    processor: Processor | None = None,
 ) -> Prepared:
     """The data set as the features of `config` (a resolved `ModelConfig`) see it, with statistics of the training rows.
 
     Columns of the cache in `cache_dir` (default: `.trainwright_cache` beside the data) are used, and new ones are
-    written there in the background: see `Prepared.finish`. Raises `Mistakes` (all features' first mistakes at once) and
-    `EnvironmentFailure`.
+    written there in the background: see `Prepared.finish`. `keys` open the stores of both. Raises `Mistakes` (all
+    features' first mistakes at once) and `EnvironmentFailure`.
     """
     features = features_of(config)
     refuse_unbuilt_preprocessing(config.preprocessing)
-    files, processor = find(dataset), processor or PandasProcessor()
-    cache = Cache(Path(cache_dir) if cache_dir else _beside(files))
+    files, processor = find(dataset, keys.datasets), processor or PandasProcessor()
+    cache = Cache(shelf_at(cache_dir, files.home, keys))
     contents = Contents(files, cache)
     content = contents.remembered()
     found = look_up(cache, content, config, seed, features, processor) if content is not None else None
@@ -58,12 +65,6 @@ def prepare(
     except Mistakes:
         found.cache.finish()  # nothing is left half-written
         raise
-
-
-def _beside(files: Files) -> Path:
-    """The default cache folder: beside a file, beside a folder, in the folder that a glob searches."""
-    inside = files.is_single or files.dataset != files.folder.name
-    return (files.folder if inside else files.folder.resolve().parent) / FOLDER
 
 
 def _read(
@@ -169,6 +170,7 @@ def encode_with(
     dataset: str,
     *,
     targets: bool,
+    keys: Keys = NO_KEYS,
     processor: Processor | None = None,
 ) -> Prepared:
     """New data as a trained model sees it: encoded with the statistics of its training, without split or cache.
@@ -177,7 +179,7 @@ def encode_with(
     With `targets` the output features are encoded too, and must be there. Raises `Mistakes`, `EnvironmentFailure`.
     """
     features, processor = features_of(config, targets=targets), processor or PandasProcessor()
-    files = find(dataset)
+    files = find(dataset, keys.datasets)
     raw = _raw(files, features, None)
     columns: dict[str, Any] = {}
     problems: list[Problem] = []

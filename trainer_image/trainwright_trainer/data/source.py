@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 
 import pyarrow as pa
 
 from trainwright_api.problems import Mistakes, Problem, nearest
+from trainwright_trainer.data.datafile import DataFile, said_by
 from trainwright_trainer.data.files import Files
 from trainwright_trainer.data.formats.reader import UnreadableFileError
 from trainwright_trainer.data.rows import Block, blocks_of
@@ -21,8 +21,8 @@ Wanted = Sequence[tuple[str, str]]
 
 def check(files: Files, wanted: Wanted) -> None:
     """Raises `Mistakes` for columns that the first file lacks, as far as its head can tell."""
-    with _readable(files.paths[0]) as path:
-        columns = files.reader.columns(path)
+    with _readable(files.each[0]) as file:
+        columns = files.reader.columns(file)
     if columns is not None:
         _check(files.dataset, columns, wanted)
 
@@ -35,25 +35,25 @@ def blocks(files: Files, wanted: Wanted, coded: Sequence[str]) -> Iterator[Block
 def _tables(files: Files, wanted: Wanted, coded: Sequence[str]) -> Iterator[pa.Table]:
     columns = sorted({column for _, column in wanted})
     kinds: dict[str, tuple[str, str]] = {}
-    for path, name in zip(files.paths, files.names, strict=True):
-        with _readable(path):
-            for table in files.reader.read(path, columns, coded):
+    for file, name in zip(files.each, files.names, strict=True):
+        with _readable(file):
+            for table in files.reader.read(file, columns, coded):
                 _check(files.dataset if files.is_single else name, table.column_names, wanted)
                 _agree(kinds, name, table.select(columns).schema)
                 yield table.select(columns)
 
 
 @contextmanager
-def _readable(path: Path) -> Iterator[Path]:
+def _readable(file: DataFile) -> Iterator[DataFile]:
     """Turns what can go wrong with a file into one line that names it."""
     try:
-        yield path
+        yield file
     except UnreadableFileError as error:
-        raise Mistakes.one("dataset", f"{path.name!r} {error}") from error
+        raise Mistakes.one("dataset", f"{file.path.name!r} {error}") from error
     except FileNotFoundError as error:
-        raise Mistakes.one("dataset", f"{path.name!r} has gone while it was read.") from error
+        raise Mistakes.one("dataset", f"{file.path.name!r} has gone while it was read.") from error
     except OSError as error:
-        raise EnvironmentFailure(f"dataset: {str(path)!r} cannot be read ({error.strerror or error}).") from error
+        raise EnvironmentFailure(f"dataset: {str(file)!r} cannot be read ({said_by(error)}).") from error
 
 
 def _check(dataset: str, columns: Sequence[str], wanted: Wanted) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from trainwright_trainer.loader.batch import Batch
 from trainwright_trainer.loader.materialised import Cut, Split, epoch_batches, epoch_positions
 from trainwright_trainer.loop.decisive import score_of
 from trainwright_trainer.loop.finite import FiniteLoss
+from trainwright_trainer.loop.meter import Meter
 from trainwright_trainer.loop.plan import Plan
 from trainwright_trainer.loop.randomness import StepSeeds
 from trainwright_trainer.loop.rounds import Rounds
@@ -25,10 +26,14 @@ EPOCHS, TRAIN_STEPS, EARLY_STOPPING, STOPPED = "epochs", "train_steps", "early s
 
 @dataclass(frozen=True)
 class Saving:
-    """When and where snapshots go. `every_seconds` 0: at the ends of rounds only."""
+    """When and where snapshots go: from rank 0.
 
-    checkpoints: Checkpoints
+    At the ends of rounds; after each `every_seconds`, where that is more than 0; and when `saves` counts one more.
+    """
+
+    checkpoints: Checkpoints | None
     every_seconds: float
+    saves: Callable[[], int]
     score_attribute: str
 
 
@@ -58,10 +63,12 @@ class Course:
         self._row_log, self._clock = row_log, clock
         self._seeds = StepSeeds(state.seed, strategy.rank, strategy.device)
         self._finite = FiniteLoss(strategy.device)
+        self._meter = Meter(strategy, clock)
         self._stopped = False
         self._begun = self._saved = self._mark = clock()
         self._saved_step = state.progress.step if state.progress.step else -1
-        self._marked_rows = 0
+        self._marked_rows = self._asked = 0
+        strategy.vote(self._wishes)
 
     @property
     def seconds(self) -> float:
@@ -87,7 +94,7 @@ class Course:
         progress = self._state.progress
         if progress.rows == 0:
             self._state.metrics.reset()
-        for batch in self._batches():
+        for batch in self._meter.timed(self._batches()):
             self._one(batch)
             if self.over:
                 return
@@ -97,7 +104,7 @@ class Course:
         progress, strategy = self._state.progress, self._strategy
         positions = epoch_positions(self._train, self._state.seed, progress.epoch) if self._shuffled else None
         cut = Cut(self._plan.global_rows, strategy.rank, strategy.world)
-        return epoch_batches(self._train, positions, cut, progress.rows, strategy.device)
+        yield from epoch_batches(self._train, positions, cut, progress.rows, strategy.device)
 
     def _one(self, batch: Batch) -> None:
         progress = self._state.progress
@@ -123,20 +130,32 @@ class Course:
     def _between(self, rate: float) -> None:
         if self._plan.ends_round(self._state.progress.step):
             self._end_round(rate)
-        if self._strategy.agree(self._stop()):
+        stop, save = self._strategy.agreed()
+        if stop:
             self._stopped = not self.over
+        if stop or save:
             self._save(None)
-        elif 0 < self._saving.every_seconds <= self._clock() - self._saved:
-            self._save(None)
+
+    def _wishes(self) -> tuple[bool, bool]:
+        """Whether to stop, and whether to save."""
+        return self._stop(), self._saving.checkpoints is not None and (self._asked_to_save or self._is_time)
+
+    @property
+    def _asked_to_save(self) -> bool:
+        return self._saving.saves() > self._asked
+
+    @property
+    def _is_time(self) -> bool:
+        return 0 < self._saving.every_seconds <= self._clock() - self._saved
 
     def _end_round(self, rate: float) -> None:
         self._finite.check(self._plan.steps_per_epoch)
         spent = self._clock() - self._mark
-        score = None
+        own, score = self._meter.round(spent), None
         if self._rounds is not None:
             evaluated = self._rounds.end(self.seconds, self._marked_rows / max(spent, 1e-9), rate)
             score = score_of(self._saving.score_attribute, evaluated.scores)
-            self._tell(evaluated)
+            self._tell(replace(evaluated, ranks=tuple(self._strategy.gather(own))))
         self._save(score)
         self._mark, self._marked_rows = self._clock(), 0
 
@@ -149,8 +168,10 @@ class Course:
         if self._saved_step == self._state.progress.step:
             return
         self._finite.check(self._plan.steps_per_epoch)
-        before = self._clock()
-        self._saving.checkpoints.save(self._state.capture(self.seconds, score))
-        self._saved, self._saved_step = self._clock(), self._state.progress.step
+        before, asked = self._clock(), self._saving.saves()
+        parts = self._strategy.gather(self._state.metrics.tensors())
+        if self._saving.checkpoints is not None:
+            self._saving.checkpoints.save(self._state.capture(self.seconds, score, parts))
+        self._saved, self._saved_step, self._asked = self._clock(), self._state.progress.step, asked
         # The time that a copy takes is not the steps'.
         self._mark += self._saved - before

@@ -1,7 +1,8 @@
-"""The scores of a split: every valid row counts once."""
+"""The scores of a split: every valid row counts once, on one of the ranks."""
 
 from __future__ import annotations
 
+import math
 from itertools import islice
 
 import torch
@@ -10,6 +11,8 @@ from trainwright_trainer.loader.batch import Batch
 from trainwright_trainer.loader.materialised import Split, moved
 from trainwright_trainer.loop.seams import Metrics, Trainable
 from trainwright_trainer.progress.events import Scores
+from trainwright_trainer.strategies.interface import Strategy
+from trainwright_trainer.strategies.single import Single
 
 
 def evaluate(
@@ -18,15 +21,34 @@ def evaluate(
     eval_batch_size: int,
     metrics: Metrics,
     *,
-    device: torch.device | None = None,
+    strategy: Strategy | None = None,
     steps: int | None = None,
 ) -> Scores:
-    """The scores of all rows of `split`, or of its first `steps` batches. Leaves the model in evaluation mode."""
+    """The scores of all rows of `split`, or of its first `steps` batches. Leaves the model in evaluation mode.
+
+    A rank has its share of the batches, which are cut as one process cuts them. On rank 0 `metrics` then hold all rows.
+    """
     metrics.reset()
     model.eval()
+    strategy = strategy or Single()
+    batches = math.ceil(len(split) / eval_batch_size)
+    batches = batches if steps is None else min(batches, steps)
+    first, last = (batches * rank // strategy.world for rank in (strategy.rank, strategy.rank + 1))
     with torch.inference_mode():
-        for batch in islice(split.batches(eval_batch_size), steps):
-            there = Batch(moved(batch.floats, device), moved(batch.ints, device), batch.rows)
+        for batch in islice(split.batches(eval_batch_size), first, last):
+            there = Batch(moved(batch.floats, strategy.device), moved(batch.ints, strategy.device), batch.rows)
             logits = model(there)
             metrics.update(logits, model.losses(logits, there), there)
-    return metrics.compute()
+    return scores_of_all(metrics, strategy)
+
+
+def scores_of_all(metrics: Metrics, strategy: Strategy) -> Scores:
+    """The scores of what all ranks have seen, to the bit the same on each. On rank 0 `metrics` then hold it all."""
+    if strategy.world == 1:
+        return metrics.compute()
+    parts = strategy.gather(metrics.tensors())
+    if parts:
+        metrics.reset()
+    for part in parts:
+        metrics.add(part)
+    return strategy.share(metrics.compute() if parts else {})

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import torch
-
 from trainwright_api.config.trainer import LearningRateScheduler, TrainerConfig
 from trainwright_trainer.loader.materialised import Split
 from trainwright_trainer.loop.decisive import Decisive
-from trainwright_trainer.loop.evaluation import evaluate
+from trainwright_trainer.loop.evaluation import evaluate, scores_of_all
 from trainwright_trainer.loop.seams import Metrics
 from trainwright_trainer.loop.state import State, copied
 from trainwright_trainer.progress.events import Evaluated, Scores
+from trainwright_trainer.strategies.interface import Strategy
 
 # Ludwig's words for the splits, and ours.
 _SPLITS = {"training": "train", "validation": "validation", "test": "test"}
@@ -29,7 +28,7 @@ class Rounds:
     metrics: Metrics
     plateau_of: Decisive
     eval_batch_size: int
-    device: torch.device
+    strategy: Strategy
 
     def end(self, seconds: float, rows_per_second: float, learning_rate: float) -> Evaluated:
         """Scores this round and remembers what follows from it. Leaves the model in training mode."""
@@ -44,7 +43,8 @@ class Rounds:
         return evaluated
 
     def _scores(self) -> dict[str, Scores]:
-        train = self._evaluated("train") if self.trainer.evaluate_training_set else self.state.metrics.compute()
+        whole = self.trainer.evaluate_training_set
+        train = self._evaluated("train") if whole else scores_of_all(self.state.metrics, self.strategy)
         return {"train": train} | ({"validation": self._evaluated("validation")} if self._has("validation") else {})
 
     def _has(self, split: str) -> bool:
@@ -56,7 +56,7 @@ class Rounds:
             self.splits[split],
             self.eval_batch_size,
             self.metrics,
-            device=self.device,
+            strategy=self.strategy,
             steps=self.trainer.eval_steps,
         )
 

@@ -2,7 +2,8 @@
 
 Where the environment variable TRAINWRIGHT_ROW_LOG names a file, one line of JSON is appended to it right after every
 optimizer step: {"attempt": 1, "step": 17, "rows": [source row numbers, in order]}. A line is one unbuffered write, so a
-process that is killed leaves whole lines: exactly those of the updates that it made.
+process that is killed leaves whole lines: exactly those of the updates that it made. Of several ranks each has a file
+of its own: rank 1 writes to the file's name with `.1` after it, and so on.
 """
 
 from __future__ import annotations
@@ -20,10 +21,11 @@ VARIABLE = "TRAINWRIGHT_ROW_LOG"
 class RowLog:
     """Open until `close`; without the variable it does nothing."""
 
-    def __init__(self, attempt: int, environment: Mapping[str, str] = os.environ) -> None:
+    def __init__(self, attempt: int, rank: int = 0, environment: Mapping[str, str] = os.environ) -> None:
         self._attempt = attempt
         path = environment.get(VARIABLE)
-        self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644) if path else None
+        name = f"{path}.{rank}" if rank else path
+        self._file = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644) if path and name else None
 
     def write(self, step: int, rows: npt.NDArray[np.int64]) -> None:
         if self._file is None:

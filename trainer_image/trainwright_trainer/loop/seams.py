@@ -60,6 +60,10 @@ class Metrics(Protocol):
 
     def load(self, tensors: Tensors) -> None: ...
 
+    def add(self, tensors: Tensors) -> None:
+        """Takes in the rows that another process's `tensors` hold."""
+        ...
+
     def reset(self) -> None: ...
 
 

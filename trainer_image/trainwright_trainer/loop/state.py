@@ -1,13 +1,13 @@
 """The whole state of training as a `Snapshot`, and back. What is not here is a function of (seed, step).
 
-Tensors: `model.<name>`, `optimizer.<key>.<parameter>`, `metrics.<name>`, and `best.<name>` only where the best round is
-not the one of this very snapshot. State: counters and scores, as plain JSON.
+Tensors: `model.<name>`, `optimizer.<key>.<parameter>`, `metrics.<rank>.<name>`, and `best.<name>` only where the best
+round is not the one of this very snapshot. State: counters and scores, as plain JSON.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -49,19 +49,26 @@ class State:
     best: Best
     progress: Progress
 
-    def capture(self, seconds: float, score: float | None) -> Snapshot:
-        """A copy of everything, on the CPU. `seconds` of training so far, over all attempts."""
+    def capture(self, seconds: float, score: float | None, running: Sequence[Tensors]) -> Snapshot:
+        """A copy of everything, on the CPU. `seconds` of training so far, over all attempts.
+
+        `running`: what the metrics of each rank hold, in the order of ranks.
+        """
         progress, best = self.progress, self.best
         best_is_here = best.weights is not None and best.step == progress.step
         weights = best.weights if best_is_here and best.weights is not None else copied(self.model.state_dict())
         tensors = prefixed("model", weights) | self._optimizer_tensors()
-        tensors |= prefixed("metrics", self.metrics.tensors())
+        for rank, part in enumerate(running):
+            tensors |= prefixed(f"metrics.{rank}", part)
         if best.weights is not None and not best_is_here:
             tensors |= prefixed("best", best.weights)
         state = {
             "seed": self.seed,
             "seconds": seconds,
-            "history": [asdict(round_) for round_ in progress.history],
+            "ranks": len(running),
+            "history": [
+                {name: value for name, value in vars(one).items() if name != "ranks"} for one in progress.history
+            ],
             "best": best.state() | {"here": best_is_here, "known": best.weights is not None},
             "plateau": self.plateau.state(),
             "optimizer": self._optimizer_values(),
@@ -69,12 +76,12 @@ class State:
         }
         return Snapshot(progress.position, tensors, state, score)
 
-    def restore(self, snapshot: Snapshot) -> None:
-        """Puts everything where it was when `snapshot` was captured."""
+    def restore(self, snapshot: Snapshot, rank: int = 0, world: int = 1) -> None:
+        """Puts everything where it was when `snapshot` was captured, on any number of ranks."""
         tensors, state = snapshot.tensors, snapshot.state
         self.model.load_state_dict(under("model", tensors))
         self._restore_optimizer(under("optimizer", tensors), state["optimizer"])
-        self.metrics.load(under("metrics", tensors))
+        self._restore_metrics([under(f"metrics.{at}", tensors) for at in range(state["ranks"])], rank, world)
         self.plateau.load(state["plateau"])
         weights = copied(under("model" if state["best"]["here"] else "best", tensors))
         self.best.load(state["best"], weights if state["best"]["known"] else None)
@@ -84,6 +91,15 @@ class State:
         progress.step, progress.epoch, progress.rows = position.step, position.epoch, position.rows
         progress.seconds = state["seconds"]
         progress.history[:] = [Evaluated(**round_) for round_ in state["history"]]
+
+    def _restore_metrics(self, parts: Sequence[Tensors], rank: int, world: int) -> None:
+        """As many ranks as before have their own again, to the bit; else rank 0 has all of it."""
+        self.metrics.reset()
+        if len(parts) == world:
+            self.metrics.load(parts[rank])
+        elif rank == 0:
+            for part in parts:
+                self.metrics.add(part)
 
     def _named(self) -> list[tuple[str, nn.Parameter]]:
         return [(name, one) for name, one in self.model.named_parameters() if one in self.optimizer.state]

@@ -11,8 +11,9 @@ from trainwright_api.config import ModelConfig
 from trainwright_api.config.trainer import LearningRateScheduler, TrainerConfig
 from trainwright_api.job import CheckpointPolicy
 from trainwright_api.problems import Mistakes
-from trainwright_trainer.batching import Batching, check_losses_add_up
-from trainwright_trainer.loader.materialised import Split
+from trainwright_trainer.batching import ROOTS, Batching, check_losses_add_up
+from trainwright_trainer.loader.batch import Batch
+from trainwright_trainer.loader.materialised import Split, moved
 from trainwright_trainer.loop.best import Best
 from trainwright_trainer.loop.course import EARLY_STOPPING, EPOCHS, STOPPED, TRAIN_STEPS, Course, Saving
 from trainwright_trainer.loop.decisive import Measures, measures_of, own_metrics
@@ -52,20 +53,23 @@ def train(
     *,
     seed: int,
     batching: Batching,
-    checkpoints: Checkpoints,
+    checkpoints: Checkpoints | None,
     policy: CheckpointPolicy | None = None,
     listeners: Sequence[Listener] = (),
     strategy: Strategy | None = None,
     resume: Snapshot | None = None,
     stop: Callable[[], bool] = lambda: False,
+    saves: Callable[[], int] = int,
     attempt: int = 1,
     clock: Callable[[], float] = time.monotonic,
 ) -> Result:
     """Trains `model` in place on `splits["train"]`; `config` is resolved, and so is `batching`.
 
     The model ends with the weights of its best round (of the last step where nothing is evaluated), unless it was
-    stopped. `resume` goes on from a snapshot, to the bit on one machine. `stop` is asked after every step. Raises
-    `Mistakes` for a loss that is not a number and for options that do not fit together.
+    stopped. `resume` goes on from a snapshot, to the bit on one machine. `stop` is asked at every step, and so is
+    `saves`: how many checkpoints somebody has asked for, so far. Of several ranks, rank 0 alone is given `checkpoints`:
+    its clock says when, and its `saves`. Raises `Mistakes` for a loss that is not a number and for options that do not
+    fit together.
     """
     trainer, policy, strategy = config.trainer, policy or CheckpointPolicy(), strategy or Single()
     check(config, model, batching, strategy.world)
@@ -74,21 +78,24 @@ def train(
     precision = Precision(trainer, strategy.device)
     state = _state(model, trainer, measures, precision, new_metrics, seed, batching)
     if resume is not None:
-        state.restore(resume)
+        state.restore(resume, strategy.rank, strategy.world)
     eval_rows = trainer.eval_batch_size if isinstance(trainer.eval_batch_size, int) else 0
-    rounds = Rounds(
-        state, trainer, splits, new_metrics(), measures.plateau, eval_rows or batching.pass_rows, strategy.device
-    )
+    rounds = Rounds(state, trainer, splits, new_metrics(), measures.plateau, eval_rows or batching.pass_rows, strategy)
     lengths = plan(trainer, len(splits["train"]), batching.global_rows)
     running = None if trainer.evaluate_training_set or trainer.skip_all_evaluation else state.metrics
-    row_log = RowLog(attempt)
+    step = Step(
+        model, state.optimizer, strategy, precision, trainer, running, batching.pass_rows, roots=has_roots(config)
+    )
+    if strategy.world > 1:
+        step.rehearse(_one_row(splits["train"], strategy))
+    row_log = RowLog(attempt, strategy.rank)
     course = Course(
         state,
-        Step(model, state.optimizer, strategy, precision, trainer, running, batching.pass_rows),
+        step,
         lengths,
         Schedule(_scheduler(trainer), batching.learning_rate, lengths.total_steps, lengths.steps_per_round),
         None if trainer.skip_all_evaluation else rounds,
-        Saving(checkpoints, policy.every_seconds, policy.score_attribute),
+        Saving(checkpoints, policy.every_seconds, saves, policy.score_attribute),
         splits["train"],
         strategy,
         shuffled=trainer.should_shuffle,
@@ -109,7 +116,21 @@ def check(config: ModelConfig, model: Trainable, batching: Batching | None, worl
     measures_of(config.trainer, {feature.name: feature.type for feature in config.output_features})
     freeze(model, config.trainer.layers_to_freeze_regex)
     if batching is not None:
-        check_losses_add_up([feature.loss.type for feature in config.output_features], batching.passes(world))
+        check_losses_add_up(_losses(config), batching.passes(world))
+
+
+def has_roots(config: ModelConfig) -> bool:
+    """Whether some loss is the root of a mean over the whole batch."""
+    return any(word in ROOTS for word in _losses(config))
+
+
+def _losses(config: ModelConfig) -> list[str]:
+    return [feature.loss.type for feature in config.output_features]
+
+
+def _one_row(split: Split, strategy: Strategy) -> Batch:
+    batch = next(split.batches(1))
+    return Batch(moved(batch.floats, strategy.device), moved(batch.ints, strategy.device), batch.rows)
 
 
 def _state(

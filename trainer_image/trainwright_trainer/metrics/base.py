@@ -116,6 +116,12 @@ class OutputMetrics(ABC):
             self._waiting = [(tensors["waiting.logits"], tensors["waiting.targets"], tensors["waiting.losses"])]
             self._values = tensors["waiting.logits"].numel()
 
+    def add(self, tensors: Mapping[str, torch.Tensor]) -> None:
+        """Take in the rows that another process's `tensors` hold."""
+        other = copy(self)
+        other.load(tensors)
+        self.merge(other)
+
     def _fold(self) -> None:
         if not self._waiting:
             return

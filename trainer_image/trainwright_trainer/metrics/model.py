@@ -77,8 +77,17 @@ class ModelMetrics:
     def load(self, tensors: Mapping[str, torch.Tensor]) -> None:
         """Go on from what `tensors` gave."""
         for name, metrics in self.outputs.items():
-            prefix = f"{module_key(name)}."
-            metrics.load({key.removeprefix(prefix): tensors[key] for key in tensors if key.startswith(prefix)})
+            metrics.load(_under(name, tensors))
+
+    def add(self, tensors: Mapping[str, torch.Tensor]) -> None:
+        """Take in the rows that another process's `tensors` hold."""
+        for name, metrics in self.outputs.items():
+            metrics.add(_under(name, tensors))
+
+
+def _under(output: str, tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    prefix = f"{module_key(output)}."
+    return {key.removeprefix(prefix): tensor for key, tensor in tensors.items() if key.startswith(prefix)}
 
 
 def model_metrics(

@@ -37,6 +37,8 @@ class Started:
     epoch: int = 0  # where it starts: > 0 after a resume
     step: int = 0
     processes: int = 1
+    pass_rows: int | None = None  # of one worker, at most
+    learning_rate_factor: float | None = None  # what the file's rate was multiplied by
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,20 @@ class Stepped:
 
 
 @dataclass(frozen=True)
+class RankRound:
+    """What one rank measured of itself in a round. Times are seconds a step, on average."""
+
+    rank: int
+    host: str  # its machine; on Kubernetes its pod
+    step_seconds: float  # all of a step, waiting for other ranks included
+    own_seconds: float  # the rank's own part: from asking the loader to having its gradients, without any such waiting
+    loader_seconds: float  # of that, waiting for the loader
+    memory_bytes: int  # the most that the process has ever held
+    gpu_memory_bytes: int | None = None  # the most that its tensors held in this round
+    gpu_use: float | None = None  # the part of the time that the GPU was busy, 0 to 1; None: its driver does not tell
+
+
+@dataclass(frozen=True)
 class Evaluated:
     """After every evaluation round; a row of metrics.json."""
 
@@ -61,6 +77,7 @@ class Evaluated:
     learning_rate: float
     scores: Mapping[str, Scores]  # train, validation
     best: bool
+    ranks: tuple[RankRound, ...] = ()  # in their order
 
 
 @dataclass(frozen=True)

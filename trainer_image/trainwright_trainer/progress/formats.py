@@ -57,6 +57,17 @@ def duration(seconds: float) -> str:
     return clock(round(seconds))
 
 
+def part_of_step(seconds: float) -> str:
+    """`0.4 ms`, `48 ms`, `1.2 s`."""
+    thousandths = seconds * 1000
+    return f"{_three_digits(thousandths, decimals=True)} ms" if thousandths < 999.5 else duration(seconds)
+
+
+def memory(size: int) -> str:
+    """`812 MB`, `1.4 GB`; thousands, as disks and GPUs are sold."""
+    return f"{_three_digits(size / 1e9, decimals=True)} GB" if size >= 999.5e6 else f"{size / 1e6:.0f} MB"
+
+
 def rate(per_second: float) -> str:
     """`812`, `9.5k`, `201k`, `1.2M`; the unit is the caller's."""
     if not math.isfinite(per_second):

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from trainwright_trainer.progress.events import Ended, Evaluated, Event, Started
+from trainwright_trainer.progress.events import Ended, Evaluated, Event, RankRound, Started
 from trainwright_trainer.progress.json_lines import finite
+from trainwright_trainer.progress.ranks import straggler
 
 _PLAIN = ("epoch", "step", "seconds", "rows_per_second", "learning_rate")
 
@@ -78,13 +79,16 @@ class History:
 
 def _row(attempt: int, round_: Evaluated) -> dict[str, Any]:
     plain = {name: getattr(round_, name) for name in _PLAIN}
-    row: dict[str, Any] = finite({"attempt": attempt, **plain, "scores": round_.scores, "best": round_.best})
+    slow = straggler(round_.ranks)
+    ranks = {"ranks": round_.ranks, "straggler": None if slow is None else slow.rank}
+    row: dict[str, Any] = finite({"attempt": attempt, **plain, "scores": round_.scores, "best": round_.best, **ranks})
     return row
 
 
 def _round(row: Mapping[str, Any]) -> Evaluated:
     numbers = {name: _known(row[name]) for name in _PLAIN}
-    return Evaluated(**numbers, scores=_known(row["scores"]), best=row["best"])
+    ranks = tuple(RankRound(**rank) for rank in row.get("ranks", ()))
+    return Evaluated(**numbers, scores=_known(row["scores"]), best=row["best"], ranks=ranks)
 
 
 def _known(value: Any) -> Any:

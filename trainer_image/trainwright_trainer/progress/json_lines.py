@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any, TextIO
 
-from trainwright_trainer.progress.events import Evaluated, Event, Started, Stepped
+from trainwright_trainer.progress.events import Evaluated, Event, RankRound, Started, Stepped
 from trainwright_trainer.progress.pace import Pace
 from trainwright_trainer.progress.stream import LineStream
 
@@ -53,6 +53,8 @@ def finite(value: Any) -> Any:
     """The same JSON value with null in place of NaN and infinity, which JSON does not know."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
+    if isinstance(value, RankRound):
+        return finite(vars(value))
     if isinstance(value, Mapping):
         return {key: finite(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

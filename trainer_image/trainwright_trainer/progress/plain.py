@@ -10,6 +10,7 @@ from trainwright_trainer.progress import formats
 from trainwright_trainer.progress.events import Checkpointed, Ended, Evaluated, Event, Started, Stepped
 from trainwright_trainer.progress.lines import Readings, data_items, setting_items
 from trainwright_trainer.progress.pace import Pace
+from trainwright_trainer.progress.ranks import Naming
 from trainwright_trainer.progress.stream import LineStream
 
 EVERY_SECONDS = 15.0
@@ -24,6 +25,7 @@ class PlainProgress:
         self._next = clock() + EVERY_SECONDS
         self._epochs = 0
         self._resting = True
+        self._naming = Naming()
 
     def hear(self, event: Event) -> None:
         if isinstance(event, Stepped):
@@ -70,6 +72,8 @@ class PlainProgress:
         readings = [str(reading) for reading in self._readings.of(event)]
         speed = f"{formats.rate(event.rows_per_second)} rows/s"
         self._stream.line(" · ".join([self._epoch(event.epoch), *readings, speed, formats.duration(event.seconds)]))
+        if named := self._naming.of(event):
+            self._stream.line(named)
 
     def _end(self, event: Ended) -> None:
         for line in event.lines:

@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import BinaryIO
 
 from trainwright_trainer.progress import records
-from trainwright_trainer.progress.events import Ended, Evaluated, Event, Scores, Started
+from trainwright_trainer.progress.events import Ended, Evaluated, Event, RankRound, Scores, Started
 
 
 class TensorBoardLog:
-    """Scalars `train/…`, `validation/…`, `test/…`, `learning_rate` and `rows_per_second` over steps. A listener.
+    """Scalars `train/…`, `validation/…`, `test/…`, `ranks/…`, `learning_rate` and `rows_per_second` over steps.
+
+    A listener.
 
     A resumed run opens a file of its own. Its first record tells readers to drop what the attempt before it had
     written past the checkpoint, so that a curve never runs back on itself. The file appears with the first event.
@@ -32,6 +34,8 @@ class TensorBoardLog:
             scalars = {"learning_rate": event.learning_rate, "rows_per_second": event.rows_per_second}
             for part, scores in event.scores.items():
                 scalars |= _tagged(part, scores)
+            for rank in event.ranks:
+                scalars |= _of_rank(rank)
             self._write(event.step, scalars)
         elif isinstance(event, Ended):
             self._write(event.best_step, _tagged("test", event.test))
@@ -69,3 +73,9 @@ def _tagged(part: str, scores: Scores) -> dict[str, float]:
     return {
         f"{part}/{feature}/{metric}": value for feature, metrics in scores.items() for metric, value in metrics.items()
     }
+
+
+def _of_rank(rank: RankRound) -> dict[str, float]:
+    """`ranks/step_seconds/0`: the same figure of all ranks stands together."""
+    figures = {name: value for name, value in vars(rank).items() if name not in ("rank", "host")}
+    return {f"ranks/{name}/{rank.rank}": value for name, value in figures.items() if value is not None}

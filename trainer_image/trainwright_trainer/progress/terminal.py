@@ -15,6 +15,7 @@ from trainwright_trainer.progress import formats
 from trainwright_trainer.progress.events import Checkpointed, Ended, Evaluated, Event, Started, Stepped
 from trainwright_trainer.progress.lines import Reading, Readings, data_items, setting_items
 from trainwright_trainer.progress.pace import Pace
+from trainwright_trainer.progress.ranks import Naming
 
 # Drawing takes about this share of the time at most; a slow terminal is drawn less often, yet once a second.
 DRAWING_SHARE = 0.005
@@ -42,6 +43,7 @@ class TerminalProgress:
         self._epochs = 0
         self._step: Stepped | None = None
         self._scores: list[Reading] = []
+        self._naming = Naming()
 
     def hear(self, event: Event) -> None:
         if isinstance(event, Stepped):
@@ -56,6 +58,8 @@ class TerminalProgress:
         elif isinstance(event, Evaluated):
             self._pace.paused(event.rows_per_second)
             self._scores = self._readings.of(event)
+            if named := self._naming.of(event):
+                self._print(Text(named, "yellow"))
             self._draw(self._clock())
         elif isinstance(event, Checkpointed):
             if event.error:

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from string import Template
 
-from trainwright_trainer.report import answer, sections
+from trainwright_trainer.report import answer, ranks, sections
 from trainwright_trainer.report.data import ReportData
 from trainwright_trainer.report.markup import Markup, element, join
 
@@ -40,6 +40,7 @@ def _body(data: ReportData) -> Markup:
         *(sections.output(data, output) for output in data.outputs),
         sections.features(data),
         sections.throughput(data),
+        ranks.ranks(data),
         sections.config(data.resolved),
     )
     return join(main, element("footer", versions) if versions else None)

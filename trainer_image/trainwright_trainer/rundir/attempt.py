@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import platform
 import socket
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
 from trainwright_api.problems import Mistakes
-from trainwright_trainer.rundir import checkpoint, layout, listing, sameness
+from trainwright_trainer.errors import EnvironmentFailure
+from trainwright_trainer.rundir import checkpoint, layout, listing, numbers, sameness
 from trainwright_trainer.rundir.checkpoint import Checkpoint
 from trainwright_trainer.rundir.layout import CheckpointName
 from trainwright_trainer.rundir.manifest import Damaged
@@ -44,7 +45,7 @@ class Attempt:
 
     def superseded(self) -> bool:
         """Whether a newer attempt has begun; the files that all attempts share are its own from then on."""
-        return self.storage.exists(layout.start(self.number + 1))
+        return bool(numbers.begun(self.storage, self.number))
 
 
 def begin(
@@ -61,22 +62,24 @@ def begin(
     """Verify the checkpoint to start from, take a number, and clear away what was overwritten.
 
     `content`: the data's hash. `number`: as the operator says, else the next. `source`: another run to start from
-    (`resumeFrom`) where this one has nothing yet. Raises what `look` raises; Mistakes also where another process took
-    the number first.
+    (`resumeFrom`) where this one has nothing yet. Raises what `look` raises, and where another process took the number
+    first: Mistakes, or EnvironmentFailure for a given `number`.
     """
+    mine = number or numbers.free(storage)  # before the look: what begins after it has taken this one
     run = look(storage, job, how)
     essence = sameness.essence(job)
     kept = None if how is How.OVERWRITE else run
     if kept is not None and kept.start is not None:
         refuse(sameness.data_differs(kept.start.job, essence, (kept.start.content, content)))
     start_from, notices = newest_usable(kept.storage, kept.first) if kept else _from_source(source)
-    mine = number or (run.newest + 1 if run else 1)
     pinned = start_from.name if start_from else None
     place = None if kept or source is None else source.location
     about = _about(versions or {})
     start = Start(mine, not kept, pinned, place, name, sameness.digest(essence), content, essence, about)
     if not storage.create(layout.start(mine), start.to_bytes()):
-        raise Mistakes.one("", f"{storage.location}: another process has just begun attempt {mine} of this run")
+        taken = f"{storage.location}: another process has just begun attempt {mine} of this run"
+        # Where the operator numbers attempts, it is no user's doing, and the next number is free.
+        raise Mistakes.one("", taken) if number is None else EnvironmentFailure(taken)
     if how is How.OVERWRITE:
         clear_before(storage, mine)
     first = kept.first if kept else mine
@@ -85,15 +88,22 @@ def begin(
 
 def newest_usable(storage: Storage, first: int = 1) -> tuple[Checkpoint | None, tuple[str, ...]]:
     """The newest whole checkpoint of attempts from `first` on, and one notice for each that was passed over."""
+    found, notices = newest_whole(storage, lambda attempt: attempt >= first)
+    none = () if found else ("there is no checkpoint to go on from: training begins at the first row",)
+    return found, (*notices, *none)
+
+
+def newest_whole(storage: Storage, is_meant: Callable[[int], bool]) -> tuple[Checkpoint | None, tuple[str, ...]]:
+    """The same among the attempts that are meant."""
     notices: list[str] = []
     for name in reversed(listing.complete(storage)):
-        if name.attempt < first:
+        if not is_meant(name.attempt):
             continue
         try:
             return Checkpoint(name, checkpoint.read(storage, name)), tuple(notices)
         except Damaged as damage:
             notices.append(f"checkpoint {name} is damaged and passed over: {damage}")
-    return None, (*notices, "there is no checkpoint to go on from: training begins at the first row")
+    return None, tuple(notices)
 
 
 def clear_before(storage: Storage, number: int) -> None:

@@ -15,6 +15,7 @@ from trainwright_trainer.rundir.hashing import Counted
 from trainwright_trainer.rundir.places import storage_at
 from trainwright_trainer.rundir.record import read_run
 from trainwright_trainer.rundir.storage import Chunk, Storage
+from trainwright_trainer.s3.access import Access
 
 WEIGHTS, CONFIG, STATISTICS, ABOUT = "weights.safetensors", "config.json", "statistics.json", "model.json"
 
@@ -54,9 +55,9 @@ def save(
     storage.write(layout.MODEL + ABOUT, [jsontext.seal(body)])
 
 
-def load(location: str) -> ModelFolder:
+def load(location: str, access: Access | None = None) -> ModelFolder:
     """The model in a folder, or in the run that the folder holds. Raises Mistakes where it is none, or is damaged."""
-    storage = storage_at(location)
+    storage = storage_at(location, access, path="model")
     prefix = next((prefix for prefix in ("", layout.MODEL) if storage.exists(prefix + ABOUT)), None)
     if prefix is None:
         raise Mistakes.one("model", _why_none(storage))

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Literal
 
 from trainwright_api.problems import Mistakes
+from trainwright_api.redaction import redacted_text
 from trainwright_trainer.errors import EnvironmentFailure, StoppedRun
 from trainwright_trainer.rundir import jsontext, layout
 from trainwright_trainer.rundir.storage import Storage
@@ -32,8 +33,14 @@ class Outcome:
     @classmethod
     def of(cls, error: BaseException, log: Sequence[str] = ()) -> Outcome:
         """What an exception that ends a run means for whoever may try again."""
-        line = str(error).partition("\n")[0] or type(error).__name__
-        return cls(_kind(error), line, log)
+        kind, line = _kind(error), str(error).partition("\n")[0]
+        if kind == "crash":
+            # Without its name, what a bug says may be one bare word.
+            line = ": ".join(word for word in (type(error).__name__, line) if word)
+        return cls(kind, line or "not enough memory on this machine", log)
+
+
+TRAINED = Outcome("done", "the model is there")
 
 
 def _kind(error: BaseException) -> Kind:
@@ -45,14 +52,14 @@ def _kind(error: BaseException) -> Kind:
 
 
 def write(storage: Storage, attempt: int, outcome: Outcome) -> None:
-    """Raises EnvironmentFailure."""
+    """Without secrets of a known shape. Raises EnvironmentFailure."""
     body = {
         "format": layout.FORMAT,
         "attempt": attempt,
         "class": outcome.kind,
         "exit_code": outcome.exit_code,
-        "line": outcome.line,
-        "log": [line[:LOG_COLUMNS] for line in outcome.log[-LOG_LINES:]],
+        "line": redacted_text(outcome.line),
+        "log": [redacted_text(line)[:LOG_COLUMNS] for line in outcome.log[-LOG_LINES:]],
         "time": datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
     }
     storage.write(layout.outcome(attempt), [jsontext.for_people(body)])

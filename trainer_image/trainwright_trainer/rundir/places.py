@@ -1,17 +1,23 @@
-"""Which storage a user's `output` means: the scheme of a URI → its class. A new one is one file and one line."""
+"""Which storage a place means: the kind of the place → its class. A new one is one file and one line."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from trainwright_trainer.errors import not_built
 from trainwright_trainer.rundir.folder import FolderStorage
 from trainwright_trainer.rundir.storage import Storage
+from trainwright_trainer.s3.access import Access, from_environment
+from trainwright_trainer.s3.uri import place_of
 
 
-def storage_at(output: str) -> Storage:
-    """The storage that a user's `output` names. Raises Mistakes for one that this version lacks."""
-    scheme, found, _ = output.partition("://")
-    if found and scheme != "file":
-        raise not_built("output", f"{scheme}://", "folders")
-    return FolderStorage(Path(output.removeprefix("file://")))
+def storage_at(place: str, access: Access | None = None, *, path: str = "output") -> Storage:
+    """The storage at a folder or a URI. `access`: None as in the environment; `path`: what names the place in the job.
+
+    Raises Mistakes for one that this version lacks.
+    """
+    found = place_of(place, path)
+    if isinstance(found, Path):
+        return FolderStorage(found)
+    from trainwright_trainer.rundir.s3 import S3Storage  # boto3 takes a while to import
+
+    return S3Storage(found, access or from_environment())

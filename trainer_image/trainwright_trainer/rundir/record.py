@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from trainwright_trainer.rundir import jsontext, layout, listing, outcome
+from trainwright_trainer.rundir import jsontext, layout, listing, numbers, outcome
 from trainwright_trainer.rundir.layout import CheckpointName
 from trainwright_trainer.rundir.outcome import Outcome
 from trainwright_trainer.rundir.storage import Storage
@@ -75,13 +75,10 @@ class Run:
 
 def read_run(storage: Storage) -> Run | None:
     """None where `storage` holds no run."""
-    found = (layout.attempt_number(entry.rstrip("/")) for entry in storage.list(layout.ATTEMPTS))
-    numbers = sorted(n for n in found if n is not None and storage.exists(layout.start(n)))
-    if not numbers:
+    found = numbers.begun(storage)
+    if not found:
         return None
-    starts = {n: start for n in numbers if (start := Start.from_bytes(storage.read(layout.start(n)))) is not None}
-    first = max((n for n, start in starts.items() if start.fresh), default=numbers[0])
+    starts = {n: start for n in found if (start := Start.from_bytes(storage.read(layout.start(n)))) is not None}
+    first = max((n for n, start in starts.items() if start.fresh), default=found[0])
     newest = max((n for n in starts if n >= first), default=None)
-    return Run(
-        storage, first, numbers[-1], None if newest is None else starts[newest], outcome.read(storage, numbers[-1])
-    )
+    return Run(storage, first, found[-1], None if newest is None else starts[newest], outcome.read(storage, found[-1]))

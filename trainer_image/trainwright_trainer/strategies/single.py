@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 
 import torch
 
-from trainwright_trainer.loader.batch import Batch
+from trainwright_trainer.strategies.interface import Flags, Forward, T, Unwatched, Watch
 
 
 class Single:
@@ -17,14 +17,40 @@ class Single:
 
     def __init__(self, device: torch.device | str = "cpu") -> None:
         self.device = torch.device(device)
+        self._ask: Callable[[], Flags] = tuple
+        self._watch: Watch = Unwatched()
+        self._last_pass = True
 
-    def wrap(
-        self, model: Callable[[Batch], Mapping[str, torch.Tensor]]
-    ) -> Callable[[Batch], Mapping[str, torch.Tensor]]:
+    def wrap(self, model: Forward) -> Forward:
         return model
 
-    def backward(self, loss: torch.Tensor, *, last: bool) -> None:  # noqa: ARG002 - other strategies act at the last pass
-        loss.backward()  # type: ignore[no-untyped-call]
+    def begin_pass(self, *, last: bool) -> None:
+        self._last_pass = last
 
-    def agree(self, flag: bool) -> bool:
-        return flag
+    def backward(self, loss: torch.Tensor) -> None:
+        loss.backward()  # type: ignore[no-untyped-call]
+        if self._last_pass:
+            self._watch.computed()
+
+    def total(self, loss: torch.Tensor) -> torch.Tensor:
+        return loss
+
+    def whole(self, part: torch.Tensor) -> torch.Tensor:
+        return part
+
+    def vote(self, ask: Callable[[], Flags]) -> None:
+        self._ask = ask
+
+    def agreed(self) -> Flags:
+        return self._ask()
+
+    def watch(self, watch: Watch) -> None:
+        self._watch = watch
+
+    def gather(self, own: T) -> Sequence[T]:
+        return [own]
+
+    def share(self, value: T) -> T:
+        return value
+
+    def leave(self) -> None: ...

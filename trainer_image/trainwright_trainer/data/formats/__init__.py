@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from pathlib import PurePath
 
 from trainwright_trainer.data.formats import delimited, feather, jsonlines, parquet
 from trainwright_trainer.data.formats.reader import Reader
@@ -21,7 +21,7 @@ READERS: dict[str, Reader] = {
 COMPRESSIONS = (".gz", ".zip")
 
 
-def format_of(path: Path) -> str | None:
+def format_of(path: PurePath) -> str | None:
     """The ending in `READERS`, without that of a compression; None where this version does not read the file."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
     compressed = bool(suffixes) and suffixes[-1] in COMPRESSIONS

@@ -5,11 +5,11 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.csv as pacsv
 
+from trainwright_trainer.data.datafile import DataFile
 from trainwright_trainer.data.formats.reader import UnreadableFileError
 from trainwright_trainer.data.formats.streams import check_utf8, native, opened
 from trainwright_trainer.features.numerals import MISSING_WORDS
@@ -26,13 +26,13 @@ class DelimitedReader:
         self.name = name
         self._delimiter = delimiter
 
-    def columns(self, path: Path) -> list[str] | None:
-        with opened(path) as stream:
+    def columns(self, file: DataFile) -> list[str] | None:
+        with opened(file) as stream:
             lines = io.TextIOWrapper(stream, encoding="utf-8-sig", newline="")
             try:
                 header = next((row for row in csv.reader(lines, delimiter=self._delimiter) if row), None)
             except UnicodeDecodeError:
-                check_utf8(path)
+                check_utf8(file)
                 raise
             except csv.Error as error:
                 raise UnreadableFileError(f"has no header that can be read: {error}.") from error
@@ -42,16 +42,16 @@ class DelimitedReader:
             raise UnreadableFileError("is empty.")
         return header
 
-    def read(self, path: Path, columns: Sequence[str], coded: Sequence[str]) -> Iterator[pa.Table]:
-        names = self.columns(path) or []
+    def read(self, file: DataFile, columns: Sequence[str], coded: Sequence[str]) -> Iterator[pa.Table]:
+        names = self.columns(file) or []
         wanted = [name for name in names if name in columns]
         kinds = {name: pa.dictionary(pa.int32(), pa.string()) if name in coded else pa.string() for name in wanted}
         try:
-            with opened(path) as stream, self._reader(native(stream), kinds) as reader:
+            with opened(file) as stream, self._reader(native(stream), kinds) as reader:
                 for batch in reader:
                     yield pa.Table.from_batches([batch])
         except pa.ArrowInvalid as error:
-            self._explain(path, len(names))
+            self._explain(file, len(names))
             raise UnreadableFileError(f"cannot be read as {self.name}: {error}.") from error
 
     def _reader(self, stream: pa.NativeFile, kinds: dict[str, pa.DataType]) -> pacsv.CSVStreamingReader:
@@ -67,10 +67,10 @@ class DelimitedReader:
             ),
         )
 
-    def _explain(self, path: Path, width: int) -> None:
+    def _explain(self, file: DataFile, width: int) -> None:
         """Reads the file again, slowly, to name the line that is wrong."""
-        check_utf8(path)
-        with opened(path) as stream:
+        check_utf8(file)
+        with opened(file) as stream:
             lines = io.TextIOWrapper(stream, encoding="utf-8-sig", newline="")
             reader = csv.reader(lines, delimiter=self._delimiter)
             try:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.json as pajson
 
+from trainwright_trainer.data.datafile import DataFile
 from trainwright_trainer.data.formats.reader import UnreadableFileError
 from trainwright_trainer.data.formats.streams import check_utf8, native, opened
 
@@ -22,26 +22,26 @@ class JsonLinesReader:
     name = "JSON lines"
     is_text = True
 
-    def columns(self, path: Path) -> list[str] | None:  # noqa: ARG002
+    def columns(self, file: DataFile) -> list[str] | None:  # noqa: ARG002
         """None: a key may first appear in the last line."""
         return None
 
-    def read(self, path: Path, columns: Sequence[str], coded: Sequence[str]) -> Iterator[pa.Table]:  # noqa: ARG002
+    def read(self, file: DataFile, columns: Sequence[str], coded: Sequence[str]) -> Iterator[pa.Table]:  # noqa: ARG002
         try:
-            table = _read(path, None)
+            table = _read(file, None)
             times = [field for field in table.schema if pa.types.is_timestamp(field.type)]
             if times:  # Arrow takes text that looks like a time for one; it stays text, as in every text format
-                table = _read(path, pa.schema([field.with_type(pa.string()) for field in times]))
+                table = _read(file, pa.schema([field.with_type(pa.string()) for field in times]))
             table.validate(full=True)  # Arrow's reader does not look at the encoding
         except pa.ArrowInvalid:
-            check_utf8(path)
-            table = _read_slowly(path, columns)
+            check_utf8(file)
+            table = _read_slowly(file, columns)
         lacking = set(columns) - set(table.column_names)
         yield table if lacking else table.select(list(columns))  # the nearest name is among those that are there
 
 
-def _read(path: Path, schema: pa.Schema | None) -> pa.Table:
-    with opened(path) as stream:
+def _read(file: DataFile, schema: pa.Schema | None) -> pa.Table:
+    with opened(file) as stream:
         return pajson.read_json(
             native(stream),
             read_options=pajson.ReadOptions(block_size=_READ_BYTES),
@@ -49,9 +49,9 @@ def _read(path: Path, schema: pa.Schema | None) -> pa.Table:
         )
 
 
-def _read_slowly(path: Path, columns: Sequence[str]) -> pa.Table:
+def _read_slowly(file: DataFile, columns: Sequence[str]) -> pa.Table:
     """For a file that Arrow refuses: the line that is no object is named, mixed columns become text."""
-    rows = list(_objects(path))
+    rows = list(_objects(file))
     if not rows:
         raise UnreadableFileError("is empty.")
     names = dict.fromkeys(key for row in rows for key in row)
@@ -59,8 +59,8 @@ def _read_slowly(path: Path, columns: Sequence[str]) -> pa.Table:
     return pa.table({name: _column([row.get(name) for row in rows]) for name in chosen})
 
 
-def _objects(path: Path) -> Iterator[dict[str, Any]]:
-    with opened(path) as stream:
+def _objects(file: DataFile) -> Iterator[dict[str, Any]]:
+    with opened(file) as stream:
         for number, line in enumerate(stream, start=1):
             if not line.strip():
                 continue

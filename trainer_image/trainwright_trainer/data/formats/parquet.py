@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
+from contextlib import contextmanager
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from trainwright_trainer.data.formats.reader import UnreadableFileError
+from trainwright_trainer.data.datafile import DataFile
+from trainwright_trainer.data.formats.reader import UnreadableFileError, damaged
 from trainwright_trainer.data.rows import BLOCK_ROWS
 
 _MAGIC = b"PAR1"
@@ -22,29 +24,33 @@ class ParquetReader:
     name = "Parquet"
     is_text = False
 
-    def columns(self, path: Path) -> list[str] | None:
-        with _open(path, ()) as file:
-            return list(file.schema_arrow.names)
+    def columns(self, file: DataFile) -> list[str] | None:
+        with _open(file, ()) as parquet:
+            return list(parquet.schema_arrow.names)
 
-    def read(self, path: Path, columns: Sequence[str], coded: Sequence[str]) -> Iterator[pa.Table]:
-        with _open(path, ()) as file:
-            text = [name for name in coded if _is_text(file.schema_arrow, name)]
-        with _open(path, text) as file:
-            try:
-                for batch in file.iter_batches(BLOCK_ROWS, columns=list(columns)):
+    def read(self, file: DataFile, columns: Sequence[str], coded: Sequence[str]) -> Iterator[pa.Table]:
+        with _open(file, ()) as parquet:
+            text = [name for name in coded if _is_text(parquet.schema_arrow, name)]
+        with _open(file, text) as parquet, damaged("is damaged: its pages cannot be read."):
+            for groups in _fetched(file, parquet):
+                for batch in parquet.iter_batches(BLOCK_ROWS, columns=list(columns), **groups):
                     yield pa.Table.from_batches([batch])
-            except (pa.ArrowInvalid, OSError) as error:
-                raise UnreadableFileError("is damaged: its pages cannot be read.") from error
 
 
-def _open(path: Path, coded: Sequence[str]) -> pq.ParquetFile:
-    with path.open("rb") as start:
-        if start.read(len(_MAGIC)) != _MAGIC:
+@contextmanager
+def _open(file: DataFile, coded: Sequence[str]) -> Iterator[pq.ParquetFile]:
+    fetched: dict[str, Any] = {"pre_buffer": True} if file.is_far else {"buffer_size": _BUFFER}
+    with file.native() as source:
+        if source.read(len(_MAGIC)) != _MAGIC:
             raise UnreadableFileError("is no Parquet file.")
-    try:
-        return pq.ParquetFile(path, read_dictionary=list(coded), buffer_size=_BUFFER)
-    except (pa.ArrowInvalid, OSError) as error:
-        raise UnreadableFileError("is truncated or damaged: its footer cannot be read.") from error
+        with damaged("is truncated or damaged: its footer cannot be read."):
+            parquet = pq.ParquetFile(source, read_dictionary=list(coded), **fetched)
+        yield parquet
+
+
+def _fetched(file: DataFile, parquet: pq.ParquetFile) -> list[dict[str, Any]]:
+    """What is fetched at once: of a file far away one row group after the other, in few large reads."""
+    return [{"row_groups": [group]} for group in range(parquet.num_row_groups)] if file.is_far else [{}]
 
 
 def _is_text(schema: pa.Schema, name: str) -> bool:

@@ -7,37 +7,39 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import IO, cast
 
 import pyarrow as pa
 
+from trainwright_trainer.data.datafile import DataFile
 from trainwright_trainer.data.formats.reader import UnreadableFileError
 
 _DAMAGED = (gzip.BadGzipFile, zipfile.BadZipFile, zlib.error, EOFError)
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[IO[bytes]]:
+def opened(file: DataFile) -> Iterator[IO[bytes]]:
     """The decompressed bytes. What goes wrong with the compression, then or while reading, is `UnreadableFileError`."""
     try:
-        with _plain(path) as stream:
+        with _plain(file) as stream:
             yield stream
     except _DAMAGED as error:
-        raise UnreadableFileError(f"is no readable {path.suffix.lstrip('.')} archive: truncated or damaged.") from error
+        kind = file.path.suffix.lstrip(".")
+        raise UnreadableFileError(f"is no readable {kind} archive: truncated or damaged.") from error
 
 
 @contextmanager
-def _plain(path: Path) -> Iterator[IO[bytes]]:
-    if path.suffix.lower() == ".gz":
-        with cast(IO[bytes], gzip.open(path, "rb")) as stream:
-            yield stream
-    elif path.suffix.lower() == ".zip":
-        with zipfile.ZipFile(path) as archive, archive.open(_only_member(archive)) as member:
-            yield member
-    else:
-        with path.open("rb") as plain:
-            yield plain
+def _plain(file: DataFile) -> Iterator[IO[bytes]]:
+    ending = file.path.suffix.lower()
+    with file.open() as stored:
+        if ending == ".gz":
+            with cast(IO[bytes], gzip.open(stored, "rb")) as stream:
+                yield stream
+        elif ending == ".zip":
+            with zipfile.ZipFile(stored) as archive, archive.open(_only_member(archive)) as member:
+                yield member
+        else:
+            yield stored
 
 
 def _only_member(archive: zipfile.ZipFile) -> str:
@@ -47,9 +49,9 @@ def _only_member(archive: zipfile.ZipFile) -> str:
     return names[0]
 
 
-def check_utf8(path: Path) -> None:
+def check_utf8(file: DataFile) -> None:
     """Raises `UnreadableFileError` for the first line that is not UTF-8: called once something has gone wrong."""
-    with opened(path) as stream:
+    with opened(file) as stream:
         for number, line in enumerate(stream, start=1):
             try:
                 line.decode("utf-8")

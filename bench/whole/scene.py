@@ -1,0 +1,69 @@
+"""Our own cluster with the operator, and on it a namespace, a bucket and an eye for what happens there."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import tempfile
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from e2e.api import Api, Manifest, until
+from e2e.api.resource import NAMESPACES, PODS
+from e2e.whole import jobs, release, restricted
+from e2e.whole.bucket import Bucket
+from e2e.whole.whole import Whole
+
+from bench.whole import shapes
+from bench.whole.seeing import Seeing, seeing
+from bench.whole.story import FIRST_STEP
+
+SETTLE_SECONDS = 3.0
+"""After the last pod of a run has gone: the kubelet and KubeRay tidy up."""
+
+
+@dataclass(frozen=True)
+class Scene:
+    whole: Whole
+    api: Api
+    namespace: str
+    bucket: Bucket
+    eye: Seeing
+
+    async def first_step(self, made: Manifest) -> tuple[float, float]:
+        """Applies it as a user does. The moment before, and that of the first step, which has come."""
+        self.eye.forget()
+        began = time.time()
+        await asyncio.to_thread(jobs.apply, self.whole.kubectl, self.namespace, made)
+        return began, await self.eye.until(FIRST_STEP)
+
+    async def clear(self, made: Manifest) -> None:
+        """Returns when nothing of it is left."""
+        kind, name = made["kind"], made["metadata"]["name"]
+        await asyncio.to_thread(self.whole.kubectl, "delete", f"-n={self.namespace}", kind, name)
+        await until(self._pods, lambda pods: not pods, seconds=180.0, what="the end of all pods")
+        await asyncio.sleep(SETTLE_SECONDS)
+
+    async def _pods(self) -> list[str]:
+        return [pod["metadata"]["name"] for pod in (await self.api.list(PODS, self.namespace)).items]
+
+
+@asynccontextmanager
+async def scene() -> AsyncIterator[Scene]:
+    with tempfile.TemporaryDirectory() as folder:
+        whole = Whole.find(Path(folder))
+        release.install(whole)
+        bucket = Bucket.make(f"bench-{secrets.token_hex(4)}", whole.s3)
+        async with Api(whole.kubectl.kubeconfig) as api:
+            namespace = await api.make_namespace("bench", restricted.LABELS)
+            whole.kubectl("wait", f"-n={namespace}", "--for=create", "serviceaccount/default", "--timeout=60s")
+            try:
+                jobs.apply(whole.kubectl, namespace, jobs.keys(whole), shapes.config_map())
+                async with seeing(api, namespace) as eye:
+                    yield Scene(whole, api, namespace, bucket, eye)
+            finally:
+                await api.delete(NAMESPACES, namespace)
+                bucket.remove()

@@ -1,0 +1,43 @@
+"""Our chart, by Helm as users call it: against one cluster, or none."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from e2e.cluster import binaries
+from e2e.cluster.errors import ClusterError
+from e2e.cluster.node import programs
+
+ROOT = Path(__file__).parents[2]
+CHART = "helm/trainwright"
+RELEASE = "trainwright"
+
+
+@dataclass(frozen=True)
+class Helm:
+    """`helm("list")` answers what it printed, or raises with what it complained of."""
+
+    kubeconfig: Path | None = None
+    """Without one it only renders."""
+    root: Path = ROOT
+    """The checkout, from where CHART is found."""
+
+    def __call__(self, *arguments: str) -> str:
+        ended = self.run(*arguments)
+        if ended.returncode != 0:
+            raise ClusterError(f"helm {' '.join(arguments)}: {ended.stderr.strip() or ended.stdout.strip()}")
+        return ended.stdout
+
+    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """The same for who wants to see the exit code and the warnings."""
+        command = [str(programs.helm().path()), *arguments]
+        environment = {**os.environ, "KUBECONFIG": str(self.kubeconfig or os.devnull)}
+        return subprocess.run(command, cwd=self.root, env=environment, capture_output=True, text=True, check=False)
+
+    def rendered(self, *values: str) -> str:
+        """The chart for the Kubernetes that the tests run on. A helm built from source takes an old one by itself."""
+        version = f"--kube-version={binaries.kubernetes_version()}"
+        return self("template", RELEASE, CHART, "--namespace=trainwright", version, *values)

@@ -1,0 +1,109 @@
+"""An OCI layout: a folder of blobs named by their digest, and `index.json`, which names the images.
+
+https://github.com/opencontainers/image-spec/blob/main/image-layout.md
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+MANIFEST = "application/vnd.oci.image.manifest.v1+json"
+REFERENCE = "org.opencontainers.image.ref.name"
+CONTAINERD_NAME = "io.containerd.image.name"
+"""containerd takes an image under the name that stands here."""
+INPUTS = "dev.trainwright.inputs"
+"""The digest of what the image was made of."""
+
+Descriptor = Mapping[str, Any]
+
+
+class Layout:
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._index = folder / "index.json"
+
+    def inputs(self, name: str) -> str | None:
+        """What the image of this name was made of, where it is there."""
+        found = self._images().get(name)
+        return None if found is None else found["annotations"].get(INPUTS)
+
+    def names(self) -> list[str]:
+        return list(self._images())
+
+    def add(self, blob: bytes, media_type: str) -> dict[str, Any]:
+        """Writes the blob and answers its descriptor."""
+        digest = f"sha256:{hashlib.sha256(blob).hexdigest()}"
+        path = self.path(digest)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(blob)
+        return {"mediaType": media_type, "digest": digest, "size": len(blob)}
+
+    def put(self, name: str, manifest: Descriptor, inputs: str) -> None:
+        """The image has this name from now on."""
+        described = {key: manifest[key] for key in ("mediaType", "digest", "size")}
+        annotations = {REFERENCE: name, CONTAINERD_NAME: name, INPUTS: inputs}
+        self._write({**self._images(), name: {**described, "annotations": annotations}})
+
+    def pushed(self, name: str) -> Descriptor:
+        """The manifest that somebody else has put here under the name."""
+        return self._images()[name]
+
+    def blobs(self, name: str) -> Iterator[str]:
+        """The digests of the image's blobs."""
+        manifest = self._images()[name]["digest"]
+        yield manifest
+        described = json.loads(self.path(manifest).read_bytes())
+        yield described["config"]["digest"]
+        yield from (layer["digest"] for layer in described["layers"])
+
+    def config(self, name: str) -> Mapping[str, Any]:
+        """How a container of the image is started: user, environment, entrypoint, labels."""
+        _, config, *_ = self.blobs(name)
+        return dict(json.loads(self.path(config).read_bytes())["config"])
+
+    def index(self, name: str) -> bytes:
+        """`index.json` of a layout with this image alone."""
+        return _index([self._images()[name]])
+
+    def path(self, digest: str) -> Path:
+        return self.folder / "blobs" / digest.replace(":", "/")
+
+    def share(self, blobs: Path) -> None:
+        """What also lies in this other folder of blobs, on the same disk, lies there once from now on."""
+        for own in (self.folder / "blobs").glob("*/*"):
+            other = blobs / own.parent.name / own.name
+            if other.exists() and not other.samefile(own) and other.stat().st_dev == own.stat().st_dev:
+                young = own.with_suffix(".young")
+                young.hardlink_to(other)
+                young.replace(own)
+
+    def forget_unused(self) -> None:
+        """Removes blobs of images that have no name any more."""
+        used = {self.path(digest) for name in self.names() for digest in self.blobs(name)}
+        for blob in (self.folder / "blobs").glob("*/*"):
+            if blob not in used:
+                blob.unlink()
+
+    def _images(self) -> dict[str, dict[str, Any]]:
+        """By name. Whoever takes a name away leaves an entry without one."""
+        if not self._index.exists():
+            return {}
+        images: list[dict[str, Any]] = json.loads(self._index.read_bytes())["manifests"]
+        return {image["annotations"][REFERENCE]: image for image in images if REFERENCE in image.get("annotations", {})}
+
+    def _write(self, images: Mapping[str, Any]) -> None:
+        (self.folder / "oci-layout").write_bytes(VERSION)
+        young = self._index.with_suffix(".young")
+        young.write_bytes(_index(images.values()))
+        young.rename(self._index)
+
+
+VERSION = json.dumps({"imageLayoutVersion": "1.0.0"}).encode()
+
+
+def _index(images: Any) -> bytes:
+    return json.dumps({"schemaVersion": 2, "manifests": list(images)}).encode()

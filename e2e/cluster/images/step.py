@@ -1,0 +1,20 @@
+"""What is being done, and how long it took, on stderr."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+@contextmanager
+def step(what: str) -> Iterator[None]:
+    started = time.monotonic()
+    say(f"{what} ...")
+    yield
+    say(f"{what}: {time.monotonic() - started:.1f} s")
+
+
+def say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)

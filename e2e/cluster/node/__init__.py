@@ -1,0 +1,1 @@
+"""A whole Kubernetes on this machine: nodes that run pods, KubeRay and S3. It needs root."""

@@ -1,0 +1,23 @@
+// The process that holds a pod's namespaces: it waits to be told to end, and takes in orphans.
+package main
+
+import (
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+func main() {
+	told := make(chan os.Signal, 1)
+	signal.Notify(told, syscall.SIGINT, syscall.SIGTERM, syscall.SIGCHLD)
+	for number := range told {
+		if number != syscall.SIGCHLD {
+			return
+		}
+		for {
+			if pid, _ := syscall.Wait4(-1, nil, syscall.WNOHANG, nil); pid <= 0 {
+				break
+			}
+		}
+	}
+}

@@ -1,0 +1,81 @@
+"""A cluster with nodes comes and goes, and the machine is as it was before. It needs root, and no cluster that runs."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+from e2e.cluster.images.ours import ROOT
+from e2e.cluster.node import keeper
+from e2e.cluster.node.place import BRIDGE, FIRST, Place
+
+LOOKS = {
+    "network devices": ("ip", "-brief", "link"),
+    "network namespaces": ("ip", "netns", "list"),
+    "routes": ("ip", "route"),
+    "iptables rules": ("iptables-save",),
+    "mounts": ("cat", "/proc/self/mounts"),
+}
+
+
+def of_ours(text: str) -> list[str]:
+    """Others may come and go on this machine meanwhile; what is ours is known by its name."""
+    return sorted(line for line in text.splitlines() if "trainwright" in line.lower() or "KUBE" in line)
+
+
+def seen(root: Path) -> Mapping[str, list[str]]:
+    """What is left of a cluster whose folder is `root`."""
+    told = {what: of_ours(subprocess.check_output(command, text=True)) for what, command in LOOKS.items()}
+    groups = [str(path) for path in Path("/sys/fs/cgroup").glob("**/trainwright")]
+    return {**told, "processes": processes(root), "control groups": groups}
+
+
+def processes(root: Path) -> list[str]:
+    commands = (path.read_bytes() for path in running())
+    return [command.decode().replace("\0", " ") for command in commands if str(root).encode() in command]
+
+
+def running() -> Iterator[Path]:
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        if path.parent.name != str(os.getpid()) and path.exists():
+            yield path
+
+
+@pytest.fixture
+def root() -> Iterator[Path]:
+    """The folder of a cluster of this test's own. Its name is short: sockets in it have names of limited length."""
+    if os.geteuid() != 0:
+        pytest.fail("a cluster with nodes needs root", pytrace=False)
+    if keeper.is_alive(Place.default()):
+        pytest.fail("a cluster runs on this machine: make cluster-down first", pytrace=False)
+    folder = Path(tempfile.mkdtemp(prefix="cluster-"))
+    yield folder
+    command("down", folder)
+    shutil.rmtree(folder)
+
+
+def command(what: str, root: Path, *flags: str) -> None:
+    words = [sys.executable, "-m", "e2e.cluster.node", what, f"--root={root}", *flags]
+    subprocess.run(words, cwd=ROOT, check=True)
+
+
+@pytest.mark.parametrize("end", ["in order", "its keeper killed"])
+def test_nothing_is_left(root: Path, end: str) -> None:
+    before = seen(root)
+    command("up", root, "--bare")
+    while_up = seen(root)
+    if end == "its keeper killed":
+        os.kill(int((Place(root).running / "keeper").read_text()), 9)
+    command("down", root)
+    assert seen(root) == before
+    assert not Place(root).running.exists()
+    assert any(BRIDGE in line for line in while_up["network devices"])
+    assert any(FIRST.namespace in line for line in while_up["network namespaces"])
+    assert while_up["processes"]
+    assert while_up["control groups"]

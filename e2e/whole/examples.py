@@ -1,0 +1,58 @@
+"""The files of `examples` as jobs for the tests' cluster: what has to be another there, and nothing else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from e2e.cluster.images.ours import ROOT
+from e2e.whole import jobs
+from e2e.whole.place import Place
+from ruamel.yaml import YAML
+
+EXAMPLES = ROOT / "examples"
+FLIGHTS = EXAMPLES / "small" / "flights.csv"
+# Two cores for a whole cluster: what a pod asks for is little, and it takes what is there.
+REQUESTS = {"cpu": "100m", "memory": "512Mi"}
+BACKENDS: dict[str, dict[str, Any]] = {
+    "local": {"type": "local"},
+    "ray": {
+        "type": "ray",
+        "processor": {"type": "pandas"},
+        "trainer": {"strategy": "ddp", "num_workers": 2, "resources_per_worker": {"CPU": 1}},
+    },
+}
+
+
+def of_kubernetes(name: str, place: Place) -> dict[str, Any]:
+    """One for a cluster, with the bucket's own name."""
+    text = (EXAMPLES / "kubernetes" / f"{name}.yaml").read_text()
+    return _modest(YAML(typ="safe").load(text.replace("s3://bucket/", place.root)))
+
+
+def small_flights(place: Place, backend: str) -> dict[str, Any]:
+    """`flights.yaml` on this backend, with a cache of its own. The data are to be put there."""
+    job = YAML(typ="safe").load(EXAMPLES / "small" / "flights.yaml")
+    job["metadata"]["name"] = f"flights-{backend}"
+    job["spec"] |= {
+        **place.spec,
+        "dataset": f"{place.root}{FLIGHTS.name}",
+        "output": f"{place.root}runs",
+        "backend": {**BACKENDS[backend], "cache_dir": f"{place.root}cache-{backend}"},
+    }
+    return _modest(job)
+
+
+def predictions(place: Place, model: str) -> dict[str, Any]:
+    """What this model says of the small flights."""
+    job = small_flights(place, "local")
+    del job["spec"]["config"]
+    job["metadata"]["name"] = "predictions"
+    job["spec"] |= {"task": "predict", "model": model}
+    return job
+
+
+def _modest(job: dict[str, Any]) -> dict[str, Any]:
+    pods = job["spec"].get("podTemplate", {})
+    resources = {**pods.get("resources", {}), "requests": REQUESTS}
+    job["spec"]["podTemplate"] = {**pods, "resources": resources, "env": [jobs.PATIENCE]}
+    return job

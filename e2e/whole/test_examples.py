@@ -1,0 +1,50 @@
+"""`kubectl apply -f examples/kubernetes/…`: each ends with a model, of few flights."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from e2e.whole import examples, jobs
+from e2e.whole.bucket import Bucket
+from e2e.whole.place import Place, in_bucket, on_claim
+from e2e.whole.volume import Volume
+from e2e.whole.whole import Whole
+
+DATA = "flights.parquet"
+
+
+@pytest.fixture(scope="module")
+def flights(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Made as README.md says, but few."""
+    file = tmp_path_factory.mktemp("data") / DATA
+    program = examples.EXAMPLES / "flights" / "make_data.py"
+    subprocess.run([sys.executable, program, "--rows=3000", f"--output={file}"], check=True)
+    return file
+
+
+@pytest.mark.parametrize("name", ["local", "ray"])
+def test_an_example_in_s3(operator: Whole, namespace: str, bucket: Bucket, flights: Path, name: str) -> None:
+    place = in_bucket(bucket)
+    place.put(flights, DATA)
+    ends_with_a_model(operator, namespace, place, name)
+
+
+def test_the_example_on_a_volume(operator: Whole, namespace: str, flights: Path) -> None:
+    volume = Volume.make(operator, namespace, "flights")
+    try:
+        volume.put(flights, DATA)
+        ends_with_a_model(operator, namespace, on_claim(volume), "volume")
+    finally:
+        volume.remove()
+
+
+def ends_with_a_model(whole: Whole, namespace: str, place: Place, name: str) -> None:
+    job = examples.of_kubernetes(name, place)
+    jobs.apply(whole.kubectl, namespace, jobs.keys(whole), job)
+    status = jobs.ended(whole.kubectl, namespace, job["metadata"]["name"], seconds=600)
+    assert status["phase"] == "Complete", status
+    assert place.read(f"{status['model']}/weights.safetensors")
+    assert 0 < status["testScores"]["late.roc_auc"] < 1

@@ -1,0 +1,19 @@
+"""Waiting for what is to come in a cluster that takes its time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+T = TypeVar("T")
+SECONDS_BETWEEN_LOOKS = 0.5
+
+
+def until(look: Callable[[], T], holds: Callable[[T], object] = bool, *, seconds: float = 60.0, what: str) -> T:
+    """Looks until `holds` says so, and answers what it saw then."""
+    end = time.monotonic() + seconds
+    while not holds(seen := look()):
+        assert time.monotonic() < end, f"{what} did not come within {seconds:g} s; last seen: {seen}"
+        time.sleep(SECONDS_BETWEEN_LOOKS)
+    return seen

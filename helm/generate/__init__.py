@@ -1,0 +1,1 @@
+"""What is made from the chart's values, from the definition of TrainingJob, and from the chart as a whole."""

@@ -1,0 +1,99 @@
+{{/* The names of Lease, Secret, Service and webhook stand in the operator's code: there is one operator a namespace. */}}
+
+{{/* What the operator would refuse when it starts, and no schema can say. */}}
+{{- define "trainwright.judged" -}}
+{{- if semverCompare "<2.52.0" .Values.trainer.rayVersion }}
+{{- fail (printf "trainer.rayVersion is %s: it has to be 2.52.0 or later" .Values.trainer.rayVersion) }}
+{{- end }}
+{{- $renew := .Values.settings.leaseRenew }}
+{{- $duration := .Values.settings.leaseDuration }}
+{{- if ge (mulf $renew 3.0) (mulf $duration 2.0) }}
+{{- fail (printf "settings.leaseRenew is %v: it has to be less than two thirds of leaseDuration, which is %v" $renew $duration) }}
+{{- end }}
+{{- end }}
+
+{{- define "trainwright.selector" -}}
+app.kubernetes.io/name: trainwright
+app.kubernetes.io/component: operator
+{{- end }}
+
+{{- define "trainwright.labels" -}}
+{{ include "trainwright.selector" . }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
+{{- end }}
+
+{{/* What the names of objects without a namespace begin with: operators of single namespaces live side by side. */}}
+{{- define "trainwright.clusterwide" -}}
+{{ if .Values.namespaces }}trainwright-{{ .Release.Namespace }}{{ else }}trainwright{{ end }}
+{{- end }}
+
+{{/* An image's whole name: (dict "root" $ "image" .Values.image) */}}
+{{- define "trainwright.image" -}}
+{{ with .root.Values.registry }}{{ trimSuffix "/" . }}/{{ end }}{{ .image.repository }}
+{{- if .image.digest }}@{{ .image.digest }}{{ else }}:{{ .image.tag | default .root.Chart.AppVersion }}{{ end }}
+{{- end }}
+
+{{/* One setting as an environment variable: (list "BACKOFF_BASE" 10.0) */}}
+{{- define "trainwright.setting" -}}
+- name: TRAINWRIGHT_{{ index . 0 | snakecase | upper }}
+  value: {{ index . 1 | toJson | quote }}
+{{- end }}
+
+{{- define "trainwright.subjects" -}}
+- kind: ServiceAccount
+  name: {{ .Values.serviceAccount.name }}
+  namespace: {{ .Release.Namespace }}
+{{- end }}
+
+{{/* What the operator does where jobs are. */}}
+{{- define "trainwright.rules" -}}
+- apiGroups: [trainwright.dev]
+  resources: [trainingjobs]
+  verbs: [get, list, watch, delete]  # delete: ttlPolicy DeleteJob
+- apiGroups: [trainwright.dev]
+  resources: [trainingjobs/status]
+  verbs: [patch]
+# Children are created and deleted, never changed.
+- apiGroups: [batch]
+  resources: [jobs]
+  verbs: [get, list, watch, create, delete]
+- apiGroups: [ray.io]
+  resources: [rayjobs]
+  verbs: [get, list, watch, create, delete]
+# What the children of one job share. get: whose an object is that has the name already.
+- apiGroups: [""]
+  resources: [configmaps, services]
+  verbs: [get, create, delete]
+- apiGroups: [networking.k8s.io]
+  resources: [networkpolicies]
+  verbs: [get, create, delete]
+# Written and deleted, never read.
+- apiGroups: [""]
+  resources: [secrets]
+  verbs: [create, delete]
+- apiGroups: [""]
+  resources: [pods]
+  verbs: [get, list, watch]
+- apiGroups: [events.k8s.io]
+  resources: [events]
+  verbs: [create]
+{{- end }}
+
+{{/* How Prometheus scrapes an operator. Its certificate is the operator's own, for the Service's name. */}}
+{{- define "trainwright.endpoint" -}}
+- port: https
+  path: /metrics
+  scheme: https
+  {{- with .monitor.interval }}
+  interval: {{ . }}
+  {{- end }}
+  tlsConfig:
+    serverName: trainwright.{{ .root.Release.Namespace }}.svc
+    ca:
+      secret:
+        name: trainwright-tls
+        key: ca.crt
+{{- end }}

@@ -1,0 +1,11 @@
+"""Helm without a cluster."""
+
+from __future__ import annotations
+
+import pytest
+from e2e.cluster.chart import Helm
+
+
+@pytest.fixture(scope="session")
+def helm() -> Helm:
+    return Helm()

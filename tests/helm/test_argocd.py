@@ -1,0 +1,72 @@
+"""What Argo CD is told of TrainingJobs, run by its own Lua."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from e2e.cluster.argocd import answer
+from e2e.cluster.chart import ROOT
+from e2e.cluster.errors import ClusterError
+from ruamel.yaml import YAML
+
+READER = YAML(typ="safe")
+TOLD = READER.load((ROOT / "helm" / "argocd" / "argocd-cm.yaml").read_text())["data"]
+HEALTH = TOLD["resource.customizations.health.trainwright.dev_TrainingJob"]
+ACTIONS = READER.load(TOLD["resource.customizations.actions.trainwright.dev_TrainingJob"])
+
+
+def job(*conditions: str, observed: int = 3, suspend: bool = False) -> dict[str, Any]:
+    """Of generation 3; a condition is true, or false where a `!` stands before it."""
+    found = [
+        {"type": name.removeprefix("!"), "status": "False" if name.startswith("!") else "True"} for name in conditions
+    ]
+    status = {"observedGeneration": observed, "message": "a line", "conditions": found}
+    return {"metadata": {"generation": 3}, "spec": {"suspend": suspend}, "status": status}
+
+
+@pytest.mark.parametrize(
+    ("conditions", "word"),
+    [
+        (["Accepted"], "Progressing"),
+        (["Accepted", "Started", "Running", "!Complete"], "Progressing"),
+        (["Accepted", "Complete"], "Healthy"),
+        (["Accepted", "Failed", "!Complete"], "Degraded"),
+        (["!Accepted"], "Degraded"),
+        (["Accepted", "Stalled"], "Degraded"),
+        (["Accepted", "Suspended"], "Suspended"),
+        (["Accepted", "Suspended", "Failed"], "Degraded"),
+        (["!Accepted", "Complete"], "Healthy"),
+    ],
+)
+def test_health_follows_from_the_conditions(conditions: list[str], word: str) -> None:
+    assert answer(HEALTH, job(*conditions)) == {"status": word, "message": "a line"}
+
+
+@pytest.mark.parametrize("condition", ["Complete", "Failed"])
+def test_what_was_said_of_an_older_generation_does_not_count(condition: str) -> None:
+    assert answer(HEALTH, job(condition, observed=2))["status"] == "Progressing"
+
+
+def test_a_job_without_a_status_is_on_its_way() -> None:
+    assert answer(HEALTH, {"metadata": {"generation": 1}, "spec": {}})["status"] == "Progressing"
+
+
+@pytest.mark.parametrize(
+    ("conditions", "suspend", "offered"),
+    [(["Running"], False, {"suspend"}), (["Suspended"], True, {"resume"}), (["Complete"], False, set())],
+)
+def test_what_can_be_done_is_offered(conditions: list[str], suspend: bool, offered: set[str]) -> None:
+    found = answer(ACTIONS["discovery.lua"], job(*conditions, suspend=suspend))
+    assert {name for name, action in found.items() if not action["disabled"]} == offered
+
+
+@pytest.mark.parametrize(("name", "suspend"), [("suspend", True), ("resume", False)])
+def test_an_action_writes_the_spec(name: str, suspend: bool) -> None:
+    [script] = [one["action.lua"] for one in ACTIONS["definitions"] if one["name"] == name]
+    assert answer(script, job(suspend=not suspend))["spec"] == {"suspend": suspend}
+
+
+def test_a_library_that_argo_cd_withholds_is_not_there() -> None:
+    with pytest.raises(ClusterError, match="attempt to index"):
+        answer('return {status = string.format("%s", obj.kind)}', {})

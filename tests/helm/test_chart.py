@@ -1,0 +1,49 @@
+"""The chart as Helm sees it: no complaint, the versions of the rest, and the one definition."""
+
+from __future__ import annotations
+
+import tomllib
+
+import pytest
+from e2e.cluster.chart import CHART, ROOT, Helm
+from ruamel.yaml import YAML
+
+from trainwright_operator.settings import Settings
+
+
+@pytest.mark.parametrize("values", [(), ("--values=tests/helm/everything.values.yaml",)])
+def test_lint_finds_nothing(helm: Helm, values: tuple[str, ...]) -> None:
+    assert "1 chart(s) linted, 0 chart(s) failed" in helm("lint", "--strict", CHART, *values)
+
+
+def test_the_versions_are_those_of_the_rest() -> None:
+    chart = YAML(typ="safe").load((ROOT / CHART / "Chart.yaml").read_text())
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert chart["version"] == chart["appVersion"] == project["version"]
+    values = YAML(typ="safe").load((ROOT / CHART / "values.yaml").read_text())
+    assert f"{values['trainer']['image']['repository']}:{chart['appVersion']}" == Settings().image
+    assert values["trainer"]["rayVersion"] == Settings().ray_version
+
+
+def test_rendering_is_the_same_every_time(helm: Helm) -> None:
+    """Argo CD renders all the time, and would change what is not."""
+    assert helm.rendered() == helm.rendered()
+
+
+def test_without_the_definition_none_is_rendered(helm: Helm) -> None:
+    assert "CustomResourceDefinition" not in helm.rendered("--set=crds.enabled=false")
+
+
+@pytest.mark.parametrize(("keep", "policy"), [("true", "keep"), ("false", None)])
+def test_the_definition_is_kept_if_wanted(helm: Helm, keep: str, policy: str | None) -> None:
+    found = helm.rendered("--show-only=templates/crd.yaml", f"--set=crds.keep={keep}")
+    annotations = YAML(typ="safe").load(found)["metadata"]["annotations"]
+    assert annotations.get("helm.sh/resource-policy") == policy
+    assert annotations["argocd.argoproj.io/sync-wave"] == "-1"
+
+
+def test_the_definition_is_the_one_of_the_contract(helm: Helm) -> None:
+    found = YAML(typ="safe").load(helm.rendered("--show-only=templates/crd.yaml"))
+    ours = YAML(typ="safe").load((ROOT / "crds" / "trainwright.dev_trainingjobs.yaml").read_text())
+    assert {**found, "metadata": {}} == {**ours, "metadata": {}}
+    assert found["metadata"]["name"] == ours["metadata"]["name"]

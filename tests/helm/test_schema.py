@@ -1,0 +1,56 @@
+"""A value that the chart does not know, or that could not work, is refused before anything is installed."""
+
+from __future__ import annotations
+
+import pytest
+from e2e.cluster.chart import Helm
+from e2e.cluster.errors import ClusterError
+
+
+def refusal(helm: Helm, value: str) -> str:
+    with pytest.raises(ClusterError) as refused:
+        helm.rendered(f"--set-json={value}")
+    return str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ("replica=3", "at '': additional properties 'replica' not allowed"),
+        ("settings.maxWorker=8", "at '/settings': additional properties 'maxWorker' not allowed"),
+        ("settings.backoff.factor=2", "at '/settings/backoff': additional properties 'factor' not allowed"),
+        ("settings.maxWorkers=1.5", "at '/settings/maxWorkers'"),
+        ("settings.backoff.jitter=1", "at '/settings/backoff/jitter'"),
+        ("settings.stopGrace=-1", "at '/settings/stopGrace'"),
+        ("settings.serverPort=443", "at '/settings/serverPort'"),
+        ('webhook.failurePolicy="ignore"', "value must be one of 'Ignore', 'Fail'"),
+        ('trainer.rayVersion="latest"', "at '/trainer/rayVersion'"),
+        ('image.digest="sha256:short"', "at '/image/digest'"),
+        ('namespaces=["Team_A"]', "at '/namespaces/0'"),
+        ('namespaces="team-a"', "got string, want array"),
+        ('crds.keep="yes"', "got string, want boolean"),
+        ('imagePullSecrets=["registry-key"]', "got string, want object"),
+        ('extraEnv=[{"name": "TRAINWRIGHT_MAX_WORKERS", "value": "8"}]', "at '/extraEnv/0/name'"),
+        ('podLabels={"team": 7}', "at '/podLabels/team'"),
+    ],
+)
+def test_mistake_is_refused_with_its_place(helm: Helm, value: str, said: str) -> None:
+    assert said in refusal(helm, value)
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ('trainer.rayVersion="2.9.1"', "trainer.rayVersion is 2.9.1: it has to be 2.52.0 or later"),
+        (
+            "settings.leaseRenew=8",
+            "settings.leaseRenew is 8: it has to be less than two thirds of leaseDuration, which is 12",
+        ),
+    ],
+)
+def test_mistake_that_no_schema_can_tell_is_refused_all_the_same(helm: Helm, value: str, said: str) -> None:
+    assert said in refusal(helm, value)
+
+
+def test_what_helm_hands_to_a_part_of_another_chart_is_no_mistake(helm: Helm) -> None:
+    helm.rendered('--set-json=global={"imageRegistry": "example.com"}')

@@ -1,0 +1,202 @@
+"""A job with every kind of output and what rounding can reach, and its training on one rank of several."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import torch
+import torch.distributed as dist
+
+from trainwright_api.config import ModelConfig, resolve
+from trainwright_api.job import CheckpointPolicy
+from trainwright_api.problems import Mistakes
+from trainwright_trainer.batching import batching
+from trainwright_trainer.layers.normalisation import has_batch_norm
+from trainwright_trainer.loader.layout import layout_of
+from trainwright_trainer.loader.materialised import Split
+from trainwright_trainer.loop.train import Result, train
+from trainwright_trainer.metrics.model import model_metrics
+from trainwright_trainer.model import DTYPES, Model
+from trainwright_trainer.progress.events import Evaluated, Event, RankRound
+from trainwright_trainer.rundir.snapshot import Snapshot
+from trainwright_trainer.strategies.ddp import Ddp
+from trainwright_trainer.strategies.single import Single
+
+ROWS = {"train": 397, "validation": 83, "test": 61}
+NUMBER = {"mean": 0.0, "std": 1.0, "normalization": None, "scale": 1.0, "shift": 0.0}
+STATISTICS: Mapping[str, Mapping[str, Any]] = {
+    "size": {"type": "number", **NUMBER},
+    "open": {"type": "binary", "counts": [5, 5], "true": "yes", "false": "no"},
+    "kind": {"type": "category", "vocabulary": ["<UNK>", "a", "b", "c"], "counts": [0, 4, 3, 3]},
+    "late": {"type": "binary", "counts": [5, 5], "true": "yes", "false": "no"},
+    "delay": {"type": "number", **NUMBER},
+    "why": {"type": "category", "vocabulary": ["<UNK>", "a", "b", "c"], "counts": [0, 4, 3, 3]},
+}
+
+
+@dataclass(frozen=True)
+class Case:
+    """What a run differs in: fields of the trainer and the combiner, the loss of the number, workers in the file.
+
+    `stop_at`: rank 0 asks for a stop at this step. `bad_row`: a training row whose loss is no number. `slow_rank`: it
+    takes 20 ms more for each pass.
+    """
+
+    trainer: Mapping[str, Any] = field(default_factory=dict)
+    combiner: Mapping[str, Any] = field(default_factory=dict)
+    loss: str = "mean_squared_error"
+    workers: int = 1
+    stop_at: int | None = None
+    every_seconds: float = 0
+    bad_row: int | None = None
+    slow_rank: int | None = None
+    clock: Callable[[], float] = time.monotonic
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What one rank has seen of a run. `losses`: of every step; `logits`: of the test rows; `saved`: of rank 0."""
+
+    reason: str
+    losses: list[float]
+    rounds: list[Evaluated]
+    weights: dict[str, Any]
+    logits: dict[str, Any]
+    saved: list[Snapshot]
+    ranks: list[tuple[RankRound, ...]]
+
+    @property
+    def scores(self) -> list[float]:
+        """Of all rounds, in one line."""
+        parts = [part for one in self.rounds for part in one.scores.values()]
+        return [value for part in parts for metrics in part.values() for value in metrics.values()]
+
+
+class _Watched:
+    """Remembers the loss of every step."""
+
+    losses: list[float]
+
+    def total(self, loss: torch.Tensor) -> torch.Tensor:
+        whole: torch.Tensor = super().total(loss)  # type: ignore[misc]
+        self.losses.append(float(whole))
+        return whole
+
+
+class _Alone(_Watched, Single): ...
+
+
+class _Together(_Watched, Ddp): ...
+
+
+class _Kept:
+    def __init__(self) -> None:
+        self.snapshots: list[Snapshot] = []
+
+    def save(self, snapshot: Snapshot) -> None:
+        self.snapshots.append(snapshot)
+
+
+class _Heard:
+    def __init__(self) -> None:
+        self.steps = 0
+        self.ranks: list[tuple[RankRound, ...]] = []
+
+    def hear(self, event: Event) -> None:
+        self.steps = getattr(event, "step", self.steps)
+        if isinstance(event, Evaluated):
+            self.ranks.append(event.ranks)
+
+    def close(self) -> None: ...
+
+
+def trained(case: Case, resume: Snapshot | None = None) -> Seen:
+    """The run on this rank, or in this process where there is no group."""
+    strategy = _Together() if dist.is_initialized() else _Alone()
+    strategy.losses = []
+    config = _config(case)
+    layout = layout_of(config, STATISTICS)
+    model = Model(config, STATISTICS, layout, 7)
+    if case.slow_rank == strategy.rank:
+        model.register_forward_pre_hook(lambda *_: time.sleep(0.02))
+    splits = {name: _split(rows, at, DTYPES[config.trainer.precision]) for at, (name, rows) in enumerate(ROWS.items())}
+    if case.bad_row is not None:
+        splits["train"].floats[case.bad_row, 0] = math.inf
+    kept, heard = _Kept(), _Heard()
+    result: Result = train(
+        config,
+        model,
+        splits,
+        lambda: model_metrics(config, STATISTICS),
+        seed=7,
+        batching=batching(config.trainer, case.workers, whole=has_batch_norm(model)),
+        checkpoints=kept if strategy.rank == 0 else None,
+        policy=CheckpointPolicy(every_seconds=case.every_seconds),
+        listeners=[heard],
+        strategy=strategy,
+        resume=resume,
+        stop=lambda: strategy.rank == 0 and case.stop_at is not None and heard.steps >= case.stop_at,
+        clock=case.clock,
+    )
+    test = next(splits["test"].batches(ROWS["test"]))
+    with torch.inference_mode():
+        logits = {name: tensor.numpy() for name, tensor in model.eval()(test).items()}
+    weights = {name: tensor.numpy().copy() for name, tensor in model.state_dict().items()}
+    return Seen(result.reason, strategy.losses, list(result.history), weights, logits, kept.snapshots, heard.ranks)
+
+
+def all_trained(cases: Sequence[Case]) -> list[Seen]:
+    """One after the other."""
+    return [trained(case) for case in cases]
+
+
+def interrupted(case: Case) -> tuple[Seen, Seen, list[Snapshot]]:
+    """The run undisturbed, the run that goes on after a stop, and what rank 0 has saved up to the stop."""
+    whole = trained(replace(case, stop_at=None))
+    saved = trained(case).saved
+    box = [saved[-1] if saved else None]
+    dist.broadcast_object_list(box, src=0)
+    return whole, trained(replace(case, stop_at=None), box[0]), saved
+
+
+def refused(case: Case) -> str:
+    """What this rank says of a run that is a mistake."""
+    try:
+        trained(case)
+    except Mistakes as mistakes:
+        return str(mistakes)
+    return "it was none"
+
+
+def _config(case: Case) -> ModelConfig:
+    return resolve(
+        ModelConfig.model_validate(
+            {
+                "input_features": [
+                    {"name": "size", "type": "number"},
+                    {"name": "open", "type": "binary"},
+                    {"name": "kind", "type": "category"},
+                ],
+                "combiner": {"type": "concat", "num_fc_layers": 2, "output_size": 8, **case.combiner},
+                "output_features": [
+                    {"name": "late", "type": "binary"},
+                    {"name": "delay", "type": "number", "loss": {"type": case.loss, "weight": 0.5}},
+                    {"name": "why", "type": "category"},
+                ],
+                "trainer": {"train_steps": 200, "learning_rate": 0.01, "precision": "float64", **case.trainer},
+            }
+        )
+    )
+
+
+def _split(rows: int, seed: int, dtype: torch.dtype) -> Split:
+    draws = np.random.default_rng(seed)
+    size, noise = draws.normal(size=rows), draws.normal(size=rows)
+    floats = np.stack([size, draws.integers(0, 2, rows), size + noise > 0, 3 * size + noise], 1)
+    ints = np.stack([draws.integers(0, 4, rows), np.clip(size + noise + 2, 1, 3).astype(np.int64)], 1)
+    return Split(torch.from_numpy(floats).to(dtype), torch.from_numpy(ints), np.arange(rows) + 1000 * seed)

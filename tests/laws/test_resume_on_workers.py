@@ -1,0 +1,53 @@
+"""A run of several workers that was stopped goes on as if nothing had been: to the bit on as many, else to rounding."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from tests.ranks import on_ranks
+
+from .parity_job import Case, interrupted, refused, trained
+
+FIXED = {"effective_batch_size": 64, "batch_size": 64, "early_stop": -1, "train_steps": 60}
+MANY_SCORES = {"steps_per_checkpoint": 5, "learning_rate_scheduler": {"reduce_on_plateau": 9}}
+
+
+def of_rounds(seen):
+    """Rounds without their times."""
+    return [(one.epoch, one.step, one.learning_rate, one.scores, one.best) for one in seen.rounds]
+
+
+def test_to_the_bit_on_three_workers():
+    case = Case({**FIXED, **MANY_SCORES}, {"norm": "batch", "dropout": 0.1}, stop_at=33)
+    ranks = on_ranks(3, interrupted, case)
+    for whole, resumed, _ in ranks:
+        assert of_rounds(resumed) == of_rounds(whole) == of_rounds(ranks[0][0])
+        for name, weight in whole.weights.items():
+            assert np.array_equal(resumed.weights[name], weight), name
+            assert np.array_equal(ranks[0][0].weights[name], weight), name
+    saved = ranks[0][2]
+    assert [one.position.step for one in saved] == [5, 10, 15, 20, 25, 30, 34]
+    assert [len(saved) for _, _, saved in ranks[1:]] == [0, 0]
+
+
+def test_on_another_number_of_workers():
+    case = Case({**FIXED, **MANY_SCORES}, {"norm": "batch"})
+    whole, _, saved = on_ranks(2, interrupted, replace(case, stop_at=33))[0]
+    alone = trained(case, saved[-1])
+    assert alone.scores == pytest.approx(whole.scores, rel=1e-8, abs=1e-8)
+    for name, logits in whole.logits.items():
+        assert np.abs(alone.logits[name] - logits).max() < 1e-8
+
+
+def test_clocks_differ_and_nobody_waits_for_ever():
+    seen = on_ranks(2, trained, Case({**FIXED, "train_steps": 20}, every_seconds=0.01))
+    assert [one.reason for one in seen] == ["train_steps", "train_steps"]
+    assert len(seen[0].saved) > len(seen[0].rounds)
+
+
+def test_a_loss_that_is_no_number_on_one_worker_ends_all_with_one_line():
+    said = on_ranks(2, refused, Case(FIXED, bad_row=5))
+    assert said[0] == said[1]
+    assert said[0].startswith("the loss is not a number at step ")

@@ -1,0 +1,66 @@
+"""Several processes that meet in a process group of gloo's, as a backend starts them, but here and quickly.
+
+They are forked from a server that has imported torch and has started no thread.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import pickle
+import tempfile
+import traceback
+from collections.abc import Callable
+from datetime import timedelta
+from multiprocessing.connection import Connection
+from typing import Any
+
+_PRELOADED = ["torch", "torch.distributed", "trainwright_trainer.training"]
+
+
+def on_ranks(world: int, work: Callable[..., Any], *arguments: Any) -> list[Any]:
+    """What `work(*arguments)` answers on each rank. It stands at the top of a module; its answer can be pickled."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(_PRELOADED)
+    with tempfile.TemporaryDirectory() as folder:
+        ends, processes = [], []
+        for rank in range(world):
+            mine, theirs = context.Pipe(duplex=False)
+            place = f"file://{folder}/store"
+            process = context.Process(target=_rank, args=(rank, world, place, work, arguments, theirs), daemon=True)
+            process.start()
+            theirs.close()
+            ends.append(mine)
+            processes.append(process)
+        answers = [_answer(end) for end in ends]
+        for process in processes:
+            process.join()
+    failures = [text for text, _ in answers if text is not None]
+    assert not failures, "\n".join(failures)
+    return [answer for _, answer in answers]
+
+
+def _answer(end: Connection) -> tuple[str | None, Any]:
+    try:
+        found: tuple[str | None, Any] = pickle.loads(end.recv_bytes())
+    except EOFError:
+        return "a rank ended without an answer", None
+    return found
+
+
+def _rank(
+    rank: int, world: int, place: str, work: Callable[..., Any], arguments: tuple[Any, ...], end: Connection
+) -> None:
+    import torch
+    import torch.distributed as dist
+
+    os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
+    torch.set_num_threads(1)
+    dist.init_process_group("gloo", place, timedelta(seconds=60), world, rank)
+    try:
+        answer: tuple[str | None, Any] = (None, work(*arguments))
+    except Exception:
+        answer = (traceback.format_exc(), None)
+    # Not by torch's way through shared memory, which ends with this process.
+    end.send_bytes(pickle.dumps(answer))
+    dist.destroy_process_group()

@@ -1,0 +1,73 @@
+"""The child that fills the cache before GPUs are asked for: a Job of one pod, with every backend."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from trainwright_operator.children import Blueprint, child, supports
+
+from .blueprints import blueprint, container, env, sized
+
+TRAINER = {"num_workers": 4, "resources_per_worker": {"CPU": 2, "GPU": 1, "ssd": 1}}
+WITH_GPUS = ("ray", "deepspeed", "horovod")
+
+
+def before(backend: str = "ray", phase: str = "preprocess", **spec: Any) -> Blueprint:
+    return blueprint(backend, phase=phase, trainer=TRAINER, resolved=sized(4, per_pod=2, gpus=4), **spec)
+
+
+@pytest.mark.parametrize("backend", WITH_GPUS)
+def test_it_is_a_job_of_one_pod(backend: str) -> None:
+    made = child(before(backend))
+    assert (made["kind"], made["metadata"]["name"]) == ("Job", "flights-1c9e2f7a-1-preprocess")
+    assert not {"completions", "parallelism", "completionMode"} & set(made["spec"])
+    assert made["spec"]["backoffLimit"] == 0
+    assert container(made["spec"]["template"])["command"] == ["trainwright", "run", "/etc/trainwright/job.yaml"]
+
+
+@pytest.mark.parametrize("backend", WITH_GPUS)
+def test_it_has_the_cpus_of_a_pod_of_workers_and_no_device(backend: str) -> None:
+    asked = {"limits": {"nvidia.com/gpu": 8, "rdma/ib": 1, "memory": "64Gi"}, "requests": {"rdma/ib": 1}}
+    template = child(before(backend, podTemplate={"resources": asked}))["spec"]["template"]
+    assert container(template)["resources"] == {"requests": {"cpu": "4"}, "limits": {"memory": "64Gi"}}
+    assert env(template)["OMP_NUM_THREADS"] == "4"
+    assert (env(template)["NVIDIA_VISIBLE_DEVICES"], env(template)["CUDA_VISIBLE_DEVICES"]) == ("void", "")
+
+
+def test_a_local_job_loses_the_gpu_of_its_pod_template() -> None:
+    asked = {"resources": {"limits": {"nvidia.com/gpu": "1", "cpu": "8"}}}
+    template = child(blueprint("local", phase="preprocess", podTemplate=asked))["spec"]["template"]
+    assert container(template)["resources"] == {"limits": {"cpu": "8"}}
+
+
+def test_it_is_told_that_it_is_alone_and_what_it_is() -> None:
+    told = env(child(before())["spec"]["template"])
+    assert told["TRAINWRIGHT_PHASE"] == "preprocess"
+    assert (told["TRAINWRIGHT_WORKERS"], told["TRAINWRIGHT_WORKERS_PER_POD"]) == ("1", "1")
+    assert "TRAINWRIGHT_MASTER_ADDRESS" not in told
+
+
+def test_it_goes_where_the_users_overlay_sends_every_pod() -> None:
+    overlay = {
+        "nodeSelector": {"gpu": "h200"},
+        "tolerations": [{"key": "nvidia.com/gpu", "operator": "Exists"}],
+        "volumes": [{"name": "cache", "persistentVolumeClaim": {"claimName": "cache"}}],
+        "volumeMounts": [{"name": "cache", "mountPath": "/cache"}],
+    }
+    spec = child(before(podTemplate=overlay))["spec"]["template"]["spec"]
+    assert spec["nodeSelector"] == {"gpu": "h200"}
+    assert {"key": "nvidia.com/gpu", "operator": "Exists"} in spec["tolerations"]
+    assert "/cache" in {mount["mountPath"] for mount in spec["containers"][0]["volumeMounts"]}
+
+
+def test_kueue_queues_it_too() -> None:
+    labels = child(before(queueName="gpus"))["metadata"]["labels"]
+    assert labels["kueue.x-k8s.io/queue-name"] == "gpus"
+    assert labels["trainwright.dev/phase"] == "preprocess"
+
+
+@pytest.mark.parametrize("backend", WITH_GPUS)
+def test_what_all_children_share_is_the_same_for_both_phases(backend: str) -> None:
+    assert supports(before(backend)) == supports(before(backend, phase="train"))

@@ -1,0 +1,94 @@
+"""A Ray to run on: the one that this process is in already, the one that RAY_ADDRESS names, or a new one right here."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import ray
+
+from trainwright_api.backend import BackendTrainer
+from trainwright_trainer.backends.needs import Needs, check_this_machine, needs_of
+from trainwright_trainer.errors import EnvironmentFailure
+from trainwright_trainer.signals import handlers_kept
+
+ADDRESS = "RAY_ADDRESS"
+# Nothing of ours goes through Ray's store of objects but orders and letters.
+_STORE_BYTES = 128 << 20
+# On a busy machine it may miss its own deadlines; what it has read by then makes the next try faster.
+_TRIES = 3
+
+
+@contextmanager
+def cluster(section: BackendTrainer, workers: int | None) -> Iterator[Needs]:
+    """What the workers need of it. A Ray that is started here is shut down at the end, with all that runs in it."""
+    if ray.is_initialized():
+        yield needs_of(section, workers, _gpus())
+        return
+    try:
+        if os.environ.get(ADDRESS):
+            _join()
+            needs = needs_of(section, workers, _gpus())
+        else:
+            needs = _start(section, workers)
+        yield needs
+    finally:
+        ray.shutdown()
+
+
+def _join() -> None:
+    try:
+        with handlers_kept():
+            ray.init(log_to_driver=False, logging_level=logging.ERROR)
+    except (ConnectionError, RuntimeError) as error:
+        where = f"{os.environ[ADDRESS]} ({ADDRESS})"
+        raise EnvironmentFailure(f"Ray at {where} cannot be reached: {_first_line(error)}") from error
+
+
+def _start(section: BackendTrainer, workers: int | None) -> Needs:
+    """On this machine workers share the cores, however many they are."""
+    gpus = _gpus_here()
+    needs = needs_of(section, workers, gpus)
+    check_this_machine(needs, gpus)
+    named = {name: needs.workers * share for name, share in needs.resources.items() if name not in ("CPU", "GPU")}
+    options = {
+        "num_cpus": max(needs.cpus, os.cpu_count() or 1),
+        "num_gpus": gpus,
+        "resources": named,
+        "object_store_memory": _STORE_BYTES,
+    }
+    for _ in range(_TRIES - 1):
+        with suppress(EnvironmentFailure):
+            _init(options)
+            return needs
+    _init(options)
+    return needs
+
+
+def _init(options: Mapping[str, Any]) -> None:
+    try:
+        with handlers_kept():
+            ray.init(
+                address="local", include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR, **options
+            )
+    except Exception as error:  # Ray has no narrower class for it
+        ray.shutdown()
+        raise EnvironmentFailure(f"Ray cannot be started on this machine: {_first_line(error)}") from error
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).partition("\n")[0] or type(error).__name__
+
+
+def _gpus() -> float:
+    there: dict[str, float] = ray.cluster_resources()  # type: ignore[no-untyped-call]
+    return there.get("GPU", 0.0)
+
+
+def _gpus_here() -> int:
+    import torch
+
+    return torch.cuda.device_count()

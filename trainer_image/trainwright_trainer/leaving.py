@@ -1,0 +1,92 @@
+"""What a finished training leaves behind: the model, the report, the last line, and the answer to Python."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from trainwright_api.config import ModelConfig
+from trainwright_trainer.loop.decisive import decisive, own_metrics
+from trainwright_trainer.loop.train import Result as Fitted
+from trainwright_trainer.material import Material
+from trainwright_trainer.metrics.figures import figures_of
+from trainwright_trainer.metrics.model import ModelMetrics
+from trainwright_trainer.model import Model
+from trainwright_trainer.progress import formats
+from trainwright_trainer.progress.events import Ended, Scores
+from trainwright_trainer.progress.history import History
+from trainwright_trainer.report.data import ReportData
+from trainwright_trainer.report.page import render
+from trainwright_trainer.result import Result
+from trainwright_trainer.rundir import layout as names
+from trainwright_trainer.rundir import model_folder, shared_files
+from trainwright_trainer.summaries import feature_summaries
+from trainwright_trainer.versions import versions
+
+
+def save_model(material: Material, model: Model) -> None:
+    """The folder `model/`; a newer attempt's is left alone."""
+    attempt, job = material.attempt, material.job
+    if attempt.superseded():
+        return
+    model_folder.save(
+        attempt.storage,
+        {name: tensor.cpu() for name, tensor in model.state_dict().items()},
+        material.config.model_dump(mode="json"),
+        material.data.statistics,
+        attempt=attempt.number,
+        versions=versions(),
+        extra={"name": job.name, "content": material.data.content, "seed": job.spec.seed},
+    )
+
+
+def ended(material: Material, fitted: Fitted, test: Scores) -> Ended:
+    """The last event, with the line that people read last."""
+    output = material.job.output
+    shown = [f"test {name} {formats.score(value)}" for name, value in _headline(material.config, test)]
+    done = [f"done in {formats.duration(fitted.seconds)}", f"best epoch {fitted.best_epoch + 1}", *shown]
+    places = [f"model {output / 'model'}", f"report {output / names.REPORT}"]
+    return Ended(
+        fitted.seconds, fitted.best_epoch, fitted.best_step, test, fitted.reason, (" · ".join([*done, *places]),)
+    )
+
+
+def write_report(material: Material, history: History, metrics: ModelMetrics, end: Ended) -> None:
+    """report.html."""
+    page = render(
+        ReportData(
+            title=material.job.name,
+            started=history.started,
+            history=history.rounds,
+            ended=end,
+            outputs=figures_of(metrics),
+            features=list(feature_summaries(material.config, material.data.statistics)),
+            resolved=shared_files.read_resolved(material.attempt) or {},
+            versions=versions(),
+        )
+    )
+    shared_files.write_report(material.attempt, [page.encode()])
+
+
+def result_of(material: Material, fitted: Fitted, end: Ended) -> Result:
+    """What Python is answered."""
+    output = material.job.output
+    return Result(
+        output=output,
+        model=output / "model",
+        report=output / names.REPORT,
+        test=end.test,
+        history=fitted.history,
+        best_epoch=fitted.best_epoch,
+        reason=fitted.reason,
+        seconds=fitted.seconds,
+    )
+
+
+def _headline(config: ModelConfig, test: Mapping[str, Mapping[str, float]]) -> Iterator[tuple[str, float]]:
+    """The scores worth a place in the last line: the deciding metric, and accuracy beside it."""
+    outputs = {feature.name: feature.type for feature in config.output_features}
+    decides = decisive(config.trainer, outputs, own_metrics(config))
+    for metric in dict.fromkeys((decides.metric, "accuracy")):
+        value = test.get(decides.field, {}).get(metric)
+        if value is not None:
+            yield metric, value

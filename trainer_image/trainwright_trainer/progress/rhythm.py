@@ -1,0 +1,42 @@
+"""When the operator is told how it goes, and when people hear that it cannot be. Pure: the clock is the caller's."""
+
+from __future__ import annotations
+
+EVERY_SECONDS = 5.0
+GAP_SECONDS = 1.0
+"""However often checkpoints come."""
+
+
+class Rhythm:
+    """At the start, every 5 seconds, and soon after a checkpoint."""
+
+    def __init__(self, now: float) -> None:
+        self._told = now - EVERY_SECONDS
+        self._hurried = False
+
+    def rest(self, now: float) -> float:
+        """Seconds until the next report; 0 or less: now."""
+        return self._told + (GAP_SECONDS if self._hurried else EVERY_SECONDS) - now
+
+    def hurry(self) -> bool:
+        """There is something worth telling. Whether that is news."""
+        news, self._hurried = not self._hurried, True
+        return news
+
+    def told(self, now: float) -> None:
+        self._told, self._hurried = now, False
+
+
+class Reach:
+    """One notice when the operator cannot be told, one when it can again."""
+
+    def __init__(self) -> None:
+        self._lost = False
+
+    def lost(self, why: str) -> str | None:
+        before, self._lost = self._lost, True
+        return None if before else f"the operator cannot be told how it goes, for now: {why}"
+
+    def found(self) -> str | None:
+        before, self._lost = self._lost, False
+        return "the operator is told how it goes again" if before else None

@@ -1,0 +1,23 @@
+"""Which numbers attempts have: one that has begun has a start.json; in a pod, one that ended before has an outcome."""
+
+from __future__ import annotations
+
+from trainwright_trainer.rundir import layout
+from trainwright_trainer.rundir.storage import Storage
+
+
+def begun(storage: Storage, after: int = 0) -> list[int]:
+    """From small to large, those beyond `after`."""
+    return [number for number in _listed(storage, after) if storage.exists(layout.start(number))]
+
+
+def free(storage: Storage) -> int:
+    """The next one, which nothing is told of yet."""
+    names = (layout.start, layout.outcome)
+    used = (n for n in reversed(_listed(storage, 0)) if any(storage.exists(name(n)) for name in names))
+    return next(used, 0) + 1
+
+
+def _listed(storage: Storage, after: int) -> list[int]:
+    found = (layout.attempt_number(entry.rstrip("/")) for entry in storage.list(layout.ATTEMPTS))
+    return sorted(number for number in found if number is not None and number > after)

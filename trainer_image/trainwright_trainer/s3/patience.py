@@ -1,0 +1,63 @@
+"""How long a store that does not answer is asked again: a server may restart, and training only waits for it."""
+
+from __future__ import annotations
+
+import random
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+_CHANCE = random.Random()
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+@dataclass(frozen=True)
+class Patience:
+    """Ask again for `seconds` after the first failure, at growing intervals; after `silent` seconds it is told."""
+
+    seconds: float = 150.0
+    silent: float = 3.0
+    shortest: float = 0.2
+    longest: float = 10.0
+    clock: Callable[[], float] = time.monotonic
+    sleep: Callable[[float], None] = time.sleep
+    chance: Callable[[], float] = _CHANCE.random
+    tell: Callable[[str], None] = _say
+
+    def begin(self) -> Waiting:
+        return Waiting(self)
+
+
+class Waiting:
+    """The failures of one request."""
+
+    def __init__(self, patience: Patience) -> None:
+        self._patience = patience
+        self._first: float | None = None
+        self._delay = patience.shortest
+        self._told = False
+
+    @property
+    def seconds(self) -> float:
+        """Since the first failure."""
+        return 0.0 if self._first is None else self._patience.clock() - self._first
+
+    def again(self, why: Callable[[], object]) -> bool:
+        """After a failure: sleeps and answers True, or False where it has lasted too long. `why` is the failure.
+
+        Sleeps are of random length, so that many workers do not come back at one moment.
+        """
+        if self._first is None:
+            self._first = self._patience.clock()
+        if self.seconds >= self._patience.seconds:
+            return False
+        if self.seconds >= self._patience.silent and not self._told:
+            self._told = True
+            self._patience.tell(f"{why()}; it is asked again for {self._patience.seconds:.0f} s in all")
+        self._patience.sleep(self._delay * (0.5 + self._patience.chance() / 2))
+        self._delay = min(2 * self._delay, self._patience.longest)
+        return True
