@@ -24,6 +24,12 @@ def children(cluster: Cluster, namespace: str) -> list[str]:
     return cluster.kubectl("get", "jobs.batch", f"-n={namespace}", "-o", "name").split()
 
 
+def events(cluster: Cluster, namespace: str, name: str) -> list[list[str]]:
+    """Type and reason of each, as `kubectl describe` lists them."""
+    described = cluster.kubectl("describe", "trainingjob", f"-n={namespace}", name)
+    return [line.split()[:2] for line in described[described.index("Events:") :].splitlines()[3:]]
+
+
 def apply(cluster: Cluster, namespace: str, name: str) -> None:
     whole = {"apiVersion": "trainwright.dev/v1alpha1", "kind": "TrainingJob", **training_job(name)}
     cluster.kubectl("apply", f"-n={namespace}", "-f", "-", stdin=json.dumps(whole))
@@ -39,13 +45,13 @@ def test_it_leads_starts_a_job_and_ends_cleanly(cluster: Cluster, namespace: str
         eventually(lambda: holder(cluster, namespace) == "one", one)
         apply(cluster, namespace, "flights")
         eventually(lambda: children(cluster, namespace) != [], one)
+        # Events are written last, and those that wait are lost with the process.
+        eventually(lambda: len(events(cluster, namespace, "flights")) == 2, one)
         assert one.terminate() == 0
         assert holder(cluster, namespace) == ""
         assert "the Lease is released" in one.messages()
         assert {line["level"] for line in one.lines()} == {"info"}
-    described = cluster.kubectl("describe", "trainingjob", f"-n={namespace}", "flights")
-    told = [line.split()[:2] for line in described[described.index("Events:") :].splitlines()[3:]]
-    assert told == [["Normal", "Accepted"], ["Normal", "Started"]]
+    assert events(cluster, namespace, "flights") == [["Normal", "Accepted"], ["Normal", "Started"]]
 
 
 def test_a_second_one_waits_and_leads_once_the_first_has_ended(
