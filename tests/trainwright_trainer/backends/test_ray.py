@@ -71,11 +71,11 @@ class Run:
         own = {"RAY_ADDRESS": address, "TRAINWRIGHT_ROW_LOG": str(self.folder / "rows")}
         self._environment = {**os.environ, **TOKEN, **own}
 
-    def start(self, *arguments: str) -> subprocess.Popen[str]:
+    def start(self, *arguments: str, **environment: str) -> subprocess.Popen[str]:
         return subprocess.Popen(
             [*PROGRAM, *arguments],
             cwd=self.folder,
-            env=self._environment,
+            env={**self._environment, **environment},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -171,18 +171,34 @@ def test_a_stopped_run_goes_on_here(workplace, address):
     assert f"step {step}" in workplace.done("train", job, "--backend", "local", "--output", "out", "--resume").out
 
 
+def asked(address: str, code: str) -> str:
+    """What another driver on this cluster prints."""
+    whole = f"import ray; ray.init(log_to_driver=False); {code}"
+    environment = {**os.environ, **TOKEN, "RAY_ADDRESS": address}
+    command = [sys.executable, "-c", whole]
+    return subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True).stdout
+
+
 def drain(address: str) -> None:
     """Marks the node as `ray start` does when it gets SIGTERM. It takes no more work: the last test of this cluster."""
     code = (
-        "import ray, time; from ray.core.generated import autoscaler_pb2 as pb;"
+        "import time; from ray.core.generated import autoscaler_pb2 as pb;"
         "from ray._private.worker import global_worker as worker;"
-        "ray.init(log_to_driver=False); node = ray.get_runtime_context().get_node_id();"
+        "node = ray.get_runtime_context().get_node_id();"
         "reason = pb.DrainNodeReason.DRAIN_NODE_REASON_PREEMPTION;"
         "print(worker.gcs_client.drain_node(node, reason, 'SIGTERM', int(time.time() * 1000) + 600_000))"
     )
-    environment = {**os.environ, **TOKEN, "RAY_ADDRESS": address}
-    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
-    assert "True" in done.stdout
+    assert "True" in asked(address, code)
+
+
+def test_a_pod_leaves_nothing_on_its_ray(workplace, address):
+    """What stays keeps the head's node busy, and its pod would wait for that before it ends."""
+    run, job = Run(workplace, address), long_job(workplace, epochs=1)
+    told = {"ATTEMPT": "1", "PHASE": "train", "UID": "abc", "RUN": str(run.folder / "out")}
+    process = run.start("run", job, **{f"TRAINWRIGHT_{name}": value for name, value in told.items()})
+    _, err = process.communicate(timeout=SECONDS)
+    assert process.returncode == 0, err
+    assert asked(address, "print(ray.util.list_named_actors(all_namespaces=True))").strip() == "[]"
 
 
 def test_a_mistake_in_the_data_is_told_once(workplace, address):

@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 import ray
+from ray.exceptions import RayError
 
 from trainwright_api.backend import BackendTrainer
 from trainwright_trainer.backends.needs import Needs, check_this_machine, needs_of
@@ -20,11 +21,16 @@ ADDRESS = "RAY_ADDRESS"
 _STORE_BYTES = 128 << 20
 # On a busy machine it may miss its own deadlines; what it has read by then makes the next try faster.
 _TRIES = 3
+# Ray Train leaves this actor behind on the driver's node. Name and namespace are the same word.
+_LEFT_BEHIND = "AutoscalingCoordinator"
 
 
 @contextmanager
-def cluster(section: BackendTrainer, workers: int | None) -> Iterator[Needs]:
-    """What the workers need of it. A Ray that is started here is shut down at the end, with all that runs in it."""
+def cluster(section: BackendTrainer, workers: int | None, *, alone: bool = False) -> Iterator[Needs]:
+    """What the workers need of it. A Ray that is started here is shut down at the end, with all that runs in it.
+
+    `alone`: nobody else uses the Ray that is joined, and nothing of this run stays there.
+    """
     if ray.is_initialized():
         yield needs_of(section, workers, _gpus())
         return
@@ -36,6 +42,8 @@ def cluster(section: BackendTrainer, workers: int | None) -> Iterator[Needs]:
             needs = _start(section, workers)
         yield needs
     finally:
+        if alone:
+            _leave()
         ray.shutdown()
 
 
@@ -46,6 +54,12 @@ def _join() -> None:
     except (ConnectionError, RuntimeError) as error:
         where = f"{os.environ[ADDRESS]} ({ADDRESS})"
         raise EnvironmentFailure(f"Ray at {where} cannot be reached: {_first_line(error)}") from error
+
+
+def _leave() -> None:
+    """A pod that is told to end waits until its node is idle, for as long as it is given."""
+    with suppress(ValueError, RayError):  # it is not there, or the cluster is not
+        ray.kill(ray.get_actor(_LEFT_BEHIND, namespace=_LEFT_BEHIND))
 
 
 def _start(section: BackendTrainer, workers: int | None) -> Needs:
