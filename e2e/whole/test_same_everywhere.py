@@ -98,11 +98,8 @@ def curve(metrics: Mapping[str, Any]) -> Mapping[str, float]:
 
 
 def same(scores: Mapping[str, float]) -> Mapping[str, Any]:
-    """To nine digits. ROC-AUC counts pairs: two equal rows that rounding parts are half a pair, of some thousands."""
-    return {
-        name: pytest.approx(value, rel=1e-9, abs=1e-4 if name.endswith("roc_auc") else 0)
-        for name, value in scores.items()
-    }
+    """To nine digits."""
+    return {name: pytest.approx(value, rel=1e-9, abs=0) for name, value in scores.items()}
 
 
 def flat(tree: Mapping[str, Any], parents: str = "") -> dict[str, float]:

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trainwright_trainer.metrics.ranking import roc_auc, roc_points
+from trainwright_trainer.metrics.ranking import BITS, roc_auc, roc_points, told_apart
 
 ROWS = st.lists(st.tuples(st.integers(-3, 3), st.booleans()), min_size=1, max_size=40)
 
@@ -26,3 +26,22 @@ def test_the_curve_ends_in_all_rows_and_encloses_the_area(rows: list[tuple[int, 
     area = roc_auc(scores, positive)
     if area is not None:
         assert np.isclose(np.trapezoid(true / true[-1], false / false[-1]), area)
+
+
+@given(st.lists(st.tuples(st.floats(-1e3, 1e3), st.booleans()), min_size=1, max_size=40), st.floats(-4, 4))
+def test_what_rounding_parts_is_a_tie(rows: list[tuple[float, bool]], ulps: float) -> None:
+    scores, positive = np.array([row[0] for row in rows]), np.array([row[1] for row in rows])
+    settled = told_apart(scores)
+    shaken = settled + np.round(ulps) * np.spacing(settled) * positive
+    assert roc_auc(shaken, positive) == roc_auc(settled, positive)
+
+
+@given(st.floats(-1e300, 1e300))
+def test_ten_digits_of_a_score_count(score: float) -> None:
+    found = float(told_apart(np.array([score]))[0])
+    assert abs(found - score) <= abs(score) * 2.0**-BITS
+
+
+def test_every_bit_of_float32_counts() -> None:
+    scores = np.array([1, np.nextafter(np.float32(1), np.float32(2))], np.float32)
+    assert roc_auc(scores, np.array([False, True])) == 1.0
