@@ -14,8 +14,8 @@ TAG ?= $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 REGISTRY ?=
 IMAGE = $(if $(REGISTRY),$(REGISTRY:/=)/)$(1):$(TAG)
 CHROMIUM := /usr/bin/chromium
-CORE := $(addprefix e2e/whole/,test_node.py test_images.py test_mistake.py test_gpu_shapes.py \
-	'test_same_everywhere.py::test_an_example_learns_and_predicts_the_same_wherever_it_runs[s3]' disasters/test_worker_is_killed.py)
+CORE := $(addprefix e2e/whole/,test_node.py test_images.py test_mistake.py test_gpu_shapes.py test_same_everywhere.py \
+	disasters/test_worker_is_killed.py)
 
 .PHONY: help setup demo test test-all lint format generate bench bench-all bench-operator bench-whole browser operator control-plane kubernetes s3 cluster cluster-down e2e e2e-all images push clean
 
