@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from trainwright_api.status import TrainingJobStatus
+from trainwright_operator import names
 from trainwright_operator.announce import Announcer
 from trainwright_operator.client import ApiError, Client
 from trainwright_operator.decided import Deletion, Plan
@@ -102,7 +103,7 @@ class Applier:
         if resource == SECRETS:
             return
         found = await self._client.get(resource, job.namespace, manifest["metadata"]["name"])
-        if not any(owner.get("uid") == job.uid for owner in found["metadata"].get("ownerReferences") or ()):
+        if not _belongs(found["metadata"], job.uid):
             raise Foreign(f"{_named(manifest)} exists and does not belong to this job: delete or rename one of them")
 
     async def _delete(self, deletion: Deletion) -> None:
@@ -140,6 +141,12 @@ def own_fields(status: TrainingJobStatus) -> Mapping[str, Any]:
     """The status without what the progress endpoint writes. Under server-side apply, what is missing here is let go."""
     # What a hand has written into a status may be of any type; the API server judges it.
     return status.model_dump(mode="json", by_alias=True, exclude_none=True, exclude=OF_THE_PODS, warnings=False)
+
+
+def _belongs(metadata: Mapping[str, Any], uid: str) -> bool:
+    """By its owners; where a hand has taken them away, by its label."""
+    owners = [owner.get("uid") for owner in metadata.get("ownerReferences") or ()]
+    return uid in (owners or [(metadata.get("labels") or {}).get(names.JOB_UID)])
 
 
 def _named(manifest: Manifest) -> str:

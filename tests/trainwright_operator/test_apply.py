@@ -2,11 +2,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
 
 from trainwright_api.status import Attempt, PostedOutcome, Progress, Resolved, TrainingJobStatus
+from trainwright_operator import names
 from trainwright_operator.apply import Applier, Foreign, Refused, Stale, Vanished, own_fields
 from trainwright_operator.client import ApiError, Unreachable
 from trainwright_operator.decided import Deletion, Plan
@@ -156,6 +158,20 @@ def test_what_is_there_and_somebody_elses_is_told(kind: str) -> None:
         with pytest.raises(Foreign, match=f"^{kind} flights-1 exists and does not belong to this job"):
             await scene.apply(create=(child(kind, "flights-1"),), status=RUNNING)
         assert scene.noted == []
+
+    told(story)
+
+
+@pytest.mark.parametrize(("label", "is_ours"), [("uid-of-flights", True), ("another", False)])
+def test_what_a_hand_has_taken_from_its_owner_is_known_by_its_label(label: str, is_ours: bool) -> None:
+    made = child("ConfigMap", "flights-1")
+    orphan = {**made, "metadata": {**made["metadata"], "ownerReferences": [], "labels": {names.JOB_UID: label}}}
+
+    async def story(scene: Scene) -> None:
+        scene.api.add(orphan)
+        with nullcontext() if is_ours else pytest.raises(Foreign):
+            await scene.apply(create=(made,), status=RUNNING)
+        assert bool(scene.noted) == is_ours
 
     told(story)
 
