@@ -6,6 +6,7 @@ import errno
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -157,6 +158,22 @@ except EnvironmentFailure as failure:
 def test_the_check_for_writing_leaves_nothing_behind(storage: FolderStorage, tmp_path: Path) -> None:
     storage.check_writable()
     assert os.listdir(tmp_path) == []
+
+
+def test_the_check_for_writing_takes_no_folder_from_one_who_begins(tmp_path: Path) -> None:
+    """Two processes may look at one place at the same time, and one of them may be the first to write."""
+    with ThreadPoolExecutor(1) as pool:
+        for number in range(200):
+            storage = FolderStorage(tmp_path / str(number) / "run")
+            looking = pool.submit(storage.check_writable)
+            assert storage.create("attempts/1/start.json", b"")
+            looking.result()
+
+
+def test_a_place_that_leads_nowhere(storage: FolderStorage, tmp_path: Path) -> None:
+    (tmp_path / "deep").symlink_to(tmp_path / "gone")
+    with pytest.raises(EnvironmentFailure, match="a file stands where a folder is needed"):
+        storage.check_writable()
 
 
 @pytest.mark.parametrize("scheme", ["gs", "hdfs", "http", "s3a", "S3"])

@@ -90,15 +90,12 @@ class FolderStorage(Storage):
             shutil.rmtree(folder)
 
     def check_writable(self) -> None:
-        made = _missing(self.root)
-        try:
-            with _one_line(self.root), _temporary(self.path("probe"), [b"."], durable=False):
+        # In what is there already: a run that ends with a mistake must leave nothing behind, and a folder that was
+        # made only to look could not be taken away again without taking it from another process that begins here.
+        with _one_line(self.root):
+            nearest = next(f for f in (self.root, *self.root.parents) if f.exists() or f.is_symlink())
+            with _temporary(nearest / "probe", [b"."], durable=False):
                 pass
-        finally:
-            # A run that ends with a mistake must leave nothing behind, the folder included.
-            for folder in made:
-                with contextlib.suppress(OSError):
-                    folder.rmdir()
 
 
 def _failure(path: Path, error: OSError) -> EnvironmentFailure:

@@ -28,9 +28,10 @@ def look(storage: Storage, job: Mapping[str, Any], how: How) -> Run | None:
     For the very start of a command, before the data are read. `job` is the resolved job as plain JSON. Raises Mistakes
     (the place is taken, or the job is another one), AlreadyDone, EnvironmentFailure (it cannot be written).
     """
+    entries = storage.list()  # before the run is read: who begins one here writes its start before anything else
     run = read_run(storage)
     if run is None:
-        _refuse_foreign(storage, how)
+        _refuse_foreign(storage.location, entries, how)
     elif how is How.NEW:
         raise Mistakes.one("", _TAKEN.format(storage.location, run))
     elif how is not How.OVERWRITE:
@@ -42,14 +43,14 @@ def look(storage: Storage, job: Mapping[str, Any], how: How) -> Run | None:
 _TAKEN = "{} holds another run ({}). Use --resume to go on with it, --overwrite to start anew, or another --output."
 
 
-def _refuse_foreign(storage: Storage, how: How) -> None:
+def _refuse_foreign(location: str, entries: list[str], how: How) -> None:
     """A folder without a run must be empty, or a file of ours could replace one of the user's."""
     if how is How.RESUME:
-        raise Mistakes.one("", f"{storage.location} holds no run to go on with. Leave --resume out to begin one.")
-    others = [entry for entry in storage.list() if entry not in ("lost+found/", layout.ATTEMPTS, *layout.BESIDE)]
+        raise Mistakes.one("", f"{location} holds no run to go on with. Leave --resume out to begin one.")
+    others = [entry for entry in entries if entry not in ("lost+found/", layout.ATTEMPTS, *layout.BESIDE)]
     if others:
         shown = ", ".join(others[:3]) + (", …" if len(others) > 3 else "")
-        raise Mistakes.one("", f"{storage.location} holds other things ({shown}) and no run. Give another --output.")
+        raise Mistakes.one("", f"{location} holds other things ({shown}) and no run. Give another --output.")
 
 
 def _refuse_another_job(run: Run, essence: Mapping[str, Any]) -> None:
