@@ -72,7 +72,7 @@ def test_the_reconciler_and_the_pods_write_beside_each_other(play: Callable[[Sce
 def test_an_outcome_is_written_while_the_reconciler_writes_all_the_time(play: Callable[[Scene], Any]) -> None:
     async def scene(late: Job) -> Any:
         token = await late.token()
-        outcome = {"attempt": 1, "class": "mistake", "line": "so it is"}
+        outcome = {"attempt": 1, "class": "mistake", "line": "so it is 😀"}
 
         async def reconcile() -> None:
             for generation in range(20):
@@ -83,7 +83,7 @@ def test_an_outcome_is_written_while_the_reconciler_writes_all_the_time(play: Ca
 
     answers, status = play(scene)
     assert {code for code, _ in answers} == {200}
-    assert status["outcome"]["message"] == "so it is"
+    assert status["outcome"]["message"] == "so it is 😀"
     assert status["observedGeneration"] == 19
 
 

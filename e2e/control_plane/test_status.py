@@ -6,9 +6,13 @@ import asyncio
 import json
 import random
 from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from itertools import pairwise
 from typing import Any
 
 import pytest
+from e2e.api import Api
+from e2e.api.resource import TRAINING_JOBS
 from e2e.cluster.cluster import Cluster
 from e2e.contract import answers, jobs
 from e2e.contract.answers import Answer
@@ -16,7 +20,12 @@ from e2e.contract.mutations import mutated
 from e2e.contract.values import Maker
 
 from trainwright_api.status import TrainingJobStatus
-from trainwright_operator.world.strip import LARGEST_ATTEMPT, read_status
+from trainwright_operator.apply import Applier, own_fields
+from trainwright_operator.client import ApiError, Client
+from trainwright_operator.connection import Connection
+from trainwright_operator.decided import Plan
+from trainwright_operator.observed import Job, Verdict
+from trainwright_operator.world.strip import LARGEST_ATTEMPT, read_job, read_status, strip_job
 
 ODD_TIMES = ("0000-01-01T00:00:00Z", "2026-02-30T12:00:00Z")
 """Times by their form, which are none."""
@@ -66,6 +75,46 @@ def test_what_the_api_server_takes_of_others_is_read_as_far_as_it_can_be_read(cl
             lost += key not in read
     assert 100 < len(taken) < 500
     assert lost > 10
+
+
+def test_what_the_operator_writes_leaves_nothing_of_what_a_hand_has_written(cluster: Cluster, job: Any) -> None:
+    asyncio.run(_written_over(cluster, job, list(statuses(seed=5, count=120))))
+
+
+async def _written_over(cluster: Cluster, job: Any, made: Sequence[Any]) -> None:
+    """Whether the hand patches or applies, and then holds on to it. The second try is the next pass."""
+    name, namespace = job["metadata"]["name"], job["metadata"]["namespace"]
+    connection = await Connection.open(str(cluster.kubeconfig))
+    async with Api(cluster.kubeconfig) as api, Client(connection) as client:
+        applier = Applier(client, lambda _: None, lambda: datetime.now(UTC))
+        refused = 0
+        for number, (by_a_hand, own) in enumerate(pairwise(made)):
+            if number % 2:
+                await api.patch_status(TRAINING_JOBS, name, namespace, by_a_hand)
+            else:
+                whole = {"metadata": {"name": name}, "status": by_a_hand}
+                await api.apply(TRAINING_JOBS, whole, f"hand-{number}", namespace, "status")
+            plan = Plan(status=TrainingJobStatus.model_validate(own))
+            try:
+                await applier.carry_out(await _seen(api, name, namespace), plan)
+            except ApiError as error:
+                refused += error.invalid
+                await applier.carry_out(await _seen(api, name, namespace), plan)
+            found = read_status((await api.get(TRAINING_JOBS, name, namespace))["status"])
+            assert _full(own_fields(found)) == _full(own_fields(read_status(own))), json.dumps([by_a_hand, own])[:4000]
+        assert refused > 0, "what a hand held on to was valid alone, every time"
+
+
+async def _seen(api: Api, name: str, namespace: str) -> Job:
+    return read_job(strip_job(await api.get(TRAINING_JOBS, name, namespace)), lambda _: Verdict(None, ""))
+
+
+def _full(value: Any) -> Any:
+    """Nobody owns an empty list, and it may go with what was in it."""
+    if not isinstance(value, dict):
+        return value
+    full = {key: _full(item) for key, item in value.items()}
+    return {key: item for key, item in full.items() if item not in ([], {})}
 
 
 @pytest.mark.parametrize("form", ["2026-05-01t12:00:00z", "2026-05-01", "now", ["2026-05-01T12:00:00Z"], 5, ""])

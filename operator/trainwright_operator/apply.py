@@ -11,14 +11,16 @@ from trainwright_operator import names
 from trainwright_operator.announce import Announcer
 from trainwright_operator.client import ApiError, Client
 from trainwright_operator.decided import Deletion, Plan
+from trainwright_operator.leftovers import leftovers
 from trainwright_operator.observed import Job, Manifest
+from trainwright_operator.reading import mapping, mappings
 from trainwright_operator.resources import SECRETS, TRAINING_JOBS, of_kind
 
 FIELD_MANAGER = "trainwright"
 OF_THE_PODS: Mapping[str, Any] = {
     "progress": True,
     "outcome": True,
-    "resolved": {"batch_size", "global_batch_size", "learning_rate_factor"},
+    "resolved": {"batch_size": True, "global_batch_size": True, "learning_rate_factor": True},
 }
 """The progress endpoint writes these, under a field manager of its own."""
 # Answers that the same request will get again, until somebody changes something.
@@ -61,8 +63,8 @@ class Applier:
         if plan.status is not None and await self._write(job, plan.status):
             self.announcer.difference(job, plan.status)
 
-    async def _check_unchanged(self, job: Job) -> None:
-        """An old state in a slow cache must start nothing, and delete nothing that came after it."""
+    async def _check_unchanged(self, job: Job) -> Manifest:
+        """As it is now. An old state in a slow cache must start nothing, and delete nothing that came after it."""
         try:
             fresh = await self._client.get(TRAINING_JOBS, job.namespace, job.name)
         except ApiError as error:
@@ -72,6 +74,7 @@ class Applier:
         if fresh["metadata"].get("resourceVersion") != job.resource_version:
             self._note(fresh)
             raise Stale("it has changed since it was seen")
+        return fresh
 
     async def _create_all(self, job: Job, manifests: Sequence[Manifest]) -> None:
         """The child comes last. What is there already may be the work of another operator, who goes on right now."""
@@ -132,9 +135,24 @@ class Applier:
             if error.conflict:
                 # The cache may not know it for a while: without a look the next pass would fail in the same way.
                 await self._check_unchanged(job)
+            if error.invalid:
+                # Of what is dropped, a hand may hold on to a part that is not valid alone.
+                await self._remove_leftovers(job, await self._check_unchanged(job), status)
             raise
         self._note(updated)
+        await self._remove_leftovers(job, updated, status)
         return True
+
+    async def _remove_leftovers(self, job: Job, raw: Manifest, status: TrainingJobStatus) -> None:
+        """What a hand has written, and a decision has dropped: else the same would be decided for ever."""
+        left = leftovers(mapping(raw, "status"), own_fields(status), OF_THE_PODS)
+        pointers = [f"/status{pointer}" for pointer in left]
+        if pointers:
+            version = raw["metadata"]["resourceVersion"]
+            updated = await self._client.remove(
+                TRAINING_JOBS, job.namespace, job.name, pointers, resource_version=version, subresource="status"
+            )
+            self._note(updated)
 
 
 def own_fields(status: TrainingJobStatus) -> Mapping[str, Any]:
@@ -145,8 +163,8 @@ def own_fields(status: TrainingJobStatus) -> Mapping[str, Any]:
 
 def _belongs(metadata: Mapping[str, Any], uid: str) -> bool:
     """By its owners; where a hand has taken them away, by its label."""
-    owners = [owner.get("uid") for owner in metadata.get("ownerReferences") or ()]
-    return uid in (owners or [(metadata.get("labels") or {}).get(names.JOB_UID)])
+    owners = [owner.get("uid") for owner in mappings(metadata.get("ownerReferences"))]
+    return uid in (owners or [mapping(metadata, "labels").get(names.JOB_UID)])
 
 
 def _named(manifest: Manifest) -> str:

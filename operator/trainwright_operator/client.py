@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 from urllib.parse import urlencode
 
 import aiohttp
 
-from trainwright_operator import errors, shallow
+from trainwright_operator import as_yaml, errors, shallow
 from trainwright_operator.connection import Connection
 from trainwright_operator.errors import ApiError, Gone, Unreachable
 from trainwright_operator.resources import Resource, shown
@@ -28,6 +28,7 @@ OnResponse = Callable[[str, str, int, float], None]
 JSON = "application/json"
 APPLY = "application/apply-patch+yaml"
 MERGE = "application/merge-patch+json"
+JSON_PATCH = "application/json-patch+json"
 PAGE_LIMIT = 100
 """Parsed, a page of RayJobs takes 9 MB of memory; one of 500 would decide how much the whole operator needs."""
 RESTARTS = 3
@@ -82,6 +83,9 @@ class Client:
     ) -> Json:
         """The answer's JSON. Raises ApiError; Unreachable where there is none, or none in time."""
         limit = aiohttp.ClientTimeout(total=timeout or self._timeout)
+        if content_type == APPLY:
+            # With the charset the connection takes it for a text, and writes no JSON of its own.
+            body, content_type = as_yaml.dumps(body).encode(), f"{APPLY}; charset=utf-8"
         async with self._free:
             started, status = time.monotonic(), 0
             try:
@@ -122,6 +126,22 @@ class Client:
         query = {"fieldManager": field_manager, "force": str(force).lower()}
         path = resource.path(namespace, name, subresource)
         return await self.request("PATCH", path, query=query, body=whole, content_type=APPLY)
+
+    async def remove(
+        self,
+        resource: Resource,
+        namespace: str | None,
+        name: str,
+        pointers: Iterable[str],
+        *,
+        resource_version: str,
+        subresource: str | None = None,
+    ) -> Json:
+        """Take parts away, whoever owns them. Refused with a conflict where the version is not the newest."""
+        seen = {"op": "replace", "path": "/metadata/resourceVersion", "value": resource_version}
+        body = [seen, *({"op": "remove", "path": pointer} for pointer in pointers)]
+        path = resource.path(namespace, name, subresource)
+        return await self.request("PATCH", path, body=body, content_type=JSON_PATCH)
 
     async def delete(
         self,

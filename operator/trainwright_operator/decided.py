@@ -22,9 +22,9 @@ class Deletion:
 
 @dataclass(frozen=True)
 class Ask:
-    """Something that must be read from the API server before a decision: a child that is missed, or GPUs in use."""
+    """What must be read from the API server before a decision: a child that is missed, the job's pods, GPUs in use."""
 
-    what: Literal["child", "gpus"]
+    what: Literal["child", "pods", "gpus"]
     name: str = ""
     """The child's name, or the resource's."""
     kind: str = ""

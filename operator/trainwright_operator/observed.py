@@ -157,6 +157,8 @@ class World:
     """Names of children that a GET has just not found."""
     fresh: frozenset[str] = frozenset()
     """Names of children that are here as a GET has just found them."""
+    pods_fresh: bool = False
+    """Whether the pods are as a list has just found them."""
     in_use: Mapping[str, float] | None = None
     """By node: how much of the job's GPU resource the pods on it have asked for."""
     kuberay: bool = True

@@ -10,17 +10,17 @@ import logging
 import random
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from trainwright_operator import logs, usage
+from trainwright_operator import logs, names, usage
 from trainwright_operator.apply import Applier, Refused, Stale, Vanished
-from trainwright_operator.children import read_child
+from trainwright_operator.children import read_child, read_pod
 from trainwright_operator.client import ApiError, Client
 from trainwright_operator.counts import Counts, Observer
 from trainwright_operator.decided import Ask, Plan
-from trainwright_operator.observed import Job, World
+from trainwright_operator.observed import Job, Pod, World
 from trainwright_operator.plan import plan
 from trainwright_operator.queue import WorkQueue
 from trainwright_operator.resources import PODS, of_kind
@@ -169,6 +169,8 @@ class Reconciler:
     async def _answer(self, job: Job, world: World, ask: Ask) -> World:
         if ask.what == "gpus":
             return replace(world, in_use=await self._in_use(ask.name))
+        if ask.what == "pods":
+            return replace(world, pods=await self._pods(job, world.pods), pods_fresh=True)
         try:
             child = read_child(await self._client.get(of_kind(ask.kind), job.namespace, ask.name))
         except ApiError as error:
@@ -179,6 +181,16 @@ class Reconciler:
         if child is None or child.job_uid != job.uid:
             return replace(world, children=others, gone=world.gone | {ask.name})
         return replace(world, children=(*others, child), fresh=world.fresh | {ask.name})
+
+    async def _pods(self, job: Job, known: Iterable[Pod]) -> tuple[Pod, ...]:
+        """As they are now. Of those that were taken off their node and have gone since, the trace is kept."""
+        there: dict[str, Pod] = {}
+        async for page in self._client.list(PODS, job.namespace, selector=f"{names.JOB_UID}={job.uid}"):
+            if page.first:
+                there.clear()
+            there |= {pod.name: pod for pod in map(read_pod, page.items) if pod is not None}
+        taken = (replace(pod, phase="Failed") for pod in known if pod.disrupted and pod.name not in there)
+        return (*there.values(), *taken)
 
     async def _in_use(self, resource: str) -> Mapping[str, float]:
         found: Counter[str] = Counter()

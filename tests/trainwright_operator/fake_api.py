@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import copy
 import itertools
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from trainwright_operator.client import ApiError, Page, Unreachable
@@ -27,6 +27,8 @@ class FakeApi:
         self.hangs = False
         self.delay: Callable[[], Awaitable[None]] | None = None
         """Awaited before `replace` answers, after its effect."""
+        self.held: Mapping[str, Any] = {}
+        """What a hand owns of every status."""
         self._versions: Iterator[int] = itertools.count(1)
 
     def add(self, raw: Mapping[str, Any]) -> dict[str, Any]:
@@ -75,12 +77,31 @@ class FakeApi:
         subresource: str | None = None,
         force: bool = True,
     ) -> dict[str, Any]:
-        """Only the status: its fields replace what is there, as the one owner's set."""
+        """Only the status: its fields replace what is there, as the one owner's set; what a hand holds on to stays."""
         await self._asked("apply", resource, name)
         assert (field_manager, subresource, force) == ("trainwright", "status", True)
         found = self._found(resource, namespace, name)
         self._check_version(found, body)
-        return self._store((resource.kind, namespace, name), {**found, "status": body["status"]})
+        return self._store((resource.kind, namespace, name), {**found, "status": {**self.held, **body["status"]}})
+
+    async def remove(
+        self,
+        resource: Resource,
+        namespace: str | None,
+        name: str,
+        pointers: Iterable[str],
+        *,
+        resource_version: str,
+        subresource: str | None = None,
+    ) -> dict[str, Any]:
+        """Only fields of the status."""
+        await self._asked("remove", resource, name)
+        assert subresource == "status"
+        found = self._found(resource, namespace, name)
+        self._check_version(found, {"metadata": {"resourceVersion": resource_version}})
+        gone = {pointer.removeprefix("/status/") for pointer in pointers}
+        status = {key: value for key, value in found["status"].items() if key not in gone}
+        return self._store((resource.kind, namespace, name), {**found, "status": status})
 
     async def delete(
         self,

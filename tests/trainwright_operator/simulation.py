@@ -14,6 +14,7 @@ from trainwright_operator.decided import Event, Plan
 from trainwright_operator.events import between
 from trainwright_operator.observed import Child, Job, Node, Pod, Verdict, World
 from trainwright_operator.plan import plan
+from trainwright_operator.reconciler import ROUNDS
 from trainwright_operator.settings import Backoff, Settings
 
 START = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
@@ -81,14 +82,17 @@ class Cluster:
 
     def decide(self) -> Plan:
         """The plan, with its questions answered as the reconciler answers them."""
-        decided = plan(self.job(), self.world(), self.settings, self.now, "PEM")
-        if decided.asks:
-            asked = frozenset(ask.name for ask in decided.asks if ask.what == "child")
-            there = frozenset(self.children)
-            answers = {"gone": asked - there, "fresh": asked & there, "in_use": {}}
+        asked: frozenset[str] = frozenset()
+        answers: dict[str, Any] = {}
+        for _ in range(ROUNDS):
             decided = plan(self.job(), self.world(**answers), self.settings, self.now, "PEM")
-        assert not decided.asks
-        return decided
+            if not decided.asks:
+                return decided
+            asked |= {ask.name for ask in decided.asks if ask.what == "child"}
+            there = frozenset(self.children)
+            answers |= {"gone": asked - there, "fresh": asked & there, "in_use": {}}
+            answers |= {"pods_fresh": True} if any(ask.what == "pods" for ask in decided.asks) else {}
+        raise AssertionError(f"it still asks for {decided.asks}")
 
     def run(self, *, requests: int | None = None) -> int:
         """One pass; with `requests`, the operator dies after so many. Returns the number that it made."""

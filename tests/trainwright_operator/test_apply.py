@@ -259,6 +259,38 @@ def test_the_status_of_a_job_that_is_gone_is_of_no_interest() -> None:
     told(story)
 
 
+def test_what_a_hand_holds_on_to_is_taken_away() -> None:
+    async def story(scene: Scene) -> None:
+        scene.api.held = {"message": "by a hand", "progress": {"attempt": 1}}
+        await scene.apply(status=RUNNING)
+        job = scene.api.stored("TrainingJob", "flights")
+        assert job is not None
+        assert job["status"] == {"phase": "Running", "progress": {"attempt": 1}}
+        assert scene.noted[-1] == job
+        assert scene.api.writes() == ["apply TrainingJob/flights", "remove TrainingJob/flights"]
+
+    told(story)
+
+
+def test_what_a_hand_holds_on_to_is_taken_away_where_the_rest_of_it_is_refused() -> None:
+    async def story(scene: Scene) -> None:
+        scene.job = seen(scene.api.add({**scene.raw, "status": {"message": "by a hand", "phase": "Failed"}}))
+
+        def refuses(verb: str, _: str) -> None:
+            if verb == "apply":
+                raise ApiError(422, "Invalid", "status.conditions[0].reason: Required value")
+
+        scene.api.fault = refuses
+        with pytest.raises(ApiError, match="Required value"):
+            await scene.apply(status=RUNNING)
+        job = scene.api.stored("TrainingJob", "flights")
+        assert scene.noted == [job]
+        assert job is not None
+        assert job["status"] == {"phase": "Failed"}
+
+    told(story)
+
+
 def test_the_status_holds_the_reconcilers_fields_alone() -> None:
     status = TrainingJobStatus(
         phase="Running",

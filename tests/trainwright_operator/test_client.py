@@ -67,12 +67,13 @@ def test_a_get_brings_the_object() -> None:
 
 def test_writes_are_sent_as_the_api_server_wants_them() -> None:
     async def story(server: ApiServer, client: Client) -> None:
-        server.answers = [answer({})] * 6
+        server.answers = [answer({})] * 7
         await client.create(PODS, "team", {"kind": "Pod"})
         await client.replace(PODS, "team", "a", {"kind": "Pod"})
         await client.patch(PODS, "team", "a", {"spec": {}})
         status = {"metadata": {"resourceVersion": "7"}, "status": {}}
         await client.apply(TRAINING_JOBS, "team", "a", status, field_manager="trainwright", subresource="status")
+        await client.remove(TRAINING_JOBS, "team", "a", ["/status/phase"], resource_version="7", subresource="status")
         await client.delete(PODS, "team", "a", uid="u1")
         await client.delete(PODS, "team", "a", propagation="Foreground")
         assert [(request.method, request.path_qs, request.content_type) for request in server.requests] == [
@@ -85,6 +86,11 @@ def test_writes_are_sent_as_the_api_server_wants_them() -> None:
                 "?fieldManager=trainwright&force=true",
                 "application/apply-patch+yaml",
             ),
+            (
+                "PATCH",
+                "/apis/trainwright.dev/v1alpha1/namespaces/team/trainingjobs/a/status",
+                "application/json-patch+json",
+            ),
             ("DELETE", "/api/v1/namespaces/team/pods/a", "application/json"),
             ("DELETE", "/api/v1/namespaces/team/pods/a", "application/json"),
         ]
@@ -94,6 +100,10 @@ def test_writes_are_sent_as_the_api_server_wants_them() -> None:
             {"kind": "Pod"},
             {"spec": {}},
             {"apiVersion": "trainwright.dev/v1alpha1", "kind": "TrainingJob", **status},
+            [
+                {"op": "replace", "path": "/metadata/resourceVersion", "value": "7"},
+                {"op": "remove", "path": "/status/phase"},
+            ],
             {**options, "propagationPolicy": "Background", "preconditions": {"uid": "u1"}},
             {**options, "propagationPolicy": "Foreground"},
         ]

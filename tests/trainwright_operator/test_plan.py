@@ -9,6 +9,7 @@ import pytest
 
 from trainwright_api.status import Progress
 from trainwright_operator.children import read_child
+from trainwright_operator.decided import Ask
 from trainwright_operator.observed import Node, Pod
 from trainwright_operator.plan import SITUATIONS, plan
 from trainwright_operator.situations.view import View
@@ -310,6 +311,35 @@ def test_a_missing_child_counts_only_after_it_was_asked_for() -> None:
     cluster.children.clear()
     (ask,) = plan(cluster.job(), cluster.world(), SETTINGS, cluster.now).asks
     assert (ask.what, ask.name, ask.kind) == ("child", "flights-1c9e2f7a-1-train", "Job")
+
+
+def test_an_attempt_counts_as_lost_only_after_its_pods_were_asked_for() -> None:
+    cluster = running()
+    cluster.ends(exit_code=137)
+    assert plan(cluster.job(), cluster.world(), SETTINGS, cluster.now).asks == (Ask("pods"),)
+    unseen = pod(cluster, disrupted="PreemptionByScheduler")
+    decided = plan(cluster.job(), cluster.world(pods=(unseen,), pods_fresh=True), SETTINGS, cluster.now)
+    assert decided.status is not None
+    assert (decided.status.attempts or [])[0].outcome == "preempted"
+
+
+def test_the_next_attempt_is_named_only_after_the_last_child_and_its_pods_were_asked_for() -> None:
+    cluster = running()
+    old, unseen = cluster.child, pod(cluster)
+    cluster.ends(exit_code=1)
+    cluster.settle()
+    cluster.wait(1000)
+    asks = plan(cluster.job(), cluster.world(), SETTINGS, cluster.now).asks
+    assert asks == (Ask("pods"), Ask("child", old.name, "Job"))
+    answers = {"pods_fresh": True, "gone": frozenset({old.name})}
+    waits = plan(cluster.job(), cluster.world(pods=(unseen,), **answers), SETTINGS, cluster.now)
+    assert waits.status is not None
+    assert waits.status.message == "attempt 1 has ended; its pod pod-1 is not gone yet"
+    assert waits.wake_at == cluster.now + timedelta(seconds=SETTINGS.retry_limit)
+    clears = plan(cluster.job(), cluster.world(children=(old,), pods_fresh=True), SETTINGS, cluster.now)
+    assert [one.name for one in clears.delete] == [old.name]
+    cluster.settle()
+    assert cluster.status.attempt == 2
 
 
 @pytest.mark.parametrize("name", [None, ""])

@@ -15,7 +15,7 @@ from trainwright_api.status import TrainingJobStatus
 from trainwright_operator.client import ApiError
 from trainwright_operator.decided import Ask, Plan
 from trainwright_operator.names import labels
-from trainwright_operator.observed import Job, World
+from trainwright_operator.observed import Job, Pod, World
 from trainwright_operator.queue import WorkQueue
 from trainwright_operator.reconciler import Reconciler
 from trainwright_operator.settings import Settings
@@ -32,14 +32,15 @@ CREATES = Plan(create=(child("Job", "flights-1"),), status=RUNNING)
 class FakeView:
     def __init__(self) -> None:
         self.jobs: dict[tuple[str, str], Job] = {}
+        self.pods: list[Pod] = []
         self.noted: list[Mapping[str, Any]] = []
         self.is_synced = asyncio.Event()
 
     def job(self, key: tuple[str, str]) -> Job | None:
         return self.jobs.get(key)
 
-    def world(self, job: Job) -> World:  # noqa: ARG002
-        return World()
+    def world(self, job: Job) -> World:
+        return World(pods=tuple(pod for pod in self.pods if pod.job_uid == job.uid))
 
     def note(self, raw: Mapping[str, Any]) -> None:
         self.noted.append(raw)
@@ -204,6 +205,22 @@ def test_a_child_that_is_found_joins_the_world_where_it_is_ours(uid: str, found:
         assert [seen.name for seen in scene.worlds[1].children] == (["flights-1"] if found else [])
         assert scene.worlds[1].gone == (set() if found else {"flights-1"})
         assert scene.worlds[1].fresh == ({"flights-1"} if found else set())
+
+    told(story)
+
+
+def test_pods_that_are_asked_for_are_those_of_now_and_traces_of_what_was_taken() -> None:
+    async def story(scene: Scene) -> None:
+        uid = scene.raw["metadata"]["uid"]
+        there = {"name": "there", "namespace": "team", "labels": labels("flights", uid, 1, "train")}
+        scene.api.add({"kind": "Pod", "metadata": there})
+        gone = Pod("team", "gone", "uid-of-gone", uid, 1, "node-1", "Running")
+        taken = replace(gone, name="taken", disrupted="PreemptionByScheduler")
+        scene.view.pods = [gone, taken]
+        await scene.look(Plan(asks=(Ask("pods"),)), Plan())
+        assert scene.api.requests == [f"list Pod/trainwright.dev/job-uid={uid}"]
+        assert scene.worlds[1].pods_fresh
+        assert [(pod.name, pod.phase) for pod in scene.worlds[1].pods] == [("there", "Pending"), ("taken", "Failed")]
 
     told(story)
 

@@ -7,6 +7,7 @@ from datetime import timedelta
 
 import pytest
 
+from trainwright_operator.decided import Ask
 from trainwright_operator.observed import Node, Pod
 from trainwright_operator.plan import plan
 
@@ -93,6 +94,18 @@ def test_that_it_is_done_is_written_before_anything_is_deleted_or_created() -> N
     assert not cluster.children
     cluster.run()
     assert list(cluster.children) == [SECOND]
+
+
+def test_the_second_phase_begins_only_after_the_first_and_its_pods_were_asked_for() -> None:
+    cluster = preprocessing()
+    unseen = pod(cluster)
+    cluster.ends()
+    cluster.run()
+    cluster.run()
+    assert plan(cluster.job(), cluster.world(), SETTINGS, cluster.now).asks == (Ask("pods"), Ask("child", FIRST, "Job"))
+    answers = {"pods_fresh": True, "gone": frozenset({FIRST})}
+    assert not plan(cluster.job(), cluster.world(pods=(unseen,), **answers), SETTINGS, cluster.now).create
+    assert plan(cluster.job(), cluster.world(**answers), SETTINGS, cluster.now).create
 
 
 def test_the_job_ends_with_its_second_phase() -> None:

@@ -6,12 +6,12 @@ resolved, and with paths in the place of keys.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
 from trainwright_api.canonical import canonical
 from trainwright_api.job import API_VERSION, KIND
+from trainwright_operator import as_yaml
 from trainwright_operator.children.blueprint import Blueprint
 from trainwright_operator.children.identity import support_metadata
 from trainwright_operator.children.secret import CACHE, dictionaries, path_of
@@ -79,7 +79,7 @@ def _paths(blueprint: Blueprint, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _text(document: Mapping[str, Any]) -> str:
-    text = json.dumps(document, indent=2, ensure_ascii=False)
+    text = as_yaml.dumps(document, indent=2)
     if len(text) > READABLE_CHARACTERS:
-        text = json.dumps(document, separators=(",", ":"), ensure_ascii=False)
+        text = as_yaml.dumps(document)
     return text + "\n"

@@ -18,6 +18,7 @@ from aiohttp import web
 from trainwright_api.job import API_VERSION, KIND
 from trainwright_api.messages import BODY_BYTES, Reply, Report, encoded
 from trainwright_operator import names
+from trainwright_operator.client import APPLY
 from trainwright_operator.errors import ApiError
 from trainwright_operator.reading import mapping
 from trainwright_operator.resources import PODS, TRAINING_JOBS
@@ -124,7 +125,7 @@ class ProgressEndpoint:
         path = TRAINING_JOBS.path(metadata["namespace"], metadata["name"], "status")
         query = {"fieldManager": FIELD_OWNER, "force": "true"}
         try:
-            await self._api.request("PATCH", path, query=query, body=body, content_type="application/apply-patch+yaml")
+            await self._api.request("PATCH", path, query=query, body=body, content_type=APPLY)
         except ApiError as error:
             if error.status in (HTTPStatus.CONFLICT, HTTPStatus.NOT_FOUND):
                 return False

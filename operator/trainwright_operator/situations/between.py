@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from trainwright_operator import times
 from trainwright_operator.decided import Plan
 from trainwright_operator.policies import overlap, retry
 from trainwright_operator.policies.outcome import Ending
@@ -38,7 +39,12 @@ def pods_linger(view: View) -> Plan | None:
     marks.waits(draft, "WaitingForPods", words)
     draft.set(message=marks.line(words))
     again = overlap.looks_again(blocking, grace)
-    return Plan(status=draft.finish(phase), wake_at=again if again is not None and again > view.now else None)
+    wake_at = again if again is not None and again > view.now else None
+    if view.world.pods_fresh:
+        # No event may tell that they have gone: they were found by a list alone.
+        soon = times.after(view.now, view.settings.retry_limit)
+        wake_at = min(wake_at or soon, soon)
+    return Plan(status=draft.finish(phase), wake_at=wake_at)
 
 
 def refused(view: View) -> Plan | None:

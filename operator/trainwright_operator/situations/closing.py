@@ -28,6 +28,9 @@ def close(view: View, attempt: Attempt, end: Ending, child: Child | None, *, fai
     """
     if child is not None and is_unsure(view, child):
         return Plan(asks=(Ask("child", child.name, child.kind),))
+    if end.outcome == "infrastructure" and not view.world.pods_fresh:
+        # A pod that tells more may be there, and its event on the way.
+        return Plan(asks=(Ask("pods"),))
     draft = view.draft()
     if end.outcome == "done" and view.prepares(attempt):
         _hand_on(view, draft, attempt, end, child)

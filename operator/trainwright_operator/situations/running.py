@@ -7,7 +7,7 @@ from datetime import datetime
 from trainwright_api.status import Attempt
 from trainwright_operator import times
 from trainwright_operator.decided import Ask, Plan
-from trainwright_operator.observed import Child, of_child
+from trainwright_operator.observed import Child
 from trainwright_operator.policies import beginning, deadline, overlap, suspend
 from trainwright_operator.policies.outcome import Ending, disrupted, ending, said
 from trainwright_operator.policies.phase import phase
@@ -93,7 +93,7 @@ def lost(view: View) -> Plan | None:
     if view.running is None:
         return None
     attempt, child = view.running
-    pods = overlap.lost(of_child(view.world.pods, attempt.number, attempt.phase), view.world.nodes, view.now)
+    pods = overlap.lost(view.pods_of(attempt), view.world.nodes, view.now)
     if not pods:
         return None
     words = f"pod {pods[0].name} was lost with its node {pods[0].node}"
@@ -111,7 +111,7 @@ def _as_it_goes(view: View, attempt: Attempt, child: Child, wake_at: datetime | 
     draft = view.draft()
     began = beginning.began(child, view.world.pods, attempt, view.now)
     started = attempt.start_time or (times.written(began) if began else None)
-    reason = attempt.reason or disrupted(of_child(view.world.pods, attempt.number, attempt.phase)) or None
+    reason = attempt.reason or disrupted(view.pods_of(attempt)) or None
     draft.change_attempt(
         start_time=started, stop_time=attempt.stop_time, position=view.position_of(attempt), reason=reason
     )
@@ -136,7 +136,7 @@ def _as_it_goes(view: View, attempt: Attempt, child: Child, wake_at: datetime | 
         marks.waits(draft, reason, words)
         draft.set(message=marks.line(words) or None)
         judge_capacity(view, draft, attempt)
-    leaves = overlap.looks_again(of_child(view.world.pods, attempt.number, attempt.phase), 0.0)
+    leaves = overlap.looks_again(view.pods_of(attempt), 0.0)
     wake_at = _first(wake_at, _deadline(view, attempt, started), leaves if leaves and leaves > view.now else None)
     return Plan(status=draft.finish(phase), wake_at=wake_at)
 
@@ -145,7 +145,7 @@ def _runs(view: View, attempt: Attempt, child: Child) -> bool:
     """Between the end of its pods and its own a Job has no ready pod either, and may say so first: that is no start."""
     if child.state != "pending" or child.kind != "Job":
         return child.state == "running"
-    pods = of_child(view.world.pods, attempt.number, attempt.phase)
+    pods = view.pods_of(attempt)
     return attempt.start_time is not None or any(pod.ended for pod in pods)
 
 

@@ -7,12 +7,12 @@ from dataclasses import replace
 from typing import Any
 
 from trainwright_api.job import TrainingJobSpec
-from trainwright_api.phases import comes_before
+from trainwright_api.phases import PREPROCESS, comes_before
 from trainwright_api.status import Attempt, Resolved
 from trainwright_operator import names, times
 from trainwright_operator.children import Blueprint, child, supports
 from trainwright_operator.decided import Ask, Plan
-from trainwright_operator.observed import Manifest
+from trainwright_operator.observed import ChildKind, Manifest
 from trainwright_operator.policies import phases
 from trainwright_operator.policies.draft import Draft, condition_of
 from trainwright_operator.policies.fits import gangs, misfit
@@ -28,6 +28,8 @@ def to_create(view: View) -> Plan | None:
     attempt = view.attempt
     if attempt is None or attempt.create_time is not None or attempt.completion_time is not None:
         return None
+    if view.is_handed_on(attempt) and (asks := _unsure(view, view.child_name(attempt.number, PREPROCESS), "Job")):
+        return Plan(asks=asks)
     draft = view.draft()
     if view.world.refused:
         words = marks.line(view.world.refused)
@@ -47,11 +49,14 @@ def to_create(view: View) -> Plan | None:
 
 def to_name(view: View) -> Plan | None:
     """Its number, its child's name and what was resolved stand in the status before anything is created."""
+    before = view.attempt
+    if before is not None and (asks := _unsure(view, before.child or "", view.kind_of(before))):
+        return Plan(asks=asks)
     resolved = _resolved(view)
     if isinstance(resolved, Ask):
         return Plan(asks=(resolved,))
     draft, spec, job = view.draft(), view.spec, view.job
-    number = (view.attempt.number if view.attempt else 0) + 1
+    number = (before.number if before else 0) + 1
     first = phases.first(spec, resolved, job.status)
     attempt = Attempt(number=number, child=view.child_name(number, first), phase=first)
     draft.add_attempt(attempt)
@@ -72,6 +77,12 @@ def judge_capacity(view: View, draft: Draft, attempt: Attempt) -> None:
     if resolved is not None and verdict is not None and verdict.spec is not None and not view.changed:
         blueprint = _blueprint(view, attempt)
         _fits(view, draft, blueprint, child(blueprint))
+
+
+def _unsure(view: View, child: str, kind: ChildKind) -> tuple[Ask, ...]:
+    """What a cache may have missed, and must be gone before anything new begins: the last child, and its pods."""
+    asks = () if view.world.pods_fresh else (Ask("pods"),)
+    return asks if child in view.world.gone else (*asks, Ask("child", child, kind))
 
 
 def _wait(view: View, draft: Draft, attempt: Attempt) -> None:

@@ -8,11 +8,11 @@ from functools import cached_property
 
 from trainwright_api.job import TrainingJobSpec
 from trainwright_api.phases import PREPROCESS, comes_before
-from trainwright_api.status import Attempt
+from trainwright_api.status import Attempt, Progress
 from trainwright_operator import names, times
 from trainwright_operator.children import kind_of
 from trainwright_operator.decided import Deletion
-from trainwright_operator.observed import Child, ChildKind, ChildState, Job, World
+from trainwright_operator.observed import Child, ChildKind, ChildState, Job, Pod, World, of_child
 from trainwright_operator.policies.draft import Draft, current
 from trainwright_operator.policies.limits import Limits
 from trainwright_operator.settings import Settings
@@ -87,6 +87,11 @@ class View:
         """Whether the attempt is in the phase before the task's own."""
         return comes_before(attempt.phase, self.task)
 
+    def is_handed_on(self, attempt: Attempt) -> bool:
+        """Whether the phase before the task's own is done. Its pods may still be there."""
+        done = self.job.status.preprocessed
+        return done is not None and done.attempt == attempt.number and not self.prepares(attempt)
+
     @property
     def kind(self) -> ChildKind:
         """What the children are that do its task."""
@@ -108,13 +113,21 @@ class View:
 
     def position_of(self, attempt: Attempt) -> int | None:
         """The row that the attempt started from, as its pods have told."""
-        progress = self.job.status.progress
-        return progress.start_position if progress and progress.attempt == attempt.number else attempt.position
+        progress = self._progress_of(attempt)
+        return attempt.position if progress is None else progress.start_position
 
     def straggler_of(self, attempt: Attempt) -> str | None:
         """The line that names the rank which holds the others up, where its pods tell of one."""
+        progress = self._progress_of(attempt)
+        return None if progress is None else progress.straggler
+
+    def _progress_of(self, attempt: Attempt) -> Progress | None:
+        """The last that its pods have told, if it is of this attempt."""
         progress = self.job.status.progress
-        return progress.straggler if progress and progress.attempt == attempt.number else None
+        return progress if progress is not None and progress.attempt == attempt.number else None
+
+    def pods_of(self, attempt: Attempt) -> tuple[Pod, ...]:
+        return of_child(self.world.pods, attempt.number, attempt.phase)
 
     def draft(self) -> Draft:
         draft = Draft(self.job, self.now)
