@@ -69,10 +69,12 @@ class KeyedBy:
 
 @dataclass(frozen=True)
 class Keys:
-    """The keys of a mapping, where not any text is one. A null is dropped, as the API server does it."""
+    """The keys of a mapping, where not any text is one."""
 
     pattern: str = ""
     expected: str = ""
+    null: str | None = None
+    """What a null reads as. None: it is dropped, as the API server does it outside of metadata."""
 
     @property
     def rule(self) -> str:
@@ -90,8 +92,10 @@ class Keys:
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         checked = core_schema.no_info_after_validator_function(self.check, handler(source))
-        return core_schema.no_info_before_validator_function(_without_nulls, checked)
+        return core_schema.no_info_before_validator_function(self._without_nulls, checked)
 
-
-def _without_nulls(values: Any) -> Any:
-    return {key: value for key, value in values.items() if value is not None} if isinstance(values, Mapping) else values
+    def _without_nulls(self, values: Any) -> Any:
+        if not isinstance(values, Mapping):
+            return values
+        read = {key: self.null if value is None else value for key, value in values.items()}
+        return {key: value for key, value in read.items() if value is not None}

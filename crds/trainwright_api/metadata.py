@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Annotated, Any
 
 from pydantic import Field, model_validator
@@ -12,6 +13,8 @@ from pydantic_core import InitErrorDetails
 from trainwright_api.kubernetes import ANNOTATION_KEYS, DNS_SUBDOMAIN, LABEL_KEYS, Label, LabelValue, Name
 from trainwright_api.section import KubernetesSection, relation, shown
 
+# As Go reads a text that is null.
+_LABELS, _ANNOTATIONS = replace(LABEL_KEYS, null=""), replace(ANNOTATION_KEYS, null="")
 _NAMES = ("name", "generateName", "namespace")
 MOST_BYTES_OF_ANNOTATIONS = 256 * 1024
 MOST_LETTERS = 253
@@ -25,8 +28,8 @@ class ObjectMeta(KubernetesSection):
     name: Name | None = Field(None, description="The job's name. Its run folder carries it.")
     generate_name: str | None = Field(None, description="Let the API server complete the name (kubectl create).")
     namespace: Label | None = Field(None, description="The namespace.")
-    labels: Annotated[dict[str, LabelValue], LABEL_KEYS] | None = Field(None, description="Labels of the job.")
-    annotations: Annotated[dict[str, str], ANNOTATION_KEYS] | None = Field(None, description="Annotations of the job.")
+    labels: Annotated[dict[str, LabelValue], _LABELS] | None = Field(None, description="Labels of the job.")
+    annotations: Annotated[dict[str, str], _ANNOTATIONS] | None = Field(None, description="Annotations of the job.")
     uid: str | None = Field(None, description="Written by the API server.")
     resource_version: str | None = Field(None, description="Written by the API server.")
     generation: int | None = Field(None, description="Written by the API server.")

@@ -91,10 +91,11 @@ class KubernetesSection(Section):
     @model_validator(mode="before")
     @classmethod
     def _null_is_absence(cls, values: Any) -> Any:
-        """As in the API server, which drops such keys before it stores an object."""
-        return (
-            {key: value for key, value in values.items() if value is not None} if isinstance(values, dict) else values
-        )
+        """As in the API server, which drops such a key before it stores an object, and refuses one that it lacks."""
+        if not isinstance(values, dict):
+            return values
+        known = _keys_in_a_file(cls)
+        return {key: value for key, value in values.items() if value is not None or key not in known}
 
     @classmethod
     def _knows(cls, key: Any) -> bool:

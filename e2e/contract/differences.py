@@ -81,6 +81,11 @@ DIFFERENCES = (
         {"metadata.finalizers": ["no finalizer"]},
     ),
     Difference(
+        "A request has at most 3 MiB.",
+        _refused("Request entity too large"),
+        {"spec.podTemplate.annotations": {f"part-{number}": "x" * 65_536 for number in range(64)}},
+    ),
+    Difference(
         "Only a request has a namespace that the object's may differ from.",
         _refused("does not match the namespace sent on the request"),
         {"metadata.namespace": "elsewhere"},

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import random
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from typing import Any
 
 from e2e.contract import texts
@@ -77,17 +78,17 @@ COUNTS = (10, 11, 16, 17, 32, 33, 64, 65, 256, 257)
 
 
 def mutated(rng: random.Random, made: Any, leave_out: Sequence[Location] = ()) -> Any:
-    """A copy with one to three mistakes, none of them at or below the locations that are left out."""
+    """A copy with at most three mistakes, none of them at or below the locations that are left out."""
     changed = copy.deepcopy(made)
     for _ in range(rng.choice([1, 1, 1, 2, 3])):
         places = [at for at in locations(changed) if not any(_below(at, out) for out in leave_out)]
         if not places:
             break
         *parents, key = rng.choice(places)
-        container = changed
-        for parent in parents:
-            container = container[parent]
-        rng.choice(MUTATIONS)(rng, container, key)
+        tried = copy.deepcopy(changed)
+        rng.choice(MUTATIONS)(rng, _found(tried, parents), key)
+        if not any(_replaced(changed, tried, out) for out in leave_out):
+            changed = tried
     return changed
 
 
@@ -100,6 +101,20 @@ def locations(value: Any, at: Location = ()) -> Iterator[Location]:
 
 def _below(at: Location, other: Location) -> bool:
     return at[: len(other)] == other
+
+
+def _found(value: Any, at: Sequence[str | int]) -> Any:
+    """Raises LookupError or TypeError where there is nothing."""
+    for key in at:
+        value = value[key]
+    return value
+
+
+def _replaced(before: Any, after: Any, at: Location) -> bool:
+    """By a swap with a neighbour."""
+    with suppress(LookupError, TypeError):
+        return bool(_found(before, at) != _found(after, at))
+    return False
 
 
 def drop(_: random.Random, container: Any, key: Any) -> None:

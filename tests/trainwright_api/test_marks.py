@@ -9,6 +9,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from trainwright_api.kubernetes import ANNOTATION_KEYS, LABEL_KEYS, PodTemplate
 from trainwright_api.marks import Keys, Time
+from trainwright_api.metadata import ObjectMeta
 from trainwright_api.status import Progress
 
 TIMES = (
@@ -66,3 +67,11 @@ def test_a_wrong_key_is_told_at_its_place() -> None:
 def test_a_null_is_dropped_as_the_api_server_does_it(values: dict[str, Any]) -> None:
     assert PodTemplate.model_validate({"labels": values}).labels == {}
     assert Progress.model_validate({"metrics": values}).metrics == {}
+
+
+def test_a_null_in_metadata_is_an_empty_text() -> None:
+    assert ObjectMeta(name="a", labels={"team": None}, annotations={"note": None}) == ObjectMeta(
+        name="a", labels={"team": ""}, annotations={"note": ""}
+    )
+    with pytest.raises(ValidationError, match="expected a key"):
+        ObjectMeta(name="a", labels={"Ä": None})

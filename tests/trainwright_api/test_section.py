@@ -115,6 +115,7 @@ def test_the_sentence_of_a_relation_is_left_as_it_is() -> None:
 
 def test_null_is_absence_in_the_fields_of_kubernetes() -> None:
     assert Outer.model_validate({"innerPart": None}) == Outer.model_validate({})
+    assert mistakes_of(Outer, {"unknown": None}) == [("unknown", "unknown_key")]
 
 
 @pytest.mark.parametrize("value", [3, "a", True, [1]])
