@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import socket
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -21,6 +22,7 @@ ADDRESS = "RAY_ADDRESS"
 _STORE_BYTES = 128 << 20
 # On a busy machine it may miss its own deadlines; what it has read by then makes the next try faster.
 _TRIES = 3
+_SECONDS_TO_ANSWER = 10.0
 # Ray Train leaves this actor behind on the driver's node. Name and namespace are the same word.
 _LEFT_BEHIND = "AutoscalingCoordinator"
 
@@ -42,18 +44,26 @@ def cluster(section: BackendTrainer, workers: int | None, *, alone: bool = False
             needs = _start(section, workers)
         yield needs
     finally:
-        if alone:
+        if alone and ray.is_initialized():  # asking for an actor would join again
             _leave()
         ray.shutdown()
 
 
 def _join() -> None:
     try:
+        _knock(os.environ[ADDRESS])
         with handlers_kept():
             ray.init(log_to_driver=False, logging_level=logging.ERROR)
-    except (ConnectionError, RuntimeError) as error:
+    except (OSError, RuntimeError) as error:
         where = f"{os.environ[ADDRESS]} ({ADDRESS})"
         raise EnvironmentFailure(f"Ray at {where} cannot be reached: {_first_line(error)}") from error
+
+
+def _knock(address: str) -> None:
+    """Raises OSError where nobody listens. Ray itself finds that out after a quarter of an hour."""
+    host, _, port = address.rpartition(":")
+    if port.isdecimal() and "/" not in host:
+        socket.create_connection((host.strip("[]"), int(port)), _SECONDS_TO_ANSWER).close()
 
 
 def _leave() -> None:
