@@ -6,6 +6,7 @@ from e2e.api import Manifest
 from e2e.api.resource import PODS
 from e2e.players import pod_status, roles, scripts
 from e2e.players.mirror import job_uid
+from e2e.players.origin import origin
 from e2e.players.scene import Scene
 from e2e.players.scripts import (
     Evict,
@@ -34,12 +35,12 @@ class Ending:
         """One that stops when asked goes on until the status says that it was."""
         if not isinstance(script, StopWhenAsked):
             return True
-        key = (pod["metadata"]["namespace"], pod["metadata"]["labels"][names.JOB_NAME])
+        key = (pod["metadata"]["namespace"], pod["metadata"].get("labels", {}).get(names.JOB_NAME, ""))
         job = self._scene.training_jobs.objects.get(key)
         if job is None or job["metadata"]["uid"] != job_uid(pod):
             return False
         attempts = job.get("status", {}).get("attempts", ())
-        number = int(pod["metadata"]["labels"][names.ATTEMPT])
+        number = origin(pod).attempt
         return any(attempt["number"] == number and "stopTime" in attempt for attempt in attempts)
 
     async def status(self, pod: Manifest, script: Script) -> Manifest | None:

@@ -38,8 +38,9 @@ class JobController:
 
     async def _drive(self, job: Manifest, pods: Sequence[Manifest]) -> None:
         """A pod that was there once and is not any more has failed, like one that is being deleted."""
-        if "startTime" not in job.get("status", {}):
-            pods = [await self._pod(job, index) for index in range(job["spec"].get("parallelism", 1))]
+        wanted = job["spec"].get("parallelism", 1)
+        if "startTime" not in job.get("status", {}) and wanted <= pod_made.QUOTA:
+            pods = [await self._pod(job, index) for index in range(wanted)]
         await self._write(job, job_status.of(job, pods))
 
     async def _pod(self, job: Manifest, index: int) -> Manifest:

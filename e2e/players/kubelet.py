@@ -8,9 +8,13 @@ from e2e.api import Manifest
 from e2e.api.resource import PODS
 from e2e.players import pod_status, roles
 from e2e.players.ending import Ending
-from e2e.players.mirror import Key, job_uid
+from e2e.players.mirror import Key
+from e2e.players.origin import has_origin
 from e2e.players.scene import Scene
 from e2e.players.scripts import NeverStart, Script, Succeed
+
+SECONDS_ALONE = 3.0
+"""A minute in life."""
 
 
 class Kubelet:
@@ -24,7 +28,7 @@ class Kubelet:
 
     async def look(self, key: Key) -> float | None:
         pod = self._scene.pods.objects.get(key)
-        if pod is None or not job_uid(pod) or pod["spec"].get("nodeName") in self._scene.nodes.lost:
+        if pod is None or not has_origin(pod) or pod["spec"].get("nodeName") in self._scene.nodes.lost:
             return None
         script = self._scene.scripts.of(pod)
         if "deletionTimestamp" in pod["metadata"]:
@@ -70,7 +74,7 @@ class Kubelet:
             await self._write(pod, pod_status.ended(pod, 1, "the head is gone"))
             return None
         if not roles.is_first(pod) and (roles.is_ray_node(pod) or not isinstance(script, Succeed)):
-            return None
+            return await self._give_up(pod) if roles.is_left_alone(pod, self._scene.pods) else None
         if not self._ending.is_asked_for(pod, script):
             return None
         if (left := self._left(pod, "Running", script.after)) > 0:
@@ -78,6 +82,12 @@ class Kubelet:
         status = await self._ending.status(pod, script)
         if status is not None:
             await self._write(pod, status)
+        return None
+
+    async def _give_up(self, pod: Manifest) -> float | None:
+        if (left := self._left(pod, "alone", SECONDS_ALONE)) > 0:
+            return left
+        await self._write(pod, pod_status.ended(pod, 1, "nobody answers"))
         return None
 
     async def _remove(self, pod: Manifest, script: Script) -> float | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from e2e.api import Manifest, condition
 from e2e.api.resource import RAY_JOBS
-from e2e.players import kueue, ray_status
+from e2e.players import kueue, pod_made, ray_status
 from e2e.players.mirror import Key
 from e2e.players.ray_clock import RayClock
 from e2e.players.ray_cluster import RayCluster
@@ -49,6 +49,8 @@ class KubeRay:
         script = self._scene.scripts.of(job)
         if isinstance(script, Invalid):
             await self._write(job, ray_status.invalid(script.message))
+        elif _workers(job) > pod_made.QUOTA:
+            await self._write(job, ray_status.invalid("exceeded quota: pods"))
         else:
             await self._write(job, ray_status.initializing(job))
 
@@ -106,3 +108,8 @@ class KubeRay:
         }
         answer = await self._scene.api.patch(RAY_JOBS, metadata["name"], metadata["namespace"], changed, "status")
         self._scene.ray_jobs.put(answer)
+
+
+def _workers(job: Manifest) -> int:
+    groups = job["spec"]["rayClusterSpec"].get("workerGroupSpecs", ())
+    return sum(group.get("replicas", 1) * group.get("numOfHosts", 1) for group in groups)

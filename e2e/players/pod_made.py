@@ -10,6 +10,9 @@ from typing import Any
 from e2e.api import Manifest
 from e2e.api.resource import Resource
 
+QUOTA = 64
+"""The most pods that a job gets: a hand may have asked for as many as the schema allows."""
+
 
 def from_template(
     template: Manifest, name: str, owner: Manifest, labels: Mapping[str, str], annotations: Mapping[str, str]

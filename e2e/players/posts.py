@@ -6,6 +6,7 @@ from typing import Any
 
 from e2e.api import Api, ApiError, Manifest
 from e2e.api.resource import TRAINING_JOBS
+from e2e.players.origin import origin
 from e2e.players.times import now
 
 from trainwright_api.messages import OutcomeMessage
@@ -29,12 +30,14 @@ class Posts:
         await self._post(pod, "progress", {"updateTime": now(), **progress})
 
     async def _post(self, pod: Manifest, section: str, posted: Manifest) -> None:
-        """A job that is gone, or is another one of the same name, gets nothing."""
-        labels, namespace = pod["metadata"]["labels"], pod["metadata"]["namespace"]
-        uid = labels[names.JOB_UID]
+        """Nothing to a job that is gone, or is another one of the same name, and nothing from a pod without labels."""
+        labels, namespace = pod["metadata"].get("labels", {}), pod["metadata"]["namespace"]
+        uid, name = labels.get(names.JOB_UID), labels.get(names.JOB_NAME)
+        if not (uid and name):
+            return
         status = self._posted.setdefault(uid, {})
-        status[section] = {"attempt": int(labels[names.ATTEMPT]), **posted}
-        job = {"metadata": {"name": labels[names.JOB_NAME], "uid": uid}, "status": status}
+        status[section] = {"attempt": origin(pod).attempt, **posted}
+        job = {"metadata": {"name": name, "uid": uid}, "status": status}
         try:
             await self._api.apply(TRAINING_JOBS, job, MANAGER, namespace, "status")
         except ApiError as error:

@@ -9,6 +9,7 @@ from itertools import combinations
 from e2e.api import Manifest
 from e2e.players.finished import is_finished
 from e2e.players.mirror import Mirror, owner_uid
+from e2e.players.origin import origin
 
 from trainwright_operator import names
 
@@ -96,15 +97,15 @@ class Record:
 
 def _life(seen: Manifest) -> Life:
     metadata = seen["metadata"]
-    labels = metadata["labels"]
+    attempt, phase = origin(seen)
     return Life(
         kind=seen.get("kind", "Pod"),
         namespace=metadata["namespace"],
         name=metadata["name"],
         uid=metadata["uid"],
-        job_uid=labels[names.JOB_UID],
-        attempt=int(labels.get(names.ATTEMPT, "0")),
-        phase=labels.get(names.PHASE, ""),
+        job_uid=metadata["labels"][names.JOB_UID],
+        attempt=attempt,
+        phase=phase,
         since=int(metadata["resourceVersion"]),
     )
 

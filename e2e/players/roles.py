@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from e2e.api import Manifest
 from e2e.players.mirror import Mirror, job_uid
-
-from trainwright_operator import names
+from e2e.players.origin import origin
 
 SUBMITTER = "players.trainwright.dev/submitter"
 """KubeRay marks the Job, not its pod."""
@@ -29,20 +30,24 @@ def is_first(pod: Manifest) -> bool:
     return not is_ray_node(pod) and _labels(pod).get(INDEX, "0") == "0"
 
 
-def head_of(submitter: Manifest, pods: Mirror) -> Manifest | None:
-    """The head that this submitter talks to, while it lives."""
-    attempt = _labels(submitter).get(names.ATTEMPT)
-    return next(
-        (
-            pod
-            for pod in pods.related_to(job_uid(submitter))
-            if is_head(pod)
-            and _labels(pod).get(names.ATTEMPT) == attempt
-            and "deletionTimestamp" not in pod["metadata"]
-            and pod.get("status", {}).get("phase") in ("Pending", "Running")
-        ),
-        None,
-    )
+def head_of(ray_pod: Manifest, pods: Mirror) -> Manifest | None:
+    """The head that this submitter or worker talks to, while it lives."""
+    return next((pod for pod in _living(ray_pod, pods) if is_head(pod)), None)
+
+
+def is_left_alone(pod: Manifest, pods: Mirror) -> bool:
+    """A worker of Ray without a head, and the member of a gang without the first, end by themselves after a while."""
+    if is_head(pod) or is_first(pod):
+        return False
+    return not any(is_head(other) if is_ray_node(pod) else is_first(other) for other in _living(pod, pods))
+
+
+def _living(pod: Manifest, pods: Mirror) -> Iterator[Manifest]:
+    """Those of the same attempt and phase that are there, and are not being deleted."""
+    for other in pods.related_to(job_uid(pod)):
+        there = other.get("status", {}).get("phase") in ("Pending", "Running")
+        if there and "deletionTimestamp" not in other["metadata"] and origin(other) == origin(pod):
+            yield other
 
 
 def _labels(pod: Manifest) -> Manifest:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from e2e.api import Manifest
+from e2e.players.origin import origin
 
 from trainwright_api.messages import OutcomeMessage
 from trainwright_api.phases import PREPROCESS
@@ -107,15 +108,14 @@ class Scripts:
     def of(self, child_or_pod: Manifest) -> Script:
         labels = child_or_pod["metadata"].get("labels", {})
         found = self._by_job.get((child_or_pod["metadata"]["namespace"], labels.get(names.JOB_NAME, "")))
-        attempt = int(labels.get(names.ATTEMPT, "1"))
+        attempt, phase = origin(child_or_pod)
         script = found[min(attempt, len(found)) - 1] if found else self._default
-        return (script.before or Succeed()) if labels.get(names.PHASE) == PREPROCESS else script
+        return (script.before or Succeed()) if phase == PREPROCESS else script
 
 
 def told(child_or_pod: Manifest, script: Script) -> OutcomeMessage:
     """What the attempt's own process says of its end."""
-    labels = child_or_pod["metadata"]["labels"]
-    attempt, phase = int(labels[names.ATTEMPT]), labels.get(names.PHASE, "train")
+    attempt, phase = origin(child_or_pod)
     match script:
         case Succeed():
             line, scores = f"{phase} is done", dict(script.test_scores) or None
