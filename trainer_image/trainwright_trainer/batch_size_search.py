@@ -17,7 +17,6 @@ import torch
 
 from trainwright_api.config.trainer import TrainerConfig
 from trainwright_trainer.errors import EnvironmentFailure
-from trainwright_trainer.loader.batch import Batch
 from trainwright_trainer.loader.materialised import Split, moved
 from trainwright_trainer.loop.precision import Precision
 from trainwright_trainer.loop.seams import Trainable
@@ -98,9 +97,7 @@ def training_step(trainer: TrainerConfig, model: Trainable, train: Split, strate
     step = Step(scratch, optimizer, strategy, Precision(trainer, strategy.device), trainer, None, most)
 
     def run(rows: int) -> None:
-        part = slice(0, rows)
-        floats, ints = moved(train.floats[part], strategy.device), moved(train.ints[part], strategy.device)
-        step(Batch(floats, ints, train.rows[part]), rows, 0.0)
+        step(moved(next(train.batches(rows)), strategy.device), rows, 0.0)
         if strategy.device.type == "cuda":
             torch.cuda.synchronize(strategy.device)
 

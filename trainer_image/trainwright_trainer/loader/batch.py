@@ -41,3 +41,7 @@ class Batch:
         """The columns of one feature: a view of shape [rows, stop - start]."""
         tensor = self.floats if columns.tensor == "floats" else self.ints
         return tensor[:, columns.start : columns.stop]
+
+    def part(self, rows: slice) -> Batch:
+        """Some of its rows: a view."""
+        return Batch(self.floats[rows], self.ints[rows], self.rows[rows])

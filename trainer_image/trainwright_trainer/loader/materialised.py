@@ -152,20 +152,22 @@ def _gathered(
     if len(order) != sum(stop - start for start, stop in bounds):
         order = np.concatenate([order[start - bounds[0][0] : stop - bounds[0][0]] for start, stop in bounds])
     index = torch.from_numpy(order)
-    floats = moved(split.floats.index_select(0, index), device)
-    ints = moved(split.ints.index_select(0, index), device)
-    rows = split.rows[order]
+    floats, ints = (tensor.index_select(0, index) for tensor in (split.floats, split.ints))
+    there = moved(Batch(floats, ints, split.rows[order]), device)
     done = 0
     for start, stop in bounds:
-        part = slice(done, done + stop - start)
-        yield Batch(floats[part], ints[part], rows[part])
+        yield there.part(slice(done, done + stop - start))
         done += stop - start
 
 
-def moved(tensor: torch.Tensor, device: torch.device | None) -> torch.Tensor:
-    """The tensor on `device`; the copy to a GPU runs beside what it computes."""
+def moved(batch: Batch, device: torch.device | None) -> Batch:
+    """The batch on `device`; the copy to a GPU runs beside what it computes."""
     if device is None or device.type == "cpu":
-        return tensor
+        return batch
+    return Batch(_copied(batch.floats, device), _copied(batch.ints, device), batch.rows)
+
+
+def _copied(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
     return tensor.pin_memory().to(device, non_blocking=True)
 
 

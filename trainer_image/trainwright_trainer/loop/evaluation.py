@@ -7,7 +7,6 @@ from itertools import islice
 
 import torch
 
-from trainwright_trainer.loader.batch import Batch
 from trainwright_trainer.loader.materialised import Split, moved
 from trainwright_trainer.loop.seams import Metrics, Trainable
 from trainwright_trainer.progress.events import Scores
@@ -36,7 +35,7 @@ def evaluate(
     first, last = (batches * rank // strategy.world for rank in (strategy.rank, strategy.rank + 1))
     with torch.inference_mode():
         for batch in islice(split.batches(eval_batch_size), first, last):
-            there = Batch(moved(batch.floats, strategy.device), moved(batch.ints, strategy.device), batch.rows)
+            there = moved(batch, strategy.device)
             logits = model(there)
             metrics.update(logits, model.losses(logits, there), there)
     return scores_of_all(metrics, strategy)

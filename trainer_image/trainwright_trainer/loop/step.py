@@ -83,8 +83,7 @@ class Step:
 
     def _parts(self, batch: Batch, passes: int) -> Iterator[Batch]:
         for at in range(passes):
-            part = slice(at * self._pass_rows, (at + 1) * self._pass_rows)
-            yield Batch(batch.floats[part], batch.ints[part], batch.rows[part])
+            yield batch.part(slice(at * self._pass_rows, (at + 1) * self._pass_rows))
 
     def _pass(self, batch: Batch, rows: int, *, first: bool, last: bool) -> torch.Tensor:
         self._strategy.begin_pass(last=last)

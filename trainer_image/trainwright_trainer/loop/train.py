@@ -129,8 +129,7 @@ def _losses(config: ModelConfig) -> list[str]:
 
 
 def _one_row(split: Split, strategy: Strategy) -> Batch:
-    batch = next(split.batches(1))
-    return Batch(moved(batch.floats, strategy.device), moved(batch.ints, strategy.device), batch.rows)
+    return moved(next(split.batches(1)), strategy.device)
 
 
 def _state(
