@@ -6,14 +6,19 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from pydantic.alias_generators import to_snake
+from pydantic.alias_generators import to_camel, to_snake
+
+from trainwright_api.shape import shape_of
+from trainwright_api.status import TrainingJobStatus
 
 Parts = Mapping[str, Any]
 """Fields, by their names in Python, that are not looked at: wholly (True), or in part."""
 
 NOTHING: Parts = MappingProxyType({})
-KEYS: Mapping[str, str] = MappingProxyType({"attempts": "number", "conditions": "type"})
-"""What tells the items of each list apart."""
+KEYS: Mapping[str, str] = MappingProxyType(
+    {to_camel(name): key for name, info in TrainingJobStatus.model_fields.items() if (key := shape_of(info).keyed_by)}
+)
+"""What tells the items of each list of a status apart."""
 
 
 def leftovers(found: Any, wanted: Any, spared: Parts = NOTHING, at: str = "") -> Iterator[str]:
