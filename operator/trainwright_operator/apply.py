@@ -60,8 +60,9 @@ class Applier:
         await self._create_all(job, plan.create)
         for deletion in plan.delete:
             await self._delete(deletion)
-        if plan.status is not None and await self._write(job, plan.status):
+        if plan.status is not None and (updated := await self._write(job, plan.status)):
             self.announcer.difference(job, plan.status)
+            await self._remove_leftovers(job, updated, plan.status)
 
     async def _check_unchanged(self, job: Job) -> Manifest:
         """As it is now. An old state in a slow cache must start nothing, and delete nothing that came after it."""
@@ -119,8 +120,8 @@ class Applier:
             if not (error.not_found or error.conflict):
                 raise
 
-    async def _write(self, job: Job, status: TrainingJobStatus) -> bool:
-        """Whether it was written: not when the job is gone."""
+    async def _write(self, job: Job, status: TrainingJobStatus) -> Manifest | None:
+        """The job as it is with that; None where it is gone."""
         body = {
             "metadata": {"name": job.name, "namespace": job.namespace, "resourceVersion": job.resource_version},
             "status": own_fields(status),
@@ -131,7 +132,7 @@ class Applier:
             )
         except ApiError as error:
             if error.not_found:
-                return False
+                return None
             if error.conflict:
                 # The cache may not know it for a while: without a look the next pass would fail in the same way.
                 await self._check_unchanged(job)
@@ -140,8 +141,7 @@ class Applier:
                 await self._remove_leftovers(job, await self._check_unchanged(job), status)
             raise
         self._note(updated)
-        await self._remove_leftovers(job, updated, status)
-        return True
+        return updated
 
     async def _remove_leftovers(self, job: Job, raw: Manifest, status: TrainingJobStatus) -> None:
         """What a hand has written, and a decision has dropped: else the same would be decided for ever."""

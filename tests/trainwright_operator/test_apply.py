@@ -18,6 +18,7 @@ from .fake_api import FakeApi
 from .fake_time import FakeTime
 
 RUNNING = TrainingJobStatus(phase="Running")
+BEGUN = TrainingJobStatus(attempts=[Attempt(number=1, create_time="2026-11-01T12:00:00Z")])
 
 
 class Scene:
@@ -312,7 +313,24 @@ def test_a_status_that_a_hand_has_spoiled_can_be_written_too() -> None:
 
 def test_events_follow_the_status() -> None:
     async def story(scene: Scene) -> None:
-        await scene.apply(status=TrainingJobStatus(attempts=[Attempt(number=1, create_time="2026-11-01T12:00:00Z")]))
+        await scene.apply(status=BEGUN)
         assert [request.split("/")[0] for request in scene.api.requests] == ["apply TrainingJob", "create Event"]
+
+    told(story)
+
+
+def test_events_are_told_where_a_hand_comes_between_the_status_and_the_rest() -> None:
+    async def story(scene: Scene) -> None:
+        scene.api.held = {"message": "by a hand"}
+
+        def conflicts(verb: str, _: str) -> None:
+            if verb == "remove":
+                raise ApiError(409, "Conflict", "the object has been modified")
+
+        scene.api.fault = conflicts
+        with pytest.raises(ApiError, match="modified"):
+            await scene.apply(status=BEGUN)
+        await scene.applier.announcer.flush()
+        assert scene.api.requests[-1].startswith("create Event")
 
     told(story)
