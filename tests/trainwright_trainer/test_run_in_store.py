@@ -159,7 +159,7 @@ def test_no_key_is_in_anything_that_is_written(workplace, bucket, store, object_
 
 def test_a_store_that_is_gone_is_one_line(workplace, bucket):
     said = workplace.refused("train", workplace.job(), "--output", f"{bucket}-2/run", code=3)
-    assert said == f"{bucket}-2/run/attempts: there is no such bucket"
+    assert said == f"{bucket}-2/run: there is no such bucket"
 
 
 def test_a_run_in_folders_needs_no_client_of_a_store(workplace):
