@@ -11,7 +11,7 @@ from pydantic import Field, ValidationError
 
 from trainwright_api.redaction import redacted_text
 from trainwright_api.section import KubernetesSection
-from trainwright_api.status import Count, Line, Location, Numbers, OutcomeClass, Ranks, Seconds, Word
+from trainwright_api.status import Count, Line, ModelFolder, Numbers, OutcomeClass, Ranks, Seconds, Word
 
 LOG_BYTES = 4096
 LINE_LETTERS = 1024
@@ -66,7 +66,7 @@ class OutcomeMessage(KubernetesSection):
     outcome: OutcomeClass = Field(alias="class", description="How it ended.")
     line: Line = Field("", description="One line for people.")
     log_tail: Annotated[str, Field(max_length=LOG_BYTES)] | None = Field(None, description="The last log lines.")
-    model: Location | None = Field(None, description="The trained model's folder.")
+    model: ModelFolder | None = Field(None, description="The trained model's folder.")
     test_scores: Numbers | None = Field(None, description="The scores on the test split.")
 
 

@@ -20,6 +20,10 @@ Word = Annotated[str, Field(max_length=256)]
 Line = Annotated[str, Field(max_length=1024)]
 LogTail = Annotated[str, Field(max_length=4096)]
 Location = Annotated[str, Field(max_length=4096)]
+RunFolder = Annotated[str, Field(max_length=5120)]
+"""A location of the spec, and in it the folders of the namespace and of the job."""
+ModelFolder = Annotated[str, Field(max_length=6144)]
+"""In a run folder."""
 Digest = Annotated[str, Field(max_length=64)]
 Time = Annotated[str, Field(max_length=64), marks.Time()]
 Seconds = Annotated[float, Field(ge=0, le=1e10)]
@@ -103,7 +107,7 @@ class PostedOutcome(KubernetesSection):
     outcome: OutcomeClass = Field(description="How it ended.")
     message: Line | None = Field(None, description="One line for people.")
     log_tail: LogTail | None = Field(None, description="The last log lines.")
-    model: Location | None = Field(None, description="The trained model's folder.")
+    model: ModelFolder | None = Field(None, description="The trained model's folder.")
     test_scores: Numbers | None = Field(None, description="The scores on the test split.")
     post_time: Time | None = Field(None, description="When this was posted.")
 
@@ -160,7 +164,7 @@ class TrainingJobStatus(KubernetesSection):
     progress: Progress | None = Field(None, description="How far the training is.")
     preprocessed: Preprocessed | None = Field(None, description="The phase before training, once it is done.")
     resolved: Resolved | None = Field(None, description="What was derived at the start.")
-    output: Location | None = Field(None, description="The run folder.")
-    model: Location | None = Field(None, description="The trained model's folder.")
+    output: RunFolder | None = Field(None, description="The run folder.")
+    model: ModelFolder | None = Field(None, description="The trained model's folder.")
     test_scores: Numbers | None = Field(None, description="The scores on the test split.")
     log_tail: LogTail | None = Field(None, description="The last log lines of the newest failed attempt.")

@@ -44,6 +44,17 @@ def test_the_name_stands_in_the_status_before_anything_is_created() -> None:
     assert "ConfigMap" in cluster.supports
 
 
+@pytest.mark.parametrize("by_a_hand", ["", "r" * 5120])
+def test_a_job_completes_however_long_its_location_is(by_a_hand: str) -> None:
+    cluster = running(output="s3://" + "r" * 4091)
+    if by_a_hand:
+        cluster.status = cluster.status.model_copy(update={"output": by_a_hand})
+    cluster.ends()
+    cluster.settle()
+    assert cluster.status.phase == "Complete"
+    assert cluster.status.model == f"{cluster.status.output}/model"
+
+
 def test_a_job_runs_and_completes() -> None:
     cluster = running()
     assert (cluster.status.phase, cluster.condition("Running")) == ("Running", ("True", "Running"))
