@@ -48,6 +48,14 @@ def _is_whole(mistake: Any) -> bool:
     return mistake["type"] == "int_type" and isinstance(value, float) and value.is_integer()
 
 
+def is_nearly_whole(mistake: Any) -> bool:
+    """By the measure of go-openapi's swag, with which the API server judges whole numbers."""
+    value = mistake["input"]
+    if mistake["type"] != "int_type" or not isinstance(value, float) or value.is_integer():
+        return False
+    return abs(value - int(value)) < 1e-9 * (abs(value) + abs(int(value)))
+
+
 def _only(holds: Callable[[Any], bool]) -> Callable[[Judged], bool]:
     """The API server took it; pydantic had nothing but such mistakes, and has none in what was stored."""
     return lambda judged: (
@@ -64,6 +72,11 @@ DIFFERENCES = (
         "Go reads 3.0 as the whole number 3 and stores it so; in a file it is refused, as no value changes its kind.",
         _only(_is_whole),
         {"spec.backoffLimit": 3.0, "spec.podTemplate.resources.limits.cpu": 2.0},
+    ),
+    Difference(
+        "A large number that is not quite whole is taken, and stored as it is; ours has to be whole.",
+        lambda judged: not judged.answer.refusal and all(map(is_nearly_whole, judged.mistakes)),
+        {"spec.ttlSecondsAfterFinished": 2_000_000_000.5},
     ),
     Difference(
         "Go stores a sign of its own for half a character; our readers of YAML and JSON refuse it.",

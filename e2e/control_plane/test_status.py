@@ -7,7 +7,7 @@ import json
 import random
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
-from itertools import pairwise
+from itertools import filterfalse, pairwise
 from typing import Any
 
 import pytest
@@ -16,8 +16,10 @@ from e2e.api.resource import TRAINING_JOBS
 from e2e.cluster.cluster import Cluster
 from e2e.contract import answers, jobs
 from e2e.contract.answers import Answer
+from e2e.contract.differences import is_nearly_whole
 from e2e.contract.mutations import mutated
 from e2e.contract.values import Maker
+from pydantic import ValidationError
 
 from trainwright_api.status import TrainingJobStatus
 from trainwright_operator.apply import Applier, own_fields
@@ -68,7 +70,7 @@ def test_what_the_api_server_takes_of_others_is_read_as_far_as_it_can_be_read(cl
     made = [_with_odd_time(rng, mutated(rng, status)) for status in statuses(seed=3, count=600)]
     taken = [answer.stored["status"] for answer in put(cluster, job, list(filter(None, made))) if not answer.refusal]
     lost = 0
-    for status in taken:
+    for status in filterfalse(_has_a_number_nearly_whole, taken):
         read = as_written(read_status(status))
         for key, value in status.items():
             assert read.get(key) == _readable(value), f"{key} of {json.dumps(status)[:2000]}"
@@ -122,6 +124,15 @@ def test_what_has_not_the_form_of_a_time_is_refused(cluster: Cluster, job: Any, 
     """A list too, which OpenAPI's own format for times takes: rules about the start would fail on it."""
     [answer] = put(cluster, job, [{"startTime": form}])
     assert "status.startTime" in answer.refusal
+
+
+def _has_a_number_nearly_whole(status: Any) -> bool:
+    """A known difference: it takes as much with it as an odd time does."""
+    try:
+        TrainingJobStatus.model_validate(status)
+    except ValidationError as error:
+        return any(map(is_nearly_whole, error.errors(include_url=False)))
+    return False
 
 
 def _with_odd_time(rng: random.Random, status: Any) -> Any:
