@@ -55,6 +55,17 @@ def test_a_job_completes_however_long_its_location_is(by_a_hand: str) -> None:
     assert cluster.status.model == f"{cluster.status.output}/model"
 
 
+@pytest.mark.parametrize("child", [None, "", "a\nb"])
+def test_no_child_is_named_by_a_word_of_a_hand(child: str | None) -> None:
+    cluster = Cluster()
+    cluster.run()
+    (attempt,) = cluster.status.attempts or ()
+    odd = attempt.model_copy(update={"child": child, "phase": "a\nb\u2028c"})
+    cluster.status = cluster.status.model_copy(update={"attempts": [odd]})
+    cluster.settle()
+    assert cluster.created[0] == "flights-1c9e2f7a-1-train"
+
+
 def test_a_job_runs_and_completes() -> None:
     cluster = running()
     assert (cluster.status.phase, cluster.condition("Running")) == ("Running", ("True", "Running"))

@@ -38,11 +38,12 @@ class View:
     def _mended(self, attempt: Attempt) -> Attempt:
         """With the phase that its child's name tells, and that name, where a hand has changed either."""
         own = {self.child_name(attempt.number, phase): phase for phase in (PREPROCESS, self.task)}
+        known = attempt.phase if attempt.phase in own.values() else None
         if attempt.child:
-            phase = own.get(attempt.child, attempt.phase)
+            phase = own.get(attempt.child, known)
             return attempt if phase == attempt.phase else attempt.model_copy(update={"phase": phase})
         told = _told_by(tuple(child for child in self.world.children if child.name in own))
-        phase = attempt.phase or (told.phase if told is not None else None) or self.task
+        phase = known or (told.phase if told is not None else None) or self.task
         return attempt.model_copy(update={"child": self.child_name(attempt.number, phase), "phase": phase})
 
     def child_name(self, attempt: int, phase: str) -> str:
