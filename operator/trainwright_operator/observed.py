@@ -6,7 +6,7 @@ Times are aware datetimes in UTC.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal
 
@@ -119,6 +119,11 @@ class Pod:
     @property
     def ended(self) -> bool:
         return self.phase in ("Succeeded", "Failed")
+
+    @property
+    def trace(self) -> Pod:
+        """What is left of one that was taken off its node, once it has gone: it has failed."""
+        return replace(self, phase="Failed")
 
 
 def of_child(pods: Iterable[Pod], attempt: int, phase: str | None) -> tuple[Pod, ...]:

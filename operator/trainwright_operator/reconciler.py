@@ -189,7 +189,7 @@ class Reconciler:
             if page.first:
                 there.clear()
             there |= {pod.name: pod for pod in map(read_pod, page.items) if pod is not None}
-        taken = (replace(pod, phase="Failed") for pod in known if pod.disrupted and pod.name not in there)
+        taken = (pod.trace for pod in known if pod.disrupted and pod.name not in there)
         return (*there.values(), *taken)
 
     async def _in_use(self, resource: str) -> Mapping[str, float]:

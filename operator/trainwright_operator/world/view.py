@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -127,7 +126,7 @@ class View:
     def _pod_changed(self, key: Key, old: Pod | None, new: Pod | None) -> None:
         """Of one that was taken off its node, and is gone before any decision has seen that, the trace is kept."""
         if old is not None and new is None and old.disrupted and old.essential and self._is_open(old.job_uid):
-            self._taken[old.job_uid] = replace(old, phase="Failed")
+            self._taken[old.job_uid] = old.trace
         self._part_changed(key, old, new)
 
     def _is_open(self, uid: str) -> bool:
