@@ -8,12 +8,13 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from trainwright_api.backend import Backend, Credentials, idle_sections
+from trainwright_api.backend import BACKENDS, Backend, Credentials, idle_sections
 from trainwright_api.explain import lines
 from trainwright_api.forms import Form, resource
 from trainwright_api.job import TrainingJob
 from trainwright_api.paths import dotted, place
 from trainwright_api.problems import Mistakes, Problem
+from trainwright_api.section import unknown_word
 
 SPLITS = ("training", "validation", "test")
 
@@ -48,6 +49,7 @@ def validate_document(
 ) -> Loaded:
     """The job that `data` stands for, in any of the forms of a file. Raises `Mistakes` with all that is wrong."""
     options = options or Options()
+    _check_backend(options.backend)
     if data is None:
         raise Mistakes.one("", "the file is empty")
     if not isinstance(data, dict):
@@ -64,6 +66,11 @@ def validate_document(
 def check(job: TrainingJob) -> list[Problem]:
     """The rules that are about more than one section of a job."""
     return list(_score_attribute(job))
+
+
+def _check_backend(name: str | None) -> None:
+    if name is not None and name not in BACKENDS:
+        raise Mistakes.one("--backend", unknown_word("backend", name, BACKENDS).message())
 
 
 def _apply(options: Options, data: dict[str, Any]) -> None:

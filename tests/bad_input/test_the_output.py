@@ -111,3 +111,15 @@ def test_as_a_process(workplace):
         "job.yaml: . holds other things (data.csv, job.yaml, thesis.txt) and no run. Give another --output.\n"
     )
     assert workplace.files() == before
+
+
+def test_predictions_in_a_format_that_cannot_be_written(trained):
+    assert trained.refused("predict", "job.yaml", "--model", "out", "--output", "pred.xlsx") == (
+        "job.yaml: --output: predictions cannot be written as .xlsx: "
+        "name a file with .parquet or .csv, or a folder (pred.xlsx/)"
+    )
+
+
+def test_a_task_of_one_process_says_what_of_the_backend_does_not_act(trained):
+    told = trained.done("evaluate", "job.yaml", "--model", "out", "--output", "e", "--backend", "ray").out
+    assert "job.yaml: task evaluate runs in this process alone: of backend ray only the cache and its keys act" in told

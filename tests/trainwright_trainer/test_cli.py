@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from importlib.metadata import version
 
 import pytest
 
@@ -11,7 +12,7 @@ from trainwright_trainer import cli, run
 from trainwright_trainer.errors import AlreadyDone, EnvironmentFailure, StoppedRun
 from trainwright_trainer.options import Options
 
-COMMANDS = ("train", "experiment", "evaluate", "predict", "preprocess", "run", "validate")
+COMMANDS = ("train", "experiment", "evaluate", "test", "predict", "preprocess", "run", "validate")
 
 
 @pytest.fixture
@@ -32,13 +33,60 @@ def test_every_command_has_help(workplace, command):
     assert "JOB.yaml" in workplace.done(command, "--help").out
 
 
+def test_nothing_at_all_shows_the_help(workplace):
+    ended = workplace.run()
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err == workplace.done("--help").out
+
+
+def test_the_version(workplace):
+    assert workplace.done("--version").out == f"trainwright {version('trainwright')}\n"
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_takes_the_file_as_ludwig_does(workplace, asked, command):
+    workplace.job(name="a.yaml")
+    for arguments in (["a.yaml"], ["--config", "a.yaml"], ["-c", "a.yaml"], ["--config=a.yaml"]):
+        workplace.done(command, *arguments, "--backend", "local")
+    assert {(name, options.backend) for _, name, options in asked} <= {("a.yaml", "local")}
+    assert len(asked) == (0 if command == "validate" else 4)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_one_file_is_needed(workplace, command):
+    assert "the file is missing: give JOB.yaml, or --config FILE" in workplace.refused(command)
+    said = workplace.refused(command, "a.yaml", "--config", "b.yaml")
+    assert "the file is given twice: as a.yaml, and as --config b.yaml" in said
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("loacl", "did you mean 'local'?"),
+        ("RAY", "did you mean 'ray'?"),
+        ("x", "expected one of local, ray, deepspeed, horovod"),
+    ],
+)
+@pytest.mark.parametrize("own", [None, "local"])
+def test_a_backend_that_is_none(workplace, command, name, hint, own):
+    job = workplace.job(lambda job: job.update(backend={"type": own}) if own else None)
+    assert workplace.refused(command, job, "--backend", name) == f"job.yaml: --backend: {name!r} is no backend: {hint}"
+
+
+def test_an_empty_text_is_refused(workplace):
+    for option in ("--dataset", "--output", "--backend"):
+        assert f"'{option}': is empty" in workplace.refused("train", workplace.job(), option, "")
+
+
 def test_every_flag_arrives(workplace, asked):
     workplace.done("train", "a.yaml", "--dataset", "d", "--output", "o", "--backend", "local", "--seed", "3", "--json")
     workplace.done("evaluate", "a.yaml", "--dataset", "d", "--output", "o", "--model", "m", "--json")
     workplace.done("predict", "a.yaml", "--dataset", "d", "--output", "o", "--model", "m", "--json")
     workplace.done("preprocess", "a.yaml", "--dataset", "d", "--backend", "local", "--seed", "3", "--json")
     workplace.done("experiment", "a.yaml", "--overwrite")
-    workplace.done("run", "a.yaml", "--output", "o")
+    workplace.done("run", "a.yaml", "--output", "o", "--backend", "local")
+    workplace.done("test", "a.yaml", "--backend", "ray")
     measured = Options(dataset="d", output="o", model="m", json=True)
     assert asked == [
         ("train", "a.yaml", Options(dataset="d", output="o", backend="local", seed=3, json=True)),
@@ -46,7 +94,8 @@ def test_every_flag_arrives(workplace, asked):
         ("predict", "a.yaml", measured),
         ("preprocess", "a.yaml", Options(dataset="d", backend="local", seed=3, json=True)),
         ("experiment", "a.yaml", Options(overwrite=True)),
-        (None, "a.yaml", Options(output="o")),
+        (None, "a.yaml", Options(output="o", backend="local")),
+        ("evaluate", "a.yaml", Options(backend="ray")),
     ]
 
 

@@ -273,7 +273,7 @@ class TestCommand:
         assert not attempts.run.exists()
 
     @pytest.mark.usefixtures("environment")
-    @pytest.mark.parametrize("flags", [("--output", "o"), ("--resume", "o"), ("--overwrite",)])
+    @pytest.mark.parametrize("flags", [("--output", "o"), ("--resume", "o"), ("--overwrite",), ("--backend", "local")])
     def test_no_flag_says_where_the_run_lies(self, attempts, flags):
         ended = attempts.workplace.run("run", attempts.workplace.job(), *flags)
         assert ended.code == 2

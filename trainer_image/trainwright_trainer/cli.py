@@ -8,8 +8,9 @@ import tempfile
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.metadata import version
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -21,7 +22,6 @@ from trainwright_trainer.signals import ending_on_signals
 
 app = typer.Typer(
     name="trainwright",
-    help="One YAML file to a trained model, on a laptop or on a GPU cluster, with no change to the file.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -30,20 +30,52 @@ app = typer.Typer(
 
 JOB_ENDINGS = (".yaml", ".yml", ".json")
 
-Job = Annotated[Path, typer.Argument(metavar="JOB.yaml", help="A TrainingJob, or a bare Ludwig config.")]
-Dataset = Annotated[str | None, typer.Option(metavar="PATH", help="Read this instead of the file's dataset.")]
-Output = Annotated[str | None, typer.Option(metavar="DIR", help="The run's folder. Default: OUTPUT/NAME of the file.")]
-Backend = Annotated[str | None, typer.Option(metavar="NAME", help="Run here instead of on the file's backend: local.")]
+
+
+def _not_empty(value: str | None) -> str | None:
+    """As from a shell variable that is not set."""
+    if value is not None and not value.strip():
+        raise typer.BadParameter("is empty")
+    return value
+
+
+def _text(metavar: str, line: str, *names: str) -> Any:
+    return typer.Option(*names, metavar=metavar, help=line, callback=_not_empty)
+
+
+Job = Annotated[Path | None, typer.Argument(metavar="JOB.yaml", help="A TrainingJob, or a bare Ludwig config.")]
+Config = Annotated[Path | None, typer.Option("--config", "-c", metavar="FILE", help="The same file, as Ludwig names it.")]
+Dataset = Annotated[str | None, _text("PATH", "Read this instead of the file's dataset.")]
+Output = Annotated[str | None, _text("DIR", "The run's folder. Default: OUTPUT/NAME of the file.")]
+Predictions = Annotated[str | None, _text("FILE", "Where predictions go: .parquet or .csv, or a folder.", "--output")]
+Backend = Annotated[str | None, _text("NAME", "Run on this backend instead of the file's: local or ray.")]
 Seed = Annotated[int | None, typer.Option(metavar="N", help="Use this seed instead of the file's.")]
 Resume = Annotated[str | None, typer.Option(metavar="[DIR]", help="Go on from the run's newest good checkpoint.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace a run that lies in the output folder.")]
-Model = Annotated[str | None, typer.Option(metavar="DIR", help="A model folder. Default: OUTPUT/model.")]
+Model = Annotated[str | None, _text("DIR", "A model folder. Default: OUTPUT/model.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object a line.")]
+
+
+def _tell_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"trainwright {version('trainwright')}")
+        raise typer.Exit
+
+
+Version = Annotated[
+    bool, typer.Option("--version", is_eager=True, callback=_tell_version, help="Show the version, and end.")
+]
+
+
+@app.callback()
+def program(version: Version = False) -> None:  # noqa: ARG001
+    """One YAML file to a trained model, on a laptop or on a GPU cluster, with no change to the file."""
 
 
 @app.command()
 def train(
-    job: Job,
+    job: Job = None,
+    config: Config = None,
     dataset: Dataset = None,
     output: Output = None,
     backend: Backend = None,
@@ -53,12 +85,14 @@ def train(
     json: Json = False,
 ) -> None:
     """Train a model, and write it with its report to the output folder."""
-    _do("train", job, _training_options(dataset, output, backend, seed, resume, overwrite, json))
+    options = _training_options(dataset, output, backend, seed, resume, overwrite, json)
+    _do("train", _file(job, config), options)
 
 
 @app.command()
 def experiment(
-    job: Job,
+    job: Job = None,
+    config: Config = None,
     dataset: Dataset = None,
     output: Output = None,
     backend: Backend = None,
@@ -68,65 +102,102 @@ def experiment(
     json: Json = False,
 ) -> None:
     """Train a model, then write its predictions for the test rows."""
-    _do("experiment", job, _training_options(dataset, output, backend, seed, resume, overwrite, json))
+    options = _training_options(dataset, output, backend, seed, resume, overwrite, json)
+    _do("experiment", _file(job, config), options)
 
 
 @app.command()
-def evaluate(job: Job, dataset: Dataset = None, output: Output = None, model: Model = None, json: Json = False) -> None:
+def evaluate(
+    job: Job = None,
+    config: Config = None,
+    dataset: Dataset = None,
+    output: Output = None,
+    backend: Backend = None,
+    model: Model = None,
+    json: Json = False,
+) -> None:
     """Measure a trained model. On the data it was trained on, only the test rows count."""
-    _do("evaluate", job, Options(dataset=dataset, output=output, model=model, json=json))
+    options = Options(dataset=dataset, output=output, backend=backend, model=model, json=json)
+    _do("evaluate", _file(job, config), options)
+
+
+app.command("test", help="The same as evaluate.")(evaluate)
 
 
 @app.command()
 def predict(
-    job: Job,
+    job: Job = None,
+    config: Config = None,
     dataset: Dataset = None,
-    output: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Where predictions go: .parquet or .csv, or a folder.")
-    ] = None,
+    output: Predictions = None,
+    backend: Backend = None,
     model: Model = None,
     json: Json = False,
 ) -> None:
     """Write a trained model's predictions, with probabilities, for every row of a data set."""
-    _do("predict", job, Options(dataset=dataset, output=output, model=model, json=json))
+    options = Options(dataset=dataset, output=output, backend=backend, model=model, json=json)
+    _do("predict", _file(job, config), options)
 
 
 @app.command()
 def preprocess(
-    job: Job, dataset: Dataset = None, backend: Backend = None, seed: Seed = None, json: Json = False
+    job: Job = None,
+    config: Config = None,
+    dataset: Dataset = None,
+    backend: Backend = None,
+    seed: Seed = None,
+    json: Json = False,
 ) -> None:
     """Encode the data set into the cache, and stop there."""
-    _do("preprocess", job, Options(dataset=dataset, backend=backend, seed=seed, json=json))
+    options = Options(dataset=dataset, backend=backend, seed=seed, json=json)
+    _do("preprocess", _file(job, config), options)
 
 
 @app.command()
 def run(
-    job: Job, output: Output = None, resume: Resume = None, overwrite: Overwrite = False, json: Json = False
+    job: Job = None,
+    config: Config = None,
+    output: Output = None,
+    backend: Backend = None,
+    resume: Resume = None,
+    overwrite: Overwrite = False,
+    json: Json = False,
 ) -> None:
     """Do what the file's `task` says. This is what pods call."""
-    options = _training_options(None, output, None, None, resume, overwrite, json)
-    with _mistakes_of(job):
+    file, options = _file(job, config), _training_options(None, output, backend, None, resume, overwrite, json)
+    with _mistakes_of(file):
         pod = this_pod(os.environ)
     if pod is None:
-        _do(None, job, options)
+        _do(None, file, options)
         return
-    if options.output is not None or options.resume or options.overwrite:
-        raise typer.BadParameter("in a pod the operator says where the run lies: give no place and no way to go on")
+    if options.output is not None or options.resume or options.overwrite or options.backend is not None:
+        raise typer.BadParameter("in a pod the operator says where the run lies and how: give no place, backend or way to go on")
     from trainwright_trainer.in_pod import run_in_pod
 
-    sys.exit(run_in_pod(pod, job, options))
+    sys.exit(run_in_pod(pod, file, options))
 
 
 @app.command()
-def validate(job: Job, dataset: Dataset = None) -> None:
+def validate(job: Job = None, config: Config = None, dataset: Dataset = None, backend: Backend = None) -> None:
     """Check a file as the cluster would, in under a second."""
     from trainwright_api import cluster, yaml
 
-    with _mistakes_of(job):
-        loaded = yaml.load(job, dataset=dataset)
+    file = _file(job, config)
+    with _mistakes_of(file):
+        loaded = yaml.load(file, dataset=dataset, backend=backend)
     for notice in (*loaded.notices, *cluster.notes(loaded)):
         typer.echo(f"{loaded.source}: {notice}")
     typer.echo(f"{loaded.source}: valid")
+
+
+def _file(job: Path | None, config: Path | None) -> Path:
+    """The job's file, which stands alone or behind `--config`."""
+    if job is not None and config is not None:
+        raise typer.BadParameter(f"the file is given twice: as {job}, and as --config {config}")
+    found = job or config
+    if found is None:
+        raise typer.BadParameter("the file is missing: give JOB.yaml, or --config FILE")
+    return found
 
 
 def _training_options(
@@ -142,7 +213,15 @@ def _training_options(
         raise typer.BadParameter("--resume goes on with a run, --overwrite starts anew: give one of them")
     if resume and output and Path(resume) != Path(output):
         raise typer.BadParameter(f"--resume {resume} goes on in that folder, --output names {output}: give one of them")
-    return Options(dataset, resume or output, backend, seed, resume is not None, overwrite, None, json)
+    return Options(
+        dataset=dataset,
+        output=resume or output,
+        backend=backend,
+        seed=seed,
+        resume=resume is not None,
+        overwrite=overwrite,
+        json=json,
+    )
 
 
 def _do(task: str | None, job: Path, options: Options) -> None:
@@ -163,9 +242,9 @@ def _mistakes_of(job: Path) -> Iterator[None]:
 
 def _with_optional_value(arguments: list[str]) -> list[str]:
     """`--resume` may stand alone: then it means the output folder."""
-    following = [*arguments[1:], "--"]
+    following = [*arguments, "--"][1:]
     return [
-        "--resume=" if word == "--resume" and (after.startswith("-") or after.endswith(JOB_ENDINGS)) else word
+        "--resume=" if word == "--resume" and (after.startswith("-") or after.lower().endswith(JOB_ENDINGS)) else word
         for word, after in zip(arguments, following, strict=True)
     ]
 

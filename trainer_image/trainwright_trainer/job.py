@@ -18,6 +18,7 @@ from trainwright_trainer.built import notices, refuse_unbuilt
 from trainwright_trainer.errors import not_built
 from trainwright_trainer.options import Options
 from trainwright_trainer.pod import Pod
+from trainwright_trainer.prediction_file import refuse_unwritable
 from trainwright_trainer.s3 import uri
 from trainwright_trainer.s3.keys import ARTIFACTS, CACHE, DATASETS, Keys, idle_keys, keys_of
 from trainwright_trainer.s3.uri import Place, S3Uri, place_of
@@ -77,6 +78,8 @@ def read_job(task: str | None, path: Path, options: Options, text: str | None = 
     loaded = yaml.loads(text, path.name, options=over)
     spec, name = loaded.job.spec, loaded.job.metadata.name or path.stem
     refuse_unbuilt(spec)
+    if spec.task == "predict" and options.output:
+        refuse_unwritable(options.output)
     output = _place(pod.run if pod else options.output) or _output(spec, name)
     model = place_of(spec.model, "model") if spec.model else None
     stored = _stored(spec, output, model)
@@ -94,10 +97,16 @@ def read_job(task: str | None, path: Path, options: Options, text: str | None = 
         keys=keys_of(spec.backend, stored),
         workers=given or _workers(loaded.declared, spec),
         text=loaded.text,
-        notices=(*loaded.notices, *notices(spec), *idle_keys(spec.backend, stored)),
+        notices=(*loaded.notices, *notices(spec), *_in_one_process(spec), *idle_keys(spec.backend, stored)),
         attempt=pod.attempt if pod else None,
         given_workers=given,
     )
+
+
+def _in_one_process(spec: TrainingJobSpec) -> list[str]:
+    if spec.backend.type == "local" or spec.task not in (*TASKS_OF_A_MODEL, "preprocess"):
+        return []
+    return [f"task {spec.task} runs in this process alone: of backend {spec.backend.type} only the cache and its keys act"]
 
 
 def _stored(spec: TrainingJobSpec, *places: Place | None) -> set[str]:

@@ -30,6 +30,7 @@ from trainwright_trainer.loop.evaluation import evaluate as evaluated
 from trainwright_trainer.metrics.figures import figures_of
 from trainwright_trainer.metrics.model import model_metrics
 from trainwright_trainer.model import DTYPES, Model
+from trainwright_trainer.prediction_file import prediction_file
 from trainwright_trainer.predictions import prediction_table
 from trainwright_trainer.progress.events import Scores
 from trainwright_trainer.progress.formats import count, counted, score
@@ -166,7 +167,7 @@ def _predicted(it: Trained, split: Split) -> pa.Table:
 
 
 def _write_predictions(it: Trained, data: Prepared, job: Job, screen: Screen) -> None:
-    path = _predictions_file(job)
+    path = prediction_file(job.options.output, job.output)
     split = _valid(it, data)
     places = np.full(data.rows, -1, dtype=np.int64)
     places[split.rows] = np.arange(len(split))
@@ -175,10 +176,6 @@ def _write_predictions(it: Trained, data: Prepared, job: Job, screen: Screen) ->
     left_out = data.rows - len(split)
     more = f", {count(left_out)} empty for want of an input" if left_out else ""
     screen.say(f"{data.dataset}: {counted(data.rows, 'row')} predicted{more}: {path}")
-
-
-def _predictions_file(job: Job) -> Place:
-    return job.output if job.output.suffix in (".parquet", ".csv") else job.output / "predictions.parquet"
 
 
 def _write(table: pa.Table, place: Place, keys: Keys) -> None:
@@ -195,7 +192,7 @@ def _write(table: pa.Table, place: Place, keys: Keys) -> None:
 def _write_here(table: pa.Table, path: Path) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        if path.suffix == ".csv":
+        if path.suffix.lower() == ".csv":
             pyarrow.csv.write_csv(_without_lists(table), path)
         else:
             pyarrow.parquet.write_table(table, path)
