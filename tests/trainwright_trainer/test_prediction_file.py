@@ -17,7 +17,9 @@ def test_other_formats_are_refused(output):
         refuse_unwritable(output)
 
 
-@pytest.mark.parametrize("output", ["p.csv", "p.CSV", "p.parquet", "out", "run.1", "2024.01.02", "model.v2/", ".hidden"])
+@pytest.mark.parametrize(
+    "output", ["p.csv", "p.CSV", "p.parquet", "out", "run.1", "2024.01.02", "model.v2/", ".hidden"]
+)
 def test_files_of_a_known_format_and_folders_pass(output):
     refuse_unwritable(output)
 

@@ -31,7 +31,6 @@ app = typer.Typer(
 JOB_ENDINGS = (".yaml", ".yml", ".json")
 
 
-
 def _not_empty(value: str | None) -> str | None:
     """As from a shell variable that is not set."""
     if value is not None and not value.strip():
@@ -44,7 +43,9 @@ def _text(metavar: str, line: str, *names: str) -> Any:
 
 
 Job = Annotated[Path | None, typer.Argument(metavar="JOB.yaml", help="A TrainingJob, or a bare Ludwig config.")]
-Config = Annotated[Path | None, typer.Option("--config", "-c", metavar="FILE", help="The same file, as Ludwig names it.")]
+Config = Annotated[
+    Path | None, typer.Option("--config", "-c", metavar="FILE", help="The same file, as Ludwig names it.")
+]
 Dataset = Annotated[str | None, _text("PATH", "Read this instead of the file's dataset.")]
 Output = Annotated[str | None, _text("DIR", "The run's folder. Default: OUTPUT/NAME of the file.")]
 Predictions = Annotated[str | None, _text("FILE", "Where predictions go: .parquet or .csv, or a folder.", "--output")]
@@ -171,7 +172,9 @@ def run(
         _do(None, file, options)
         return
     if options.output is not None or options.resume or options.overwrite or options.backend is not None:
-        raise typer.BadParameter("in a pod the operator says where the run lies and how: give no place, backend or way to go on")
+        raise typer.BadParameter(
+            "in a pod the operator says where the run lies and how: give no place, backend or way to go on"
+        )
     from trainwright_trainer.in_pod import run_in_pod
 
     sys.exit(run_in_pod(pod, file, options))

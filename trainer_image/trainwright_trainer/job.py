@@ -106,7 +106,9 @@ def read_job(task: str | None, path: Path, options: Options, text: str | None = 
 def _in_one_process(spec: TrainingJobSpec) -> list[str]:
     if spec.backend.type == "local" or spec.task not in (*TASKS_OF_A_MODEL, "preprocess"):
         return []
-    return [f"task {spec.task} runs in this process alone: of backend {spec.backend.type} only the cache and its keys act"]
+    return [
+        f"task {spec.task} runs in this process alone: of backend {spec.backend.type} only the cache and its keys act"
+    ]
 
 
 def _stored(spec: TrainingJobSpec, *places: Place | None) -> set[str]:
