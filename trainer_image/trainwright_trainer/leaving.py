@@ -14,6 +14,7 @@ from trainwright_trainer.model import Model
 from trainwright_trainer.progress import formats
 from trainwright_trainer.progress.events import Ended, Scores
 from trainwright_trainer.progress.history import History
+from trainwright_trainer.progress.lines import SHARE_OF_RIGHT
 from trainwright_trainer.report.data import ReportData
 from trainwright_trainer.report.page import render
 from trainwright_trainer.result import Result
@@ -83,10 +84,10 @@ def result_of(material: Material, fitted: Fitted, end: Ended) -> Result:
 
 
 def _headline(config: ModelConfig, test: Mapping[str, Mapping[str, float]]) -> Iterator[tuple[str, float]]:
-    """The scores worth a place in the last line: the deciding metric, and accuracy beside it."""
+    """The scores worth a place in the last line: the deciding metric, and accuracy beside it, of a category both."""
     outputs = {feature.name: feature.type for feature in config.output_features}
     decides = decisive(config.trainer, outputs, own_metrics(config))
-    for metric in dict.fromkeys((decides.metric, "accuracy")):
+    for metric in dict.fromkeys((decides.metric, "accuracy", SHARE_OF_RIGHT)):
         value = test.get(decides.field, {}).get(metric)
         if value is not None:
             yield metric, value

@@ -16,4 +16,4 @@ def feature_summaries(config: ModelConfig, statistics: Mapping[str, Mapping[str,
         for feature in features:
             if feature.name in statistics:
                 kind, known = FEATURES[feature.type], statistics[feature.name]
-                yield FeatureSummary(feature.name, feature.type, role, kind.facts(known), kind.bars(known))
+                yield FeatureSummary(feature.name, feature.type, role, kind.facts(known), kind.distribution(known))

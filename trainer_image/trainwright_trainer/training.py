@@ -19,6 +19,7 @@ from trainwright_trainer.job import Job
 from trainwright_trainer.listeners import Dispensable, MetricsFile, Relay, tensorboard_of
 from trainwright_trainer.loader.layout import layout_of
 from trainwright_trainer.loader.materialised import Split, materialise
+from trainwright_trainer.loop.decisive import check_tells
 from trainwright_trainer.loop.evaluation import evaluate
 from trainwright_trainer.loop.train import Result as Fitted
 from trainwright_trainer.loop.train import check, train
@@ -62,6 +63,7 @@ def made_ready(data: Prepared, job: Job, world: int = 1) -> tuple[Model, dict[st
     splits = materialise(data, layout, DTYPES[job.config.trainer.precision])
     model = Model(job.config, data.statistics, layout, job.spec.seed)
     check(job.config, model, given_batching(job, model), world)
+    check_tells(job.config, data.statistics)
     return model, splits
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.features import binary
+from trainwright_trainer.features.distribution import Frequencies
 
 
 @pytest.mark.parametrize(
@@ -106,7 +107,7 @@ def test_what_is_computed_cannot_be_set(feature):
         feature("binary", computed_fill_value=True)
 
 
-def test_the_report_reads_facts_and_bars(run):
+def test_the_report_reads_facts_and_frequencies(run):
     found = run("binary", [True, False, None, True, True]).statistics
-    assert binary.facts(found) == {"true": "true (75.0%)", "false": "false", "missing": "20.0%"}
-    assert binary.bars(found) == [("false", 1), ("true", 3)]
+    assert binary.facts(found) == {"true": "true", "false": "false", "missing": "20 %"}
+    assert binary.distribution(found) == Frequencies([("true", 3), ("false", 1)], rows=4)

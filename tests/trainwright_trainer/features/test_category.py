@@ -7,6 +7,7 @@ import pytest
 
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.features import category
+from trainwright_trainer.features.distribution import Frequencies
 
 VALUES = ["b", "a", "c", "b", None, "a", "b", "d"]
 
@@ -123,10 +124,25 @@ def test_what_is_not_built_says_so(feature, option, value):
         feature("category", **{option: value})
 
 
-def test_the_report_reads_facts_and_bars(run):
+def test_the_report_reads_facts_and_frequencies(run):
     found = run("category", VALUES).statistics
-    assert category.facts(found) == {"classes": "5", "most frequent": "b (37.5%)", "missing": "12.5%"}
-    assert category.bars(found) == [("<UNK>", 1), ("b", 3), ("a", 2), ("c", 1), ("d", 1)]
-    many = run("category", [str(row) for row in range(40)]).statistics
-    assert len(category.bars(many)) == 20
-    assert category.bars(many)[-1] == ("other", 21)
+    assert category.facts(found) == {"classes": "4", "most frequent": "b", "missing": "12.5 %"}
+    assert category.distribution(found) == Frequencies([("b", 3), ("a", 2), ("c", 1), ("d", 1)], rows=8)
+
+
+def test_the_report_shows_neither_rare_nor_missing_values_as_a_class(run):
+    found = run("category", VALUES, most_common=2).statistics
+    assert category.facts(found) == {
+        "classes": "2",
+        "most frequent": "b",
+        "rare, read as unknown": "25 %",
+        "missing": "12.5 %",
+    }
+    assert category.distribution(found) == Frequencies([("b", 3), ("a", 2)], rows=8)
+
+
+def test_the_report_is_given_the_most_frequent_classes_of_many(run):
+    found = category.distribution(run("category", [f"{row:02}" for row in [*range(40), 39, 39, 38]]).statistics)
+    assert len(found.values) == 20
+    assert found.values[:3] == [("39", 3), ("38", 2), ("00", 1)]
+    assert (found.rows, found.more_values, found.more_rows) == (43, 20, 20)

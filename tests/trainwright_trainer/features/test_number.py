@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.features import number
+from trainwright_trainer.features.distribution import Histogram
 
 VALUES = [1.0, 2.0, None, 4.0, 8.0, None, 3.0]
 PRESENT = [1.0, 2.0, 4.0, 8.0, 3.0]
@@ -245,11 +246,12 @@ def test_decoding_undoes_encoding(run, normalization):
     assert np.allclose(number.decode(np.array(found.values, np.float32), found.statistics), PRESENT, rtol=1e-6)
 
 
-def test_the_report_reads_facts_and_bars(run):
+def test_the_report_reads_facts_and_a_histogram(run):
     found = run("number", VALUES).statistics
-    assert number.facts(found) == {"mean": "3.6", "std": "2.41661", "min": "1", "max": "8", "missing": "28.6%"}
-    assert len(number.bars(found)) == 20
-    assert sum(count for _, count in number.bars(found)) == 5
+    assert number.facts(found) == {"mean": "3.6", "std": "2.41661", "min": "1", "max": "8", "missing": "28.6 %"}
+    assert number.distribution(found) == Histogram("1", "8", found["histogram"]["counts"])
+    assert len(found["histogram"]["counts"]) == 20
+    assert sum(found["histogram"]["counts"]) == 5
 
 
 def test_the_histogram_of_a_constant_has_one_bar(run):

@@ -99,8 +99,8 @@ def test_what_cannot_be_read_is_said(run, values, options, line):
 
 def test_the_report_reads_facts(run):
     found = run("vector", VALUES).statistics
-    assert vector.facts(found) == {"size": "2", "mean": "2.16667", "std": "0.942809", "missing": "40.0%"}
-    assert vector.bars(found) == []
+    assert vector.facts(found) == {"size": "2", "mean": "2.16667", "std": "0.942809", "missing": "40 %"}
+    assert vector.distribution(found) is None
 
 
 def test_an_empty_vector_is_missing(run):

@@ -4,9 +4,10 @@ import math
 
 import pytest
 
+from trainwright_api.config import ModelConfig, resolve
 from trainwright_api.config.trainer import TrainerConfig
 from trainwright_api.problems import Mistakes
-from trainwright_trainer.loop.decisive import Decisive, decisive, measures_of, score_of
+from trainwright_trainer.loop.decisive import Decisive, check_tells, decisive, measures_of, score_of
 
 OUTPUTS = {"late": "binary", "delay": "number"}
 
@@ -28,6 +29,20 @@ def of(**fields: object) -> Decisive:
 def test_which_metric_decides(fields, name, direction):
     found = of(**fields)
     assert (found.name, found.direction) == (name, direction)
+
+
+def test_a_metric_that_is_the_same_for_every_model_cannot_decide():
+    output = {"name": "kind", "type": "category", "top_k": 3}
+    config = {
+        "input_features": [{"name": "size", "type": "number"}],
+        "output_features": [output],
+        "trainer": {"validation_metric": "hits_at_k"},
+    }
+    found = resolve(ModelConfig.model_validate(config))
+    check_tells(found, {"kind": {"vocabulary": ["a", "b", "c", "d"]}})
+    with pytest.raises(Mistakes, match=r"output_features\[0\]\.top_k: with 3 classes .* set it to less than 3, or"):
+        check_tells(found, {"kind": {"vocabulary": ["a", "b", "c"]}})
+    check_tells(resolve(found.model_copy(update={"trainer": TrainerConfig()})), {"kind": {"vocabulary": ["a", "b"]}})
 
 
 def test_unknown_names_are_mistakes_with_the_nearest():

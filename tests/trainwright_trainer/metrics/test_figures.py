@@ -73,9 +73,26 @@ def test_a_category(make: Make, feed: Feed) -> None:
     assert found.calibration.observed == pytest.approx([2 / 3])
     baseline = found.baselines["always the most frequent class"]
     assert baseline == pytest.approx({"accuracy": 1 / 3, "accuracy_micro": 1 / 3, "hits_at_k": 1 / 3})
+    assert found.note.endswith("among the 2 likeliest")
 
 
-def test_rare_classes_are_folded_into_other(make: Make, feed: Feed) -> None:
+def test_no_class_is_left_to_be_outside_of_top_k(make: Make, feed: Feed) -> None:
+    metrics = make("category", figures=True, top_k=4)
+    feed(metrics, torch.eye(4), torch.arange(4))
+    found = drawn(metrics)
+    assert set(found.scores) == {"loss", "accuracy", "accuracy_micro"}
+    assert "hits_at_k" not in found.note
+
+
+def test_the_place_of_unknown_values_is_no_class_of_that_name(make: Make, feed: Feed) -> None:
+    metrics = make("category", figures=True, statistics={"vocabulary": ["<UNK>", "a", "b"], "counts": [2, 3, 4]})
+    feed(metrics, torch.eye(3), torch.arange(3))
+    confusion = drawn(metrics).confusion
+    assert confusion is not None
+    assert confusion.labels == ["rare values", "a", "b"]
+
+
+def test_the_rarest_classes_share_a_place(make: Make, feed: Feed) -> None:
     counts = list(range(40, 0, -1))
     counts[5] = 0
     statistics = {"vocabulary": [f"k{i}" for i in range(40)], "counts": counts}
@@ -83,7 +100,8 @@ def test_rare_classes_are_folded_into_other(make: Make, feed: Feed) -> None:
     feed(metrics, torch.eye(40), torch.arange(40))
     confusion = drawn(metrics).confusion
     assert confusion is not None
-    assert confusion.labels == [*(f"k{i}" for i in range(30) if i != 5), "other"]
+    assert confusion.labels == [*(f"k{i}" for i in range(30) if i != 5), "11 others"]
+    assert confusion.in_last == 11
     assert np.trace(confusion.counts) == 40
     assert confusion.counts[29][29] == 11
 

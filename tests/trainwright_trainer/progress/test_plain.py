@@ -24,7 +24,7 @@ def test_a_run_in_plain_lines(clock: Any, started: Build, stepped: Build, evalua
     progress.close()
     assert stream.getvalue().splitlines() == [
         "flights: 336,776 rows · 235,712 train / 33,689 validation / 67,375 test · 14 inputs → late (binary)",
-        "flights: cache hit 9f3c… · batch 1,024 · adam 0.001 · 1 process, 2 threads",
+        "flights: cache hit 9f3c… · batch 1,024 · adam 0.001 · 1 process, 2 threads · best epoch by roc_auc",
         "epoch 1/20 · 63 % · 10k rows/s · 0:07:37 left",
         "epoch 1/20 · train loss 0.4450 · validation loss 0.4400 · roc_auc 0.7300 (best, epoch 1) · "
         "201k rows/s · 1.2 s",

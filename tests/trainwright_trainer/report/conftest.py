@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from trainwright_trainer.features.distribution import Frequencies, Histogram
 from trainwright_trainer.progress.events import Ended, Evaluated, Started
 from trainwright_trainer.report.data import (
     Calibration,
@@ -116,9 +117,10 @@ def features(count: int) -> list[FeatureSummary]:
 
 def _feature(index: int) -> FeatureSummary:
     if index % 3 == 1:
-        bars = [(f"carrier {i}", 9000 // (i + 1)) for i in range(16)]
-        return FeatureSummary(f"carrier_{index}", "category", "input", {"classes": "16", "missing": "0 %"}, bars)
-    shape = [(f"{20 * i}", int(8000 * math.exp(-((i - 6) ** 2) / 12))) for i in range(20)]
+        values = [(f"carrier {i}", 9000 // (i + 1)) for i in range(16)]
+        spread = Frequencies(values, sum(rows for _, rows in values))
+        return FeatureSummary(f"carrier_{index}", "category", "input", {"classes": "16", "missing": "0 %"}, spread)
+    shape = Histogram("17", "4,983", [int(8000 * math.exp(-((i - 6) ** 2) / 12)) for i in range(20)])
     facts = {"mean": "1,040", "std": "735.6", "min": "17", "max": "4,983", "missing": "1.2 %"}
     return FeatureSummary(f"distance_{index}", "number", "input", facts, shape)
 
@@ -136,7 +138,7 @@ def report(**changes: Any) -> ReportData:
                 "binary",
                 "output",
                 {"positive": "23.6 %", "missing": "2.8 %"},
-                [("on time", 180_200), ("late", 55_512)],
+                Frequencies([("on time", 180_200), ("late", 55_512)], 235_712),
             ),
             *features(14),
         ],

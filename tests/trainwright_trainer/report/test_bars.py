@@ -1,23 +1,27 @@
 from __future__ import annotations
 
-from trainwright_trainer.report.bars import MOST_NAMED, histogram, named
+import re
+
+from trainwright_trainer.features.distribution import Frequencies, Histogram
+from trainwright_trainer.report.bars import MOST_NAMED, frequencies, histogram
 
 
 def test_a_histogram_names_its_ends() -> None:
-    made = histogram("distance", [("0", 3), ("100", 9), ("200", 1)])
-    assert ">0</text>" in made
-    assert ">200</text>" in made
-    assert ">100</text>" not in made
+    made = histogram("distance", Histogram("0", "300", [3, 9, 1]))
+    assert re.findall(r">([^<]+)</text>", made) == ["0", "300"]
     assert made.count("<path") == 1
 
 
-def test_named_bars_are_sorted_and_the_rest_is_told() -> None:
-    made = named("carrier", [(f"c{i}", i) for i in range(10)])
-    assert made.index(">c9<") < made.index(">c8<")
+def test_what_has_no_bar_of_its_own_is_told_in_one_line() -> None:
+    values = [(f"c{i}", i) for i in range(9, -1, -1)]
+    made = frequencies("carrier", Frequencies(values, rows=50))
     assert made.count('class="bar"') == MOST_NAMED
-    assert ">and 4 more: 13 %<" in made
+    assert re.findall(r">([^<]+)</text>", made)[-1] == "and 4 more values: 12 %"
+    made = frequencies("carrier", Frequencies(values[:6], rows=100, more_values=1, more_rows=20))
+    assert re.findall(r">([^<]+)</text>", made)[-1] == "and 1 more value: 20 %"
+    assert "more" not in frequencies("carrier", Frequencies(values[:6], rows=100))
 
 
 def test_no_rows_at_all() -> None:
-    assert "<svg" in named("carrier", [("a", 0), ("b", 0)])
-    assert "<svg" in histogram("distance", [("0", 0)])
+    assert "<svg" in frequencies("carrier", Frequencies([("a", 0), ("b", 0)], rows=0))
+    assert "<svg" in histogram("distance", Histogram("0", "1", [0]))

@@ -5,10 +5,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from trainwright_trainer.report import words
 from trainwright_trainer.report.data import Calibration, ConfusionMatrix, PredictedAgainstTrue
 
-Makers = dict[str, Callable[..., Any]]
+Make = Callable[..., Any]
+Makers = dict[str, Make]
 
 
 def test_the_answer_is_told_in_the_metric_that_the_job_watches(outputs: Makers) -> None:
@@ -36,10 +39,53 @@ def test_errors_are_better_when_lower(outputs: Makers) -> None:
     assert words.verdict(delay, "mean_absolute_error").startswith("That is better than the simple baseline, always the")
 
 
+@pytest.mark.parametrize(
+    ("reason", "said"),
+    [
+        ("epochs", "Training finished all 20 epochs."),
+        ("train_steps", "Training finished all train_steps."),
+        ("early stopping", "Training stopped early: validation roc_auc was not better after epoch 14."),
+    ],
+)
+def test_how_training_ended(make_report: Make, reason: str, said: str) -> None:
+    whole = make_report()
+    kept = "The model is that of epoch 14, the best by validation roc_auc."
+    assert words.ending(whole, whole.started, replace(whole.ended, reason=reason)) == f"{said} {kept}"
+
+
+def test_what_decides_is_named_with_its_output_where_there_are_several(make_report: Make) -> None:
+    started = make_report().started
+    assert words.decisive(replace(started, validation_metric="a.b.loss")) == "validation loss"
+    several = replace(started, outputs={"late": "binary", "delay": "number"})
+    assert words.decisive(several) == "validation late.roc_auc"
+
+
+def test_nothing_decides_without_validation_rows(make_report: Make, make_rounds: Make) -> None:
+    blind = make_report(history=make_rounds(8, validation=False))
+    assert words.ending(blind, blind.started, blind.ended).endswith("The model is that of epoch 14.")
+    assert words.kept_weights(blind).endswith("whose weights were kept.")
+    assert words.kept_weights(make_report()).endswith("were kept: the best by validation roc_auc.")
+
+
+def test_the_share_of_right_rows_stands_beside_the_mean_over_classes(outputs: Makers) -> None:
+    carrier = replace(outputs["category"](4), scores={"accuracy": 0.81, "accuracy_micro": 0.75})
+    assert words.beside(carrier, "accuracy") == (
+        ", the mean over its classes; the share of right rows, accuracy_micro, is 0.7500"
+    )
+    assert words.beside(carrier, "accuracy_micro") == ""
+    assert words.beside(outputs["binary"](), "accuracy") == ""
+
+
 def test_confusion_names_the_commonest_mistake() -> None:
     caption = words.confusion_caption(ConfusionMatrix(["a", "b"], [[5, 1], [2, 9]]))
     assert caption.endswith("The commonest mistake: “b” taken for “a”, 2 rows.")
     assert words.confusion_caption(ConfusionMatrix(["a"], [[5]])).endswith("There is no mistake.")
+
+
+def test_confusion_takes_the_rarest_classes_for_no_class() -> None:
+    caption = words.confusion_caption(ConfusionMatrix(["a", "b", "12 others"], [[5, 1, 7], [0, 9, 8], [9, 9, 0]], 12))
+    assert "The last line and column are the 12 rarest classes together." in caption
+    assert caption.endswith("The commonest mistake: “a” taken for “b”, 1 row.")
 
 
 def test_calibration_is_weighted_by_rows() -> None:

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from trainwright_trainer.features.column import Cleaned, Encoded, Feature, Statistics, missing_fact
 from trainwright_trainer.features.counting import counts_of, total
+from trainwright_trainer.features.distribution import Frequencies
 from trainwright_trainer.features.missing import mask_of, settle
 from trainwright_trainer.features.texts import dictionary_of
 from trainwright_trainer.features.wrong import WrongTypeError
@@ -156,10 +157,9 @@ def _flag(text: str, statistics: Statistics) -> float:
 
 
 def facts(statistics: Statistics) -> dict[str, str]:
-    false, true = statistics["counts"]
-    share = true / (true + false) if true + false else 0.0
-    return {"true": f"{statistics['true']} ({share:.1%})", "false": statistics["false"], **missing_fact(statistics)}
+    return {"true": statistics["true"], "false": statistics["false"], **missing_fact(statistics)}
 
 
-def bars(statistics: Statistics) -> list[tuple[str, int]]:
-    return list(zip((statistics["false"], statistics["true"]), statistics["counts"], strict=True))
+def distribution(statistics: Statistics) -> Frequencies:
+    counts = zip((statistics["false"], statistics["true"]), statistics["counts"], strict=True)
+    return Frequencies(sorted(counts, key=lambda pair: -pair[1]), sum(statistics["counts"]))

@@ -9,13 +9,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from trainwright_trainer.features.column import Cleaned, Encoded, Feature, Statistics, missing_fact
+from trainwright_trainer.features.column import Cleaned, Encoded, Feature, Statistics, missing_fact, share
 from trainwright_trainer.features.counting import counts_of, total
+from trainwright_trainer.features.distribution import Frequencies
 from trainwright_trainer.features.missing import mask_of, settle
 from trainwright_trainer.features.texts import dictionary_of
 from trainwright_trainer.features.wrong import WrongTypeError
 
 UNKNOWN = "<UNK>"
+MOST_SHOWN = 20
 _ONE_CLASS = "has one value ({value!r}) in the training rows; a target needs two or more."
 
 
@@ -101,19 +103,28 @@ def _fill_code(statistics: Statistics, other: int) -> int:
 
 
 def facts(statistics: Statistics) -> dict[str, str]:
-    classes = [(count, text) for text, count in _known(statistics)]
-    count, text = max(classes, key=lambda pair: pair[0])
-    share = count / statistics["rows"] if statistics["rows"] else 0.0
-    return {"classes": f"{len(classes):,}", "most frequent": f"{text} ({share:.1%})", **missing_fact(statistics)}
+    known, rows = _classes(statistics), statistics["rows"]
+    found = {"classes": f"{len(known):,}"}
+    if known:
+        found["most frequent"] = known[0][0]
+    if rare := _rare_rows(statistics):
+        found["rare, read as unknown"] = share(rare, rows)
+    return {**found, **missing_fact(statistics)}
 
 
-def bars(statistics: Statistics) -> list[tuple[str, int]]:
-    """The 19 most frequent classes, and the rest together."""
-    known = _known(statistics)
-    shown, rest = known[:19], sum(count for _, count in known[19:])
-    return [*shown, ("other", rest)] if rest else shown
+def distribution(statistics: Statistics) -> Frequencies:
+    known = _classes(statistics)
+    more = known[MOST_SHOWN:]
+    return Frequencies(known[:MOST_SHOWN], statistics["rows"], len(more), sum(count for _, count in more))
 
 
-def _known(statistics: Statistics) -> list[tuple[str, int]]:
-    pairs = list(zip(statistics["vocabulary"], statistics["counts"], strict=True))
-    return [(text, count) for text, count in pairs if text != UNKNOWN or count]
+def _classes(statistics: Statistics) -> list[tuple[str, int]]:
+    """With their training rows, the most frequent first. The place of unknown values is none of them."""
+    pairs = zip(statistics["vocabulary"], statistics["counts"], strict=True)
+    return [(text, count) for text, count in pairs if text != UNKNOWN]
+
+
+def _rare_rows(statistics: Statistics) -> int:
+    """Training rows whose value is too rare for the vocabulary; missing values may share the place of these."""
+    counts = dict(zip(statistics["vocabulary"], statistics["counts"], strict=True))
+    return int(counts.get(UNKNOWN, 0)) - (statistics["missing"] if statistics["fill"] == UNKNOWN else 0)

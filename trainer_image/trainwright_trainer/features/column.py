@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from trainwright_trainer.errors import not_built
+from trainwright_trainer.features.distribution import Distribution
 
 Statistics = Mapping[str, Any]
 Mask = npt.NDArray[np.bool_]
@@ -88,11 +89,15 @@ class FeatureType(Protocol):
     def facts(self, statistics: Statistics) -> dict[str, str]:
         """What a reader of the report wants to know of the column."""
 
-    def bars(self, statistics: Statistics) -> list[tuple[str, int]]:
-        """How its values are spread: label and training rows, at most 20."""
+    def distribution(self, statistics: Statistics) -> Distribution | None:
+        """How its values are spread over the training rows; None where they have no one axis."""
 
 
 def missing_fact(statistics: Statistics) -> dict[str, str]:
     """The line that all types share."""
-    rows, missing = statistics["rows"], statistics["missing"]
-    return {"missing": f"{missing / rows:.1%}" if rows else "–"}
+    return {"missing": share(statistics["missing"], statistics["rows"])}
+
+
+def share(part: int, whole: int) -> str:
+    """`12.5 %`."""
+    return f"{100 * part / whole:.3g} %" if whole else "–"

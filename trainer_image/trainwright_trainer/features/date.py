@@ -114,6 +114,5 @@ def facts(statistics: Statistics) -> dict[str, str]:
     return {"first": statistics["min"], "last": statistics["max"], **missing_fact(statistics)}
 
 
-def bars(statistics: Statistics) -> list[tuple[str, int]]:  # noqa: ARG001
+def distribution(statistics: Statistics) -> None:
     """None: a date's nine parts have no one axis."""
-    return []

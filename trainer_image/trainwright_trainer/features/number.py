@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from trainwright_trainer.features import moments
 from trainwright_trainer.features.column import Cleaned, Encoded, Feature, Mask, Statistics, missing_fact
+from trainwright_trainer.features.distribution import Histogram
 from trainwright_trainer.features.missing import mask_of, rows_of, settle
 from trainwright_trainer.features.moments import State
 from trainwright_trainer.features.numerals import numbers_of
@@ -220,6 +221,6 @@ def facts(statistics: Statistics) -> dict[str, str]:
     return {**shown, **missing_fact(statistics)}
 
 
-def bars(statistics: Statistics) -> list[tuple[str, int]]:
-    histogram = statistics["histogram"]
-    return [(f"{edge:,.4g}", count) for edge, count in zip(histogram["edges"], histogram["counts"], strict=False)]
+def distribution(statistics: Statistics) -> Histogram:
+    edges, counts = statistics["histogram"]["edges"], statistics["histogram"]["counts"]
+    return Histogram(f"{edges[0]:,.4g}", f"{edges[-1]:,.4g}", counts)

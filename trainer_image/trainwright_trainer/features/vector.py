@@ -197,6 +197,5 @@ def facts(statistics: Statistics) -> dict[str, str]:
     return {**numbers, **missing_fact(statistics)}
 
 
-def bars(statistics: Statistics) -> list[tuple[str, int]]:  # noqa: ARG001
+def distribution(statistics: Statistics) -> None:
     """None: a vector has no one axis."""
-    return []

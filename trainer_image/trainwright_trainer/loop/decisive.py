@@ -6,11 +6,13 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Any
 
 from trainwright_api.config import ModelConfig
 from trainwright_api.config.metric_names import METRICS, Direction
 from trainwright_api.config.trainer import TrainerConfig
 from trainwright_api.problems import Mistakes, nearest
+from trainwright_trainer.metrics.category import top_k_tells
 from trainwright_trainer.progress.events import Scores
 
 COMBINED = "combined"
@@ -76,6 +78,24 @@ def of_metric(field: str, metric: str, outputs: Mapping[str, str], path: str) ->
     if metric not in known:
         raise Mistakes.one(path, _unknown(metric, list(known), f"no metric of '{field}'"))
     return Decisive(field, metric, known[metric])
+
+
+def check_tells(config: ModelConfig, statistics: Mapping[str, Mapping[str, Any]]) -> None:
+    """Raises `Mistakes` where the metric that decides is the same for every model of these data."""
+    outputs = {feature.name: feature.type for feature in config.output_features}
+    decides = decisive(config.trainer, outputs, own_metrics(config))
+    if decides.metric != "hits_at_k":
+        return
+    position = list(outputs).index(decides.field)
+    feature: Any = config.output_features[position]
+    known = statistics[decides.field]
+    if not top_k_tells(feature, known):
+        classes = len(known["vocabulary"])
+        raise Mistakes.one(
+            f"config.output_features[{position}].top_k",
+            f"with {classes} classes every row is among the {feature.top_k} likeliest, so hits_at_k cannot decide "
+            f"which epoch is best: set it to less than {classes}, or config.trainer.validation_metric to accuracy",
+        )
 
 
 def _type(field: str, outputs: Mapping[str, str]) -> str:

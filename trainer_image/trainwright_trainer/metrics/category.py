@@ -3,7 +3,8 @@
 By Ludwig's names: `accuracy` is the mean of the classes' own shares of right rows (torchmetrics' macro average, over
 the classes that occur in targets or predictions), `accuracy_micro` the plain share of right rows, and `hits_at_k` the
 share of rows whose class is among the `top_k` highest scores. (Ludwig's code averages hits over classes too; its
-documents do not.) Of equal scores, the class with the lower number comes first.
+documents do not.) Of equal scores, the class with the lower number comes first. With no more than `top_k` classes every
+row is a hit, whatever the model says: then there is no `hits_at_k`.
 """
 
 from __future__ import annotations
@@ -14,12 +15,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from trainwright_trainer.features.category import UNKNOWN
 from trainwright_trainer.metrics.base import Array, OutputMetrics, Sums
 from trainwright_trainer.units import softmax
 
 # The figures' matrix has a row for each of the commonest classes and one for all others.
 SHOWN = 30
 BINS = 10
+# What the class of all values that are too rare for the vocabulary is called.
+RARE = "rare values"
 
 
 class CategoryMetrics(OutputMetrics):
@@ -28,7 +32,7 @@ class CategoryMetrics(OutputMetrics):
     def __init__(self, feature: Any, statistics: Mapping[str, Any], *, keeps: bool) -> None:
         super().__init__(feature, statistics, keeps=False)
         self.draws = keeps
-        self.shown, self._place = _places(statistics)
+        self.shown, self._place, self.classes_in_last = _places(statistics)
 
     def fold(self, logits: Array, targets: Array) -> Sums:
         classes = logits.shape[1]
@@ -45,11 +49,16 @@ class CategoryMetrics(OutputMetrics):
     def scores(self, sums: Sums) -> dict[str, float]:
         right, targets, rows = sums["right"], sums["targets"], int(sums["rows"])
         occurs = (targets > 0) | (sums["predicted"] > 0)
-        return {
+        found = {
             "accuracy": float(np.mean(right[occurs] / np.maximum(targets[occurs], 1))),
             "accuracy_micro": int(right.sum()) / rows,
-            "hits_at_k": int(sums["hits"]) / rows,
         }
+        return {**found, "hits_at_k": int(sums["hits"]) / rows} if self.ranks_tell else found
+
+    @property
+    def ranks_tell(self) -> bool:
+        """Whether `hits_at_k` can differ between two models."""
+        return top_k_tells(self.feature, self.statistics)
 
     def _drawn(self, logits: Array, targets: Array, predicted: Array, right: Array) -> Sums:
         """What figures need: a confusion matrix of the shown classes, and how sure the predictions were."""
@@ -65,6 +74,11 @@ class CategoryMetrics(OutputMetrics):
         }
 
 
+def top_k_tells(feature: Any, statistics: Mapping[str, Any]) -> bool:
+    """Whether a row's class can be outside the `top_k` likeliest."""
+    return bool(feature.top_k < len(statistics["vocabulary"]))
+
+
 def ranks(logits: Array, targets: Array) -> npt.NDArray[np.int64]:
     """How many classes score before the true one: [rows]."""
     own = logits[np.arange(len(targets)), targets][:, None]
@@ -73,12 +87,14 @@ def ranks(logits: Array, targets: Array) -> npt.NDArray[np.int64]:
     return found
 
 
-def _places(statistics: Mapping[str, Any]) -> tuple[list[str], npt.NDArray[np.int64]]:
-    """Labels of the matrix, and each class's place in it."""
-    labels, counts = statistics["vocabulary"], np.asarray(statistics["counts"])
+def _places(statistics: Mapping[str, Any]) -> tuple[list[str], npt.NDArray[np.int64], int]:
+    """Labels of the matrix, each class's place in it, and how many classes share the last place."""
+    labels = [RARE if label == UNKNOWN else label for label in statistics["vocabulary"]]
+    counts = np.asarray(statistics["counts"])
     if len(labels) <= SHOWN:
-        return list(labels), np.arange(len(labels))
+        return labels, np.arange(len(labels)), 1
     common = np.sort(np.argsort(-counts, kind="stable")[: SHOWN - 1])
     place = np.full(len(labels), SHOWN - 1)
     place[common] = np.arange(SHOWN - 1)
-    return [*(labels[i] for i in common), "other"], place
+    folded = len(labels) - len(common)
+    return [*(labels[i] for i in common), f"{folded:,} others"], place, folded

@@ -30,6 +30,8 @@ ROC_POINTS = 200
 VALUE_BINS = 30
 # The share of targets that lies below and above the bins of a number; the outermost bins hold these too.
 CUT_OFF = 0.005
+_CATEGORY = "accuracy is the mean of the classes' own accuracies, accuracy_micro the share of all rows that are right"
+_HITS = ", hits_at_k the share of rows whose class is among the {k} likeliest"
 MOST_FREQUENT, MEAN = "always the most frequent class", "always the mean"
 
 
@@ -94,8 +96,9 @@ def _calibration(sums: Array, right: Array, rows: Array) -> Calibration:
 def _category(output: CategoryMetrics) -> tuple[Drawn, Baselines]:
     sums = output.sums()
     drawn: Drawn = {
-        "confusion": ConfusionMatrix(output.shown, sums["confusion"].tolist()),
+        "confusion": ConfusionMatrix(output.shown, sums["confusion"].tolist(), output.classes_in_last),
         "calibration": _calibration(sums["sure"], sums["sure_right"], sums["sure_rows"]),
+        "note": _CATEGORY + (_HITS.format(k=output.feature.top_k) if output.ranks_tell else ""),
     }
     rows, targets = int(sums["rows"]), sums["targets"]
     order = np.argsort(-np.asarray(output.statistics["counts"]), kind="stable")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 NOTHING = "–"
 # What a stream that cannot write UTF-8 gets instead; sign for sign, so that nothing moves.
@@ -97,6 +97,11 @@ def score(value: float) -> str:
 def rate_of_learning(value: float) -> str:
     """`0.001`, `2e-05`."""
     return f"{value:.4g}"
+
+
+def metric_name(name: str, outputs: Collection[str]) -> str:
+    """`late.roc_auc` as people read it: of one output alone, `roc_auc`."""
+    return name.rpartition(".")[2] if len(outputs) == 1 else name
 
 
 def lower_is_better(metric: str) -> bool:

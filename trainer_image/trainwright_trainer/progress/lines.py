@@ -18,16 +18,25 @@ def data_items(started: Started) -> list[str]:
 
 
 def setting_items(started: Started) -> list[str]:
-    """`cache hit 9f3c…`, `batch 1,024`, `adam 0.001`, `1 process, 2 threads`; after a resume where it goes on."""
+    """`cache hit 9f3c…`, `batch 1,024`, `adam 0.001`, `1 process, 2 threads`, `best epoch by roc_auc`.
+
+    After a resume also where it goes on.
+    """
     items = [
         f"cache {'hit' if started.cache_hit else 'written'} {started.cache_key[:4]}…",
         f"batch {formats.count(started.batch_size)}",
         f"{started.optimizer} {formats.rate_of_learning(started.learning_rate)}",
         f"{formats.counted(started.processes, 'process')}, {formats.counted(started.threads, 'thread')}",
     ]
+    if started.split_rows.get("validation"):
+        items.append(f"best epoch by {formats.metric_name(started.validation_metric, started.outputs)}")
     if started.step:
         items.append(f"attempt {started.attempt} goes on from epoch {started.epoch + 1}, step {started.step:,}")
     return items
+
+
+# Stands beside the accuracy of a category, which is a mean over its classes. A binary output's is such a share itself.
+SHARE_OF_RIGHT = "accuracy_micro"
 
 
 @dataclass(frozen=True)
@@ -45,10 +54,13 @@ class Reading:
 
 
 class Readings:
-    """Turns evaluation rounds into the few scores that one line can hold: both losses and the validation metric."""
+    """Turns evaluation rounds into the few scores that one line can hold: both losses and the validation metric.
+
+    Beside the accuracy of a category stands the share of right rows.
+    """
 
     def __init__(self, started: Started) -> None:
-        self._feature, _, self._metric = started.validation_metric.partition(".")
+        self._feature, _, self._metric = started.validation_metric.rpartition(".")
         self._several = len(started.outputs) > 1
         self._last: Evaluated | None = None
         self._best: Evaluated | None = None
@@ -59,10 +71,18 @@ class Readings:
             self._best = round_
         readings = [self._reading(round_, part, "combined", "loss", f"{part} loss") for part in ("train", "validation")]
         if (self._feature, self._metric) != ("combined", "loss"):
-            label = f"{self._feature}.{self._metric}" if self._several else self._metric
-            readings.append(self._reading(round_, "validation", self._feature, self._metric, label))
+            readings += [
+                self._reading(round_, "validation", self._feature, name, self._label(name)) for name in self._shown
+            ]
         self._last = round_
         return [reading for reading in readings if reading is not None]
+
+    @property
+    def _shown(self) -> tuple[str, ...]:
+        return (self._metric, SHARE_OF_RIGHT) if self._metric == "accuracy" else (self._metric,)
+
+    def _label(self, metric: str) -> str:
+        return f"{self._feature}.{metric}" if self._several else metric
 
     def _reading(self, round_: Evaluated, part: str, feature: str, metric: str, label: str) -> Reading | None:
         value = value_of(round_.scores.get(part, {}), feature, metric)

@@ -11,6 +11,7 @@ from typing import Any
 
 from trainwright_api.messages import Derived, ProgressMessage, Score
 from trainwright_api.status import RankProgress
+from trainwright_trainer.progress import formats
 from trainwright_trainer.progress.events import Checkpointed, Ended, Evaluated, Event, RankRound, Started, Stepped
 from trainwright_trainer.progress.lines import value_of
 from trainwright_trainer.progress.pace import Pace
@@ -112,9 +113,9 @@ def _position(started: Started) -> int:
 
 
 def _decisive(started: Started, round_: Evaluated) -> Score | None:
-    field, _, metric = started.validation_metric.partition(".")
+    field, _, metric = started.validation_metric.rpartition(".")
     value = _finite(value_of(round_.scores.get("validation", {}), field, metric))
-    name = started.validation_metric if len(started.outputs) > 1 else metric
+    name = formats.metric_name(started.validation_metric, started.outputs)
     return None if value is None else Score(name=name[:MOST_LETTERS], value=value)
 
 

@@ -12,13 +12,14 @@ from trainwright_trainer.report.markup import Markup, element, join
 
 
 def head(data: ReportData) -> Markup:
-    """The title, the answer in a sentence for each output, and the facts."""
+    """The title, the answer in a sentence for each output, how training ended, and the facts."""
     kind = "Training report" if data.ended else "Evaluation report"
     return element(
         "header",
         element("p", kind, class_="kicker"),
         element("h1", data.title),
         *(_answer(data, output) for output in data.outputs),
+        _ending(data),
         _facts(data),
     )
 
@@ -28,7 +29,8 @@ def scores_table(output: OutputFigures) -> Markup:
     names = list(output.baselines)
     head_cells = ["metric", "this model", *names]
     rows = [_score_row(output, metric, names) for metric in output.scores]
-    caption = element("caption", "↑ more is better, ↓ less is better; the best of a line is bold.")
+    note = f" {output.note}." if output.note else ""
+    caption = element("caption", f"↑ more is better, ↓ less is better; the best of a line is bold.{note}")
     body = element("tbody", *rows)
     top = element("thead", element("tr", *(element("th", name, scope="col") for name in head_cells)))
     table = element("table", caption, top, body, class_="scores")
@@ -57,10 +59,16 @@ def _answer(data: ReportData, output: OutputFigures) -> Markup:
         element("em", formats.shorten(output.name, 80)),
         f" ({output.type}) reaches ",
         value,
-        ".",
+        f"{words.beside(output, metric)}.",
         class_="lead",
     )
     return join(said, element("p", words.verdict(output, metric), class_="verdict"))
+
+
+def _ending(data: ReportData) -> Markup | None:
+    if data.started is None or data.ended is None:
+        return None
+    return element("p", words.ending(data, data.started, data.ended), class_="verdict")
 
 
 def _facts(data: ReportData) -> Markup | None:
@@ -79,7 +87,6 @@ def _facts_of(data: ReportData) -> Iterator[tuple[str, str]]:
         yield "epochs", f"{data.history[-1].epoch + 1} of {started.epochs}"
     if ended:
         yield "best epoch", formats.count(ended.best_epoch + 1)
-        yield "ended by", ended.reason
         yield "training time", formats.duration(ended.seconds)
     speeds = sorted(round_.rows_per_second for round_ in data.history if math.isfinite(round_.rows_per_second))
     if speeds:

@@ -2,45 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
+from trainwright_trainer.features.distribution import Frequencies, Histogram
 from trainwright_trainer.progress import formats
 from trainwright_trainer.report.markup import Markup, element, join, number
 from trainwright_trainer.report.plot import drawing, line, text
 
-Bars = Sequence[tuple[str, int]]
 MOST_NAMED = 6
 _WIDTH = 300.0
 
 
-def histogram(name: str, bars: Bars) -> Markup:
-    """Upright bars in their given order, without gaps; the first and the last label stand below."""
+def histogram(name: str, found: Histogram) -> Markup:
+    """Upright bars without gaps; below them the left edge of the first bin and the right edge of the last."""
     base, room = 44.0, 38.0
-    most = max([*(count for _, count in bars), 1])
-    width = _WIDTH / len(bars)
+    most = max([*found.rows, 1])
+    width = _WIDTH / len(found.rows)
     tops = (
         f"M{number(i * width)} {number(base)}v{number(-room * n / most)}h{number(width - 1)}v{number(room * n / most)}"
-        for i, (_, n) in enumerate(bars)
+        for i, n in enumerate(found.rows)
     )
     ends = join(
-        text(0, base + 14, formats.shorten(bars[0][0], 22), "tick"),
-        text(_WIDTH, base + 14, formats.shorten(bars[-1][0], 22), "tick end"),
+        text(0, base + 14, formats.shorten(found.low, 22), "tick"),
+        text(_WIDTH, base + 14, formats.shorten(found.high, 22), "tick end"),
     )
     shape = element("path", d="".join(tops), class_="bar")
     return drawing(_WIDTH, base + 20, f"Distribution of {name}", shape, line(0, base, _WIDTH, base, "axis"), ends)
 
 
-def named(name: str, bars: Bars) -> Markup:
-    """Lying bars, the most frequent first, each with its label and share; what is left is told in one line."""
-    total = sum(count for _, count in bars) or 1
-    shown = sorted(bars, key=lambda bar: -bar[1])[:MOST_NAMED]
-    rest = len(bars) - len(shown)
-    most = max([*(count for _, count in shown), 1])
-    rows = [_row(index, label, count / total, count / most) for index, (label, count) in enumerate(shown)]
-    if rest:
-        share = 1 - sum(count for _, count in shown) / total
-        rows.append(text(0, 17 * len(shown) + 11, f"and {rest:,} more: {formats.percent(share)}", "tick"))
-    return drawing(_WIDTH, 17 * (len(shown) + bool(rest)), f"Frequencies of {name}", *rows)
+def frequencies(name: str, found: Frequencies) -> Markup:
+    """Lying bars, each with its value and its share of the rows; what is left is told in one line."""
+    shown, left = found.values[:MOST_NAMED], found.values[MOST_NAMED:]
+    whole = max(1, found.rows)
+    most = max([*(rows for _, rows in shown), 1])
+    lines = [_row(index, value, rows / whole, rows / most) for index, (value, rows) in enumerate(shown)]
+    if more := len(left) + found.more_values:
+        share = (sum(rows for _, rows in left) + found.more_rows) / whole
+        words = f"and {formats.counted(more, 'more value')}: {formats.percent(share)}"
+        lines.append(text(0, 17 * len(shown) + 11, words, "tick"))
+    return drawing(_WIDTH, 17 * len(lines), f"Frequencies of {name}", *lines)
 
 
 def _row(index: int, label: str, share: float, length: float) -> Markup:

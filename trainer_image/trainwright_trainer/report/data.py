@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
+from trainwright_trainer.features.distribution import Distribution
 from trainwright_trainer.progress.events import Ended, Evaluated, Started
 
 
 @dataclass(frozen=True)
 class ConfusionMatrix:
-    """Counts [true class][predicted class]; at most 30 classes, the rest folded into 'other'."""
+    """Counts [true class][predicted class]; at most 30 classes. `in_last`: how many the last stands for."""
 
     labels: Sequence[str]
     counts: Sequence[Sequence[int]]
+    in_last: int = 1
 
 
 @dataclass(frozen=True)
@@ -55,17 +57,18 @@ class OutputFigures:
     roc: RocCurve | None = None
     calibration: Calibration | None = None
     predicted_against_true: PredictedAgainstTrue | None = None
+    note: str = ""  # what its metrics mean, where their names do not say it
 
 
 @dataclass(frozen=True)
 class FeatureSummary:
-    """One line of the report's feature table; `histogram` is (labels or edges, counts)."""
+    """One card of the report's features."""
 
     name: str
     type: str
     role: str  # input, output
     facts: Mapping[str, str]  # "mean" → "12.3", "missing" → "1.2 %"
-    bars: Sequence[tuple[str, int]] = field(default=())
+    distribution: Distribution | None = None
 
 
 @dataclass(frozen=True)

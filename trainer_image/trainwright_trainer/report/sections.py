@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from trainwright_trainer.features.distribution import Frequencies, Histogram
 from trainwright_trainer.progress import formats
 from trainwright_trainer.report import bars, classifiers, curves, grids, words
 from trainwright_trainer.report.answer import scores_table
@@ -16,7 +17,6 @@ from trainwright_trainer.report.markup import Markup, element, join
 # Past these the page would grow beyond what a mail takes; what is left out is said.
 MOST_FEATURES = 400
 MOST_CONFIG = 600_000
-_LYING = ("category", "binary", "text", "set", "sequence", "bag")
 
 
 def learning_curves(data: ReportData) -> Markup | None:
@@ -24,7 +24,7 @@ def learning_curves(data: ReportData) -> Markup | None:
     if not data.history:
         return None
     charts = [_metric_chart(data, feature, metric) for feature, metric in _metrics(data)]
-    note = "Train is dashed, validation solid. The upright line marks the round whose weights were kept."
+    note = f"Train is dashed, validation solid. {words.kept_weights(data)}"
     return _section("Learning curves", element("p", note, class_="note"), element("div", *charts, class_="grid"))
 
 
@@ -102,7 +102,8 @@ def features(data: ReportData) -> Markup | None:
     cards = [_card(feature) for feature in data.features[:MOST_FEATURES]]
     left = len(data.features) - len(cards)
     note = element("p", f"{left:,} more features are in model/statistics.json.", class_="note") if left else None
-    return _section("Features", element("div", *cards, class_="grid cards"), note)
+    of = element("p", "Counted over the training rows.", class_="note")
+    return _section("Features", of, element("div", *cards, class_="grid cards"), note)
 
 
 def _card(feature: FeatureSummary) -> Markup:
@@ -112,14 +113,18 @@ def _card(feature: FeatureSummary) -> Markup:
     )
     kind = element("span", f"{feature.type} {feature.role}", class_="kind")
     return element(
-        "article", element("h3", feature.name, " ", kind), element("p", *facts), _bars(feature), class_="card"
+        "article", element("h3", feature.name, " ", kind), element("p", *facts), _distribution(feature), class_="card"
     )
 
 
-def _bars(feature: FeatureSummary) -> Markup | None:
-    if not feature.bars:
-        return None
-    return (bars.named if feature.type in _LYING else bars.histogram)(feature.name, feature.bars)
+def _distribution(feature: FeatureSummary) -> Markup | None:
+    match feature.distribution:
+        case Histogram() as histogram:
+            return bars.histogram(feature.name, histogram)
+        case Frequencies() as frequencies if frequencies.values:
+            return bars.frequencies(feature.name, frequencies)
+        case _:
+            return None
 
 
 def throughput(data: ReportData) -> Markup | None:

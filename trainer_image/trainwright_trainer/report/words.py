@@ -6,6 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 
 from trainwright_trainer.progress import formats
+from trainwright_trainer.progress.events import Ended, Started
+from trainwright_trainer.progress.lines import SHARE_OF_RIGHT
 from trainwright_trainer.report.data import (
     Calibration,
     ConfusionMatrix,
@@ -20,13 +22,49 @@ _TELLING = ("roc_auc", "accuracy", "mean_absolute_error", "root_mean_squared_err
 
 def headline_metric(output: OutputFigures, watched: str | None) -> str | None:
     """The metric that the answer is told in: the one that the job watches, unless it is a loss."""
-    feature, _, metric = (watched or "").partition(".")
+    feature, _, metric = (watched or "").rpartition(".")
     if feature == output.name and metric != "loss" and _known(output.scores, metric):
         return metric
     known = [name for name in (*_TELLING, *output.scores) if _known(output.scores, name)]
     # A metric that a baseline has too says more than one that stands alone.
     compared = [name for name in known if strongest_baseline(output, name)]
     return next(iter((*compared, *known)), None)
+
+
+def beside(output: OutputFigures, metric: str) -> str:
+    """The plain share of right rows, where the answer is the mean over classes."""
+    share = output.scores.get(SHARE_OF_RIGHT, math.nan)
+    if output.type != "category" or metric != "accuracy" or not math.isfinite(share):
+        return ""
+    return f", the mean over its classes; the share of right rows, accuracy_micro, is {formats.score(share)}"
+
+
+def decisive(started: Started) -> str:
+    """The metric that decides the best epoch: `validation roc_auc`; of several outputs also whose."""
+    return f"validation {formats.metric_name(started.validation_metric, started.outputs)}"
+
+
+def kept_weights(data: ReportData) -> str:
+    """What the upright line in the curves stands for."""
+    said = "The upright line marks the round whose weights were kept"
+    return f"{said}: the best by {decisive(data.started)}." if data.started and _decided(data) else f"{said}."
+
+
+def ending(data: ReportData, started: Started, ended: Ended) -> str:
+    """Why training ended, and which epoch the model is from."""
+    best = f"epoch {formats.count(ended.best_epoch + 1)}"
+    why = {
+        "epochs": f"Training finished all {formats.counted(started.epochs, 'epoch')}.",
+        "train_steps": "Training finished all train_steps.",
+        "early stopping": f"Training stopped early: {decisive(started)} was not better after {best}.",
+    }
+    kept = f"The model is that of {best}" + (f", the best by {decisive(started)}." if _decided(data) else ".")
+    return f"{why[ended.reason]} {kept}"
+
+
+def _decided(data: ReportData) -> bool:
+    """Whether validation rows decided which round is best; without any it is the last one."""
+    return any("validation" in round_.scores for round_ in data.history)
 
 
 def judged_rows(data: ReportData, output: OutputFigures) -> int | None:
@@ -79,14 +117,18 @@ def curve_caption(train: Sequence[float], validation: Sequence[float], best: flo
 def confusion_caption(matrix: ConfusionMatrix) -> str:
     """What the matrix shows, and the mistake that is made most often."""
     said = "Each cell is a share (%) of the rows of its true class; the diagonal is right."
+    named = len(matrix.labels)
+    if matrix.in_last > 1:
+        named -= 1
+        said += f" The last line and column are the {formats.count(matrix.in_last)} rarest classes together."
     mistakes = [
         (count, matrix.labels[i], matrix.labels[j])
-        for i, counts in enumerate(matrix.counts)
-        for j, count in enumerate(counts)
+        for i, counts in enumerate(matrix.counts[:named])
+        for j, count in enumerate(counts[:named])
         if i != j and count
     ]
     if not mistakes:
-        return f"{said} There is no mistake."
+        return said if matrix.in_last > 1 else f"{said} There is no mistake."
     count, true, predicted = max(mistakes, key=lambda mistake: mistake[0])
     rows = formats.counted(count, "row")
     return f"{said} The commonest mistake: {_quoted(true)} taken for {_quoted(predicted)}, {rows}."
