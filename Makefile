@@ -17,7 +17,7 @@ CHROMIUM := /usr/bin/chromium
 CORE := $(addprefix e2e/whole/,test_node.py test_images.py test_mistake.py test_gpu_shapes.py test_same_everywhere.py \
 	disasters/test_worker_is_killed.py)
 
-.PHONY: help setup demo test test-all lint format generate bench bench-all bench-operator bench-whole browser operator control-plane kubernetes s3 cluster cluster-down e2e e2e-all images push clean
+.PHONY: help setup demo test test-all lint verify chart format generate bench bench-all bench-operator bench-whole browser operator control-plane kubernetes s3 cluster cluster-down e2e e2e-all images push clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -33,9 +33,7 @@ demo: setup ## train the flights example on 336,776 real flights and show how go
 	$(RUN) python examples/flights/demo.py
 
 test: setup browser kubernetes s3 ## lint, stale generated files, and every test but the slow ones
-	@$(MAKE) --no-print-directory lint
-	$(RUN) python -m trainwright_api.generate --check
-	$(RUN) python -m helm.generate --check
+	@$(MAKE) --no-print-directory lint verify
 	$(RUN) pytest -n auto -m "not slow"
 
 test-all: setup browser kubernetes s3 ## every test, the slow ones too; run before an issue is called resolved
@@ -46,6 +44,13 @@ lint: setup ## ruff, mypy --strict, import-linter
 	$(RUN) ruff format --check .
 	$(RUN) mypy crds operator trainer_image helm bench e2e
 	$(RUN) lint-imports
+
+verify: setup kubernetes ## check that the generated files are up to date: CRD, reference, chart, manifests
+	$(RUN) python -m trainwright_api.generate --check
+	$(RUN) python -m helm.generate --check
+
+chart: verify ## the chart: up to date, rendered, and installed on a real API server
+	$(RUN) pytest tests/helm e2e/control_plane/test_chart.py
 
 format: setup ## rewrite the code in the house's format
 	$(RUN) ruff check --fix .
