@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any
 
 from trainwright_api.config import ModelConfig
+from trainwright_api.config.relations import mapping, outlines
 from trainwright_api.job import API_VERSION, KIND, TrainingJob, TrainingJobSpec
 from trainwright_api.paths import Location, dotted
 from trainwright_api.problems import Problem
+from trainwright_api.score_attribute import UnknownScoreError, canonical_score
 
 _OUTSIDE_CONFIG = {"backend": "backend", "random_seed": "seed", "dataset": "dataset"}
 """What a Ludwig file holds beside its config, and what it is called here."""
@@ -48,6 +51,7 @@ def resource(data: Mapping[str, Any], source: str) -> Form:
         form.data["spec"] = spec = dict(spec)
         _lift(form, spec)
         _read_task(form, spec)
+        _read_score(form, spec)
         if isinstance(spec.get("backend"), dict):
             spec["backend"] = dict(spec["backend"])
             _modernise(form, spec["backend"])
@@ -115,6 +119,20 @@ def _read_task(form: Form, spec: dict[str, Any]) -> None:
     if spec.get("task") == "test":
         spec["task"] = "evaluate"
         form.notices.append("task: test is read as evaluate")
+
+
+def _read_score(form: Form, spec: dict[str, Any]) -> None:
+    """Other programs' spellings of `checkpoint.scoreAttribute`. What is none of them is told later."""
+    policy = mapping(spec.get("checkpoint"))
+    given = policy.get("scoreAttribute")
+    outputs = outlines(mapping(spec.get("config")), "output_features")
+    if not isinstance(given, str):
+        return
+    with suppress(UnknownScoreError):
+        name = canonical_score(given, {output.name: output.type or "" for output in outputs})
+        if name != given:
+            spec["checkpoint"] = {**policy, "scoreAttribute": name}
+            form.notices.append(f"checkpoint.scoreAttribute: {given} is read as {name}")
 
 
 def _modernise(form: Form, backend: dict[str, Any]) -> None:

@@ -40,9 +40,12 @@ STORED: dict[str, Any] = {"x-stored-default": True}
 class CheckpointPolicy(KubernetesSection):
     """When checkpoints are written and which are kept. The newest two are always kept."""
 
-    num_to_keep: Annotated[int, Field(ge=1, le=1000)] = Field(3, description="How many checkpoints are kept.")
+    num_to_keep: Annotated[int, Field(ge=1, le=1000)] = Field(
+        3, description="How many of the best checkpoints are kept, beside the newest two."
+    )
     score_attribute: Annotated[str, Field(min_length=1, max_length=256)] = Field(
-        "validation.loss", description="What ranks checkpoints: a split, a dot, and a metric."
+        "validation.loss",
+        description="What ranks checkpoints: a split, a dot, and a metric, as in validation.late.roc_auc or val_loss.",
     )
     score_order: Literal["min", "max"] = Field("min", description="Whether the smallest or the largest score is best.")
     every_seconds: Annotated[float, Field(ge=0, le=2**31 - 1)] = Field(

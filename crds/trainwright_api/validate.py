@@ -14,9 +14,8 @@ from trainwright_api.forms import Form, resource
 from trainwright_api.job import TrainingJob
 from trainwright_api.paths import dotted, place
 from trainwright_api.problems import Mistakes, Problem
+from trainwright_api.score_attribute import UnknownScoreError, canonical_score, direction_of
 from trainwright_api.section import unknown_word
-
-SPLITS = ("training", "validation", "test")
 
 
 @dataclass(frozen=True)
@@ -59,7 +58,7 @@ def validate_document(
     job = _validated(form)
     declared = job.spec.backend
     job, aside = _on_backend(job, options.backend)
-    told = (*notices, *form.notices, *aside, *_warnings(declared))
+    told = (*notices, *form.notices, *aside, *_warnings(declared), *_score_order(job))
     return Loaded(job, source, text, told, declared, form.whole)
 
 
@@ -132,8 +131,23 @@ def _warnings(backend: Backend) -> Iterator[str]:
 
 
 def _score_attribute(job: TrainingJob) -> Iterator[Problem]:
-    attribute = job.spec.checkpoint.score_attribute
-    split, dot, metric = attribute.partition(".")
-    if split not in SPLITS or not (dot and metric):
-        expected = "a split (training, validation or test), a dot and a metric, as in validation.loss"
-        yield Problem("checkpoint.scoreAttribute", f"expected {expected}, found {attribute!r}")
+    try:
+        canonical_score(job.spec.checkpoint.score_attribute, _outputs(job))
+    except UnknownScoreError as error:
+        yield Problem("checkpoint.scoreAttribute", str(error))
+
+
+def _score_order(job: TrainingJob) -> Iterator[str]:
+    policy = job.spec.checkpoint
+    good = direction_of(policy.score_attribute, _outputs(job))
+    if good not in (None, policy.score_order):
+        better = "larger" if good == "max" else "smaller"
+        yield (
+            f"checkpoint.scoreOrder {policy.score_order} keeps the worst: {policy.score_attribute} is better the "
+            f"{better} it is. Set scoreOrder: {good}"
+        )
+
+
+def _outputs(job: TrainingJob) -> dict[str, str]:
+    config = job.spec.config
+    return {feature.name: feature.type for feature in config.output_features} if config else {}

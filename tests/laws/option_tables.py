@@ -86,7 +86,7 @@ VALUES: Mapping[str, list[Any]] = {
     "backend.credentials": [{"cache": "keys.json"}],
     "backend.processor": [{"parallelism": 2}],
     "backend.trainer": [{"num_workers": 2}],
-    "checkpoint.scoreAttribute": ["validation.late.accuracy", "training.loss"],
+    "checkpoint.scoreAttribute": ["validation.late.accuracy", "training.loss", "test.loss"],
     "checkpoint.everySeconds": [1],
     "config.hyperopt": [{"parameters": {"trainer.epochs": {"space": "randint", "lower": 1, "upper": 3}}}],
     "config.base_model": ["a-model"],

@@ -72,7 +72,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "a score without a split": (
         {"config": SMALL, "checkpoint": {"scoreAttribute": "loss"}},
         "checkpoint.scoreAttribute: expected a split (training, validation or test), a dot and a metric, as in "
-        "validation.loss, found 'loss'",
+        "validation.loss, found 'loss': did you mean 'validation.loss'?",
     ),
     "a list for a section": (
         {"config": SMALL, "checkpoint": []},

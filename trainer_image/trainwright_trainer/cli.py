@@ -69,7 +69,7 @@ Version = Annotated[
 
 
 @app.callback()
-def program(version: Version = False) -> None:  # noqa: ARG001
+def program(version: Version = False) -> None:
     """One YAML file to a trained model, on a laptop or on a GPU cluster, with no change to the file."""
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated
 
 from pydantic import Field
+from pydantic_core import InitErrorDetails
 
 from trainwright_api.config.choice import Chosen
 from trainwright_api.config.fields import Name, NoneWord, PositiveInt, ReductionWord
+from trainwright_api.section import relation
 
 ReduceInput = Annotated[
     ReductionWord | None, NoneWord, Field(description="How a sequence at the input becomes one vector; null keeps it.")
@@ -34,6 +37,16 @@ class BaseInput(Feature):
     """A feature that the model sees."""
 
     tied: Name | None = Field(None, description="Input of the same type whose encoder this one shares.")
+
+    def mistakes(self) -> Iterator[InitErrorDetails]:
+        """Cached embeddings are computed once: an encoder that training changes would be trained in vain."""
+        caches = getattr(getattr(self, "preprocessing", None), "cache_encoder_embeddings", False)
+        if caches and getattr(getattr(self, "encoder", None), "trainable", False):
+            message = (
+                "is true, and so is encoder.trainable: embeddings can be cached only where training leaves the "
+                "encoder as it is. Set one of them to false"
+            )
+            yield relation(message, "preprocessing", "cache_encoder_embeddings", found=True)
 
 
 class BaseOutput(Feature):

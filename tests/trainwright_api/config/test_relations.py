@@ -33,7 +33,23 @@ def mistakes(value: dict[str, Any]) -> dict[str, str]:
 NUMBERS = [("a", "number"), ("b", "number")]
 RING = [("x", "number", {"dependencies": ["y"]}), ("y", "number", {"dependencies": ["x"]})]
 
+CACHED = {"preprocessing": {"cache_encoder_embeddings": True}}
+TRAINED = {"encoder": {"type": "bert", "trainable": True}}
+FROZEN = {"encoder": {"type": "bert", "trainable": False}}
+
 TABLE: list[tuple[str, dict[str, Any], str, str]] = [
+    (
+        "cached embeddings of an encoder that is trained",
+        config([("b", "text", {**CACHED, **TRAINED})]),
+        "input_features.0.preprocessing.cache_encoder_embeddings",
+        "and so is encoder.trainable",
+    ),
+    (
+        "the same from the defaults",
+        config([("b", "text", TRAINED)], defaults={"text": CACHED}),
+        "input_features.0.preprocessing.cache_encoder_embeddings",
+        "and so is encoder.trainable",
+    ),
     (
         "same name twice",
         config([("a", "number"), ("a", "text")]),

@@ -30,15 +30,17 @@ ALONE = Fence(attempt=1)
     [
         pytest.param([], 3, "min", [], id="nothing is there"),
         pytest.param([None, None], 1, "min", [], id="the newest two stay whatever numToKeep says"),
-        pytest.param([0.1, 0.2, 0.3], 1, "min", [1], id="even the best goes when there is no seat for it"),
-        pytest.param([0.3, 0.1, 0.2, 0.5, 0.6], 3, "min", [1, 3], id="the third seat is the lowest score's"),
-        pytest.param([0.3, 0.1, 0.2, 0.5, 0.6], 3, "max", [2, 3], id="or the highest's"),
-        pytest.param([0.3, 0.1, 0.2, 0.5, 0.6], 4, "min", [1], id="four seats"),
+        pytest.param([0.1, 0.2, 0.3], 1, "min", [], id="the best stays beside the newest two"),
+        pytest.param([0.1, 0.2, 0.3, 0.4], 1, "min", [2], id="what is neither the best nor new goes"),
+        pytest.param([0.3, 0.1, 0.2, 0.5, 0.6], 3, "min", [], id="the three lowest and the newest two"),
+        pytest.param([0.3, 0.1, 0.2, 0.5, 0.6], 3, "max", [2, 3], id="or the three highest, two of which are new"),
+        pytest.param([0.1, 0.2, 0.3, 0.4, 0.5, 0.6], 3, "min", [4], id="the three best are old"),
+        pytest.param([0.6, 0.5, 0.4, 0.3, 0.2, 0.1], 3, "min", [1, 2, 3], id="the three best are new"),
         pytest.param([0.3, 0.1, 0.2, 0.5, 0.6], 5, "min", [], id="room for all"),
         pytest.param([0.9, None, None, None, 0.1], 3, "min", [2, 3], id="one without a score ranks last"),
         pytest.param([None, None, None, None], 3, "min", [1], id="of those without a score the newer stays"),
-        pytest.param([0.5, 0.5, 0.9, 0.9], 3, "min", [1], id="of equal scores the newer stays"),
-        pytest.param([0.5, 0.5, 0.1, 0.1], 3, "max", [1], id="of equal scores the newer stays, highest first"),
+        pytest.param([0.5, 0.5, 0.5, 0.9, 0.9], 2, "min", [1], id="of equal scores the newer stays"),
+        pytest.param([0.5, 0.5, 0.5, 0.1, 0.1], 2, "max", [1], id="of equal scores the newer stays, highest first"),
         pytest.param([float("inf"), None, 0.0, 0.0], 3, "min", [2], id="an infinite score is a score"),
     ],
 )
@@ -48,14 +50,14 @@ def test_one_attempt(scores: list[float | None], keep: int, order: Literal["min"
 
 def test_a_late_writer_of_an_older_attempt_cannot_harm_the_newer() -> None:
     """Attempt 1 lives on: it prunes its own, never those of attempt 2, though they are newer and better."""
-    late = [*kept(0.5, 0.4, 0.3), *kept(0.9, 0.9, 0.9, 0.9, attempt=2)]
+    late = [*kept(0.5, 0.4, 0.3), *kept(0.1, 0.9, 0.9, 0.9, attempt=2)]
     assert doomed(late, ALONE, policy(2)) == [CheckpointName(1, 1)]
 
 
 def test_the_newer_attempt_leaves_the_attempt_alone_that_it_pinned_from() -> None:
     fence = Fence(attempt=3, horizon=2, pinned=CheckpointName(3, 2))
     there = [*kept(0.1, attempt=1), *kept(0.1, 0.1, 0.1, 0.1, attempt=2), *kept(None, attempt=3)]
-    assert doomed(there, fence, policy(2)) == [CheckpointName(1, 1)]
+    assert doomed(there, fence, policy(1)) == [CheckpointName(1, 1)]
 
 
 def test_the_pinned_one_stays_when_it_is_neither_new_nor_good() -> None:
@@ -67,8 +69,13 @@ def test_the_pinned_one_stays_when_it_is_neither_new_nor_good() -> None:
 def test_a_damaged_one_that_was_passed_over_takes_no_seat_of_the_newest_two() -> None:
     """Step 9 of attempt 1 was passed over for the pinned step 5 of attempt 2; only verified ones are sure to stay."""
     fence = Fence(attempt=3, horizon=2, pinned=CheckpointName(5, 2))
-    there = [Kept(CheckpointName(9, 1)), Kept(CheckpointName(5, 2)), Kept(CheckpointName(6, 3))]
+    there = [Kept(CheckpointName(9, 1)), Kept(CheckpointName(5, 2)), *kept_of_3(0.2, 0.1)]
     assert doomed(there, fence, policy(2)) == [CheckpointName(9, 1)]
+
+
+def kept_of_3(*scores: float) -> list[Kept]:
+    """Checkpoints at steps 6, 7 … of attempt 3."""
+    return [Kept(CheckpointName(step, 3), score) for step, score in enumerate(scores, start=6)]
 
 
 @given(
@@ -77,7 +84,7 @@ def test_a_damaged_one_that_was_passed_over_takes_no_seat_of_the_newest_two() ->
     st.integers(0, 3),
     st.integers(1, 6),
 )
-def test_whatever_is_there_the_fence_holds_and_two_stay(
+def test_whatever_is_there_the_fence_holds_and_the_newest_two_and_the_best_stay(
     rows: list[tuple[int, int, float | None]], attempt: int, horizon: int, keep: int
 ) -> None:
     there = list({(step, n): Kept(CheckpointName(step, n), score) for step, n, score in rows}.values())
@@ -86,4 +93,7 @@ def test_whatever_is_there_the_fence_holds_and_two_stay(
     assert all(fence.may_delete(name) for name in gone)
     own = sorted(c.name for c in there if c.name.attempt == attempt)
     assert not set(own[-2:]) & set(gone)
-    assert len(own) - len(set(own) & set(gone)) <= max(2, keep)
+    assert len(own) - len(set(own) & set(gone)) <= keep + 2
+    seen = [c for c in there if fence.may_delete(c.name)]
+    scored = sorted(c.score for c in seen if c.score is not None)[:keep]
+    assert sorted(c.score for c in seen if c.name not in gone and c.score is not None)[: len(scored)] == scored

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 from trainwright_trainer.loader.batch import Batch
 from trainwright_trainer.loader.materialised import Cut, Split, epoch_batches, epoch_positions
-from trainwright_trainer.loop.decisive import score_of
 from trainwright_trainer.loop.finite import FiniteLoss
 from trainwright_trainer.loop.meter import Meter
 from trainwright_trainer.loop.plan import Plan
@@ -34,7 +33,6 @@ class Saving:
     checkpoints: Checkpoints | None
     every_seconds: float
     saves: Callable[[], int]
-    score_attribute: str
 
 
 class Course:
@@ -154,7 +152,7 @@ class Course:
         own, score = self._meter.round(spent), None
         if self._rounds is not None:
             evaluated = self._rounds.end(self.seconds, self._marked_rows / max(spent, 1e-9), rate)
-            score = score_of(self._saving.score_attribute, evaluated.scores)
+            score = self._rounds.score(evaluated.scores)
             self._tell(replace(evaluated, ranks=tuple(self._strategy.gather(own))))
         self._save(score)
         self._mark, self._marked_rows = self._clock(), 0

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from trainwright_api.config.trainer import LearningRateScheduler, TrainerConfig
 from trainwright_trainer.loader.materialised import Split
-from trainwright_trainer.loop.decisive import Decisive
+from trainwright_trainer.loop.decisive import Decisive, score_of
 from trainwright_trainer.loop.evaluation import evaluate, scores_of_all
 from trainwright_trainer.loop.seams import Metrics
 from trainwright_trainer.loop.state import State, copied
@@ -20,7 +20,10 @@ _SPLITS = {"training": "train", "validation": "validation", "test": "test"}
 
 @dataclass(frozen=True)
 class Rounds:
-    """Evaluates and decides. `metrics` is for whole passes; the running scores of training are `state.metrics`."""
+    """Evaluates and decides. `metrics` is for whole passes; the running scores of training are `state.metrics`.
+
+    `score_attribute`: the checkpoint policy's.
+    """
 
     state: State
     trainer: TrainerConfig
@@ -29,6 +32,7 @@ class Rounds:
     plateau_of: Decisive
     eval_batch_size: int
     strategy: Strategy
+    score_attribute: str
 
     def end(self, seconds: float, rows_per_second: float, learning_rate: float) -> Evaluated:
         """Scores this round and remembers what follows from it. Leaves the model in training mode."""
@@ -41,6 +45,13 @@ class Rounds:
         evaluated = Evaluated(progress.epoch, progress.step, seconds, rows_per_second, learning_rate, scores, best)
         progress.history.append(evaluated)
         return evaluated
+
+    def score(self, scores: Mapping[str, Scores]) -> float | None:
+        """Of the round's checkpoint. Test rows are measured only where the policy names them."""
+        if self.score_attribute.startswith("test.") and self._has("test"):
+            scores = {**scores, "test": self._evaluated("test")}
+            self.state.model.train()
+        return score_of(self.score_attribute, scores)
 
     def _scores(self) -> dict[str, Scores]:
         whole = self.trainer.evaluate_training_set

@@ -80,7 +80,16 @@ def train(
     if resume is not None:
         state.restore(resume, strategy.rank, strategy.world)
     eval_rows = trainer.eval_batch_size if isinstance(trainer.eval_batch_size, int) else 0
-    rounds = Rounds(state, trainer, splits, new_metrics(), measures.plateau, eval_rows or batching.pass_rows, strategy)
+    rounds = Rounds(
+        state,
+        trainer,
+        splits,
+        new_metrics(),
+        measures.plateau,
+        eval_rows or batching.pass_rows,
+        strategy,
+        policy.score_attribute,
+    )
     lengths = plan(trainer, len(splits["train"]), batching.global_rows)
     running = None if trainer.evaluate_training_set or trainer.skip_all_evaluation else state.metrics
     step = Step(
@@ -95,7 +104,7 @@ def train(
         lengths,
         Schedule(_scheduler(trainer), batching.learning_rate, lengths.total_steps, lengths.steps_per_round),
         None if trainer.skip_all_evaluation else rounds,
-        Saving(checkpoints, policy.every_seconds, saves, policy.score_attribute),
+        Saving(checkpoints, policy.every_seconds, saves),
         splits["train"],
         strategy,
         shuffled=trainer.should_shuffle,

@@ -1,4 +1,7 @@
-"""Which checkpoints an attempt deletes: a pure function of what is there. The newest two that it trusts always stay."""
+"""Which checkpoints an attempt deletes: a pure function of what is there.
+
+The newest two that it trusts stay, and so do the best `numToKeep` of all.
+"""
 
 from __future__ import annotations
 
@@ -36,9 +39,9 @@ def doomed(checkpoints: Sequence[Kept], fence: Fence, policy: CheckpointPolicy) 
     seen = [c for c in checkpoints if c.name == fence.pinned or fence.may_delete(c.name)]
     trusted = sorted(c.name for c in seen if c.name == fence.pinned or c.name.attempt == fence.attempt)
     newest = trusted[-ALWAYS_KEPT:]
-    rest = sorted((c for c in seen if c.name not in newest), key=lambda c: _rank(c, policy))
-    seats = max(0, policy.num_to_keep - len(newest))
-    return sorted(c.name for c in rest[seats:] if fence.may_delete(c.name))
+    best = [c.name for c in sorted(seen, key=lambda c: _rank(c, policy))[: policy.num_to_keep]]
+    stay = {*newest, *best}
+    return sorted(c.name for c in seen if c.name not in stay and fence.may_delete(c.name))
 
 
 def _rank(checkpoint: Kept, policy: CheckpointPolicy) -> tuple[bool, float, int, int]:

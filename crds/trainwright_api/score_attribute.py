@@ -1,0 +1,62 @@
+"""`checkpoint.scoreAttribute`: a split, and a metric of all outputs or of one, as in `validation.late.roc_auc`.
+
+Ray's and Lightning's spellings are read too: `val_loss`, `train_loss`, `test_accuracy`, `val_late_roc_auc`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from trainwright_api.config.metric_names import METRICS, Direction
+from trainwright_api.problems import nearest
+
+SPLITS = ("training", "validation", "test")
+_SPELLED = {"train": "training", "training": "training", "val": "validation", "valid": "validation"}
+_SPELLED |= {split: split for split in SPLITS}
+_FORM = re.compile(rf"({'|'.join(_SPELLED)})[._/](.+)")
+_COMBINED = "combined"
+
+Outputs = Mapping[str, str]
+"""Output feature → its type. Empty where they are not known: then any metric is."""
+
+
+class UnknownScoreError(ValueError):
+    """A whole sentence for the user."""
+
+
+def canonical_score(attribute: str, outputs: Outputs) -> str:
+    """The attribute as `split.metric` or `split.output.metric`. Raises `UnknownScoreError`."""
+    found = _FORM.fullmatch(attribute)
+    known = _metrics(outputs)
+    if found is None or (outputs and found[2] not in known):
+        raise UnknownScoreError(_unknown(attribute, known))
+    return f"{_SPELLED[found[1]]}.{known.get(found[2], found[2])}"
+
+
+def direction_of(canonical: str, outputs: Outputs) -> Direction | None:
+    """Whether small or large is good; None where the metric is not known."""
+    _, _, name = canonical.partition(".")
+    output, _, metric = name.rpartition(".")
+    return METRICS.get(outputs.get(output, _COMBINED), {}).get(metric)
+
+
+def _metrics(outputs: Outputs) -> dict[str, str]:
+    """By its spellings, each metric's name. A bare one is of all outputs together, else of the first that has it."""
+    found: dict[str, str] = {}
+    for output, kind in {_COMBINED: _COMBINED, **outputs}.items():
+        for metric in METRICS.get(kind, {}):
+            name = metric if output == _COMBINED else f"{output}.{metric}"
+            for spelled in (metric, f"{output}_{metric}", f"{output}.{metric}"):
+                found.setdefault(spelled, name)
+    return found
+
+
+def _unknown(attribute: str, known: Mapping[str, str]) -> str:
+    spelled = {f"{word}_{name}": f"{_SPELLED[word]}.{known[name]}" for word in _SPELLED for name in known}
+    near = nearest(attribute, spelled)
+    hint = f": did you mean {spelled[near]!r}?" if near else ""
+    return (
+        "expected a split (training, validation or test), a dot and a metric, as in validation.loss, "
+        f"found {attribute!r}{hint}"
+    )
