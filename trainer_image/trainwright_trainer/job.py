@@ -68,7 +68,7 @@ class Job:
 
     @property
     def cache_dir(self) -> str | None:
-        return self.spec.backend.cache_dir
+        return self.spec.backend.cache_dir or self.options.cache_dir
 
 
 def read_job(task: str | None, path: Path, options: Options, text: str | None = None, pod: Pod | None = None) -> Job:

@@ -110,12 +110,12 @@ def evaluate(job: Job, screen: Screen) -> Scores:
     return scores
 
 
-def predict(job: Job, screen: Screen) -> None:
+def predict(job: Job, screen: Screen) -> pa.Table:
     """One row of predictions for each row of the data set, in its order; empty where an input drops the row."""
     it = _model_of(job)
     data = encode_with(it.config, it.statistics, job.dataset, targets=False, keys=job.keys)
     screen.tell(data.notices, data.dataset)
-    _write_predictions(it, data, job, screen)
+    return _write_predictions(it, data, job, screen)
 
 
 def predict_test_rows(job: Job, model: Place, screen: Screen) -> None:
@@ -166,7 +166,7 @@ def _predicted(it: Trained, split: Split) -> pa.Table:
     return pa.concat_tables(parts)
 
 
-def _write_predictions(it: Trained, data: Prepared, job: Job, screen: Screen) -> None:
+def _write_predictions(it: Trained, data: Prepared, job: Job, screen: Screen) -> pa.Table:
     path = prediction_file(job.options.output, job.output)
     split = _valid(it, data)
     places = np.full(data.rows, -1, dtype=np.int64)
@@ -176,6 +176,7 @@ def _write_predictions(it: Trained, data: Prepared, job: Job, screen: Screen) ->
     left_out = data.rows - len(split)
     more = f", {count(left_out)} empty for want of an input" if left_out else ""
     screen.say(f"{data.dataset}: {counted(data.rows, 'row')} predicted{more}: {path}")
+    return table
 
 
 def _write(table: pa.Table, place: Place, keys: Keys) -> None:

@@ -17,3 +17,5 @@ class Options:
     overwrite: bool = False
     model: str | None = None
     json: bool = False
+    cache_dir: str | None = None
+    """Where the cache lies if the file does not say it. No flag: data that are given in memory have no place."""

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from trainwright_trainer.progress.events import Evaluated, Scores
 from trainwright_trainer.s3.uri import Place
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 @dataclass(frozen=True)
@@ -25,7 +29,8 @@ class Result:
 
 @dataclass(frozen=True)
 class Told:
-    """Of a task that trains nothing: one line, and the scores where it has measured some."""
+    """Of a task that trains nothing: one line, and the scores or the predictions that it has made."""
 
     line: str
     test: Scores = field(default_factory=dict)
+    predictions: pa.Table | None = None

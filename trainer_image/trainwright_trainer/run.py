@@ -129,8 +129,7 @@ def _predict(job: Job, screen: Screen, stop: StopRequest | None) -> Told:
     from trainwright_trainer import measuring
 
     with _ending_at_once(stop):
-        measuring.predict(job, screen)
-    return Told("the predictions are written")
+        return Told("the predictions are written", predictions=measuring.predict(job, screen))
 
 
 def _ending_at_once(stop: StopRequest | None) -> AbstractContextManager[None]:

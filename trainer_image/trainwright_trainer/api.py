@@ -1,0 +1,139 @@
+"""The Python API: the tasks of the command line as functions. Torch and Arrow are imported when one is called."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from trainwright_api.problems import Mistakes
+from trainwright_trainer.given_data import is_in_memory, path_of
+from trainwright_trainer.options import Options
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from trainwright_trainer.given_data import Data
+    from trainwright_trainer.progress.events import Scores
+    from trainwright_trainer.result import Result, Told
+
+    Job = str | os.PathLike[str] | Mapping[str, Any]
+
+
+def train(
+    job: Job,
+    *,
+    dataset: Data | None = None,
+    output: str | Path | None = None,
+    backend: str | None = None,
+    seed: int | None = None,
+    resume: bool = False,
+    overwrite: bool = False,
+    quiet: bool = False,
+) -> Result:
+    """`trainwright train` from Python. `job` is a file, or what would stand in it.
+
+    `dataset`: a path or URI, a pandas DataFrame or another Arrow table, instead of the job's. A table's index does not
+    count, and its cache lies in the working folder. Raises `Mistakes` for what is wrong in the job or the data,
+    `EnvironmentFailure` for what is wrong with the machine, `StoppedRun` after a signal, and `AlreadyDone` where there
+    is nothing left to train.
+    """
+    from trainwright_trainer.result import Told
+
+    options = Options(None, _text(output), backend, seed, resume, overwrite)
+    result = _run("train", job, dataset, options, quiet)
+    assert not isinstance(result, Told)
+    return result
+
+
+def evaluate(
+    job: Job | None = None,
+    *,
+    dataset: Data | None = None,
+    model: str | Path | None = None,
+    output: str | Path | None = None,
+    backend: str | None = None,
+    quiet: bool = False,
+) -> Scores:
+    """`trainwright evaluate` from Python: by output feature and metric, how good the model is on the data.
+
+    `model`: a model's folder or its run; without it the one that `job` trains. The rest is as in `train`.
+    """
+    options = Options(output=_text(output), backend=backend, model=_text(model))
+    return _told("evaluate", job, dataset, options, quiet).test
+
+
+def predict(
+    job: Job | None = None,
+    *,
+    dataset: Data | None = None,
+    model: str | Path | None = None,
+    output: str | Path | None = None,
+    backend: str | None = None,
+    quiet: bool = False,
+) -> pa.Table:
+    """`trainwright predict` from Python: one row for each of the data, which is written to `output` too.
+
+    A DataFrame is one call away: `predict(…).to_pandas()`. The rest is as in `evaluate`.
+    """
+    options = Options(output=_text(output), backend=backend, model=_text(model))
+    return _told("predict", job, dataset, options, quiet).predictions
+
+
+def _told(task: str, job: Job | None, dataset: Data | None, options: Options, quiet: bool) -> Told:
+    from trainwright_trainer.result import Told
+
+    result = _run(task, {} if job is None else job, dataset, options, quiet)
+    assert isinstance(result, Told)
+    return result
+
+
+def _run(task: str, job: Job, dataset: Data | None, options: Options, quiet: bool) -> Result | Told:
+    from trainwright_trainer.data.cache import FOLDER
+    from trainwright_trainer.run import run
+    from trainwright_trainer.screen import Screen
+
+    job, own = _without_table(job)
+    given = own if dataset is None else dataset
+    path, text = (Path("job.json"), _json(job)) if isinstance(job, Mapping) else (Path(job), None)
+    with path_of(given) as place:
+        cache = FOLDER if is_in_memory(given) else None
+        return run(task, path, replace(options, dataset=place, cache_dir=cache), text=text, screen=Screen(quiet=quiet))
+
+
+def _without_table(job: Job) -> tuple[Job, Any]:
+    """The job, and the table that stands in it in place of a path."""
+    if not isinstance(job, Mapping):
+        if is_in_memory(job):
+            raise Mistakes.one("", f"expected a job's file or its keys and values, found a {type(job).__name__}")
+        return job, None
+    inner = job.get("spec")
+    spec = inner if isinstance(inner, Mapping) else job
+    table = spec.get("dataset")
+    if not is_in_memory(table):
+        return job, None
+    rest = {key: value for key, value in spec.items() if key != "dataset"}
+    return rest if spec is job else {**job, "spec": rest}, table
+
+
+def _json(job: Mapping[str, Any]) -> str:
+    try:
+        return json.dumps(job, default=_plain)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise Mistakes.one("", f"the job holds what no file can hold: {error}") from error
+
+
+def _plain(value: Any) -> Any:
+    """Of a path, and of numpy's numbers and arrays."""
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    raise TypeError(f"an object of type {type(value).__name__}")
+
+
+def _text(place: str | Path | None) -> str | None:
+    return None if place is None else str(place)

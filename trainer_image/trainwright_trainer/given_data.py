@@ -1,0 +1,92 @@
+"""A data set that the Python API is given in memory: a Parquet file that lives as long as the call.
+
+What is trained, cached and resumed goes by the file's content, so the same table hits the same cache.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, Protocol
+
+from trainwright_api.problems import Mistakes
+from trainwright_trainer.errors import EnvironmentFailure
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+class ArrowTable(Protocol):
+    """A table that Arrow can read: of pandas, pyarrow, polars and others."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+
+Data = str | os.PathLike[str] | ArrowTable
+# What messages call it, as they call a file by its name.
+_NAME = "DataFrame.parquet"
+
+
+def is_in_memory(data: object) -> bool:
+    return data is not None and not isinstance(data, str | os.PathLike)
+
+
+@contextmanager
+def path_of(data: Data | None) -> Iterator[str | None]:
+    """Where the data lie. A table is written to a temporary file, which is gone at the end."""
+    if data is None or isinstance(data, str | os.PathLike):
+        yield None if data is None else os.fspath(data)
+        return
+    table = table_of(data)
+    with TemporaryDirectory(prefix="trainwright-data-") as folder:
+        path = Path(folder, _NAME)
+        _write(table, path)
+        yield str(path)
+
+
+def table_of(data: object) -> pa.Table:
+    """The columns without index and metadata. Raises `Mistakes` for what is no table."""
+    import pyarrow as pa
+
+    pandas = sys.modules.get("pandas")
+    if pandas is not None and isinstance(data, pandas.DataFrame):
+        return _of_pandas(data)
+    if not hasattr(data, "__arrow_c_stream__"):
+        expected = "expected a path, a pandas DataFrame or an Arrow table"
+        raise Mistakes.one("dataset", f"{expected}, found an object of type {type(data).__name__}")
+    return pa.table(data).replace_schema_metadata(None)
+
+
+def _of_pandas(frame: Any) -> pa.Table:
+    import pyarrow as pa
+
+    columns = [_column(frame.iloc[:, position]) for position in range(frame.shape[1])]
+    return pa.table(columns, names=[str(name) for name in frame.columns])
+
+
+def _column(series: Any) -> pa.Array | pa.ChunkedArray:
+    """A column of mixed types becomes text, as in JSON lines."""
+    import pyarrow as pa
+
+    try:
+        found = pa.array(series, from_pandas=True)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        found = pa.array([None if lacks else str(value) for value, lacks in zip(series, series.isna(), strict=True)])
+    return found.cast(found.type.value_type) if pa.types.is_dictionary(found.type) else found
+
+
+def _write(table: pa.Table, path: Path) -> None:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    try:
+        parquet.write_table(table, path)
+    except pa.ArrowException as error:
+        line = str(error).partition("\n")[0]
+        raise Mistakes.one("dataset", f"the table cannot be kept as Parquet: {line}") from error
+    except OSError as error:
+        raise EnvironmentFailure(f"{path} cannot be written: {error.strerror or error}") from error
