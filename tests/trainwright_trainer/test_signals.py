@@ -2,11 +2,27 @@ from __future__ import annotations
 
 import signal
 import threading
+from collections.abc import Iterator
 
 import pytest
 
 from trainwright_trainer.errors import StoppedRun
-from trainwright_trainer.signals import SIGNALS, StopRequest, handlers_kept, stopping_in_a_pod, stopping_on_signals
+from trainwright_trainer.signals import (
+    SIGNALS,
+    StopRequest,
+    ending_on_signals,
+    handlers_kept,
+    stopping_in_a_pod,
+    stopping_on_signals,
+)
+
+
+@pytest.fixture(autouse=True)
+def in_the_foreground() -> Iterator[None]:
+    """What starts the tests may be in the background, where SIGINT is ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.mark.parametrize("number", SIGNALS)
@@ -26,6 +42,16 @@ def test_the_second_does_what_it_did_before():
         with pytest.raises(KeyboardInterrupt):
             signal.raise_signal(signal.SIGINT)
         assert stop.reason == "SIGTERM"
+
+
+@pytest.mark.parametrize("listening", [lambda: stopping_on_signals(StopRequest()), ending_on_signals])
+def test_in_the_background_ctrl_c_is_for_others(listening):
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with listening() as stop:
+        signal.raise_signal(signal.SIGINT)
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+        assert signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL
+    assert not stop
 
 
 def test_where_there_is_nothing_to_finish_a_request_ends_the_run():

@@ -1,6 +1,7 @@
 """SIGINT and SIGTERM ask the loop to stop: it does so after its step, with a checkpoint. A second one ends at once.
 
-In a pod none ends it at once: there the kubelet's SIGKILL is the end of all patience.
+A shell without job control ignores SIGINT for what it starts in the background, so that Ctrl-C is for others: what was
+ignored stays ignored. In a pod none ends it at once: there the kubelet's SIGKILL is the end of all patience.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any
@@ -73,14 +74,14 @@ def stopping_on_signals(request: StopRequest) -> Iterator[StopRequest]:
             signal.signal(number, before[number] or signal.SIG_DFL)
             signal.raise_signal(number)
 
-    with _handled_by(handle):
+    with _handled_by(handle, _heard()):
         yield request
 
 
 @contextmanager
 def stopping_in_a_pod(request: StopRequest) -> Iterator[StopRequest]:
     """Turn signals into a request, however many come."""
-    with _handled_by(request.hear):
+    with _handled_by(request.hear, SIGNALS):
         yield request
 
 
@@ -90,7 +91,7 @@ def ending_on_signals() -> Iterator[None]:
 
     Nothing is unwound, for that could wait long for a slow disk; what lies in the run folder stands any kill.
     """
-    with _handled_by(_end):
+    with _handled_by(_end, _heard()):
         yield
 
 
@@ -113,11 +114,16 @@ def handlers_kept() -> Iterator[None]:
                 signal.signal(number, handler)
 
 
+def _heard() -> list[signal.Signals]:
+    """Those that whoever started this process did not have it ignore."""
+    return [number for number in SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
+
+
 @contextmanager
-def _handled_by(handler: Handler) -> Iterator[None]:
+def _handled_by(handler: Handler, numbers: Iterable[signal.Signals]) -> Iterator[None]:
     """Only the main thread may set handlers: elsewhere (the Python API in a thread) signals are left alone."""
     try:
-        previous = {number: signal.signal(number, handler) for number in SIGNALS}
+        previous = {number: signal.signal(number, handler) for number in numbers}
     except ValueError:
         yield
         return
