@@ -10,10 +10,13 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import aiohttp
+from e2e.api.waiting import until
 from e2e.cluster.cluster import Cluster
 
 from trainwright_operator.client import Client
 from trainwright_operator.connection import Connection
+from trainwright_operator.errors import ApiError
+from trainwright_operator.resources import TRAINING_JOBS
 from trainwright_operator.server.admission import Admission
 from trainwright_operator.server.app import application, serving
 from trainwright_operator.server.health import Health
@@ -115,11 +118,34 @@ async def admitting(cluster: Cluster, namespace: str, clock: Clock | None = None
 
 @asynccontextmanager
 async def registered(leader: Server, configuration: dict[str, Any]) -> AsyncIterator[None]:
-    """The webhook is there, and the API server is told whom to trust."""
+    """The webhook is there, the API server is told whom to trust, and calls it."""
     path = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
+    name = configuration["metadata"]["name"]
     await leader.client.request("POST", path, body=configuration)
     try:
         await leader.keeper.refresh(leading=True)
+        await until(
+            lambda: _answer(leader, name), lambda told: "denied the request" in told, what="the webhook's answer"
+        )
         yield
     finally:
-        await leader.client.request("DELETE", f"{path}/{configuration['metadata']['name']}")
+        await leader.client.request("DELETE", f"{path}/{name}")
+
+
+async def _answer(leader: Server, namespace: str) -> str:
+    """What the API server says of a job that is wrong.
+
+    It hears of the webhook and of whom to trust by a watch, one after the other: before the first it takes the job,
+    before the second it trusts nobody and says "failed calling webhook".
+    """
+    wrong = {
+        "apiVersion": TRAINING_JOBS.api_version,
+        "kind": TRAINING_JOBS.kind,
+        "metadata": {"name": "wrong"},
+        "spec": {"dataset": "x", "config": {}},
+    }
+    try:
+        await leader.client.request("POST", TRAINING_JOBS.path(namespace), query={"dryRun": "All"}, body=wrong)
+    except ApiError as error:
+        return error.message
+    return "taken"
