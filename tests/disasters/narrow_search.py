@@ -11,7 +11,7 @@ from pathlib import Path
 
 import torch
 
-from trainwright_trainer.batch_size_search import search
+from trainwright_trainer.batch_size_search import candidates, search
 
 ROWS = 10_000
 FLOATS_A_ROW = 1 << 18  # 1 MiB, and as much again on the way back
@@ -28,7 +28,7 @@ def main() -> None:
     step(layer, 1)
     used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (used + (int(sys.argv[1]) << 20), resource.RLIM_INFINITY))
-    size = search(lambda rows: step(layer, rows), ROWS, ROWS)
+    size = search(lambda rows: step(layer, rows), candidates(ROWS, ROWS, on_cpu=False)).size
     step(layer, size)
     print(size)
 

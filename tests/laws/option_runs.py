@@ -19,7 +19,7 @@ from typing import Any
 
 import torch
 
-from trainwright_trainer.batch_size_search import fastest_batch_size
+from trainwright_trainer.batch_size_search import candidates, fastest_batch_size
 from trainwright_trainer.batching import Batching, batching, needs_search, search_limit
 from trainwright_trainer.data.prepared import Prepared
 from trainwright_trainer.data.preprocess import prepare
@@ -138,8 +138,9 @@ def _batching(job: Job, model: Model, rows: Split) -> Batching:
     if not needs_search(trainer):
         return batching(trainer, job.workers)
     # Every step takes equally long by this clock, so that the largest size is the fastest, whatever the machine.
-    size = fastest_batch_size(trainer, model, rows, search_limit(trainer, job.workers), clock=partial(next, count()))
-    return batching(trainer, job.workers, size)
+    sizes = candidates(len(rows), search_limit(trainer, job.workers))
+    found = fastest_batch_size(trainer, model, rows, sizes, clock=partial(next, count()))
+    return batching(trainer, job.workers, found.size)
 
 
 def _judged(job: Job, data: Prepared, model: Model, test: Split) -> Seen:

@@ -13,6 +13,8 @@ from trainwright_trainer.errors import AlreadyDone, EnvironmentFailure, StoppedR
 from trainwright_trainer.options import Options
 
 COMMANDS = ("train", "experiment", "evaluate", "test", "predict", "preprocess", "run", "validate")
+TASKS = ("train", "experiment", "evaluate", "predict", "preprocess", None)
+"""What the commands ask for; `run` asks for the file's own."""
 
 
 @pytest.fixture
@@ -86,6 +88,8 @@ def test_every_flag_arrives(workplace, asked):
     workplace.done("preprocess", "a.yaml", "--dataset", "d", "--backend", "local", "--seed", "3", "--json")
     workplace.done("experiment", "a.yaml", "--overwrite")
     workplace.done("run", "a.yaml", "--output", "o", "--backend", "local")
+    for task in TASKS:
+        workplace.done(task or "run", "a.yaml", "--threads", "2")
     workplace.done("test", "a.yaml", "--backend", "ray")
     measured = Options(dataset="d", output="o", model="m", json=True)
     assert asked == [
@@ -95,6 +99,7 @@ def test_every_flag_arrives(workplace, asked):
         ("preprocess", "a.yaml", Options(dataset="d", backend="local", seed=3, json=True)),
         ("experiment", "a.yaml", Options(overwrite=True)),
         (None, "a.yaml", Options(output="o", backend="local")),
+        *((task, "a.yaml", Options(threads=2)) for task in TASKS),
         ("evaluate", "a.yaml", Options(backend="ray")),
     ]
 
@@ -200,3 +205,8 @@ def test_the_program_is_installed():
     (found,) = entry_points(group="console_scripts", name="trainwright")
     assert found.load() is cli.main
     assert sys.modules["trainwright_trainer.cli"] is cli
+
+
+@pytest.mark.parametrize("number", ["0", "-2", "two"])
+def test_threads_are_a_number_from_1(workplace, number):
+    assert "'--threads'" in workplace.refused("train", workplace.job(), "--threads", number)

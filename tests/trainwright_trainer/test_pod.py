@@ -23,9 +23,10 @@ def test_what_the_operator_tells():
         "TRAINWRIGHT_CA": "/ca",
         "TRAINWRIGHT_CONTRACT": "1",
         "TRAINWRIGHT_RAY_VERSION": "2.60.0",
+        "TRAINWRIGHT_CPUS": "3",
     }
     address = Address("https://operator/v1", Path("/token"), Path("/ca"))
-    assert this_pod(told) == Pod(2, "train", "abc", "s3://runs/a", address, "1", "2.60.0")
+    assert this_pod(told) == Pod(2, "train", "abc", "s3://runs/a", address, "1", "2.60.0", cpus=3)
 
 
 def test_what_it_may_leave_out():
@@ -37,6 +38,7 @@ def test_what_it_may_leave_out():
     [
         ({"TRAINWRIGHT_ATTEMPT": "0"}, r"TRAINWRIGHT_ATTEMPT: expected .* number, from 1, found '0'"),
         ({"TRAINWRIGHT_ATTEMPT": "²"}, r"TRAINWRIGHT_ATTEMPT: expected .* number, from 1, found '²'"),
+        ({"TRAINWRIGHT_CPUS": "half"}, r"TRAINWRIGHT_CPUS: expected .* number, from 1, found 'half'"),
         ({"TRAINWRIGHT_UID": ""}, r"TRAINWRIGHT_UID: missing: the environment of a pod has it beside TRAINWRIGHT_"),
         ({"TRAINWRIGHT_PROGRESS_URL": "https://operator"}, r"TRAINWRIGHT_TOKEN_FILE: missing"),
     ],

@@ -30,6 +30,7 @@ def train(
     output: str | Path | None = None,
     backend: str | None = None,
     seed: int | None = None,
+    threads: int | None = None,
     resume: bool = False,
     overwrite: bool = False,
     quiet: bool = False,
@@ -43,7 +44,7 @@ def train(
     """
     from trainwright_trainer.result import Told
 
-    options = Options(None, _text(output), backend, seed, resume, overwrite)
+    options = Options(None, _text(output), backend, seed, resume, overwrite, threads=threads)
     result = _run("train", job, dataset, options, quiet)
     assert not isinstance(result, Told)
     return result
@@ -56,13 +57,14 @@ def evaluate(
     model: str | Path | None = None,
     output: str | Path | None = None,
     backend: str | None = None,
+    threads: int | None = None,
     quiet: bool = False,
 ) -> Scores:
     """`trainwright evaluate` from Python: by output feature and metric, how good the model is on the data.
 
     `model`: a model's folder or its run; without it the one that `job` trains. The rest is as in `train`.
     """
-    options = Options(output=_text(output), backend=backend, model=_text(model))
+    options = Options(output=_text(output), backend=backend, model=_text(model), threads=threads)
     return _told("evaluate", job, dataset, options, quiet).test
 
 
@@ -73,13 +75,14 @@ def predict(
     model: str | Path | None = None,
     output: str | Path | None = None,
     backend: str | None = None,
+    threads: int | None = None,
     quiet: bool = False,
 ) -> pa.Table:
     """`trainwright predict` from Python: one row for each of the data, which is written to `output` too.
 
     A DataFrame is one call away: `predict(…).to_pandas()`. The rest is as in `evaluate`.
     """
-    options = Options(output=_text(output), backend=backend, model=_text(model))
+    options = Options(output=_text(output), backend=backend, model=_text(model), threads=threads)
     return _told("predict", job, dataset, options, quiet).predictions
 
 

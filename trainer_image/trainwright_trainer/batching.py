@@ -48,6 +48,12 @@ def needs_search(trainer: TrainerConfig) -> bool:
     return trainer.batch_size == "auto" and not follows
 
 
+def passes_of_a_step(trainer: TrainerConfig, workers: int) -> int:
+    """How many times a batch size that is searched for is in a global batch."""
+    accumulated = 1 if trainer.gradient_accumulation_steps == "auto" else trainer.gradient_accumulation_steps
+    return accumulated * workers
+
+
 def search_limit(trainer: TrainerConfig, workers: int) -> int:
     """The largest batch size that a search may try: no worker's share of a given global batch is exceeded."""
     limit = trainer.max_batch_size or 2**40

@@ -51,6 +51,12 @@ Output = Annotated[str | None, _text("DIR", "The run's folder. Default: OUTPUT/N
 Predictions = Annotated[str | None, _text("FILE", "Where predictions go: .parquet or .csv, or a folder.", "--output")]
 Backend = Annotated[str | None, _text("NAME", "Run on this backend instead of the file's: local or ray.")]
 Seed = Annotated[int | None, typer.Option(metavar="N", help="Use this seed instead of the file's.")]
+Threads = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N", min=1, help="Compute with so many threads. Default: OMP_NUM_THREADS, or what the job needs."
+    ),
+]
 Resume = Annotated[str | None, typer.Option(metavar="[DIR]", help="Go on from the run's newest good checkpoint.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace a run that lies in the output folder.")]
 Model = Annotated[str | None, _text("DIR", "A model folder. Default: OUTPUT/model.")]
@@ -81,12 +87,13 @@ def train(
     output: Output = None,
     backend: Backend = None,
     seed: Seed = None,
+    threads: Threads = None,
     resume: Resume = None,
     overwrite: Overwrite = False,
     json: Json = False,
 ) -> None:
     """Train a model, and write it with its report to the output folder."""
-    options = _training_options(dataset, output, backend, seed, resume, overwrite, json)
+    options = _training_options(dataset, output, backend, seed, threads, resume, overwrite, json)
     _do("train", _file(job, config), options)
 
 
@@ -98,12 +105,13 @@ def experiment(
     output: Output = None,
     backend: Backend = None,
     seed: Seed = None,
+    threads: Threads = None,
     resume: Resume = None,
     overwrite: Overwrite = False,
     json: Json = False,
 ) -> None:
     """Train a model, then write its predictions for the test rows."""
-    options = _training_options(dataset, output, backend, seed, resume, overwrite, json)
+    options = _training_options(dataset, output, backend, seed, threads, resume, overwrite, json)
     _do("experiment", _file(job, config), options)
 
 
@@ -114,11 +122,12 @@ def evaluate(
     dataset: Dataset = None,
     output: Output = None,
     backend: Backend = None,
+    threads: Threads = None,
     model: Model = None,
     json: Json = False,
 ) -> None:
     """Measure a trained model. On the data it was trained on, only the test rows count."""
-    options = Options(dataset=dataset, output=output, backend=backend, model=model, json=json)
+    options = Options(dataset=dataset, output=output, backend=backend, model=model, json=json, threads=threads)
     _do("evaluate", _file(job, config), options)
 
 
@@ -132,11 +141,12 @@ def predict(
     dataset: Dataset = None,
     output: Predictions = None,
     backend: Backend = None,
+    threads: Threads = None,
     model: Model = None,
     json: Json = False,
 ) -> None:
     """Write a trained model's predictions, with probabilities, for every row of a data set."""
-    options = Options(dataset=dataset, output=output, backend=backend, model=model, json=json)
+    options = Options(dataset=dataset, output=output, backend=backend, model=model, json=json, threads=threads)
     _do("predict", _file(job, config), options)
 
 
@@ -147,10 +157,11 @@ def preprocess(
     dataset: Dataset = None,
     backend: Backend = None,
     seed: Seed = None,
+    threads: Threads = None,
     json: Json = False,
 ) -> None:
     """Encode the data set into the cache, and stop there."""
-    options = Options(dataset=dataset, backend=backend, seed=seed, json=json)
+    options = Options(dataset=dataset, backend=backend, seed=seed, json=json, threads=threads)
     _do("preprocess", _file(job, config), options)
 
 
@@ -160,12 +171,13 @@ def run(
     config: Config = None,
     output: Output = None,
     backend: Backend = None,
+    threads: Threads = None,
     resume: Resume = None,
     overwrite: Overwrite = False,
     json: Json = False,
 ) -> None:
     """Do what the file's `task` says. This is what pods call."""
-    file, options = _file(job, config), _training_options(None, output, backend, None, resume, overwrite, json)
+    file, options = _file(job, config), _training_options(None, output, backend, None, threads, resume, overwrite, json)
     with _mistakes_of(file):
         pod = this_pod(os.environ)
     if pod is None:
@@ -208,6 +220,7 @@ def _training_options(
     output: str | None,
     backend: str | None,
     seed: int | None,
+    threads: int | None,
     resume: str | None,
     overwrite: bool,
     json: bool,
@@ -224,6 +237,7 @@ def _training_options(
         resume=resume is not None,
         overwrite=overwrite,
         json=json,
+        threads=threads,
     )
 
 

@@ -50,6 +50,8 @@ class Job:
     """In a pod the attempt's number, which is the operator's to give."""
     given_workers: int | None = None
     """How many workers are to train on Ray; None: as many as the cluster has GPUs for."""
+    cpus: float | None = None
+    """In a pod the CPUs that the operator has reserved for this process."""
 
     @property
     def spec(self) -> TrainingJobSpec:
@@ -100,6 +102,7 @@ def read_job(task: str | None, path: Path, options: Options, text: str | None = 
         notices=(*loaded.notices, *notices(spec), *_in_one_process(spec), *idle_keys(spec.backend, stored)),
         attempt=pod.attempt if pod else None,
         given_workers=given,
+        cpus=pod.cpus if pod else None,
     )
 
 

@@ -8,13 +8,18 @@ from trainwright_api.config import ModelConfig
 from trainwright_trainer.data.prepared import Prepared
 from trainwright_trainer.job import Job
 from trainwright_trainer.rundir.attempt import Attempt
+from trainwright_trainer.threads import Threads
 
 
 @dataclass(frozen=True)
 class Material:
-    """The job, its data as columns, and the attempt that owns the run folder. `config` is the job's, resolved."""
+    """The job, its data as columns, the attempt that owns the run folder, and the threads that may compute.
+
+    `config` is the job's, resolved.
+    """
 
     config: ModelConfig
     job: Job
     data: Prepared
     attempt: Attempt
+    threads: Threads

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,6 +19,7 @@ import torch
 
 from trainwright_api.config import ModelConfig
 from trainwright_api.problems import Mistakes
+from trainwright_trainer.cpus import asked_threads, usable_cpus
 from trainwright_trainer.data.content import content_now
 from trainwright_trainer.data.files import find
 from trainwright_trainer.data.prepared import TEST, UNSAMPLED, Prepared
@@ -44,6 +47,7 @@ from trainwright_trainer.s3.keys import Keys
 from trainwright_trainer.s3.uri import Place
 from trainwright_trainer.screen import Screen
 from trainwright_trainer.summaries import feature_summaries
+from trainwright_trainer.threads import Threads, computing_with
 from trainwright_trainer.versions import versions
 
 ROWS_AT_A_TIME = 16_384
@@ -86,7 +90,8 @@ def evaluate(job: Job, screen: Screen) -> Scores:
     if not len(rows):
         raise Mistakes.one("dataset", _NO_ROW[part].format(data.dataset))
     metrics = model_metrics(it.config, it.statistics, figures=True)
-    scores = evaluated(it.model, rows, ROWS_AT_A_TIME, metrics)
+    with _computing(it, rows, job):
+        scores = evaluated(it.model, rows, ROWS_AT_A_TIME, metrics)
     shown = [f"{name}.{metric} {score(value)}" for name, found in scores.items() for metric, value in found.items()]
     page = ReportData(
         title=str(it.about["name"]),
@@ -126,7 +131,8 @@ def predict_test_rows(job: Job, model: Place, screen: Screen) -> None:
     if not len(split):
         screen.say("no test row to predict: the split has none")
         return
-    table = _predicted(it, split).add_column(0, "row", pa.array(split.rows))
+    with _computing(it, split, job):
+        table = _predicted(it, split).add_column(0, "row", pa.array(split.rows))
     _write(table, job.output / "test_predictions.parquet", job.keys)
     screen.say(f"{counted(len(split), 'test row')} predicted: {job.output / 'test_predictions.parquet'}")
 
@@ -158,6 +164,11 @@ def _present(layout: Layout, data: Prepared) -> Layout:
     return replace(layout, columns={name: place for name, place in layout.columns.items() if name in data.columns})
 
 
+def _computing(it: Trained, split: Split, job: Job) -> AbstractContextManager[None]:
+    threads = Threads(usable_cpus(job.cpus), job.options.threads or asked_threads(os.environ))
+    return computing_with(threads.of(it.model, min(len(split), ROWS_AT_A_TIME)))
+
+
 def _predicted(it: Trained, split: Split) -> pa.Table:
     """One row for each of the split; of an empty one the columns alone."""
     batches = split.batches(ROWS_AT_A_TIME) if len(split) else [Batch(split.floats, split.ints, split.rows)]
@@ -171,7 +182,8 @@ def _write_predictions(it: Trained, data: Prepared, job: Job, screen: Screen) ->
     split = _valid(it, data)
     places = np.full(data.rows, -1, dtype=np.int64)
     places[split.rows] = np.arange(len(split))
-    table = _predicted(it, split).take(pa.array(places, mask=places < 0))
+    with _computing(it, split, job):
+        table = _predicted(it, split).take(pa.array(places, mask=places < 0))
     _write(table, path, job.keys)
     left_out = data.rows - len(split)
     more = f", {count(left_out)} empty for want of an input" if left_out else ""

@@ -19,3 +19,4 @@ class Options:
     json: bool = False
     cache_dir: str | None = None
     """Where the cache lies if the file does not say it. No flag: data that are given in memory have no place."""
+    threads: int | None = None

@@ -37,6 +37,8 @@ class Pod:
     ray_version: str | None = None
     workers: int | None = None
     """How many train, where the operator has resolved it."""
+    cpus: int | None = None
+    """How many each process may compute with."""
     termination_log: Path = TERMINATION_LOG
 
 
@@ -54,6 +56,7 @@ def this_pod(environment: Mapping[str, str]) -> Pod | None:
         contract=environment.get(names.CONTRACT),
         ray_version=environment.get(names.RAY_VERSION),
         workers=_number(environment[names.WORKERS], names.WORKERS) if names.WORKERS in environment else None,
+        cpus=_number(environment[names.CPUS], names.CPUS) if names.CPUS in environment else None,
     )
 
 

@@ -11,8 +11,10 @@ from contextlib import AbstractContextManager, closing, nullcontext
 from pathlib import Path
 
 from trainwright_trainer.backends.before_ray import settle
+from trainwright_trainer.cpus import asked_threads, usable_cpus
 from trainwright_trainer.data.preprocess import prepare
 from trainwright_trainer.errors import AlreadyDone
+from trainwright_trainer.frames.pandas import reading_with
 from trainwright_trainer.job import Job, read_job
 from trainwright_trainer.memory import memory_told
 from trainwright_trainer.options import Options
@@ -43,7 +45,8 @@ def run(
     """
     screen = screen or Screen(as_json=options.json)
     job = read_job(task, path, options, text, pod)
-    with closing(screen), memory_told():
+    threads = options.threads or asked_threads(os.environ) or usable_cpus(job.cpus)
+    with closing(screen), memory_told(), reading_with(threads):
         screen.tell(job.notices, path.name)
         return TASKS[pod.phase if pod else job.task](job, screen, stop)
 

@@ -11,9 +11,10 @@ from typing import Protocol
 from trainwright_api.job import CheckpointPolicy
 from trainwright_trainer import leaving
 from trainwright_trainer.backends.local import local
+from trainwright_trainer.backends.seat import Seat
 from trainwright_trainer.batching import Batching
 from trainwright_trainer.data.prepared import Prepared
-from trainwright_trainer.derived import given_batching, resolved_once, started
+from trainwright_trainer.derived import Derived, given_batching, resolved_once, started
 from trainwright_trainer.errors import StoppedRun
 from trainwright_trainer.job import Job
 from trainwright_trainer.listeners import Dispensable, MetricsFile, Relay, tensorboard_of
@@ -40,6 +41,7 @@ from trainwright_trainer.signals import StopRequest
 from trainwright_trainer.strategies import strategy_for
 from trainwright_trainer.strategies.interface import Strategy
 from trainwright_trainer.telling import begun, told_in_the_folder
+from trainwright_trainer.threads import Threads, computing_with
 
 
 def train_on(data: Prepared, job: Job, storage: Storage, how: How, screen: Screen, stop: StopRequest) -> Result:
@@ -49,11 +51,17 @@ def train_on(data: Prepared, job: Job, storage: Storage, how: How, screen: Scree
     """
     model, splits = made_ready(data, job)
     attempt = begun(job, storage, how, data.content or None, screen.say)
-    seat = local()
+    seat = local(job.cpus)
     strategy = strategy_for(job.spec.backend.strategy, seat.world, seat.device)
     with told_in_the_folder(lambda: attempt), memory_told():
         assert job.config is not None
-        return Training(Material(job.config, job, data, attempt), strategy, screen, stop).run(model, splits)
+        material = Material(job.config, job, data, attempt, threads_of(job, seat))
+        return Training(material, strategy, screen, stop).run(model, splits)
+
+
+def threads_of(job: Job, seat: Seat) -> Threads:
+    """--threads comes before OMP_NUM_THREADS."""
+    return Threads(seat.cpus, job.options.threads or seat.threads)
 
 
 def made_ready(data: Prepared, job: Job, world: int = 1) -> tuple[Model, dict[str, Split]]:
@@ -99,10 +107,10 @@ class Training:
         if self.keeps:
             shared_files.write_job(self.attempt, self.job.written())
         model = model.to(self.strategy.device)
-        batches = resolved_once(material, model, splits["train"], self.strategy, self.screen.say)
-        with closing(self._relay()) as relay:
-            fitted = self._fit(model, splits, batches, relay)
-            test, metrics = self._test(model, splits, batches)
+        found = resolved_once(material, model, splits["train"], self.strategy, self.screen.say)
+        with computing_with(found.threads), closing(self._relay()) as relay:
+            fitted = self._fit(model, splits, found, relay)
+            test, metrics = self._test(model, splits, found.batching)
             end = leaving.ended(material, fitted, test)
             if self.keeps:
                 leaving.save_model(material, model)
@@ -119,12 +127,12 @@ class Training:
         metrics = Dispensable(self.metrics_file, names.METRICS, say, to_the_end=False)
         return Relay([self.screen, metrics, Dispensable(logs, names.LOGS, say, to_the_end=True)])
 
-    def _fit(self, model: Model, splits: dict[str, Split], batches: Batching, relay: Relay) -> Fitted:
+    def _fit(self, model: Model, splits: dict[str, Split], found: Derived, relay: Relay) -> Fitted:
         policy: CheckpointPolicy = self.job.spec.checkpoint
         told = relay.checkpointed
         writer = CheckpointWriter(self.attempt.storage, self.attempt.fence, policy, told) if self.keeps else None
         start = self.attempt.start_from
-        relay.hear(started(self.material, splits, batches, self.strategy.world))
+        relay.hear(started(self.material, splits, found, self.strategy.world))
         try:
             fitted = train(
                 self.config,
@@ -132,7 +140,7 @@ class Training:
                 splits,
                 partial(model_metrics, self.config, self.material.data.statistics),
                 seed=self.job.spec.seed,
-                batching=batches,
+                batching=found.batching,
                 checkpoints=writer,
                 policy=policy,
                 listeners=[relay],
@@ -156,7 +164,7 @@ class Training:
         where = f"epoch {position.epoch + 1}, row {formats.count(position.rows)}"
         if self.job.attempt is not None:
             return f"stopped by {self.stop.reason} at {where}; checkpoint written"
-        options = {name: getattr(self.job.options, name) for name in ("dataset", "backend", "seed")}
+        options = {name: getattr(self.job.options, name) for name in ("dataset", "backend", "seed", "threads")}
         given = [word for name, value in options.items() if value is not None for word in (f"--{name}", str(value))]
         words = ["trainwright", self.job.task, str(self.job.path), *given, "--output", str(self.job.output), "--resume"]
         return f"stopped by {self.stop.reason} at {where}; checkpoint written. Go on with: {shlex.join(words)}"

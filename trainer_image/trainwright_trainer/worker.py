@@ -12,10 +12,12 @@ from pathlib import Path
 
 from trainwright_trainer.backends.letters import Link
 from trainwright_trainer.backends.seat import Seat
+from trainwright_trainer.cpus import usable_cpus
 from trainwright_trainer.data.prepared import Prepared
 from trainwright_trainer.data.preprocess import prepare
 from trainwright_trainer.ends import Done, End, Failed
 from trainwright_trainer.far_screen import FarScreen
+from trainwright_trainer.frames.pandas import reading_with
 from trainwright_trainer.job import Job
 from trainwright_trainer.material import Material
 from trainwright_trainer.memory import memory_told
@@ -26,7 +28,8 @@ from trainwright_trainer.rundir.places import storage_at
 from trainwright_trainer.rundir.storage import Storage
 from trainwright_trainer.strategies import strategy_for
 from trainwright_trainer.strategies.interface import PeerLost, Strategy
-from trainwright_trainer.training import Training, made_ready
+from trainwright_trainer.threads import Threads
+from trainwright_trainer.training import Training, made_ready, threads_of
 
 
 @dataclass(frozen=True)
@@ -42,8 +45,9 @@ def work(order: Order, seat: Seat, link: Link) -> None:
     strategy = strategy_for(order.job.spec.backend.strategy, seat.world, seat.device)
     try:
         os.environ.update(order.environment)
-        with memory_told():
-            end: End = Done(_trained(order.job, strategy, link))
+        threads = threads_of(order.job, seat)
+        with memory_told(), reading_with(threads.asked or usable_cpus()):
+            end: End = Done(_trained(order.job, strategy, link, threads))
     except PeerLost:
         if not link.ended():
             raise
@@ -57,13 +61,14 @@ def work(order: Order, seat: Seat, link: Link) -> None:
         strategy.leave()
 
 
-def _trained(job: Job, strategy: Strategy, link: Link) -> Result:
+def _trained(job: Job, strategy: Strategy, link: Link, threads: Threads) -> Result:
     screen = FarScreen(link)
     data = _prepared(job, strategy, screen)
     model, splits = made_ready(data, job, strategy.world)
     attempt = _attempt(job, strategy, link, data.content or None, screen)
     assert job.config is not None
-    training = Training(Material(job.config, job, data, attempt), strategy, screen, _Asked(link), lambda: link.saves)
+    material = Material(job.config, job, data, attempt, threads)
+    training = Training(material, strategy, screen, _Asked(link), lambda: link.saves)
     return training.run(model, splits)
 
 

@@ -90,7 +90,10 @@ class TrainerConfig(Section):
     effective_batch_size: PositiveIntOrAuto = Field(
         "auto", description="Rows in a step over all workers and accumulated batches; auto follows from batch_size."
     )
-    batch_size: PositiveIntOrAuto = Field("auto", description="Rows of a worker's pass; auto finds the fastest.")
+    batch_size: PositiveIntOrAuto = Field(
+        "auto",
+        description="Rows of a worker's pass; auto measures, and takes the smallest of nearly the best speed.",
+    )
     max_batch_size: PositiveInt | None = Field(1099511627776, description="Greatest batch size that auto may find.")
     gradient_accumulation_steps: PositiveIntOrAuto = Field("auto", description="Passes whose gradients make one step.")
     early_stop: Annotated[int, Field(ge=-1)] = Field(

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from trainwright_api.environment import JOB_FILE
+from trainwright_api import environment
 from trainwright_operator.children import sizes, storage, variables
 from trainwright_operator.children.blueprint import Blueprint
 from trainwright_operator.children.identity import child_metadata
 from trainwright_operator.children.pods import TRAINER, pod, trainer_container
 from trainwright_operator.observed import Manifest
 
-COMMAND = ("trainwright", "run", JOB_FILE)
+COMMAND = ("trainwright", "run", environment.JOB_FILE)
 
 
 def single_job(blueprint: Blueprint) -> Manifest:
@@ -51,7 +51,7 @@ def _job(blueprint: Blueprint, spec: dict[str, Any]) -> Manifest:
 def _template(blueprint: Blueprint, extra: dict[str, str]) -> dict[str, Any]:
     mounted = [*storage.of_the_job(blueprint), storage.scratch(), storage.shared_memory()]
     resources = sizes.of_preprocessing(blueprint) if blueprint.prepares else sizes.of_workers(blueprint)
-    threads = {"OMP_NUM_THREADS": str(sizes.threads(blueprint, resources))}
-    env = {**variables.of_the_job(blueprint), **threads, **extra}
+    cpus = {environment.CPUS: str(sizes.cpus(blueprint, resources))}
+    env = {**variables.of_the_job(blueprint), **cpus, **extra}
     made = trainer_container(blueprint, TRAINER, env=env, resources=resources, mounted=mounted, command=COMMAND)
     return pod(blueprint, made, mounted)

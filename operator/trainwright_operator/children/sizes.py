@@ -2,7 +2,7 @@
 
 CPUs are requests: the worker's share, times its workers. There is no CPU limit, because a limit throttles a process
 that computes in many threads, even on an idle node; `podTemplate.resources.limits.cpu` sets one where it is wanted.
-Instead every process is told by OMP_NUM_THREADS how many threads it may compute with (Ray tells its own workers).
+Instead every process is told how many CPUs it may compute with (on Ray a worker's resources say so).
 GPUs are limits, whole ones. Memory is reserved and limited as `podTemplate.resources` says, and by nothing else.
 Head and submitter are small, whatever the workers are.
 """
@@ -43,11 +43,11 @@ def of_preprocessing(blueprint: Blueprint) -> dict[str, Any]:
     return {side: amounts for side, amounts in kept.items() if amounts}
 
 
-def threads(blueprint: Blueprint, resources: Mapping[str, Any]) -> int:
-    """Threads that each process may compute with: its part of the CPUs that its pod has for sure."""
+def cpus(blueprint: Blueprint, resources: Mapping[str, Any]) -> int:
+    """CPUs that each process may compute with: its part of those that its pod has for sure."""
     limit = amount(resources.get("limits", {}).get("cpu", 0))
-    cpus = limit or amount(resources.get("requests", {}).get("cpu", 0))
-    return max(1, math.ceil(cpus / (1 if blueprint.prepares else blueprint.workers_per_pod)))
+    found = limit or amount(resources.get("requests", {}).get("cpu", 0))
+    return max(1, math.ceil(found / (1 if blueprint.prepares else blueprint.workers_per_pod)))
 
 
 def _own(blueprint: Blueprint) -> dict[str, Any]:

@@ -32,7 +32,7 @@ def test_it_has_the_cpus_of_a_pod_of_workers_and_no_device(backend: str) -> None
     asked = {"limits": {"nvidia.com/gpu": 8, "rdma/ib": 1, "memory": "64Gi"}, "requests": {"rdma/ib": 1}}
     template = child(before(backend, podTemplate={"resources": asked}))["spec"]["template"]
     assert container(template)["resources"] == {"requests": {"cpu": "4"}, "limits": {"memory": "64Gi"}}
-    assert env(template)["OMP_NUM_THREADS"] == "4"
+    assert env(template)["TRAINWRIGHT_CPUS"] == "4"
     assert (env(template)["NVIDIA_VISIBLE_DEVICES"], env(template)["CUDA_VISIBLE_DEVICES"]) == ("void", "")
 
 

@@ -38,7 +38,7 @@ def test_a_pod_reserves_its_workers_shares(
 
 
 @pytest.mark.parametrize(
-    ("resources", "per_pod", "threads"),
+    ("resources", "per_pod", "cpus"),
     [
         ({"requests": {"cpu": "4"}}, 1, 4),
         ({"requests": {"cpu": "4"}, "limits": {"cpu": "6"}}, 2, 3),
@@ -47,16 +47,14 @@ def test_a_pod_reserves_its_workers_shares(
         ({}, 1, 1),
     ],
 )
-def test_a_process_computes_in_as_many_threads_as_it_has_cpus(
-    resources: dict[str, Any], per_pod: int, threads: int
-) -> None:
-    assert sizes.threads(blueprint("deepspeed", resolved=sized(4, per_pod)), resources) == threads
+def test_a_process_is_told_its_part_of_the_cpus(resources: dict[str, Any], per_pod: int, cpus: int) -> None:
+    assert sizes.cpus(blueprint("deepspeed", resolved=sized(4, per_pod)), resources) == cpus
 
 
-def test_jobs_tell_their_processes_and_ray_tells_its_own() -> None:
+def test_jobs_tell_their_processes_and_ray_tells_its_own_and_nobody_is_told_how_many_threads() -> None:
     given = {"resources": {"limits": {"cpu": "8"}}}
-    assert env(templates(blueprint("local", podTemplate=given))["trainer"])["OMP_NUM_THREADS"] == "8"
-    assert "OMP_NUM_THREADS" not in env(templates(blueprint("ray"))["worker"])
+    assert env(templates(blueprint("local", podTemplate=given))["trainer"])["TRAINWRIGHT_CPUS"] == "8"
+    assert "TRAINWRIGHT_CPUS" not in env(templates(blueprint("ray"))["worker"])
 
 
 def test_head_and_submitter_fit_beside_two_workers_on_a_small_node() -> None:

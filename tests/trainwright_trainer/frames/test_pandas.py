@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import threading
 
+import pyarrow as pa
 import pytest
 
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.frames import processor_of
-from trainwright_trainer.frames.pandas import PandasProcessor
+from trainwright_trainer.frames.pandas import PandasProcessor, reading_with
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
@@ -57,3 +58,12 @@ def test_processors_that_are_not_built_say_so():
     assert isinstance(processor_of("pandas", 1), PandasProcessor)
     with pytest.raises(Mistakes, match=r"not built yet: backend\.processor\.type dask \(this version has pandas\)"):
         processor_of("dask")
+
+
+def test_arrow_and_the_blocks_have_as_many_threads_as_are_given():
+    before = pa.cpu_count()
+    with reading_with(before + 3):
+        assert pa.cpu_count() == before + 3
+        together = threading.Barrier(before + 3, timeout=60)  # it breaks where fewer threads meet
+        assert all(PandasProcessor().map_blocks(lambda _: together.wait() >= 0, range(before + 3)))
+    assert pa.cpu_count() == before

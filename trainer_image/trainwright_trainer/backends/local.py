@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
+
 import torch
 
 from trainwright_trainer.backends.seat import Seat
+from trainwright_trainer.cpus import asked_threads, usable_cpus
 
 
-def local() -> Seat:
-    """One process; nothing is started."""
-    return Seat(0, 1, "cuda" if torch.cuda.is_available() else "cpu")
+def local(reserved: float | None = None) -> Seat:
+    """One process; nothing is started. `reserved`: the CPUs that it may count on, where it shares the machine."""
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    return Seat(0, 1, device, usable_cpus(reserved), asked_threads(os.environ))

@@ -30,6 +30,7 @@ from trainwright_trainer.backends.needs import Needs
 from trainwright_trainer.backends.nodes import Nodes
 from trainwright_trainer.backends.sealed import opened, sealed
 from trainwright_trainer.backends.seat import Seat
+from trainwright_trainer.cpus import asked_threads, first_environment, usable_cpus
 from trainwright_trainer.errors import EnvironmentFailure
 from trainwright_trainer.signals import StopRequest
 
@@ -50,7 +51,9 @@ def on_workers(needs: Needs, work: Work, order: Any, answer: Callable[[Letter], 
     """
     desk = _desk()
     with tempfile.TemporaryDirectory(prefix="trainwright-ray-") as scratch:
-        fitting = _Fitting(_trainer(needs, partial(_sit_down, os.getcwd(), work, order, desk), scratch))
+        fitting = _Fitting(
+            _trainer(needs, partial(_sit_down, os.getcwd(), needs.resources.get("CPU", 0), work, order, desk), scratch)
+        )
         _hear(desk, fitting, answer, stop)
     if fitting.error is not None and not ray.get(desk.ended.remote()):
         raise fitting.error
@@ -80,14 +83,19 @@ def _trainer(needs: Needs, entry: Callable[[], None], scratch: str) -> TorchTrai
     )
 
 
-def _sit_down(folder: str, work: Work, order: Any, desk: ActorHandle[Any]) -> None:
-    """In a worker. Paths count from the driver's folder, where that is there."""
+def _sit_down(folder: str, cpus: float, work: Work, order: Any, desk: ActorHandle[Any]) -> None:
+    """In a worker. Paths count from the driver's folder, where that is there.
+
+    Ray sets OMP_NUM_THREADS in it to its CPUs; only what the worker was started with is the user's.
+    """
     if os.path.isdir(folder):
         os.chdir(folder)
     context = get_context()
     link = RayLink(desk)
+    rank, world = context.get_world_rank(), context.get_world_size()
     try:
-        work(order, Seat(context.get_world_rank(), context.get_world_size(), str(get_device())), link)
+        seat = Seat(rank, world, str(get_device()), usable_cpus(cpus), asked_threads(first_environment()))
+        work(order, seat, link)
     finally:
         link.close()
 

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Seat:
-    """One of `world` processes that train together, and the device that is its own.
+    """One of `world` processes that train together, with the device and the CPUs that are its own.
 
-    Where there are several, their default process group is made already.
+    Where there are several, their default process group is made already. `threads`: what OMP_NUM_THREADS asks for.
     """
 
     rank: int
     world: int
     device: str
+    cpus: int
+    threads: int | None = None

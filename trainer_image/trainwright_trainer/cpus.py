@@ -1,0 +1,71 @@
+"""How many CPUs this process may use, and how many threads somebody has asked for."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from trainwright_api.problems import Mistakes
+
+VARIABLE = "OMP_NUM_THREADS"
+
+
+def usable_cpus(reserved: float | None = None, root: Path = Path("/")) -> int:
+    """The least of: the CPU affinity, the quotas of its cgroups, and `reserved`. Parts of a CPU are not counted."""
+    limits = [len(os.sched_getaffinity(0)), *_quotas(root), *([] if reserved is None else [reserved])]
+    return max(1, int(min(limits)))
+
+
+def asked_threads(environment: Mapping[str, str]) -> int | None:
+    """OMP_NUM_THREADS: a number, or one for each level of nested parallelism. Raises `Mistakes`."""
+    text = environment.get(VARIABLE, "").partition(",")[0].strip()
+    if not text:
+        return None
+    if not (text.isascii() and text.isdecimal() and int(text)):
+        raise Mistakes.one(VARIABLE, f"expected a whole number, from 1, found {environment[VARIABLE]!r}")
+    return int(text)
+
+
+def first_environment(file: Path = Path("/proc/self/environ")) -> dict[str, str]:
+    """The environment with which this process was started, without what it has set itself since."""
+    pairs = (entry.partition("=") for entry in file.read_bytes().decode(errors="replace").split("\0") if entry)
+    return {name: value for name, _, value in pairs}
+
+
+def _quotas(root: Path) -> Iterator[float]:
+    """CPUs by the quotas of this process's cgroups (version 1 and 2) and of those above them."""
+    try:
+        lines = (root / "proc/self/cgroup").read_text().splitlines()
+    except OSError:
+        return
+    for line in lines:
+        _, controllers, path = line.split(":", 2)
+        mount = root / "sys/fs/cgroup"
+        if controllers and "cpu" not in controllers.split(","):
+            continue
+        yield from _quotas_above(mount / "cpu" if controllers else mount, path)
+
+
+def _quotas_above(mount: Path, path: str) -> Iterator[float]:
+    """In a container the path may be that of the host, which is not there: then its own cgroup is the mount."""
+    folder = mount / path.strip("/")
+    while True:
+        quota = _quota(folder)
+        if quota is not None:
+            yield quota
+        if folder == mount or mount not in folder.parents:
+            return
+        folder = folder.parent
+
+
+def _quota(folder: Path) -> float | None:
+    """None where there is no limit."""
+    try:
+        if (folder / "cpu.max").exists():
+            quota, period = (folder / "cpu.max").read_text().split()
+        else:
+            quota, period = ((folder / f"cpu.cfs_{name}_us").read_text().strip() for name in ("quota", "period"))
+    except OSError:
+        return None
+    return None if quota in ("max", "-1") else int(quota) / int(period)
