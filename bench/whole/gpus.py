@@ -50,12 +50,16 @@ async def measure(here: Scene, name: str, data: Path, phases: str) -> tuple[floa
 
 
 def job(here: Scene, name: str, data: Path, phases: str) -> Manifest:
-    """Nothing was prepared before. Without a `cache_dir` the pod that trains fills a cache beside the data."""
+    """Nothing was prepared before. With one phase the pod that trains fills a cache of its own."""
     made = jobs.weather(name, here.bucket)
     spec: dict[str, Any] = made["spec"]
     spec["dataset"] = here.bucket.upload(data, f"{name}/rows.parquet")
     spec["config"] = YAML(typ="safe").load(JOB)["spec"]["config"]
     if phases == "one phase":
-        del spec["backend"]["cache_dir"]
+        spec["backend"]["cache_dir"] = "/cache"
+        spec["podTemplate"] |= {
+            "volumes": [{"name": "cache", "emptyDir": {}}],
+            "volumeMounts": [{"name": "cache", "mountPath": "/cache"}],
+        }
     spec["podTemplate"]["resources"]["limits"] = {GPU: "1"}
     return shapes.timed(made, here.eye.address)

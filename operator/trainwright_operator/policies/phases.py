@@ -22,7 +22,7 @@ def first(spec: TrainingJobSpec, resolved: Resolved, status: TrainingJobStatus) 
 
 def _has_data_to_prepare(spec: TrainingJobSpec) -> bool:
     """For a cache that the pods of training find. A user's own train function prepares its data itself."""
-    cache = spec.backend.cache_dir
+    cache = spec.backend.cache_dir or spec.dataset  # without a folder of its own the cache lies beside the data
     return spec.task in TRAINING and spec.config is not None and cache is not None and is_shared(cache, spec)
 
 

@@ -30,13 +30,28 @@ def test_without_gpus_nobody_waits() -> None:
     assert begins({"type": "ray", **SHARED}, gpus=0) == "train"
 
 
-def test_without_a_shared_cache_it_would_be_done_twice() -> None:
-    assert begins({"type": "ray"}) == "train"
-    own = {
-        "volumes": [{"name": "own", "emptyDir": {}}],
-        "volumeMounts": [{"name": "own", "mountPath": "/cache"}],
+def volume(source: str, path: str) -> dict[str, Any]:
+    return {
+        "volumes": [{"name": "own", source: {"claimName": "own"} if source == "persistentVolumeClaim" else {}}],
+        "volumeMounts": [{"name": "own", "mountPath": path}],
     }
+
+
+def test_without_a_shared_cache_it_would_be_done_twice() -> None:
+    own = volume("emptyDir", "/cache")
     assert begins({"type": "ray", "cache_dir": "/cache"}, podTemplate=own) == "train"
+
+
+@pytest.mark.parametrize(
+    ("dataset", "source", "phase"),
+    [
+        ("s3://data/flights.parquet", "emptyDir", "preprocess"),
+        ("/data/flights.parquet", "persistentVolumeClaim", "preprocess"),
+        ("/data/flights.parquet", "hostPath", "train"),
+    ],
+)
+def test_a_cache_without_a_folder_of_its_own_is_shared_as_its_data_are(dataset: str, source: str, phase: str) -> None:
+    assert begins({"type": "ray"}, dataset=dataset, podTemplate=volume(source, "/data")) == phase
 
 
 def test_what_was_done_is_not_done_again() -> None:
