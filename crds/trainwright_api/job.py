@@ -114,6 +114,11 @@ class TrainingJobSpec(KubernetesSection):
     preemption_limit: Annotated[int, Field(ge=0, le=1_000_000)] = Field(
         100, description="New attempts after a preemption.", json_schema_extra=STORED
     )
+    start_deadline_seconds: Annotated[Seconds, Field(ge=1)] = Field(
+        900,
+        description="How long an attempt may take to start, in seconds, from its first scheduled pod on. A gang that is "
+        "scheduled in part then gives its room back and is queued again. Time in Kueue's queue does not count.",
+    )
     active_deadline_seconds: Annotated[Seconds, Field(ge=1)] | None = Field(
         None, description="End the job after so many seconds over all attempts. Waiting for room does not count."
     )

@@ -154,6 +154,9 @@ class TrainingJobStatus(KubernetesSection):
     )
     retries: Count | None = Field(None, description="Attempts that counted against backoffLimit.")
     preemptions: Count | None = Field(None, description="Attempts that ended by preemption.")
+    requeues: Count | None = Field(
+        None, description="Attempts in a row that gave their room back, because not all of their pods found any."
+    )
     child: Word | None = Field(None, description="The Job or RayJob of the current attempt.")
     start_time: Time | None = Field(
         None, description="When the first attempt was decided. What the job is made of is fixed from then on."

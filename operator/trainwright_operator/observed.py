@@ -72,6 +72,8 @@ class Child:
     created: datetime
     deleting: bool
     state: ChildState
+    pods: int = 1
+    """How many it is made of. The pod that submits a RayJob comes last, and is not counted."""
     started: datetime | None = None
     """When its pods ran."""
     finished: datetime | None = None
@@ -113,6 +115,8 @@ class Pod:
     """Why a container cannot start, as in ImagePullBackOff: and the message."""
     unschedulable: str = ""
     """The scheduler's message, while no node has room."""
+    scheduled: datetime | None = None
+    """When it got its node."""
     started: datetime | None = None
     """When its container ran."""
 
@@ -150,6 +154,18 @@ class Node:
     """By resource, in its base unit (cores, bytes, pieces)."""
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class Waiting:
+    """A job that waits for room on the nodes, and in no queue of Kueue. The oldest comes first."""
+
+    created: str
+    uid: str
+    gang: bool
+    """Whether its pods work together or not at all."""
+    trying: bool
+    """Whether pods of it may find their places: they are there, and the present nodes could hold them if empty."""
+
+
 @dataclass(frozen=True)
 class World:
     """What there is beside the job. None stands for what nobody has asked for yet, or may not ask for."""
@@ -164,6 +180,8 @@ class World:
     """Names of children that are here as a GET has just found them."""
     pods_fresh: bool = False
     """Whether the pods are as a list has just found them."""
+    waiting: tuple[Waiting, ...] = ()
+    """All jobs that wait for room, the oldest first; this one may be among them."""
     in_use: Mapping[str, float] | None = None
     """By node: how much of the job's GPU resource the pods on it have asked for."""
     kuberay: bool = True

@@ -29,6 +29,7 @@ from trainwright_operator.situations.running import (
     child_unseen,
     ended,
     going_on,
+    late,
     lost,
     out_of_time,
     requeued,
@@ -52,6 +53,7 @@ SITUATIONS: tuple[Situation, ...] = (
     out_of_time,
     to_stop,
     lost,
+    late,
     going_on,
     # between two attempts, or before the first
     clearing_away,

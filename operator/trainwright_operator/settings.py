@@ -42,6 +42,9 @@ class Settings:
     backoff: Backoff = field(default_factory=Backoff)
     stop_grace: float = 120.0
     """How long a child that was asked to stop may take before it is deleted."""
+    gang_grace: float = 30.0
+    """How long a gang of which some pods find no room keeps what it has while other jobs wait for room; the one that
+    waits longest keeps it twice as long. Without others it keeps it until `startDeadlineSeconds`."""
     overlap_grace: float = 60.0
     """How long past its grace period a pod on a lost node still holds up the next attempt."""
     unreachable_seconds: int = 30
@@ -89,7 +92,15 @@ class Settings:
 
     def mistakes(self) -> Iterator[str]:
         """What is wrong between the settings, and with values that nothing could work with."""
-        for name in ("max_workers", "concurrency", "request_timeout", "watch_timeout", "resync", "retry_base"):
+        for name in (
+            "max_workers",
+            "gang_grace",
+            "concurrency",
+            "request_timeout",
+            "watch_timeout",
+            "resync",
+            "retry_base",
+        ):
             if getattr(self, name) == 0:
                 yield f"{name} is 0: it has to be more"
         if self.lease_renew <= 0 or self.lease_renew >= self.lease_duration * 2 / 3:

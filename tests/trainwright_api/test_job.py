@@ -42,7 +42,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "a key that is near none": (
         {"config": SMALL, "zzz": "x"},
         "zzz: unknown; spec has task, dataset, config, model, entrypoint, resumeFrom, backend, output, seed, "
-        "checkpoint, image, rayVersion, podTemplate, credentials, … (23 in all)",
+        "checkpoint, image, rayVersion, podTemplate, credentials, … (24 in all)",
     ),
     "a word for workers": (
         {"config": SMALL, "workersPerPod": "all"},

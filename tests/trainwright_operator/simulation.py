@@ -12,7 +12,7 @@ from trainwright_operator import times
 from trainwright_operator.children import read_child
 from trainwright_operator.decided import Event, Plan
 from trainwright_operator.events import between
-from trainwright_operator.observed import Child, Job, Node, Pod, Verdict, World
+from trainwright_operator.observed import Child, Job, Node, Pod, Verdict, Waiting, World
 from trainwright_operator.plan import plan
 from trainwright_operator.reconciler import ROUNDS
 from trainwright_operator.settings import Backoff, Settings
@@ -44,6 +44,8 @@ class Cluster:
     """One job and what it has started."""
 
     spec: dict[str, Any] = field(default_factory=lambda: dict(SPEC))
+    name: str = "flights"
+    uid: str = UID
     status: TrainingJobStatus = field(default_factory=TrainingJobStatus)
     children: dict[str, Child] = field(default_factory=dict)
     pods: dict[str, Pod] = field(default_factory=dict)
@@ -53,6 +55,7 @@ class Cluster:
     generation: int = 1
     deleted: bool = False
     kuberay: bool = True
+    waiting: tuple[Waiting, ...] = ()
     events: list[Event] = field(default_factory=list)
     created: list[str] = field(default_factory=list)
     deleted_by_hand: set[str] = field(default_factory=set)
@@ -62,8 +65,8 @@ class Cluster:
     def job(self) -> Job:
         return Job(
             namespace="default",
-            name="flights",
-            uid=UID,
+            name=self.name,
+            uid=self.uid,
             generation=self.generation,
             resource_version="1",
             created=START,
@@ -77,7 +80,13 @@ class Cluster:
         )
 
     def world(self, **answers: Any) -> World:
-        world = World(tuple(self.children.values()), tuple(self.pods.values()), self.nodes, kuberay=self.kuberay)
+        world = World(
+            tuple(self.children.values()),
+            tuple(self.pods.values()),
+            self.nodes,
+            kuberay=self.kuberay,
+            waiting=self.waiting,
+        )
         return replace(world, **answers)
 
     def decide(self) -> Plan:

@@ -636,6 +636,10 @@ def _states() -> list[Cluster]:
     stopping, late, over, gone, queued, stray, dark = (running(activeDeadlineSeconds=10) for _ in range(7))
     stopping.change(suspend=True)
     late.wait(11)
+    slow = Cluster()
+    slow.settle()
+    slow.pods = {"one": pod(slow, phase="Pending", scheduled=slow.now)}
+    slow.wait(900)
     over.ends()
     gone.children.clear()
     queued.children[queued.child.name] = replace(queued.child, state="suspended")
@@ -652,6 +656,6 @@ def _states() -> list[Cluster]:
     lingering.ends(exit_code=1)
     lingering.settle()
     return [
-        *(fresh, named, invalid, held, ray, going, stopping, late, over, gone, queued, stray, dark),
+        *(fresh, named, invalid, held, ray, going, stopping, late, over, gone, queued, stray, dark, slow),
         *(done, failed, paused, lingering),
     ]

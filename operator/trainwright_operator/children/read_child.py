@@ -9,7 +9,7 @@ from trainwright_operator.children.job_state import state_of_job
 from trainwright_operator.children.origin import origin_of_child
 from trainwright_operator.children.rayjob_state import state_of_ray_job
 from trainwright_operator.observed import Child, ChildKind
-from trainwright_operator.reading import NEVER, mapping, text, time
+from trainwright_operator.reading import NEVER, mapping, mappings, number, text, time
 
 
 def read_child(raw: Any) -> Child | None:
@@ -30,12 +30,20 @@ def read_child(raw: Any) -> Child | None:
         created=time(metadata.get("creationTimestamp")) or NEVER,
         deleting=bool(metadata.get("deletionTimestamp")),
         state=state.state,
+        pods=_pods(kind, mapping(raw, "spec")),
         started=state.started,
         finished=state.finished,
         exit_code=state.exit_code,
         reason=state.reason,
         message=state.message,
     )
+
+
+def _pods(kind: ChildKind, spec: Mapping[str, Any]) -> int:
+    if kind == "Job":
+        return number(spec.get("parallelism")) or 1
+    groups = mappings(mapping(spec, "rayClusterSpec").get("workerGroupSpecs"))
+    return 1 + sum(number(group.get("replicas")) or 0 for group in groups)
 
 
 def _kind(raw: Mapping[str, Any]) -> ChildKind | None:

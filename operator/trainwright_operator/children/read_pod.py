@@ -46,6 +46,7 @@ def read_pod(raw: Any) -> Pod | None:
         reason=text(status.get("reason")) or _why_ended(containers),
         waiting=_why_waiting(containers),
         unschedulable=_unschedulable(status),
+        scheduled=_scheduled(raw),
         started=_started(status),
     )
 
@@ -85,6 +86,14 @@ def _started(status: Mapping[str, Any]) -> datetime | None:
     states = [mapping(container, "state") for container in mappings(status.get("containerStatuses"))]
     found = [time(mapping(state, word).get("startedAt")) for state in states for word in ("running", "terminated")]
     return max((start for start in found if start), default=None)
+
+
+def _scheduled(raw: Mapping[str, Any]) -> datetime | None:
+    """A pod that was made with its node has no such condition."""
+    if not mapping(raw, "spec").get("nodeName"):
+        return None
+    found = condition(mapping(raw, "status"), "PodScheduled")
+    return time((found or {}).get("lastTransitionTime")) or time(mapping(raw, "metadata").get("creationTimestamp"))
 
 
 def _unschedulable(status: Mapping[str, Any]) -> str:

@@ -29,7 +29,8 @@ def gangs(child: Manifest) -> tuple[Gang, ...]:
     cluster = spec["rayClusterSpec"]
     head = Gang(cluster["headGroupSpec"]["template"]["spec"], 1)
     workers = (Gang(group["template"]["spec"], group["replicas"]) for group in cluster["workerGroupSpecs"])
-    return (*workers, head)
+    submitter = Gang(spec["submitterPodTemplate"]["spec"], 1)
+    return (*workers, head, submitter)
 
 
 def misfit(gangs: Iterable[Gang], nodes: tuple[Node, ...]) -> str:

@@ -17,6 +17,8 @@ class Limits:
     preemption: int
     active_deadline: int | None
     """Seconds."""
+    start_deadline: int = _FIELDS["start_deadline_seconds"].default
+    """Seconds."""
 
     @classmethod
     def of(cls, spec: Mapping[str, Any]) -> Limits:
@@ -25,6 +27,7 @@ class Limits:
             backoff=_number(spec, "backoffLimit", _FIELDS["backoff_limit"].default),
             preemption=_number(spec, "preemptionLimit", _FIELDS["preemption_limit"].default),
             active_deadline=deadline if isinstance(deadline, int) else None,
+            start_deadline=_number(spec, "startDeadlineSeconds", _FIELDS["start_deadline_seconds"].default),
         )
 
 

@@ -8,6 +8,7 @@ from datetime import datetime
 from trainwright_api.status import Attempt, OutcomeClass, TrainingJobStatus
 from trainwright_operator import times
 from trainwright_operator.policies.limits import Limits
+from trainwright_operator.policies.start import gave_room_back
 from trainwright_operator.settings import Backoff
 
 COUNTED: tuple[OutcomeClass, ...] = ("environment", "crash", "infrastructure")
@@ -26,11 +27,15 @@ def refusal(outcome: OutcomeClass, retries: int, preemptions: int, limits: Limit
 
 
 def due(status: TrainingJobStatus, last: Attempt, uid: str, backoff: Backoff) -> datetime | None:
-    """When the attempt after `last` may start; None: at once. Only endings that count are followed by a pause."""
-    ended = times.read(last.completion_time)
-    if last.outcome not in COUNTED or ended is None:
+    """When the attempt after `last` may start; None: at once.
+
+    A pause follows an ending that counts, and one that gave its room back.
+    """
+    ended, room = times.read(last.completion_time), gave_room_back(last)
+    if ended is None or not (room or last.outcome in COUNTED):
         return None
-    return times.after(ended, pause(status.retries or 1, f"{uid}/{last.number}", backoff))
+    failures = status.requeues if room else status.retries
+    return times.after(ended, pause(failures or 1, f"{uid}/{last.number}", backoff))
 
 
 def pause(failures: int, seed: str, backoff: Backoff) -> float:

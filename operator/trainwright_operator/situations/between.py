@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
+from trainwright_api.status import Attempt
 from trainwright_operator import times
 from trainwright_operator.decided import Plan
-from trainwright_operator.policies import overlap, retry
+from trainwright_operator.policies import overlap, retry, start
 from trainwright_operator.policies.outcome import Ending
 from trainwright_operator.policies.phase import phase
 from trainwright_operator.situations import marks
@@ -36,7 +37,7 @@ def pods_linger(view: View) -> Plan | None:
     draft = view.draft()
     over = f"attempt {attempt.number}" if attempt.completion_time else "what came before"
     words = f"{over} has ended; its pod {blocking[0].name} is not gone yet"
-    marks.waits(draft, "WaitingForPods", words)
+    marks.waits(draft, "Queued" if start.gave_room_back(attempt) else "WaitingForPods", words)
     draft.set(message=marks.line(words))
     again = overlap.looks_again(blocking, grace)
     wake_at = again if again is not None and again > view.now else None
@@ -93,12 +94,29 @@ def without_kuberay(view: View) -> Plan | None:
 
 
 def backing_off(view: View) -> Plan | None:
-    """A pause after a failure that counts."""
+    """A pause after a failure that counts, or after room was given back."""
     attempt = view.ended
     due = retry.due(view.job.status, attempt, view.job.uid, view.settings.backoff) if attempt is not None else None
-    if attempt is None or due is None or view.now >= due:
+    if attempt is None or due is None:
+        return None
+    if start.gave_room_back(attempt):
+        return _queued(view, attempt, due)
+    if view.now >= due:
         return None
     draft = view.draft()
     words = f"attempt {attempt.number} ended ({attempt.reason}); attempt {attempt.number + 1} follows after a pause"
     marks.waits(draft, "BackOff", words)
     return Plan(status=draft.finish(phase), wake_at=due)
+
+
+def _queued(view: View, attempt: Attempt, due: datetime) -> Plan | None:
+    """After the pause it lets a gang pass that is on its way, and looks again as often as after a first failure."""
+    again = due
+    if view.now >= due:
+        if not start.others_try(view.job.uid, view.world.waiting):
+            return None
+        again = times.after(view.now, retry.pause(1, f"{view.job.uid}/{attempt.number}", view.settings.backoff))
+    draft = view.draft()
+    words = f"attempt {attempt.number} found no room for all of its pods; attempt {attempt.number + 1} tries again"
+    marks.waits(draft, "Queued", words)
+    return Plan(status=draft.finish(phase), wake_at=again)

@@ -9,7 +9,7 @@ from trainwright_api.status import Attempt, PostedOutcome, Preprocessed
 from trainwright_operator import times
 from trainwright_operator.decided import Ask, Plan
 from trainwright_operator.observed import Child
-from trainwright_operator.policies import beginning, deadline, retry
+from trainwright_operator.policies import beginning, deadline, retry, start
 from trainwright_operator.policies.draft import Draft
 from trainwright_operator.policies.outcome import Ending, said
 from trainwright_operator.policies.phase import phase
@@ -63,6 +63,8 @@ def record(view: View, draft: Draft, attempt: Attempt, end: Ending, child: Child
         _add(draft, "retries", 1)
     if end.outcome == "preempted":
         _add(draft, "preemptions", 1)
+    if end.reason == start.UNSCHEDULABLE:
+        _add(draft, "requeues", 1)
     if end.outcome not in ("done", "stopped"):
         draft.set(log_tail=end.log_tail or None)
 
@@ -135,7 +137,7 @@ def _fail(draft: Draft, reason: str, end: Ending, attempt: int) -> None:
 def _goes_on(draft: Draft, end: Ending, attempt: int) -> None:
     words = marks.line(f"attempt {attempt} ended: {end.message or end.reason}")
     draft.set(message=words)
-    marks.waits(draft, end.reason, words)
+    marks.waits(draft, "Queued" if end.reason == start.UNSCHEDULABLE else end.reason, words)
 
 
 def _end_time(now: datetime, child: Child | None) -> datetime:

@@ -8,7 +8,7 @@ from trainwright_api.status import Attempt
 from trainwright_operator import times
 from trainwright_operator.decided import Ask, Plan
 from trainwright_operator.observed import Child
-from trainwright_operator.policies import beginning, deadline, overlap, suspend
+from trainwright_operator.policies import beginning, deadline, overlap, start, suspend
 from trainwright_operator.policies.outcome import Ending, disrupted, ending, said
 from trainwright_operator.policies.phase import phase
 from trainwright_operator.policies.waiting import waiting
@@ -100,6 +100,22 @@ def lost(view: View) -> Plan | None:
     return close(view, attempt, Ending("preempted", pods[0].disrupted or "NodeLost", words), child)
 
 
+def late(view: View) -> Plan | None:
+    """It holds room, and has not started in time; or it makes room for others."""
+    if view.running is None:
+        return None
+    attempt, child = view.running
+    over, gives_way = _start_limits(view, attempt, child)
+    if not any(moment is not None and view.now >= moment for moment in (over, gives_way)):
+        return None
+    if not view.world.pods_fresh:
+        return Plan(asks=(Ask("pods"),))
+    resolved, pods = view.job.status.resolved, view.pods_of(attempt)
+    seconds = view.limits.start_deadline if over is not None and view.now >= over else None
+    end = start.ending(child, pods, resolved.image if resolved else None, seconds)
+    return close(view, attempt, end, child, fails=start.DEADLINE if end.outcome == "environment" else "")
+
+
 def going_on(view: View) -> Plan | None:
     """It runs, or waits for room."""
     if view.running is None:
@@ -131,13 +147,17 @@ def _as_it_goes(view: View, attempt: Attempt, child: Child, wake_at: datetime | 
         marks.runs(draft, "Running", f"attempt {attempt.number}: {child.kind} {child.name}")
         draft.set(message=marks.CHANGED if view.changed else view.straggler_of(attempt))
         draft.forget("Fits")
+    if runs:
+        draft.set(requeues=None)
     else:
         reason, words = waiting(child, view.world.pods)
         marks.waits(draft, reason, words)
         draft.set(message=marks.line(words) or None)
         judge_capacity(view, draft, attempt)
     leaves = overlap.looks_again(view.pods_of(attempt), 0.0)
-    wake_at = _first(wake_at, _deadline(view, attempt, started), leaves if leaves and leaves > view.now else None)
+    moments = (leaves, *_start_limits(view, attempt, child))
+    later = (moment for moment in moments if moment is not None and moment > view.now)
+    wake_at = _first(wake_at, _deadline(view, attempt, started), *later)
     return Plan(status=draft.finish(phase), wake_at=wake_at)
 
 
@@ -147,6 +167,19 @@ def _runs(view: View, attempt: Attempt, child: Child) -> bool:
         return child.state == "running"
     pods = view.pods_of(attempt)
     return attempt.start_time is not None or any(pod.ended for pod in pods)
+
+
+def _start_limits(view: View, attempt: Attempt, child: Child) -> tuple[datetime | None, datetime | None]:
+    """Its start deadline, and when it makes room for others. Neither while a queue holds it, or once it has run."""
+    if attempt.start_time is not None or child.state == "suspended" or _runs(view, attempt, child):
+        return None, None
+    pods, grace = view.pods_of(attempt), view.settings.gang_grace
+    over = start.deadline(pods, view.limits.start_deadline)
+    if child.pods == 1 or view.is_queued_by_kueue or start.is_placed(child, pods):
+        return over, None
+    # Others may come: it looks again as often as it would give way to them.
+    again = times.after(view.now, grace)
+    return over, start.gives_way(child, pods, view.world.waiting, grace) or again
 
 
 def _deadline(view: View, attempt: Attempt, started: str | None) -> datetime | None:

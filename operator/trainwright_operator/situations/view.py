@@ -105,6 +105,11 @@ class View:
         return "Job" if self.prepares(attempt) else self.kind
 
     @property
+    def is_queued_by_kueue(self) -> bool:
+        """Whether it waits for room in a queue of Kueue, which decides who gets it."""
+        return bool((self.job.raw.get("spec") or {}).get("queueName"))
+
+    @property
     def changed(self) -> bool:
         """Whether what is fixed since the start reads otherwise now. The schema cannot guard keys that it lacks."""
         resolved, verdict = self.job.status.resolved, self.job.verdict

@@ -16,11 +16,13 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from trainwright_api.backend import BACKENDS
+from trainwright_api.phases import PREPROCESS
 from trainwright_api.status import ENDS, TrainingJobStatus
 from trainwright_operator import times
-from trainwright_operator.observed import Job, Manifest, Node, Taint, Verdict
+from trainwright_operator.observed import Job, Manifest, Node, Taint, Verdict, Waiting
 from trainwright_operator.quantities import amount
-from trainwright_operator.reading import mapping, mappings
+from trainwright_operator.reading import mapping, mappings, number, text
 
 APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 """kubectl's copy of the spec, secrets included."""
@@ -39,6 +41,8 @@ class StoredJob:
     finished: bool
     waits_for_room: bool
     """No present node can hold it, so a new one is news."""
+    waiting: Waiting | None
+    """What other jobs are to know of it while it waits for room."""
     data: bytes
 
 
@@ -51,6 +55,7 @@ def strip_job(raw: Manifest) -> StoredJob:
         uid=raw["metadata"]["uid"],
         finished=finished,
         waits_for_room=not finished and _is(conditions, "Fits", "False"),
+        waiting=None if finished else _waiting(raw, conditions),
         data=zlib.compress(data, 1) if finished else data,
     )
 
@@ -132,6 +137,23 @@ def _reads(key: str, value: Any) -> bool:
     except ValidationError:
         return False
     return True
+
+
+def _waiting(raw: Manifest, conditions: list[Mapping[str, Any]]) -> Waiting | None:
+    """By what its last pass has written. In a queue of Kueue it waits for nothing that pods hold."""
+    spec = mapping(raw, "spec")
+    running = next((item for item in conditions if item.get("type") == "Running"), {})
+    if (running.get("status"), running.get("reason")) != ("False", "Queued") or spec.get("queueName"):
+        return None
+    attempts = [item for item in mappings(mapping(raw, "status").get("attempts")) if number(item.get("number"))]
+    newest = max(attempts, key=lambda item: item["number"], default={})
+    backend = BACKENDS.get(text(mapping(spec, "backend").get("type")) or "local")
+    return Waiting(
+        created=text(raw["metadata"].get("creationTimestamp")),
+        uid=raw["metadata"]["uid"],
+        gang=backend is not None and backend.sizes_workers and newest.get("phase") != PREPROCESS,
+        trying=not newest.get("completionTime") and not _is(conditions, "Fits", "False"),
+    )
 
 
 def _conditions(raw: Manifest) -> list[Mapping[str, Any]]:

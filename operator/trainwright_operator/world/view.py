@@ -11,7 +11,7 @@ from trainwright_operator import resources
 from trainwright_operator.children import read_child, read_pod
 from trainwright_operator.client import Client
 from trainwright_operator.names import JOB_UID
-from trainwright_operator.observed import Child, Job, Manifest, Node, Pod, World
+from trainwright_operator.observed import Child, Job, Manifest, Node, Pod, Waiting, World
 from trainwright_operator.settings import Settings
 from trainwright_operator.world.feed import Clock
 from trainwright_operator.world.reflector import Reflector
@@ -27,6 +27,8 @@ class View:
         self._on_change = on_change
         self._verdicts = Verdicts()
         self._nodes: tuple[Node, ...] | None = None
+        self._waiting: dict[str, Waiting] = {}
+        """By uid: the jobs that wait for room."""
         self._taken: dict[str, Pod] = {}
         """By the job's uid: its last pod that was taken off a node and has gone since."""
         self._jobs = Reflector(
@@ -86,6 +88,7 @@ class View:
             children=tuple(self._children(job)),
             pods=tuple(self._pods_of(job)),
             nodes=self._all_nodes() if self._clusterwide else None,
+            waiting=tuple(sorted(self._waiting.values())) if job.uid in self._waiting else (),
             kuberay=self._ray_jobs.installed,
         )
 
@@ -121,6 +124,10 @@ class View:
     def _job_changed(self, key: Key, old: StoredJob | None, new: StoredJob | None) -> None:
         if old is not None and (new is None or new.finished):
             self._taken.pop(old.uid, None)
+        if old is not None:
+            self._waiting.pop(old.uid, None)
+        if new is not None and new.waiting is not None:
+            self._waiting[new.uid] = new.waiting
         self._on_change(key)
 
     def _pod_changed(self, key: Key, old: Pod | None, new: Pod | None) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from trainwright_operator.children import child, kind_of, read_child
 
-from .blueprints import BACKENDS, UID, blueprint
+from .blueprints import BACKENDS, UID, blueprint, sized
 
 
 def stored(backend: str, **changes: Any) -> dict[str, Any]:
@@ -30,6 +30,14 @@ def test_what_is_built_is_read_again(backend: str, named: bool) -> None:
     assert (found.name, found.attempt, found.phase) == ("flights-1c9e2f7a-12-evaluate", 12, "evaluate")
     assert (found.state, found.deleting) == ("pending", False)
     assert found.created == datetime(2026, 11, 21, 12, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(("backend", "pods"), [("local", 1), ("ray", 3), ("horovod", 2), ("deepspeed", 2)])
+def test_it_says_of_how_many_pods_it_is_made(backend: str, pods: int) -> None:
+    """Two workers, and with Ray a head."""
+    found = read_child(stored(backend, resolved=sized(2)))
+    assert found is not None
+    assert found.pods == pods
 
 
 def test_labels_that_a_hand_has_changed_mislead_nobody() -> None:

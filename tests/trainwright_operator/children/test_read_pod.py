@@ -102,6 +102,15 @@ def test_why_no_node_takes_it() -> None:
     assert pod(condition("PodScheduled", "False", reason="SchedulingGated", message="gate")).unschedulable == ""
 
 
+def test_it_was_scheduled_when_it_got_its_node() -> None:
+    assert pod(condition("PodScheduled", lastTransitionTime=RAN)).scheduled == datetime(2026, 11, 21, 12, tzinfo=UTC)
+    assert pod(creationTimestamp=RAN).scheduled == datetime(2026, 11, 21, 12, tzinfo=UTC), "it was made with a node"
+    without = {"metadata": {"labels": LABELS, "creationTimestamp": RAN}, "status": {}}
+    found = read_pod(without)
+    assert found is not None
+    assert found.scheduled is None
+
+
 def test_it_started_when_its_container_ran() -> None:
     running = {"containerStatuses": [{"name": "ray", "state": {"running": {"startedAt": RAN}}}]}
     assert pod(running).started == datetime(2026, 11, 21, 12, tzinfo=UTC)

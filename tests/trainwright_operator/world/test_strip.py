@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from trainwright_api.status import TrainingJobStatus
-from trainwright_operator.observed import Job, Manifest, Node, Taint, Verdict
+from trainwright_operator.observed import Job, Manifest, Node, Taint, Verdict, Waiting
 from trainwright_operator.world.strip import read_job, read_status, strip_job, strip_node
 
 TIME = "2026-11-01T12:00:00Z"
@@ -38,12 +38,48 @@ def raw_job(*conditions: dict[str, Any], **spec: Any) -> dict[str, Any]:
     }
 
 
+def queued(**more: Any) -> dict[str, Any]:
+    """A gang that waits for room."""
+    spec = {"backend": {"type": "ray"}, **more.pop("spec", {})}
+    raw = raw_job(condition("Running", "False", reason="Queued"), **spec)
+    raw["status"]["attempts"] = [{"number": 2, "phase": "train", **more}, {"number": 1, "completionTime": TIME}]
+    return raw
+
+
 def unasked(raw: Manifest) -> Verdict:
     raise AssertionError(f"nobody asks for the verdict of {raw}")
 
 
 def job_of(raw: Manifest) -> Job:
     return read_job(strip_job(raw), lambda _: VERDICT)
+
+
+def test_what_others_know_of_a_job_that_waits_for_room() -> None:
+    assert strip_job(queued()).waiting == Waiting(TIME, "u1", gang=True, trying=True)
+    assert strip_job(queued(completionTime=TIME)).waiting == Waiting(TIME, "u1", gang=True, trying=False)
+    assert strip_job(queued(phase="preprocess")).waiting == Waiting(TIME, "u1", gang=False, trying=True)
+    assert strip_job(queued(spec={"backend": {}})).waiting == Waiting(TIME, "u1", gang=False, trying=True)
+
+
+def test_one_that_no_node_could_hold_is_in_nobodys_way() -> None:
+    raw = queued()
+    raw["status"]["conditions"].append(condition("Fits", "False"))
+    assert strip_job(raw).waiting == Waiting(TIME, "u1", gang=True, trying=False)
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        raw_job(),
+        raw_job(condition("Running", "True", reason="Running")),
+        raw_job(condition("Running", "False", reason="Starting")),
+        raw_job(condition("Running", "False", reason="Queued"), queueName="gpus"),
+        raw_job(condition("Running", "False", reason="Queued"), condition("Failed")),
+    ],
+    ids=["new", "running", "starting", "in a queue of Kueue", "finished"],
+)
+def test_others_wait_for_no_room(raw: dict[str, Any]) -> None:
+    assert strip_job(raw).waiting is None
 
 
 def test_a_job_that_runs_is_seen_whole_without_managed_fields_and_kubectls_copy() -> None:

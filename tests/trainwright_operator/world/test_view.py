@@ -99,6 +99,9 @@ def condition(kind: str, status: str) -> Json:
     }
 
 
+QUEUED = {**condition("Running", "False"), "reason": "Queued"}
+
+
 def child(kind: str = "Job", uid: str = UID, namespace: str = "team", attempt: int = 1) -> Json:
     owner = {"apiVersion": "trainwright.dev/v1alpha1", "kind": "TrainingJob", "controller": True, "uid": uid}
     return {
@@ -253,6 +256,28 @@ def test_a_job_wakes_by_its_own_changes_and_its_end() -> None:
         assert await cluster.send("ADDED", pod("a")) == []
 
     told(story, cluster_of(training_job()))
+
+
+def test_a_job_that_waits_for_room_sees_all_that_do() -> None:
+    async def story(cluster: Cluster, view: View) -> None:
+        def found(name: str) -> list[str]:
+            job = view.job(("team", name))
+            assert job is not None
+            return [one.uid for one in view.world(job).waiting]
+
+        assert found("flights") == found("trains") == []
+        for name, uid in (("trains", OTHER), ("flights", UID)):
+            await cluster.send("MODIFIED", training_job(name, uid, QUEUED))
+        assert found("flights") == found("trains") == sorted([UID, OTHER])
+        await cluster.send("MODIFIED", training_job("flights", UID, condition("Running", "True")))
+        assert (found("flights"), found("trains")) == ([], [OTHER])
+        await cluster.send("DELETED", training_job("trains", OTHER, QUEUED))
+        await cluster.send("MODIFIED", training_job("flights", UID, QUEUED))
+        assert found("flights") == [UID]
+
+    cluster = Cluster()
+    cluster.objects["TrainingJob"] = [training_job(), training_job("trains", OTHER)]
+    told(story, cluster)
 
 
 def test_what_we_wrote_is_seen_at_once() -> None:

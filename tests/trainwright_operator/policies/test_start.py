@@ -1,0 +1,122 @@
+"""How long an attempt may try to start, and what its end is then."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from trainwright_operator.observed import Child, Pod, Waiting
+from trainwright_operator.policies import start
+
+from ..simulation import START, UID
+
+CHILD = Child("RayJob", "default", "flights-1-train", "u", UID, 1, "train", START, False, "pending", pods=2)
+PLACED = Pod("default", "flights-head", "p1", UID, 1, "node-1", "Running", scheduled=START + timedelta(seconds=5))
+WAITS = Pod("default", "flights-worker", "p2", UID, 1, None, "Pending", unschedulable="0/1 nodes: Insufficient cpu")
+STARTING = replace(WAITS, node="node-1", unschedulable="", scheduled=START + timedelta(seconds=9))
+UNPULLABLE = replace(STARTING, waiting="ImagePullBackOff: Back-off pulling image")
+UNMADE = replace(STARTING, waiting='CreateContainerConfigError: secret "s3-keys" not found')
+
+
+def waiting(*uids: str, trying: bool = True, gang: bool = True) -> tuple[Waiting, ...]:
+    return tuple(Waiting(f"2026-11-21T12:00:{place:02}Z", uid, gang, trying) for place, uid in enumerate(uids))
+
+
+def seconds(moment: object) -> float | None:
+    return None if moment is None else (moment - START).total_seconds()  # type: ignore[operator]
+
+
+def test_the_deadline_counts_from_the_first_pod_with_a_node() -> None:
+    assert start.deadline((WAITS,), 900) is None
+    assert seconds(start.deadline((STARTING, WAITS, PLACED), 900)) == 905
+    assert seconds(start.deadline((replace(PLACED, phase="Failed"), STARTING), 900)) == 909
+
+
+def test_a_gang_is_placed_when_all_of_its_pods_have_a_node() -> None:
+    assert not start.is_placed(CHILD, (PLACED,)), "its worker is not made yet"
+    assert not start.is_placed(CHILD, (PLACED, WAITS))
+    assert start.is_placed(CHILD, (PLACED, STARTING))
+    assert not start.is_placed(CHILD, (PLACED, STARTING, replace(WAITS, name="submitter"))), (
+        "the submitter is one of them"
+    )
+
+
+@pytest.mark.parametrize(
+    ("others", "due"),
+    [
+        ((), None),
+        (waiting(UID), None),
+        (waiting(UID, "younger"), 65),
+        (waiting("older", UID), 35),
+        (waiting("older", UID, gang=False), 65),
+        (waiting("older", UID, trying=False), 65),
+    ],
+)
+def test_a_gang_makes_room_for_others_and_the_oldest_that_tries_does_so_last(
+    others: tuple[Waiting, ...], due: float | None
+) -> None:
+    assert seconds(start.gives_way(CHILD, (PLACED, WAITS), others, 30)) == due
+
+
+def test_a_gang_that_holds_nothing_makes_room_too() -> None:
+    assert seconds(start.gives_way(CHILD, (WAITS,), waiting("older", UID), 30)) == 30
+
+
+def test_others_try_when_a_gang_has_pods_that_may_find_their_place() -> None:
+    assert start.others_try(UID, waiting("older", UID))
+    assert not start.others_try(UID, waiting(UID))
+    assert not start.others_try(UID, waiting("older", UID, trying=False))
+    assert not start.others_try(UID, waiting("older", UID, gang=False))
+
+
+@pytest.mark.parametrize(
+    ("pods", "limit", "outcome", "reason", "message"),
+    [
+        (
+            (PLACED, WAITS),
+            None,
+            "stopped",
+            "Unschedulable",
+            "not all of its pods found room: 0/1 nodes: Insufficient cpu",
+        ),
+        ((PLACED,), 900, "stopped", "Unschedulable", "not all of its pods found room: some of them were not made"),
+        (
+            (PLACED, UNPULLABLE),
+            900,
+            "environment",
+            "StartDeadlineExceeded",
+            "image ml:1 could not be pulled within startDeadlineSeconds (900 s): "
+            "pod flights-worker: ImagePullBackOff: Back-off pulling image",
+        ),
+        (
+            (UNPULLABLE, WAITS),
+            None,
+            "stopped",
+            "Unschedulable",
+            "not all of its pods found room: 0/1 nodes: Insufficient cpu",
+        ),
+        (
+            (PLACED, UNMADE),
+            900,
+            "environment",
+            "StartDeadlineExceeded",
+            "it did not start within startDeadlineSeconds (900 s): "
+            'pod flights-worker: CreateContainerConfigError: secret "s3-keys" not found',
+        ),
+        (
+            (PLACED, STARTING),
+            900,
+            "infrastructure",
+            "StartDeadlineExceeded",
+            "RayJob flights-1-train was not at work within startDeadlineSeconds (900 s)",
+        ),
+    ],
+    ids=["no room", "pods not made", "no image", "no image and no room", "no secret", "no reason known"],
+)
+def test_what_an_attempt_that_does_not_start_ends_with(
+    pods: tuple[Pod, ...], limit: int | None, outcome: str, reason: str, message: str
+) -> None:
+    end = start.ending(CHILD, pods, "ml:1", limit)
+    assert (end.outcome, end.reason, end.message) == (outcome, reason, message)
