@@ -116,7 +116,7 @@ class TrainingJobSpec(KubernetesSection):
     )
     start_deadline_seconds: Annotated[Seconds, Field(ge=1)] = Field(
         900,
-        description="How long an attempt may take to start, in seconds, from its first scheduled pod on. A gang that is "
+        description="Seconds that an attempt may take to start, from its first scheduled pod on. A gang that is "
         "scheduled in part then gives its room back and is queued again. Time in Kueue's queue does not count.",
     )
     active_deadline_seconds: Annotated[Seconds, Field(ge=1)] | None = Field(

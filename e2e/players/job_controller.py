@@ -11,7 +11,7 @@ from e2e.players.finished import is_finished
 from e2e.players.mirror import Key, job_uid
 from e2e.players.roles import INDEX
 from e2e.players.scene import Scene
-from e2e.players.scripts import NeverStart
+from e2e.players.scripts import has_room
 
 
 class JobController:
@@ -51,7 +51,7 @@ class JobController:
         pod = pod_made.from_template(job["spec"]["template"], name, pod_made.of(JOBS, job), extra, extra)
         if indexed:
             pod["spec"]["hostname"] = base
-        if not isinstance(self._scene.scripts.of(pod), NeverStart):
+        if has_room(self._scene.scripts.of(pod)):
             pod["spec"]["nodeName"] = self._scene.nodes.place(pod["spec"], f"node-of-{name}")
         try:
             made = await self._scene.api.create(PODS, pod, job["metadata"]["namespace"])

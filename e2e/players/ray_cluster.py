@@ -9,7 +9,7 @@ from e2e.api.resource import JOBS, PODS, RAY_CLUSTERS, RAY_JOBS
 from e2e.players import job_status, pod_made, roles
 from e2e.players.mirror import Mirror
 from e2e.players.scene import Scene
-from e2e.players.scripts import NeverStart
+from e2e.players.scripts import has_room
 
 LONGEST_PREFIX = 50
 
@@ -78,7 +78,7 @@ class RayCluster:
         known = mirror.objects.get((namespace, name))
         if known is not None:
             return known
-        if resource is PODS and not isinstance(self._scene.scripts.of(wanted), NeverStart):
+        if resource is PODS and has_room(self._scene.scripts.of(wanted)):
             wanted["spec"]["nodeName"] = self._scene.nodes.place(wanted["spec"], f"node-of-{name}")
         try:
             made = await self._scene.api.create(resource, wanted, namespace)

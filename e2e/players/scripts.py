@@ -88,6 +88,11 @@ class NeverStart(Script):
     message: str = "0/1 nodes are available: 1 Insufficient nvidia.com/gpu."
 
 
+def has_room(script: Script) -> bool:
+    """Whether its pods find a node, as far as the script says."""
+    return not (isinstance(script, NeverStart) and script.reason == "Unschedulable")
+
+
 @dataclass(frozen=True, kw_only=True)
 class Invalid(Script):
     """KubeRay refuses the RayJob."""

@@ -115,6 +115,7 @@ class Pod:
     """Why a container cannot start, as in ImagePullBackOff: and the message."""
     unschedulable: str = ""
     """The scheduler's message, while no node has room."""
+    unschedulable_since: datetime | None = None
     scheduled: datetime | None = None
     """When it got its node."""
     started: datetime | None = None

@@ -29,7 +29,11 @@ def place(cluster: Cluster) -> None:
     child = cluster.child
     pod = Pod("default", f"{child.name}-head", "p1", UID, child.attempt, "node-1", "Running", scheduled=cluster.now)
     worker = replace(pod, name=f"{child.name}-worker", uid="p2", node=None, phase="Pending", scheduled=None)
-    cluster.pods = {"head": pod, "worker": replace(worker, unschedulable="0/1 nodes: Insufficient cpu")}
+    cluster.pods = {"head": pod, "worker": _unschedulable(worker, cluster)}
+
+
+def _unschedulable(pod: Pod, cluster: Cluster) -> Pod:
+    return replace(pod, unschedulable="0/1 nodes: Insufficient cpu", unschedulable_since=cluster.now)
 
 
 def one_pod(**fields: object) -> Cluster:

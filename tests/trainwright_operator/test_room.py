@@ -110,8 +110,12 @@ class OneNode:
         waiting = [(job, pod) for job in self.jobs for pod in job.pods.values() if not pod.node]
         for job, pod in self.draw.sample(waiting, len(waiting)):
             fits = self._used() + self._asked(pod) <= CORES + 1e-9
-            placed = replace(pod, node="node-1", scheduled=self.now, phase="Running", unschedulable="")
-            job.pods[pod.name] = placed if fits else replace(pod, unschedulable="0/1 nodes: Insufficient cpu")
+            placed = {"node": "node-1", "scheduled": self.now, "phase": "Running", "unschedulable": ""}
+            refused = {"unschedulable": "0/1 nodes: Insufficient cpu", "unschedulable_since": self.now}
+            if fits:
+                job.pods[pod.name] = replace(pod, **placed, unschedulable_since=None)
+            elif not pod.unschedulable:
+                job.pods[pod.name] = replace(pod, **refused)
 
     def _used(self) -> float:
         return sum(self._asked(pod) for job in self.jobs for pod in job.pods.values() if pod.node)

@@ -28,6 +28,7 @@ def read_pod(raw: Any) -> Pod | None:
     if not job_uid:
         return None
     containers = [*mappings(status.get("initContainerStatuses")), *mappings(status.get("containerStatuses"))]
+    without_room = _unschedulable(status)
     return Pod(
         namespace=text(metadata.get("namespace")),
         name=text(metadata.get("name")),
@@ -45,7 +46,8 @@ def read_pod(raw: Any) -> Pod | None:
         disrupted=text((condition(status, "DisruptionTarget") or {}).get("reason")),
         reason=text(status.get("reason")) or _why_ended(containers),
         waiting=_why_waiting(containers),
-        unschedulable=_unschedulable(status),
+        unschedulable=text(without_room.get("message")),
+        unschedulable_since=time(without_room.get("lastTransitionTime")),
         scheduled=_scheduled(raw),
         started=_started(status),
     )
@@ -96,8 +98,9 @@ def _scheduled(raw: Mapping[str, Any]) -> datetime | None:
     return time((found or {}).get("lastTransitionTime")) or time(mapping(raw, "metadata").get("creationTimestamp"))
 
 
-def _unschedulable(status: Mapping[str, Any]) -> str:
+def _unschedulable(status: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The scheduler's word that no node has room."""
     for found in mappings(status.get("conditions")):
         if found.get("type") == "PodScheduled" and found.get("reason") == "Unschedulable":
-            return text(found.get("message"))
-    return ""
+            return found
+    return {}

@@ -44,13 +44,15 @@ def deadline(pods: Iterable[Pod], seconds: int) -> datetime | None:
 def gives_way(child: Child, pods: tuple[Pod, ...], waiting: tuple[Waiting, ...], grace: float) -> datetime | None:
     """When a gang that is not placed makes room for the other jobs that wait for it; None where there are none.
 
-    One that holds nothing does so too: it would take the first part that comes free, and hold that.
+    It is counted from the last of its pods that found no room. A gang that holds nothing makes room too: it would
+    take the first part that comes free, and hold that.
     """
     if all(one.uid == child.job_uid for one in waiting):
         return None
     trying = next((one.uid for one in waiting if one.gang and one.trying), child.job_uid)
     patience = 2 * grace if trying == child.job_uid else grace
-    return times.after(_first_scheduled(pods) or child.created, patience)
+    since = max((pod.unschedulable_since for pod in pods if pod.unschedulable_since), default=child.created)
+    return times.after(since, patience)
 
 
 def is_placed(child: Child, pods: Iterable[Pod]) -> bool:

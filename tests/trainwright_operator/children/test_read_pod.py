@@ -98,7 +98,11 @@ def test_why_it_does_not_start() -> None:
 
 def test_why_no_node_takes_it() -> None:
     words = "0/3 nodes are available: 3 Insufficient nvidia.com/gpu."
-    assert pod(condition("PodScheduled", "False", reason="Unschedulable", message=words)).unschedulable == words
+    without_room = pod(
+        condition("PodScheduled", "False", reason="Unschedulable", message=words, lastTransitionTime=RAN)
+    )
+    assert without_room.unschedulable == words
+    assert without_room.unschedulable_since == datetime(2026, 11, 21, 12, tzinfo=UTC)
     assert pod(condition("PodScheduled", "False", reason="SchedulingGated", message="gate")).unschedulable == ""
 
 

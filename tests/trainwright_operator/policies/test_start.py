@@ -14,8 +14,9 @@ from ..simulation import START, UID
 
 CHILD = Child("RayJob", "default", "flights-1-train", "u", UID, 1, "train", START, False, "pending", pods=2)
 PLACED = Pod("default", "flights-head", "p1", UID, 1, "node-1", "Running", scheduled=START + timedelta(seconds=5))
-WAITS = Pod("default", "flights-worker", "p2", UID, 1, None, "Pending", unschedulable="0/1 nodes: Insufficient cpu")
-STARTING = replace(WAITS, node="node-1", unschedulable="", scheduled=START + timedelta(seconds=9))
+PENDING = Pod("default", "flights-worker", "p2", UID, 1, None, "Pending")
+WAITS = replace(PENDING, unschedulable="0/1 nodes: Insufficient cpu", unschedulable_since=START + timedelta(seconds=7))
+STARTING = replace(PENDING, node="node-1", scheduled=START + timedelta(seconds=9))
 UNPULLABLE = replace(STARTING, waiting="ImagePullBackOff: Back-off pulling image")
 UNMADE = replace(STARTING, waiting='CreateContainerConfigError: secret "s3-keys" not found')
 
@@ -48,10 +49,10 @@ def test_a_gang_is_placed_when_all_of_its_pods_have_a_node() -> None:
     [
         ((), None),
         (waiting(UID), None),
-        (waiting(UID, "younger"), 65),
-        (waiting("older", UID), 35),
-        (waiting("older", UID, gang=False), 65),
-        (waiting("older", UID, trying=False), 65),
+        (waiting(UID, "younger"), 67),
+        (waiting("older", UID), 37),
+        (waiting("older", UID, gang=False), 67),
+        (waiting("older", UID, trying=False), 67),
     ],
 )
 def test_a_gang_makes_room_for_others_and_the_oldest_that_tries_does_so_last(
@@ -61,7 +62,7 @@ def test_a_gang_makes_room_for_others_and_the_oldest_that_tries_does_so_last(
 
 
 def test_a_gang_that_holds_nothing_makes_room_too() -> None:
-    assert seconds(start.gives_way(CHILD, (WAITS,), waiting("older", UID), 30)) == 30
+    assert seconds(start.gives_way(CHILD, (WAITS,), waiting("older", UID), 30)) == 37
 
 
 def test_others_try_when_a_gang_has_pods_that_may_find_their_place() -> None:

@@ -1,0 +1,78 @@
+"""Attempts that do not start, against a real API server: room for a part of a gang, and an image that is nowhere."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from e2e.api import Manifest, condition
+from e2e.api.resource import TRAINING_JOBS
+from e2e.cluster.cluster import Cluster
+from e2e.harness import Kind, Lifecycle, Lived, User, live
+from e2e.harness.lifecycle import NAME
+from e2e.players import NeverStart, Succeed
+
+GANG = {"type": "ray", "trainer": {"num_workers": 3, "resources_per_worker": {"GPU": 1}}}
+IMAGE = "registry.example.com/nowhere:1"
+
+
+async def gets_its_room_later(user: User) -> None:
+    """Two of its three workers find a GPU, until there is another node."""
+    await user.sees_true("Suspended")
+    await user.stage.nodes.add("small", gpus=2)
+    await user.change(suspend=False)
+    await user.sees("room that was given back", gave_room_back)
+    await user.stage.nodes.add("another", gpus=1)
+    await user.sees_true("Complete")
+    status = (await user.api.get(TRAINING_JOBS, NAME, user.namespace))["status"]
+    assert not {"retries", "preemptions", "requeues"} & set(status)
+    given_back = [one for one in status["attempts"] if one.get("reason") == "Unschedulable"]
+    assert {(one["outcome"], "startTime" in one) for one in given_back} == {("stopped", False)}
+
+
+def gave_room_back(job: Manifest) -> bool:
+    return bool(_status(job).get("requeues", 0) >= 1 and _status(job)["phase"] == "Queued")
+
+
+async def fails_with_its_image(user: User) -> None:
+    await user.sees_true("Failed")
+    job = await user.api.get(TRAINING_JOBS, NAME, user.namespace)
+    assert condition(job, "Failed") == "True"
+    assert f"image {IMAGE} could not be pulled within startDeadlineSeconds (1 s)" in _status(job)["message"]
+    assert _status(job)["attempt"] == 1
+
+
+ROOM_LATER = Lifecycle(
+    "room that comes later",
+    [Succeed()],
+    gets_its_room_later,
+    {"backend": GANG, "suspend": True, "startDeadlineSeconds": 1, "backoffLimit": 0, "preemptionLimit": 0},
+)
+NO_IMAGE = Lifecycle(
+    "an image that is nowhere",
+    [NeverStart(reason="ImagePullBackOff", message="Back-off pulling image", before=Succeed())],
+    fails_with_its_image,
+    {"image": IMAGE, "startDeadlineSeconds": 1},
+)
+
+
+def lived(cluster: Cluster, life: Lifecycle, kind: Kind) -> Lived:
+    return asyncio.run(live(cluster.kubeconfig, life, kind))
+
+
+def test_a_gang_gives_back_the_room_that_it_found_until_there_is_enough(cluster: Cluster) -> None:
+    found = lived(cluster, ROOM_LATER, "ray")
+    assert (list(found.violations), list(found.orphans)) == ([], [])
+
+
+@pytest.mark.parametrize("kind", ["local", "ray"])
+def test_an_image_that_cannot_be_pulled_ends_the_job(cluster: Cluster, kind: Kind) -> None:
+    found = lived(cluster, NO_IMAGE, kind)
+    assert (list(found.violations), list(found.orphans)) == ([], [])
+
+
+def _status(job: Manifest) -> Mapping[str, Any]:
+    status: Mapping[str, Any] = job.get("status", {})
+    return status
