@@ -183,6 +183,8 @@ class World:
     """Whether the pods are as a list has just found them."""
     waiting: tuple[Waiting, ...] = ()
     """All jobs that wait for room, the oldest first; this one may be among them."""
+    leaving: bool = False
+    """Whether pods of other jobs are being deleted, and still hold their room."""
     in_use: Mapping[str, float] | None = None
     """By node: how much of the job's GPU resource the pods on it have asked for."""
     kuberay: bool = True

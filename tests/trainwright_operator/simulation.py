@@ -56,6 +56,7 @@ class Cluster:
     deleted: bool = False
     kuberay: bool = True
     waiting: tuple[Waiting, ...] = ()
+    leaving: bool = False
     events: list[Event] = field(default_factory=list)
     created: list[str] = field(default_factory=list)
     deleted_by_hand: set[str] = field(default_factory=set)
@@ -86,6 +87,7 @@ class Cluster:
             self.nodes,
             kuberay=self.kuberay,
             waiting=self.waiting,
+            leaving=self.leaving,
         )
         return replace(world, **answers)
 

@@ -13,7 +13,8 @@ from datetime import datetime
 
 from trainwright_api.status import Attempt
 from trainwright_operator import times
-from trainwright_operator.observed import Child, Pod, Waiting
+from trainwright_operator.children.pods import GRACE_SECONDS
+from trainwright_operator.observed import Child, Pod, Waiting, World
 from trainwright_operator.policies.outcome import Ending
 
 UNSCHEDULABLE = "Unschedulable"
@@ -41,16 +42,19 @@ def deadline(pods: Iterable[Pod], seconds: int) -> datetime | None:
     return None if found is None else times.after(found, seconds)
 
 
-def gives_way(child: Child, pods: tuple[Pod, ...], waiting: tuple[Waiting, ...], grace: float) -> datetime | None:
+def gives_way(child: Child, pods: tuple[Pod, ...], world: World, grace: float) -> datetime | None:
     """When a gang that is not placed makes room for the other jobs that wait for it; None where there are none.
 
     It is counted from the last of its pods that found no room. A gang that holds nothing makes room too: it would
-    take the first part that comes free, and hold that.
+    take the first part that comes free, and hold that. What others have given back is only free when their pods are
+    gone, which may take as long as pods have for their end.
     """
-    if all(one.uid == child.job_uid for one in waiting):
+    if all(one.uid == child.job_uid for one in world.waiting):
         return None
-    trying = next((one.uid for one in waiting if one.gang and one.trying), child.job_uid)
+    trying = next((one.uid for one in world.waiting if one.gang and one.trying), child.job_uid)
     patience = 2 * grace if trying == child.job_uid else grace
+    if world.leaving:
+        patience += GRACE_SECONDS
     since = max((pod.unschedulable_since for pod in pods if pod.unschedulable_since), default=child.created)
     return times.after(since, patience)
 

@@ -179,7 +179,7 @@ def _start_limits(view: View, attempt: Attempt, child: Child) -> tuple[datetime 
         return over, None
     # Others may come: it looks again as often as it would give way to them.
     again = times.after(view.now, grace)
-    return over, start.gives_way(child, pods, view.world.waiting, grace) or again
+    return over, start.gives_way(child, pods, view.world, grace) or again
 
 
 def _deadline(view: View, attempt: Attempt, started: str | None) -> datetime | None:

@@ -29,6 +29,8 @@ class View:
         self._nodes: tuple[Node, ...] | None = None
         self._waiting: dict[str, Waiting] = {}
         """By uid: the jobs that wait for room."""
+        self._leaving: dict[Key, str] = {}
+        """Of pods that are being deleted and hold their room: the uid of their job."""
         self._taken: dict[str, Pod] = {}
         """By the job's uid: its last pod that was taken off a node and has gone since."""
         self._jobs = Reflector(
@@ -89,6 +91,7 @@ class View:
             pods=tuple(self._pods_of(job)),
             nodes=self._all_nodes() if self._clusterwide else None,
             waiting=tuple(sorted(self._waiting.values())) if job.uid in self._waiting else (),
+            leaving=any(uid != job.uid for uid in self._leaving.values()),
             kuberay=self._ray_jobs.installed,
         )
 
@@ -134,6 +137,10 @@ class View:
         """Of one that was taken off its node, and is gone before any decision has seen that, the trace is kept."""
         if old is not None and new is None and old.disrupted and old.essential and self._is_open(old.job_uid):
             self._taken[old.job_uid] = old.trace
+        if new is not None and new.deletion_time and new.node and not new.ended:
+            self._leaving[key] = new.job_uid
+        else:
+            self._leaving.pop(key, None)
         self._part_changed(key, old, new)
 
     def _is_open(self, uid: str) -> bool:

@@ -280,6 +280,26 @@ def test_a_job_that_waits_for_room_sees_all_that_do() -> None:
     told(story, cluster)
 
 
+def test_pods_that_leave_their_node_still_hold_room_and_only_others_wait_for_that() -> None:
+    async def story(cluster: Cluster, view: View) -> None:
+        def seen() -> tuple[bool, bool]:
+            jobs = [view.job(("team", name)) for name in ("flights", "trains")]
+            return tuple(view.world(job).leaving for job in jobs if job is not None)  # type: ignore[return-value]
+
+        leaving = pod("one")
+        leaving["metadata"]["deletionTimestamp"] = "2026-11-01T12:00:00Z"
+        assert seen() == (False, False)
+        await cluster.send("MODIFIED", leaving)
+        assert seen() == (False, True)
+        await cluster.send("DELETED", leaving)
+        assert seen() == (False, False)
+
+    cluster = Cluster()
+    cluster.objects["TrainingJob"] = [training_job(), training_job("trains", OTHER)]
+    cluster.objects["Pod"] = [pod("one")]
+    told(story, cluster)
+
+
 def test_what_we_wrote_is_seen_at_once() -> None:
     async def story(cluster: Cluster, view: View) -> None:
         cluster.woken.clear()
