@@ -57,6 +57,11 @@ VECTOR_LOSS = loss_choice("vector", "mean_squared_error")
 _PREPROCESSING = "How the column is read."
 _DECODER = "How the combined vector becomes the output."
 _LOSS = "What training makes small."
+_DECIDES_CLASSES = (
+    "Metric that decides which round is best where the trainer names none. accuracy is the mean of the classes' own "
+    "accuracies, accuracy_micro the share of all rows that are right."
+)
+_TOP_K = "How many of the likeliest classes hits_at_k looks at. With no more classes than that there is no hits_at_k."
 _CALIBRATION = "Whether probabilities are calibrated on the validation rows after training."
 
 
@@ -121,9 +126,9 @@ class CategoryOutput(Output):
         SoftmaxCrossEntropy | Corn,
         CATEGORY_LOSS,
     ] = Field(default_factory=CATEGORY_LOSS.make, description=_LOSS)
-    default_validation_metric: Metric = "accuracy"
+    default_validation_metric: Metric = Field("accuracy", description=_DECIDES_CLASSES)
     calibration: bool = Field(False, description=_CALIBRATION)
-    top_k: PositiveInt = Field(3, description="How many of the likeliest classes hits_at_k looks at.")
+    top_k: PositiveInt = Field(3, description=_TOP_K)
 
 
 class CategoryDistributionOutput(Output):
