@@ -18,7 +18,7 @@ CHARACTERS_SHOWN = 6000
 
 
 async def until(
-    look: Callable[[], Awaitable[T]], holds: Callable[[T], object], *, seconds: float = 20.0, what: str = "it"
+    look: Callable[[], Awaitable[T]], holds: Callable[[T], object], *, seconds: float = 60.0, what: str = "it"
 ) -> T:
     """Looks until `holds` says so, and answers what it saw then. A server that is away for a while is waited for."""
     loop = asyncio.get_running_loop()
@@ -45,7 +45,7 @@ async def until_object(
     namespace: str | None,
     holds: Callable[[Manifest], object] = bool,
     *,
-    seconds: float = 20.0,
+    seconds: float = 60.0,
     what: str = "",
 ) -> Manifest:
     """Waits until the object is there and `holds` says so."""
@@ -61,7 +61,7 @@ async def until_object(
 
 
 async def until_gone(
-    api: Api, resource: Resource, name: str, namespace: str | None = None, *, seconds: float = 20.0
+    api: Api, resource: Resource, name: str, namespace: str | None = None, *, seconds: float = 60.0
 ) -> None:
     await until(
         lambda: api.find(resource, name, namespace),

@@ -43,7 +43,7 @@ def run(folder: Path, upstream: Upstream, scene: Callable[[Proxy, Api], Awaitabl
     asyncio.run(inside())
 
 
-async def post(api: Api, name: str = "one", seconds: float = 5.0) -> None:
+async def post(api: Api, name: str = "one", seconds: float = 30.0) -> None:
     await api.request("POST", CONFIG_MAPS.path("space"), {"metadata": {"name": name}}, seconds=seconds)
 
 
@@ -67,7 +67,7 @@ def test_fault_before_or_after_the_write_took_effect(tmp_path: Path, fault: type
     async def scene(proxy: Proxy, api: Api) -> None:
         proxy.add(Rule(told, verb="write"))
         with pytest.raises((ApiError, *LOST)):
-            await post(api, seconds=0.5)
+            await post(api, seconds=3.0 if fault is Hang else 30.0)
         assert len(upstream.posted) == after
         await post(api)
 
@@ -120,7 +120,7 @@ def test_delayed_request_takes_its_time_and_succeeds(tmp_path: Path) -> None:
         proxy.add(Rule(Delay(seconds=0.4)))
         with pytest.raises(TimeoutError):
             await post(api, seconds=0.1)
-        await post(api, "two", seconds=5.0)
+        await post(api, "two")
 
     run(tmp_path, upstream, scene)
     assert {"metadata": {"name": "two"}} in upstream.posted
@@ -162,7 +162,8 @@ def watched(folder: Path, fault: Fault | None, seed: int = 0) -> tuple[list[str]
     async def scene(proxy: Proxy, api: Api) -> None:
         proxy.add(*([] if fault is None else [Rule(fault)]))
         try:
-            await asyncio.wait_for(read(api), 0.9)
+            # The upstream closes each watch after 0.6 s; of a silent one even that is not told.
+            await asyncio.wait_for(read(api), 3.0 if isinstance(fault, Silence) else 60.0)
             ended.append("closed")
         except (ApiError, *LOST, ValueError) as error:
             ended.append(str(error.code) if isinstance(error, ApiError) else type(error).__name__)
@@ -205,7 +206,7 @@ def test_reordered_events_depend_on_the_seed_alone(tmp_path: Path) -> None:
     for turn, seed in enumerate((1, 1, 2, 3, 4)):
         folder = tmp_path / str(turn)
         folder.mkdir()
-        orders.append(watched(folder, Reorder(window=4), seed)[0])
+        orders.append(watched(folder, Reorder(window=4, seconds=60.0), seed)[0])
     assert orders[0] == orders[1]
     assert len({tuple(order) for order in orders}) > 1
     for order in orders:

@@ -132,7 +132,7 @@ def test_no_readable_answer_is_unreachable_and_nothing_is_tried_again(fault: Any
         server.answers = [answer({}), fault]
         await client.request("GET", "/version")
         with pytest.raises(Unreachable):
-            await client.request(method, "/api/v1/namespaces/team/configmaps", timeout=0.2 if fault is hang else None)
+            await client.request(method, "/api/v1/namespaces/team/configmaps", timeout=1.0 if fault is hang else None)
         assert len(server.requests) == 2
 
     told(story)

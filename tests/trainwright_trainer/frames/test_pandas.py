@@ -22,7 +22,7 @@ def test_a_later_block_that_is_done_first_still_comes_later():
 
     def function(block):
         if block == 0:
-            assert second_done.wait(10)
+            assert second_done.wait(60)
         else:
             second_done.set()
         return block
