@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from trainwright_api.backend import Backend
@@ -21,7 +21,7 @@ from trainwright_api.nodes import MOST_LEVELS
 from trainwright_api.overlay import overlay_problems
 from trainwright_api.problems import Mistakes, Problem
 from trainwright_api.reach import reach_problems
-from trainwright_api.validate import Loaded, validate_document
+from trainwright_api.validate import Inspected, Loaded, inspect
 
 _USERS_METADATA = ("name", "generateName", "namespace", "labels", "annotations")
 """The rest is the API server's, which may write more of it than this version knows."""
@@ -47,13 +47,20 @@ def judge(raw: Mapping[str, Any], name: str | None = None) -> Judged:
     if _is_too_deep(raw):
         return Judged(None, f"{source}: nested more than {MOST_LEVELS} levels deep", (), "")
     try:
-        loaded = validate_document(_as_written(raw, metadata), source)
-        problems = list(cluster_problems(loaded.job.spec))
-        if problems:
-            raise Mistakes(problems)
+        loaded = _accepted(raw, inspect(_as_written(raw, metadata), source))
         return Judged(loaded.job.spec, "", loaded.notices, fixed_digest(loaded.job.spec))
     except Mistakes as mistakes:
         return Judged(None, mistakes.render(source), (), _hash(raw.get("spec")))
+
+
+def _accepted(raw: Mapping[str, Any], found: Inspected) -> Loaded:
+    """The job where it can be run here. Raises `Mistakes` with all that stands against it."""
+    if _mapping(raw.get("status")).get("startTime"):
+        # Its image is that of the version that accepted it.
+        found = found.tolerant("accepted by another version")
+    if found.loaded is not None:
+        found = replace(found, mistakes=tuple(cluster_problems(found.loaded.job.spec)))
+    return found.accepted_elsewhere()
 
 
 def cluster_problems(spec: TrainingJobSpec) -> Iterator[Problem]:

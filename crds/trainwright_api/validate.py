@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pydantic import ValidationError
 
-from trainwright_api.backend import BACKENDS, Backend, Credentials, idle_sections
+from trainwright_api.backend import BACKENDS, Backend, Credentials, WorkerRange, idle_sections
 from trainwright_api.explain import lines
 from trainwright_api.forms import Form, resource
 from trainwright_api.job import TrainingJob
@@ -16,6 +16,7 @@ from trainwright_api.paths import dotted, place
 from trainwright_api.problems import Mistakes, Problem
 from trainwright_api.score_attribute import UnknownScoreError, canonical_score, direction_of
 from trainwright_api.section import unknown_word
+from trainwright_api.unbuilt import gaps
 
 
 @dataclass(frozen=True)
@@ -43,10 +44,44 @@ class Loaded:
     """The file is a whole resource, which a cluster would take as it is."""
 
 
+@dataclass(frozen=True)
+class Inspected:
+    """What is to be said of a file: the job where it has no mistake, the mistakes, and what is not built yet."""
+
+    loaded: Loaded | None
+    mistakes: tuple[Problem, ...]
+    unbuilt: tuple[Problem, ...]
+    image: str = ""
+    """The image that the job names for itself: its trainer may be of a later version."""
+
+    def accepted(self) -> Loaded:
+        """The job. Raises `Mistakes` with all that is wrong and all that is not built."""
+        if self.loaded is None or self.mistakes or self.unbuilt:
+            raise Mistakes((*self.mistakes, *self.unbuilt))
+        return self.loaded
+
+    def accepted_elsewhere(self) -> Loaded:
+        """The same for a job that a cluster is to run: what is not built is a notice where it has its own image."""
+        return self.tolerant(f"image {self.image} must have it").accepted() if self.image else self.accepted()
+
+    def tolerant(self, why: str) -> Inspected:
+        """The same with a notice in place of each line about what is not built."""
+        notices = tuple(f"{problem}; {why}" for problem in self.unbuilt)
+        loaded = self.loaded and replace(self.loaded, notices=(*self.loaded.notices, *notices))
+        return replace(self, loaded=loaded, unbuilt=())
+
+
 def validate_document(
     data: Any, source: str, *, text: str = "", notices: tuple[str, ...] = (), options: Options | None = None
 ) -> Loaded:
-    """The job that `data` stands for, in any of the forms of a file. Raises `Mistakes` with all that is wrong."""
+    """The job that `data` stands for, for this version to run. Raises `Mistakes` with all that stands against it."""
+    return inspect(data, source, text=text, notices=notices, options=options).accepted()
+
+
+def inspect(
+    data: Any, source: str, *, text: str = "", notices: tuple[str, ...] = (), options: Options | None = None
+) -> Inspected:
+    """What is to be said of `data`, in any of the forms of a file. Raises `Mistakes` where it is no mapping."""
     options = options or Options()
     _check_backend(options.backend)
     if data is None:
@@ -55,11 +90,18 @@ def validate_document(
         raise Mistakes.one("", f"expected keys and values, found {'a list' if isinstance(data, list) else 'one value'}")
     form = resource(data, source)
     _apply(options, form.data)
-    job = _validated(form)
-    declared = job.spec.backend
-    job, aside = _on_backend(job, options.backend)
-    told = (*notices, *form.notices, *aside, *_warnings(declared), *_score_order(job))
-    return Loaded(job, source, text, told, declared, form.whole)
+    loaded: Loaded | None = None
+    mistakes: tuple[Problem, ...] = ()
+    try:
+        job = _validated(form)
+        declared = job.spec.backend
+        job, aside = _on_backend(job, options.backend)
+        _check_global_batch(job, declared)
+        told = (*notices, *form.notices, *aside, *_warnings(declared), *_score_order(job))
+        loaded = Loaded(job, source, text, told, declared, form.whole)
+    except Mistakes as found:
+        mistakes = found.problems
+    return Inspected(loaded, mistakes, _unbuilt(form, options, mistakes), _image(form))
 
 
 def check(job: TrainingJob) -> list[Problem]:
@@ -100,6 +142,31 @@ def _validated(form: Form) -> TrainingJob:
     return job
 
 
+def _unbuilt(form: Form, options: Options, mistakes: tuple[Problem, ...]) -> tuple[Problem, ...]:
+    """What is not built yet, but for what is a mistake anyhow."""
+    spec = form.data.get("spec")
+    if not isinstance(spec, dict):
+        return ()
+    lines = [Problem(dotted(form.origin(("spec", *at))), line) for at, line in gaps(_moved(spec, options.backend))]
+    wrong = {problem.path for problem in mistakes}
+    return tuple(problem for problem in lines if problem.path not in wrong)
+
+
+def _moved(spec: dict[str, Any], name: str | None) -> dict[str, Any]:
+    """The plain data of a spec on the backend that the command line names."""
+    backend = spec.get("backend")
+    if name not in BACKENDS or not isinstance(backend, dict) or backend.get("type") == name:
+        return spec
+    aside = idle_sections(backend, name)
+    return {**spec, "backend": {**{key: value for key, value in backend.items() if key not in aside}, "type": name}}
+
+
+def _image(form: Form) -> str:
+    spec = form.data.get("spec")
+    image = spec.get("image") if isinstance(spec, dict) else None
+    return image if isinstance(image, str) else ""
+
+
 def _on_backend(job: TrainingJob, name: str | None) -> tuple[TrainingJob, tuple[str, ...]]:
     """The job on the backend that the command line names; what does not act there is set aside, with one notice."""
     backend = job.spec.backend
@@ -114,6 +181,15 @@ def _on_backend(job: TrainingJob, name: str | None) -> tuple[TrainingJob, tuple[
         raise Mistakes(Problem(dotted(("backend", *location)), message) for location, message in lines(error)) from None
     moved = job.model_copy(update={"spec": job.spec.model_copy(update={"backend": other})})
     return moved, (_set_aside(name, aside),) if aside else ()
+
+
+def _check_global_batch(job: TrainingJob, declared: Backend) -> None:
+    """The file's workers decide the global batch elsewhere too, and of a range nobody but Ray knows how many they are."""
+    config, workers = job.spec.config, declared.trainer.num_workers
+    is_open = config is not None and config.trainer.effective_batch_size == "auto"
+    if is_open and isinstance(workers, WorkerRange) and job.spec.backend.type != "ray":
+        words = "a range leaves the global batch open: give a number, or a fixed config.trainer.effective_batch_size"
+        raise Mistakes.one("backend.trainer.num_workers", words)
 
 
 def _set_aside(name: str, aside: tuple[str, ...]) -> str:

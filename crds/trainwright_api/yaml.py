@@ -7,9 +7,9 @@ from pathlib import Path
 from trainwright_api.canonical import canonical, digest, redacted
 from trainwright_api.nodes import read
 from trainwright_api.problems import Mistakes
-from trainwright_api.validate import Loaded, Options, validate_document
+from trainwright_api.validate import Inspected, Loaded, Options, inspect
 
-__all__ = ["Loaded", "Options", "canonical", "digest", "load", "loads", "redacted", "text_of"]
+__all__ = ["Loaded", "Options", "canonical", "digest", "inspected", "load", "loads", "redacted", "text_of"]
 
 MOST_BYTES = 3 * 2**20
 """More than Kubernetes can store in one object."""
@@ -30,8 +30,13 @@ def load(
 
 def loads(text: str, source_name: str, *, options: Options | None = None) -> Loaded:
     """The job in a text of YAML or JSON; `source_name` is what messages call it. Raises `Mistakes`."""
+    return inspected(text, source_name, options=options).accepted()
+
+
+def inspected(text: str, source_name: str, *, options: Options | None = None) -> Inspected:
+    """What is to be said of the job in a text. Raises `Mistakes` only where it is no YAML or holds no job."""
     document = read(text)
-    return validate_document(document.data, source_name, text=text, notices=tuple(document.notices), options=options)
+    return inspect(document.data, source_name, text=text, notices=tuple(document.notices), options=options)
 
 
 def text_of(path: Path) -> str:

@@ -72,12 +72,13 @@ class ModelConfig(Section):
     @model_validator(mode="wrap")
     @classmethod
     def _with_default_words(cls, value: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
-        with default_words(_words(mapping(mapping(value).get("defaults")))):
+        with default_words(default_types(mapping(value))):
             return handler(value)
 
 
-def _words(defaults: Mapping[str, Any]) -> dict[str, str]:
-    """What `defaults` says of the types of encoders, decoders and losses, by the noun of their choice."""
+def default_types(config: Mapping[str, Any]) -> dict[str, str]:
+    """What `defaults` of a config says of the types of encoders, decoders and losses, by the noun of their choice."""
+    defaults = mapping(config.get("defaults"))
     found: dict[str, str] = {}
     for kind in defaults:
         for key, role in (("encoder", "feature"), ("decoder", "output"), ("loss", "output")):

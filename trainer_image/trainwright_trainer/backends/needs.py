@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from trainwright_api.backend import BackendTrainer
+from trainwright_api.backend import BackendTrainer, WorkerRange
 from trainwright_trainer.errors import EnvironmentFailure
 
 
@@ -26,15 +26,23 @@ class Needs:
 
 
 def needs_of(section: BackendTrainer, workers: int | None, gpus: float) -> Needs:
-    """`workers`: None where the file leaves it open; `gpus`: of the whole cluster."""
+    """`workers`: None where the file leaves it to the cluster; `gpus`: of the whole cluster."""
     given = dict(section.resources_per_worker or {})
     use_gpu = section.use_gpu if section.use_gpu is not None else given.get("GPU", gpus) > 0
     resources = {"CPU": 1.0, **given}
     if use_gpu:
         resources.setdefault("GPU", 1.0)
     if workers is None:
-        workers = max(1, int(gpus // resources["GPU"])) if use_gpu else 1
+        room = int(gpus // resources["GPU"]) if use_gpu else 0
+        workers = _within(section.num_workers, room)
     return Needs(workers, use_gpu, {name: share for name, share in resources.items() if share}, section.max_retries)
+
+
+def _within(asked: int | WorkerRange | None, room: int) -> int:
+    """As many workers as find a GPU, within the range that the file gives. The operator decides alike."""
+    if isinstance(asked, WorkerRange):
+        return min(max(room, asked.min), asked.max)
+    return max(1, room)
 
 
 def check_this_machine(needs: Needs, gpus: float) -> None:
