@@ -56,8 +56,8 @@ def judge(raw: Mapping[str, Any], name: str | None = None) -> Judged:
 def _accepted(raw: Mapping[str, Any], found: Inspected) -> Loaded:
     """The job where it can be run here. Raises `Mistakes` with all that stands against it."""
     if _mapping(raw.get("status")).get("startTime"):
-        # Its image is that of the version that accepted it.
-        found = found.tolerant("accepted by another version")
+        # Its image is still that of the version that has started it.
+        found = found.tolerant("it was started by another version")
     if found.loaded is not None:
         found = replace(found, mistakes=tuple(cluster_problems(found.loaded.job.spec)))
     return found.accepted_elsewhere()

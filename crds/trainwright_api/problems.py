@@ -46,3 +46,8 @@ def nearest(name: str, candidates: Iterable[str]) -> str | None:
     by_folded = {candidate.casefold(): candidate for candidate in candidates}
     found = difflib.get_close_matches(name.casefold(), by_folded, n=1, cutoff=0.6)
     return by_folded[found[0]] if found else None
+
+
+def not_built(found: str, instead: str = "") -> str:
+    """The line about what this version lacks: the word that was found, and what there is in its place."""
+    return f"not built yet{f': {found}' if found else ''}{f' ({instead})' if instead else ''}"

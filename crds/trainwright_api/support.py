@@ -40,7 +40,7 @@ LOSSES = (
 OPTIMIZERS = ("sgd", "adam", "adamw", "adadelta", "adagrad", "adamax", "nadam", "rmsprop")
 NORMS = ("batch", "layer")
 
-_CHOICES: Mapping[str, tuple[str, ...]] = {
+CHOICES: Mapping[str, tuple[str, ...]] = {
     "input feature type": INPUTS,
     "output feature type": OUTPUTS,
     "combiner": COMBINERS,
@@ -53,7 +53,7 @@ _CHOICES: Mapping[str, tuple[str, ...]] = {
 }
 """By the noun of a choice, or by what stands before " of " in it. Choices that are not listed are built as a whole."""
 
-_WORDS: Mapping[str, tuple[str, ...]] = {
+WORDS: Mapping[str, tuple[str, ...]] = {
     "Backend.type": BACKENDS,
     "BackendTrainer.strategy": STRATEGIES,
     "Strategy.type": STRATEGIES,
@@ -69,7 +69,7 @@ _WORDS: Mapping[str, tuple[str, ...]] = {
 """Fields of which some words are built, by class and name. Numbers that they take beside words are built too."""
 
 _NO_DASK = "this version has no dask"
-_INSTEAD: Mapping[str, str] = {
+INSTEAD: Mapping[str, str] = {
     "TrainingJobSpec.entrypoint": "this version has config",
     "TrainingJobSpec.resume_from": "this version resumes its own run, with --resume",
     "BackendTrainer.logdir": "this version keeps logs in the run folder",
@@ -78,48 +78,90 @@ _INSTEAD: Mapping[str, str] = {
     "Loader.fully_executed": "this version materialises the data set",
     "Loader.window_size_bytes": "this version shuffles all rows at once",
 }
-_FIELDS: Mapping[str, tuple[str, ...]] = {
+FIELDS: Mapping[str, tuple[str, ...]] = {
     "Defaults": ("audio", "bag", "h3", "image", "sequence", "set", "text", "timeseries"),
-    "ModelConfig": ("hyperopt", "base_model", "prompt", "generation", "adapter", "quantization", "model_parameters",),
-    "PreprocessingConfig": ("oversample_minority", "undersample_majority", "global_max_sequence_length",),
-    "TrainerConfig": ("bucketing_field", "enable_gradient_checkpointing", "enable_profiling", "profiler", "increase_batch_size_on_plateau", "increase_batch_size_on_plateau_patience", "increase_batch_size_on_plateau_rate", "increase_batch_size_eval_metric", "increase_batch_size_eval_split",),
-    "Feature": ("active", "proc_column",),
-    "BaseOutput": ("reduce_input", "reduce_dependencies",),
+    "ModelConfig": (
+        "hyperopt",
+        "base_model",
+        "prompt",
+        "generation",
+        "adapter",
+        "quantization",
+        "model_parameters",
+    ),
+    "PreprocessingConfig": (
+        "oversample_minority",
+        "undersample_majority",
+        "global_max_sequence_length",
+    ),
+    "TrainerConfig": (
+        "bucketing_field",
+        "enable_gradient_checkpointing",
+        "enable_profiling",
+        "profiler",
+        "increase_batch_size_on_plateau",
+        "increase_batch_size_on_plateau_patience",
+        "increase_batch_size_on_plateau_rate",
+        "increase_batch_size_eval_metric",
+        "increase_batch_size_eval_split",
+    ),
+    "Feature": (
+        "active",
+        "proc_column",
+    ),
+    "BaseOutput": (
+        "reduce_input",
+        "reduce_dependencies",
+    ),
     "BinaryOutput": ("calibration",),
     "CategoryOutput": ("calibration",),
     "BinaryPreprocessing": ("computed_fill_value",),
-    "CategoryPreprocessing": ("computed_fill_value", "cache_encoder_embeddings",),
+    "CategoryPreprocessing": (
+        "computed_fill_value",
+        "cache_encoder_embeddings",
+    ),
     "DatePreprocessing": ("computed_fill_value",),
-    "NumberPreprocessing": ("computed_fill_value", "computed_outlier_fill_value",),
+    "NumberPreprocessing": (
+        "computed_fill_value",
+        "computed_outlier_fill_value",
+    ),
     "VectorPreprocessing": ("computed_fill_value",),
-    "CategoryDenseEncoder": ("vocab", "embeddings_on_cpu", "pretrained_embeddings",),
-    "CategorySparseEncoder": ("vocab", "embeddings_on_cpu", "pretrained_embeddings",),
+    "CategoryDenseEncoder": (
+        "vocab",
+        "embeddings_on_cpu",
+        "pretrained_embeddings",
+    ),
+    "CategorySparseEncoder": (
+        "vocab",
+        "embeddings_on_cpu",
+        "pretrained_embeddings",
+    ),
     "CategoryOneHotEncoder": ("vocab",),
     "DateEmbedEncoder": ("embeddings_on_cpu",),
 }
-"""Fields of built sections that nothing acts on yet, by class; beside those of `_INSTEAD`."""
+"""Fields of built sections that nothing acts on yet, by class; beside those of `INSTEAD`."""
 
 
 def built_words(choice: Choice) -> tuple[str, ...]:
     """The words of a choice that are built, in the order of the reference."""
-    built = _CHOICES.get(choice.noun, _CHOICES.get(choice.noun.partition(" of ")[0]))
+    built = CHOICES.get(choice.noun, CHOICES.get(choice.noun.partition(" of ")[0]))
     return choice.words if built is None else tuple(word for word in choice.words if word in built)
 
 
 def words_of(section: type[Section], name: str) -> tuple[str, ...] | None:
     """The words of a field that are built. None: all that the contract knows."""
-    return next((_WORDS[key] for key in _keys(section, name) if key in _WORDS), None)
+    return next((WORDS[key] for key in _keys(section, name) if key in WORDS), None)
 
 
 def is_built(section: type[Section], name: str) -> bool:
     """Whether anything acts on a field of a built section."""
-    named = any(name in _FIELDS.get(base.__name__, ()) for base in section.__mro__)
-    return not named and not any(key in _INSTEAD for key in _keys(section, name))
+    named = any(name in FIELDS.get(base.__name__, ()) for base in section.__mro__)
+    return not named and not any(key in INSTEAD for key in _keys(section, name))
 
 
 def instead_of(section: type[Section], name: str) -> str:
     """What this version has instead of a field that is not built, where there is something to tell."""
-    return next((_INSTEAD[key] for key in _keys(section, name) if key in _INSTEAD), "")
+    return next((INSTEAD[key] for key in _keys(section, name) if key in INSTEAD), "")
 
 
 def _keys(section: type[Section], name: str) -> Iterator[str]:

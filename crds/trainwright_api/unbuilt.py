@@ -17,6 +17,7 @@ from trainwright_api.config.choice import Choice
 from trainwright_api.config.model import default_types
 from trainwright_api.job import TrainingJobSpec
 from trainwright_api.paths import Location
+from trainwright_api.problems import not_built
 from trainwright_api.section import KubernetesSection, Section
 from trainwright_api.shape import Shape, shape_of
 
@@ -34,18 +35,13 @@ def gaps(spec: Mapping[str, Any]) -> Iterator[Gap]:
     yield from _places(spec)
 
 
-def line(found: str = "", instead: str = "") -> str:
-    """The words for a gap: what was found, and what this version has instead."""
-    return f"not built yet{f': {found}' if found else ''}{f' ({instead})' if instead else ''}"
-
-
-def this_version_has(words: Iterable[str]) -> str:
-    """What stands in the brackets of `line` for a word that is not built."""
-    return f"this version has {', '.join(words)}"
+def _line(found: str, built: Iterable[str]) -> str:
+    words = ", ".join(built)
+    return not_built(found, f"this version has {words}" if words else "")
 
 
 class _Walk:
-    """A way through plain data by the contract's shapes. `types` stand for an absent `type`, by the noun of a choice."""
+    """Walks through plain data by the contract's shapes. `types` stand for an absent `type`, by a choice's noun."""
 
     def __init__(self, types: Mapping[str, str]) -> None:
         self._types = types
@@ -58,7 +54,7 @@ class _Walk:
             info, shape = _field(section, name)
             if not support.is_built(section, name):
                 if _asks(info, shape, value):
-                    yield (*at, key), line(_scalar(value), support.instead_of(section, name))
+                    yield (*at, key), not_built(_scalar(value), support.instead_of(section, name))
                 continue
             yield from self._field(section, name, value, (*at, key), shape)
 
@@ -67,7 +63,7 @@ class _Walk:
         if built is None or not isinstance(value, str):
             yield from self._value(shape, value, at)
         elif value in _words(shape) and value not in built:
-            yield at, line(value, this_version_has([word for word in _words(shape) if word in built] or ["numbers"]))
+            yield at, _line(value, [word for word in _words(shape) if word in built] or ["numbers"])
 
     def _value(self, shape: Shape, value: Any, at: Location) -> Iterator[Gap]:
         if shape.choice is not None:
@@ -89,7 +85,7 @@ class _Walk:
         if word not in built:
             if given is not None:
                 where = (*at, choice.key) if isinstance(value, Mapping) else at
-                yield where, line(word, this_version_has(built) if built else "")
+                yield where, _line(word, built)
         elif isinstance(value, Mapping):
             yield from self.section(choice.section(word), value, at)
 
@@ -97,11 +93,11 @@ class _Walk:
 def _places(spec: Mapping[str, Any]) -> Iterator[Gap]:
     backend = spec.get("backend")
     cache_dir = backend.get("cache_dir") if isinstance(backend, Mapping) else None
-    places = {**{(name,): spec.get(name) for name in _STORES}, ("backend", "cache_dir"): cache_dir}
-    for at, place in places.items():
+    places: list[tuple[Location, Any]] = [((name,), spec.get(name)) for name in _STORES]
+    for at, place in [*places, (("backend", "cache_dir"), cache_dir)]:
         scheme, found, _ = place.partition("://") if isinstance(place, str) else ("", "", "")
         if found and scheme not in ("file", "s3"):
-            yield at, line(f"{scheme}://", this_version_has(("files", "folders and s3://")))
+            yield at, _line(f"{scheme}://", ("files", "folders and s3://"))
 
 
 def _asks(info: FieldInfo, shape: Shape, value: Any) -> bool:

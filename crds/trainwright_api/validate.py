@@ -54,6 +54,10 @@ class Inspected:
     image: str = ""
     """The image that the job names for itself: its trainer may be of a later version."""
 
+    def valid(self) -> Loaded:
+        """The job, whether or not it is built. Raises `Mistakes` with those of the file."""
+        return replace(self, unbuilt=()).accepted()
+
     def accepted(self) -> Loaded:
         """The job. Raises `Mistakes` with all that is wrong and all that is not built."""
         if self.loaded is None or self.mistakes or self.unbuilt:
@@ -155,7 +159,7 @@ def _unbuilt(form: Form, options: Options, mistakes: tuple[Problem, ...]) -> tup
 def _moved(spec: dict[str, Any], name: str | None) -> dict[str, Any]:
     """The plain data of a spec on the backend that the command line names."""
     backend = spec.get("backend")
-    if name not in BACKENDS or not isinstance(backend, dict) or backend.get("type") == name:
+    if name is None or not isinstance(backend, dict) or backend.get("type") == name:
         return spec
     aside = idle_sections(backend, name)
     return {**spec, "backend": {**{key: value for key, value in backend.items() if key not in aside}, "type": name}}
@@ -184,7 +188,7 @@ def _on_backend(job: TrainingJob, name: str | None) -> tuple[TrainingJob, tuple[
 
 
 def _check_global_batch(job: TrainingJob, declared: Backend) -> None:
-    """The file's workers decide the global batch elsewhere too, and of a range nobody but Ray knows how many they are."""
+    """The file's workers decide the global batch on any backend, and only on Ray it is known how many a range means."""
     config, workers = job.spec.config, declared.trainer.num_workers
     is_open = config is not None and config.trainer.effective_batch_size == "auto"
     if is_open and isinstance(workers, WorkerRange) and job.spec.backend.type != "ray":

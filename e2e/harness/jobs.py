@@ -33,10 +33,15 @@ SPEC: Mapping[str, Any] = {
 }
 
 
+IMAGE = "trainwright:later"
+"""Gangs are not built yet: a job with an image of its own may have them all the same."""
+
+
 def training_job(name: str, kind: Kind = "local", **spec: Any) -> Manifest:
     """`kind` says what its children are: a Job, an indexed Job of two pods, or a RayJob with two workers.
 
     With GPUs (`gpu`) a Job that preprocesses comes first, and then such a RayJob.
     """
-    whole = {**copy.deepcopy(dict(SPEC)), "backend": copy.deepcopy(dict(BACKENDS[kind])), **spec}
+    own = {"image": IMAGE} if kind == "gang" else {}
+    whole = {**copy.deepcopy(dict(SPEC)), **own, "backend": copy.deepcopy(dict(BACKENDS[kind])), **spec}
     return {"metadata": {"name": name}, "spec": whole}

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from e2e.cluster import audit
 from e2e.cluster.audit import AuditEvent
-from e2e.cluster.images.ours import ROOT
+from e2e.cluster.images.ours import ROOT, TRAINER
 from e2e.cluster.kubectl import Kubectl
 from e2e.cluster.node.place import Place
 from e2e.harness.grants import Grant, denied, grants, needless
@@ -33,7 +33,7 @@ CERTIFICATE = "trainwright-tls"
 NOWHERE = "localhost/nowhere:1"
 """An image that no node has."""
 GANG = {"type": "horovod", "trainer": {"num_workers": 2}, "cache_credentials": {"region_name": "x"}}
-"""Accepted, and not built yet: it ends with that line, after all that a gang is made of was made."""
+"""Not built yet, and accepted of a job with its own image: it ends so, after all that a gang is made of was made."""
 TAKEN: dict[str, dict[str, Any]] = {
     "ConfigMap": {"apiVersion": "v1", "data": {"of": "somebody else"}},
     "Service": {"apiVersion": "v1", "spec": {"clusterIP": "None"}},
@@ -68,15 +68,15 @@ def by_operator(asked: Sequence[AuditEvent]) -> Sequence[AuditEvent]:
 
 def test_lives_that_need_the_rarest_verbs(operator: Whole, namespace: str, bucket: Bucket) -> None:
     """So that the tests below need no other: they pass alone, where the log goes back to the installation."""
-    kubectl = operator.kubectl
+    kubectl, image = operator.kubectl, operator.image(TRAINER.repository)
     patch = '{"data": {"tls.crt": ""}}'
     kubectl("patch", f"-n={NAMESPACE}", "secret", CERTIFICATE, "--type=merge", f"-p={patch}")
     jobs.apply(
         kubectl,
         namespace,
         jobs.keys(operator),
-        job("taken", bucket, GANG, suspend=True, ttlSecondsAfterFinished=0),
-        job("forgotten", bucket, GANG, ttlSecondsAfterFinished=0, ttlPolicy="DeleteJob"),
+        job("taken", bucket, GANG, image=image, suspend=True, ttlSecondsAfterFinished=0),
+        job("forgotten", bucket, GANG, image=image, ttlSecondsAfterFinished=0, ttlPolicy="DeleteJob"),
         job("lost", bucket, {"type": "local"}, image=NOWHERE),
         job("lost-ray", bucket, {"type": "ray"}, image=NOWHERE),
     )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from trainwright_trainer import built
+from trainwright_api import support
 
 from .option_jobs import given_values, job_for
 from .option_paths import parts_of, taken
@@ -14,13 +14,13 @@ from .option_values import other_values, other_words
 from .option_walk import Option
 
 _WORDS = {
-    "input_features": built.INPUTS,
-    "output_features": built.OUTPUTS,
-    "decoder": built.DECODERS,
-    "loss": built.LOSSES,
-    "combiner": built.COMBINERS,
-    "optimizer": built.OPTIMIZERS,
-    "split": built.SPLITS,
+    "input_features": support.INPUTS,
+    "output_features": support.OUTPUTS,
+    "decoder": support.DECODERS,
+    "loss": support.LOSSES,
+    "combiner": support.COMBINERS,
+    "optimizer": support.OPTIMIZERS,
+    "split": support.SPLITS,
 }
 # Sections that are one option here: not built, of the operator, of another backend, or tried in a way of their own.
 _CLOSED = (

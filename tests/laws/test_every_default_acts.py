@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from trainwright_api import support
 from trainwright_api.config.defaults import Defaults
 from trainwright_api.problems import Mistakes
 from trainwright_api.shape import shape_of
-from trainwright_trainer import built
 
 from .option_cases import Case, cases_of, is_built
 from .option_jobs import base_job, settings_for
@@ -21,7 +21,7 @@ from .option_walk import Option, Walk
 
 DEFAULTS = [
     (kind, option)
-    for kind in built.INPUTS
+    for kind in support.INPUTS
     for option in Walk(is_built).section(shape_of(Defaults.model_fields[kind]).section, f"config.defaults.{kind}")
 ]
 
@@ -51,7 +51,7 @@ def test_a_default_is_as_good_as_a_field(kind: str, option: Option) -> None:
 
 def _with_part(kind: str, part: str) -> list[str]:
     """The features of a job with both sides that have a section of this name."""
-    outputs = [f"config.output_features[{kind}]"] if part != "encoder" and kind in built.OUTPUTS else []
+    outputs = [f"config.output_features[{kind}]"] if part != "encoder" and kind in support.OUTPUTS else []
     inputs = [f"config.input_features[{kind}]"] if part in ("preprocessing", "encoder") else []
     return [*inputs, *outputs]
 
@@ -59,7 +59,7 @@ def _with_part(kind: str, part: str) -> list[str]:
 def _both_sides(kind: str) -> Job:
     """A job that has the type as input and, where it can be one, as output."""
     job = base_job(f"config.input_features[{kind}]")
-    if kind in built.OUTPUTS:
+    if kind in support.OUTPUTS:
         job["config"]["output_features"] = base_job(f"config.output_features[{kind}]")["config"]["output_features"]
     return job
 

@@ -105,7 +105,7 @@ def _check_refusal(case: Case, job: Job, lines: list[str]) -> None:
         assert any(REFUSED_AS_WRONG[expected] in line for line in lines), lines
         return
     (line,) = lines
-    gap = f"not built yet: {in_messages(job, case.path)}"
+    gap = f"{in_messages(job, case.path)}: not built yet"
     assert line.startswith(gap) if taken(job, case.path) is not None else line == gap, line
 
 

@@ -18,6 +18,7 @@ def message(backend: str = "ray", **spec: Any) -> str:
             "output_features": [{"name": "late", "type": "binary"}],
         },
         "backend": {"type": backend},
+        "image": "mine:1",
         **spec,
     }
     named = {"apiVersion": "trainwright.dev/v1alpha1", "kind": "TrainingJob", "metadata": {"name": "late"}}

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from trainwright_api.nodes import read
 from trainwright_api.paths import Location, dotted
 from trainwright_api.problems import Mistakes, Problem
-from trainwright_api.yaml import loads
+from trainwright_api.yaml import inspected
 
 FILES = {path.name: read(path.read_text()).data for path in sorted((Path(__file__).parent / "files").glob("*.yaml"))}
 
@@ -148,7 +148,7 @@ def _holds(outer: str, inner: str) -> bool:
 def problems(data: Any) -> tuple[Problem, ...]:
     """What a file with this content is told."""
     try:
-        loads(json.dumps(data), "job.yaml")
+        inspected(json.dumps(data), "job.yaml").valid()
     except Mistakes as mistakes:
         return mistakes.problems
     return ()

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from trainwright_api.problems import Mistakes
-from trainwright_api.yaml import Loaded, Options, canonical, digest, load, loads, redacted
+from trainwright_api.yaml import Loaded, Options, canonical, digest, inspected, load, loads, redacted, text_of
 
 FILES = Path(__file__).parent / "files"
 SMALL = {"input_features": [{"name": "a", "type": "number"}], "output_features": [{"name": "b", "type": "binary"}]}
@@ -19,7 +19,12 @@ SMALL = {"input_features": [{"name": "a", "type": "number"}], "output_features":
 
 def read(data: Any, **options: str) -> Loaded:
     """A file of this content."""
-    return loads(json.dumps(data), "small.yaml", options=Options(**options))
+    return inspected(json.dumps(data), "small.yaml", options=Options(**options)).valid()
+
+
+def read_file(path: Path, **options: str) -> Loaded:
+    """A file on disk; whether it is built is asked in `test_unbuilt`."""
+    return inspected(text_of(path), path.name, options=Options(**options)).valid()
 
 
 def mistakes(data: Any, **options: str) -> list[str]:
@@ -37,7 +42,7 @@ def resource(**spec: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize("path", sorted(FILES.glob("*.yaml")), ids=lambda path: path.stem)
 def test_a_valid_file_is_read_without_a_word(path: Path) -> None:
-    loaded = load(path)
+    loaded = read_file(path)
     assert (loaded.source, loaded.text) == (path.name, path.read_text())
     assert all("plain text" in notice for notice in loaded.notices)
 
@@ -131,7 +136,7 @@ def test_task_test_is_read_as_evaluate() -> None:
 
 
 def test_another_backend_sets_aside_what_does_not_act_there() -> None:
-    loaded = load(FILES / "ray.yaml", backend="local")
+    loaded = read_file(FILES / "ray.yaml", backend="local")
     backend = loaded.job.spec.backend
     assert (backend.type, backend.cache_dir, backend.trainer.num_workers) == ("local", "s3://bucket/cache", None)
     assert (loaded.declared.type, loaded.declared.trainer.num_workers) == ("ray", 4)
@@ -143,7 +148,7 @@ def test_another_backend_sets_aside_what_does_not_act_there() -> None:
 
 def test_another_backend_cannot_train_with_any_strategy() -> None:
     with pytest.raises(Mistakes, match="backend horovod has strategy horovod; ddp fits backend ray"):
-        load(FILES / "ray.yaml", backend="horovod")
+        read_file(FILES / "ray.yaml", backend="horovod")
 
 
 def test_the_backend_of_the_command_line_holds_where_the_file_names_none() -> None:
@@ -219,7 +224,7 @@ def test_a_byte_order_mark_is_no_mistake(tmp_path: Path) -> None:
 def test_a_file_is_judged_without_torch_and_without_the_trainer() -> None:
     code = (
         "import sys; from pathlib import Path; from trainwright_api.yaml import load; "
-        f"load(Path({str(FILES / 'ray.yaml')!r})); "
+        f"load(Path({str(FILES / 'local.yaml')!r})); "
         "print(sorted({name.partition('.')[0] for name in sys.modules} & "
         "{'torch', 'ray', 'numpy', 'pandas', 'pyarrow', 'kopf', 'trainwright_trainer', 'trainwright_operator'}))"
     )

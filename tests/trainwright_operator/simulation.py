@@ -54,6 +54,8 @@ class Cluster:
     now: datetime = START
     generation: int = 1
     deleted: bool = False
+    warnings: tuple[str, ...] = ()
+    """Of the verdict on the spec."""
     kuberay: bool = True
     waiting: tuple[Waiting, ...] = ()
     leaving: bool = False
@@ -75,7 +77,7 @@ class Cluster:
             suspend=bool(self.spec.get("suspend")),
             ttl_seconds=self.spec.get("ttlSecondsAfterFinished"),
             ttl_policy=self.spec.get("ttlPolicy", "DeleteChildren"),
-            verdict=verdict_of(self.spec),
+            verdict=replace(verdict_of(self.spec), warnings=self.warnings),
             status=self.status,
             raw={"spec": self.spec},
         )

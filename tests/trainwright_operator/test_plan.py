@@ -512,6 +512,14 @@ def test_what_no_node_can_hold_is_a_warning_at_once() -> None:
     assert cluster.condition("Fits") == ("True", "Fits")
 
 
+def test_what_is_doubtful_of_an_accepted_spec_is_told_by_its_event() -> None:
+    """Where the webhook is off, nobody else tells it."""
+    cluster = Cluster(warnings=("config.combiner: not built yet: tabnet; image mine:2 must have it",))
+    cluster.settle()
+    (accepted,) = [event for event in cluster.events if event.reason == "Accepted"]
+    assert accepted.message.endswith("; config.combiner: not built yet: tabnet; image mine:2 must have it")
+
+
 def test_an_invalid_spec_is_not_accepted_and_can_be_mended() -> None:
     cluster = Cluster(spec={**SPEC, "config": None})
     cluster.settle()

@@ -76,5 +76,5 @@ def test_a_root_is_refused_only_where_it_is_cut():
 
 
 def test_an_automatic_learning_rate_is_not_built():
-    with pytest.raises(Mistakes, match=r"not built yet: config\.trainer.learning_rate auto"):
+    with pytest.raises(Mistakes, match=r"config\.trainer\.learning_rate: not built yet: auto"):
         of(learning_rate="auto", batch_size=4)

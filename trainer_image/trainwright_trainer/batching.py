@@ -14,6 +14,7 @@ from typing import Any
 
 from trainwright_api.config.trainer import TrainerConfig
 from trainwright_api.problems import Mistakes
+from trainwright_trainer.errors import not_built
 
 _POWERS = {"constant": 0.0, "sqrt": 0.5, "linear": 1.0}
 
@@ -83,7 +84,7 @@ def batching(trainer: TrainerConfig, workers: int, found: int | None = None, *, 
 
 def _learning_rate(trainer: TrainerConfig, workers: int) -> float:
     if trainer.learning_rate == "auto":
-        raise Mistakes.one("", "not built yet: config.trainer.learning_rate auto (this version has numbers)")
+        raise not_built("config.trainer.learning_rate", "auto", "numbers")
     if trainer.effective_batch_size != "auto":
         return trainer.learning_rate
     factor: float = workers ** _POWERS[trainer.learning_rate_scaling]

@@ -199,7 +199,8 @@ def validate(job: Job = None, config: Config = None, dataset: Dataset = None, ba
 
     file = _file(job, config)
     with _mistakes_of(file):
-        loaded = yaml.load(file, dataset=dataset, backend=backend)
+        options = yaml.Options(dataset=dataset, backend=backend)
+        loaded = yaml.inspected(yaml.text_of(file), file.name, options=options).accepted_elsewhere()
     for notice in (*loaded.notices, *cluster.notes(loaded)):
         typer.echo(f"{loaded.source}: {notice}")
     typer.echo(f"{loaded.source}: valid")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+from trainwright_api import problems
 from trainwright_api.problems import Mistakes
 
 
@@ -31,4 +32,4 @@ class StoppedRun(Exception):
 
 def not_built(path: str, found: str, built: str) -> Mistakes:
     """A refusal of what the contract allows and this version lacks: `not_built("backend.type", "ray", "local")`."""
-    return Mistakes.one("", f"not built yet: {path} {found} (this version has {built})")
+    return Mistakes.one(path, problems.not_built(found, f"this version has {built}"))

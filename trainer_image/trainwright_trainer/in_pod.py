@@ -118,5 +118,5 @@ def _run_folder(place: str, job: Path) -> Storage:
     """With the job's own keys, where the file can be read; else with those of the environment."""
     keys = NO_KEYS
     with suppress(Mistakes):
-        keys = keys_of(yaml.load(job).job.spec.backend)
+        keys = keys_of(yaml.inspected(yaml.text_of(job), job.name).valid().job.spec.backend)
     return storage_at(place, keys.artifacts)

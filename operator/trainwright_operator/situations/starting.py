@@ -62,7 +62,8 @@ def to_name(view: View) -> Plan | None:
     draft.add_attempt(attempt)
     draft.set(start_time=draft.get("start_time") or times.written(view.now), resolved=resolved)
     draft.set(output=names.run_folder(spec.output, job.namespace, job.name, job.uid) if spec.output else None)
-    draft.condition("Accepted", True, "Accepted", _sized(spec, resolved, first))
+    told = (_sized(spec, resolved, first), *(job.verdict.warnings if job.verdict else ()))
+    draft.condition("Accepted", True, "Accepted", "; ".join(told))
     if draft.holds("Suspended"):
         draft.condition("Suspended", False, "Resumed")
     _wait(view, draft, attempt)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from trainwright_api.status import Resolved
-from trainwright_api.yaml import loads
+from trainwright_api.yaml import inspected
 from trainwright_operator.children import Blueprint
 from trainwright_operator.children.config import job_document
 
@@ -31,7 +31,7 @@ def spec_of(made: Blueprint) -> dict[str, Any]:
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_the_file_is_a_job_that_the_trainer_reads(backend: str) -> None:
     made = blueprint(backend, backend_keys={"cache_credentials": {"key": "x"}}, **OPERATORS_OWN)
-    read = loads(support(made, "ConfigMap")["data"]["job.yaml"], "job.yaml").job
+    read = inspected(support(made, "ConfigMap")["data"]["job.yaml"], "job.yaml").valid().job
     assert (read.metadata.name, read.metadata.namespace) == ("flights", "teams")
     assert read.spec.config == made.spec.config
     assert read.spec.backend.type == backend

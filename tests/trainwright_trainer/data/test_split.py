@@ -89,5 +89,5 @@ def test_a_fixed_split_names_the_row_that_it_cannot_read(values, row, value):
 
 @pytest.mark.parametrize("kind", ["stratify", "datetime"])
 def test_what_is_not_built_says_so(kind):
-    with pytest.raises(Mistakes, match=f"not built yet: config.preprocessing.split.type {kind}"):
+    with pytest.raises(Mistakes, match=f"config.preprocessing.split.type: not built yet: {kind}"):
         refuse_unbuilt(kind)

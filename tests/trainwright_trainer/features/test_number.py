@@ -219,7 +219,7 @@ def test_lists_are_no_numbers(run):
 
 @pytest.mark.parametrize("option", ["computed_fill_value", "computed_outlier_fill_value"])
 def test_what_is_computed_cannot_be_set(feature, option):
-    with pytest.raises(Mistakes, match=rf"not built yet: config.input_features\[0\].preprocessing.{option} 3.0"):
+    with pytest.raises(Mistakes, match=rf"config.input_features\[0\].preprocessing.{option}: not built yet: 3.0"):
         feature("number", **{option: 3.0})
 
 

@@ -21,5 +21,5 @@ def test_a_type_that_is_not_built_says_so():
     with pytest.raises(Mistakes) as mistakes:
         feature_type("text", "config.input_features[2]")
     assert str(mistakes.value) == (
-        "not built yet: config.input_features[2].type text (this version has number, binary, category, date, vector)"
+        "config.input_features[2].type: not built yet: text (this version has number, binary, category, date, vector)"
     )

@@ -56,7 +56,7 @@ def test_the_first_block_that_fails_is_told():
 
 def test_processors_that_are_not_built_say_so():
     assert isinstance(processor_of("pandas", 1), PandasProcessor)
-    with pytest.raises(Mistakes, match=r"not built yet: backend\.processor\.type dask \(this version has pandas\)"):
+    with pytest.raises(Mistakes, match=r"backend\.processor\.type: not built yet: dask \(this version has pandas\)"):
         processor_of("dask")
 
 

@@ -55,5 +55,5 @@ def test_every_field_acts(word):
 
 def test_what_is_not_built_says_so_in_one_line():
     section = TrainerConfig.model_validate({"optimizer": {"type": "lbfgs"}}).optimizer
-    with pytest.raises(Mistakes, match=r"not built yet: config.trainer.optimizer.type lbfgs"):
+    with pytest.raises(Mistakes, match=r"config.trainer.optimizer.type: not built yet: lbfgs"):
         make_optimizer(section, [fresh()], 0.1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -44,15 +44,25 @@ def _from_column(split: Any, column: RawColumn) -> Parts:
     try:
         for values in column.blocks:
             check_encoding(values)
-        if split.type == "hash":
-            return np.concatenate([hash_parts(values, split.probabilities) for values in column.blocks])
-        pairs = zip(column.blocks, column.first_rows, strict=True)
-        return np.concatenate([fixed_parts(values, first_row) for values, first_row in pairs])
+        return np.concatenate(_OF_A_COLUMN[split.type](split, column))
     except BadValueError as error:
         message = _NO_PART.format(column=split.column, value=error.value, row=error.row + 1)
         raise Mistakes.one(f"{_PATH}.column", message) from error
     except WrongTypeError as error:
         raise Mistakes.one(f"{_PATH}.column", f"column {split.column!r} {error}") from error
+
+
+def _by_hash(split: Any, column: RawColumn) -> list[Parts]:
+    return [hash_parts(values, split.probabilities) for values in column.blocks]
+
+
+def _as_given(_: Any, column: RawColumn) -> list[Parts]:
+    pairs = zip(column.blocks, column.first_rows, strict=True)
+    return [fixed_parts(values, first_row) for values, first_row in pairs]
+
+
+_OF_A_COLUMN: Mapping[str, Callable[[Any, RawColumn], list[Parts]]] = {"hash": _by_hash, "fixed": _as_given}
+BUILT = ("random", *_OF_A_COLUMN)
 
 
 def check_none_is_empty(parts: Parts, dropped: Sequence[Mask], preprocessing: Any) -> None:

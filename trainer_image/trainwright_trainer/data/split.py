@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from trainwright_api import support
 from trainwright_trainer.data.order import Purpose, hashes, key
 from trainwright_trainer.data.prepared import SPLIT_NAMES
 from trainwright_trainer.errors import not_built
@@ -18,13 +19,12 @@ from trainwright_trainer.features.texts import dictionary_of
 from trainwright_trainer.features.wrong import BadValueError
 
 Parts = npt.NDArray[np.uint8]
-BUILT = "random, fixed, hash"
 
 
 def refuse_unbuilt(kind: str) -> None:
     """Raises `Mistakes` for the kinds of split that the contract knows and this version lacks."""
-    if kind not in BUILT.split(", "):
-        raise not_built("config.preprocessing.split.type", kind, BUILT)
+    if kind not in support.SPLITS:
+        raise not_built("config.preprocessing.split.type", kind, ", ".join(support.SPLITS))
 
 
 def thresholds(probabilities: Sequence[float]) -> list[int]:
