@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -51,8 +51,14 @@ class Inspected:
     loaded: Loaded | None
     mistakes: tuple[Problem, ...]
     unbuilt: tuple[Problem, ...]
-    image: str = ""
-    """The image that the job names for itself: its trainer may be of a later version."""
+    spec: Mapping[str, Any]
+    """The plain data of its spec, on the backend that the command line names."""
+
+    @property
+    def image(self) -> str:
+        """The image that the job names for itself: its trainer may be of a later version."""
+        image = self.spec.get("image")
+        return image if isinstance(image, str) else ""
 
     def valid(self) -> Loaded:
         """The job, whether or not it is built. Raises `Mistakes` with those of the file."""
@@ -105,7 +111,8 @@ def inspect(
         loaded = Loaded(job, source, text, told, declared, form.whole)
     except Mistakes as found:
         mistakes = found.problems
-    return Inspected(loaded, mistakes, _unbuilt(form, options, mistakes), _image(form))
+    spec = _moved(form.data.get("spec"), options.backend)
+    return Inspected(loaded, mistakes, _unbuilt(form, spec, mistakes), spec)
 
 
 def check(job: TrainingJob) -> list[Problem]:
@@ -146,29 +153,22 @@ def _validated(form: Form) -> TrainingJob:
     return job
 
 
-def _unbuilt(form: Form, options: Options, mistakes: tuple[Problem, ...]) -> tuple[Problem, ...]:
+def _unbuilt(form: Form, spec: Mapping[str, Any], mistakes: tuple[Problem, ...]) -> tuple[Problem, ...]:
     """What is not built yet, but for what is a mistake anyhow."""
-    spec = form.data.get("spec")
-    if not isinstance(spec, dict):
-        return ()
-    lines = [Problem(dotted(form.origin(("spec", *at))), line) for at, line in gaps(_moved(spec, options.backend))]
+    lines = [Problem(dotted(form.origin(("spec", *at))), line) for at, line in gaps(spec)]
     wrong = {problem.path for problem in mistakes}
     return tuple(problem for problem in lines if problem.path not in wrong)
 
 
-def _moved(spec: dict[str, Any], name: str | None) -> dict[str, Any]:
+def _moved(spec: Any, name: str | None) -> Mapping[str, Any]:
     """The plain data of a spec on the backend that the command line names."""
+    if not isinstance(spec, dict):
+        return {}
     backend = spec.get("backend")
     if name is None or not isinstance(backend, dict) or backend.get("type") == name:
         return spec
     aside = idle_sections(backend, name)
     return {**spec, "backend": {**{key: value for key, value in backend.items() if key not in aside}, "type": name}}
-
-
-def _image(form: Form) -> str:
-    spec = form.data.get("spec")
-    image = spec.get("image") if isinstance(spec, dict) else None
-    return image if isinstance(image, str) else ""
 
 
 def _on_backend(job: TrainingJob, name: str | None) -> tuple[TrainingJob, tuple[str, ...]]:

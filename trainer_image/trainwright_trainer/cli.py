@@ -195,15 +195,13 @@ def run(
 @app.command()
 def validate(job: Job = None, config: Config = None, dataset: Dataset = None, backend: Backend = None) -> None:
     """Check a file as the cluster would, in under a second."""
-    from trainwright_api import cluster, yaml
+    from trainwright_trainer.validating import validated
 
     file = _file(job, config)
     with _mistakes_of(file):
-        options = yaml.Options(dataset=dataset, backend=backend)
-        loaded = yaml.inspected(yaml.text_of(file), file.name, options=options).accepted_elsewhere()
-    for notice in (*loaded.notices, *cluster.notes(loaded)):
-        typer.echo(f"{loaded.source}: {notice}")
-    typer.echo(f"{loaded.source}: valid")
+        notices = validated(file, dataset, backend)
+    for line in (*notices, "valid"):
+        typer.echo(f"{file.name}: {line}")
 
 
 def _file(job: Path | None, config: Path | None) -> Path:

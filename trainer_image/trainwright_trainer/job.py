@@ -12,7 +12,10 @@ from trainwright_api.backend import Backend
 from trainwright_api.canonical import canonical, redacted
 from trainwright_api.config import ModelConfig, resolve
 from trainwright_api.job import TrainingJob, TrainingJobSpec
+from trainwright_api.problems import Mistakes
+from trainwright_api.validate import Inspected, Loaded
 from trainwright_api.validate import Options as Over
+from trainwright_trainer.data.head import look
 from trainwright_trainer.options import Options
 from trainwright_trainer.pod import Pod
 from trainwright_trainer.prediction_file import refuse_unwritable
@@ -74,7 +77,7 @@ def read_job(task: str | None, path: Path, options: Options, text: str | None = 
     """Read, check and resolve a file, or the `text` that stands for one. Raises `Mistakes`."""
     text = yaml.text_of(path) if text is None else text
     over = Over(options.dataset, options.backend, task, _model(task, path.stem, text, options), options.seed)
-    loaded = yaml.loads(text, path.name, options=over)
+    loaded = _accepted(yaml.inspected(text, path.name, options=over))
     spec, name = loaded.job.spec, loaded.job.metadata.name or path.stem
     if spec.task == "predict" and options.output:
         refuse_unwritable(options.output)
@@ -100,6 +103,14 @@ def read_job(task: str | None, path: Path, options: Options, text: str | None = 
         given_workers=given,
         cpus=pod.cpus if pod else None,
     )
+
+
+def _accepted(found: Inspected) -> Loaded:
+    """The job. Raises `Mistakes` with all that stands against it, in its file and in the head of its data."""
+    try:
+        return found.accepted()
+    except Mistakes as mistakes:
+        raise Mistakes((*mistakes.problems, *look(found.spec).problems)) from None
 
 
 def _in_one_process(spec: TrainingJobSpec) -> list[str]:

@@ -1,0 +1,75 @@
+"""Whether a job's data set is there and has the columns that its config names, as far as the head of a file tells.
+
+It reads the job as plain data, so that a mistake elsewhere in the config hides no column that is missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from trainwright_api.config.relations import mapping, outlines
+from trainwright_api.problems import Mistakes, Problem
+from trainwright_api.reach import lies_under
+from trainwright_trainer.data import source
+from trainwright_trainer.data.files import Files, find
+from trainwright_trainer.errors import EnvironmentFailure
+from trainwright_trainer.s3 import uri
+
+
+@dataclass(frozen=True)
+class Head:
+    """What is wrong with the data of a job, and what of them nobody has looked at."""
+
+    problems: tuple[Problem, ...] = ()
+    notes: tuple[str, ...] = ()
+    failure: EnvironmentFailure | None = None
+    """Why they cannot be read, which is no mistake of the job's."""
+
+
+def look(spec: Mapping[str, Any]) -> Head:
+    """Looks at the data set that the plain data of a spec names."""
+    dataset = spec.get("dataset")
+    if not isinstance(dataset, str) or not dataset:
+        return Head()
+    if uri.is_s3(dataset):
+        return Head(notes=("dataset lies in a store: its columns are looked at when the job runs",))
+    if "://" in dataset and not dataset.startswith("file://"):
+        return Head()
+    try:
+        files = find(dataset)
+        source.check(files, named_columns(spec.get("config")))
+    except Mistakes as mistakes:
+        if _is_for_pods(dataset, spec):
+            return Head(notes=(f"dataset {dataset!r} is not on this machine, but on a volume of the pods",))
+        return Head(problems=mistakes.problems)
+    except EnvironmentFailure as failure:
+        return Head(failure=failure)
+    return Head(notes=tuple(_untold(files)))
+
+
+def named_columns(config: Any) -> list[tuple[str, str]]:
+    """Each column that the plain data of a config names, with the place of its name."""
+    if not isinstance(config, Mapping):
+        return []
+    features = [*outlines(config, "input_features"), *outlines(config, "output_features")]
+    columns = [(f"config.{feature.path}.column", feature.column) for feature in features]
+    split = mapping(mapping(config.get("preprocessing")).get("split"))
+    column = split.get("column", "split" if split.get("type") == "fixed" else None)
+    return [*columns, ("config.preprocessing.split.column", column)] if isinstance(column, str) else columns
+
+
+def _is_for_pods(dataset: str, spec: Mapping[str, Any]) -> bool:
+    """Whether the data set lies on a volume that only pods see."""
+    path = dataset.removeprefix("file://")
+    mounts = mapping(spec.get("podTemplate")).get("volumeMounts")
+    folders = [mapping(mount).get("mountPath") for mount in mounts] if isinstance(mounts, list) else []
+    is_mounted = any(isinstance(folder, str) and lies_under(path, folder) for folder in folders)
+    return is_mounted and not Path(path).exists()
+
+
+def _untold(files: Files) -> Iterator[str]:
+    if files.reader.columns(files.each[0]) is None:
+        yield f"dataset {files.dataset!r}: its columns are looked at when the job runs, for they stand in every row"
