@@ -21,6 +21,8 @@ from e2e.cluster.object_store import ObjectStore
 # Read when torch is first imported, which no conftest above a test does before this line.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+# No test joins a Ray that somebody has started on this machine.
+os.environ.setdefault("RAY_ADDRESS", "local")
 
 JOB: Mapping[str, Any] = {
     "dataset": "data.csv",

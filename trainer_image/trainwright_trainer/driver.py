@@ -31,7 +31,8 @@ def train_on_ray(job: Job, storage: Storage, how: How, screen: Screen, stop: Sto
     """One attempt on workers, to its end. Raises what `errors.py` lists, after writing the outcome."""
     with ExitStack() as early:
         early.enter_context(stop.at_once(_EARLY))
-        with cluster(job.spec.backend.trainer, job.given_workers, alone=job.attempt is not None) as needs:
+        alone = job.attempt is not None
+        with cluster(job.spec.backend.trainer, job.given_workers, alone=alone, say=screen.say) as needs:
             driver = Driver(replace(job, workers=needs.workers), storage, how, screen, early)
             with told_in_the_folder(lambda: driver.attempt):
                 on_workers(needs, work, driver.order(), driver.answer, stop)

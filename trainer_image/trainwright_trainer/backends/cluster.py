@@ -1,15 +1,18 @@
-"""A Ray to run on: the one that this process is in already, the one that RAY_ADDRESS names, or a new one right here."""
+"""A Ray to run on: the one that this process is in already, else the one that RAY_ADDRESS names, else the one that
+`ray start` runs on this machine, else a new one right here. RAY_ADDRESS=local asks for a new one.
+"""
 
 from __future__ import annotations
 
 import logging
 import os
 import socket
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any
 
 import ray
+from ray._private import services
 from ray.exceptions import RayError
 
 from trainwright_api.backend import BackendTrainer
@@ -18,6 +21,7 @@ from trainwright_trainer.errors import EnvironmentFailure
 from trainwright_trainer.signals import handlers_kept
 
 ADDRESS = "RAY_ADDRESS"
+NEW = "local"
 # Nothing of ours goes through Ray's store of objects but orders and letters.
 _STORE_BYTES = 128 << 20
 # On a busy machine it may miss its own deadlines; what it has read by then makes the next try faster.
@@ -28,20 +32,25 @@ _LEFT_BEHIND = "AutoscalingCoordinator"
 
 
 @contextmanager
-def cluster(section: BackendTrainer, workers: int | None, *, alone: bool = False) -> Iterator[Needs]:
+def cluster(
+    section: BackendTrainer, workers: int | None, *, alone: bool = False, say: Callable[[str], None]
+) -> Iterator[Needs]:
     """What the workers need of it. A Ray that is started here is shut down at the end, with all that runs in it.
 
-    `alone`: nobody else uses the Ray that is joined, and nothing of this run stays there.
+    `alone`: nobody else uses the Ray that is joined, and nothing of this run stays there. `say`: where it runs, in a
+    line, unless RAY_ADDRESS says it already.
     """
     if ray.is_initialized():
         yield needs_of(section, workers, _gpus())
         return
+    named = os.environ.get(ADDRESS) or None
+    found = named or _recorded(say)
     try:
-        if os.environ.get(ADDRESS):
-            _join()
-            needs = needs_of(section, workers, _gpus())
-        else:
+        if found in (None, NEW):
             needs = _start(section, workers)
+        else:
+            _join(found, f"{found} ({ADDRESS})" if named else found)
+            needs = needs_of(section, workers, _gpus())
         yield needs
     finally:
         if alone and ray.is_initialized():  # asking for an actor would join again
@@ -49,14 +58,28 @@ def cluster(section: BackendTrainer, workers: int | None, *, alone: bool = False
         ray.shutdown()
 
 
-def _join() -> None:
+def _recorded(say: Callable[[str], None]) -> str | None:
+    """The Ray that `ray start` has recorded on this machine, as `ray.init()` finds it, where it still answers."""
+    address: str | None = services.find_bootstrap_address(None)
+    if address is None:
+        return None
     try:
-        _knock(os.environ[ADDRESS])
+        _knock(address)
+    except OSError:
+        say(f"the Ray at {address}, which `ray start` has recorded, does not answer: a new one is started here")
+        return None
+    say(f"joining the Ray at {address}, which `ray start` runs here ({ADDRESS}={NEW} starts a new one instead)")
+    return address
+
+
+def _join(address: str, shown: str) -> None:
+    """By `auto`, Ray takes RAY_ADDRESS, else the recorded one, and only for that its token from the home folder."""
+    try:
+        _knock(address)
         with handlers_kept():
-            ray.init(log_to_driver=False, logging_level=logging.ERROR)
-    except (OSError, RuntimeError) as error:
-        where = f"{os.environ[ADDRESS]} ({ADDRESS})"
-        raise EnvironmentFailure(f"Ray at {where} cannot be reached: {_first_line(error)}") from error
+            ray.init(address="auto", log_to_driver=False, logging_level=logging.ERROR)
+    except (OSError, RuntimeError, RayError) as error:
+        raise EnvironmentFailure(f"Ray at {shown} cannot be reached: {_first_line(error)}") from error
 
 
 def _knock(address: str) -> None:
