@@ -31,6 +31,7 @@ _EXPECTED: Mapping[str, str] = {
     "bool_type": "true or false",
     "bool_parsing": "true or false",
     "string_type": "a text",
+    "string_unicode": "a text in UTF-8",
     "list_type": "a list",
     "tuple_type": "a list",
     "dict_type": "keys and values",

@@ -121,6 +121,7 @@ def relation(message: str, *location: str | int, found: Any = None) -> InitError
 def unknown_word(noun: str, found: str, expected: Iterable[str]) -> PydanticCustomError:
     """The error for a word that is none of those expected; names the nearest one, or all of them."""
     words = list(expected)
+    found = found.encode("utf-8", "backslashreplace").decode()  # what a command line gives need not be text
     near = nearest(found, words)
     hint = f"did you mean {near!r}?" if near else f"expected one of {', '.join(words)}"
     message = f"{found!r} is no {noun}: {hint}"

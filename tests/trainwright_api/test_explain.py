@@ -31,6 +31,7 @@ CASES: dict[str, tuple[str, Any, str]] = {
         "3",
         "expected a whole number, found the text '3': write it without quotes and underscores",
     ),
+    "a name of a file that is no text": ("text", "\udcff", "expected a text in UTF-8, found the text '\\udcff'"),
     "a word for a number": ("whole", "three", "expected a whole number, found the text 'three'"),
     "a fraction for a whole number": ("whole", 2.5, "expected a whole number, found the number 2.5"),
     "true for a number": ("whole", True, "expected a whole number, found true (yes or no)"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 import tempfile
@@ -267,6 +268,7 @@ def _with_optional_value(arguments: list[str]) -> list[str]:
 
 def main() -> None:
     """The `trainwright` program. Ends with the exit codes of `errors.ExitCode`."""
+    _show_any_text()
     try:
         with ending_on_signals():
             app(_with_optional_value(sys.argv[1:]))
@@ -282,8 +284,17 @@ def main() -> None:
         _leave(f"internal error, a bug of trainwright's; the traceback is in {_traceback_file()}", ExitCode.CRASH)
 
 
+def _show_any_text() -> None:
+    """A terminal may lack a character, and a name of a file need not be text: neither ends a run."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
 def _traceback_file() -> str:
-    with tempfile.NamedTemporaryFile("w", prefix="trainwright-", suffix=".log", delete=False) as file:
+    with tempfile.NamedTemporaryFile(
+        "w", encoding="utf-8", errors="backslashreplace", prefix="trainwright-", suffix=".log", delete=False
+    ) as file:
         traceback.print_exc(file=file)
     return file.name
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from trainwright_api.problems import Mistakes
-from trainwright_trainer.s3.uri import S3Uri, is_s3, parse
+from trainwright_trainer.s3.uri import S3Uri, is_s3, parse, place_of
 
 
 @pytest.mark.parametrize(
@@ -47,3 +47,8 @@ def test_keys_in_a_uri_are_refused_and_not_repeated() -> None:
         parse("s3://canary:canary@bucket/key", "dataset")
     assert str(caught.value).startswith("dataset: keys and ports have no place in a URI")
     assert "canary" not in str(caught.value)
+
+
+def test_no_path_holds_a_null_character() -> None:
+    with pytest.raises(Mistakes, match=r"output: 'a\\x00b' holds a null character"):
+        place_of("a\0b", "output")

@@ -63,6 +63,8 @@ def place_of(text: str, path: str) -> Place:
     """The place that a path or a URI names. Raises Mistakes with the `path` in the job, for one of another kind too."""
     if is_s3(text):
         return parse(text, path)
+    if "\0" in text:
+        raise Mistakes.one(path, f"{text!r} holds a null character, which no path can hold")
     scheme, found, _ = text.partition("://")
     if found and scheme != "file":
         raise not_built(path, f"{scheme}://", "folders and s3://")
