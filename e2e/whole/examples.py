@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from e2e.cluster.images.ours import ROOT
@@ -23,10 +24,10 @@ BACKENDS: dict[str, dict[str, Any]] = {
 }
 
 
-def of_kubernetes(name: str, place: Place) -> dict[str, Any]:
-    """One for a cluster, with the bucket's own name."""
-    text = (EXAMPLES / "kubernetes" / f"{name}.yaml").read_text()
-    return _modest(YAML(typ="safe").load(text.replace("s3://bucket/", place.root)))
+def of_kubernetes(name: str) -> tuple[Path, str]:
+    """The file of one for a cluster, and the job's name."""
+    file = EXAMPLES / "kubernetes" / f"{name}.yaml"
+    return file, YAML(typ="safe").load(file)["metadata"]["name"]
 
 
 def small_flights(place: Place, backend: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""`kubectl apply -f examples/kubernetes/…`: each ends with a model, of few flights."""
+"""`kubectl apply -f examples/kubernetes/…`, the files as they are: each ends with a model, of few flights."""
 
 from __future__ import annotations
 
@@ -26,9 +26,12 @@ def flights(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("name", ["local", "ray"])
-def test_an_example_in_s3(operator: Whole, namespace: str, bucket: Bucket, flights: Path, name: str) -> None:
-    place = in_bucket(bucket)
+def test_an_example_in_s3(
+    operator: Whole, namespace: str, bucket_of_the_files: Bucket, flights: Path, name: str
+) -> None:
+    place = in_bucket(bucket_of_the_files)
     place.put(flights, DATA)
+    jobs.apply(operator.kubectl, namespace, jobs.keys(operator))
     ends_with_a_model(operator, namespace, place, name)
 
 
@@ -42,9 +45,9 @@ def test_the_example_on_a_volume(operator: Whole, namespace: str, flights: Path)
 
 
 def ends_with_a_model(whole: Whole, namespace: str, place: Place, name: str) -> None:
-    job = examples.of_kubernetes(name, place)
-    jobs.apply(whole.kubectl, namespace, jobs.keys(whole), job)
-    status = jobs.ended(whole.kubectl, namespace, job["metadata"]["name"], seconds=600)
+    file, job = examples.of_kubernetes(name)
+    whole.kubectl("apply", f"-n={namespace}", "-f", str(file))
+    status = jobs.ended(whole.kubectl, namespace, job, seconds=600)
     assert status["phase"] == "Complete", status
     assert place.read(f"{status['model']}/weights.safetensors")
     assert 0 < status["testScores"]["late.roc_auc"] < 1

@@ -16,7 +16,6 @@ import pytest
 from e2e.whole import devices, examples, jobs
 from e2e.whole.bucket import Bucket
 from e2e.whole.objects import Object, condition, one, several
-from e2e.whole.place import in_bucket
 from e2e.whole.waiting import until
 from e2e.whole.whole import Whole
 
@@ -32,14 +31,14 @@ def gpus(operator: Whole) -> Iterator[Whole]:
 
 
 def test_the_example_prepares_its_data_on_cpus_before_it_asks_for_gpus(
-    gpus: Whole, namespace: str, bucket: Bucket, tmp_path: Path
+    gpus: Whole, namespace: str, bucket_of_the_files: Bucket, tmp_path: Path
 ) -> None:
     file = tmp_path / "flights.parquet"
     pyarrow.parquet.write_table(pyarrow.csv.read_csv(examples.FLIGHTS), file)
-    bucket.upload(file, file.name)
-    example = examples.of_kubernetes("ray-gpu", in_bucket(bucket))
-    name = example["metadata"]["name"]
-    jobs.apply(gpus.kubectl, namespace, jobs.keys(gpus), example)
+    bucket_of_the_files.upload(file, file.name)
+    example, name = examples.of_kubernetes("ray-gpu")
+    jobs.apply(gpus.kubectl, namespace, jobs.keys(gpus))
+    gpus.kubectl("apply", f"-n={namespace}", "-f", str(example))
 
     first = until(
         lambda: one(gpus.kubectl, namespace, "tj", name),
@@ -55,7 +54,7 @@ def test_the_example_prepares_its_data_on_cpus_before_it_asks_for_gpus(
     pods = _pods_with_places(gpus, namespace)
     status = one(gpus.kubectl, namespace, "tj", name)["status"]
     [ray_job] = several(gpus.kubectl, namespace, "rayjobs")
-    assert bucket.keys("cache")
+    assert bucket_of_the_files.keys("cache")
     assert status["preprocessed"]["completionTime"] <= ray_job["metadata"]["creationTimestamp"]
     assert (status["attempt"], status["attempts"][0]["phase"]) == (1, "train")
     assert _resolved(status) == (4, 4, 4)
