@@ -1,0 +1,119 @@
+"""Small Ludwig configs for every word of the contract: types, encoders, combiners, decoders, losses, optimizers.
+
+They are made from the contract's own choices, so a new word is a new config.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from trainwright_api.config import ModelConfig
+from trainwright_api.config.choice import Choice
+from trainwright_api.config.data import PreprocessingConfig
+from trainwright_api.config.layers import FullyConnectedLayer
+from trainwright_api.config.trainer import TrainerConfig
+from trainwright_api.section import Section
+from trainwright_api.shape import Shape, shape_of
+
+from .option_data import INPUTS, OUTPUTS, WIDTHS
+from .option_paths import Job
+
+NEEDED: Mapping[str, Mapping[str, Any]] = {
+    "comparator": {"entity_1": ["size"], "entity_2": ["kind"]},
+    "fixed": {"column": "split"},
+    "hash": {"column": "kind"},
+    "stratify": {"column": "kind"},
+    "datetime": {"column": "when"},
+}
+"""What a section of this type has to be given."""
+BACKENDS: Mapping[str, Job] = {
+    "local": {"type": "local"},
+    "ray": {"type": "ray"},
+    "deepspeed": {"type": "deepspeed"},
+    "horovod": {"type": "horovod"},
+    **{
+        f"ray with {word}": {"type": "ray", "trainer": {"strategy": word}}
+        for word in ("ddp", "fsdp", "deepspeed", "horovod")
+    },
+    **{f"ray, {word}": {"type": "ray", "processor": {"type": word}} for word in ("pandas", "dask", "modin")},
+    "ray, a range": {"type": "ray", "trainer": {"num_workers": {"min": 1, "max": 2}}},
+    "streaming": {"loader": {"fully_executed": False}},
+    "windows": {"loader": {"window_size_bytes": 1000}},
+    "another store": {"cache_dir": "gs://bucket/cache"},
+}
+TRAINERS: Mapping[str, Any] = {"learning_rate": "auto", "eval_batch_size": "auto", "enable_profiling": True}
+
+
+def corpus() -> Iterator[tuple[str, Job]]:
+    """The configs, each as a job with its name."""
+    yield from _of_inputs()
+    yield from _of_outputs()
+    yield from _of_sections("combiner", ModelConfig, "combiner")
+    yield from _of_sections("trainer.optimizer", TrainerConfig, "optimizer")
+    yield from _of_sections("preprocessing.split", PreprocessingConfig, "split")
+    for name, backend in BACKENDS.items():
+        yield f"backend {name}", {**job(), "backend": copy.deepcopy(backend)}
+    for key, value in TRAINERS.items():
+        yield f"trainer.{key}", job(trainer={key: value})
+    for word in shape_of(FullyConnectedLayer.model_fields["norm"]).words:
+        yield f"norm {word}", job(combiner={"type": "concat", "fc_layers": [{"norm": word}]})
+
+
+def job(**sections: Any) -> Job:
+    """A job that trains in a moment, with these sections of its config changed."""
+    config: Job = {
+        "input_features": [{"name": "size", "type": "number"}, {"name": "kind", "type": "category"}],
+        "output_features": [{"name": "late", "type": "binary"}],
+        "trainer": {"epochs": 1, "batch_size": 80},
+    }
+    trainer = {**config["trainer"], **sections.pop("trainer", {})}
+    whole = copy.deepcopy({**config, **sections, "trainer": trainer})
+    return {"dataset": "rows.parquet", "config": whole, "backend": {"type": "local"}}
+
+
+def _of_inputs() -> Iterator[tuple[str, Job]]:
+    for kind, section in _sections(ModelConfig, "input_features"):
+        source: Job = {"name": INPUTS.get(kind, "kind"), "type": kind}
+        yield f"input {kind}", job(input_features=[source])
+        for word in _choice(section, "encoder").words:
+            yield f"input {kind}, encoder {word}", job(input_features=[{**source, "encoder": {"type": word}}])
+
+
+def _of_outputs() -> Iterator[tuple[str, Job]]:
+    for kind, section in _sections(ModelConfig, "output_features"):
+        target: Job = {"name": OUTPUTS.get(kind, "class"), "type": kind}
+        yield f"output {kind}", job(output_features=[target])
+        for word in _choice(section, "decoder").words:
+            decoder = {
+                "type": word,
+                **({"fc_layers": [{"output_size": WIDTHS.get(kind, 1)}]} if word[0] == "p" else {}),
+            }
+            yield f"output {kind}, decoder {word}", job(output_features=[{**target, "decoder": decoder}])
+        for word in _choice(section, "loss").words:
+            yield f"output {kind}, loss {word}", job(output_features=[{**target, "loss": {"type": word}}])
+
+
+def _of_sections(path: str, owner: type[Section], field: str) -> Iterator[tuple[str, Job]]:
+    """One config for each word of a section, as an object and, where it needs no more, as the bare word."""
+    for word in _choice(owner, field).words:
+        given = {"type": word, **NEEDED.get(word, {})}
+        for name, value in ((word, given), *([(f"{word}, bare", word)] if word not in NEEDED else [])):
+            above, _, key = path.rpartition(".")
+            yield f"{path} {name}", job(**({above: {key: value}} if above else {key: value}))
+
+
+def _sections(owner: type[Section], field: str) -> Iterator[tuple[str, type[Section]]]:
+    choice = _choice(owner, field)
+    for word in choice.words:
+        yield word, choice.section(word)
+
+
+def _choice(owner: type[Section], field: str) -> Choice:
+    shape: Shape | None = shape_of(owner.model_fields[field])
+    while shape is not None and shape.choice is None:
+        shape = shape.item
+    assert shape is not None
+    assert shape.choice is not None
+    return shape.choice

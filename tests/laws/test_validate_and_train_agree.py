@@ -1,0 +1,104 @@
+"""`validate`, the webhook and `train` accept the same configs, and refuse the others with the same lines.
+
+The corpus has every word of the contract, whether or not it is built. What is accepted is trained.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import chdir
+from copy import deepcopy
+from pathlib import Path
+
+import pytest
+
+from trainwright_api import support
+from trainwright_api.cluster import judge
+from trainwright_api.problems import Mistakes
+from trainwright_trainer import train
+from trainwright_trainer.validating import validated
+
+from . import option_data
+from .corpus import corpus
+from .option_paths import Job
+from .option_runs import in_memory
+
+CORPUS = dict(corpus())
+ALL = pytest.mark.parametrize("name", CORPUS)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The working folder, with the data of all configs."""
+    home = tmp_path_factory.mktemp("corpus")
+    option_data.write(home / "rows.parquet", 0)
+    with chdir(home):
+        yield home
+
+
+def said_by_validate(job: Job, folder: Path) -> str:
+    path = folder / "job.json"
+    path.write_text(json.dumps(job))
+    try:
+        validated(path)
+    except Mistakes as mistakes:
+        return mistakes.render(path.name)
+    return ""
+
+
+def said_by_train(job: Job, folder: Path) -> str:
+    """Of a job that is to be refused."""
+    with pytest.raises(Mistakes) as caught:
+        train(job, output=folder / "never", quiet=True)
+    assert not (folder / "never").exists()
+    return caught.value.render("job.json")
+
+
+def said_by_the_webhook(job: Job) -> str:
+    """Of the same job with its data in a store."""
+    spec = {**deepcopy(job), "dataset": "s3://bucket/rows.parquet", "output": "s3://bucket/runs"}
+    head = {"apiVersion": "trainwright.dev/v1alpha1", "kind": "TrainingJob", "metadata": {"name": "job.json"}}
+    return judge({**head, "spec": spec}, "job.json").message
+
+
+@ALL
+def test_they_agree(name: str, folder: Path) -> None:
+    job = CORPUS[name]
+    said = said_by_validate(job, folder)
+    assert said_by_the_webhook(job) == said
+    if said:
+        assert said_by_train(job, folder) == said
+    else:
+        in_memory(job)
+
+
+@ALL
+def test_they_agree_where_there_is_a_mistake_too(name: str, folder: Path) -> None:
+    """A gap hides no mistake, and a mistake no gap."""
+    job = deepcopy(CORPUS[name])
+    alone = said_by_validate(job, folder)
+    job["config"]["trainer"]["epochs"] = "3"
+    said = said_by_validate(job, folder)
+    assert "config.trainer.epochs" in said
+    assert all(line.split("  ")[-1].strip() in said for line in alone.splitlines()[1:])
+    assert said_by_train(job, folder) == said
+    assert said_by_the_webhook(job) == said
+
+
+@pytest.fixture(scope="module")
+def accepted(folder: Path) -> set[str]:
+    """The words in the names of all configs that are accepted."""
+    names = [name for name, job in CORPUS.items() if not said_by_validate(job, folder)]
+    assert len(names) < len(CORPUS) / 2
+    return {word for name in names for word in name.replace(",", "").split()}
+
+
+@pytest.mark.parametrize(
+    "built", [support.INPUTS, support.OUTPUTS, support.DECODERS, support.LOSSES, support.OPTIMIZERS, support.SPLITS]
+)
+def test_each_word_that_is_built_is_accepted_somewhere_in_the_corpus(
+    built: tuple[str, ...], accepted: set[str]
+) -> None:
+    """Else the law above would say nothing of it."""
+    assert set(built) <= accepted
