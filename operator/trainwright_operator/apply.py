@@ -54,13 +54,14 @@ class Applier:
         self.announcer = Announcer(client, now, identity)
 
     async def carry_out(self, job: Job, plan: Plan) -> None:
-        """All of the plan, or as much as could be done before an ApiError, Stale or Refused."""
+        """All of the plan, or as much as could be done before an ApiError, Stale, Vanished or Refused."""
         if plan.create or plan.delete:
             await self._check_unchanged(job)
         await self._create_all(job, plan.create)
         for deletion in plan.delete:
             await self._delete(deletion)
-        if plan.status is not None and (updated := await self._write(job, plan.status)):
+        if plan.status is not None:
+            updated = await self._write(job, plan.status)
             self.announcer.difference(job, plan.status)
             await self._remove_leftovers(job, updated, plan.status)
 
@@ -120,8 +121,8 @@ class Applier:
             if not (error.not_found or error.conflict):
                 raise
 
-    async def _write(self, job: Job, status: TrainingJobStatus) -> Manifest | None:
-        """The job as it is with that; None where it is gone."""
+    async def _write(self, job: Job, status: TrainingJobStatus) -> Manifest:
+        """The job as it is with that."""
         body = {
             "metadata": {"name": job.name, "namespace": job.namespace, "resourceVersion": job.resource_version},
             "status": own_fields(status),
@@ -132,7 +133,7 @@ class Applier:
             )
         except ApiError as error:
             if error.not_found:
-                return None
+                raise Vanished from None
             if error.conflict:
                 # The cache may not know it for a while: without a look the next pass would fail in the same way.
                 await self._check_unchanged(job)

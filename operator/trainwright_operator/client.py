@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 from urllib.parse import urlencode
@@ -57,10 +57,10 @@ class Client:
         requests: int = 64,
         on_response: OnResponse | None = None,
     ) -> None:
-        self._connection = connection
+        self.connection = connection
         self._timeout = timeout
         self._free = asyncio.Semaphore(requests)
-        self._on_response = on_response or (lambda *_: None)
+        self.on_response = on_response or (lambda *_: None)
 
     async def __aenter__(self) -> Self:
         return self
@@ -69,7 +69,7 @@ class Client:
         await self.close()
 
     async def close(self) -> None:
-        await self._connection.close()
+        await self.connection.close()
 
     async def request(
         self,
@@ -89,12 +89,12 @@ class Client:
         async with self._free:
             started, status = time.monotonic(), 0
             try:
-                async with self._connection.send(method, _url(path, query), body, content_type, limit) as response:
+                async with self.connection.send(method, _url(path, query), body, content_type, limit) as response:
                     content = await response.read()
                     status = response.status
                     return _answer(response, content)
             finally:
-                self._on_response(method, shown(path), status, time.monotonic() - started)
+                self.on_response(method, shown(path), status, time.monotonic() - started)
 
     async def get(self, resource: Resource, namespace: str | None, name: str) -> Json:
         return await self.request("GET", resource.path(namespace, name))
@@ -202,11 +202,11 @@ class Client:
         path = _url(resource.path(namespace), query)
         # No shorter limit for silence: of a custom resource that nobody has touched there are not even bookmarks.
         limit = aiohttp.ClientTimeout(total=timeout + self._timeout, sock_connect=self._timeout)
-        async with self._connection.send("GET", path, None, JSON, limit) as response:
-            self._on_response("WATCH", resource.plural, response.status, 0.0)
+        async with self.connection.send("GET", path, None, JSON, limit) as response:
+            self.on_response("WATCH", resource.plural, response.status, 0.0)
             if response.status >= 400:
                 _answer(response, await response.read())
-            async for line in _lines(response.content):
+            async for line in lines(response.content):
                 yield _event(line)
 
 
@@ -261,12 +261,12 @@ def _event(line: bytes) -> Json:
     return event
 
 
-async def _lines(content: aiohttp.StreamReader) -> AsyncIterator[bytes]:
+async def lines(content: aiohttp.StreamReader) -> AsyncGenerator[bytes, None]:
     """Lines of any length; aiohttp's own reader refuses long ones. A line that is cut off is none."""
     parts: list[bytes] = []
     async for chunk in content.iter_any():
-        *lines, rest = chunk.split(b"\n")
-        for line in lines:
+        *ended, rest = chunk.split(b"\n")
+        for line in ended:
             whole = b"".join([*parts, line])
             parts.clear()
             if whole.strip():

@@ -23,6 +23,7 @@ from trainwright_operator.errors import Unreachable
 
 LOST = (aiohttp.ClientError, TimeoutError, OSError)
 """What aiohttp raises for a connection that cannot be made, breaks or hangs."""
+JSON = "application/json"
 KEEPALIVE = {"TCP_KEEPIDLE": 30, "TCP_KEEPINTVL": 10, "TCP_KEEPCNT": 3}
 """A connection whose other side is gone breaks after a minute."""
 
@@ -54,7 +55,7 @@ class Connection:
 
     @property
     def configuration(self) -> Configuration:
-        """For kopf, which brings a client of its own."""
+        """Where the API server is, and who we are."""
         return self._configuration
 
     async def close(self) -> None:
@@ -79,9 +80,18 @@ class Connection:
         except LOST as error:
             raise Unreachable(f"{method} {path}: {type(error).__name__} {error}".rstrip()) from None
 
+    def session(self, response: type[aiohttp.ClientResponse], trace: aiohttp.TraceConfig) -> aiohttp.ClientSession:
+        """Another session, for kopf's client. Whoever asks for it closes it."""
+
+        async def authorized(request: aiohttp.ClientRequest, send: aiohttp.ClientHandlerType) -> aiohttp.ClientResponse:
+            request.headers.update(await self._headers(JSON))
+            return await send(request)
+
+        return self._rest.session(response_class=response, trace_configs=[trace], middlewares=(authorized,))
+
     async def _headers(self, content_type: str) -> dict[str, str]:
         # Inside a cluster the network is faster than compression, as for Kubernetes' own controllers.
-        headers = {"Accept": "application/json", "Accept-Encoding": "identity", "Content-Type": content_type}
+        headers = {"Accept": JSON, "Accept-Encoding": "identity", "Content-Type": content_type}
         token = await self._configuration.get_api_key_with_prefix("BearerToken", alias="authorization")
         return {**headers, "Authorization": token.strip()} if token else headers
 
@@ -102,7 +112,16 @@ class _Once(RESTClientObject):
         return aiohttp.TCPConnector(limit=0, ssl=self.ssl_context, socket_factory=keepalive_socket)
 
     def _create_pool_manager(self) -> aiohttp.ClientSession:
-        """aiohttp sends a GET, PUT or DELETE again by itself when its connection breaks, and has no setting for it."""
         session = super()._create_pool_manager()
-        session._retry_connection = False
+        _retries_nothing(session)
         return session
+
+    def session(self, **more: Any) -> aiohttp.ClientSession:
+        made = aiohttp.ClientSession(connector=self._create_connector(), proxy=self.proxy, trust_env=False, **more)
+        _retries_nothing(made)
+        return made
+
+
+def _retries_nothing(session: aiohttp.ClientSession) -> None:
+    """aiohttp sends a GET, PUT or DELETE again by itself when its connection breaks, and has no setting for it."""
+    session._retry_connection = False

@@ -1,99 +1,116 @@
-"""kopf as the process: it starts, it finds its credentials, it ends. It sees, decides and writes nothing.
+"""Runs kopf beside the rest of the operator. Where an error ends it, it starts again after a pause.
 
-The operator's own reflectors wake it: a second watch of the same jobs would tell nothing more, hold every one of them
-in memory again, and end the process on the first that is nested deeper than Python's parser goes.
+kopf's own `run_tasks` is left aside: at its end it cancels every task that has begun since, also the server's.
 """
 
 from __future__ import annotations
 
 import asyncio
-import itertools
-import ssl
-from collections.abc import Awaitable, Callable, Iterator
-from datetime import UTC, datetime, timedelta
-from typing import Any
+import logging
+import signal
+import threading
+from collections.abc import Callable, Collection
 
+import aiohttp
 import kopf
 
-from trainwright_operator.connection import Connection
+from trainwright_operator import kopf_session
+from trainwright_operator.client import Client
+from trainwright_operator.handlers import REGISTRY, Memo
+from trainwright_operator.kopf_settings import NoMemories
+from trainwright_operator.pauses import Pauses
 from trainwright_operator.settings import Settings
+from trainwright_operator.world.jobs import Jobs
 
-TOKEN_SECONDS = 600.0
-"""A service account's token is read again after so long: the kubelet renews the file."""
-EXIT_SECONDS = 0.1
-"""How long kopf waits at its end; there is nothing of its own to wait for."""
+MISSING_SECONDS = 60.0
+"""kopf looks only at its start for what the API server knows: without TrainingJobs it starts again after so long."""
+SIGNALS = (signal.SIGTERM, signal.SIGINT)
+_EXPECTED = (aiohttp.ClientError, TimeoutError)
 
+Tasks = Collection[asyncio.Task[None]]
 
-class Pauses:
-    """Between tries to reach the API server. They never end: what the operator cannot reach is no reason to leave."""
-
-    def __iter__(self) -> Iterator[float]:
-        return itertools.chain((0.5, 1.0, 2.0, 4.0, 8.0), itertools.repeat(15.0))
-
-
-async def run(
-    settings: Settings, connection: Connection, end: Callable[[], Awaitable[None]], stop: asyncio.Event
-) -> None:
-    """Runs kopf until SIGTERM, SIGINT or `stop`; then awaits `end`."""
-    await kopf.operator(
-        registry=_registry(connection, end),
-        clusterwide=settings.clusterwide,
-        namespaces=settings.namespaces,
-        standalone=True,
-        stop_flag=stop,
-    )
+log = logging.getLogger(__name__)
+# What ends kopf is told here, and what befalls its requests in `kopf_session.py`. Handlers log as "kopf.objects".
+logging.getLogger("kopf._core").setLevel(logging.CRITICAL)
+logging.getLogger("kopf._cogs").setLevel(logging.CRITICAL)
 
 
-def _registry(connection: Connection, end: Callable[[], Awaitable[None]]) -> kopf.OperatorRegistry:
-    registry = kopf.OperatorRegistry()
-
-    @kopf.on.startup(registry=registry)
-    async def configure(settings: kopf.OperatorSettings, **_: Any) -> None:
-        _configure(settings)
-
-    @kopf.on.login(registry=registry)
-    async def login(**_: Any) -> kopf.ConnectionInfo:
-        return await _credentials(connection)
-
-    @kopf.on.cleanup(registry=registry)
-    async def ended(**_: Any) -> None:
-        await end()
-
-    return registry
+def give_signals_back() -> None:
+    """kopf takes them at each start."""
+    if threading.current_thread() is threading.main_thread():
+        for number in SIGNALS:
+            asyncio.get_running_loop().remove_signal_handler(number)
 
 
-def _configure(settings: kopf.OperatorSettings) -> None:
-    settings.posting.enabled = False
-    settings.scanning.disabled = True
-    settings.peering.standalone = True
-    settings.queueing.exit_timeout = EXIT_SECONDS
-    settings.networking.error_backoffs = Pauses()
+class Host:
+    """`take_signals` is called after each start of kopf's, which takes SIGTERM and SIGINT for itself."""
+
+    def __init__(
+        self, client: Client, jobs: Jobs, settings: Settings, take_signals: Callable[[], None] = give_signals_back
+    ) -> None:
+        self._client, self._jobs, self._settings, self._take_signals = client, jobs, settings, take_signals
+        self._pauses = Pauses(settings.retry_base, settings.retry_limit)
+
+    async def run(self) -> None:
+        """Until it is cancelled."""
+        loop = asyncio.get_running_loop()
+        while True:
+            started = loop.time()
+            error = await self._kopf()
+            if loop.time() - started >= self._settings.retry_limit:
+                self._pauses.reset()
+            pause = self._pauses.next()
+            _log(error, pause)
+            await asyncio.sleep(pause)
+
+    async def _kopf(self) -> BaseException | None:
+        """What has ended it. None: it has listed no TrainingJobs for too long."""
+        async with kopf_session.session(self._client, self._jobs, self._settings) as session:
+            memo = Memo(self._settings, self._client.connection.configuration.host, session, self._jobs)
+            spawning = asyncio.create_task(self._spawn(memo))
+            try:
+                return await self._ended(await asyncio.shield(spawning))
+            finally:
+                await _stop(await spawning)
+
+    async def _spawn(self, memo: Memo) -> Tasks:
+        tasks = await kopf.spawn_tasks(
+            registry=REGISTRY,
+            memories=NoMemories(),
+            memo=memo,
+            standalone=True,
+            clusterwide=self._settings.clusterwide,
+            namespaces=self._settings.namespaces,
+        )
+        self._take_signals()
+        return tasks
+
+    async def _ended(self, tasks: Tasks) -> BaseException | None:
+        lists = self._jobs.lists
+        timeout = min(MISSING_SECONDS, self._settings.resync)
+        done, _ = await asyncio.wait(tasks, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
+        if not done and self._jobs.lists > lists:
+            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        return next((task.exception() for task in done if not task.cancelled()), None)
 
 
-class _Credentials(kopf.ConnectionInfo):
-    def as_ssl_context(self) -> ssl.SSLContext:
-        """No stricter than our own client's, whatever the version of Python."""
-        context = super().as_ssl_context()
-        context.verify_flags &= ~ssl.VERIFY_X509_STRICT
-        return context
+async def _stop(tasks: Tasks) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def _credentials(connection: Connection) -> kopf.ConnectionInfo:
-    """Those of the operator's own client."""
-    found = connection.configuration
-    header = await found.get_api_key_with_prefix("BearerToken", alias="authorization")
-    scheme, _, token = (header or "").strip().rpartition(" ")
-    return _Credentials(
-        server=found.host,
-        ca_path=found.ssl_ca_cert,
-        ca_data=found.ca_cert_data,
-        insecure=not found.verify_ssl,
-        username=found.username or None,
-        password=found.password or None,
-        scheme=scheme or None,
-        token=token or None,
-        certificate_path=found.cert_file,
-        private_key_path=found.key_file,
-        proxy_url=found.proxy,
-        expiration=datetime.now(UTC) + timedelta(seconds=TOKEN_SECONDS) if token else None,
+def _log(error: BaseException | None, pause: float) -> None:
+    if error is None:
+        log.warning("kopf has listed no TrainingJobs; it starts again in %.1f s", pause)
+        return
+    # Its own errors tell of the API server. Any other is a bug.
+    told = isinstance(error, _EXPECTED) or type(error).__module__.startswith("kopf.")
+    log.log(
+        logging.WARNING if told else logging.ERROR,
+        "kopf has ended: %s: %s; it starts again in %.1f s",
+        type(error).__name__,
+        error,
+        pause,
+        exc_info=None if told else error,
     )

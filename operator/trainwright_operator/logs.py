@@ -11,7 +11,7 @@ from contextvars import ContextVar
 from datetime import UTC, datetime
 from typing import Any, TextIO
 
-# kopf tells every step of every object at its level INFO; aiohttp tells every request; what the kubeconfig's reader
+# kopf tells every step at its level INFO; aiohttp tells every request; what the kubeconfig's reader
 # warns of it raises as well.
 _QUIET = {
     "kopf": logging.WARNING,

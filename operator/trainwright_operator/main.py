@@ -6,7 +6,6 @@ import asyncio
 import logging
 import os
 import secrets
-import signal
 import socket
 import time
 from collections.abc import Coroutine, Mapping
@@ -16,9 +15,10 @@ from typing import Any
 
 from aiohttp import web
 
-from trainwright_operator import host, logs
+from trainwright_operator import logs
 from trainwright_operator.client import Client
 from trainwright_operator.connection import Connection
+from trainwright_operator.host import SIGNALS
 from trainwright_operator.lease import Lease, LeaseLost
 from trainwright_operator.process import Operator, utc_now
 from trainwright_operator.server.admission import Admission
@@ -65,7 +65,7 @@ async def _run(settings: Settings) -> int:
     connection = await _connection()
     metrics = Metrics()
     async with Client(connection, timeout=settings.request_timeout, on_response=metrics.requested) as client:
-        return await Process(client, connection, settings, metrics).run()
+        return await Process(client, settings, metrics).run()
 
 
 async def _connection() -> Connection:
@@ -77,8 +77,8 @@ async def _connection() -> Connection:
 
 
 class Process:
-    def __init__(self, client: Client, connection: Connection, settings: Settings, metrics: Metrics) -> None:
-        self._client, self._connection, self._settings, self._metrics = client, connection, settings, metrics
+    def __init__(self, client: Client, settings: Settings, metrics: Metrics) -> None:
+        self._client, self._settings, self._metrics = client, settings, metrics
         self._lease = Lease(client, settings, time.monotonic)
         self._keeper = Keeper(client, settings, utc_now)
         self._vitals = Vitals(self._lease, utc_now)
@@ -86,13 +86,16 @@ class Process:
         self._code = 0
 
     async def run(self) -> int:
-        for number in (signal.SIGTERM, signal.SIGINT):
-            asyncio.get_running_loop().add_signal_handler(number, self._stop.set)
+        self._take_signals()
         async with AsyncExitStack() as server:
             await self._serve(server)
             if await self._led():
-                await self._lead(server)
+                await self._lead()
         return self._code
+
+    def _take_signals(self) -> None:
+        for number in SIGNALS:
+            asyncio.get_running_loop().add_signal_handler(number, self._stop.set)
 
     async def _serve(self, server: AsyncExitStack) -> None:
         """On every pod, whether it leads or not."""
@@ -113,13 +116,14 @@ class Process:
             await self._lease.release()
         return not self._stop.is_set()
 
-    async def _lead(self, server: AsyncExitStack) -> None:
+    async def _lead(self) -> None:
         operator = Operator(
             self._client,
             self._settings,
             observer=self._metrics,
             ca=lambda: self._keeper.bundle,
             leading=lambda: self._lease.holds,
+            take_signals=self._take_signals,
         )
         self._vitals.view = operator.view
         self._metrics.leading(True)
@@ -127,14 +131,7 @@ class Process:
             leading.push_async_callback(self._lease.release)
             self._in_background(leading, self._guarded(self._hold()))
             self._in_background(leading, self._guarded(self._work(operator)))
-
-            async def end() -> None:
-                # kopf waits for all tasks that it finds at its end: ours end before, in their order.
-                self._stop.set()
-                await leading.aclose()
-                await server.aclose()
-
-            await self._guarded(host.run(self._settings, self._connection, end, self._stop))
+            await self._stop.wait()
 
     async def _hold(self) -> None:
         """Whoever loses the Lease is gone at once, before anything else can be written."""

@@ -139,6 +139,7 @@ class Reconciler:
         try:
             await self._applier.carry_out(job, decided)
         except Vanished:
+            self._view.forget(job)
             return None
         except Refused as error:
             await self._tell(job, replace(world, refused=str(error)))
@@ -164,7 +165,7 @@ class Reconciler:
         try:
             await self._applier.carry_out(job, decided)
         except Vanished:
-            log.info("the job is gone")
+            self._view.forget(job)
 
     async def _answer(self, job: Job, world: World, ask: Ask) -> World:
         if ask.what == "gpus":

@@ -30,6 +30,8 @@ class ApiServer:
         self.answers: list[Answer] = []
         """To anything but watches."""
         self.watches: list[Answer] = []
+        self.discovery: dict[str, Json] = {}
+        """By path: what the server knows."""
         self.url = ""
         self.closing = asyncio.Event()
 
@@ -42,6 +44,8 @@ class ApiServer:
         return [request for request in self.requests if "watch" in request.query]
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
+        if request.path in self.discovery:
+            return web.json_response(self.discovery[request.path])
         self.requests.append(request)
         content = await request.read()
         self.bodies.append(json.loads(content) if content else None)

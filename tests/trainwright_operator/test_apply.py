@@ -251,10 +251,11 @@ def test_a_conflict_on_the_status_brings_the_fresh_object() -> None:
     told(story)
 
 
-def test_the_status_of_a_job_that_is_gone_is_of_no_interest() -> None:
+def test_a_job_that_goes_before_its_status_is_written_is_told_to_be_gone() -> None:
     async def story(scene: Scene) -> None:
         scene.api.objects.clear()
-        await scene.apply(status=RUNNING)
+        with pytest.raises(Vanished):
+            await scene.apply(status=RUNNING)
         assert scene.noted == []
 
     told(story)

@@ -45,6 +45,9 @@ class FakeView:
     def note(self, raw: Mapping[str, Any]) -> None:
         self.noted.append(raw)
 
+    def forget(self, job: Job) -> None:
+        del self.jobs[job.namespace, job.name]
+
     def keys(self) -> list[tuple[str, str]]:
         return list(self.jobs)
 
@@ -305,11 +308,13 @@ def test_what_is_refused_is_never_acted_on_by_the_second_plan() -> None:
     told(story)
 
 
-def test_a_job_that_goes_while_it_is_looked_at_is_no_failure() -> None:
+@pytest.mark.parametrize("plan", [CREATES, Plan(status=RUNNING)])
+def test_a_job_that_goes_while_it_is_looked_at_is_no_failure_and_is_forgotten(plan: Plan) -> None:
     async def story(scene: Scene) -> None:
         scene.api.objects.clear()
-        await scene.look(CREATES)
+        await scene.look(plan)
         assert scene.queue.asked == ["forget"]
+        assert scene.view.jobs == {}
 
     told(story)
 

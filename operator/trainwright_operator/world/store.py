@@ -9,7 +9,7 @@ which knows all that happened before it.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -106,10 +106,19 @@ class Store(Generic[T]):
             known = self._entries.get(key)
             if entry.version > max(self._graves.get(key, 0), known.version if known is not None else 0):
                 self._set(key, entry)
-        for key in [key for key, entry in self._within(namespace) if key not in listed and entry.version <= version]:
+        for key in self._absent(namespace, listed, version):
             self._set(key, None)
         self._listed[namespace] = version
         self._graves = {key: grave for key, grave in self._graves.items() if grave > self._settled(key)}
+
+    def retain(self, namespace: str | None, names: Container[Key], version: int) -> None:
+        """Only these were there as of `version`. What is newer stays."""
+        for key in self._absent(namespace, names, version):
+            self._bury(key, version)
+            self._set(key, None)
+
+    def _absent(self, namespace: str | None, names: Container[Key], version: int) -> list[Key]:
+        return [key for key, entry in self._within(namespace) if key not in names and entry.version <= version]
 
     def clear(self, namespace: str | None) -> None:
         """The API server does not know the resource (any more)."""

@@ -14,9 +14,10 @@ from trainwright_operator.names import JOB_UID
 from trainwright_operator.observed import Child, Job, Manifest, Node, Pod, Waiting, World
 from trainwright_operator.settings import Settings
 from trainwright_operator.world.feed import Clock
+from trainwright_operator.world.jobs import Jobs
 from trainwright_operator.world.reflector import Reflector
 from trainwright_operator.world.store import Key, Store
-from trainwright_operator.world.strip import StoredJob, read_job, strip_job, strip_node
+from trainwright_operator.world.strip import StoredJob, read_job, strip_node
 from trainwright_operator.world.verdicts import Verdicts
 
 
@@ -33,9 +34,7 @@ class View:
         """Of pods that are being deleted and hold their room: the uid of their job."""
         self._taken: dict[str, Pod] = {}
         """By the job's uid: its last pod that was taken off a node and has gone since."""
-        self._jobs = Reflector(
-            client, resources.TRAINING_JOBS, Store(strip_job, _itself, self._job_changed), settings, clock
-        )
+        self.jobs = Jobs(settings, clock, self._job_changed)
         self._batch_jobs = Reflector(
             client, resources.JOBS, Store(read_child, _job_uid, self._part_changed), settings, clock, selector=JOB_UID
         )
@@ -57,32 +56,33 @@ class View:
 
     @property
     def _reflectors(self) -> tuple[Reflector[Any], ...]:
-        always = (self._jobs, self._batch_jobs, self._ray_jobs, self._pods)
+        always = (self._batch_jobs, self._ray_jobs, self._pods)
         return (*always, self._node_list) if self._clusterwide else always
 
     async def run(self) -> None:
-        """Until it is cancelled. Anything else that ends it is a bug."""
+        """Looks at all but the jobs, until it is cancelled. Anything else that ends it is a bug."""
         async with asyncio.TaskGroup() as group:
             for reflector in self._reflectors:
                 group.create_task(reflector.run())
 
     @property
     def synced(self) -> bool:
-        return all(reflector.synced for reflector in self._reflectors)
+        return self.jobs.synced and all(reflector.synced for reflector in self._reflectors)
 
     async def wait_until_synced(self) -> None:
+        await self.jobs.wait_until_synced()
         for reflector in self._reflectors:
             await reflector.wait_until_synced()
 
     def last_seen(self) -> datetime:
-        """When the API server last answered the reflector that has waited longest."""
-        return min(reflector.last_seen for reflector in self._reflectors)
+        """When the API server last answered the watch that has waited longest."""
+        return min(self.jobs.last_seen, *(reflector.last_seen for reflector in self._reflectors))
 
     def keys(self) -> list[Key]:
-        return [key for key, _ in self._jobs.store.items()]
+        return self.jobs.keys()
 
     def job(self, key: Key) -> Job | None:
-        stored = self._jobs.store.get(key)
+        stored = self.jobs.store.get(key)
         return read_job(stored, self._verdicts.of) if stored is not None else None
 
     def world(self, job: Job) -> World:
@@ -97,13 +97,18 @@ class View:
 
     def note(self, raw: Manifest) -> None:
         """The API server's answer to a write of ours: the next decision sees it."""
-        reflector = self._by_kind.get(str(raw.get("kind")))
-        if reflector is not None:
-            reflector.note(raw)
+        noting = self._by_kind.get(str(raw.get("kind")))
+        if noting is not None:
+            noting(raw)
+
+    def forget(self, job: Job) -> None:
+        """The API server has answered that it is gone."""
+        self.jobs.forget(job)
 
     @property
-    def _by_kind(self) -> Mapping[str, Reflector[Any]]:
-        return {reflector.resource.kind: reflector for reflector in self._reflectors}
+    def _by_kind(self) -> Mapping[str, Callable[[Manifest], None]]:
+        children = {reflector.resource.kind: reflector.note for reflector in self._reflectors}
+        return {resources.TRAINING_JOBS.kind: self.jobs.note, **children}
 
     def _children(self, job: Job) -> Iterator[Child]:
         for reflector in (self._batch_jobs, self._ray_jobs):
@@ -144,14 +149,14 @@ class View:
         self._part_changed(key, old, new)
 
     def _is_open(self, uid: str) -> bool:
-        return any(not job.finished for _, job in self._jobs.store.owned_by(uid))
+        return any(not job.finished for _, job in self.jobs.store.owned_by(uid))
 
     def _part_changed(self, key: Key, old: Child | Pod | None, new: Child | Pod | None) -> None:  # noqa: ARG002
         for uid in {part.job_uid for part in (old, new) if part is not None}:
             self._wake(uid)
 
     def _wake(self, uid: str) -> None:
-        for key, _ in self._jobs.store.owned_by(uid):
+        for key, _ in self.jobs.store.owned_by(uid):
             self._on_change(key)
 
     def _node_changed(self, key: Key, old: Node | None, new: Node | None) -> None:  # noqa: ARG002
@@ -161,13 +166,9 @@ class View:
             for uid in {pod.job_uid for _, pod in self._pods.store.items() if pod.node == old.name and not pod.ended}:
                 self._wake(uid)
         elif new is not None and new.ready:
-            for waiting, job in self._jobs.store.items():
+            for waiting, job in self.jobs.store.items():
                 if job.waits_for_room:
                     self._on_change(waiting)
-
-
-def _itself(job: StoredJob) -> str:
-    return job.uid
 
 
 def _job_uid(part: Child | Pod) -> str:

@@ -14,6 +14,8 @@ from trainwright_operator.names import ATTEMPT, JOB_UID
 from trainwright_operator.observed import Job
 from trainwright_operator.resources import Resource
 from trainwright_operator.settings import Settings
+from trainwright_operator.world.jobs import Jobs
+from trainwright_operator.world.store import key_of
 from trainwright_operator.world.view import View
 
 START = datetime(2026, 11, 1, tzinfo=UTC)
@@ -33,6 +35,16 @@ class Cluster:
         self.woken: list[tuple[str, str]] = []
         self.version = 100
         self._events: defaultdict[str, asyncio.Queue[Json]] = defaultdict(asyncio.Queue)
+        self.jobs: Jobs | None = None
+
+    def list_jobs(self, jobs: Jobs) -> None:
+        """As kopf does at its start."""
+        self.jobs = jobs
+        for place in jobs.places:
+            there = [raw for raw in self.objects["TrainingJob"] if place in (None, raw["metadata"]["namespace"])]
+            jobs.listed(place, map(key_of, there), 100, first=True, last=True)
+            for raw in there:
+                jobs.heard(None, raw)
 
     async def list(
         self, resource: Resource, namespace: str | None = None, *, selector: str = ""
@@ -51,7 +63,10 @@ class Cluster:
         self.version += 1
         raw["metadata"]["resourceVersion"] = str(self.version)
         self.woken.clear()
-        self._events[raw["kind"]].put_nowait({"type": kind, "object": raw})
+        if raw["kind"] == "TrainingJob" and self.jobs is not None:
+            self.jobs.heard(kind, raw)
+        else:
+            self._events[raw["kind"]].put_nowait({"type": kind, "object": raw})
         for _ in range(20):
             await asyncio.sleep(0)
         return sorted(self.woken)
@@ -61,6 +76,7 @@ def told(story: Story, cluster: Cluster, settings: Settings | None = None) -> No
     async def whole() -> None:
         view = View(cluster, settings or Settings(), lambda: START, cluster.woken.append)  # type: ignore[arg-type]
         running = asyncio.create_task(view.run())
+        cluster.list_jobs(view.jobs)
         try:
             await view.wait_until_synced()
             await story(cluster, view)
@@ -165,7 +181,7 @@ def test_a_job_is_seen_with_all_that_is_its_own() -> None:
         assert world.kuberay
         assert view.last_seen() == START
         labelled = [(kind, None, JOB_UID) for kind in ("Job", "RayJob", "Pod")]
-        assert cluster.asked == [("TrainingJob", None, ""), *labelled, ("Node", None, "")]
+        assert cluster.asked == [*labelled, ("Node", None, "")]
 
     mine = [child(attempt=2), child(attempt=1), child("RayJob", attempt=3), pod("b"), pod("a")]
     others = [
@@ -354,7 +370,7 @@ def test_with_namespaces_only_they_are_looked_at_and_no_nodes() -> None:
         assert view.synced
         assert view.world(seen(view)).nodes is None
         assert {(kind, namespace) for kind, namespace, _ in cluster.asked} == {
-            (kind, namespace) for kind in ("TrainingJob", "Job", "RayJob", "Pod") for namespace in ("team", "two")
+            (kind, namespace) for kind in ("Job", "RayJob", "Pod") for namespace in ("team", "two")
         }
 
     told(story, cluster_of(training_job()), Settings(namespaces=("team", "two")))
