@@ -10,9 +10,11 @@ import logging
 import signal
 import threading
 from collections.abc import Callable, Collection
+from typing import Any
 
 import aiohttp
 import kopf
+from kopf._cogs.clients import scanning
 
 from trainwright_operator import kopf_session
 from trainwright_operator.client import Client
@@ -95,9 +97,16 @@ class Host:
 
 
 async def _stop(tasks: Tasks) -> None:
-    for task in tasks:
+    # A scan that is cancelled leaves its requests behind.
+    ended = [*tasks, *(task for task in asyncio.all_tasks() if _is_scan(task))]
+    for task in ended:
         task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
+    await asyncio.gather(*ended, return_exceptions=True)
+
+
+def _is_scan(task: asyncio.Task[Any]) -> bool:
+    code = getattr(task.get_coro(), "cr_code", None)
+    return code is not None and code.co_filename == scanning.__file__
 
 
 def _log(error: BaseException | None, pause: float) -> None:

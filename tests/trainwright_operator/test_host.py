@@ -1,66 +1,197 @@
+"""kopf itself, with our handlers, before an API server that answers as a test says."""
+
 from __future__ import annotations
 
 import asyncio
-import itertools
-import ssl
-from types import SimpleNamespace
+import json
+import logging
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Any
 
-import kopf
 import pytest
 
-from trainwright_operator import host
+from trainwright_operator.client import Client
+from trainwright_operator.host import Host
+from trainwright_operator.settings import Settings
+from trainwright_operator.world.jobs import Jobs
+
+from .api_server import Answer, ApiServer, api_server, client_of, event, page, refusal, status_object, stream
+from .fake_time import START
+
+Json = dict[str, Any]
+API = "/apis/trainwright.dev/v1alpha1"
+VERBS = ["get", "list", "watch", "patch"]
 
 
-def credentials(header: str | None) -> kopf.ConnectionInfo:
-    async def key(*_: Any, **__: Any) -> str | None:
-        return header
-
-    configuration = SimpleNamespace(
-        host="https://server",
-        ssl_ca_cert="/ca",
-        ca_cert_data=None,
-        verify_ssl=True,
-        username="",
-        password="",
-        cert_file="/cert",
-        key_file="/key",
-        proxy=None,
-        get_api_key_with_prefix=key,
-    )
-    connection: Any = SimpleNamespace(configuration=configuration)
-    return asyncio.run(host._credentials(connection))
+def job(name: str, version: int) -> Json:
+    metadata = {"namespace": "team", "name": name, "uid": f"uid-{name}", "resourceVersion": str(version)}
+    return {"apiVersion": "trainwright.dev/v1alpha1", "kind": "TrainingJob", "metadata": metadata, "spec": {}}
 
 
-def test_kopf_writes_nothing_and_looks_at_nothing() -> None:
-    settings = kopf.OperatorSettings()
-    host._configure(settings)
-    assert (settings.posting.enabled, settings.scanning.disabled, settings.peering.standalone) == (False, True, True)
+def knows(kind: str, plural: str) -> Json:
+    return {"name": plural, "kind": kind, "singularName": kind.lower(), "namespaced": True, "verbs": VERBS}
 
 
-def test_pauses_between_tries_never_end_and_begin_anew_each_time() -> None:
-    pauses = host.Pauses()
-    assert list(itertools.islice(pauses, 6)) == list(itertools.islice(pauses, 6)) == [0.5, 1, 2, 4, 8, 15]
-    assert list(itertools.islice(pauses, 1000))[-1] == 15
+def discovery(*resources: Json) -> dict[str, Json]:
+    version = {"groupVersion": "trainwright.dev/v1alpha1", "version": "v1alpha1"}
+    group = {"name": "trainwright.dev", "versions": [version], "preferredVersion": version}
+    return {
+        "/api": {"versions": ["v1"]},
+        "/api/v1": {"resources": [knows("Namespace", "namespaces")]},
+        "/apis": {"groups": [group]},
+        API: {"resources": list(resources)},
+    }
 
 
-def test_a_token_is_read_again_in_time() -> None:
-    found = credentials("Bearer secret\n")
-    assert (found.scheme, found.token) == ("Bearer", "secret")
-    assert found.expiration is not None
+INSTALLED = discovery(knows("TrainingJob", "trainingjobs"))
 
 
-def test_kopf_is_no_stricter_than_our_own_client(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As if Python were 3.13 or later."""
-    context = ssl.create_default_context()
-    context.verify_flags |= ssl.VERIFY_X509_STRICT
-    monkeypatch.setattr(ssl, "create_default_context", lambda **_: context)
-    monkeypatch.setattr(ssl.SSLContext, "load_cert_chain", lambda *_, **__: None)
-    assert not credentials(None).as_ssl_context().verify_flags & ssl.VERIFY_X509_STRICT
+class Scene:
+    def __init__(self, server: ApiServer, client: Client, settings: Settings) -> None:
+        self.server = server
+        self.told: list[tuple[str, str]] = []
+        self.starts = 0
+        self.jobs = Jobs(settings, lambda: START, lambda key, *_: self.told.append(key))
+        self.host = Host(client, self.jobs, settings, self.started)
+
+    def started(self) -> None:
+        self.starts += 1
+
+    def serves(self, *answers: Answer, watches: tuple[Answer, ...] = ()) -> None:
+        self.server.answers += answers
+        self.server.watches += watches
+
+    @property
+    def names(self) -> list[str]:
+        return sorted(name for (_, name), _ in self.jobs.store.items())
+
+    async def until(self, holds: Callable[[], bool]) -> None:
+        async with asyncio.timeout(30):
+            while not holds():
+                await asyncio.sleep(0.01)
 
 
-def test_certificates_are_taken_as_they_are() -> None:
-    found = credentials(None)
-    assert (found.server, found.ca_path, found.insecure) == ("https://server", "/ca", False)
-    assert (found.certificate_path, found.private_key_path) == ("/cert", "/key")
-    assert (found.token, found.username, found.expiration) == (None, None, None)
+Story = Callable[[Scene], Awaitable[None]]
+
+
+def told(story: Story, before: Callable[[Scene], None], settings: Settings | None = None) -> None:
+    async def whole() -> None:
+        used = settings or Settings(retry_base=0.01, retry_limit=0.02)
+        async with api_server() as server, client_of(server) as client:
+            server.discovery = dict(INSTALLED)
+            scene = Scene(server, client, used)
+            before(scene)
+            existing = asyncio.all_tasks()
+            running = asyncio.create_task(scene.host.run())
+            try:
+                await story(scene)
+            finally:
+                running.cancel()
+                with suppress(asyncio.CancelledError):
+                    await running
+            left = {task for task in asyncio.all_tasks() - existing if "RequestHandler" not in repr(task)}
+            assert left == set(), "kopf has left tasks behind"
+
+    asyncio.run(whole())
+
+
+def test_what_kopf_lists_and_watches_reaches_the_jobs_by_the_handler() -> None:
+    def before(scene: Scene) -> None:
+        events = (event("ADDED", job("b", 6)), event("DELETED", job("a", 7)), None)
+        scene.serves(page([job("a", 5)], 5), watches=(stream(*events),))
+
+    async def story(scene: Scene) -> None:
+        await scene.until(lambda: scene.names == ["b"])
+        assert sorted(scene.told) == [("team", "a"), ("team", "a"), ("team", "b")]
+        [watch] = scene.server.watched
+        assert (watch.path, watch.query["resourceVersion"]) == (f"{API}/trainingjobs", "5")
+
+    told(story, before)
+
+
+def test_with_namespaces_each_is_listed_and_watched() -> None:
+    async def story(scene: Scene) -> None:
+        await scene.until(lambda: scene.jobs.synced and len(scene.server.watched) == 2)
+        assert {request.path for request in scene.server.watched} == {
+            f"{API}/namespaces/team/trainingjobs",
+            f"{API}/namespaces/two/trainingjobs",
+        }
+
+    told(story, lambda _: None, Settings(namespaces=("team", "two")))
+
+
+def test_what_went_in_a_gap_is_forgotten() -> None:
+    def before(scene: Scene) -> None:
+        gone = stream(event("ERROR", status_object(410)))
+        scene.serves(page([job("a", 4), job("b", 5)], 5), page([job("b", 5)], 9), watches=(gone,))
+
+    async def story(scene: Scene) -> None:
+        await scene.until(lambda: sorted(scene.told) == [("team", "a"), ("team", "a"), ("team", "b")])
+        assert (scene.names, scene.starts) == (["b"], 1)
+
+    told(story, before)
+
+
+@pytest.mark.parametrize(
+    ("watch", "named"),
+    [
+        (stream(event("ERROR", status_object(500))), "WatchingError"),
+        (refusal(404, "NotFound"), "APINotFoundError"),
+        (refusal(401, "Unauthorized"), "LoginError"),
+        (stream({"no": "event"}), "KeyError"),
+    ],
+)
+def test_what_ends_kopf_ends_nothing_else_and_it_starts_again(
+    watch: Answer, named: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    def before(scene: Scene) -> None:
+        scene.serves(page([job("a", 5)], 5), page([job("a", 5), job("b", 8)], 9), watches=(watch,))
+
+    async def story(scene: Scene) -> None:
+        await scene.until(lambda: scene.starts == 1)
+        other = asyncio.create_task(asyncio.Event().wait())
+        await scene.until(lambda: scene.names == ["a", "b"])
+        assert scene.starts == 2
+        assert not other.done()
+        other.cancel()
+
+    told(story, before)
+    [record] = [record for record in caplog.records if record.name == "trainwright_operator.host"]
+    assert record.getMessage().startswith("kopf has ended: ")
+    expected = (logging.ERROR, True) if named == "KeyError" else (logging.WARNING, False)
+    assert (record.levelno, bool(record.exc_info)) == expected
+
+
+def test_an_object_nested_too_deeply_for_python_keeps_no_other_from_being_seen() -> None:
+    def before(scene: Scene) -> None:
+        deep = json.dumps({**job("deep", 6), "spec": "HERE"}).replace('"HERE"', '{"a":' * 9_000 + "1" + "}" * 9_000)
+        events = (event("ADDED", job("b", 7)), f'{{"type": "MODIFIED", "object": {deep}}}\n'.encode())
+        scene.serves(page([job("a", 5)], 5), watches=(stream(events[1], events[0], None),))
+
+    async def story(scene: Scene) -> None:
+        await scene.until(lambda: scene.names == ["a", "b", "deep"])
+        assert scene.starts == 1
+
+    told(story, before)
+
+
+def test_a_server_that_does_not_know_the_resource_yet_is_asked_again(caplog: pytest.LogCaptureFixture) -> None:
+    def before(scene: Scene) -> None:
+        scene.server.discovery = discovery()
+
+    async def story(scene: Scene) -> None:
+        await scene.until(lambda: scene.starts == 2)
+        assert not scene.jobs.synced
+        scene.server.discovery = dict(INSTALLED)
+        await scene.until(lambda: scene.jobs.synced)
+
+    told(story, before, Settings(retry_base=0.01, retry_limit=0.02, resync=0.2))
+    assert "kopf has listed no TrainingJobs" in caplog.text
+
+
+def test_it_can_be_cancelled_at_once() -> None:
+    async def story(_: Scene) -> None:
+        await asyncio.sleep(0)
+
+    told(story, lambda _: None)

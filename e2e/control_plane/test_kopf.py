@@ -1,0 +1,164 @@
+"""kopf before a real API server: what it cannot parse, what ends it, and what it is not told."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from e2e.api import Api, Manifest, condition, until
+from e2e.cluster.cluster import Cluster
+from e2e.harness.jobs import training_job
+from e2e.proxy import Drop, Proxy, Rule, StreamError
+
+from trainwright_operator.client import Client
+from trainwright_operator.connection import Connection
+from trainwright_operator.process import Operator
+from trainwright_operator.resources import TRAINING_JOBS
+from trainwright_operator.server.metrics import Metrics
+from trainwright_operator.settings import Settings
+
+from .operators import eventually, operator
+
+DEEP = 9_000
+"""Levels. The API server takes ten thousand, Python's parser one thousand."""
+JSON = {"Content-Type": "application/json"}
+SECONDS = 60.0
+
+
+class Scene:
+    """A namespace, its user, and a proxy before the operators that look at it alone."""
+
+    def __init__(self, api: Api, proxy: Proxy, namespace: str) -> None:
+        self.api, self.proxy, self.namespace = api, proxy, namespace
+        self.metrics = Metrics()
+
+    @asynccontextmanager
+    async def operating(self, resync: float = 600.0) -> AsyncIterator[Operator]:
+        settings = Settings(namespaces=(self.namespace,), retry_base=0.05, retry_limit=0.3, resync=resync)
+        connection = await Connection.open(str(self.proxy.kubeconfig))
+        async with Client(connection) as client, Operator(client, settings, observer=self.metrics) as running:
+            yield running
+
+    async def create(self, name: str) -> None:
+        await self.api.request("POST", TRAINING_JOBS.path(self.namespace), whole(training_job(name, suspend=True)))
+
+    @asynccontextmanager
+    async def nested(self, name: str) -> AsyncIterator[None]:
+        """It is there within the block: what else looks at this cluster may not be able to parse it."""
+        path = TRAINING_JOBS.path(self.namespace)
+        async with self.api.session.post(path, data=nested(name), headers=JSON) as answer:
+            assert answer.status == 201, await answer.text()
+        try:
+            yield
+        finally:
+            async with self.api.session.delete(f"{path}/{name}") as answer:
+                assert answer.status == 200, await answer.text()
+
+    async def is_looked_at(self, name: str) -> None:
+        """Suspended by its own wish, and its status says so."""
+
+        async def job() -> Manifest:
+            return await self.api.request("GET", TRAINING_JOBS.path(self.namespace, name))
+
+        await until(
+            job, lambda found: condition(found, "Suspended") == "True", seconds=SECONDS, what=f"a look at {name}"
+        )
+
+
+def whole(job: Manifest) -> Manifest:
+    return {"apiVersion": TRAINING_JOBS.api_version, "kind": TRAINING_JOBS.kind, **job}
+
+
+def nested(name: str) -> bytes:
+    """A part of it that no schema describes is nested; Python's own writer could not write it."""
+    job = whole(training_job(name, suspend=True))
+    job["spec"]["config"]["deep"] = "HERE"
+    return json.dumps(job).replace('"HERE"', '{"a":' * DEEP + "1" + "}" * DEEP).encode()
+
+
+def told(cluster: Cluster, namespace: str, folder: Path, story: Callable[[Scene], Awaitable[None]]) -> None:
+    async def scene() -> None:
+        async with Api(cluster.kubeconfig) as api, Proxy(cluster.kubeconfig, folder) as proxy:
+            await story(Scene(api, proxy, namespace))
+
+    asyncio.run(scene())
+
+
+def test_an_object_that_is_nested_too_deeply_hides_no_other(
+    cluster: Cluster, namespace: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """In the list at the start, and as an event."""
+
+    async def story(scene: Scene) -> None:
+        await scene.create("a")
+        await scene.create("z")
+        async with scene.nested("deep-1"), scene.operating() as running:
+
+            async def known() -> set[str]:
+                return {name for (_, name), _ in running.view.jobs.store.items()}
+
+            await scene.is_looked_at("a")
+            await scene.is_looked_at("z")
+            async with scene.nested("deep-2"):
+                await scene.create("later")
+                await scene.is_looked_at("later")
+                everything = {"a", "z", "later", "deep-1", "deep-2"}
+                await until(known, everything.__eq__, seconds=SECONDS, what="all five")
+
+    told(cluster, namespace, tmp_path, story)
+    assert "kopf has ended" not in caplog.text
+
+
+def test_an_error_in_the_stream_ends_kopf_and_nothing_else(cluster: Cluster, namespace: str, tmp_path: Path) -> None:
+    """The process, its Lease, its server and the watches of children go on, and kopf starts again."""
+
+    async def story(scene: Scene) -> None:
+        resource = TRAINING_JOBS.plural
+        scene.proxy.add(Rule(StreamError(events=1, code=500), verb="watch", resource=resource, namespace=namespace))
+        settings = {
+            "TRAINWRIGHT_NAMESPACE": namespace,
+            "TRAINWRIGHT_NAMESPACES": namespace,
+            "TRAINWRIGHT_RETRY_BASE": "0.05",
+            "KUBECONFIG": str(scene.proxy.kubeconfig),
+        }
+        with operator(cluster, tmp_path / "log", "one", **settings) as one:
+
+            def watches(plural: str) -> int:
+                return scene.proxy.sendings.counts["watch", plural, ""]
+
+            await asyncio.to_thread(eventually, lambda: watches(resource) == 1, one)
+            await scene.create("a")
+            await asyncio.to_thread(eventually, lambda: "kopf has ended: WatchingError" in one.messages(), one)
+            await scene.is_looked_at("a")
+            await scene.create("b")
+            await scene.is_looked_at("b")
+            assert [watches(plural) for plural in (resource, "pods", "jobs")] == [2, 1, 1]
+            assert one.messages().count("serving on port") == one.messages().count("all is listed") == 1
+            lease = await scene.api.request("GET", f"/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases")
+            assert lease["items"][0]["spec"]["leaseTransitions"] <= 1
+            assert await asyncio.to_thread(one.terminate) == 0
+
+    told(cluster, namespace, tmp_path, story)
+
+
+def test_a_job_whose_end_kopf_is_not_told_is_forgotten(cluster: Cluster, namespace: str, tmp_path: Path) -> None:
+    async def story(scene: Scene) -> None:
+        scene.proxy.add(Rule(Drop(types=("DELETED",)), verb="watch", resource=TRAINING_JOBS.plural, times=None))
+        async with scene.operating(resync=2.0) as running:
+            for name in ("stays", "goes"):
+                await scene.create(name)
+                await scene.is_looked_at(name)
+            await scene.api.request("DELETE", TRAINING_JOBS.path(namespace, "goes"))
+
+            async def seen() -> Any:
+                keys = [key for key, _ in running.view.jobs.store.items()]
+                return keys, scene.metrics.registry.get_sample_value("trainwright_jobs", {"phase": "Suspended"})
+
+            await until(seen, lambda found: found == ([(namespace, "stays")], 1), seconds=SECONDS, what="one job")
+
+    told(cluster, namespace, tmp_path, story)
