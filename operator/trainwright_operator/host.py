@@ -26,6 +26,7 @@ from trainwright_operator.world.jobs import Jobs
 
 MISSING_SECONDS = 60.0
 """kopf looks only at its start for what the API server knows: without TrainingJobs it starts again after so long."""
+TURNS = 10
 SIGNALS = (signal.SIGTERM, signal.SIGINT)
 _EXPECTED = (aiohttp.ClientError, TimeoutError)
 
@@ -66,7 +67,7 @@ class Host:
             await asyncio.sleep(pause)
 
     async def _kopf(self) -> BaseException | None:
-        """What has ended it. None: it has listed no TrainingJobs for too long."""
+        """What has ended it. None: it has found no TrainingJobs to watch."""
         async with kopf_session.session(self._client, self._jobs, self._settings) as session:
             memo = Memo(self._settings, self._client.connection.configuration.host, session, self._jobs)
             spawning = asyncio.create_task(self._spawn(memo))
@@ -88,10 +89,10 @@ class Host:
         return tasks
 
     async def _ended(self, tasks: Tasks) -> BaseException | None:
-        lists = self._jobs.lists
+        before = self._jobs.requests
         timeout = min(MISSING_SECONDS, self._settings.resync)
         done, _ = await asyncio.wait(tasks, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
-        if not done and self._jobs.lists > lists:
+        if not done and self._jobs.requests > before:
             done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         return next((task.exception() for task in done if not task.cancelled()), None)
 
@@ -102,6 +103,9 @@ async def _stop(tasks: Tasks) -> None:
     for task in ended:
         task.cancel()
     await asyncio.gather(*ended, return_exceptions=True)
+    # Its streams are closed by asyncio, in tasks that begin when nothing refers to them any more.
+    for _ in range(TURNS):
+        await asyncio.sleep(0)
 
 
 def _is_scan(task: asyncio.Task[Any]) -> bool:
@@ -111,7 +115,7 @@ def _is_scan(task: asyncio.Task[Any]) -> bool:
 
 def _log(error: BaseException | None, pause: float) -> None:
     if error is None:
-        log.warning("kopf has listed no TrainingJobs; it starts again in %.1f s", pause)
+        log.warning("kopf has found no TrainingJobs to watch; it starts again in %.1f s", pause)
         return
     # Its own errors tell of the API server. Any other is a bug.
     told = isinstance(error, _EXPECTED) or type(error).__module__.startswith("kopf.")

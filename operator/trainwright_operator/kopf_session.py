@@ -127,6 +127,10 @@ def _tell(jobs: Jobs, place: Place, value: Any, *, first: bool) -> None:
 def _trace(client: Client, jobs: Jobs, places: Mapping[str, Place]) -> aiohttp.TraceConfig:
     """Counts kopf's requests, and logs those that fail: kopf's own lines look like bugs."""
 
+    async def asked(_: aiohttp.ClientSession, __: SimpleNamespace, told: aiohttp.TraceRequestStartParams) -> None:
+        if told.url.path in places:
+            jobs.asked()
+
     async def answered(_: aiohttp.ClientSession, __: SimpleNamespace, told: aiohttp.TraceRequestEndParams) -> None:
         path = told.url.path
         for place in [places[path]] if path in places else jobs.places:
@@ -136,14 +140,17 @@ def _trace(client: Client, jobs: Jobs, places: Mapping[str, Place]) -> aiohttp.T
             log.warning("%s %s: %d %s", told.method, path, told.response.status, told.response.reason)
 
     async def failed(_: aiohttp.ClientSession, __: SimpleNamespace, told: aiohttp.TraceRequestExceptionParams) -> None:
-        ended(told.method, told.url.query, told.url.path, 0)
         error = told.exception
+        if isinstance(error, asyncio.CancelledError):
+            return
+        ended(told.method, told.url.query, told.url.path, 0)
         log.warning("%s %s: %s", told.method, told.url.path, f"{type(error).__name__} {error}".rstrip())
 
     def ended(method: str, query: Mapping[str, str], path: str, status: int) -> None:
         client.on_response("WATCH" if "watch" in query else method.upper(), shown(path), status, 0.0)
 
     trace = aiohttp.TraceConfig()
+    trace.on_request_start.append(asked)
     trace.on_request_end.append(answered)
     trace.on_request_exception.append(failed)
     return trace

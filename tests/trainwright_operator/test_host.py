@@ -16,7 +16,7 @@ from trainwright_operator.host import Host
 from trainwright_operator.settings import Settings
 from trainwright_operator.world.jobs import Jobs
 
-from .api_server import Answer, ApiServer, api_server, client_of, event, page, refusal, status_object, stream
+from .api_server import Answer, ApiServer, api_server, client_of, event, hang, page, refusal, status_object, stream
 from .fake_time import START
 
 Json = dict[str, Any]
@@ -187,7 +187,16 @@ def test_a_server_that_does_not_know_the_resource_yet_is_asked_again(caplog: pyt
         await scene.until(lambda: scene.jobs.synced)
 
     told(story, before, Settings(retry_base=0.01, retry_limit=0.02, resync=0.2))
-    assert "kopf has listed no TrainingJobs" in caplog.text
+    assert "kopf has found no TrainingJobs to watch" in caplog.text
+
+
+def test_a_list_may_take_as_long_as_it_does() -> None:
+    async def story(scene: Scene) -> None:
+        await scene.until(lambda: len(scene.server.lists) == 1)
+        await asyncio.sleep(0.3)
+        assert (scene.starts, len(scene.server.lists)) == (1, 1)
+
+    told(story, lambda scene: scene.serves(hang), Settings(resync=0.1))
 
 
 def test_it_can_be_cancelled_at_once() -> None:

@@ -46,8 +46,8 @@ class Jobs:
         self.store = Store(strip_job, _uid, on_change)
         self._settings, self._clock, self._on_change = settings, clock, on_change
         self._listings = {place: Listing(clock()) for place in settings.namespaces or (None,)}
-        self.lists = 0
-        """Whole lists so far."""
+        self.requests = 0
+        """Lists and watches that kopf has asked for so far."""
 
     def heard(self, kind: str | None, raw: Manifest) -> None:
         """An event from kopf; of an object in a list the kind is None."""
@@ -87,7 +87,6 @@ class Jobs:
         seconds = self._settings.resync * random.uniform(0.9, 1.1)
         listing.due = asyncio.get_running_loop().time() + seconds
         listing.whole.set()
-        self.lists += 1
 
     def list_due(self, place: Place) -> float:
         return self._listings[place].due
@@ -104,6 +103,10 @@ class Jobs:
     async def wait_until_synced(self) -> None:
         for listing in self._listings.values():
             await listing.whole.wait()
+
+    def asked(self) -> None:
+        """kopf begins a request for TrainingJobs."""
+        self.requests += 1
 
     def seen(self, place: Place) -> None:
         """The API server has answered a request of kopf's."""
