@@ -23,6 +23,10 @@ from trainwright_trainer.rundir.writer import CheckpointWriter
 def quiet(_name: str, _error: str | None) -> None: ...
 
 
+def keeping(count: int) -> CheckpointPolicy:
+    return CheckpointPolicy.model_validate({"numToKeep": count})
+
+
 class Gate(FolderStorage):
     """A disk that stands still until it is opened, and is full when it is told to be."""
 
@@ -52,8 +56,7 @@ def told() -> list[tuple[str, str | None]]:
 
 @pytest.fixture
 def writer(gate: Gate, told: list[tuple[str, str | None]]) -> Iterator[CheckpointWriter]:
-    policy = CheckpointPolicy.model_validate({"numToKeep": 100})
-    with closing(CheckpointWriter(gate, Fence(1), policy, lambda *news: told.append(news))) as writer:
+    with closing(CheckpointWriter(gate, Fence(1), keeping(100), lambda *news: told.append(news))) as writer:
         yield writer
         gate.open.set()
 
@@ -79,9 +82,9 @@ def test_save_returns_while_the_disk_stands_still_and_flush_waits(
     [
         pytest.param([None, None, None, None], [1, 4], id="the newest replaces the one that waits"),
         pytest.param([None, 0.5, None, None], [1, 2, 4], id="a timed one does not push out an evaluated one"),
-        pytest.param([None, 0.5, None, 0.4], [1, 4], id="a newer evaluated one replaces both"),
+        pytest.param([None, 0.5, None, 0.4], [1, 2, 4], id="a newer evaluated one pushes out no other"),
         pytest.param([None, None, 0.5, None], [1, 3, 4], id="both kinds may wait"),
-        pytest.param([0.1, 0.2, 0.3, 0.4], [1, 4], id="of the evaluated ones the newest waits"),
+        pytest.param([0.1, 0.2, 0.3, 0.4], [1, 2, 3, 4], id="all evaluated ones wait, where they are small"),
     ],
 )
 def test_what_waits_behind_a_slow_disk(
@@ -140,11 +143,11 @@ def test_a_bug_in_the_background_does_not_pass_in_silence(gate: Gate) -> None:
 def test_it_prunes_by_the_policy_after_each_and_clears_torn_writes(storage: FolderStorage, snapshot: Any) -> None:
     storage.write("checkpoints/0000000001-1/shard-00001-deadbeef.safetensors", [b"torn"])
     storage.write("checkpoints/0000000001-2/shard-00001-deadbeef.safetensors", [b"of a newer attempt"])
-    with closing(CheckpointWriter(storage, Fence(1), CheckpointPolicy(), quiet)) as writer:
+    with closing(CheckpointWriter(storage, Fence(1), keeping(2), quiet)) as writer:
         for step, score in enumerate([0.3, 0.1, 0.2, 0.5, 0.6], start=2):
             writer.save(snapshot(step, score))
             writer.flush()
-    assert steps(storage) == [3, 5, 6]
+    assert steps(storage) == [3, 4, 5, 6]
     assert CheckpointName(1, 2) in listing.names(storage)
     assert CheckpointName(1, 1) not in listing.names(storage)
 
@@ -154,7 +157,7 @@ def test_scores_of_earlier_attempts_are_read_from_their_manifests(storage: Folde
         checkpoint.write(storage, snapshot(step, score), 1)
     checkpoint.write(storage, snapshot(4, 0.5), 2)
     fence = Fence(attempt=3, horizon=2, pinned=CheckpointName(4, 2))
-    with closing(CheckpointWriter(storage, fence, CheckpointPolicy(), quiet)) as writer:
+    with closing(CheckpointWriter(storage, fence, keeping(2), quiet)) as writer:
         writer.save(snapshot(5))
     assert [str(name) for name in listing.complete(storage)] == ["0000000002-1", "0000000004-2", "0000000005-3"]
 

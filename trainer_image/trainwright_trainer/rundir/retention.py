@@ -39,12 +39,12 @@ def doomed(checkpoints: Sequence[Kept], fence: Fence, policy: CheckpointPolicy) 
     seen = [c for c in checkpoints if c.name == fence.pinned or fence.may_delete(c.name)]
     trusted = sorted(c.name for c in seen if c.name == fence.pinned or c.name.attempt == fence.attempt)
     newest = trusted[-ALWAYS_KEPT:]
-    best = [c.name for c in sorted(seen, key=lambda c: _rank(c, policy))[: policy.num_to_keep]]
+    best = [c.name for c in sorted(seen, key=lambda c: rank(c, policy))[: policy.num_to_keep]]
     stay = {*newest, *best}
     return sorted(c.name for c in seen if c.name not in stay and fence.may_delete(c.name))
 
 
-def _rank(checkpoint: Kept, policy: CheckpointPolicy) -> tuple[bool, float, int, int]:
+def rank(checkpoint: Kept, policy: CheckpointPolicy) -> tuple[bool, float, int, int]:
     """Smaller is better: the score, then the newer one; one without a score after all that have one."""
     score = checkpoint.score
     good = 0.0 if score is None else score if policy.score_order == "min" else -score

@@ -15,6 +15,7 @@ from trainwright_trainer.rundir.retention import Fence, Kept, doomed
 from trainwright_trainer.rundir.shards import SHARD_BYTES
 from trainwright_trainer.rundir.snapshot import Snapshot
 from trainwright_trainer.rundir.storage import Storage
+from trainwright_trainer.rundir.waiting import still_waiting
 
 Told = Callable[[str, str | None], None]
 
@@ -22,10 +23,8 @@ Told = Callable[[str, str | None], None]
 class CheckpointWriter:
     """The loop's `Checkpoints`. For one training thread: save, flush and close are not to be called from several.
 
-    At most one snapshot with a score and one without wait while another is written. A newer one replaces one that
-    waits, but one that has a score gives way only to another that has one: a timed checkpoint must not push out the
-    candidate for the best. `told(name, error)` is called on the writer's own thread: error is None for a complete
-    checkpoint, else one line.
+    While one is written, the newest waits, and the best of those before it: see `waiting.py`. `told(name, error)` is
+    called on the writer's own thread: error is None for a complete checkpoint, else one line.
     """
 
     def __init__(
@@ -53,8 +52,7 @@ class CheckpointWriter:
     def save(self, snapshot: Snapshot) -> None:
         """Return at once. The snapshot's tensors are the writer's from now on."""
         with self._lock:
-            keep = [one for one in self._waiting if snapshot.score is None and one.score is not None]
-            self._waiting = [*keep, snapshot]
+            self._waiting = still_waiting(self._waiting, snapshot, self._policy)
             begin = not self._draining
             self._draining = True
         if begin:

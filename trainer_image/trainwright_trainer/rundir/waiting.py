@@ -1,0 +1,33 @@
+"""Which snapshots wait while a checkpoint is written: a pure function, so that no memory fills behind a slow disk."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from trainwright_api.job import CheckpointPolicy
+from trainwright_trainer.rundir.layout import CheckpointName
+from trainwright_trainer.rundir.manifest import score_of
+from trainwright_trainer.rundir.retention import Kept, rank
+from trainwright_trainer.rundir.snapshot import Snapshot
+
+SMALL_BYTES = 64 << 20
+
+
+def still_waiting(waiting: Sequence[Snapshot], newest: Snapshot, policy: CheckpointPolicy) -> list[Snapshot]:
+    """The newest, and the best of those that have a score: all that retention would keep, if they are small, else one.
+
+    In the order of their steps.
+    """
+    scored = [one for one in waiting if score_of(one) is not None]
+    best = sorted(scored, key=lambda one: rank(_as_kept(one), policy))[: policy.num_to_keep]
+    if sum(map(_size, [*best, newest])) > SMALL_BYTES:
+        best = best[:1]
+    return [*sorted(best, key=lambda one: one.position), newest]
+
+
+def _as_kept(snapshot: Snapshot) -> Kept:
+    return Kept(CheckpointName(snapshot.position.step, 0), score_of(snapshot))
+
+
+def _size(snapshot: Snapshot) -> int:
+    return sum(tensor.nbytes for tensor in snapshot.tensors.values())
