@@ -2,7 +2,7 @@
 
 `search` decides, from a function that says how long a step takes; `fastest_batch_size` gives it real steps. They are
 made on scratch copies: the model that is trained later, its optimizer and its metrics are never touched. On a CPU a
-step is timed by the CPU time of this thread, so other processes hardly change the result.
+step is computed by one thread and timed by its CPU time, so other processes hardly change the result.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from copy import deepcopy
 from dataclasses import dataclass
 from itertools import pairwise
 
+import numpy as np
 import torch
 
 from trainwright_api.config.trainer import TrainerConfig
@@ -32,7 +33,7 @@ from trainwright_trainer.threads import computing_with
 _LEAST = 16
 _SHARE = 0.2
 _MOST_ON_A_CPU = 1024
-# The part of the greatest speed that is nearly as fast. Speed levels off, so the fastest size itself is left to chance.
+# The part of the greatest speed that is nearly as fast. Speed levels off: which size is the fastest itself is chance.
 _NEARLY = 0.75
 _ROUNDS = 3
 _WARM_UP_STEPS = 2
@@ -62,10 +63,9 @@ def fastest_batch_size(
     sizes: Sequence[int],
     *,
     strategy: Strategy | None = None,
-    threads: Callable[[int], int] | None = None,
     clock: Callable[[], float] | None = None,
 ) -> Found:
-    """What `search` finds with real steps on the first rows of `train`. `threads(rows)` compute a step of so many rows.
+    """What `search` finds with real steps on the first rows of `train`, computed by one thread.
 
     Raises `EnvironmentFailure` if there is no memory for a single row.
     """
@@ -74,12 +74,12 @@ def fastest_batch_size(
     step = training_step(trainer, model, train, strategy, sizes[-1])
 
     def seconds(rows: int) -> float:
-        with computing_with(threads(rows) if threads else torch.get_num_threads()):
-            before = clock()
-            step(rows)
-            return clock() - before
+        before = clock()
+        step(rows)
+        return clock() - before
 
-    return search(seconds, sizes)
+    with computing_with(1):
+        return search(seconds, sizes)
 
 
 def candidates(train_rows: int, limit: int, *, on_cpu: bool = True) -> list[int]:
@@ -111,9 +111,24 @@ def search(seconds: Seconds, sizes: Sequence[int]) -> Found:
 
 
 def nearly_fastest(speeds: Mapping[int, float]) -> int:
-    """The smallest size whose speed is at least three quarters of the greatest."""
-    enough = _NEARLY * max(speeds.values())
-    return min(size for size, speed in speeds.items() if speed >= enough)
+    """The smallest size whose speed is at least three quarters of the greatest.
+
+    The speeds are those of the line that fits the measured times best: a step takes a while, and each row a while more.
+    So one wrong time hardly moves the result.
+    """
+    a_step, a_row = _line(speeds)
+    smooth = {size: size / (a_step + a_row * size) for size in speeds}
+    enough = _NEARLY * max(smooth.values())
+    return min(size for size, speed in smooth.items() if speed >= enough)
+
+
+def _line(speeds: Mapping[int, float]) -> tuple[float, float]:
+    """Seconds of a step without rows, and of a row: neither is negative. Errors count in parts of a time."""
+    if len(speeds) == 1:
+        return 1.0, 0.0
+    sizes, found = np.array(list(speeds), dtype=float), np.array(list(speeds.values()))
+    (a_step, a_row), *_ = np.linalg.lstsq(np.stack([found / sizes, found], axis=1), np.ones(len(sizes)), rcond=None)
+    return max(float(a_step), 0.0), max(float(a_row), 0.0)
 
 
 def _smaller(seconds: Seconds, size: int) -> Found:

@@ -87,7 +87,7 @@ def _batching(
 def _searched(
     material: Material, model: Model, train: Split, strategy: Strategy, say: Callable[[str], None]
 ) -> tuple[Batching, Mapping[int, float]]:
-    """Rank 0 measures alone, with the threads that each size would be trained with."""
+    """Rank 0 measures alone."""
     trainer, workers = material.config.trainer, material.job.workers
     found = fastest_batch_size(
         trainer,
@@ -99,7 +99,6 @@ def _searched(
             on_cpu=strategy.device.type == "cpu",
         ),
         strategy=Single(strategy.device),
-        threads=lambda rows: material.threads.of(model, rows),
     )
     say(_told(found))
     return batching(trainer, workers, found.size, whole=has_batch_norm(model)), found.speeds

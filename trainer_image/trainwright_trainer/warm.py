@@ -8,10 +8,10 @@ import threading
 
 _MODULES = ("torch", "trainwright_trainer.model", "trainwright_trainer.loop.train", "trainwright_trainer.metrics.model")
 
-# How often an idle thread of torch's looks for work before it sleeps. By its own default it looks so long that on a
-# busy machine it takes the core from the thread that has the work; put to sleep at once, a step of small layers takes
-# half as long again on a free machine. This is as fast as the default there, and costs half of it on a busy one.
-SPINS = "100000"
+# How often an idle thread of torch's looks for work before it sleeps. By its own default, and with 100,000 looks, it
+# takes the core on a busy machine from the thread that has the work: a step on two of two busy cores then takes ten
+# times as long as on one. Small steps, which would feel the sleep, have one thread (`threads.py`).
+SPINS = "1000"
 
 
 def warm_imports() -> threading.Thread:

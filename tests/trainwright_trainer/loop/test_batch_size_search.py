@@ -9,6 +9,7 @@ import torch
 from trainwright_trainer import batch_size_search
 from trainwright_trainer.batch_size_search import fastest_batch_size, training_step
 from trainwright_trainer.strategies.single import Single
+from trainwright_trainer.threads import computing_with
 
 
 def test_the_search_touches_neither_the_model_nor_what_comes_after(job):
@@ -20,7 +21,6 @@ def test_the_search_touches_neither_the_model_nor_what_comes_after(job):
         one.model,
         one.splits["train"],
         [1, 2, 4, 8, 16],
-        threads=lambda rows: rows,
         clock=lambda: float(next(looks)),
     )
     assert found.size == 16  # every step takes one second on this clock, so the largest is the fastest
@@ -32,17 +32,18 @@ def test_the_search_touches_neither_the_model_nor_what_comes_after(job):
     assert all(torch.equal(value, other.weights()[name]) for name, value in one.weights().items())
 
 
-def test_a_step_of_each_size_has_its_own_threads(job, monkeypatch):
-    one, seen = job(), {}
+def test_one_thread_computes_its_steps(job, monkeypatch):
+    one, seen = job(), []
     step = training_step(one.config.trainer, one.model, one.splits["train"], Single(), 4)
 
     def watched(rows: int) -> None:
-        seen[rows] = torch.get_num_threads()
+        seen.append(torch.get_num_threads())
         step(rows)
 
     monkeypatch.setattr(batch_size_search, "training_step", lambda *_: watched)
-    fastest_batch_size(one.config.trainer, one.model, one.splits["train"], [1, 2, 4], threads=lambda rows: rows + 1)
-    assert seen == {1: 2, 2: 3, 4: 5}
+    with computing_with(3):
+        fastest_batch_size(one.config.trainer, one.model, one.splits["train"], [1, 2, 4])
+    assert set(seen) == {1}
 
 
 def test_other_processes_do_not_count_on_a_cpu(job, monkeypatch):
