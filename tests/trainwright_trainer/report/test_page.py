@@ -109,7 +109,7 @@ def test_an_evaluation_has_no_curves(make_report: Make) -> None:
     data = make_report(started=None, history=(), ended=None, part="given")
     words = "".join(Outline(page.render(data)).words)
     assert "Evaluation report" in words
-    assert "On 67,375 given rows" in words
+    assert "On 67,375 rows of new data" in words
     assert "Learning curves" not in words
 
 

@@ -60,6 +60,11 @@ def test_what_decides_is_named_with_its_output_where_there_are_several(make_repo
     assert words.decisive(several) == "validation late.roc_auc"
 
 
+def test_new_data_is_called_so(make_report: Make) -> None:
+    assert words.kind_of_rows(make_report()) == "test rows"
+    assert words.kind_of_rows(make_report(part="given")) == "rows of new data"
+
+
 def test_nothing_decides_without_validation_rows(make_report: Make, make_rounds: Make) -> None:
     blind = make_report(history=make_rounds(8, validation=False))
     assert words.ending(blind, blind.started, blind.ended).endswith("The model is that of epoch 14.")

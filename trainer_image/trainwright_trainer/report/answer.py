@@ -51,7 +51,8 @@ def _answer(data: ReportData, output: OutputFigures) -> Markup:
     if metric is None:
         return element("p", f"{output.name}: there are no scores.", class_="lead")
     rows = words.judged_rows(data, output)
-    on = f"On {formats.count(rows)} {data.part} rows, " if rows else f"On the {data.part} rows, "
+    kind = words.kind_of_rows(data)
+    on = f"On {formats.count(rows)} {kind}, " if rows else f"On the {kind}, "
     value = element("strong", f"{metric} {formats.score(output.scores[metric])}")
     said = element(
         "p",

@@ -83,4 +83,4 @@ class ReportData:
     features: Sequence[FeatureSummary]
     resolved: Mapping[str, Any]
     versions: Mapping[str, str]
-    part: str = "test"  # which rows the outputs were judged on, as in "9,000 test rows"
+    part: str = "test"  # which rows the outputs were judged on; "given": all of data that it was not trained on

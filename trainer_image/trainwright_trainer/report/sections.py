@@ -91,7 +91,7 @@ def output(data: ReportData, of: OutputFigures) -> Markup:
         chart = grids.predicted_against_true(of.name, of.predicted_against_true)
         figures.append(_figure("Predicted against true", chart, words.predicted_caption(of.predicted_against_true)))
     grid = element("div", *figures, class_="grid") if figures else None
-    title = join(element("em", formats.shorten(of.name, 60)), f" on {data.part} rows")
+    title = join(element("em", formats.shorten(of.name, 60)), f" on {words.kind_of_rows(data)}")
     return _section(title, scores_table(of), grid)
 
 

@@ -67,6 +67,11 @@ def _decided(data: ReportData) -> bool:
     return any("validation" in round_.scores for round_ in data.history)
 
 
+def kind_of_rows(data: ReportData) -> str:
+    """Which rows the model was judged on."""
+    return "rows of new data" if data.part == "given" else f"{data.part} rows"
+
+
 def judged_rows(data: ReportData, output: OutputFigures) -> int | None:
     """How many rows the output was judged on, where anything tells."""
     if output.confusion:
