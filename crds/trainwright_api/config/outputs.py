@@ -58,8 +58,7 @@ _PREPROCESSING = "How the column is read."
 _DECODER = "How the combined vector becomes the output."
 _LOSS = "What training makes small."
 _DECIDES_CLASSES = (
-    "Metric that decides which round is best where the trainer names none. accuracy is the mean of the classes' own "
-    "accuracies, accuracy_micro the share of all rows that are right."
+    "Metric that decides which round is best; accuracy is the classes' mean, accuracy_micro the share of right rows."
 )
 _TOP_K = "How many of the likeliest classes hits_at_k looks at. With no more classes than that there is no hits_at_k."
 _CALIBRATION = "Whether probabilities are calibrated on the validation rows after training."
