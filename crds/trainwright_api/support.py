@@ -105,6 +105,7 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
         "increase_batch_size_eval_metric",
         "increase_batch_size_eval_split",
     ),
+    "Strategy": ("zero_optimization", "fp16", "bf16"),
     "Feature": (
         "active",
         "proc_column",

@@ -7,8 +7,10 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from trainwright_api.backend import BACKENDS
+from trainwright_api import support
+from trainwright_api.backend import BACKENDS, Acts
 from trainwright_api.config.choice import Choice
+from trainwright_api.generate.built import NOT_BUILT, built_sections, lack_of
 from trainwright_api.generate.schema import first_line
 from trainwright_api.generate.words import by_class, cell, default_of, type_of
 from trainwright_api.job import TrainingJob
@@ -25,6 +27,9 @@ Ludwig config, whose `backend`, `dataset` and `random_seed` are read as the fiel
 YAML 1.2, and every key is checked. Paths in messages begin below `spec`.
 
 What stands under **config** and **backend** is spelt as in Ludwig, all else as in Kubernetes.
+
+What this version lacks is marked as not built yet. It is refused in those words by `trainwright validate`, by
+`kubectl apply` and by `trainwright train`; of a job with an `image` of its own, the first two only warn.
 """
 
 _OLD_SPELLINGS = """\
@@ -71,6 +76,7 @@ class _Page:
 
     titles: dict[type[Section], str] = field(default_factory=dict)
     waiting: deque[type[Section]] = field(default_factory=deque)
+    built: set[type[Section]] = field(default_factory=lambda: built_sections(TrainingJob))
 
     def gather(self, root: type[Section], title: str) -> None:
         """Meets all sections that hang on a root."""
@@ -108,7 +114,8 @@ class _Page:
 
     def _table(self, section: type[Section]) -> str:
         title = self.titles[section]
-        heading = f'<a id="{_anchor(title)}"></a>\n\n### {title}\n\n{first_line(section)}\n'
+        about = first_line(section) if section in self.built else f"{first_line(section)} **{NOT_BUILT}**"
+        heading = f'<a id="{_anchor(title)}"></a>\n\n### {title}\n\n{about}\n'
         rows = "".join(self._row(section, name) for name in section.model_fields)
         head = "| field | type | default | what it does |\n|---|---|---|---|\n"
         return f"{heading}\n{head}{rows}" if rows else heading
@@ -116,7 +123,10 @@ class _Page:
     def _row(self, section: type[Section], name: str) -> str:
         info = section.model_fields[name]
         shape = shape_of(info)
-        cells = (f"`{info.alias or name}`", type_of(shape, self.link), default_of(info, shape), description_of(info))
+        about = description_of(info)
+        if section in self.built and (missing := lack_of(section, name)):
+            about = f"{about} **{missing}**"
+        cells = (f"`{info.alias or name}`", type_of(shape, self.link), default_of(info, shape), about)
         return f"| {' | '.join(map(cell, cells))} |\n"
 
 
@@ -138,9 +148,15 @@ def reference() -> str:
 
 def _backends() -> str:
     rows = (
-        f"| `{name}` | {', '.join(acts.sections)} | {', '.join(acts.strategies)} |" for name, acts in BACKENDS.items()
+        f"| `{name}` | {', '.join(acts.sections)} | {', '.join(acts.strategies)} | {_built(name, acts)} |"
+        for name, acts in BACKENDS.items()
     )
-    return "| backend | sections that act | strategies |\n|---|---|---|\n" + "\n".join(rows) + "\n"
+    return "| backend | sections that act | strategies | built |\n|---|---|---|---|\n" + "\n".join(rows) + "\n"
+
+
+def _built(name: str, acts: Acts) -> str:
+    built = [word for word in acts.strategies if word in support.STRATEGIES] if name in support.BACKENDS else []
+    return f"with {', '.join(built)}" if built else "not yet"
 
 
 def _part_of(title: str) -> _Part:

@@ -13,6 +13,7 @@ from typing import Any
 from pydantic.fields import FieldInfo
 
 from trainwright_api.config.choice import Choice
+from trainwright_api.generate.built import lack_of
 from trainwright_api.generate.hints import with_default, with_type
 from trainwright_api.section import KubernetesSection, Section
 from trainwright_api.shape import Shape, description_of, shape_of
@@ -37,7 +38,8 @@ _COUNTS = {
 def strict(section: type[Section]) -> Schema:
     """A section of Kubernetes fields: what is not described is refused."""
     schema: Schema = {"type": "object", "description": first_line(section)}
-    properties = {info.alias or name: _field(info) for name, info in section.model_fields.items()}
+    fields = section.model_fields.items()
+    properties = {info.alias or name: _marked(section, name, _field(info)) for name, info in fields}
     required = [info.alias or name for name, info in section.model_fields.items() if info.is_required()]
     schema["properties"] = properties
     if required:
@@ -49,8 +51,15 @@ def opened(section: type[Section], depth: int) -> Schema:
     """A section of Ludwig's: described `depth` levels deep, and open for what pydantic is to judge."""
     schema = dict(KEEP_UNKNOWN)
     if depth:
-        schema["properties"] = {name: _described(info, depth - 1) for name, info in section.model_fields.items()}
+        fields = section.model_fields.items()
+        schema["properties"] = {name: _marked(section, name, _described(info, depth - 1)) for name, info in fields}
     return schema
+
+
+def _marked(section: type[Section], name: str, schema: Schema) -> Schema:
+    """With what of the field is not built, for `kubectl explain`."""
+    missing = lack_of(section, name)
+    return schema | ({"description": f"{schema['description']} {missing}"} if missing else {})
 
 
 def first_line(section: type[Section]) -> str:

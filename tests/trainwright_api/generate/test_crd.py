@@ -116,7 +116,7 @@ def test_explain_tells_the_type_and_the_default_where_the_schema_does_not() -> N
     assert told["spec.seed"].endswith(" [default: 42]")
     assert told["spec.workersPerPod"].endswith(" [a whole number of at least 1, or auto; default: 1]")
     assert told["spec.podTemplate.resources.limits"].endswith(" [each a quantity such as 500m, 2 or 16Gi]")
-    assert told["spec.backend.type"].endswith(" [default: local]")
+    assert told["spec.backend.type"].endswith(" [default: local] Not built yet: deepspeed, horovod.")
     assert told[f"{trainer}.epochs"].endswith(" [whole number ≥ 1; default: 100]")
     assert told[f"{trainer}.precision"].endswith(" [one of float32, float64; default: float32]")
     assert told[f"{trainer}.validation_field"].endswith(" [text]")

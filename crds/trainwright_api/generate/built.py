@@ -1,0 +1,66 @@
+"""What the reference and `kubectl explain` say of that which is not built, from the table of support."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from pydantic_core import PydanticUndefined
+
+from trainwright_api import support
+from trainwright_api.section import Section
+from trainwright_api.shape import Shape, shape_of
+
+NOT_BUILT = "Not built yet."
+
+
+def built_sections(root: type[Section]) -> set[type[Section]]:
+    """The sections below a root that a job can reach by what is built."""
+    found = {root}
+    waiting = [root]
+    while waiting:
+        new = set(_below(waiting.pop())) - found
+        found |= new
+        waiting += new
+    return found
+
+
+def lack_of(section: type[Section], name: str) -> str:
+    """What of a field of a built section is not built, in words; nothing where all of it is."""
+    if not support.is_built(section, name):
+        default = section.model_fields[name].default
+        return NOT_BUILT if default in (None, PydanticUndefined) else "Not built yet, but for the default."
+    words = list(_unbuilt_words(section, name))
+    return f"Not built yet: {', '.join(words)}." if words else ""
+
+
+def _below(section: type[Section]) -> Iterator[type[Section]]:
+    for name, info in section.model_fields.items():
+        if support.is_built(section, name):
+            for shape in _shapes(shape_of(info)):
+                yield from _sections(shape)
+
+
+def _sections(shape: Shape) -> Iterator[type[Section]]:
+    if shape.kind == "section":
+        yield shape.section
+    elif shape.choice is not None:
+        yield from (shape.choice.section(word) for word in support.built_words(shape.choice))
+
+
+def _unbuilt_words(section: type[Section], name: str) -> Iterator[str]:
+    built = support.words_of(section, name)
+    for shape in _shapes(shape_of(section.model_fields[name])):
+        yield from _others(shape.words, shape.words if built is None else built)
+        if shape.choice is not None:
+            yield from _others(shape.choice.words, support.built_words(shape.choice))
+
+
+def _others(words: Iterable[str], built: Iterable[str]) -> Iterator[str]:
+    known = set(built)
+    return (word for word in words if word not in known)
+
+
+def _shapes(shape: Shape) -> Iterator[Shape]:
+    yield shape
+    for part in (*shape.branches, *([shape.item] if shape.item else [])):
+        yield from _shapes(part)

@@ -1,0 +1,72 @@
+"""What is not built is marked where a user reads of it."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from trainwright_api import support
+from trainwright_api.backend import Backend, BackendTrainer, Loader
+from trainwright_api.config import ModelConfig
+from trainwright_api.config.trainer import Profiler, TrainerConfig
+from trainwright_api.generate.built import NOT_BUILT, built_sections, lack_of
+from trainwright_api.generate.reference import reference
+from trainwright_api.generate.schema import strict
+from trainwright_api.job import Entrypoint, TrainingJob, TrainingJobSpec
+from trainwright_api.section import Section
+
+PAGE = reference()
+
+
+@pytest.mark.parametrize(
+    ("section", "field", "words"),
+    [
+        (ModelConfig, "hyperopt", NOT_BUILT),
+        (Loader, "fully_executed", "Not built yet, but for the default."),
+        (Backend, "type", "Not built yet: deepspeed, horovod."),
+        (BackendTrainer, "strategy", "Not built yet: fsdp, deepspeed, horovod."),
+        (TrainerConfig, "learning_rate", "Not built yet: auto."),
+        (TrainerConfig, "epochs", ""),
+        (TrainingJobSpec, "task", ""),
+    ],
+)
+def test_the_words_for_a_field(section: type[Section], field: str, words: str) -> None:
+    assert lack_of(section, field) == words
+
+
+def test_of_a_choice_the_words_that_are_not_built_are_told() -> None:
+    told = lack_of(ModelConfig, "combiner")
+    assert "tabnet" in told
+    assert "concat," not in told.removeprefix("Not built yet: ").split()
+
+
+def test_a_section_that_only_what_is_not_built_leads_to_is_not_built() -> None:
+    built = built_sections(TrainingJob)
+    assert {ModelConfig, TrainerConfig, Backend} <= built
+    assert not {Profiler, Entrypoint} & built
+
+
+@pytest.mark.parametrize("word", ["text", "image", "sequence"])
+def test_a_type_that_is_not_built_is_marked_in_the_reference(word: str) -> None:
+    assert re.search(rf"### input feature: {word}\n\n[^\n]+ \*\*{NOT_BUILT}\*\*\n", PAGE)
+
+
+@pytest.mark.parametrize("word", support.INPUTS)
+def test_a_type_that_is_built_is_not_marked(word: str) -> None:
+    heading = PAGE.partition(f"### input feature: {word}\n\n")[2].partition("\n")[0]
+    assert heading
+    assert "ot built" not in heading
+
+
+def test_the_table_of_backends_says_what_is_built() -> None:
+    assert "| `local` | cache, loader | single | with single |" in PAGE
+    assert re.search(r"\| `ray` \|.*\| with ddp \|", PAGE)
+    assert re.search(r"\| `horovod` \|.*\| not yet \|", PAGE)
+
+
+def test_kubectl_explain_tells_it_too() -> None:
+    fields = strict(TrainingJobSpec)["properties"]
+    assert fields["resumeFrom"]["description"].endswith(NOT_BUILT)
+    assert fields["config"]["properties"]["hyperopt"]["description"].endswith(NOT_BUILT)
+    assert fields["backend"]["properties"]["type"]["description"].endswith("Not built yet: deepspeed, horovod.")
