@@ -69,3 +69,12 @@ def test_a_gang_that_never_fits_lets_one_pass_that_does(one_gpu: Whole, namespac
     assert status["phase"] in ("Queued", "Starting")
     assert not {"retries", "preemptions", "completionTime"} & set(status)
     kubectl("delete", f"-n={namespace}", "tj", "never")
+
+
+def test_an_image_that_cannot_be_pulled_ends_the_job(operator: Whole, namespace: str, bucket: Bucket) -> None:
+    job = jobs.weather("nowhere", bucket)
+    job["spec"] |= {"image": "localhost/nowhere:1", "startDeadlineSeconds": 20}
+    jobs.apply(operator.kubectl, namespace, jobs.keys(operator), job)
+    status = jobs.ended(operator.kubectl, namespace, "nowhere")
+    assert (status["phase"], status["attempt"]) == ("Failed", 1), status
+    assert "image localhost/nowhere:1 could not be pulled within startDeadlineSeconds (20 s)" in status["message"]

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from trainwright_operator.observed import Pod
+from trainwright_operator.observed import Pod, Waiting
 
 from .simulation import SPEC, UID, Cluster
 
@@ -34,6 +34,19 @@ def starts(cluster: Cluster, draw: random.Random) -> None:  # noqa: ARG001
             cluster.pods[child.name] = Pod(
                 "default", child.name, f"p{number}", UID, number, "node", "Running", child.phase, ready=True
             )
+
+
+def finds_no_room(cluster: Cluster, draw: random.Random) -> None:
+    """For one of its pods, or none of its pods starts; others may wait for room too."""
+    for child in cluster.children.values():
+        if child.state == "pending" and child.name not in cluster.pods:
+            placed = Pod("default", child.name, f"p{child.attempt}", UID, child.attempt, "node", "Pending", child.phase)
+            refused = replace(placed, name=f"{child.name}-2", uid="p", node=None, unschedulable="Insufficient cpu")
+            cluster.pods[child.name] = replace(placed, scheduled=cluster.now, waiting=draw.choice(["", "ErrImagePull"]))
+            if child.pods > 1:
+                cluster.pods[refused.name] = replace(refused, unschedulable_since=cluster.now)
+    others = Waiting("2026-11-21T12:00:00Z", "another", gang=draw.random() < 0.5, trying=draw.random() < 0.5)
+    cluster.waiting = draw.choice([(), (others,)])
 
 
 def ends(cluster: Cluster, draw: random.Random) -> None:
@@ -83,7 +96,10 @@ def a_hand_erases(cluster: Cluster, draw: random.Random) -> None:
 
 
 Action = Callable[[Cluster, random.Random], None]
-ACTIONS: tuple[Action, ...] = (starts, ends, posts, pods_go, waits, suspends, queue_moves, a_hand_deletes)
+ACTIONS: tuple[Action, ...] = (
+    *(starts, ends, posts, pods_go, waits, suspends, queue_moves, a_hand_deletes),
+    finds_no_room,
+)
 
 
 @pytest.mark.parametrize("backend", [{"type": "local"}, RAY, GANG, GPUS], ids=["local", "ray", "gang", "gpus"])
@@ -122,6 +138,7 @@ def test_a_status_that_hands_have_torn_does_no_harm(seed: int, backend: dict[str
 def _comes_to_an_end(cluster: Cluster, draw: random.Random) -> None:
     """With a user who lets it run, and pods that start and end well, every job completes or has failed for good."""
     cluster.spec["suspend"] = False
+    cluster.waiting = ()
     for _ in range(60):
         cluster.settle()
         pods_go(cluster, draw)
