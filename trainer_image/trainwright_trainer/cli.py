@@ -20,6 +20,7 @@ from trainwright_trainer.errors import AlreadyDone, EnvironmentFailure, ExitCode
 from trainwright_trainer.options import Options
 from trainwright_trainer.pod import this_pod
 from trainwright_trainer.signals import ending_on_signals
+from trainwright_trainer.standard_streams import open_closed_streams
 
 app = typer.Typer(
     name="trainwright",
@@ -268,6 +269,7 @@ def _with_optional_value(arguments: list[str]) -> list[str]:
 
 def main() -> None:
     """The `trainwright` program. Ends with the exit codes of `errors.ExitCode`."""
+    open_closed_streams()
     _show_any_text()
     try:
         with ending_on_signals():
