@@ -14,11 +14,12 @@ from typing import Any
 import aiohttp
 import pytest
 from e2e.cluster.cluster import Cluster
+from e2e.contract.corpus import corpus
 from e2e.server.running import Clock, Server, admitting, registered, server, webhook
 
 from trainwright_api.cluster import judge
 from trainwright_api.problems import Mistakes
-from trainwright_api.validate import validate_document
+from trainwright_api.validate import inspect, validate_document
 from trainwright_operator.errors import ApiError
 from trainwright_operator.resources import TRAINING_JOBS
 
@@ -113,6 +114,69 @@ def test_kubectl_shows_the_words_of_validate(play: Callable[[Scene], Any], spec:
     told = play(scene)
     assert told.endswith(PREFIX + validated(job(**spec)))
     assert "Warning" not in told
+
+
+NOT_BUILT: dict[str, Any] = {"config": {**JOB["spec"]["config"], "combiner": "tabnet"}, "backend": {"type": "horovod"}}
+
+
+@pytest.mark.parametrize("trainer", [{}, {"epochs": "3"}], ids=["alone", "beside a mistake"])
+def test_what_is_not_built_is_refused_in_the_words_of_validate(play: Callable[[Scene], Any], trainer: Any) -> None:
+    made = job(**NOT_BUILT)
+    made["spec"]["config"]["trainer"] = trainer
+
+    async def scene(asked: Asked) -> str:
+        return await asked.apply(made)
+
+    told = play(scene)
+    assert told.endswith(PREFIX + validated(made))
+    assert "not built yet: tabnet" in told
+    assert "not built yet: horovod" in told
+
+
+def test_every_word_of_the_contract_is_judged_as_by_validate(play: Callable[[Scene], Any]) -> None:
+    """A small config for each of them, whether or not it is built."""
+    made = [job(config=each["config"], backend=each["backend"]) for _, each in corpus()]
+
+    async def answer(asked: Asked, one: Any) -> str:
+        path = TRAINING_JOBS.path(asked.namespace)
+        try:
+            await asked.server.client.request("POST", path, query={"dryRun": "All"}, body=one)
+        except ApiError as error:
+            return error.message
+        return ""
+
+    async def scene(asked: Asked) -> list[str]:
+        return [await answer(asked, one) for one in made]
+
+    told = play(scene)
+    for one, line in zip(made, told, strict=True):
+        found = inspect(one, "late.yaml")
+        words = Mistakes((*found.mistakes, *found.unbuilt)).render("late") if found.mistakes or found.unbuilt else ""
+        assert line == (PREFIX + words if words else "")
+    assert 30 < told.count("") < len(told) / 2
+
+
+def test_a_job_with_its_own_image_is_only_warned(play: Callable[[Scene], Any]) -> None:
+    made = job(**NOT_BUILT, image="mine:2")
+
+    async def scene(asked: Asked) -> str:
+        return await asked.apply(made)
+
+    told = play(scene).splitlines()
+    assert told == [f"Warning: {line}" for line in judge(made).warnings]
+    assert len(told) == 2
+
+
+def test_what_another_version_has_started_can_be_suspended(play: Callable[[Scene], Any]) -> None:
+    """Stored with an image of its own, and started; then the image goes: nothing else has changed."""
+    made = job(**NOT_BUILT, image="mine:2")
+    changed = job(**NOT_BUILT, suspend=True)
+
+    async def scene(asked: Asked) -> str:
+        await _started(asked, made)
+        return await asked.apply(changed, "--server-side")
+
+    assert all(line.startswith("Warning: ") for line in play(scene).splitlines())
 
 
 def test_a_path_that_pods_do_not_see_is_refused(play: Callable[[Scene], Any]) -> None:

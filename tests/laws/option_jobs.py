@@ -20,8 +20,8 @@ def base_job(path: str) -> Job:
     job: Job = {
         "dataset": "rows.parquet",
         "config": {
-            "input_features": [{"name": INPUTS.get(kind, kind), "type": kind} for kind in inputs],
-            "output_features": [{"name": OUTPUTS.get(kind, kind), "type": kind} for kind in outputs],
+            "input_features": [{"name": INPUTS.get(kind, "side"), "type": kind} for kind in inputs],
+            "output_features": [{"name": OUTPUTS.get(kind, "class"), "type": kind} for kind in outputs],
             "trainer": {"epochs": 2, "batch_size": 40, "learning_rate": 0.05},
         },
         "backend": {"cache_dir": "cache"},

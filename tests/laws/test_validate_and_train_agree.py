@@ -12,6 +12,7 @@ from copy import deepcopy
 from pathlib import Path
 
 import pytest
+from e2e.contract.corpus import corpus
 
 from trainwright_api import support
 from trainwright_api.cluster import judge
@@ -20,7 +21,6 @@ from trainwright_trainer import train
 from trainwright_trainer.validating import validated
 
 from . import option_data
-from .corpus import corpus
 from .option_paths import Job
 from .option_runs import in_memory
 

@@ -17,9 +17,13 @@ from trainwright_api.config.trainer import TrainerConfig
 from trainwright_api.section import Section
 from trainwright_api.shape import Shape, shape_of
 
-from .option_data import INPUTS, OUTPUTS, WIDTHS
-from .option_paths import Job
+Job = dict[str, Any]
 
+INPUTS = {"number": "size", "binary": "open", "category": "kind", "date": "when", "vector": "point"}
+OUTPUTS = {"number": "delay", "binary": "late", "category": "class", "vector": "place"}
+"""Columns by type. `tests/laws/option_data.py` writes a data set that has them."""
+WIDTHS = {"category": 3, "vector": 2}
+"""Values that a decoder gives for a row, where they are more than one."""
 NEEDED: Mapping[str, Mapping[str, Any]] = {
     "comparator": {"entity_1": ["size"], "entity_2": ["kind"]},
     "fixed": {"column": "split"},
