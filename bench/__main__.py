@@ -1,6 +1,6 @@
 """Runs the benchmarks, writes bench/results.json and refreshes the table of bench/README.md.
 
-python -m bench [--all] [--only tabular|command_line|scaling] [--runs N]
+python -m bench [--all] [--only tabular|command_line|scaling|busy|threads] [--runs N]
 """
 
 from __future__ import annotations
@@ -8,20 +8,24 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 
-from bench import command_line, scaling, tabular
+from bench import busy, command_line, scaling, tabular, threads
 from bench.results import Result, record
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench", description="Ours against the floor, side by side.")
     parser.add_argument("--all", action="store_true", help="10 million rows too")
-    parser.add_argument("--only", choices=["command_line", "tabular", "scaling"], help="one of the benchmarks")
+    parser.add_argument(
+        "--only", choices=["command_line", "tabular", "scaling", "busy", "threads"], help="one of the benchmarks"
+    )
     parser.add_argument("--runs", type=int, default=tabular.RUNS, help="rounds of the paired runs")
     options = parser.parse_args()
     benchmarks: dict[str, Callable[[], dict[str, Result]]] = {
         "command_line": command_line.run,
         "tabular": lambda: tabular.run(options.runs),
         "scaling": lambda: scaling.run(largest=options.all),
+        "busy": busy.run,
+        "threads": threads.run,
     }
     for name, run in benchmarks.items():
         if options.only in (None, name):
