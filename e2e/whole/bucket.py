@@ -19,16 +19,17 @@ class Bucket:
 
     @classmethod
     def make(cls, name: str, environment: Mapping[str, str]) -> Self:
-        client = boto3.client(
-            "s3",
-            endpoint_url=environment["AWS_ENDPOINT_URL"],
-            aws_access_key_id=environment["AWS_ACCESS_KEY_ID"],
-            aws_secret_access_key=environment["AWS_SECRET_ACCESS_KEY"],
-            region_name=environment.get("AWS_REGION", "us-east-1"),
-            config=Config(signature_version="s3v4"),
-        )
-        client.create_bucket(Bucket=name)
-        return cls(name, client)
+        made = cls(name, _client(environment))
+        made.client.create_bucket(Bucket=name)
+        return made
+
+    @classmethod
+    def anew(cls, name: str, environment: Mapping[str, str]) -> Self:
+        """Also where a test that was killed has left one of that name."""
+        left = cls(name, _client(environment))
+        if name in [listed["Name"] for listed in left.client.list_buckets()["Buckets"]]:
+            left.remove()
+        return cls.make(name, environment)
 
     def uri(self, key: str) -> str:
         return f"s3://{self.name}/{key}"
@@ -50,3 +51,14 @@ class Bucket:
         for key in self.keys():
             self.client.delete_object(Bucket=self.name, Key=key)
         self.client.delete_bucket(Bucket=self.name)
+
+
+def _client(environment: Mapping[str, str]) -> Any:
+    return boto3.client(
+        "s3",
+        endpoint_url=environment["AWS_ENDPOINT_URL"],
+        aws_access_key_id=environment["AWS_ACCESS_KEY_ID"],
+        aws_secret_access_key=environment["AWS_SECRET_ACCESS_KEY"],
+        region_name=environment.get("AWS_REGION", "us-east-1"),
+        config=Config(signature_version="s3v4"),
+    )

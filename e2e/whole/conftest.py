@@ -76,7 +76,7 @@ def bucket(whole: Whole) -> Iterator[Bucket]:
 @pytest.fixture
 def bucket_of_the_files(whole: Whole, inside: Place) -> Iterator[Bucket]:  # noqa: ARG001
     """Named as in the files of `examples`. Elsewhere than in a store of our own the name is taken."""
-    made = Bucket.make("bucket", whole.s3)
+    made = Bucket.anew("bucket", whole.s3)
     yield made
     made.remove()
 

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from e2e.cluster.node.place import Site
 
-
 WEIGHTS = {"cpu.shares": "16384", "cpu.weight": "1600"}
 """Sixteen times the default, of version 1 and of version 2. Against all that runs outside of it, a branch counts as one
 process else, and on a busy machine Kubernetes loses its leases."""
