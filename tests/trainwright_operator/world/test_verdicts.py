@@ -36,6 +36,23 @@ def test_a_good_job_has_a_spec_and_a_bad_one_a_message() -> None:
     assert good.digest != bad.digest
 
 
+TABNET = {"config": {**SPEC["config"], "combiner": "tabnet"}}
+LINE = "config.combiner: not built yet: tabnet (this version has concat)"
+
+
+def test_what_is_not_built_is_not_accepted_in_the_words_of_train() -> None:
+    assert judge(raw_job(**TABNET)).message == f"flights: {LINE}"
+
+
+def test_with_its_own_image_or_once_started_it_is_accepted_with_a_warning() -> None:
+    own = judge(raw_job(**TABNET, image="mine:2"))
+    started = judge({**raw_job(**TABNET), "status": {"startTime": "2026-05-01T12:00:00Z"}})
+    assert own.spec is not None
+    assert started.spec is not None
+    assert own.warnings == (f"{LINE}; image mine:2 must have it",)
+    assert started.warnings == (f"{LINE}; it was started by another version",)
+
+
 def test_a_job_without_a_spec_is_judged_too() -> None:
     raw = raw_job()
     del raw["spec"]
