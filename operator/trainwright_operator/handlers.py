@@ -13,9 +13,9 @@ import aiohttp
 import kopf
 
 from trainwright_operator import kopf_settings
+from trainwright_operator.kopf_relay import Relay
 from trainwright_operator.resources import TRAINING_JOBS
 from trainwright_operator.settings import Settings
-from trainwright_operator.world.jobs import Jobs
 
 REGISTRY = kopf.OperatorRegistry()
 
@@ -27,7 +27,7 @@ class Memo:
     settings: Settings
     server: str
     session: aiohttp.ClientSession
-    jobs: Jobs
+    jobs: Relay
 
     def __copy__(self) -> Self:
         """kopf makes a copy for each object."""

@@ -1,24 +1,25 @@
 """Runs kopf beside the rest of the operator. Where an error ends it, it starts again after a pause.
 
-kopf's own `run_tasks` is left aside: at its end it cancels every task that has begun since, also the server's.
+It has a thread and an event loop of its own. At its end kopf cancels every task that has begun since its start, now and
+then loses a cancellation, and leaves streams open: none of that reaches the server, the Lease or the informers.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-import signal
 import threading
-from collections.abc import Callable, Collection
+from collections.abc import Collection
+from contextlib import suppress
 from typing import Any
 
 import aiohttp
 import kopf
-from kopf._cogs.clients import scanning
 
 from trainwright_operator import kopf_session
 from trainwright_operator.client import Client
 from trainwright_operator.handlers import REGISTRY, Memo
+from trainwright_operator.kopf_relay import Relay
 from trainwright_operator.kopf_settings import NoMemories
 from trainwright_operator.pauses import Pauses
 from trainwright_operator.settings import Settings
@@ -26,11 +27,11 @@ from trainwright_operator.world.jobs import Jobs
 
 MISSING_SECONDS = 60.0
 """kopf looks only at its start for what the API server knows: without TrainingJobs it starts again after so long."""
-TURNS = 10
-SIGNALS = (signal.SIGTERM, signal.SIGINT)
+STOP_SECONDS = 1.0
+"""Tasks of kopf's that have not ended so long after they were cancelled are left."""
 _EXPECTED = (aiohttp.ClientError, TimeoutError)
 
-Tasks = Collection[asyncio.Task[None]]
+Tasks = Collection[asyncio.Task[Any]]
 
 log = logging.getLogger(__name__)
 # What ends kopf is told here, and what befalls its requests in `kopf_session.py`. Handlers log as "kopf.objects".
@@ -38,79 +39,94 @@ logging.getLogger("kopf._core").setLevel(logging.CRITICAL)
 logging.getLogger("kopf._cogs").setLevel(logging.CRITICAL)
 
 
-def give_signals_back() -> None:
-    """kopf takes them at each start."""
-    if threading.current_thread() is threading.main_thread():
-        for number in SIGNALS:
-            asyncio.get_running_loop().remove_signal_handler(number)
-
-
 class Host:
-    """`take_signals` is called after each start of kopf's, which takes SIGTERM and SIGINT for itself."""
-
-    def __init__(
-        self, client: Client, jobs: Jobs, settings: Settings, take_signals: Callable[[], None] = give_signals_back
-    ) -> None:
-        self._client, self._jobs, self._settings, self._take_signals = client, jobs, settings, take_signals
+    def __init__(self, client: Client, jobs: Jobs, settings: Settings) -> None:
+        self._client, self._jobs, self._settings = client, jobs, settings
         self._pauses = Pauses(settings.retry_base, settings.retry_limit)
+        self._patience = Pauses(min(MISSING_SECONDS, settings.resync), MISSING_SECONDS)
 
     async def run(self) -> None:
         """Until it is cancelled."""
         loop = asyncio.get_running_loop()
         while True:
             started = loop.time()
-            error = await self._kopf()
+            error = await self._kopf(loop)
             if loop.time() - started >= self._settings.retry_limit:
                 self._pauses.reset()
             pause = self._pauses.next()
             _log(error, pause)
             await asyncio.sleep(pause)
 
-    async def _kopf(self) -> BaseException | None:
+    async def _kopf(self, loop: asyncio.AbstractEventLoop) -> BaseException | None:
         """What has ended it. None: it has found no TrainingJobs to watch."""
-        async with kopf_session.session(self._client, self._jobs, self._settings) as session:
-            memo = Memo(self._settings, self._client.connection.configuration.host, session, self._jobs)
-            spawning = asyncio.create_task(self._spawn(memo))
+        thread = KopfThread(self._client, Relay(self._jobs, loop), self._settings, self._patience.next())
+        ended = loop.create_future()
+        thread.start(lambda error: _tell(loop, ended, error))
+        try:
+            return await asyncio.shield(ended)
+        finally:
+            thread.stop()
+            await asyncio.wait([ended], timeout=2 * STOP_SECONDS)
+
+
+class KopfThread:
+    """One run of kopf. `patience`: how long it may take until it asks for TrainingJobs."""
+
+    def __init__(self, client: Client, relay: Relay, settings: Settings, patience: float) -> None:
+        self._client, self._relay, self._settings, self._patience = client, relay, settings, patience
+        self._loop = asyncio.new_event_loop()
+        self._loop.set_exception_handler(_leftover)
+        self._stopping = asyncio.Event()
+
+    def start(self, on_end: Any) -> None:
+        threading.Thread(target=self._run, args=(on_end,), name="kopf", daemon=True).start()
+
+    def stop(self) -> None:
+        with suppress(RuntimeError):  # It has ended by itself.
+            self._loop.call_soon_threadsafe(self._stopping.set)
+
+    def _run(self, on_end: Any) -> None:
+        error: BaseException | None
+        try:
+            error = self._loop.run_until_complete(self._kopf())
+        except Exception as raised:
+            error = raised
+        self._loop.close()
+        on_end(error)
+
+    async def _kopf(self) -> BaseException | None:
+        async with kopf_session.session(self._client, self._relay, self._settings) as heard:
+            host = self._client.connection.configuration.host
+            tasks = await kopf.spawn_tasks(
+                registry=REGISTRY,
+                memories=NoMemories(),
+                memo=Memo(self._settings, host, heard.session, self._relay),
+                standalone=True,
+                clusterwide=self._settings.clusterwide,
+                namespaces=self._settings.namespaces,
+            )
+            everything = [*tasks, asyncio.create_task(self._stopping.wait())]
             try:
-                return await self._ended(await asyncio.shield(spawning))
+                return await self._ended(everything, heard)
             finally:
-                await _stop(await spawning)
+                for task in everything:
+                    task.cancel()
+                await asyncio.wait(everything, timeout=STOP_SECONDS)
 
-    async def _spawn(self, memo: Memo) -> Tasks:
-        tasks = await kopf.spawn_tasks(
-            registry=REGISTRY,
-            memories=NoMemories(),
-            memo=memo,
-            standalone=True,
-            clusterwide=self._settings.clusterwide,
-            namespaces=self._settings.namespaces,
-        )
-        self._take_signals()
-        return tasks
-
-    async def _ended(self, tasks: Tasks) -> BaseException | None:
-        before = self._jobs.requests
-        timeout = min(MISSING_SECONDS, self._settings.resync)
-        done, _ = await asyncio.wait(tasks, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
-        if not done and self._jobs.requests > before:
+    async def _ended(self, tasks: Tasks, heard: kopf_session.Heard) -> BaseException | None:
+        done, _ = await asyncio.wait(tasks, timeout=self._patience, return_when=asyncio.FIRST_COMPLETED)
+        if not done and heard.asked:
             done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         return next((task.exception() for task in done if not task.cancelled()), None)
 
 
-async def _stop(tasks: Tasks) -> None:
-    # A scan that is cancelled leaves its requests behind.
-    ended = [*tasks, *(task for task in asyncio.all_tasks() if _is_scan(task))]
-    for task in ended:
-        task.cancel()
-    await asyncio.gather(*ended, return_exceptions=True)
-    # Its streams are closed by asyncio, in tasks that begin when nothing refers to them any more.
-    for _ in range(TURNS):
-        await asyncio.sleep(0)
+def _tell(loop: asyncio.AbstractEventLoop, ended: asyncio.Future[Any], error: BaseException | None) -> None:
+    with suppress(RuntimeError):  # A loop that is closed: the operator has ended.
+        loop.call_soon_threadsafe(ended.set_result, error)
 
 
-def _is_scan(task: asyncio.Task[Any]) -> bool:
-    code = getattr(task.get_coro(), "cr_code", None)
-    return code is not None and code.co_filename == scanning.__file__
+def _leftover(_: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    log.debug("kopf has left something behind: %s", context.get("message"))
 
 
 def _log(error: BaseException | None, pause: float) -> None:

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import os
 import secrets
+import signal
 import socket
 import time
 from collections.abc import Coroutine, Mapping
@@ -18,7 +19,6 @@ from aiohttp import web
 from trainwright_operator import logs
 from trainwright_operator.client import Client
 from trainwright_operator.connection import Connection
-from trainwright_operator.host import SIGNALS
 from trainwright_operator.lease import Lease, LeaseLost
 from trainwright_operator.process import Operator, utc_now
 from trainwright_operator.server.admission import Admission
@@ -86,16 +86,13 @@ class Process:
         self._code = 0
 
     async def run(self) -> int:
-        self._take_signals()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            asyncio.get_running_loop().add_signal_handler(number, self._stop.set)
         async with AsyncExitStack() as server:
             await self._serve(server)
             if await self._led():
                 await self._lead()
         return self._code
-
-    def _take_signals(self) -> None:
-        for number in SIGNALS:
-            asyncio.get_running_loop().add_signal_handler(number, self._stop.set)
 
     async def _serve(self, server: AsyncExitStack) -> None:
         """On every pod, whether it leads or not."""
@@ -123,7 +120,6 @@ class Process:
             observer=self._metrics,
             ca=lambda: self._keeper.bundle,
             leading=lambda: self._lease.holds,
-            take_signals=self._take_signals,
         )
         self._vitals.view = operator.view
         self._metrics.leading(True)

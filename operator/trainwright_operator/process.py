@@ -11,7 +11,7 @@ from typing import Self
 
 from trainwright_operator.client import Client
 from trainwright_operator.counts import Observer
-from trainwright_operator.host import Host, give_signals_back
+from trainwright_operator.host import Host
 from trainwright_operator.queue import WorkQueue
 from trainwright_operator.reconciler import Key, Reconciler
 from trainwright_operator.server.metrics import Metrics
@@ -35,11 +35,10 @@ class Operator:
         observer: Observer | None = None,
         ca: Callable[[], str] = str,
         leading: Callable[[], bool] = lambda: True,
-        take_signals: Callable[[], None] = give_signals_back,
     ) -> None:
         self.queue: WorkQueue[Key] = WorkQueue(clock, base=settings.retry_base, limit=settings.retry_limit)
         self.view = View(client, settings, clock, self.queue.add)
-        self._host = Host(client, self.view.jobs, settings, take_signals)
+        self._host = Host(client, self.view.jobs, settings)
         self.reconciler = Reconciler(
             client,
             self.view,

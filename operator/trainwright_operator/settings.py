@@ -63,7 +63,7 @@ class Settings:
     retry_limit: float = 60.0
     """The longest such pause."""
     stale_after: float = 900.0
-    """Liveness fails when a reflector has heard nothing from the API server for so long."""
+    """Liveness fails when a watch has heard nothing from the API server for so long."""
 
     lease_duration: float = 12.0
     """A Lease that was not renewed for so long is free."""

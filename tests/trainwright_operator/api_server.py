@@ -32,6 +32,7 @@ class ApiServer:
         self.watches: list[Answer] = []
         self.discovery: dict[str, Json] = {}
         """By path: what the server knows."""
+        self.discovered: list[str] = []
         self.url = ""
         self.closing = asyncio.Event()
 
@@ -45,6 +46,7 @@ class ApiServer:
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         if request.path in self.discovery:
+            self.discovered.append(request.path)
             return web.json_response(self.discovery[request.path])
         self.requests.append(request)
         content = await request.read()

@@ -9,14 +9,14 @@ import aiohttp
 import pytest
 
 from trainwright_operator import kopf_session
-from trainwright_operator.client import Client
+from trainwright_operator.kopf_relay import Relay
 from trainwright_operator.resources import TRAINING_JOBS
 from trainwright_operator.settings import Settings
 from trainwright_operator.world.jobs import Jobs
 from trainwright_operator.world.store import key_of
 
 from .api_server import Answer, ApiServer, answer, api_server, bookmark, client_of, cut, event, page, refusal, stream
-from .fake_time import START, FakeTime
+from .fake_time import START, FakeTime, settle
 
 DEEP = 9_000
 PATH = TRAINING_JOBS.path()
@@ -33,13 +33,17 @@ def nested(raw: Any, levels: int = DEEP) -> bytes:
 
 
 class Scene:
-    def __init__(self, server: ApiServer, client: Client, settings: Settings, requests: list[tuple[str, int]]) -> None:
-        self.server, self.time, self.requests = server, FakeTime(), requests
+    def __init__(self, server: ApiServer, settings: Settings, requests: list[tuple[str, int]]) -> None:
+        self.server, self.settings, self.time, self.requests = server, settings, FakeTime(), requests
         self.jobs = Jobs(settings, self.time.now, lambda *_: None)
-        self.session = kopf_session.session(client, self.jobs, settings)
+        self.heard: kopf_session.Heard
+
+    @property
+    def session(self) -> aiohttp.ClientSession:
+        return self.heard.session
 
     def list_is_whole(self) -> None:
-        self.jobs.listed(None, [], 1, first=True, last=True)
+        self.heard.list_due[None] = asyncio.get_running_loop().time() + self.settings.resync
 
     async def asked(self, path: str, *answers: Answer) -> Any:
         self.server.answers += answers
@@ -63,8 +67,9 @@ def told(story: Callable[[Scene], Awaitable[None]], resync: float = 600) -> None
             api_server() as server,
             client_of(server, on_response=lambda method, _, status, __: requests.append((method, status))) as client,
         ):
-            scene = Scene(server, client, settings, requests)
-            async with scene.session:
+            scene = Scene(server, settings, requests)
+            relay = Relay(scene.jobs, asyncio.get_running_loop())
+            async with kopf_session.session(client, relay, settings) as scene.heard:
                 await story(scene)
 
     asyncio.run(whole())
@@ -78,6 +83,26 @@ def test_the_names_in_a_list_are_told_page_by_page() -> None:
         assert found["items"] == [job("b")]
         assert scene.jobs.synced
         assert scene.jobs.keys() == [key_of(job("a")), key_of(job("b"))]
+
+    told(story)
+
+
+def test_after_a_whole_list_the_next_one_is_due_after_the_resync() -> None:
+    async def story(scene: Scene) -> None:
+        await scene.asked(PATH, page([job("a")], 7, token="more"))
+        assert scene.heard.list_due == {}
+        await scene.asked(f"{PATH}?continue=more", page([job("b")], 7))
+        assert 85 < scene.heard.list_due[None] - asyncio.get_running_loop().time() < 115
+
+    told(story, resync=100)
+
+
+def test_it_is_known_whether_kopf_has_asked_for_jobs() -> None:
+    async def story(scene: Scene) -> None:
+        await scene.asked("/apis", answer({"groups": []}))
+        assert not scene.heard.asked
+        await scene.asked(PATH, refusal(503))
+        assert scene.heard.asked
 
     told(story)
 
@@ -178,8 +203,8 @@ def test_before_a_watch_that_ends_at_once_is_opened_anew_there_is_a_pause(monkey
             await sleep(0)
 
         monkeypatch.setattr(kopf_session.asyncio, "sleep", paused)
-        for answers in (stream(), stream(), stream(bookmark(9)), stream()):
-            await scene.watched(answers)
+        for answered in (stream(), cut(b""), stream(bookmark(9)), stream()):
+            await scene.watched(answered)
         assert [pause for pause in pauses if pause] == [0.001, 0.002, 0.001]
 
     told(story)
@@ -191,9 +216,11 @@ def test_every_answer_counts_as_heard_and_every_request_is_counted() -> None:
         scene.time.passed = 30
         assert scene.jobs.last_seen == START
         await scene.asked(PATH, refusal(503))
+        await settle()
         assert scene.jobs.last_seen == scene.time.now()
         scene.time.passed = 60
         await scene.watched(stream(bookmark(9)))
+        await settle()
         assert scene.jobs.last_seen == scene.time.now()
         assert scene.requests == [("GET", 503), ("WATCH", 200)]
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import random
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -34,8 +33,6 @@ class Listing:
     reading: set[Key] = field(default_factory=set)
     names: frozenset[Key] = frozenset()
     version: int = 0
-    due: float = 0.0
-    """When the next list is due, by the event loop's clock."""
     whole: asyncio.Event = field(default_factory=asyncio.Event)
 
 
@@ -44,10 +41,8 @@ class Jobs:
 
     def __init__(self, settings: Settings, clock: Clock, on_change: OnChange) -> None:
         self.store = Store(strip_job, _uid, on_change)
-        self._settings, self._clock, self._on_change = settings, clock, on_change
+        self._clock, self._on_change = clock, on_change
         self._listings = {place: Listing(clock()) for place in settings.namespaces or (None,)}
-        self.requests = 0
-        """Lists and watches that kopf has asked for so far."""
 
     def heard(self, kind: str | None, raw: Manifest) -> None:
         """An event from kopf; of an object in a list the kind is None."""
@@ -83,13 +78,7 @@ class Jobs:
             listing.names, listing.version = frozenset(listing.reading), version
             self.store.retain(place, listing.names, version)
         listing.reading.clear()
-        # A list now and then also mends what no error tells of: an event that never came.
-        seconds = self._settings.resync * random.uniform(0.9, 1.1)
-        listing.due = asyncio.get_running_loop().time() + seconds
         listing.whole.set()
-
-    def list_due(self, place: Place) -> float:
-        return self._listings[place].due
 
     def keys(self) -> list[Key]:
         """What the newest whole lists held: kopf tells of each, sooner or later."""
@@ -103,10 +92,6 @@ class Jobs:
     async def wait_until_synced(self) -> None:
         for listing in self._listings.values():
             await listing.whole.wait()
-
-    def asked(self) -> None:
-        """kopf begins a request for TrainingJobs."""
-        self.requests += 1
 
     def seen(self, place: Place) -> None:
         """The API server has answered a request of kopf's."""

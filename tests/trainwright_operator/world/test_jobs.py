@@ -169,14 +169,6 @@ def test_a_list_of_one_namespace_says_nothing_of_another() -> None:
     told(story, "team", "two")
 
 
-def test_the_next_list_is_due_after_the_resync() -> None:
-    async def story(scene: Scene) -> None:
-        scene.lists(10)
-        assert 85 < scene.jobs.list_due(None) - asyncio.get_running_loop().time() < 115
-
-    told(story)
-
-
 def test_the_place_that_was_silent_for_longest_counts() -> None:
     async def story(scene: Scene) -> None:
         scene.time.passed = 30
