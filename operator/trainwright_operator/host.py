@@ -28,7 +28,8 @@ from trainwright_operator.world.jobs import Jobs
 MISSING_SECONDS = 60.0
 """kopf looks only at its start for what the API server knows: without TrainingJobs it starts again after so long."""
 STOP_SECONDS = 1.0
-"""Tasks of kopf's that have not ended so long after they were cancelled are left."""
+"""How long what was cancelled may take to end."""
+CLEARING_ROUNDS = 10
 _EXPECTED = (aiohttp.ClientError, TimeoutError)
 
 Tasks = Collection[asyncio.Task[Any]]
@@ -91,6 +92,8 @@ class KopfThread:
             error = self._loop.run_until_complete(self._kopf())
         except Exception as raised:
             error = raised
+        with suppress(Exception):
+            self._loop.run_until_complete(_clear(self._loop))
         self._loop.close()
         on_end(error)
 
@@ -118,6 +121,18 @@ class KopfThread:
         if not done and heard.asked:
             done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         return next((task.exception() for task in done if not task.cancelled()), None)
+
+
+async def _clear(loop: asyncio.AbstractEventLoop) -> None:
+    """What has lost a cancellation gets another one."""
+    for _ in range(CLEARING_ROUNDS):
+        left = asyncio.all_tasks() - {asyncio.current_task()}
+        if not left:
+            break
+        for task in left:
+            task.cancel()
+        await asyncio.wait(left, timeout=STOP_SECONDS)
+    await asyncio.wait_for(loop.shutdown_asyncgens(), STOP_SECONDS)
 
 
 def _tell(loop: asyncio.AbstractEventLoop, ended: asyncio.Future[Any], error: BaseException | None) -> None:
