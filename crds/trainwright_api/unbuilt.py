@@ -53,8 +53,9 @@ class _Walk:
                 continue
             info, shape = _field(section, name)
             if not support.is_built(section, name):
-                if _asks(info, shape, value):
-                    yield (*at, key), not_built(_scalar(value), support.instead_of(section, name))
+                instead = support.instead_of(section, name)
+                for where, asked in _asked(info, shape, value, (*at, key)):
+                    yield where, not_built(_scalar(asked), instead)
                 continue
             yield from self._field(section, name, value, (*at, key), shape)
 
@@ -100,14 +101,16 @@ def _places(spec: Mapping[str, Any]) -> Iterator[Gap]:
             yield at, _line(f"{scheme}://", ("files", "folders and s3://"))
 
 
-def _asks(info: FieldInfo, shape: Shape, value: Any) -> bool:
-    """Whether a value is another than the field's default. Of a section, each of its fields counts."""
+def _asked(info: FieldInfo, shape: Shape, value: Any, at: Location) -> Iterator[tuple[Location, Any]]:
+    """A value where it is another than the field's default. Of a section, each of its fields counts."""
     default = None if info.is_required() else info.get_default(call_default_factory=True)
     if isinstance(default, Section) and shape.kind == "section" and isinstance(value, Mapping):
         names = _names(shape.section)
-        known = [(_field(shape.section, names[key]), item) for key, item in value.items() if key in names]
-        return any(_asks(*field, item) for field, item in known)
-    return bool(value != default)
+        for key, item in value.items():
+            if key in names:
+                yield from _asked(*_field(shape.section, names[key]), item, (*at, key))
+    elif value != default:
+        yield at, value
 
 
 def _scalar(value: Any) -> str:

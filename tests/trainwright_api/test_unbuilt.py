@@ -58,6 +58,10 @@ def test_a_field_that_is_given_its_default_asks_for_nothing() -> None:
     assert gaps({"input_features": [{**INPUT, **given}], "trainer": trainer}) == []
 
 
+def test_of_a_section_each_field_counts() -> None:
+    assert gaps({"trainer": {"profiler": {"wait": 2, "warmup": 1}}}) == ["config.trainer.profiler.wait: 2"]
+
+
 def test_null_is_something_to_ask_for() -> None:
     trainer = {"max_batch_size": None, "gradient_clipping": None, "regularization_type": None}
     assert gaps({"combiner": {"activation": None}, "trainer": trainer}) == []
