@@ -34,7 +34,7 @@ STATISTICS: Mapping[str, Mapping[str, Any]] = {
     "open": {"type": "binary", "counts": [5, 5], "true": "yes", "false": "no"},
     "kind": {"type": "category", "vocabulary": ["<UNK>", "a", "b", "c"], "counts": [0, 4, 3, 3]},
     "late": {"type": "binary", "counts": [5, 5], "true": "yes", "false": "no"},
-    "delay": {"type": "number", **NUMBER},
+    "delay": {"type": "number", **NUMBER, "encoded": {"mean": 0.5, "std": 2.0}},
     "why": {"type": "category", "vocabulary": ["<UNK>", "a", "b", "c"], "counts": [0, 4, 3, 3]},
 }
 

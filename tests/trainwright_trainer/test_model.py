@@ -19,10 +19,10 @@ STATISTICS: dict[str, dict[str, Any]] = {
     "origin": {"vocabulary": ["<UNK>", "JFK"]},
     "when": {},
     "weather": {"size": 3},
-    "late": {},
-    "delay": {},
-    "gate": {"vocabulary": ["A", "B", "C"]},
-    "path": {"size": 2},
+    "late": {"counts": [30, 10]},
+    "delay": {"encoded": {"mean": 7.0, "std": 20.0}},
+    "gate": {"vocabulary": ["A", "B", "C"], "counts": [5, 3, 0]},
+    "path": {"size": 2, "mean": [1.0, -1.0], "std": [3.0, 4.0]},
 }
 INPUTS: list[dict[str, Any]] = [
     {"name": "distance", "type": "number"},
@@ -78,12 +78,18 @@ NAMES = [
     "decoders.delay.stack.layers.0.linear.bias",
     "decoders.delay.head.weight",
     "decoders.delay.head.bias",
+    "decoders.delay.start.scale",
+    "decoders.delay.start.shift",
     "decoders.gate.head.weight",
     "decoders.gate.head.bias",
+    "decoders.gate.start.shift",
     "decoders.path.head.weight",
     "decoders.path.head.bias",
+    "decoders.path.start.scale",
+    "decoders.path.start.shift",
     "decoders.late.head.weight",
     "decoders.late.head.bias",
+    "decoders.late.start.shift",
 ]
 
 
@@ -170,7 +176,26 @@ def test_losses_are_one_a_row_and_full_precision_though_logits_are_not() -> None
 
 def test_the_total_weighs_finished_means() -> None:
     means = {name: torch.tensor(value) for name, value in (("late", 1.0), ("delay", 9.0), ("gate", 2.0), ("path", 0.5))}
-    assert model().total(means).item() == 2 * 1 + 3 + 2 + 0.5
+    assert model().total(means).item() == pytest.approx((2 * 1 + 3 + 2 + 0.5) / UNIT)
+
+
+# The mean of the losses' units by weight: binary and category have none, delay's root is in its unit, path's in squares.
+UNIT = (2 * 1 + 20 + 1 + (3**2 + 4**2) / 2) / 5
+
+
+def test_the_gradient_knows_no_unit_of_the_target() -> None:
+    def gradients(factor: float) -> list[torch.Tensor]:
+        output = {"name": "delay", "type": "number"}
+        made = resolve(ModelConfig.model_validate({"input_features": INPUTS, "output_features": [output]}))
+        statistics = {**STATISTICS, "delay": {"encoded": {"mean": 7.0 * factor, "std": 20.0 * factor}}}
+        built = Model(made, statistics, layout_of(made, statistics), seed=1)
+        rows = batch()
+        rows.floats[:, layout_of(made, statistics).columns["delay"].start] *= factor
+        total(built, rows).backward()  # type: ignore[no-untyped-call]
+        return [parameter.grad for parameter in built.parameters() if parameter.grad is not None]
+
+    for small, large in zip(gradients(1.0), gradients(1e6), strict=True):
+        torch.testing.assert_close(small, large)
 
 
 def test_the_targets_are_views_of_the_batch() -> None:

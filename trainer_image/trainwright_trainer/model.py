@@ -49,6 +49,7 @@ class Model(nn.Module):
             columns = layout.columns[feature.name]
             whole = slice(columns.start, columns.stop) if feature.type == "vector" else columns.start
             self._targets[feature.name] = (columns.tensor, whole)
+        self._unit = self._unit_of_the_total()
         self.to(DTYPES[config.trainer.precision])
 
     def forward(self, batch: Batch) -> dict[str, torch.Tensor]:
@@ -67,10 +68,21 @@ class Model(nn.Module):
         return {name: loss.rows(logits[name].to(dtype), self.targets(batch, name)) for name, loss in self._losses}
 
     def total(self, means: Mapping[str, torch.Tensor]) -> torch.Tensor:
-        """What is made small: the sum of each output's weight times its finished mean over the rows of a batch."""
+        """What is made small: the sum of each output's weight times its finished mean over the rows of a batch.
+
+        It is divided by a constant, the unit of these losses: so the norm at which gradients are clipped and the factor
+        of the penalty mean the same, whether a target is in metres or in millimetres.
+        """
         finished = [(loss.finish(means[name]), loss.weight) for name, loss in self._losses]
         terms = [loss if weight == 1 else loss * weight for loss, weight in finished]
-        return terms[0] if len(terms) == 1 else torch.stack(terms).sum()
+        total = terms[0] if len(terms) == 1 else torch.stack(terms).sum()
+        return total if self._unit == 1 else total / self._unit
+
+    def _unit_of_the_total(self) -> float:
+        """The mean of the losses' units, by weight; exactly 1 where no output is a number."""
+        weights = sum(loss.weight for _, loss in self._losses)
+        units = sum(loss.weight * loss.unit(self.decoders.spread_of(name)) for name, loss in self._losses)
+        return float(units / weights) if units > 0 else 1.0
 
     def regularization(self, kind: Literal["l1", "l2", "l1_l2"], factor: float) -> torch.Tensor:
         """`factor` times the sum of absolute values (l1), of squares (l2), or both, of all that is trained."""

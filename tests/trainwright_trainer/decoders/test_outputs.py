@@ -9,7 +9,12 @@ from trainwright_api.config import ModelConfig, resolve
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.decoders.outputs import Outputs
 
-STATISTICS: dict[str, dict[str, Any]] = {"n": {}, "b": {}, "c": {"vocabulary": ["x", "y", "z"]}, "v": {"size": 2}}
+STATISTICS: dict[str, dict[str, Any]] = {
+    "n": {"encoded": {"mean": 100.0, "std": 5.0}},
+    "b": {"counts": [29, 9]},
+    "c": {"vocabulary": ["x", "y", "z"], "counts": [5, 2, 0]},
+    "v": {"size": 2, "mean": [1.0, -10.0], "std": [2.0, 0.0]},
+}
 
 
 def outputs(*features: dict[str, Any], size: int = 4) -> Outputs:
@@ -39,7 +44,7 @@ def test_an_output_sees_the_hidden_state_of_those_it_depends_on() -> None:
     found = outputs(first, second, third)
     combined = torch.randn(5, 4)
     hidden = found["n"].stack(combined)
-    expected = found["b"].head(torch.cat([combined, hidden, combined], 1)).squeeze(1)
+    expected = found["b"].started(found["b"].head(torch.cat([combined, hidden, combined], 1))).squeeze(1)
     logits = found(combined)
     assert list(logits) == ["b", "n", "c"]
     torch.testing.assert_close(logits["b"], expected)

@@ -26,7 +26,15 @@ STATISTICS: Mapping[str, Mapping[str, Any]] = {
     "open": {"type": "binary", "counts": [5, 5], "true": "yes", "false": "no"},
     "kind": {"type": "category", "vocabulary": ["<UNK>", "a", "b", "c"], "counts": [0, 4, 3, 3]},
     "late": {"type": "binary", "counts": [5, 5], "true": "yes", "false": "no"},
-    "delay": {"type": "number", "mean": 0.0, "std": 1.0, "normalization": None, "scale": 1.0, "shift": 0.0},
+    "delay": {
+        "type": "number",
+        "mean": 0.0,
+        "std": 1.0,
+        "normalization": None,
+        "scale": 1.0,
+        "shift": 0.0,
+        "encoded": {"mean": 0.0, "std": 1.0},
+    },
 }
 SPLITS = {"train": 100, "validation": 40, "test": 30}
 

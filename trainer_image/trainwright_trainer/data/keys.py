@@ -9,7 +9,7 @@ from typing import Any
 
 from trainwright_trainer.features.column import Feature
 
-FORMAT = 1
+FORMAT = 2
 """Raised whenever an entry would be computed or written differently; older entries are then never found."""
 
 

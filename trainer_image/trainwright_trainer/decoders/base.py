@@ -9,21 +9,30 @@ import torch
 from torch import nn
 
 from trainwright_api.problems import Mistakes
+from trainwright_trainer.decoders.start import Start
 from trainwright_trainer.layers.fully_connected import FullyConnected, linear, stack_of
 
 
 class Decoder(nn.Module, ABC):
     """`hidden` [rows, hidden_size] → logits [rows, width of the target]."""
 
-    def __init__(self, config: Any, input_size: int, path: str) -> None:
+    def __init__(self, config: Any, input_size: int, path: str, start: Start | None) -> None:
         super().__init__()
         self.stack = FullyConnected(input_size, stack_of(config, path, prefix="fc_"))
         self.hidden_size = self.stack.output_size
+        self.start = start
 
     def hidden(self, combined: torch.Tensor) -> torch.Tensor:
         """The last hidden state, which outputs that depend on this one see: [rows, hidden_size]."""
         state: torch.Tensor = self.stack(combined)
         return state
+
+    def started(self, values: torch.Tensor) -> torch.Tensor:
+        """The values of the last layer, after the fixed step that makes them begin at what is usual."""
+        if self.start is None:
+            return values
+        begun: torch.Tensor = self.start(values)
+        return begun
 
     @abstractmethod
     def forward(self, hidden: torch.Tensor) -> torch.Tensor: ...

@@ -6,16 +6,18 @@ import torch
 
 from trainwright_api.config.decoders import ClassifierDecoder
 from trainwright_trainer.decoders.base import Decoder, agree, head
+from trainwright_trainer.decoders.start import Start
 
 
 class Classifier(Decoder):
     """→ [rows, classes], unscaled log-probabilities."""
 
-    def __init__(self, config: ClassifierDecoder, input_size: int, width: int, path: str) -> None:
-        super().__init__(config, input_size, path)
+    def __init__(
+        self, config: ClassifierDecoder, input_size: int, width: int, path: str, start: Start | None = None
+    ) -> None:
+        super().__init__(config, input_size, path, start)
         agree(config.num_classes, width, f"{path}.num_classes")
         self.head = head(config, self.hidden_size, width, path)
 
     def forward(self, hidden: torch.Tensor) -> torch.Tensor:
-        logits: torch.Tensor = self.head(hidden)
-        return logits
+        return self.started(self.head(hidden))

@@ -12,6 +12,7 @@ from torch import nn
 from trainwright_api.config.features import OutputFeature, VectorOutput
 from trainwright_trainer.decoders import DECODERS
 from trainwright_trainer.decoders.base import Decoder, agree
+from trainwright_trainer.decoders.start import start_of
 from trainwright_trainer.layers.names import module_key
 
 Statistics = Mapping[str, Mapping[str, Any]]
@@ -39,6 +40,12 @@ class Outputs(nn.ModuleDict):
             self[module_key(name)] = decoder
             self._plan.append((name, decoder, seen, feature.type in ("number", "binary"), _ends_in_softmax(feature)))
 
+    def spread_of(self, name: str) -> float | None:
+        """The standard deviation with which an output starts; None where it has none."""
+        decoder = self[module_key(name)]
+        assert isinstance(decoder, Decoder)
+        return None if decoder.start is None else decoder.start.spread
+
     def forward(self, combined: torch.Tensor) -> dict[str, torch.Tensor]:
         states: dict[str, torch.Tensor] = {}
         logits: dict[str, torch.Tensor] = {}
@@ -56,7 +63,8 @@ def _decoder(path: str, feature: OutputFeature, statistics: Mapping[str, Any], i
     agree(feature.num_classes, width, f"{path}.num_classes")
     if isinstance(feature, VectorOutput):
         agree(feature.vector_size, width, f"{path}.vector_size")
-    return DECODERS[feature.decoder.type](feature.decoder, input_size, width, f"{path}.decoder")
+    start = start_of(feature, statistics)
+    return DECODERS[feature.decoder.type](feature.decoder, input_size, width, f"{path}.decoder", start)
 
 
 def width_of(type_: str, statistics: Mapping[str, Any]) -> int:

@@ -7,13 +7,16 @@ import torch
 from trainwright_api.config.decoders import PassthroughDecoder
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.decoders.base import Decoder, agree
+from trainwright_trainer.decoders.start import Start
 
 
 class Passthrough(Decoder):
     """→ [rows, width]. An `input_size` of 1 is the default of every target, so it is taken as not given."""
 
-    def __init__(self, config: PassthroughDecoder, input_size: int, width: int, path: str) -> None:
-        super().__init__(config, input_size, path)
+    def __init__(
+        self, config: PassthroughDecoder, input_size: int, width: int, path: str, start: Start | None = None
+    ) -> None:
+        super().__init__(config, input_size, path, start)
         agree(None if config.input_size == 1 else config.input_size, self.hidden_size, f"{path}.input_size")
         if self.hidden_size != width:
             found = f"decoder 'passthrough' gets {self.hidden_size} values a row and the target has {width}"

@@ -6,14 +6,17 @@ import torch
 
 from trainwright_api.config.decoders import ProjectorDecoder
 from trainwright_trainer.decoders.base import Decoder, agree, head
+from trainwright_trainer.decoders.start import Start
 from trainwright_trainer.layers.activations import activation
 
 
 class Projector(Decoder):
     """→ [rows, width]: the linear layer, then the activation, the factor and the bounds where they are given."""
 
-    def __init__(self, config: ProjectorDecoder, input_size: int, width: int, path: str) -> None:
-        super().__init__(config, input_size, path)
+    def __init__(
+        self, config: ProjectorDecoder, input_size: int, width: int, path: str, start: Start | None = None
+    ) -> None:
+        super().__init__(config, input_size, path, start)
         agree(config.output_size, width, f"{path}.output_size")
         self.head = head(config, self.hidden_size, width, path)
         self.activation = activation(config.activation)
@@ -21,7 +24,7 @@ class Projector(Decoder):
         self.clip = config.clip
 
     def forward(self, hidden: torch.Tensor) -> torch.Tensor:
-        values: torch.Tensor = self.head(hidden)
+        values = self.started(self.head(hidden))
         if self.activation is not None:
             values = self.activation(values)
         if self.multiplier != 1.0:

@@ -6,15 +6,17 @@ import torch
 
 from trainwright_api.config.decoders import RegressorDecoder
 from trainwright_trainer.decoders.base import Decoder, head
+from trainwright_trainer.decoders.start import Start
 
 
 class Regressor(Decoder):
     """→ [rows, 1]."""
 
-    def __init__(self, config: RegressorDecoder, input_size: int, width: int, path: str) -> None:
-        super().__init__(config, input_size, path)
+    def __init__(
+        self, config: RegressorDecoder, input_size: int, width: int, path: str, start: Start | None = None
+    ) -> None:
+        super().__init__(config, input_size, path, start)
         self.head = head(config, self.hidden_size, width, path)
 
     def forward(self, hidden: torch.Tensor) -> torch.Tensor:
-        logits: torch.Tensor = self.head(hidden)
-        return logits
+        return self.started(self.head(hidden))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -85,13 +86,27 @@ def rounds(feature: Feature) -> int:
     return 2 if feature.preprocessing.outlier_strategy is None else 3
 
 
-def observe(feature: Feature, values: pa.Array, so_far: Statistics) -> State | npt.NDArray[np.int64]:
+@dataclass(frozen=True)
+class Second:
+    """Of one block in the last round. `logs`: of log1p of the numbers of a target that is encoded so."""
+
+    counts: npt.NDArray[np.int64]
+    logs: State | None
+
+
+def observe(feature: Feature, values: pa.Array, so_far: Statistics) -> State | Second:
     numbers = values.drop_null().to_numpy().astype(np.float64)
     if "outliers" in so_far:
         numbers = numbers[~_outside(numbers, so_far)]
     if "shift" in so_far:
-        return moments.histogram(numbers, so_far["min"], so_far["max"])
+        return Second(moments.histogram(numbers, so_far["min"], so_far["max"]), _logs(feature, numbers))
     return moments.observe(numbers, len(values), values.null_count, _keeps(feature), _counts(feature))
+
+
+def _logs(feature: Feature, numbers: Floats) -> State | None:
+    if not feature.is_target or feature.preprocessing.normalization != "log1p":
+        return None
+    return moments.observe(np.log1p(numbers), len(numbers), 0, keep=False, count=False)
 
 
 def _keeps(feature: Feature) -> bool:
@@ -112,7 +127,9 @@ def _outside(numbers: Floats, statistics: Statistics) -> Mask:
 def conclude(feature: Feature, states: Sequence[Any], so_far: Statistics) -> dict[str, Any]:
     if "shift" in so_far:
         edges = moments.edges(so_far["min"], so_far["max"])
-        return {**so_far, "histogram": {"edges": edges.tolist(), "counts": np.sum(states, axis=0).tolist()}}
+        counts = np.sum([state.counts for state in states], axis=0)
+        found = {**so_far, "histogram": {"edges": edges.tolist(), "counts": counts.tolist()}}
+        return {**found, "encoded": _encoded(states, so_far)} if feature.is_target else found
     state = moments.merge(states)
     if not state.count:
         raise WrongTypeError("has no number in any training row.")
@@ -124,6 +141,15 @@ def conclude(feature: Feature, states: Sequence[Any], so_far: Statistics) -> dic
         reach = feature.preprocessing.outlier_threshold * state.std
         return {"outliers": {"low": state.mean - reach, "high": state.mean + reach, "inside": state.count}}
     return _described(feature, state, so_far)
+
+
+def _encoded(states: Sequence[Second], found: Statistics) -> dict[str, float]:
+    """Mean and standard deviation of the encoded numbers of a target, with which a model of it begins."""
+    logs = [state.logs for state in states if state.logs is not None]
+    if logs:
+        state = moments.merge(logs)
+        return {"mean": state.mean, "std": state.std}
+    return {"mean": (found["mean"] - found["shift"]) / found["scale"], "std": found["std"] / abs(found["scale"])}
 
 
 def _described(feature: Feature, state: State, so_far: Statistics) -> dict[str, Any]:

@@ -24,6 +24,13 @@ class Loss(nn.Module, ABC):
     def rows(self, logits: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
         """[rows]. `logits` and `targets` are [rows], [rows, width], or [rows, classes] and int64 [rows]."""
 
+    def unit(self, spread: float | None) -> float:  # noqa: ARG002
+        """About what the mean of the rows is before anything is learnt; `spread`: the standard deviation of a number.
+
+        A loss of classes has no unit.
+        """
+        return 1.0
+
     def finish(self, mean: torch.Tensor) -> torch.Tensor:
         """What the mean of the rows becomes in the total: itself, but for roots."""
         return mean

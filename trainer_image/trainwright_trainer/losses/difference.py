@@ -34,12 +34,18 @@ class Difference(Loss):
 class MeanSquaredError(Difference):
     """(value - target)²"""
 
+    def unit(self, spread: float | None) -> float:
+        return 1.0 if spread is None else spread**2
+
     def values(self, logits: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
         return F.mse_loss(logits, targets, reduction="none")
 
 
 class MeanAbsoluteError(Difference):
     """|value - target|"""
+
+    def unit(self, spread: float | None) -> float:
+        return 1.0 if spread is None else spread
 
     def values(self, logits: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
         return F.l1_loss(logits, targets, reduction="none")
@@ -54,6 +60,9 @@ class MeanAbsolutePercentageError(Difference):
 
 class RootMeanSquaredError(MeanSquaredError):
     """√ of the mean of the squares"""
+
+    def unit(self, spread: float | None) -> float:
+        return 1.0 if spread is None else spread
 
     def finish(self, mean: torch.Tensor) -> torch.Tensor:
         return root(mean)
@@ -75,6 +84,9 @@ class Huber(Difference):
     def __init__(self, config: HuberConfig) -> None:
         super().__init__(config)
         self.delta = config.delta
+
+    def unit(self, spread: float | None) -> float:
+        return 1.0 if spread is None else min(spread**2 / 2, self.delta * spread)
 
     def values(self, logits: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
         return F.huber_loss(logits, targets, reduction="none", delta=self.delta)
