@@ -179,7 +179,7 @@ def test_the_total_weighs_finished_means() -> None:
     assert model().total(means).item() == pytest.approx((2 * 1 + 3 + 2 + 0.5) / UNIT)
 
 
-# The mean of the losses' units by weight: binary and category have none, delay's root is in its unit, path's in squares.
+# The mean of the losses' units by weight: classes have none, delay's root is in its own unit, path's in squares.
 UNIT = (2 * 1 + 20 + 1 + (3**2 + 4**2) / 2) / 5
 
 
@@ -213,7 +213,8 @@ def test_the_targets_are_views_of_the_batch() -> None:
 
 def test_regularization() -> None:
     made = model()
-    weights = torch.cat([parameter.detach().flatten() for parameter in made.parameters()])
+    named = made.named_parameters()
+    weights = torch.cat([one.detach().flatten() for name, one in named if not name.endswith(".bias")])
     for kind, expected in (("l1", weights.abs().sum()), ("l2", weights.square().sum())):
         torch.testing.assert_close(made.regularization(kind, 0.5), 0.5 * expected)  # type: ignore[arg-type]
     both = made.regularization("l1", 0.5) + made.regularization("l2", 0.5)
@@ -223,8 +224,9 @@ def test_regularization() -> None:
 def test_what_is_frozen_is_not_regularized() -> None:
     made = model()
     for parameter in made.parameters():
-        parameter.requires_grad_(parameter is made.get_parameter("decoders.late.head.bias"))
-    torch.testing.assert_close(made.regularization("l2", 1.0), torch.zeros(()))
+        parameter.requires_grad_(parameter is made.get_parameter("decoders.gate.head.weight"))
+    expected = made.get_parameter("decoders.gate.head.weight").square().sum()
+    torch.testing.assert_close(made.regularization("l2", 1.0), expected)
 
 
 def test_gradients_are_sums_over_rows_however_a_batch_is_cut() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import torch
@@ -128,6 +128,7 @@ def _resolved(material: Material, device: torch.device, found: Derived) -> dict[
         **found.to_json(),
         "checkpoint": job.spec.checkpoint.model_dump(mode="json", by_alias=True),
         "config": material.config.model_dump(mode="json"),
+        "recipe": None if job.recipe is None else asdict(job.recipe),
     }
 
 

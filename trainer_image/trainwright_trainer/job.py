@@ -19,6 +19,7 @@ from trainwright_trainer.data.head import look
 from trainwright_trainer.options import Options
 from trainwright_trainer.pod import Pod
 from trainwright_trainer.prediction_file import refuse_unwritable
+from trainwright_trainer.recipe import Recipe
 from trainwright_trainer.s3 import uri
 from trainwright_trainer.s3.keys import ARTIFACTS, CACHE, DATASETS, Keys, idle_keys, keys_of
 from trainwright_trainer.s3.uri import Place, S3Uri, place_of
@@ -48,6 +49,8 @@ class Job:
     notices: tuple[str, ...]
     attempt: int | None = None
     """In a pod the attempt's number, which is the operator's to give."""
+    recipe: Recipe | None = None
+    """How it is trained where the file does not say it; known when its rows are."""
     given_workers: int | None = None
     """How many workers are to train on Ray; None: as many as the cluster has GPUs for."""
     cpus: float | None = None

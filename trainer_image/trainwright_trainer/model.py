@@ -85,8 +85,12 @@ class Model(nn.Module):
         return float(units / weights) if units > 0 else 1.0
 
     def regularization(self, kind: Literal["l1", "l2", "l1_l2"], factor: float) -> torch.Tensor:
-        """`factor` times the sum of absolute values (l1), of squares (l2), or both, of all that is trained."""
-        trained = [parameter for parameter in self.parameters() if parameter.requires_grad]
+        """`factor` times the sum of absolute values (l1), of squares (l2), or both, of all weights that are trained.
+
+        A bias is no weight: it says where an output lies, and nothing is simpler for lying at zero.
+        """
+        named = self.named_parameters()
+        trained = [one for name, one in named if one.requires_grad and not name.endswith(".bias")]
         terms = [parameter.abs().sum() for parameter in trained if kind != "l2"]
         terms += [parameter.square().sum() for parameter in trained if kind != "l1"]
         return factor * torch.stack(terms).sum()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Mapping
 from contextlib import closing
+from dataclasses import replace
 from functools import partial
 from typing import Protocol
 
@@ -30,6 +31,7 @@ from trainwright_trainer.metrics.model import ModelMetrics, model_metrics
 from trainwright_trainer.model import DTYPES, Model
 from trainwright_trainer.progress import formats
 from trainwright_trainer.progress.events import Listener, Scores
+from trainwright_trainer.recipe import settled
 from trainwright_trainer.result import Result
 from trainwright_trainer.rundir import layout as names
 from trainwright_trainer.rundir import shared_files
@@ -49,13 +51,13 @@ def train_on(data: Prepared, job: Job, storage: Storage, how: How, screen: Scree
 
     What can be known to be wrong before the first step is raised before there is an attempt.
     """
-    model, splits = made_ready(data, job)
+    ready, model, splits = made_ready(data, job)
     attempt = begun(job, storage, how, data.content or None, screen.say)
     seat = local(job.cpus)
     strategy = strategy_for(job.spec.backend.strategy, seat.world, seat.device)
     with told_in_the_folder(lambda: attempt), memory_told():
-        assert job.config is not None
-        material = Material(job.config, job, data, attempt, threads_of(job, seat))
+        assert ready.config is not None
+        material = Material(ready.config, ready, data, attempt, threads_of(job, seat))
         return Training(material, strategy, screen, stop).run(model, splits)
 
 
@@ -64,15 +66,29 @@ def threads_of(job: Job, seat: Seat) -> Threads:
     return Threads(seat.cpus, job.options.threads or seat.threads)
 
 
-def made_ready(data: Prepared, job: Job, world: int = 1) -> tuple[Model, dict[str, Split]]:
-    """The model and its data. Raises what can be known to be wrong with them before there is an attempt."""
+def made_ready(data: Prepared, job: Job, world: int = 1) -> tuple[Job, Model, dict[str, Split]]:
+    """The job with what its rows decide, its model and its data.
+
+    Raises what can be known to be wrong with them before there is an attempt.
+    """
     assert job.config is not None
     layout = layout_of(job.config, data.statistics)
     splits = materialise(data, layout, DTYPES[job.config.trainer.precision])
+    job = settled_job(job, splits)
+    assert job.config is not None
     model = Model(job.config, data.statistics, layout, job.spec.seed)
     check(job.config, model, given_batching(job, model), world)
     check_tells(job.config, data.statistics)
-    return model, splits
+    return job, model, splits
+
+
+def settled_job(job: Job, splits: Mapping[str, Split]) -> Job:
+    """The job as it is trained: with a recipe where the file has no trainer section."""
+    given, config = job.spec.config, job.config
+    assert given is not None
+    assert config is not None
+    config, found = settled(given, config, len(splits["train"]), len(splits["validation"]))
+    return replace(job, config=config, recipe=found)
 
 
 class Audience(Listener, Protocol):
@@ -107,6 +123,8 @@ class Training:
         if self.keeps:
             shared_files.write_job(self.attempt, self.job.written())
         model = model.to(self.strategy.device)
+        if self.keeps and self.job.recipe is not None:
+            self.screen.say(self.job.recipe.line)
         found = resolved_once(material, model, splits["train"], self.strategy, self.screen.say)
         with computing_with(found.threads), closing(self._relay()) as relay:
             fitted = self._fit(model, splits, found, relay)
@@ -149,6 +167,7 @@ class Training:
                 stop=self.stop.__bool__,
                 saves=self.saves,
                 attempt=self.attempt.number,
+                tolerance=self.job.recipe.tolerance if self.job.recipe else 0.0,
             )
             if fitted.reason == "stopped":
                 if writer is not None:

@@ -64,7 +64,7 @@ def work(order: Order, seat: Seat, link: Link) -> None:
 def _trained(job: Job, strategy: Strategy, link: Link, threads: Threads) -> Result:
     screen = FarScreen(link)
     data = _prepared(job, strategy, screen)
-    model, splits = made_ready(data, job, strategy.world)
+    job, model, splits = made_ready(data, job, strategy.world)
     attempt = _attempt(job, strategy, link, data.content or None, screen)
     assert job.config is not None
     material = Material(job.config, job, data, attempt, threads)

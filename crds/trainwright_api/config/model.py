@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, ModelWrapValidatorHandler, ValidationError, model_validator
+from pydantic import BeforeValidator, Field, ModelWrapValidatorHandler, ValidationError, model_validator
 from pydantic_core import InitErrorDetails
 
 from trainwright_api.config.choice import Later, default_words
@@ -16,9 +16,18 @@ from trainwright_api.config.fields import Name
 from trainwright_api.config.merge import OF_INPUTS, OF_OUTPUTS, merged
 from trainwright_api.config.relations import mapping, mistakes_between
 from trainwright_api.config.trainer import TrainerConfig
-from trainwright_api.section import Section, details_of
+from trainwright_api.section import Section, details_of, unknown_word
 
 _LLM = "Only for model_type llm."
+
+
+def _word_ludwig(value: Any) -> Any:
+    """The word asks for Ludwig's defaults throughout: for the output's own metric, too, however few the rows are."""
+    if not isinstance(value, str):
+        return value
+    if value != "ludwig":
+        raise unknown_word("trainer section", value, ["ludwig"])
+    return {"validation_metric": None}
 
 
 class ModelConfig(Section):
@@ -32,7 +41,11 @@ class ModelConfig(Section):
     combiner: Annotated[Combiner, COMBINER] = Field(
         default_factory=COMBINER.make, description="How the inputs' vectors become one."
     )
-    trainer: TrainerConfig = Field(default_factory=TrainerConfig, description="How the model is trained.")
+    trainer: Annotated[TrainerConfig, BeforeValidator(_word_ludwig)] = Field(
+        default_factory=TrainerConfig,
+        description="How the model is trained. Without it our own recipe, docs/recipe.md; the word ludwig for Ludwig's "
+        "defaults.",
+    )
     preprocessing: PreprocessingConfig = Field(
         default_factory=PreprocessingConfig, description="Which rows are taken, and how they are divided."
     )

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from trainwright_api.config import ModelConfig, resolve
 from trainwright_api.config.augmentation import AUGMENTATIONS
 from trainwright_api.config.combiners import ConcatCombiner
 from trainwright_api.config.data import RandomSplit
@@ -131,3 +132,14 @@ def test_every_type_has_a_loss_and_a_direction_for_each_metric() -> None:
 
 def test_no_tokenizer_is_named_twice() -> None:
     assert len(TOKENIZERS) == len(set(TOKENIZERS))
+
+
+def test_the_word_ludwig_stands_for_a_trainer_section_that_keeps_ludwigs_defaults() -> None:
+    features = {
+        "input_features": [{"name": "a", "type": "number"}],
+        "output_features": [{"name": "y", "type": "binary"}],
+    }
+    config = ModelConfig.model_validate({**features, "trainer": "ludwig"})
+    assert resolve(config).trainer == resolve(ModelConfig.model_validate({**features, "trainer": {}})).trainer
+    with pytest.raises(ValidationError, match="'ludwg' is no trainer section: did you mean 'ludwig'"):
+        ModelConfig.model_validate({**features, "trainer": "ludwg"})

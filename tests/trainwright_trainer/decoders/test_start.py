@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 import torch
-
 from tests.trainwright_trainer.decoders.test_outputs import outputs
 
 NOTHING = torch.zeros(3, 4)

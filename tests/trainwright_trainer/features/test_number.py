@@ -257,3 +257,11 @@ def test_the_report_reads_facts_and_a_histogram(run):
 def test_the_histogram_of_a_constant_has_one_bar(run):
     counts = run("number", [2.0, 2.0]).statistics["histogram"]["counts"]
     assert sorted(counts)[-2:] == [0, 2]
+
+
+@pytest.mark.parametrize("normalization", ["zscore", "minmax", "log1p", "iq", None])
+def test_the_statistics_of_a_target_tell_how_it_is_encoded(run, normalization):
+    found = run("number", [1.0, 2.0, 4.0, 8.0, 300.0], target=True, normalization=normalization)
+    encoded = np.array(found.values)
+    assert math.isclose(found.statistics["encoded"]["mean"], encoded.mean(), rel_tol=1e-5, abs_tol=1e-6)
+    assert math.isclose(found.statistics["encoded"]["std"], encoded.std(), rel_tol=1e-5)

@@ -68,3 +68,21 @@ def test_a_root_has_a_finite_slope_at_zero() -> None:
 
 def test_the_weight_is_kept_for_the_total() -> None:
     assert loss(configs.MeanSquaredError(weight=0.5)).weight == 0.5
+
+
+@pytest.mark.parametrize(
+    ("config", "unit"),
+    [
+        (configs.MeanSquaredError(), 9.0),
+        (configs.MeanAbsoluteError(), 3.0),
+        (configs.RootMeanSquaredError(), 3.0),
+        (configs.MeanAbsolutePercentageError(), 1.0),
+        (configs.RootMeanSquaredPercentageError(), 1.0),
+        (configs.Huber(delta=0.5), 1.5),
+        (configs.Huber(delta=100.0), 4.5),
+    ],
+)
+def test_the_unit_is_about_the_loss_of_always_saying_the_mean(config: configs.Loss, unit: float) -> None:
+    loss = LOSSES[config.model_dump()["type"]](config, [], "")
+    assert loss.unit(3.0) == unit
+    assert loss.unit(None) == 1.0

@@ -19,19 +19,31 @@ class Best:
 
     decisive: Decisive
     early_stop: int
+    tolerance: float = 0.0
+    """The part by which a loss may be worse by chance: of rounds as good as that, the last is the best. It is a part of
+    the least loss, or of a tenth of the first round's where the least is smaller: near zero a part of it is nothing."""
     value: float = math.nan
     step: int = 0
     epoch: int = 0
     rounds_since: int = 0
+    first: float = math.nan
     weights: Tensors | None = None
 
     def observe(self, value: float, step: int, epoch: int) -> bool:
         """One round's value; True when it is the best so far."""
-        if not self.decisive.better(value, self.value):
+        self.first = value if math.isnan(self.first) else self.first
+        better = self.decisive.better(value, self.value)
+        if not better and not self._as_good(value):
             self.rounds_since += 1
             return False
-        self.value, self.step, self.epoch, self.rounds_since = value, step, epoch, 0
+        self.value = value if better else self.value
+        self.step, self.epoch, self.rounds_since = step, epoch, 0
         return True
+
+    def _as_good(self, value: float) -> bool:
+        if not self.tolerance or math.isnan(value):
+            return False
+        return abs(value - self.value) <= self.tolerance * max(abs(self.value), abs(self.first) / 10)
 
     def take(self, step: int, epoch: int) -> None:
         """The newest weights are the best there are: without a validation split."""
@@ -44,8 +56,10 @@ class Best:
 
     def state(self) -> dict[str, Any]:
         """Plain JSON, without the weights."""
-        return {"value": self.value, "step": self.step, "epoch": self.epoch, "rounds_since": self.rounds_since}
+        names = ("value", "first", "step", "epoch", "rounds_since")
+        return {name: getattr(self, name) for name in names}
 
     def load(self, state: Mapping[str, Any], weights: Mapping[str, torch.Tensor] | None) -> None:
-        self.value, self.step, self.epoch = state["value"], state["step"], state["epoch"]
+        self.value, self.first = state["value"], state["first"]
+        self.step, self.epoch = state["step"], state["epoch"]
         self.rounds_since, self.weights = state["rounds_since"], weights

@@ -61,6 +61,7 @@ def train(
     stop: Callable[[], bool] = lambda: False,
     saves: Callable[[], int] = int,
     attempt: int = 1,
+    tolerance: float = 0.0,
     clock: Callable[[], float] = time.monotonic,
 ) -> Result:
     """Trains `model` in place on `splits["train"]`; `config` is resolved, and so is `batching`.
@@ -68,15 +69,16 @@ def train(
     The model ends with the weights of its best round (of the last step where nothing is evaluated), unless it was
     stopped. `resume` goes on from a snapshot, to the bit on one machine. `stop` is asked at every step, and so is
     `saves`: how many checkpoints somebody has asked for, so far. Of several ranks, rank 0 alone is given `checkpoints`:
-    its clock says when, and its `saves`. Raises `Mistakes` for a loss that is not a number and for options that do not
-    fit together.
+    its clock says when, and its `saves`. `tolerance` is that of `Best`. Raises `Mistakes` for a loss that is not a
+    number and for options that do not fit together.
     """
     trainer, policy, strategy = config.trainer, policy or CheckpointPolicy(), strategy or Single()
     check(config, model, batching, strategy.world)
     types = {feature.name: feature.type for feature in config.output_features}
     measures = measures_of(trainer, types, own_metrics(config))
     precision = Precision(trainer, strategy.device)
-    state = _state(model, trainer, measures, precision, new_metrics, seed, batching)
+    best = Best(measures.validation, trainer.early_stop, tolerance)
+    state = _state(model, trainer, best, measures, precision, new_metrics, seed, batching)
     if resume is not None:
         state.restore(resume, strategy.rank, strategy.world)
     eval_rows = trainer.eval_batch_size if isinstance(trainer.eval_batch_size, int) else 0
@@ -144,6 +146,7 @@ def _one_row(split: Split, strategy: Strategy) -> Batch:
 def _state(
     model: Trainable,
     trainer: TrainerConfig,
+    best: Best,
     measures: Measures,
     precision: Precision,
     new_metrics: Callable[[], Metrics],
@@ -158,7 +161,7 @@ def _state(
         precision.scaler,
         new_metrics(),
         Plateau(_scheduler(trainer), measures.plateau.direction),
-        Best(measures.validation, trainer.early_stop),
+        best,
         Progress(),
     )
 
