@@ -26,30 +26,30 @@ def settle(given: dict[str, Any], validation: int = 50, **output: Any) -> tuple[
 
 @pytest.mark.parametrize("rows", [1, 15, 105, 1_000, 14_000, 236_000, 10_000_000])
 @pytest.mark.parametrize("inputs", [1, 20, 500])
-@pytest.mark.parametrize("outputs", [1, 3])
-def test_it_makes_a_section_that_the_contract_takes(rows: int, inputs: int, outputs: int) -> None:
+@pytest.mark.parametrize("outputs", [["number"], ["binary"], ["category", "number"]])
+def test_it_makes_a_section_that_the_contract_takes(rows: int, inputs: int, outputs: list[str]) -> None:
     found = recipe(rows, rows // 7, inputs, outputs)
     section = TrainerConfig.model_validate(found.trainer)
     assert 1 <= section.epochs <= 60
     assert section.early_stop >= 5
     assert isinstance(section.learning_rate, float)
     assert 1e-5 < section.learning_rate <= 0.1
-    assert (section.regularization_lambda > 0) == (outputs == 1)
+    assert (section.regularization_lambda > 0) == (len(outputs) == 1)
 
 
 def test_it_fixes_the_global_batch_so_that_any_number_of_workers_learns_the_same() -> None:
-    assert isinstance(recipe(10_000, 1_000, 5, 1).trainer["effective_batch_size"], int)
+    assert isinstance(recipe(10_000, 1_000, 5, ["binary"]).trainer["effective_batch_size"], int)
 
 
 def test_few_validation_rows_tell_rounds_apart_only_by_more_than_chance() -> None:
-    assert recipe(1_000, 100, 5, 1).tolerance == 0.1
-    assert recipe(100_000, FEW_ROWS, 5, 1).tolerance == 0.0
-    assert recipe(1_000, 0, 5, 1).tolerance == 0.0
+    assert recipe(1_000, 100, 5, ["binary"]).tolerance == 0.1
+    assert recipe(100_000, FEW_ROWS, 5, ["binary"]).tolerance == 0.0
+    assert recipe(1_000, 0, 5, ["binary"]).tolerance == 0.0
 
 
 def test_a_file_without_the_section_has_the_recipe() -> None:
     section, found = settle({})
-    assert found == recipe(500, 50, 1, 1)
+    assert found == recipe(500, 50, 1, ["binary"])
     assert {name: getattr(section, name) for name in ("epochs", "learning_rate")} == {
         name: found.trainer[name] for name in ("epochs", "learning_rate")
     }
@@ -85,6 +85,6 @@ def test_the_loss_decides_where_rows_are_few_and_nobody_names_a_metric(
 
 
 def test_the_line_tells_what_will_happen() -> None:
-    line = recipe(500, 50, 4, 1).line
+    line = recipe(500, 50, 4, ["binary"]).line
     assert "60 epochs" in line
     assert "trainer: ludwig" in line

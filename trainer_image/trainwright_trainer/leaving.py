@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from trainwright_api.config import ModelConfig
-from trainwright_trainer.loop.decisive import decisive, own_metrics
+from trainwright_trainer.comparison import comparisons
+from trainwright_trainer.loop.decisive import Decisive, decisive, own_metrics
 from trainwright_trainer.loop.train import Result as Fitted
 from trainwright_trainer.material import Material
-from trainwright_trainer.metrics.figures import figures_of
-from trainwright_trainer.metrics.model import ModelMetrics
 from trainwright_trainer.model import Model
 from trainwright_trainer.progress import formats
 from trainwright_trainer.progress.events import Ended, Scores
 from trainwright_trainer.progress.history import History
 from trainwright_trainer.progress.lines import SHARE_OF_RIGHT
-from trainwright_trainer.report.data import ReportData
+from trainwright_trainer.report.data import OutputFigures, ReportData
 from trainwright_trainer.report.page import render
 from trainwright_trainer.result import Result
 from trainwright_trainer.rundir import layout as names
@@ -40,18 +39,28 @@ def save_model(material: Material, model: Model) -> None:
     )
 
 
-def ended(material: Material, fitted: Fitted, test: Scores) -> Ended:
-    """The last event, with the line that people read last."""
+def ended(material: Material, fitted: Fitted, test: Scores, figures: Sequence[OutputFigures]) -> Ended:
+    """The last event, with the line that people read last, and a warning where the model is worth nothing."""
+    compared = comparisons(figures)
+    decides = _decides(material.config)
+    phrases = [one.phrase for one in compared if one.output == decides.field] or [one.phrase for one in compared[:1]]
     output = material.job.output
     shown = [f"test {name} {formats.score(value)}" for name, value in _headline(material.config, test)]
-    done = [f"done in {formats.duration(fitted.seconds)}", f"best epoch {fitted.best_epoch + 1}", *shown]
+    done = [f"done in {formats.duration(fitted.seconds)}", f"best epoch {fitted.best_epoch + 1}", *shown, *phrases]
     places = [f"model {output / 'model'}", f"report {output / names.REPORT}"]
+    warnings = [one.warning for one in compared if one.warning]
     return Ended(
-        fitted.seconds, fitted.best_epoch, fitted.best_step, test, fitted.reason, (" · ".join([*done, *places]),)
+        fitted.seconds,
+        fitted.best_epoch,
+        fitted.best_step,
+        test,
+        fitted.reason,
+        (*warnings, " · ".join([*done, *places])),
+        {one.output: one.to_json() for one in compared},
     )
 
 
-def write_report(material: Material, history: History, metrics: ModelMetrics, end: Ended) -> None:
+def write_report(material: Material, history: History, figures: Sequence[OutputFigures], end: Ended) -> None:
     """report.html."""
     page = render(
         ReportData(
@@ -59,7 +68,7 @@ def write_report(material: Material, history: History, metrics: ModelMetrics, en
             started=history.started,
             history=history.rounds,
             ended=end,
-            outputs=figures_of(metrics),
+            outputs=figures,
             features=list(feature_summaries(material.config, material.data.statistics)),
             resolved=shared_files.read_resolved(material.attempt) or {},
             versions=versions(),
@@ -85,9 +94,13 @@ def result_of(material: Material, fitted: Fitted, end: Ended) -> Result:
 
 def _headline(config: ModelConfig, test: Mapping[str, Mapping[str, float]]) -> Iterator[tuple[str, float]]:
     """The scores worth a place in the last line: the deciding metric, and accuracy beside it, of a category both."""
-    outputs = {feature.name: feature.type for feature in config.output_features}
-    decides = decisive(config.trainer, outputs, own_metrics(config))
+    decides = _decides(config)
     for metric in dict.fromkeys((decides.metric, "accuracy", SHARE_OF_RIGHT)):
         value = test.get(decides.field, {}).get(metric)
         if value is not None:
             yield metric, value
+
+
+def _decides(config: ModelConfig) -> Decisive:
+    outputs = {feature.name: feature.type for feature in config.output_features}
+    return decisive(config.trainer, outputs, own_metrics(config))

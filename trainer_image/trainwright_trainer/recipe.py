@@ -7,7 +7,7 @@ regression ends: a penalty of one half over the rows, as in scikit-learn, and a 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,8 +40,9 @@ class Recipe:
         )
 
 
-def recipe(rows: int, validation_rows: int, inputs: int, outputs: int) -> Recipe:
-    """For `rows` of the training split, `validation_rows`, and so many columns on both sides."""
+def recipe(rows: int, validation_rows: int, inputs: int, outputs: Sequence[str]) -> Recipe:
+    """For `rows` of the training split, `validation_rows`, so many inputs, and the types of the outputs."""
+    classes = all(kind in ("binary", "category") for kind in outputs)
     batch = _power_of_two(math.sqrt(rows) / 2, 8, 1_024)
     steps = math.ceil(rows / batch)
     epochs = min(60, max(10, round(4_000 / steps)))
@@ -54,7 +55,9 @@ def recipe(rows: int, validation_rows: int, inputs: int, outputs: int) -> Recipe
         "learning_rate_scheduler": {"decay": "linear", "warmup_fraction": 0.05},
         "regularization_type": "l2",
         # With several outputs the units of their losses differ, and so would what the penalty costs each of them.
-        "regularization_lambda": float(f"{0.5 / rows:.2g}") if outputs == 1 else 0.0,
+        "regularization_lambda": float(f"{0.5 / rows:.2g}") if len(outputs) == 1 else 0.0,
+        # Squares have long tails: clipped at Ludwig's 0.5, the steps of a small batch lead away from the mean.
+        "gradient_clipping": {"clipglobalnorm": 0.5 if classes else 5.0},
         "early_stop": max(5, epochs // 3),
     }
     few = 0 < validation_rows < FEW_ROWS
@@ -68,7 +71,7 @@ def settled(
     found = None
     section = config.trainer
     if "trainer" not in given.model_fields_set:
-        found = recipe(rows, validation_rows, len(config.input_features), len(config.output_features))
+        found = recipe(rows, validation_rows, len(config.input_features), [one.type for one in config.output_features])
         section = TrainerConfig.model_validate(found.trainer)
     if 0 < validation_rows < FEW_ROWS and _names_no_metric(given, config):
         section = section.model_copy(update={"validation_metric": "loss"})

@@ -27,6 +27,7 @@ from trainwright_trainer.loop.train import Result as Fitted
 from trainwright_trainer.loop.train import check, train
 from trainwright_trainer.material import Material
 from trainwright_trainer.memory import memory_told
+from trainwright_trainer.metrics.figures import figures_of
 from trainwright_trainer.metrics.model import ModelMetrics, model_metrics
 from trainwright_trainer.model import DTYPES, Model
 from trainwright_trainer.progress import formats
@@ -129,10 +130,11 @@ class Training:
         with computing_with(found.threads), closing(self._relay()) as relay:
             fitted = self._fit(model, splits, found, relay)
             test, metrics = self._test(model, splits, found.batching)
-            end = leaving.ended(material, fitted, test)
+            figures = figures_of(metrics) if self.keeps else []
+            end = leaving.ended(material, fitted, test, figures)
             if self.keeps:
                 leaving.save_model(material, model)
-                leaving.write_report(material, self.metrics_file.history, metrics, end)
+                leaving.write_report(material, self.metrics_file.history, figures, end)
             relay.hear(end)
         if self.keeps:
             self.screen.say(*material.data.finish())

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 # {"combined": {"loss": …}, "<output feature>": {"loss": …, "roc_auc": …}}
 Scores = Mapping[str, Mapping[str, float]]
@@ -98,6 +98,8 @@ class Ended:
     test: Scores
     reason: str  # "epochs", "train_steps", "early stopping"
     lines: tuple[str, ...] = field(default=())
+    # Output → its test score beside that of always predicting the mean or the most common class.
+    baseline: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
 Event = Started | Stepped | Evaluated | Checkpointed | Ended
