@@ -43,7 +43,7 @@ class ModelConfig(Section):
     )
     trainer: Annotated[TrainerConfig, BeforeValidator(_word_ludwig)] = Field(
         default_factory=TrainerConfig,
-        description="How the model is trained. Without it our own recipe, docs/recipe.md; the word ludwig for Ludwig's "
+        description="How the model is trained; absent for our recipe (docs/recipe.md), the word ludwig for Ludwig's "
         "defaults.",
     )
     preprocessing: PreprocessingConfig = Field(

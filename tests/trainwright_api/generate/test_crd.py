@@ -158,3 +158,11 @@ def test_what_a_started_job_is_made_of_is_fixed(name: str) -> None:
 def test_a_spec_says_exactly_one_thing_to_do() -> None:
     rules = SCHEMA["properties"]["spec"]["x-kubernetes-validations"]
     assert any("exists_one" in rule["rule"] and "exactly one" in rule["message"] for rule in rules)
+
+
+def test_the_api_server_takes_the_word_ludwig_for_a_trainer_section() -> None:
+    """As it takes `combiner: concat`: a place without a type, whose properties are those of an object."""
+    trainer = SPEC["config"]["properties"]["trainer"]
+    assert "type" not in trainer
+    assert trainer[KEEPS] is True
+    assert "learning_rate" in trainer["properties"]

@@ -55,6 +55,7 @@ def test_metrics_json_is_what_the_protocol_says(started: Build, evaluated: Build
         "test": {"late": {"roc_auc": 0.748}},
         "reason": "epochs",
         "lines": ["done in 31 s · best epoch 14 · test roc_auc 0.748"],
+        "baseline": {},
     }
 
 
