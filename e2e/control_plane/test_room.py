@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import random
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,20 +11,25 @@ import pytest
 from e2e.api import Manifest, condition
 from e2e.api.resource import TRAINING_JOBS
 from e2e.cluster.cluster import Cluster
+from e2e.control_plane.disasters.deaths import calm, every_death, side_by_side
 from e2e.harness import Kind, Lifecycle, Lived, User, live
 from e2e.harness.lifecycle import NAME
 from e2e.players import NeverStart, Succeed
 
-GANG = {"type": "ray", "trainer": {"num_workers": 3, "resources_per_worker": {"GPU": 1}}}
+GANG = {"type": "ray", "cache_dir": "/cache", "trainer": {"num_workers": 3, "resources_per_worker": {"GPU": 1}}}
+CACHE = {"volumes": [{"name": "cache", "emptyDir": {}}], "volumeMounts": [{"name": "cache", "mountPath": "/cache"}]}
+"""Each pod's own, so that no phase comes before training."""
 IMAGE = "registry.example.com/nowhere:1"
+DEATHS, AT_ONCE = 4, 2
 
 
 async def gets_its_room_later(user: User) -> None:
-    """Two of its three workers find a GPU, until there is another node."""
+    """Two of its three workers find a GPU, until there is another node. Then its start may take as long as it takes."""
     await user.sees_true("Suspended")
     await user.stage.nodes.add("small", gpus=2)
     await user.change(suspend=False)
     await user.sees("room that was given back", gave_room_back)
+    await user.change(startDeadlineSeconds=900)
     await user.stage.nodes.add("another", gpus=1)
     await user.sees_true("Complete")
     status = (await user.api.get(TRAINING_JOBS, NAME, user.namespace))["status"]
@@ -40,21 +46,27 @@ async def fails_with_its_image(user: User) -> None:
     await user.sees_true("Failed")
     job = await user.api.get(TRAINING_JOBS, NAME, user.namespace)
     assert condition(job, "Failed") == "True"
-    assert f"image {IMAGE} could not be pulled within startDeadlineSeconds (1 s)" in _status(job)["message"]
-    assert _status(job)["attempt"] == 1
+    assert f"image {IMAGE} could not be pulled within startDeadlineSeconds (5 s)" in _status(job)["message"]
 
 
 ROOM_LATER = Lifecycle(
     "room that comes later",
     [Succeed()],
     gets_its_room_later,
-    {"backend": GANG, "suspend": True, "startDeadlineSeconds": 1, "backoffLimit": 0, "preemptionLimit": 0},
+    {
+        "backend": GANG,
+        "podTemplate": CACHE,
+        "suspend": True,
+        "startDeadlineSeconds": 1,
+        "backoffLimit": 0,
+        "preemptionLimit": 0,
+    },
 )
 NO_IMAGE = Lifecycle(
     "an image that is nowhere",
     [NeverStart(reason="ImagePullBackOff", message="Back-off pulling image", before=Succeed())],
     fails_with_its_image,
-    {"image": IMAGE, "startDeadlineSeconds": 1},
+    {"image": IMAGE, "startDeadlineSeconds": 5},
 )
 
 
@@ -65,6 +77,19 @@ def lived(cluster: Cluster, life: Lifecycle, kind: Kind) -> Lived:
 def test_a_gang_gives_back_the_room_that_it_found_until_there_is_enough(cluster: Cluster) -> None:
     found = lived(cluster, ROOM_LATER, "ray")
     assert (list(found.violations), list(found.orphans)) == ([], [])
+
+
+def test_the_operator_may_die_while_it_gives_room_back(cluster: Cluster) -> None:
+    """How often it tries depends on the time: so it is not the same life again, but ends as well."""
+
+    async def lives() -> None:
+        undisturbed = await calm(cluster.kubeconfig, ROOM_LATER, "ray")
+        deaths = random.Random(DEATHS).sample(every_death(len(undisturbed.writes.done)), DEATHS)
+        found = await side_by_side((live(cluster.kubeconfig, ROOM_LATER, "ray", [kill]) for kill in deaths), AT_ONCE)
+        for kill, one in zip(deaths, found, strict=True):
+            assert (list(one.violations), list(one.orphans)) == ([], []), f"{kill}: {one.writes.done}"
+
+    asyncio.run(lives())
 
 
 @pytest.mark.parametrize("kind", ["local", "ray"])
