@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import torch
 from torch import nn
 
-# Threads, and the least parameters × rows of a step for them. `python -m bench --only threads` has measured it for two
-# threads; a step for twice as many is twice as large.
+# Threads, and the least parameters × rows of a step for them: bench/README.md has what was measured for two threads. A
+# step for twice as many is twice as large.
 TABLE = tuple((1 << power, 1 << (24 + power)) for power in range(1, 8))
 
 

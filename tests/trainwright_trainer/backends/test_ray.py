@@ -43,6 +43,7 @@ def address() -> Iterator[str]:
     """Of a Ray with four logical cores."""
     environment = {**os.environ, **TOKEN}
     environment.pop("RAY_ADDRESS", None)
+    environment.pop("OMP_NUM_THREADS", None)  # Ray sets it in its workers, to their CPUs
     process = subprocess.Popen(
         [sys.executable, "-c", CLUSTER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
     )
@@ -132,6 +133,34 @@ def long_job(workplace, **trainer) -> str:
         )
 
     return workplace.job(change)
+
+
+def test_the_ranks_agree_on_batch_size_and_threads(workplace, address):
+    """Ray's own OMP_NUM_THREADS, two in each of these workers, asks for nothing."""
+
+    def change(job, epochs):
+        shares = {"num_workers": 2, "resources_per_worker": {"CPU": 2}}
+        job["backend"] = {"type": "ray", "processor": {"type": "pandas"}, "trainer": shares}
+        job["config"]["trainer"] = {"batch_size": "auto", "epochs": epochs}
+
+    found = []
+    run = Run(workplace, address)
+    for arguments in (["--overwrite"], ["--resume", "--threads", "2"]):
+        job = workplace.job(lambda job: change(job, 1 + len(found)))
+        process = run.start("train", job, "--output", "ray", *arguments)
+        out, err = process.communicate(timeout=SECONDS)
+        assert process.returncode == 0, (out, err)
+        found.append(json.loads((run.folder / "ray/resolved.json").read_text())["resolved"])
+    first, second = found
+    assert [one["threads"] for one in found] == [1, 2]
+    assert first["batching"] == second["batching"]
+    assert first["rows_per_second"] == second["rows_per_second"]
+    assert first["batching"]["global_rows"] == 2 * first["batching"]["pass_rows"]
+    assert list(first["rows_per_second"]) == [
+        "8"
+    ]  # a worker's share of 153 rows is 76: from an eighth to a fifth of it
+    one, other = run.updates()
+    assert one.keys() == other.keys()
 
 
 def test_a_worker_killed_in_mid_training_changes_nothing(workplace, address):
