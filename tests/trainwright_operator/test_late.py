@@ -137,6 +137,18 @@ def test_an_attempt_that_starts_ends_the_count() -> None:
     assert cluster.status.phase == "Running"
 
 
+def test_so_does_one_that_ended_before_anybody_looked() -> None:
+    cluster = waiting(startDeadlineSeconds=100)
+    cluster.wait(100)
+    cluster.settle()
+    cluster.pods = {}
+    cluster.wait(13)
+    cluster.settle()
+    cluster.ends()
+    cluster.settle()
+    assert (cluster.status.phase, cluster.status.requeues) == ("Complete", None)
+
+
 def test_an_image_that_cannot_be_pulled_ends_the_job_at_the_deadline() -> None:
     cluster = one_pod(waiting="ErrImagePull: not found")
     assert cluster.status.phase == "Starting"

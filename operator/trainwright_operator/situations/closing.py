@@ -65,6 +65,8 @@ def record(view: View, draft: Draft, attempt: Attempt, end: Ending, child: Child
         _add(draft, "preemptions", 1)
     if end.reason == start.UNSCHEDULABLE:
         _add(draft, "requeues", 1)
+    elif attempt.start_time or end.outcome == "done":
+        draft.set(requeues=None)  # it may never have been seen while it ran
     if end.outcome not in ("done", "stopped"):
         draft.set(log_tail=end.log_tail or None)
 
