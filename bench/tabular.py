@@ -22,7 +22,7 @@ JOB = ROOT / "bench" / "tabular.yaml"
 FLOOR = ROOT / "bench" / "floor.py"
 CACHE, RUN = BUILD / "cache", BUILD / "out" / "tabular"
 # What a training run needs before it can read its first row; each program prints its own seconds.
-IMPORTS = "import time; t = time.time(); import trainwright_trainer.run, torch.optim; print(time.time() - t)"
+IMPORTS = "import time; t = time.time(); import trainwright_trainer.tasks.run, torch.optim; print(time.time() - t)"
 
 
 @dataclass(frozen=True)

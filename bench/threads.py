@@ -17,7 +17,7 @@ from itertools import pairwise
 
 from bench.process import measure, python
 from bench.results import Result, result
-from trainwright_trainer.warm import SPINS
+from trainwright_trainer.runtime.preload import SPINS
 
 WIDTHS = (16, 64, 256, 1024)
 ROWS = (16, 64, 256, 1024)
@@ -74,10 +74,10 @@ def step_of(width: int, rows: int) -> tuple[int, Callable[[], None]]:
     import torch
 
     from trainwright_api.config import ModelConfig, resolve
-    from trainwright_trainer.batch_size_search import training_step
     from trainwright_trainer.loader.layout import layout_of
     from trainwright_trainer.loader.materialised import Split
-    from trainwright_trainer.model import Model
+    from trainwright_trainer.loop.batch_size_finder import training_step
+    from trainwright_trainer.models.model import Model
     from trainwright_trainer.strategies.single import Single
 
     names = [f"x{number}" for number in range(INPUTS)]

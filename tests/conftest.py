@@ -148,8 +148,8 @@ def bucket(object_store: ObjectStore, monkeypatch: pytest.MonkeyPatch) -> str:
     """The URI of a fresh bucket on a server that the environment leads to."""
     for name, value in object_store.environment.items():
         monkeypatch.setenv(name, value)
-    from trainwright_trainer.s3.access import from_environment
-    from trainwright_trainer.s3.client import client_of
+    from trainwright_trainer.storage.s3client.client import client_of
+    from trainwright_trainer.storage.s3client.credentials import from_environment
 
     name = f"bucket-{secrets.token_hex(6)}"
     client_of(from_environment()).create_bucket(Bucket=name)

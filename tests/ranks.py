@@ -15,7 +15,7 @@ from datetime import timedelta
 from multiprocessing.connection import Connection
 from typing import Any
 
-_PRELOADED = ["torch", "torch.distributed", "trainwright_trainer.training"]
+_PRELOADED = ["torch", "torch.distributed", "trainwright_trainer.tasks.train"]
 
 
 def on_ranks(world: int, work: Callable[..., Any], *arguments: Any) -> list[Any]:

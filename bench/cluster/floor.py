@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from bench.cluster.template import filled
-from trainwright_operator.client import Client
-from trainwright_operator.connection import Connection
-from trainwright_operator.resources import TRAINING_JOBS
+from trainwright_operator.kube.client import Client
+from trainwright_operator.kube.connection import Connection
+from trainwright_operator.kube.resources import TRAINING_JOBS
 from trainwright_operator.settings import Settings
 
 READY = "ready"

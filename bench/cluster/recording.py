@@ -13,9 +13,9 @@ from e2e.api.resource import TRAINING_JOBS
 from bench.cluster import jobs
 from bench.cluster.scene import NAMESPACE, Scene
 from bench.cluster.template import VERSION, template
-from trainwright_operator.client import JSON, Client, Json
-from trainwright_operator.connection import Connection
-from trainwright_operator.process import Operator
+from trainwright_operator.controller.operator import Operator
+from trainwright_operator.kube.client import JSON, Client, Json
+from trainwright_operator.kube.connection import Connection
 from trainwright_operator.settings import Settings
 
 _DEFAULTS = {"query": None, "body": None, "content_type": JSON}

@@ -13,7 +13,7 @@ from bench.cluster import jobs, program
 from bench.cluster.scene import AT_ONCE, NAMESPACE, OPERATORS_OWN, Requests, Scene, scene
 from bench.cluster.template import filled, template
 from bench.results import Result, result
-from trainwright_operator.server.keeper import SECRET_NAME
+from trainwright_operator.server.certificate_rotator import SECRET_NAME
 
 USER = "operator"
 IDLE_SECONDS = 60.0

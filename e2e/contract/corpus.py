@@ -10,12 +10,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from trainwright_api.config import ModelConfig
-from trainwright_api.config.choice import Choice
 from trainwright_api.config.data import PreprocessingConfig
 from trainwright_api.config.layers import FullyConnectedLayer
 from trainwright_api.config.trainer import TrainerConfig
-from trainwright_api.section import Section
-from trainwright_api.shape import Shape, shape_of
+from trainwright_api.schema.choice import Choice
+from trainwright_api.schema.field_schema import Shape, shape_of
+from trainwright_api.schema.section import Section
 
 Job = dict[str, Any]
 

@@ -9,7 +9,7 @@ from typing import Any
 from e2e.contract.answers import Answer
 from pydantic import ValidationError
 
-from trainwright_api.job import TrainingJob
+from trainwright_api.resource.job import TrainingJob
 
 OF_PROGRAMS = ("finalizers", "ownerReferences", "managedFields", "creationTimestamp", "deletionTimestamp")
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from e2e.contract.values import Maker
 
-from trainwright_api.job import API_VERSION, KIND, TASKS_OF_A_MODEL, TrainingJobSpec
+from trainwright_api.resource.job import API_VERSION, KIND, TASKS_OF_A_MODEL, TrainingJobSpec
 
 CONFIG: dict[str, Any] = {
     "input_features": [{"name": "a", "type": "number"}],

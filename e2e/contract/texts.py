@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Mapping
 
-from trainwright_api import kubernetes
-from trainwright_api.marks import Time
+from trainwright_api.resource import kubernetes
+from trainwright_api.schema.constraints import Time
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 DIGITS = "0123456789"

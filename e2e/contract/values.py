@@ -8,8 +8,8 @@ from typing import Any
 
 from e2e.contract import texts
 
-from trainwright_api.section import Section
-from trainwright_api.shape import Shape, shape_of
+from trainwright_api.schema.field_schema import Shape, shape_of
+from trainwright_api.schema.section import Section
 
 MOST_ITEMS = 4
 MOST_LETTERS = 5000

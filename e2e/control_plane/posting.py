@@ -8,11 +8,11 @@ from typing import Any
 
 from e2e.server.running import Server
 
-from trainwright_api.environment import AUDIENCE
-from trainwright_operator import names
-from trainwright_operator.apply import FIELD_MANAGER
-from trainwright_operator.errors import ApiError
-from trainwright_operator.resources import PODS, TRAINING_JOBS
+from trainwright_api.resource.environment import AUDIENCE
+from trainwright_operator.controller.apply import FIELD_MANAGER
+from trainwright_operator.kube.errors import ApiError
+from trainwright_operator.kube.resources import PODS, TRAINING_JOBS
+from trainwright_operator.model import names
 
 SPEC = {
     "dataset": "s3://bucket/flights.parquet",

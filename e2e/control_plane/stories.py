@@ -12,7 +12,7 @@ from e2e.harness.lifecycle import NAME, User
 from e2e.harness.lifecycles import completes
 from e2e.players import Hang, LoseNode, Succeed
 
-from trainwright_operator import names
+from trainwright_operator.model import names
 
 
 async def loses_its_child_to_somebody(user: User) -> None:

@@ -17,11 +17,11 @@ from e2e.cluster.cluster import Cluster
 from e2e.contract.corpus import corpus
 from e2e.server.running import Clock, Server, admitting, registered, server, webhook
 
-from trainwright_api.cluster import judge
+from trainwright_api.checks.cluster import judge
+from trainwright_api.checks.validate import inspect, validate_document
 from trainwright_api.problems import Mistakes
-from trainwright_api.validate import inspect, validate_document
-from trainwright_operator.errors import ApiError
-from trainwright_operator.resources import TRAINING_JOBS
+from trainwright_operator.kube.errors import ApiError
+from trainwright_operator.kube.resources import TRAINING_JOBS
 
 JOB: dict[str, Any] = {
     "apiVersion": "trainwright.dev/v1alpha1",

@@ -28,7 +28,7 @@ from e2e.harness.lifecycle import NAME
 from e2e.harness.lifecycles import completes, fails
 from e2e.players import Fail, Succeed
 
-from trainwright_operator import names
+from trainwright_operator.model import names
 
 from .installed import NAMESPACE, Installed, apply, installed, lives, webhook
 

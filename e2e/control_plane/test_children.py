@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 from e2e.cluster.cluster import Cluster
 
-from trainwright_api.job import TrainingJobSpec
-from trainwright_api.status import Resolved, TrainingJobStatus
+from trainwright_api.resource.job import TrainingJobSpec
+from trainwright_api.resource.status import Resolved, TrainingJobStatus
 from trainwright_operator.children import Blueprint, child, kind_of, read_child, supports
-from trainwright_operator.observed import Job
+from trainwright_operator.model.observed import Job
 from trainwright_operator.settings import Settings
 
 UID = "1c9e2f7a-0000-4000-8000-000000000000"

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from e2e.cluster.cluster import Cluster
 
-from trainwright_api import yaml
-from trainwright_api.cluster import judge
-from trainwright_api.yaml import text_of
+from trainwright_api.checks import load
+from trainwright_api.checks.cluster import judge
+from trainwright_api.checks.load import text_of
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "kubernetes"
 FILES = sorted(EXAMPLES.glob("*.yaml"))
@@ -29,5 +29,5 @@ def test_there_are_examples() -> None:
 
 
 def _document(file: Path) -> dict[str, Any]:
-    job = yaml.loads(text_of(file), file.name).job
+    job = load.loads(text_of(file), file.name).job
     return job.model_dump(mode="json", by_alias=True, exclude_unset=True)

@@ -15,8 +15,8 @@ from e2e.api.resource import TRAINING_JOBS
 from e2e.cluster.cluster import Cluster
 from e2e.contract import jobs
 
-from trainwright_api.cluster import changed, judge
-from trainwright_api.job import FIXED, TrainingJobSpec, fixed
+from trainwright_api.checks.cluster import changed, judge
+from trainwright_api.resource.job import FIXED, TrainingJobSpec, fixed
 
 STARTED = {"startTime": "2026-05-01T12:00:00Z"}
 OF_A_CONFIG = jobs.plain(

@@ -15,10 +15,10 @@ from e2e.cluster.cluster import Cluster
 from e2e.harness.jobs import training_job
 from e2e.proxy import Drop, Proxy, Rule, StreamError
 
-from trainwright_operator.client import Client
-from trainwright_operator.connection import Connection
-from trainwright_operator.process import Operator
-from trainwright_operator.resources import TRAINING_JOBS
+from trainwright_operator.controller.operator import Operator
+from trainwright_operator.kube.client import Client
+from trainwright_operator.kube.connection import Connection
+from trainwright_operator.kube.resources import TRAINING_JOBS
 from trainwright_operator.server.metrics import Metrics
 from trainwright_operator.settings import Settings
 

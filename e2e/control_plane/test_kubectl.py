@@ -16,7 +16,7 @@ from e2e.cluster.cluster import Cluster
 from e2e.cluster.kubectl import Kubectl
 from e2e.contract import jobs
 
-from trainwright_api.job import TrainingJob
+from trainwright_api.resource.job import TrainingJob
 
 
 @dataclass(frozen=True)

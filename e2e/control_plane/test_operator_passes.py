@@ -11,11 +11,11 @@ from e2e.api import Api, Manifest, condition, until, until_object
 from e2e.cluster.cluster import Cluster
 from e2e.harness.jobs import training_job
 
-from trainwright_operator import names
-from trainwright_operator.client import Client
-from trainwright_operator.connection import Connection
-from trainwright_operator.process import Operator
-from trainwright_operator.resources import CONFIG_MAPS, JOBS, TRAINING_JOBS, Resource
+from trainwright_operator.controller.operator import Operator
+from trainwright_operator.kube.client import Client
+from trainwright_operator.kube.connection import Connection
+from trainwright_operator.kube.resources import CONFIG_MAPS, JOBS, TRAINING_JOBS, Resource
+from trainwright_operator.model import names
 from trainwright_operator.settings import Settings
 
 NAME = "flights"

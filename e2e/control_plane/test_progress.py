@@ -17,8 +17,8 @@ from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
 from e2e.cluster.cluster import Cluster
 from e2e.server.running import server
 
-from trainwright_api.environment import AUDIENCE
-from trainwright_operator.apply import FIELD_MANAGER
+from trainwright_api.resource.environment import AUDIENCE
+from trainwright_operator.controller.apply import FIELD_MANAGER
 
 from .posting import Job
 

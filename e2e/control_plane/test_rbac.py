@@ -15,17 +15,7 @@ from e2e.cluster.cluster import Cluster
 from e2e.harness import LIFECYCLES, training_job
 from e2e.harness.grants import Grant, denied, grants, needless
 
-from .installed import (
-    ACCOUNT,
-    MANIFESTS,
-    Installed,
-    apply,
-    certificates_are_mended,
-    installed,
-    lives,
-    posted,
-    webhook,
-)
+from .installed import ACCOUNT, MANIFESTS, Installed, apply, certificates_are_mended, installed, lives, posted, webhook
 from .operators import eventually
 from .stories import EVERYWHERE, FREE_GPUS, LOST_NODE_SEEN, SLICE, SLICED_GPUS, SLICES
 

@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 from e2e.cluster.cluster import Cluster
 
-from trainwright_operator.client import ApiError, Client, Gone
-from trainwright_operator.connection import Connection
-from trainwright_operator.observed import Manifest
-from trainwright_operator.resources import CONFIG_MAPS, Resource
+from trainwright_operator.informer.reflector import Reflector
+from trainwright_operator.informer.store import Store
+from trainwright_operator.kube.client import ApiError, Client, Gone
+from trainwright_operator.kube.connection import Connection
+from trainwright_operator.kube.resources import CONFIG_MAPS, Resource
+from trainwright_operator.model.observed import Manifest
 from trainwright_operator.settings import Settings
-from trainwright_operator.world.reflector import Reflector
-from trainwright_operator.world.store import Store
 
 OURS = "trainwright.dev/of-this-test"
 SECONDS = 30.0

@@ -21,13 +21,13 @@ from e2e.contract.mutations import mutated
 from e2e.contract.values import Maker
 from pydantic import ValidationError
 
-from trainwright_api.status import TrainingJobStatus
-from trainwright_operator.apply import Applier, own_fields
-from trainwright_operator.client import ApiError, Client
-from trainwright_operator.connection import Connection
-from trainwright_operator.decided import Plan
-from trainwright_operator.observed import Job, Verdict
-from trainwright_operator.world.strip import LARGEST_ATTEMPT, read_job, read_status, strip_job
+from trainwright_api.resource.status import TrainingJobStatus
+from trainwright_operator.controller.apply import Applier, own_fields
+from trainwright_operator.informer.trim import LARGEST_ATTEMPT, read_job, read_status, strip_job
+from trainwright_operator.kube.client import ApiError, Client
+from trainwright_operator.kube.connection import Connection
+from trainwright_operator.model.observed import Job, Verdict
+from trainwright_operator.model.plan import Plan
 
 ODD_TIMES = ("0000-01-01T00:00:00Z", "2026-02-30T12:00:00Z")
 """Times by their form, which are none."""

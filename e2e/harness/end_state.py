@@ -9,7 +9,7 @@ from typing import Any
 from e2e.api import Api, Manifest
 from e2e.api.resource import CHILDREN, SUPPORTS, TRAINING_JOBS
 
-from trainwright_operator import names
+from trainwright_operator.model import names
 
 IGNORED = ("activeSeconds", "resourceVersion")
 SECONDS_IN_WORDS = re.compile(r"\b[0-9]+(\.[0-9]+)? ?s\b")

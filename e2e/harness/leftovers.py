@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from e2e.api import Api, until
 from e2e.api.resource import CHILDREN, PODS, RAY_CLUSTERS, SUPPORTS, TRAINING_JOBS
 
-from trainwright_operator import names
+from trainwright_operator.model import names
 
 
 async def children(api: Api, namespace: str) -> Sequence[str]:

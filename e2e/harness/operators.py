@@ -10,10 +10,10 @@ from typing import Self
 
 from e2e.harness.writes import Crash, MortalClient, Writes
 
-from trainwright_operator.connection import Connection
-from trainwright_operator.process import Operator
+from trainwright_operator.controller.operator import Operator
+from trainwright_operator.informer.cluster_view import View
+from trainwright_operator.kube.connection import Connection
 from trainwright_operator.settings import Backoff, Settings
-from trainwright_operator.world.view import View
 
 SECONDS_BETWEEN_LOOKS = 0.05
 

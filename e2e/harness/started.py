@@ -6,12 +6,12 @@ from e2e.api import Api, Manifest, Resource
 from e2e.api.resource import JOBS, RAY_JOBS, TRAINING_JOBS
 from e2e.harness.jobs import Kind, training_job
 
-from trainwright_api.status import Resolved
+from trainwright_api.resource.status import Resolved
 from trainwright_operator.children import builders
-from trainwright_operator.children.blueprint import Blueprint
+from trainwright_operator.children.child_spec import Blueprint
+from trainwright_operator.informer.trim import read_job, strip_job
+from trainwright_operator.informer.verdicts import judge
 from trainwright_operator.settings import Settings
-from trainwright_operator.world.strip import read_job, strip_job
-from trainwright_operator.world.verdicts import judge
 
 
 async def started(api: Api, namespace: str, name: str, kind: Kind, attempt: int = 1) -> tuple[Resource, str]:

@@ -11,8 +11,8 @@ from typing import Any, Literal
 from e2e.api import NotReached
 from e2e.proxy import request_info
 
-from trainwright_operator.client import Client, Json
-from trainwright_operator.connection import Connection
+from trainwright_operator.kube.client import Client, Json
+from trainwright_operator.kube.connection import Connection
 
 
 class Crash(BaseException):

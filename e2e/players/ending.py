@@ -19,8 +19,8 @@ from e2e.players.scripts import (
     Succeed,
 )
 
-from trainwright_api.messages import termination_message
-from trainwright_operator import names
+from trainwright_api.resource.messages import termination_message
+from trainwright_operator.model import names
 
 STOPPED = 75
 SUBMITTER_FAILED = 1

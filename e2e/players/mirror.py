@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 import aiohttp
 from e2e.api import Api, ApiError, Manifest, Resource
 
-from trainwright_operator import names
+from trainwright_operator.model import names
 
 Key = tuple[str, str]
 Listener = Callable[[str, Manifest], None]

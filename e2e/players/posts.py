@@ -9,8 +9,8 @@ from e2e.api.resource import TRAINING_JOBS
 from e2e.players.origin import origin
 from e2e.players.times import now
 
-from trainwright_api.messages import OutcomeMessage
-from trainwright_operator import names
+from trainwright_api.resource.messages import OutcomeMessage
+from trainwright_operator.model import names
 
 MANAGER = "trainwright-progress"
 

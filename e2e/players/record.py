@@ -11,7 +11,7 @@ from e2e.players.finished import is_finished
 from e2e.players.mirror import Mirror, owner_uid
 from e2e.players.origin import origin
 
-from trainwright_operator import names
+from trainwright_operator.model import names
 
 
 @dataclass

@@ -9,10 +9,10 @@ from typing import Literal
 from e2e.api import Manifest
 from e2e.players.origin import origin
 
-from trainwright_api.messages import OutcomeMessage
-from trainwright_api.phases import PREPROCESS
-from trainwright_api.status import OutcomeClass
-from trainwright_operator import names
+from trainwright_api.resource.messages import OutcomeMessage
+from trainwright_api.resource.stages import PREPROCESS
+from trainwright_api.resource.status import OutcomeClass
+from trainwright_operator.model import names
 
 Told = Literal["posted", "termination message", "exit code"]
 OF_EXIT_CODES: Mapping[int, OutcomeClass] = {2: "mistake", 3: "environment", 75: "stopped"}

@@ -12,9 +12,9 @@ from e2e.api.resource import CONFIG_MAPS, PODS
 from e2e.players.posts import Posts
 from e2e.players.roles import is_head, is_submitter
 
-from trainwright_api.environment import PROGRESS_URL
-from trainwright_api.messages import OutcomeMessage
-from trainwright_operator import names
+from trainwright_api.resource.environment import PROGRESS_URL
+from trainwright_api.resource.messages import OutcomeMessage
+from trainwright_operator.model import names
 
 TOKEN_VOLUME = "trainwright-token"
 

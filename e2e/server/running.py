@@ -13,16 +13,16 @@ import aiohttp
 from e2e.api.waiting import until
 from e2e.cluster.cluster import Cluster
 
-from trainwright_operator.client import Client
-from trainwright_operator.connection import Connection
-from trainwright_operator.errors import ApiError
-from trainwright_operator.resources import TRAINING_JOBS
+from trainwright_operator.kube.client import Client
+from trainwright_operator.kube.connection import Connection
+from trainwright_operator.kube.errors import ApiError
+from trainwright_operator.kube.resources import TRAINING_JOBS
 from trainwright_operator.server.admission import Admission
 from trainwright_operator.server.app import application, serving
+from trainwright_operator.server.certificate_rotator import Keeper
 from trainwright_operator.server.health import Health
-from trainwright_operator.server.identity import Reviews
-from trainwright_operator.server.keeper import Keeper
 from trainwright_operator.server.metrics import Metrics
+from trainwright_operator.server.pod_identity import Reviews
 from trainwright_operator.server.progress import ProgressEndpoint
 from trainwright_operator.settings import Settings
 

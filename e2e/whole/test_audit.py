@@ -20,7 +20,7 @@ from e2e.whole.release import NAMESPACE
 from e2e.whole.waiting import until
 from e2e.whole.whole import Whole
 
-from trainwright_operator import names
+from trainwright_operator.model import names
 
 pytestmark = pytest.mark.last
 

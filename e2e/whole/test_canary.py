@@ -24,7 +24,7 @@ from e2e.whole.objects import Object, one
 from e2e.whole.waiting import until
 from e2e.whole.whole import Whole
 
-from trainwright_operator import names
+from trainwright_operator.model import names
 
 JOBS = "/registry/trainwright.dev/trainingjobs/"
 LONGEST_NAME = "x" * 253

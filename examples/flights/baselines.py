@@ -25,7 +25,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 
-from trainwright_api import yaml
+from trainwright_api.checks import load
 from trainwright_api.config import ModelConfig, resolve
 from trainwright_api.config.data import HashSplit
 from trainwright_trainer.data.prepared import TEST, TRAIN
@@ -41,7 +41,7 @@ TARGET = "late"
 
 def job_config() -> ModelConfig:
     """The config of flights.yaml, with every default filled in."""
-    config = yaml.load(JOB).job.spec.config
+    config = load.load(JOB).job.spec.config
     assert isinstance(config, ModelConfig)
     return resolve(config)
 

@@ -12,9 +12,9 @@ from typing import Any, Self
 import aiohttp
 import kopf
 
-from trainwright_operator import kopf_settings
-from trainwright_operator.kopf_relay import Relay
-from trainwright_operator.resources import TRAINING_JOBS
+from trainwright_operator.kopf_adapter import settings as kopf_settings
+from trainwright_operator.kopf_adapter.relay import Relay
+from trainwright_operator.kube.resources import TRAINING_JOBS
 from trainwright_operator.settings import Settings
 
 REGISTRY = kopf.OperatorRegistry()

@@ -17,19 +17,19 @@ from typing import Any
 from aiohttp import web
 
 from trainwright_operator import logs
-from trainwright_operator.client import Client
-from trainwright_operator.connection import Connection
-from trainwright_operator.lease import Lease, LeaseLost
-from trainwright_operator.process import Operator, utc_now
+from trainwright_operator.controller.health import Vitals
+from trainwright_operator.controller.operator import Operator, utc_now
+from trainwright_operator.kube.client import Client
+from trainwright_operator.kube.connection import Connection
+from trainwright_operator.kube.leader_election import Lease, LeaseLost
 from trainwright_operator.server.admission import Admission
 from trainwright_operator.server.app import application, serving
+from trainwright_operator.server.certificate_rotator import Keeper
 from trainwright_operator.server.health import Health
-from trainwright_operator.server.identity import Reviews
-from trainwright_operator.server.keeper import Keeper
 from trainwright_operator.server.metrics import Metrics
+from trainwright_operator.server.pod_identity import Reviews
 from trainwright_operator.server.progress import ProgressEndpoint
 from trainwright_operator.settings import Settings
-from trainwright_operator.vitals import Vitals
 
 MISCONFIGURED = 2
 FAILED = 1

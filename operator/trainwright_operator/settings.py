@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from trainwright_api.kuberay import is_closed_by_token
-from trainwright_api.kubernetes import VERSION
+from trainwright_api.checks.kuberay import is_closed_by_token
+from trainwright_api.resource.kubernetes import VERSION
 from trainwright_operator.environment import read
 
 

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from trainwright_trainer import run
 from trainwright_trainer.errors import EnvironmentFailure, ExitCode
+from trainwright_trainer.tasks import run
 
 from ..conftest import JOB, table
 from .command_lines import command_lines

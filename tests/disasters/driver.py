@@ -21,8 +21,8 @@ from typing import Any
 import safetensors.torch  # noqa: F401
 import torch
 
-import trainwright_trainer.run
-import trainwright_trainer.training  # noqa: F401
+import trainwright_trainer.tasks.run
+import trainwright_trainer.tasks.train  # noqa: F401
 from trainwright_trainer import cli
 
 PAGE = resource.getpagesize()

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import torch
 
-from trainwright_trainer.batch_size_search import candidates, search
+from trainwright_trainer.loop.batch_size_finder import candidates, search
 
 ROWS = 10_000
 FLOATS_A_ROW = 1 << 18  # 1 MiB, and as much again on the way back

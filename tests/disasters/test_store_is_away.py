@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from e2e.cluster.busy import Busy
 
-from trainwright_trainer.s3.uri import parse
+from trainwright_trainer.storage.s3client.uri import parse
 
 
 @pytest.fixture

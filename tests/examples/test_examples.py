@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from ruamel.yaml import YAML
 
-from trainwright_api import yaml
+from trainwright_api.checks import load
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 FILES = sorted(path for path in EXAMPLES.rglob("*.yaml") if path.parent.name != "kubernetes")
@@ -39,7 +39,7 @@ def test_there_are_examples_of_all_three_forms() -> None:
 
 @each_file
 def test_is_valid_and_draws_no_notice(path: Path) -> None:
-    loaded = yaml.load(path, dataset=data_of(path))
+    loaded = load.load(path, dataset=data_of(path))
     assert loaded.notices == ()
 
 

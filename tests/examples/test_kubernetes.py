@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 from ruamel.yaml import YAML
 
-from trainwright_api import yaml
+from trainwright_api.checks import load
 
 FILES = sorted((Path(__file__).resolve().parents[2] / "examples" / "kubernetes").glob("*.yaml"))
 each_file = pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
@@ -26,7 +26,7 @@ def spec_of(path: Path) -> dict[str, Any]:
 
 @each_file
 def test_it_is_valid_and_draws_no_notice(path: Path) -> None:
-    assert yaml.load(path).notices == ()
+    assert load.load(path).notices == ()
 
 
 @each_file

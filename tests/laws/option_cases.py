@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from trainwright_api import support
+from trainwright_api.checks import support
 
 from .option_jobs import given_values, job_for
 from .option_paths import parts_of, taken

@@ -19,26 +19,26 @@ from typing import Any
 
 import torch
 
-from trainwright_trainer.batch_size_search import candidates, fastest_batch_size
-from trainwright_trainer.batching import Batching, batching, needs_search, search_limit
+from trainwright_trainer.callbacks.console import Screen
+from trainwright_trainer.callbacks.events import Evaluated, Event, Stepped
 from trainwright_trainer.data.prepared import Prepared
 from trainwright_trainer.data.preprocess import prepare
-from trainwright_trainer.job import Job, read_job
+from trainwright_trainer.job.batching import Batching, batching, needs_search, search_limit
+from trainwright_trainer.job.job import Job, read_job
+from trainwright_trainer.job.options import Options
 from trainwright_trainer.loader.layout import layout_of
 from trainwright_trainer.loader.materialised import Split, everything, materialise
+from trainwright_trainer.loop.batch_size_finder import candidates, fastest_batch_size
 from trainwright_trainer.loop.evaluation import evaluate
-from trainwright_trainer.loop.train import train
+from trainwright_trainer.loop.fit import train
 from trainwright_trainer.metrics.model import model_metrics
-from trainwright_trainer.model import DTYPES, Model
-from trainwright_trainer.options import Options
-from trainwright_trainer.predictions import prediction_table
-from trainwright_trainer.progress.events import Evaluated, Event, Stepped
-from trainwright_trainer.run import run
-from trainwright_trainer.rundir.folder import FolderStorage
+from trainwright_trainer.models.model import DTYPES, Model
+from trainwright_trainer.models.predictions import prediction_table
 from trainwright_trainer.rundir.retention import Fence
 from trainwright_trainer.rundir.snapshot import Snapshot
 from trainwright_trainer.rundir.writer import CheckpointWriter
-from trainwright_trainer.screen import Screen
+from trainwright_trainer.storage.local import FolderStorage
+from trainwright_trainer.tasks.run import run
 
 FILE = Path("job.json")
 Seen = dict[str, Any]

@@ -6,7 +6,7 @@ import operator
 from collections.abc import Iterator
 from typing import Any
 
-from trainwright_api.shape import Shape
+from trainwright_api.schema.field_schema import Shape
 
 _NUMBERS = (0.5, 0.1, 2.0, 0.01, 30.0)
 _INTEGERS = (1, 2, 3, 4, 7)

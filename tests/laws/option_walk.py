@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from trainwright_api.config.choice import Choice, Chosen
 from trainwright_api.config.layers import FullyConnectedLayer, NormParams
-from trainwright_api.section import Section
-from trainwright_api.shape import Shape, shape_of
+from trainwright_api.schema.choice import Choice, Chosen
+from trainwright_api.schema.field_schema import Shape, shape_of
+from trainwright_api.schema.section import Section
 
 # Sections that stand in many others and are read by one function there: walked once for each class that has them.
 _SHARED = (NormParams, FullyConnectedLayer)

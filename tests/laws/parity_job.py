@@ -13,16 +13,16 @@ import torch
 import torch.distributed as dist
 
 from trainwright_api.config import ModelConfig, resolve
-from trainwright_api.job import CheckpointPolicy
 from trainwright_api.problems import Mistakes
-from trainwright_trainer.batching import batching
+from trainwright_api.resource.job import CheckpointPolicy
+from trainwright_trainer.callbacks.events import Evaluated, Event, RankRound
+from trainwright_trainer.job.batching import batching
 from trainwright_trainer.layers.normalisation import has_batch_norm
 from trainwright_trainer.loader.layout import layout_of
 from trainwright_trainer.loader.materialised import Split
-from trainwright_trainer.loop.train import Result, train
+from trainwright_trainer.loop.fit import Result, train
 from trainwright_trainer.metrics.model import model_metrics
-from trainwright_trainer.model import DTYPES, Model
-from trainwright_trainer.progress.events import Evaluated, Event, RankRound
+from trainwright_trainer.models.model import DTYPES, Model
 from trainwright_trainer.rundir.snapshot import Snapshot
 from trainwright_trainer.strategies.ddp import Ddp
 from trainwright_trainer.strategies.single import Single

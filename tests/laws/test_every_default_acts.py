@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from trainwright_api import support
+from trainwright_api.checks import support
 from trainwright_api.config.defaults import Defaults
 from trainwright_api.problems import Mistakes
-from trainwright_api.shape import shape_of
+from trainwright_api.schema.field_schema import shape_of
 
 from .option_cases import Case, cases_of, is_built
 from .option_jobs import base_job, settings_for

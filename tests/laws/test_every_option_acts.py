@@ -18,8 +18,8 @@ from typing import Any
 import pytest
 import torch
 
-from trainwright_api.job import TrainingJobSpec
 from trainwright_api.problems import Mistakes
+from trainwright_api.resource.job import TrainingJobSpec
 from trainwright_trainer import train
 
 from . import option_data

@@ -8,7 +8,7 @@ from itertools import count
 import pytest
 from tests.ranks import on_ranks
 
-from trainwright_trainer.progress.ranks import straggler
+from trainwright_trainer.callbacks.ranks import straggler
 
 from .parity_job import Case, trained
 

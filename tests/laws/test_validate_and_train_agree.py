@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 from e2e.contract.corpus import corpus
 
-from trainwright_api import support
-from trainwright_api.cluster import judge
+from trainwright_api.checks import support
+from trainwright_api.checks.cluster import judge
 from trainwright_api.problems import Mistakes
 from trainwright_trainer import train
-from trainwright_trainer.validating import validated
+from trainwright_trainer.tasks.validate import validated
 
 from . import option_data
 from .option_paths import Job

@@ -17,10 +17,10 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trainwright_api.nodes import read
+from trainwright_api.checks.load import inspected
 from trainwright_api.paths import Location, dotted
 from trainwright_api.problems import Mistakes, Problem
-from trainwright_api.yaml import inspected
+from trainwright_api.yaml.nodes import read
 
 FILES = {path.name: read(path.read_text()).data for path in sorted((Path(__file__).parent / "files").glob("*.yaml"))}
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from trainwright_api.status import TrainingJobStatus
-from trainwright_operator.observed import Job, Verdict
+from trainwright_api.resource.status import TrainingJobStatus
+from trainwright_operator.model.observed import Job, Verdict
 
 from .fake_api import FakeApi
 from .fake_time import START

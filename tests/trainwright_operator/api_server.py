@@ -12,8 +12,8 @@ from typing import Any
 from aiohttp import web
 from kubernetes.aio.client import Configuration
 
-from trainwright_operator.client import Client, OnResponse
-from trainwright_operator.connection import Connection
+from trainwright_operator.kube.client import Client, OnResponse
+from trainwright_operator.kube.connection import Connection
 
 Json = dict[str, Any]
 Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]

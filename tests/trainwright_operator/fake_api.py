@@ -8,8 +8,8 @@ import itertools
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from trainwright_operator.client import ApiError, Page, Unreachable
-from trainwright_operator.resources import Resource
+from trainwright_operator.kube.client import ApiError, Page, Unreachable
+from trainwright_operator.kube.resources import Resource
 
 Key = tuple[str, str | None, str]
 Fault = Callable[[str, str], None]

@@ -6,15 +6,15 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from trainwright_api.job import TrainingJobSpec
-from trainwright_api.status import PostedOutcome, TrainingJobStatus
-from trainwright_operator import times
+from trainwright_api.resource.job import TrainingJobSpec
+from trainwright_api.resource.status import PostedOutcome, TrainingJobStatus
 from trainwright_operator.children import read_child
-from trainwright_operator.decided import Event, Plan
-from trainwright_operator.events import between
-from trainwright_operator.observed import Child, Job, Node, Pod, Verdict, Waiting, World
-from trainwright_operator.plan import plan
-from trainwright_operator.reconciler import ROUNDS
+from trainwright_operator.controller.reconciler import ROUNDS
+from trainwright_operator.controller.status_events import between
+from trainwright_operator.decide.plan import plan
+from trainwright_operator.model import times
+from trainwright_operator.model.observed import Child, Job, Node, Pod, Verdict, Waiting, World
+from trainwright_operator.model.plan import Event, Plan
 from trainwright_operator.settings import Backoff, Settings
 
 START = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 
-from trainwright_operator.decided import Ask
-from trainwright_operator.observed import Pod, Waiting
-from trainwright_operator.plan import plan
+from trainwright_operator.decide.plan import plan
+from trainwright_operator.model.observed import Pod, Waiting
+from trainwright_operator.model.plan import Ask
 
 from .simulation import SETTINGS, SPEC, UID, Cluster
 

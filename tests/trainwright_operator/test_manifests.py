@@ -11,8 +11,9 @@ from urllib.parse import urlsplit
 import pytest
 from ruamel.yaml import YAML
 
-from trainwright_operator import environment, lease
-from trainwright_operator.server import keeper
+from trainwright_operator import environment
+from trainwright_operator.kube import leader_election
+from trainwright_operator.server import certificate_rotator
 from trainwright_operator.settings import Settings
 
 FOLDER = Path(__file__).parents[2] / "operator" / "manifests"
@@ -54,7 +55,7 @@ def test_secrets_are_read_by_their_name_alone(name: str) -> None:
     reading = [
         rule for rule in rules(name) if "secrets" in rule["resources"] and {"get", "list", "watch"} & set(rule["verbs"])
     ]
-    assert [rule["resourceNames"] for rule in reading] == [[keeper.SECRET_NAME]]
+    assert [rule["resourceNames"] for rule in reading] == [[certificate_rotator.SECRET_NAME]]
 
 
 @pytest.mark.parametrize("name", INSTALLS)
@@ -86,14 +87,18 @@ def test_viewers_only_look(name: str) -> None:
 @pytest.mark.parametrize("name", INSTALLS)
 def test_names_are_those_of_the_code(name: str) -> None:
     named = {word for rule in rules(name) for word in rule.get("resourceNames", ())}
-    assert {lease.NAME, keeper.SECRET_NAME} <= named <= {lease.NAME, keeper.SECRET_NAME, keeper.WEBHOOK_NAME}
+    assert (
+        {leader_election.NAME, certificate_rotator.SECRET_NAME}
+        <= named
+        <= {leader_election.NAME, certificate_rotator.SECRET_NAME, certificate_rotator.WEBHOOK_NAME}
+    )
 
 
 @pytest.mark.parametrize("name", ["clusterwide.yaml", "webhook-local.yaml"])
 def test_the_webhook_judges_jobs_and_is_in_nobodys_way(name: str) -> None:
     [found] = of_kind(name, "ValidatingWebhookConfiguration")
     [webhook] = found["webhooks"]
-    assert found["metadata"]["name"] == keeper.WEBHOOK_NAME
+    assert found["metadata"]["name"] == certificate_rotator.WEBHOOK_NAME
     assert (webhook["failurePolicy"], webhook["sideEffects"]) == ("Ignore", "None")
     [rule] = webhook["rules"]
     assert (rule["resources"], rule["operations"]) == (["trainingjobs"], ["CREATE", "UPDATE"])
@@ -165,10 +170,10 @@ def test_the_service_leads_to_the_pods() -> None:
     settings = settings_of(container())
     [port], [entry] = deployed("Service")["spec"]["ports"], deployed("ValidatingWebhookConfiguration")["webhooks"]
     assert container()["ports"] == [{"name": port["targetPort"], "containerPort": settings.server_port}]
-    assert urlsplit(settings.progress_url).hostname in keeper.server_names(Settings())
+    assert urlsplit(settings.progress_url).hostname in certificate_rotator.server_names(Settings())
     assert (urlsplit(settings.progress_url).port or 443) == port["port"] == entry["clientConfig"]["service"]["port"]
     named = deployed("Service")["metadata"]
-    assert (named["name"], named["namespace"]) == (keeper.SERVICE_NAME, settings.namespace)
+    assert (named["name"], named["namespace"]) == (certificate_rotator.SERVICE_NAME, settings.namespace)
     assert entry["clientConfig"]["service"].items() >= {"name": named["name"], "namespace": named["namespace"]}.items()
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from trainwright_operator.observed import Pod, Waiting
+from trainwright_operator.model.observed import Pod, Waiting
 
 from .simulation import SPEC, UID, Cluster
 

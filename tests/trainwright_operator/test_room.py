@@ -13,9 +13,9 @@ from itertools import pairwise
 
 import pytest
 
-from trainwright_operator import times
-from trainwright_operator.observed import Child, Node, Pod, Waiting
-from trainwright_operator.world.strip import StoredJob, strip_job
+from trainwright_operator.informer.trim import StoredJob, strip_job
+from trainwright_operator.model import times
+from trainwright_operator.model.observed import Child, Node, Pod, Waiting
 
 from .simulation import SPEC, START, Cluster
 

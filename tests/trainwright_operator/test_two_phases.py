@@ -7,9 +7,9 @@ from datetime import timedelta
 
 import pytest
 
-from trainwright_operator.decided import Ask
-from trainwright_operator.observed import Node, Pod
-from trainwright_operator.plan import plan
+from trainwright_operator.decide.plan import plan
+from trainwright_operator.model.observed import Node, Pod
+from trainwright_operator.model.plan import Ask
 
 from .simulation import SETTINGS, SPEC, UID, Cluster
 

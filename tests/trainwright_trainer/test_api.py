@@ -16,7 +16,7 @@ from trainwright_api.config import ModelConfig, resolve
 from trainwright_api.problems import Mistakes
 from trainwright_trainer import evaluate, predict, train
 from trainwright_trainer.data.preprocess import prepare
-from trainwright_trainer.given_data import path_of
+from trainwright_trainer.tasks.given_data import path_of
 
 from ..conftest import JOB
 

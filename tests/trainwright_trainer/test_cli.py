@@ -8,9 +8,10 @@ from importlib.metadata import version
 
 import pytest
 
-from trainwright_trainer import cli, run
+from trainwright_trainer import cli
 from trainwright_trainer.errors import AlreadyDone, EnvironmentFailure, StoppedRun
-from trainwright_trainer.options import Options
+from trainwright_trainer.job.options import Options
+from trainwright_trainer.tasks import run
 
 COMMANDS = ("train", "experiment", "evaluate", "test", "predict", "preprocess", "run", "validate")
 TASKS = ("train", "experiment", "evaluate", "predict", "preprocess", None)

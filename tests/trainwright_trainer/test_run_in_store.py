@@ -9,8 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 from tensorboard.backend.event_processing.event_file_loader import EventFileLoader
 
-from trainwright_trainer.rundir.places import storage_at
-from trainwright_trainer.rundir.storage import Storage
+from trainwright_trainer.storage.base import Storage
+from trainwright_trainer.storage.registry import storage_at
 
 
 @pytest.fixture

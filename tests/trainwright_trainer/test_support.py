@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from trainwright_api import support
+from trainwright_api.checks import support
 from trainwright_trainer.combiners import COMBINERS
-from trainwright_trainer.data.parts import BUILT as SPLITS
+from trainwright_trainer.data.split_assignment import BUILT as SPLITS
 from trainwright_trainer.decoders import DECODERS
 from trainwright_trainer.encoders import ENCODERS
 from trainwright_trainer.features.registry import FEATURES
@@ -17,8 +17,8 @@ from trainwright_trainer.layers.normalisation import NORMS
 from trainwright_trainer.losses import LOSSES
 from trainwright_trainer.metrics.model import TYPES
 from trainwright_trainer.optim.optimizers import BUILT as OPTIMIZERS
-from trainwright_trainer.run import TRAINED
 from trainwright_trainer.strategies import STRATEGIES
+from trainwright_trainer.tasks.run import TRAINED
 
 
 @pytest.mark.parametrize(

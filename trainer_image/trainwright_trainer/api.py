@@ -10,15 +10,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from trainwright_api.problems import Mistakes
-from trainwright_trainer.given_data import is_in_memory, path_of
-from trainwright_trainer.options import Options
+from trainwright_trainer.job.options import Options
+from trainwright_trainer.tasks.given_data import is_in_memory, path_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from trainwright_trainer.given_data import Data
-    from trainwright_trainer.progress.events import Scores
-    from trainwright_trainer.result import Result, Told
+    from trainwright_trainer.callbacks.events import Scores
+    from trainwright_trainer.tasks.given_data import Data
+    from trainwright_trainer.tasks.result import Result, Told
 
     Job = str | os.PathLike[str] | Mapping[str, Any]
 
@@ -42,7 +42,7 @@ def train(
     `EnvironmentFailure` for what is wrong with the machine, `StoppedRun` after a signal, and `AlreadyDone` where there
     is nothing left to train.
     """
-    from trainwright_trainer.result import Told
+    from trainwright_trainer.tasks.result import Told
 
     options = Options(None, _text(output), backend, seed, resume, overwrite, threads=threads)
     result = _run("train", job, dataset, options, quiet)
@@ -87,7 +87,7 @@ def predict(
 
 
 def _told(task: str, job: Job | None, dataset: Data | None, options: Options, quiet: bool) -> Told:
-    from trainwright_trainer.result import Told
+    from trainwright_trainer.tasks.result import Told
 
     result = _run(task, {} if job is None else job, dataset, options, quiet)
     assert isinstance(result, Told)
@@ -95,9 +95,9 @@ def _told(task: str, job: Job | None, dataset: Data | None, options: Options, qu
 
 
 def _run(task: str, job: Job, dataset: Data | None, options: Options, quiet: bool) -> Result | Told:
+    from trainwright_trainer.callbacks.console import Screen
     from trainwright_trainer.data.cache import FOLDER
-    from trainwright_trainer.run import run
-    from trainwright_trainer.screen import Screen
+    from trainwright_trainer.tasks.run import run
 
     job, own = _without_table(job)
     given = own if dataset is None else dataset

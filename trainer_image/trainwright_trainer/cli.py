@@ -17,10 +17,10 @@ import typer
 
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.errors import AlreadyDone, EnvironmentFailure, ExitCode, StoppedRun
-from trainwright_trainer.options import Options
-from trainwright_trainer.pod import this_pod
-from trainwright_trainer.signals import ending_on_signals
-from trainwright_trainer.standard_streams import open_closed_streams
+from trainwright_trainer.job.options import Options
+from trainwright_trainer.job.pod import this_pod
+from trainwright_trainer.runtime.signals import ending_on_signals
+from trainwright_trainer.runtime.standard_streams import open_closed_streams
 
 app = typer.Typer(
     name="trainwright",
@@ -189,7 +189,7 @@ def run(
         raise typer.BadParameter(
             "in a pod the operator says where the run lies and how: give no place, backend or way to go on"
         )
-    from trainwright_trainer.in_pod import run_in_pod
+    from trainwright_trainer.pod.entrypoint import run_in_pod
 
     sys.exit(run_in_pod(pod, file, options))
 
@@ -197,7 +197,7 @@ def run(
 @app.command()
 def validate(job: Job = None, config: Config = None, dataset: Dataset = None, backend: Backend = None) -> None:
     """Check a file as the cluster would, in under a second."""
-    from trainwright_trainer.validating import validated
+    from trainwright_trainer.tasks.validate import validated
 
     file = _file(job, config)
     with _mistakes_of(file):
@@ -243,7 +243,7 @@ def _training_options(
 
 
 def _do(task: str | None, job: Path, options: Options) -> None:
-    from trainwright_trainer import run as story
+    from trainwright_trainer.tasks import run as story
 
     with _mistakes_of(job):
         story.run(task, job, options)

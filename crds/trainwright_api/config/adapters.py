@@ -6,9 +6,9 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from trainwright_api.config.choice import Choice, Chosen
-from trainwright_api.config.fields import Fraction, NonNegativeFloat, NonNegativeInt, PositiveInt
-from trainwright_api.section import Section
+from trainwright_api.schema.choice import Choice, Chosen
+from trainwright_api.schema.fields import Fraction, NonNegativeFloat, NonNegativeInt, PositiveInt
+from trainwright_api.schema.section import Section
 
 
 class AdapterPostprocessor(Section):

@@ -8,10 +8,10 @@ from typing import Annotated, Literal
 from pydantic import Field, Strict
 from pydantic_core import InitErrorDetails
 
-from trainwright_api.config.choice import Choice, Chosen
-from trainwright_api.config.fields import Fraction, Name, NonNegativeFloat, PositiveInt
-from trainwright_api.config.kinds import numbers
-from trainwright_api.section import Section, relation
+from trainwright_api.schema.choice import Choice, Chosen
+from trainwright_api.schema.fields import Fraction, Name, NonNegativeFloat, PositiveInt
+from trainwright_api.schema.section import Section, relation
+from trainwright_api.schema.unions import numbers
 
 Probabilities = Annotated[
     tuple[Fraction, Fraction, Fraction],

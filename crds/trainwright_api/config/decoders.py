@@ -8,8 +8,10 @@ from typing import Annotated, Literal
 from pydantic import Field
 from pydantic_core import InitErrorDetails
 
-from trainwright_api.config.choice import Chosen
-from trainwright_api.config.fields import (
+from trainwright_api.config.initializers import BiasInitializer, WeightsInitializer
+from trainwright_api.config.layers import FcLayers, OptionalNormParams, stack_mistakes
+from trainwright_api.schema.choice import Chosen
+from trainwright_api.schema.fields import (
     Activation,
     Dropout,
     InputSize,
@@ -23,10 +25,8 @@ from trainwright_api.config.fields import (
     UseBias,
     VocabSize,
 )
-from trainwright_api.config.initializers import BiasInitializer, WeightsInitializer
-from trainwright_api.config.kinds import Bounds
-from trainwright_api.config.layers import FcLayers, OptionalNormParams, stack_mistakes
-from trainwright_api.section import relation
+from trainwright_api.schema.section import relation
+from trainwright_api.schema.unions import Bounds
 
 CellType = Annotated[Literal["rnn", "lstm", "gru"], Field(description="Kind of the recurrent cell.")]
 

@@ -30,7 +30,7 @@ from trainwright_api.config.preprocessing import (
     TimeseriesPreprocessing,
     VectorPreprocessing,
 )
-from trainwright_api.section import Section
+from trainwright_api.schema.section import Section
 
 _PREPROCESSING = "How columns of this type are read, as inputs and as outputs."
 _ENCODER = "Encoder of the inputs of this type."

@@ -8,9 +8,9 @@ from typing import Annotated
 from pydantic import Field
 from pydantic_core import InitErrorDetails
 
-from trainwright_api.config.choice import Chosen
-from trainwright_api.config.fields import Name, NoneWord, PositiveInt, ReductionWord
-from trainwright_api.section import relation
+from trainwright_api.schema.choice import Chosen
+from trainwright_api.schema.fields import Name, NoneWord, PositiveInt, ReductionWord
+from trainwright_api.schema.section import relation
 
 ReduceInput = Annotated[
     ReductionWord | None, NoneWord, Field(description="How a sequence at the input becomes one vector; null keeps it.")

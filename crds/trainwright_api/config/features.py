@@ -5,19 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from trainwright_api.config.feature import (
-    BaseInput,
-    BaseOutput,
-    Feature,
-)
-from trainwright_api.config.inputs import (
-    BinaryInput,
-    CategoryInput,
-    DateInput,
-    InputFeature,
-    NumberInput,
-    VectorInput,
-)
+from trainwright_api.config.feature import BaseInput, BaseOutput, Feature
+from trainwright_api.config.inputs import BinaryInput, CategoryInput, DateInput, InputFeature, NumberInput, VectorInput
 from trainwright_api.config.outputs import (
     BinaryOutput,
     CategoryDistributionOutput,
@@ -28,25 +17,10 @@ from trainwright_api.config.outputs import (
 )
 
 if TYPE_CHECKING:
-    from trainwright_api.config.inputs_media import (
-        AudioInput,
-        H3Input,
-        ImageInput,
-    )
-    from trainwright_api.config.inputs_tokens import (
-        BagInput,
-        SequenceInput,
-        SetInput,
-        TextInput,
-        TimeseriesInput,
-    )
+    from trainwright_api.config.inputs_media import AudioInput, H3Input, ImageInput
+    from trainwright_api.config.inputs_tokens import BagInput, SequenceInput, SetInput, TextInput, TimeseriesInput
     from trainwright_api.config.outputs_media import ImageOutput
-    from trainwright_api.config.outputs_tokens import (
-        SequenceOutput,
-        SetOutput,
-        TextOutput,
-        TimeseriesOutput,
-    )
+    from trainwright_api.config.outputs_tokens import SequenceOutput, SetOutput, TextOutput, TimeseriesOutput
 
 _MEDIA = ("AudioInput", "H3Input", "ImageInput")
 _TOKENS = ("BagInput", "SequenceInput", "SetInput", "TextInput", "TimeseriesInput")

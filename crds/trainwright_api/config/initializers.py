@@ -9,9 +9,9 @@ from pydantic import Field, GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
-from trainwright_api.config.choice import Choice, Chosen
-from trainwright_api.config.fields import NonNegativeFloat, PositiveInt
-from trainwright_api.section import Section
+from trainwright_api.schema.choice import Choice, Chosen
+from trainwright_api.schema.fields import NonNegativeFloat, PositiveInt
+from trainwright_api.schema.section import Section
 
 InitializerWord = Literal[
     "uniform",

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
-from trainwright_api.config.choice import Choice
 from trainwright_api.config.encoders import (
     CategoryDenseEncoder,
     CategoryOneHotEncoder,
@@ -26,6 +25,7 @@ from trainwright_api.config.preprocessing.tabular import (
     NumberPreprocessing,
     VectorPreprocessing,
 )
+from trainwright_api.schema.choice import Choice
 
 if TYPE_CHECKING:
     from trainwright_api.config.inputs_media import AudioInput, H3Input, ImageInput

@@ -9,11 +9,7 @@ from pydantic import Field
 from trainwright_api.config.augmentation import AUGMENTATIONS, Augmentation
 from trainwright_api.config.encoders import Encoder, encoder_choice
 from trainwright_api.config.feature import BaseInput
-from trainwright_api.config.preprocessing.media import (
-    AudioPreprocessing,
-    H3Preprocessing,
-    ImagePreprocessing,
-)
+from trainwright_api.config.preprocessing.media import AudioPreprocessing, H3Preprocessing, ImagePreprocessing
 
 IMAGE_ENCODER = encoder_choice("image")
 AUDIO_ENCODER = encoder_choice("audio")

@@ -8,7 +8,8 @@ from typing import Annotated, Any
 from pydantic import Field
 from pydantic_core import InitErrorDetails
 
-from trainwright_api.config.fields import (
+from trainwright_api.config.initializers import BiasInitializer, WeightsInitializer
+from trainwright_api.schema.fields import (
     Activation,
     Dropout,
     Fraction,
@@ -19,8 +20,7 @@ from trainwright_api.config.fields import (
     UseBias,
     nullable,
 )
-from trainwright_api.config.initializers import BiasInitializer, WeightsInitializer
-from trainwright_api.section import Section, relation
+from trainwright_api.schema.section import Section, relation
 
 _PARAMS_OF_NORM = {
     "batch": ("eps", "momentum", "affine", "track_running_stats"),

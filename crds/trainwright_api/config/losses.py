@@ -8,10 +8,10 @@ from typing import Annotated, Literal
 from pydantic import Field
 from pydantic_core import InitErrorDetails
 
-from trainwright_api.config.choice import Chosen
-from trainwright_api.config.fields import NonNegativeFloat, PositiveFloat
-from trainwright_api.config.kinds import ClassWeights
-from trainwright_api.section import relation
+from trainwright_api.schema.choice import Chosen
+from trainwright_api.schema.fields import NonNegativeFloat, PositiveFloat
+from trainwright_api.schema.section import relation
+from trainwright_api.schema.unions import ClassWeights
 
 RobustLambda = Annotated[
     float,

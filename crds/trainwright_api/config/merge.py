@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from trainwright_api.config.choice import Chosen
 from trainwright_api.config.feature import Feature
-from trainwright_api.section import Section
+from trainwright_api.schema.choice import Chosen
+from trainwright_api.schema.section import Section
 
 OF_INPUTS = ("preprocessing", "encoder", "augmentation")
 OF_OUTPUTS = ("preprocessing", "decoder", "loss")

@@ -8,15 +8,15 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BeforeValidator, Field, ModelWrapValidatorHandler, ValidationError, model_validator
 from pydantic_core import InitErrorDetails
 
-from trainwright_api.config.choice import Later, default_words
 from trainwright_api.config.combiners import COMBINER, Combiner
 from trainwright_api.config.data import PreprocessingConfig
 from trainwright_api.config.features import InputFeature, OutputFeature
-from trainwright_api.config.fields import Name
 from trainwright_api.config.merge import OF_INPUTS, OF_OUTPUTS, merged
 from trainwright_api.config.relations import mapping, mistakes_between
 from trainwright_api.config.trainer import TrainerConfig
-from trainwright_api.section import Section, details_of, unknown_word
+from trainwright_api.schema.choice import Later, default_words
+from trainwright_api.schema.fields import Name
+from trainwright_api.schema.section import Section, details_of, unknown_word
 
 _LLM = "Only for model_type llm."
 

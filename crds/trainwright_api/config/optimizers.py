@@ -8,10 +8,10 @@ from typing import Annotated, Literal
 from pydantic import Field
 from pydantic_core import InitErrorDetails
 
-from trainwright_api.config.choice import Chosen
-from trainwright_api.config.fields import Fraction, NonNegativeFloat, PositiveInt
-from trainwright_api.config.kinds import Betas
-from trainwright_api.section import relation
+from trainwright_api.schema.choice import Chosen
+from trainwright_api.schema.fields import Fraction, NonNegativeFloat, PositiveInt
+from trainwright_api.schema.section import relation
+from trainwright_api.schema.unions import Betas
 
 WeightDecay = Annotated[NonNegativeFloat, Field(description="Factor of the L2 penalty on the weights.")]
 Eps = Annotated[NonNegativeFloat, Field(description="Added to denominators, for numerical stability.")]

@@ -6,8 +6,6 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from trainwright_api.config.fields import Fraction
-from trainwright_api.config.kinds import Betas
 from trainwright_api.config.optimizers import (
     SGD,
     Adagrad,
@@ -21,6 +19,8 @@ from trainwright_api.config.optimizers import (
     RMSprop,
     WeightDecay,
 )
+from trainwright_api.schema.fields import Fraction
+from trainwright_api.schema.unions import Betas
 
 BlockWise = Annotated[bool, Field(description="Whether each block of the state has a scale of its own.")]
 PercentileClipping = Annotated[

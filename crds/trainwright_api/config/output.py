@@ -8,13 +8,13 @@ from typing import Annotated
 from pydantic import Field
 from pydantic_core import InitErrorDetails
 
-from trainwright_api.config.choice import Choice
 from trainwright_api.config.decoders import DECODERS
 from trainwright_api.config.feature import BaseOutput
-from trainwright_api.config.fields import Fraction
 from trainwright_api.config.losses import LOSSES
 from trainwright_api.config.metric_names import METRICS
-from trainwright_api.section import unknown_word
+from trainwright_api.schema.choice import Choice
+from trainwright_api.schema.fields import Fraction
+from trainwright_api.schema.section import unknown_word
 
 Metric = Annotated[str, Field(description="Metric that decides which round is best where the trainer names none.")]
 Threshold = Annotated[Fraction, Field(description="Probability from which the prediction is yes.")]

@@ -8,16 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field
 from pydantic_core import InitErrorDetails
 
-from trainwright_api.config.choice import Choice
-from trainwright_api.config.decoders import (
-    ClassifierDecoder,
-    PassthroughDecoder,
-    ProjectorDecoder,
-    RegressorDecoder,
-)
+from trainwright_api.config.decoders import ClassifierDecoder, PassthroughDecoder, ProjectorDecoder, RegressorDecoder
 from trainwright_api.config.feature import ReduceDependencies, ReduceInput
-from trainwright_api.config.fields import PositiveInt
-from trainwright_api.config.kinds import Bounds
 from trainwright_api.config.losses import (
     BinaryWeightedCrossEntropy,
     Corn,
@@ -37,7 +29,10 @@ from trainwright_api.config.preprocessing.tabular import (
     NumberOutputPreprocessing,
     VectorOutputPreprocessing,
 )
-from trainwright_api.section import relation
+from trainwright_api.schema.choice import Choice
+from trainwright_api.schema.fields import PositiveInt
+from trainwright_api.schema.section import relation
+from trainwright_api.schema.unions import Bounds
 
 if TYPE_CHECKING:
     from trainwright_api.config.outputs_media import ImageOutput

@@ -14,7 +14,6 @@ from trainwright_api.config.decoders import (
     TaggerDecoder,
 )
 from trainwright_api.config.feature import ReduceDependencies, ReduceInput
-from trainwright_api.config.fields import PositiveInt
 from trainwright_api.config.losses import (
     ClassSimilarities,
     Huber,
@@ -32,6 +31,7 @@ from trainwright_api.config.preprocessing.text import (
     TextOutputPreprocessing,
     TimeseriesOutputPreprocessing,
 )
+from trainwright_api.schema.fields import PositiveInt
 
 SET_DECODER = decoder_choice("set", "classifier")
 SEQUENCE_DECODER = decoder_choice("sequence", "generator")

@@ -14,7 +14,7 @@ from pydantic_core import InitErrorDetails
 
 from trainwright_api.config.metric_names import METRICS
 from trainwright_api.problems import nearest
-from trainwright_api.section import Location, Section, relation, unknown_word
+from trainwright_api.schema.section import Location, Section, relation, unknown_word
 
 
 @dataclass(frozen=True)

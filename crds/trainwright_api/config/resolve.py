@@ -8,7 +8,7 @@ from typing import Any
 from trainwright_api.config.layers import FullyConnectedLayer
 from trainwright_api.config.merge import OF_INPUTS, OF_OUTPUTS, merged
 from trainwright_api.config.model import ModelConfig
-from trainwright_api.section import Section
+from trainwright_api.schema.section import Section
 
 
 def resolve(config: ModelConfig) -> ModelConfig:

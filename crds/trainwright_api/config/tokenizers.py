@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from trainwright_api.section import unknown_word
+from trainwright_api.schema.section import unknown_word
 
 _LANGUAGES = (
     *("english", "italian", "spanish", "german", "french", "portuguese", "dutch", "greek", "norwegian", "lithuanian"),

@@ -10,11 +10,11 @@ from typing import Annotated, Literal
 from pydantic import Field
 from pydantic_core import InitErrorDetails
 
-from trainwright_api.config.choice import Choice
-from trainwright_api.config.fields import Fraction, Name, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt
-from trainwright_api.config.kinds import CountOrAuto, PositiveFloatOrAuto, PositiveIntOrAuto
 from trainwright_api.config.optimizers import OPTIMIZERS, Optimizer
-from trainwright_api.section import Section, relation
+from trainwright_api.schema.choice import Choice
+from trainwright_api.schema.fields import Fraction, Name, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt
+from trainwright_api.schema.section import Section, relation
+from trainwright_api.schema.unions import CountOrAuto, PositiveFloatOrAuto, PositiveIntOrAuto
 
 SplitName = Literal["training", "validation", "test"]
 OPTIMIZER = Choice("optimizer", "trainwright_api.config", OPTIMIZERS, default="adam")

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from trainwright_api.scalars import is_boolean_elsewhere, resolve
+from trainwright_api.yaml.scalars import is_boolean_elsewhere, resolve
 
 _PLAIN = re.compile(r"[A-Za-z][-A-Za-z0-9_./]*")
 

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 
 from pydantic_core import PydanticUndefined
 
-from trainwright_api import support
-from trainwright_api.section import Section
-from trainwright_api.shape import Shape, shape_of
+from trainwright_api.checks import support
+from trainwright_api.schema.field_schema import Shape, shape_of
+from trainwright_api.schema.section import Section
 
 NOT_BUILT = "Not built yet."
 

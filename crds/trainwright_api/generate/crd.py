@@ -6,8 +6,8 @@ from typing import Any
 
 from trainwright_api.generate.blocks import dump
 from trainwright_api.generate.schema import Schema, first_line, strict
-from trainwright_api.job import API_VERSION, FIXED, KIND, TASKS_OF_A_MODEL, TrainingJob, TrainingJobSpec, fixed
-from trainwright_api.status import TrainingJobStatus
+from trainwright_api.resource.job import API_VERSION, FIXED, KIND, TASKS_OF_A_MODEL, TrainingJob, TrainingJobSpec, fixed
+from trainwright_api.resource.status import TrainingJobStatus
 
 GROUP, _, VERSION = API_VERSION.partition("/")
 

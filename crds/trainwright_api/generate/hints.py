@@ -8,8 +8,8 @@ from dataclasses import replace
 from pydantic.fields import FieldInfo
 
 from trainwright_api.generate.words import default_of, type_of
-from trainwright_api.section import Section
-from trainwright_api.shape import Shape, description_of, shape_of
+from trainwright_api.schema.field_schema import Shape, description_of, shape_of
+from trainwright_api.schema.section import Section
 
 
 def with_default(info: FieldInfo) -> str:

@@ -7,15 +7,15 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from trainwright_api import support
-from trainwright_api.backend import BACKENDS, Acts
-from trainwright_api.config.choice import Choice
+from trainwright_api.checks import support
 from trainwright_api.generate.built import NOT_BUILT, built_sections, lack_of
 from trainwright_api.generate.schema import first_line
 from trainwright_api.generate.words import by_class, cell, default_of, type_of
-from trainwright_api.job import TrainingJob
-from trainwright_api.section import Section
-from trainwright_api.shape import Shape, description_of, shape_of
+from trainwright_api.resource.backend import BACKENDS, Acts
+from trainwright_api.resource.job import TrainingJob
+from trainwright_api.schema.choice import Choice
+from trainwright_api.schema.field_schema import Shape, description_of, shape_of
+from trainwright_api.schema.section import Section
 
 _INTRODUCTION = """\
 # Reference

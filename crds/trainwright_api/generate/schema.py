@@ -12,11 +12,11 @@ from typing import Any
 
 from pydantic.fields import FieldInfo
 
-from trainwright_api.config.choice import Choice
 from trainwright_api.generate.built import lack_of
 from trainwright_api.generate.hints import with_default, with_type
-from trainwright_api.section import KubernetesSection, Section
-from trainwright_api.shape import Shape, description_of, shape_of
+from trainwright_api.schema.choice import Choice
+from trainwright_api.schema.field_schema import Shape, description_of, shape_of
+from trainwright_api.schema.section import KubernetesSection, Section
 
 Schema = dict[str, Any]
 

@@ -9,9 +9,9 @@ from typing import Any
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from trainwright_api.config.choice import Choice
-from trainwright_api.section import Section
-from trainwright_api.shape import Shape
+from trainwright_api.schema.choice import Choice
+from trainwright_api.schema.field_schema import Shape
+from trainwright_api.schema.section import Section
 
 Link = Callable[[type[Section], str], str]
 """A text that leads to a section's table."""

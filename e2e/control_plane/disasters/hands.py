@@ -12,7 +12,7 @@ from e2e.api import Api, ApiError, Manifest, Resource
 from e2e.api.resource import CHILDREN, PODS, SUPPORTS, TRAINING_JOBS
 from e2e.contract.mutations import mutated
 
-from trainwright_operator import names
+from trainwright_operator.model import names
 
 TRIES = 30
 """Most random mistakes are refused by the API server."""

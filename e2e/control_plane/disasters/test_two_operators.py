@@ -20,7 +20,7 @@ from e2e.harness import KINDS, LIFECYCLES, Kind, Operators, User, Writes, live, 
 from e2e.proxy import Delay, Late, Proxy, Rule
 from e2e.proxy.record import Sent
 
-from trainwright_operator import lease
+from trainwright_operator.kube import leader_election
 from trainwright_operator.settings import Settings
 
 PROMISED = 15.0
@@ -199,7 +199,7 @@ def test_whoever_loses_the_lease_writes_nothing_more(cluster: Cluster, namespace
                 await leads(api, namespace, "one")
                 for number in range(JOBS_TO_START):
                     await api.create(TRAINING_JOBS, training_job(f"flights-{number}"), namespace)
-                await api.patch(LEASES, lease.NAME, namespace, {"spec": {"holderIdentity": "usurper"}})
+                await api.patch(LEASES, leader_election.NAME, namespace, {"spec": {"holderIdentity": "usurper"}})
                 assert await asyncio.to_thread(one.process.wait, 60) == 1
             asked = proxy.sendings.all
             learned = max(at for at, sent in enumerate(asked) if _looks_at_the_lease(sent))
@@ -216,7 +216,7 @@ def _looks_at_the_lease(sent: Sent) -> bool:
 
 async def spec(api: Api, namespace: str) -> Manifest:
     """Of the Lease; empty before there is one."""
-    found = await api.find(LEASES, lease.NAME, namespace)
+    found = await api.find(LEASES, leader_election.NAME, namespace)
     return dict(found["spec"]) if found is not None else {}
 
 
@@ -226,7 +226,7 @@ async def leads(api: Api, namespace: str, name: str) -> None:
 
 
 def moment(text: str) -> datetime:
-    return datetime.strptime(text, lease.MICROTIME)
+    return datetime.strptime(text, leader_election.MICROTIME)
 
 
 async def _serves(one: OperatorProcess) -> None:

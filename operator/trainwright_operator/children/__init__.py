@@ -1,7 +1,7 @@
 """What a job starts in the cluster: pure builders of manifests, and the readers of what becomes of them."""
 
-from trainwright_operator.children.blueprint import Blueprint
 from trainwright_operator.children.builders import child, clean_up, kind_of, supports
+from trainwright_operator.children.child_spec import Blueprint
 from trainwright_operator.children.read_child import read_child
 from trainwright_operator.children.read_pod import read_pod
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from trainwright_operator import names
-from trainwright_operator.children.blueprint import Blueprint
+from trainwright_operator.children.child_spec import Blueprint
 from trainwright_operator.children.config import config_map
 from trainwright_operator.children.job import indexed_job, preprocess_job, single_job
 from trainwright_operator.children.network import gang_policy, ray_policy
 from trainwright_operator.children.rayjob import ray_job
 from trainwright_operator.children.secret import secret
 from trainwright_operator.children.service import service
-from trainwright_operator.decided import Deletion
-from trainwright_operator.observed import ChildKind, Job, Manifest
+from trainwright_operator.model import names
+from trainwright_operator.model.observed import ChildKind, Job, Manifest
+from trainwright_operator.model.plan import Deletion
 
 Builder = Callable[[Blueprint], Manifest]
 

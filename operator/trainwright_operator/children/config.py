@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from trainwright_api.canonical import canonical
-from trainwright_api.job import API_VERSION, KIND
-from trainwright_operator import as_yaml
-from trainwright_operator.children.blueprint import Blueprint
+from trainwright_api.resource.canonical import canonical
+from trainwright_api.resource.job import API_VERSION, KIND
+from trainwright_operator.children.child_spec import Blueprint
 from trainwright_operator.children.identity import support_metadata
 from trainwright_operator.children.secret import CACHE, dictionaries, path_of
-from trainwright_operator.observed import Manifest
+from trainwright_operator.kube import json_text
+from trainwright_operator.model.observed import Manifest
 
 JOB_KEY = "job.yaml"
 CA_KEY = "ca.crt"
@@ -79,7 +79,7 @@ def _paths(blueprint: Blueprint, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _text(document: Mapping[str, Any]) -> str:
-    text = as_yaml.dumps(document, indent=2)
+    text = json_text.dumps(document, indent=2)
     if len(text) > READABLE_CHARACTERS:
-        text = as_yaml.dumps(document)
+        text = json_text.dumps(document)
     return text + "\n"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from trainwright_api.job import API_VERSION, KIND
-from trainwright_operator.children.blueprint import Blueprint
-from trainwright_operator.observed import Job
+from trainwright_api.resource.job import API_VERSION, KIND
+from trainwright_operator.children.child_spec import Blueprint
+from trainwright_operator.model.observed import Job
 
 QUEUE = "kueue.x-k8s.io/queue-name"
 

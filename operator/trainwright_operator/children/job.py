@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from trainwright_api import environment
-from trainwright_operator.children import sizes, storage, variables
-from trainwright_operator.children.blueprint import Blueprint
+from trainwright_api.resource import environment
+from trainwright_operator.children import env as variables
+from trainwright_operator.children import pod_resources, volumes
+from trainwright_operator.children.child_spec import Blueprint
 from trainwright_operator.children.identity import child_metadata
 from trainwright_operator.children.pods import TRAINER, pod, trainer_container
-from trainwright_operator.observed import Manifest
+from trainwright_operator.model.observed import Manifest
 
 COMMAND = ("trainwright", "run", environment.JOB_FILE)
 
@@ -49,9 +50,9 @@ def _job(blueprint: Blueprint, spec: dict[str, Any]) -> Manifest:
 
 
 def _template(blueprint: Blueprint, extra: dict[str, str]) -> dict[str, Any]:
-    mounted = [*storage.of_the_job(blueprint), storage.scratch(), storage.shared_memory()]
-    resources = sizes.of_preprocessing(blueprint) if blueprint.prepares else sizes.of_workers(blueprint)
-    cpus = {environment.CPUS: str(sizes.cpus(blueprint, resources))}
+    mounted = [*volumes.of_the_job(blueprint), volumes.scratch(), volumes.shared_memory()]
+    resources = pod_resources.of_preprocessing(blueprint) if blueprint.prepares else pod_resources.of_workers(blueprint)
+    cpus = {environment.CPUS: str(pod_resources.cpus(blueprint, resources))}
     env = {**variables.of_the_job(blueprint), **cpus, **extra}
     made = trainer_container(blueprint, TRAINER, env=env, resources=resources, mounted=mounted, command=COMMAND)
     return pod(blueprint, made, mounted)

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from trainwright_operator.children.state import State
-from trainwright_operator.observed import ChildState
-from trainwright_operator.reading import condition, mapping, number, text, time
+from trainwright_operator.model.observed import ChildState
+from trainwright_operator.model.reading import condition, mapping, number, text, time
 
 
 def state_of_job(raw: Mapping[str, Any]) -> State:

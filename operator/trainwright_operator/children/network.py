@@ -16,10 +16,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from trainwright_operator import names
-from trainwright_operator.children.blueprint import Blueprint
+from trainwright_operator.children.child_spec import Blueprint
 from trainwright_operator.children.identity import support_metadata
-from trainwright_operator.observed import Manifest
+from trainwright_operator.model import names
+from trainwright_operator.model.observed import Manifest
 
 DASHBOARD_PORT = 8265
 KUBERAY = {"app.kubernetes.io/component": "kuberay-operator"}

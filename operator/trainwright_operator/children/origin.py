@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from trainwright_api.job import API_VERSION, KIND
-from trainwright_operator import names
-from trainwright_operator.reading import mapping, mappings, text
+from trainwright_api.resource.job import API_VERSION, KIND
+from trainwright_operator.model import names
+from trainwright_operator.model.reading import mapping, mappings, text
 
 _GROUP = API_VERSION.partition("/")[0]
 _COUNT = re.compile(r"[0-9]{1,9}", re.ASCII)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from posixpath import normpath
 from typing import Any
 
-from trainwright_api.environment import OWN_FOLDERS, OWN_VARIABLES, OWN_VOLUMES
+from trainwright_api.resource.environment import OWN_FOLDERS, OWN_VARIABLES, OWN_VOLUMES
 
 SCHEDULING = ("nodeSelector", "affinity", "priorityClassName", "serviceAccountName", "imagePullSecrets")
 """Taken as they are: ours has none of them."""

@@ -7,8 +7,8 @@ from types import MappingProxyType
 from typing import Any
 
 from trainwright_operator.children import overlay
-from trainwright_operator.children.blueprint import Blueprint
-from trainwright_operator.children.storage import Mounted
+from trainwright_operator.children.child_spec import Blueprint
+from trainwright_operator.children.volumes import Mounted
 
 TRAINER = "trainer"
 """The container that runs the training program, in the pods of Jobs."""

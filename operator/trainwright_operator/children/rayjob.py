@@ -12,13 +12,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from trainwright_operator.children import rayparams, sizes, storage, variables
-from trainwright_operator.children.blueprint import Blueprint
+from trainwright_operator.children import env as variables
+from trainwright_operator.children import pod_resources, rayparams, volumes
+from trainwright_operator.children.child_spec import Blueprint
 from trainwright_operator.children.identity import child_metadata
 from trainwright_operator.children.job import COMMAND
 from trainwright_operator.children.network import DASHBOARD_PORT
 from trainwright_operator.children.pods import RAY, SUBMITTER, container, pod, trainer_container
-from trainwright_operator.observed import Manifest
+from trainwright_operator.model.observed import Manifest
 
 ENTRYPOINT = " ".join(COMMAND)
 GROUP = "workers"
@@ -62,22 +63,22 @@ def _cluster(blueprint: Blueprint) -> dict[str, Any]:
 
 def _head(blueprint: Blueprint) -> dict[str, Any]:
     """It runs the driver, so it has all that the training program needs, but none of the workers' resources."""
-    mounted = [*storage.of_the_job(blueprint), storage.scratch()]
+    mounted = [*volumes.of_the_job(blueprint), volumes.scratch()]
     env = {**variables.of_the_job(blueprint), **variables.of_a_head()}
-    made = trainer_container(blueprint, RAY, env=env, resources=sizes.HEAD, mounted=mounted)
+    made = trainer_container(blueprint, RAY, env=env, resources=pod_resources.HEAD, mounted=mounted)
     made["ports"] = [{"name": name, "containerPort": port} for name, port in HEAD_PORTS.items()]
     return pod(blueprint, made, mounted)
 
 
 def _worker(blueprint: Blueprint) -> dict[str, Any]:
-    mounted = [*storage.of_the_job(blueprint), storage.scratch()]
+    mounted = [*volumes.of_the_job(blueprint), volumes.scratch()]
     env = {**variables.of_the_job(blueprint), **variables.of_a_ray_worker()}
-    made = trainer_container(blueprint, RAY, env=env, resources=sizes.of_workers(blueprint), mounted=mounted)
+    made = trainer_container(blueprint, RAY, env=env, resources=pod_resources.of_workers(blueprint), mounted=mounted)
     return pod(blueprint, made, mounted)
 
 
 def _submitter(blueprint: Blueprint) -> dict[str, Any]:
     """It needs the dashboard's address and token, which KubeRay gives it, and nothing of the job's."""
-    mounted = [storage.scratch()]
-    made = container(blueprint, SUBMITTER, env=variables.HOME, resources=sizes.SUBMITTER, mounted=mounted)
+    mounted = [volumes.scratch()]
+    made = container(blueprint, SUBMITTER, env=variables.HOME, resources=pod_resources.SUBMITTER, mounted=mounted)
     return pod(blueprint, made, mounted, volumes=False)

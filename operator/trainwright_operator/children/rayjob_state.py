@@ -17,10 +17,10 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from trainwright_api.redaction import redacted_text
+from trainwright_api.resource.redaction import redacted_text
 from trainwright_operator.children.state import State
-from trainwright_operator.observed import ChildState
-from trainwright_operator.reading import mapping, text, time
+from trainwright_operator.model.observed import ChildState
+from trainwright_operator.model.reading import mapping, text, time
 
 NOT_STARTED = ("", "PENDING")
 FIRST_CHARACTERS, LAST_CHARACTERS = 1024, 4096

@@ -11,7 +11,7 @@ import math
 import re
 from collections.abc import Mapping
 
-from trainwright_operator.children.blueprint import Blueprint
+from trainwright_operator.children.child_spec import Blueprint
 
 _INERT = re.compile(r"[A-Za-z0-9_.:/-]")
 """Characters that mean nothing to a shell, to JSON, or to Kubernetes' $(VARIABLE)."""

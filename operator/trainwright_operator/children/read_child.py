@@ -8,8 +8,8 @@ from typing import Any
 from trainwright_operator.children.job_state import state_of_job
 from trainwright_operator.children.origin import origin_of_child
 from trainwright_operator.children.rayjob_state import state_of_ray_job
-from trainwright_operator.observed import Child, ChildKind
-from trainwright_operator.reading import NEVER, mapping, mappings, number, text, time
+from trainwright_operator.model.observed import Child, ChildKind
+from trainwright_operator.model.reading import NEVER, mapping, mappings, number, text, time
 
 
 def read_child(raw: Any) -> Child | None:

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
-from trainwright_operator import names
 from trainwright_operator.children.origin import attempt_of
 from trainwright_operator.children.pods import TRAINER
-from trainwright_operator.observed import Pod
-from trainwright_operator.reading import condition, mapping, mappings, number, text, time
+from trainwright_operator.model import names
+from trainwright_operator.model.observed import Pod
+from trainwright_operator.model.reading import condition, mapping, mappings, number, text, time
 
 NODE_TYPE = "ray.io/node-type"
 """KubeRay's label: head or worker."""

@@ -6,11 +6,11 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from trainwright_api.backend import Backend
-from trainwright_api.environment import CACHE_CREDENTIALS_FOLDER
-from trainwright_operator.children.blueprint import Blueprint
+from trainwright_api.resource.backend import Backend
+from trainwright_api.resource.environment import CACHE_CREDENTIALS_FOLDER
+from trainwright_operator.children.child_spec import Blueprint
 from trainwright_operator.children.identity import support_metadata
-from trainwright_operator.observed import Manifest
+from trainwright_operator.model.observed import Manifest
 
 CACHE = "cache_credentials"
 """Trainwright's own key of the backend section; the others stand in Ludwig's `credentials`."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from trainwright_operator.children.blueprint import Blueprint
+from trainwright_operator.children.child_spec import Blueprint
 from trainwright_operator.children.identity import support_metadata
-from trainwright_operator.observed import Manifest
+from trainwright_operator.model.observed import Manifest
 
 RENDEZVOUS_PORT = 29500
 """Where pod 0 listens for the others."""

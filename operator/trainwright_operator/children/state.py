@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from trainwright_operator.observed import ChildState
+from trainwright_operator.model.observed import ChildState
 
 
 @dataclass(frozen=True)

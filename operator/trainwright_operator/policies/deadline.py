@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from trainwright_api.status import Attempt, TrainingJobStatus
-from trainwright_operator import times
+from trainwright_api.resource.status import Attempt, TrainingJobStatus
+from trainwright_operator.model import times
 from trainwright_operator.policies.limits import Limits
 
 

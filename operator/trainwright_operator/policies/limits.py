@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from trainwright_api.job import TrainingJobSpec
+from trainwright_api.resource.job import TrainingJobSpec
 
 _FIELDS = TrainingJobSpec.model_fields
 

@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from trainwright_api.messages import LOG_BYTES, OutcomeMessage, last_bytes, outcome_from_termination
-from trainwright_api.phases import differ
-from trainwright_api.redaction import redacted_text
-from trainwright_api.status import Attempt, OutcomeClass, PostedOutcome
-from trainwright_operator.observed import Child, Job, Pod, of_child
+from trainwright_api.resource.messages import LOG_BYTES, OutcomeMessage, last_bytes, outcome_from_termination
+from trainwright_api.resource.redaction import redacted_text
+from trainwright_api.resource.stages import differ
+from trainwright_api.resource.status import Attempt, OutcomeClass, PostedOutcome
+from trainwright_operator.model.observed import Child, Job, Pod, of_child
 
 OF_EXIT_CODES: Mapping[int, OutcomeClass] = MappingProxyType(
     {0: "done", 1: "crash", 2: "mistake", 3: "environment", 75: "stopped"}

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from trainwright_api.status import Phase, TrainingJobStatus
-from trainwright_operator.policies.draft import condition_of, end_of
+from trainwright_api.resource.status import Phase, TrainingJobStatus
+from trainwright_operator.model.status_builder import condition_of, end_of
 
 _OF_A_REASON: dict[str, Phase] = {"Queued": "Queued", "Starting": "Starting", "Stopping": "Stopping"}
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 from datetime import datetime
 
-from trainwright_api.status import Attempt, OutcomeClass, TrainingJobStatus
-from trainwright_operator import times
+from trainwright_api.resource.status import Attempt, OutcomeClass, TrainingJobStatus
+from trainwright_operator.model import times
 from trainwright_operator.policies.limits import Limits
 from trainwright_operator.policies.start import gave_room_back
 from trainwright_operator.settings import Backoff

@@ -9,12 +9,12 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from trainwright_api.backend import WorkerRange
-from trainwright_api.job import TrainingJobSpec
-from trainwright_api.status import Resolved
-from trainwright_operator.decided import Ask
-from trainwright_operator.observed import Node, World
-from trainwright_operator.policies.places import admitting
+from trainwright_api.resource.backend import WorkerRange
+from trainwright_api.resource.job import TrainingJobSpec
+from trainwright_api.resource.status import Resolved
+from trainwright_operator.model.observed import Node, World
+from trainwright_operator.model.plan import Ask
+from trainwright_operator.policies.node_matching import admitting
 from trainwright_operator.settings import Settings
 
 

@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime
 
-from trainwright_api.status import Attempt
-from trainwright_operator import times
+from trainwright_api.resource.status import Attempt
 from trainwright_operator.children.pods import GRACE_SECONDS
-from trainwright_operator.observed import Child, Pod, Waiting, World
+from trainwright_operator.model import times
+from trainwright_operator.model.observed import Child, Pod, Waiting, World
 from trainwright_operator.policies.outcome import Ending
 
 UNSCHEDULABLE = "Unschedulable"

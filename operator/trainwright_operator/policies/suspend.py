@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from trainwright_api.status import Attempt
-from trainwright_operator import times
-from trainwright_operator.observed import Child, Pod, of_child
+from trainwright_api.resource.status import Attempt
+from trainwright_operator.model import times
+from trainwright_operator.model.observed import Child, Pod, of_child
 
 
 def patience_ends(attempt: Attempt, grace: float) -> datetime | None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from trainwright_operator import times
-from trainwright_operator.observed import Job
+from trainwright_operator.model import times
+from trainwright_operator.model.observed import Job
 
 
 def due(job: Job) -> datetime | None:

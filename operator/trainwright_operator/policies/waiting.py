@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from trainwright_operator.observed import Child, Pod, of_child
+from trainwright_operator.model.observed import Child, Pod, of_child
 
 
 def waiting(child: Child, pods: tuple[Pod, ...]) -> tuple[str, str]:

@@ -7,10 +7,10 @@ from typing import Any
 
 from aiohttp import web
 
-from trainwright_api.cluster import Judged, changed, judge
-from trainwright_api.job import KIND, fixed
-from trainwright_operator import shallow
-from trainwright_operator.reading import mapping
+from trainwright_api.checks.cluster import Judged, changed, judge
+from trainwright_api.resource.job import KIND, fixed
+from trainwright_operator.kube import json_depth
+from trainwright_operator.model.reading import mapping
 from trainwright_operator.server.metrics import Metrics
 
 WARNING_LETTERS = 250
@@ -37,7 +37,7 @@ class Admission:
 
 def read_review(body: bytes) -> Json:
     """An AdmissionReview with a question in it. Raises ValueError with one line."""
-    review = shallow.loads(body)
+    review = json_depth.loads(body)
     question = review.get("request") if isinstance(review, dict) else None
     if not isinstance(question, dict) or not isinstance(question.get("uid"), str):
         raise ValueError("request.uid is missing")

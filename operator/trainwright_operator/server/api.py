@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 
 class Api(Protocol):
-    """Raises `trainwright_operator.errors.ApiError`."""
+    """Raises `trainwright_operator.kube.errors.ApiError`."""
 
     async def request(
         self,

@@ -10,7 +10,7 @@ from typing import Any
 
 from aiohttp import web
 
-from trainwright_api.cluster import judge
+from trainwright_api.checks.cluster import judge
 from trainwright_operator.server.admission import Admission
 from trainwright_operator.server.health import Health
 from trainwright_operator.server.metrics import Metrics

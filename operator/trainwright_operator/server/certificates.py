@@ -21,7 +21,7 @@ from typing import Self
 
 from cryptography import x509
 
-from trainwright_operator.server.authority import Pair, new_authority, new_server
+from trainwright_operator.server.ca import Pair, new_authority, new_server
 
 AUTHORITY_LIVES = 40
 """An authority lives for so many lives of a server's certificate."""

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from trainwright_api import display
-from trainwright_api.messages import ProgressMessage, Reply, Report
-from trainwright_api.phases import differ
-from trainwright_operator import times
+from trainwright_api.resource import display
+from trainwright_api.resource.messages import ProgressMessage, Reply, Report
+from trainwright_api.resource.stages import differ
+from trainwright_operator.model import times
+from trainwright_operator.model.reading import mapping
 from trainwright_operator.policies.outcome import as_status
-from trainwright_operator.reading import mapping
 
 _SHARED = (
     "phase",

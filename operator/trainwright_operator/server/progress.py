@@ -15,17 +15,17 @@ from typing import Any
 
 from aiohttp import web
 
-from trainwright_api.job import API_VERSION, KIND
-from trainwright_api.messages import BODY_BYTES, Reply, Report, encoded
-from trainwright_operator import names
-from trainwright_operator.client import APPLY
-from trainwright_operator.errors import ApiError
-from trainwright_operator.reading import mapping
-from trainwright_operator.resources import PODS, TRAINING_JOBS
+from trainwright_api.resource.job import API_VERSION, KIND
+from trainwright_api.resource.messages import BODY_BYTES, Reply, Report, encoded
+from trainwright_operator.kube.client import APPLY
+from trainwright_operator.kube.errors import ApiError
+from trainwright_operator.kube.resources import PODS, TRAINING_JOBS
+from trainwright_operator.model import names
+from trainwright_operator.model.reading import mapping
 from trainwright_operator.server.api import Api
 from trainwright_operator.server.decisions import decide, of_phase
-from trainwright_operator.server.identity import Poster, Reviews
 from trainwright_operator.server.metrics import Metrics
+from trainwright_operator.server.pod_identity import Poster, Reviews
 from trainwright_operator.server.reports import read_report
 
 PATH = "/v1/namespaces/{namespace}/jobs/{name}"

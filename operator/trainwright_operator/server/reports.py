@@ -12,10 +12,10 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from trainwright_api.explain import lines
-from trainwright_api.messages import LINE_LETTERS, LOG_BYTES, Report, last_bytes, redacted_outcome
+from trainwright_api.checks.error_messages import lines
 from trainwright_api.paths import Location, dotted
-from trainwright_api.redaction import redacted_text
+from trainwright_api.resource.messages import LINE_LETTERS, LOG_BYTES, Report, last_bytes, redacted_outcome
+from trainwright_api.resource.redaction import redacted_text
 
 _NEEDED: frozenset[Location] = frozenset(
     {(), ("uid",), ("attempt",), ("progress",), ("outcome",), ("outcome", "attempt"), ("outcome", "class")}

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from e2e.cluster.object_store import ObjectStore
 
-from trainwright_trainer.rundir.places import storage_at
+from trainwright_trainer.storage.registry import storage_at
 
 
 @pytest.fixture

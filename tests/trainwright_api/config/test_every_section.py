@@ -11,7 +11,6 @@ import pytest
 from trainwright_api.config import ModelConfig
 from trainwright_api.config.adapters import ADAPTER
 from trainwright_api.config.augmentation import AUGMENTATION
-from trainwright_api.config.choice import Choice
 from trainwright_api.config.combiners import COMBINER
 from trainwright_api.config.data import SPLIT
 from trainwright_api.config.decoders import DECODERS
@@ -23,7 +22,8 @@ from trainwright_api.config.hyperopt.search import SEARCH
 from trainwright_api.config.losses import LOSSES
 from trainwright_api.config.outputs_tokens import TEXT_DECODER
 from trainwright_api.config.trainer import OPTIMIZER
-from trainwright_api.section import Section
+from trainwright_api.schema.choice import Choice
+from trainwright_api.schema.section import Section
 
 NEEDS: dict[str, dict[str, Any]] = {
     "auto_transformer": {"pretrained_model_name_or_path": "x"},

@@ -17,7 +17,7 @@ from trainwright_api.config.features import BaseInput, BaseOutput
 from trainwright_api.config.losses import LOSSES
 from trainwright_api.config.model import ModelConfig
 from trainwright_api.config.trainer import OPTIMIZER, GradientClipping, LearningRateScheduler, Profiler, TrainerConfig
-from trainwright_api.section import Section
+from trainwright_api.schema.section import Section
 
 OURS = {"trainer": {"precision"}}
 """Fields that Ludwig does not have."""

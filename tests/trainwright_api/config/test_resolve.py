@@ -9,7 +9,7 @@ import pytest
 from trainwright_api.config import ModelConfig, resolve
 from trainwright_api.config.encoders import DenseEncoder, PassthroughEncoder
 from trainwright_api.config.features import CategoryInput, NumberInput, NumberOutput
-from trainwright_api.section import Section
+from trainwright_api.schema.section import Section
 
 
 def resolved(inputs: list[Any], outputs: list[Any] | None = None, **rest: Any) -> ModelConfig:

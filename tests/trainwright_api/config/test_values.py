@@ -25,7 +25,7 @@ from trainwright_api.config.preprocessing import (
 )
 from trainwright_api.config.tokenizers import TOKENIZERS
 from trainwright_api.config.trainer import TrainerConfig
-from trainwright_api.section import Section
+from trainwright_api.schema.section import Section
 
 READ: list[tuple[type[Section], str, Any, Any]] = [
     (TrainerConfig, "batch_size", 128, 128),

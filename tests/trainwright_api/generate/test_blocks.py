@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
 from trainwright_api.generate.blocks import dump
-from trainwright_api.nodes import read
+from trainwright_api.yaml.nodes import read
 
 TEXT = st.text(
     st.characters(codec="utf-8", exclude_categories=["Cc", "Cs", "Zl", "Zp"]), max_size=12

@@ -6,15 +6,15 @@ import re
 
 import pytest
 
-from trainwright_api import support
-from trainwright_api.backend import Backend, BackendTrainer, Loader
+from trainwright_api.checks import support
 from trainwright_api.config import ModelConfig
 from trainwright_api.config.trainer import Profiler, TrainerConfig
 from trainwright_api.generate.built import NOT_BUILT, built_sections, lack_of
 from trainwright_api.generate.reference import reference
 from trainwright_api.generate.schema import strict
-from trainwright_api.job import Entrypoint, TrainingJob, TrainingJobSpec
-from trainwright_api.section import Section
+from trainwright_api.resource.backend import Backend, BackendTrainer, Loader
+from trainwright_api.resource.job import Entrypoint, TrainingJob, TrainingJobSpec
+from trainwright_api.schema.section import Section
 
 PAGE = reference()
 

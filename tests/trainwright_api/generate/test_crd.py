@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from trainwright_api.generate.crd import crd, schema
-from trainwright_api.nodes import read
+from trainwright_api.yaml.nodes import read
 
 CRD = read(crd()).data
 SCHEMA = schema()

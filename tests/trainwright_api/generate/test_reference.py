@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from trainwright_api.backend import BACKENDS, Backend, BackendTrainer, Loader, Processor
 from trainwright_api.config import ModelConfig
 from trainwright_api.config.trainer import TrainerConfig
 from trainwright_api.generate.reference import reference
-from trainwright_api.job import TrainingJobSpec
+from trainwright_api.resource.backend import BACKENDS, Backend, BackendTrainer, Loader, Processor
+from trainwright_api.resource.job import TrainingJobSpec
 
 PAGE = reference()
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from trainwright_api.status import Resolved
-from trainwright_api.yaml import inspected
+from trainwright_api.checks.load import inspected
+from trainwright_api.resource.status import Resolved
 from trainwright_operator.children import Blueprint
 from trainwright_operator.children.config import job_document
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from trainwright_operator import names
+from trainwright_operator.model import names
 
 from .blueprints import blueprint, job, sized, supports_of, templates
 from .network_plugin import Pod, admits, lets_out

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from trainwright_operator.children import read_pod
-from trainwright_operator.observed import Pod
+from trainwright_operator.model.observed import Pod
 
 from .blueprints import UID
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from trainwright_api.messages import OutcomeMessage, encoded
-from trainwright_api.status import Attempt, PostedOutcome
-from trainwright_operator.observed import Child, Pod
+from trainwright_api.resource.messages import OutcomeMessage, encoded
+from trainwright_api.resource.status import Attempt, PostedOutcome
+from trainwright_operator.model.observed import Child, Pod
 from trainwright_operator.policies.outcome import ending
 
 from ..simulation import START, UID, Cluster

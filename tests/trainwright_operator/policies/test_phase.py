@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from trainwright_api.status import Condition, TrainingJobStatus
+from trainwright_api.resource.status import Condition, TrainingJobStatus
 from trainwright_operator.policies.phase import phase
 
 

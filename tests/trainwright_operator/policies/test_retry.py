@@ -4,8 +4,8 @@ from datetime import timedelta
 
 import pytest
 
-from trainwright_api.status import Attempt, OutcomeClass, TrainingJobStatus
-from trainwright_operator import times
+from trainwright_api.resource.status import Attempt, OutcomeClass, TrainingJobStatus
+from trainwright_operator.model import times
 from trainwright_operator.policies import retry
 from trainwright_operator.policies.limits import Limits
 from trainwright_operator.settings import Backoff

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from trainwright_api.job import TrainingJobSpec
-from trainwright_operator.decided import Ask
-from trainwright_operator.observed import Node, Taint, World
+from trainwright_api.resource.job import TrainingJobSpec
+from trainwright_operator.model.observed import Node, Taint, World
+from trainwright_operator.model.plan import Ask
 from trainwright_operator.policies.sizing import resolve
 from trainwright_operator.settings import Settings
 

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from trainwright_operator.children.pods import GRACE_SECONDS
-from trainwright_operator.observed import Child, Pod, Waiting, World
+from trainwright_operator.model.observed import Child, Pod, Waiting, World
 from trainwright_operator.policies import start
 
 from ..simulation import START, UID

@@ -14,13 +14,13 @@ from typing import Any
 import aiohttp
 import pytest
 
-from trainwright_operator.errors import ApiError
+from trainwright_operator.kube.errors import ApiError
 from trainwright_operator.server.admission import Admission
 from trainwright_operator.server.app import application, serving
+from trainwright_operator.server.certificate_rotator import Keeper
 from trainwright_operator.server.health import Health
-from trainwright_operator.server.identity import Reviews
-from trainwright_operator.server.keeper import Keeper
 from trainwright_operator.server.metrics import Metrics
+from trainwright_operator.server.pod_identity import Reviews
 from trainwright_operator.server.progress import ProgressEndpoint
 from trainwright_operator.settings import Settings
 

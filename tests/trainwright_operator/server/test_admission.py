@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from trainwright_api.cluster import judge
+from trainwright_api.checks.cluster import judge
 from trainwright_operator.server.admission import respond
 
 JOB: dict[str, Any] = {

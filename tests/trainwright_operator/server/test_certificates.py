@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from trainwright_operator.server.authority import Pair, new_authority, new_server
+from trainwright_operator.server.ca import Pair, new_authority, new_server
 from trainwright_operator.server.certificates import AUTHORITY_LIVES, Certificates, needs_renewal, renewed
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)

@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from trainwright_api.messages import Derived, OutcomeMessage, ProgressMessage, Report, Score
-from trainwright_api.status import RankProgress, TrainingJobStatus
+from trainwright_api.resource.messages import Derived, OutcomeMessage, ProgressMessage, Report, Score
+from trainwright_api.resource.status import RankProgress, TrainingJobStatus
 from trainwright_operator.server.decisions import decide, of_phase, reply_to
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)

@@ -8,7 +8,7 @@ import json
 
 import pytest
 
-from trainwright_operator.errors import ApiError, Unreachable
+from trainwright_operator.kube.errors import ApiError, Unreachable
 
 JOB = "/apis/trainwright.dev/v1alpha1/namespaces/ml/trainingjobs/late"
 POD = "/api/v1/namespaces/ml/pods/late-1-abc"

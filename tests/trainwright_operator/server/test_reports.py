@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from trainwright_api.messages import LOG_BYTES
+from trainwright_api.resource.messages import LOG_BYTES
 from trainwright_operator.server.reports import read_report
 
 

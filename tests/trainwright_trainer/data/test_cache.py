@@ -10,8 +10,8 @@ import pytest
 
 from trainwright_trainer.data import columnfile
 from trainwright_trainer.data.cache import Cache
+from trainwright_trainer.data.cache_store import FolderShelf
 from trainwright_trainer.data.columnfile import Column
-from trainwright_trainer.data.shelf import FolderShelf
 from trainwright_trainer.errors import EnvironmentFailure
 
 COLUMN = Column(pa.chunked_array([pa.array([1.0, 2.0], pa.float32())]), ("said",))

@@ -8,9 +8,9 @@ import pytest
 
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.data.cache import Cache
+from trainwright_trainer.data.cache_store import FolderShelf
 from trainwright_trainer.data.content import Contents
 from trainwright_trainer.data.files import find
-from trainwright_trainer.data.shelf import FolderShelf
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from trainwright_api.checks.load import loads
 from trainwright_api.config import resolve
-from trainwright_api.yaml import loads
 from trainwright_trainer.data.head import look, named_columns
 from trainwright_trainer.data.selection import features_of, wanted_columns
 

@@ -14,7 +14,7 @@ import pyarrow.feather
 import pytest
 
 from trainwright_api.problems import Mistakes
-from trainwright_trainer.data import passes, source
+from trainwright_trainer.data import source, transforms
 from trainwright_trainer.data.cache import Cache
 from trainwright_trainer.data.columnfile import Column
 from trainwright_trainer.data.content import content_now
@@ -22,10 +22,10 @@ from trainwright_trainer.data.files import find
 from trainwright_trainer.data.preprocess import encode_with, prepare
 from trainwright_trainer.data.s3 import StoreShelf
 from trainwright_trainer.errors import EnvironmentFailure
-from trainwright_trainer.rundir.places import storage_at
-from trainwright_trainer.s3.access import from_environment
-from trainwright_trainer.s3.keys import Keys
-from trainwright_trainer.s3.uri import parse
+from trainwright_trainer.storage.registry import storage_at
+from trainwright_trainer.storage.s3client.credentials import from_environment
+from trainwright_trainer.storage.s3client.job_credentials import Keys
+from trainwright_trainer.storage.s3client.uri import parse
 
 
 @pytest.fixture
@@ -132,7 +132,7 @@ def test_columns_are_the_same_to_the_bit_and_the_cache_knows_them_again(
     assert columns_of(again) == columns_of(local)
     copy = here.replace("data.parquet", "copy.parquet")
     Path(here).rename(copy)
-    monkeypatch.setattr(passes, "encode", nothing)
+    monkeypatch.setattr(transforms, "encode", nothing)
     assert prepare(usual(), copy, seed=0, cache_dir=f"{bucket}/.trainwright_cache").cache_key == local.cache_key
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.data.split import fixed_parts, hash_parts, random_parts, refuse_unbuilt, sampled, thresholds
-from trainwright_trainer.features.wrong import BadValueError
+from trainwright_trainer.features.errors import BadValueError
 
 VECTORS = json.loads(Path(__file__).with_name("vectors.json").read_text(encoding="utf-8"))
 USUAL = (0.7, 0.1, 0.2)

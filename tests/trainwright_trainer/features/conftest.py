@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from trainwright_api.config import preprocessing as sections
-from trainwright_trainer.data import passes
+from trainwright_trainer.data import transforms
 from trainwright_trainer.features.column import Feature
 from trainwright_trainer.features.registry import FEATURES
 from trainwright_trainer.frames.pandas import PandasProcessor
@@ -48,13 +48,13 @@ def run(feature):
         made = feature(kind, target, **options)
         array = values if isinstance(values, pa.Array) else pa.array(values)
         starts = list(range(0, len(array), block))
-        raw = passes.RawColumn([array.slice(start, block) for start in starts], starts)
+        raw = transforms.RawColumn([array.slice(start, block) for start in starts], starts)
         mask = np.ones(len(array), np.bool_) if training is None else np.array(training, np.bool_)
         processor = PandasProcessor(2)
-        column = passes.clean(made, raw, processor)
+        column = transforms.clean(made, raw, processor)
         masks = [mask[start : start + block] for start in starts]
-        statistics = passes.statistics_of(made, column, masks, processor)
-        encoded = passes.encode(made, column, statistics, processor)
+        statistics = transforms.statistics_of(made, column, masks, processor)
+        encoded = transforms.encode(made, column, statistics, processor)
         return Passed(encoded.values.to_pylist(), dict(statistics), encoded.notices, encoded.values.type)
 
     return through

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from trainwright_trainer.features.errors import WrongTypeError
 from trainwright_trainer.features.texts import dictionary_of, texts_of
-from trainwright_trainer.features.wrong import WrongTypeError
 
 
 @pytest.mark.parametrize(

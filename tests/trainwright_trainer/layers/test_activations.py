@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from torch import nn
 
-from trainwright_api.config.fields import ActivationWord
+from trainwright_api.schema.fields import ActivationWord
 from trainwright_trainer.layers.activations import ACTIVATIONS, activation
 
 

@@ -11,14 +11,14 @@ import pytest
 import torch
 
 from trainwright_api.config import ModelConfig, resolve
-from trainwright_api.job import CheckpointPolicy
-from trainwright_trainer.batching import batching
+from trainwright_api.resource.job import CheckpointPolicy
+from trainwright_trainer.callbacks.events import Evaluated, Event, Stepped
+from trainwright_trainer.job.batching import batching
 from trainwright_trainer.loader.layout import layout_of
 from trainwright_trainer.loader.materialised import Split
-from trainwright_trainer.loop.train import Result, train
+from trainwright_trainer.loop.fit import Result, train
 from trainwright_trainer.metrics.model import ModelMetrics, model_metrics
-from trainwright_trainer.model import Model
-from trainwright_trainer.progress.events import Evaluated, Event, Stepped
+from trainwright_trainer.models.model import Model
 from trainwright_trainer.rundir.snapshot import Snapshot
 
 STATISTICS: Mapping[str, Mapping[str, Any]] = {

@@ -1,4 +1,4 @@
-"""The search with real steps; `tests/trainwright_trainer/test_batch_size_search.py` has its decisions."""
+"""The search with real steps; `tests/trainwright_trainer/loop/test_batch_size_finder.py` has its decisions."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import time
 
 import torch
 
-from trainwright_trainer import batch_size_search
-from trainwright_trainer.batch_size_search import fastest_batch_size, training_step
+from trainwright_trainer.loop import batch_size_finder
+from trainwright_trainer.loop.batch_size_finder import fastest_batch_size, training_step
+from trainwright_trainer.runtime.threads import computing_with
 from trainwright_trainer.strategies.single import Single
-from trainwright_trainer.threads import computing_with
 
 
 def test_the_search_touches_neither_the_model_nor_what_comes_after(job):
@@ -40,7 +40,7 @@ def test_one_thread_computes_its_steps(job, monkeypatch):
         seen.append(torch.get_num_threads())
         step(rows)
 
-    monkeypatch.setattr(batch_size_search, "training_step", lambda *_: watched)
+    monkeypatch.setattr(batch_size_finder, "training_step", lambda *_: watched)
     with computing_with(3):
         fastest_batch_size(one.config.trainer, one.model, one.splits["train"], [1, 2, 4])
     assert set(seen) == {1}
@@ -56,6 +56,6 @@ def test_other_processes_do_not_count_on_a_cpu(job, monkeypatch):
             time.sleep(0.01)
         step(rows)
 
-    monkeypatch.setattr(batch_size_search, "training_step", lambda *_: waiting)
+    monkeypatch.setattr(batch_size_finder, "training_step", lambda *_: waiting)
     found = fastest_batch_size(one.config.trainer, one.model, one.splits["train"], [1, 16])
     assert found.size == 16

@@ -3,7 +3,7 @@ from __future__ import annotations
 import math
 
 from trainwright_trainer.loop.best import Best
-from trainwright_trainer.loop.decisive import Decisive
+from trainwright_trainer.loop.monitor import Decisive
 
 LOSS = Decisive("late", "loss", "min")
 

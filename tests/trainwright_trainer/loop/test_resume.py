@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import torch
 
-from trainwright_api.job import CheckpointPolicy
+from trainwright_api.resource.job import CheckpointPolicy
 
 EVERY_STEP = CheckpointPolicy(every_seconds=1)
 

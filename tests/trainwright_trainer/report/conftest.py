@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from trainwright_trainer.callbacks.events import Ended, Evaluated, Started
 from trainwright_trainer.features.distribution import Frequencies, Histogram
-from trainwright_trainer.progress.events import Ended, Evaluated, Started
 from trainwright_trainer.report.data import (
     Calibration,
     ConfusionMatrix,

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from trainwright_trainer.progress.events import RankRound
+from trainwright_trainer.callbacks.events import RankRound
 from trainwright_trainer.report import page
 from trainwright_trainer.report.data import FeatureSummary, ReportData
 

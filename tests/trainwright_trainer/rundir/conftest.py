@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from trainwright_trainer.rundir.folder import FolderStorage
 from trainwright_trainer.rundir.snapshot import Position, Snapshot
+from trainwright_trainer.storage.local import FolderStorage
 
 MakeSnapshot = Callable[..., Snapshot]
 

@@ -16,12 +16,12 @@ from trainwright_api.problems import Mistakes
 from trainwright_trainer.errors import AlreadyDone, EnvironmentFailure
 from trainwright_trainer.rundir import checkpoint, layout, outcome
 from trainwright_trainer.rundir.attempt import Attempt, begin
-from trainwright_trainer.rundir.folder import FolderStorage
 from trainwright_trainer.rundir.layout import CheckpointName
 from trainwright_trainer.rundir.outcome import Outcome
-from trainwright_trainer.rundir.place import How, look
+from trainwright_trainer.rundir.preflight import How, look
 from trainwright_trainer.rundir.retention import Fence
-from trainwright_trainer.rundir.storage import Storage
+from trainwright_trainer.storage.base import Storage
+from trainwright_trainer.storage.local import FolderStorage
 
 JOB: dict[str, Any] = {"spec": {"dataset": "f.csv", "seed": 42, "config": {"trainer": {"epochs": 5}}}}
 
@@ -290,8 +290,8 @@ import os, sys
 from pathlib import Path
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.rundir.attempt import begin
-from trainwright_trainer.rundir.place import How
-from trainwright_trainer.rundir.folder import FolderStorage
+from trainwright_trainer.rundir.preflight import How
+from trainwright_trainer.storage.local import FolderStorage
 
 class Racing(FolderStorage):
     def create(self, name, data):

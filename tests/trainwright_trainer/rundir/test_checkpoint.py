@@ -18,12 +18,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trainwright_trainer.errors import EnvironmentFailure
-from trainwright_trainer.rundir import checkpoint, jsontext, listing
-from trainwright_trainer.rundir.folder import FolderStorage
+from trainwright_trainer.rundir import checkpoint, json_text, listing
 from trainwright_trainer.rundir.layout import CheckpointName
 from trainwright_trainer.rundir.manifest import Damaged
 from trainwright_trainer.rundir.shards import DTYPES
 from trainwright_trainer.rundir.snapshot import Position, Snapshot
+from trainwright_trainer.storage.local import FolderStorage
 
 NAME = CheckpointName(12, 1)
 
@@ -199,9 +199,9 @@ def test_the_manifest_of_another_checkpoint_is_found(written: FolderStorage) -> 
 
 
 def resealed(storage: FolderStorage, change: Callable[[dict[str, Any]], None]) -> None:
-    body = jsontext.unseal(storage.read(NAME.manifest))
+    body = json_text.unseal(storage.read(NAME.manifest))
     change(body)
-    storage.write(NAME.manifest, [jsontext.seal(body)])
+    storage.write(NAME.manifest, [json_text.seal(body)])
 
 
 @pytest.mark.parametrize(
@@ -289,7 +289,7 @@ import os, signal, sys
 from pathlib import Path
 import torch
 from trainwright_trainer.rundir import checkpoint
-from trainwright_trainer.rundir.folder import FolderStorage
+from trainwright_trainer.storage.local import FolderStorage
 from trainwright_trainer.rundir.snapshot import Position, Snapshot
 
 tensors = {f"t{i}": torch.full((5_000_000,), float(i)) for i in range(4)}

@@ -11,8 +11,8 @@ import torch
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.rundir import checkpoint, model_folder
 from trainwright_trainer.rundir.attempt import begin
-from trainwright_trainer.rundir.folder import FolderStorage
-from trainwright_trainer.rundir.place import How
+from trainwright_trainer.rundir.preflight import How
+from trainwright_trainer.storage.local import FolderStorage
 
 WEIGHTS = {"a.weight": torch.randn(3, 4), "a.steps": torch.tensor(7), "b": torch.randn(2).bfloat16()}
 CONFIG = {"input_features": [{"name": "hour", "type": "number"}]}

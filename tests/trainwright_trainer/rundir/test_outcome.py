@@ -9,8 +9,8 @@ import pytest
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.errors import EnvironmentFailure, ExitCode, StoppedRun
 from trainwright_trainer.rundir import layout, outcome
-from trainwright_trainer.rundir.folder import FolderStorage
 from trainwright_trainer.rundir.outcome import Outcome
+from trainwright_trainer.storage.local import FolderStorage
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trainwright_api.job import CheckpointPolicy
+from trainwright_api.resource.job import CheckpointPolicy
 from trainwright_trainer.rundir.layout import CheckpointName
 from trainwright_trainer.rundir.retention import Fence, Kept, doomed
 

@@ -10,8 +10,8 @@ import pytest
 
 from trainwright_trainer.rundir import shared_files
 from trainwright_trainer.rundir.attempt import Attempt, begin
-from trainwright_trainer.rundir.folder import FolderStorage
-from trainwright_trainer.rundir.place import How
+from trainwright_trainer.rundir.preflight import How
+from trainwright_trainer.storage.local import FolderStorage
 
 
 def start(storage: FolderStorage, how: How) -> Attempt:

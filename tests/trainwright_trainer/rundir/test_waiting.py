@@ -7,7 +7,7 @@ from typing import Literal
 import pytest
 import torch
 
-from trainwright_api.job import CheckpointPolicy
+from trainwright_api.resource.job import CheckpointPolicy
 from trainwright_trainer.rundir.snapshot import Position, Snapshot
 from trainwright_trainer.rundir.waiting import SMALL_BYTES, still_waiting
 

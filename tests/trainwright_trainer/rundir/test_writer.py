@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 import torch
 
-from trainwright_api.job import CheckpointPolicy
+from trainwright_api.resource.job import CheckpointPolicy
 from trainwright_trainer.errors import EnvironmentFailure
 from trainwright_trainer.rundir import checkpoint, listing
-from trainwright_trainer.rundir.folder import FolderStorage
 from trainwright_trainer.rundir.layout import CheckpointName
 from trainwright_trainer.rundir.retention import Fence
 from trainwright_trainer.rundir.snapshot import Position, Snapshot
 from trainwright_trainer.rundir.writer import CheckpointWriter
+from trainwright_trainer.storage.local import FolderStorage
 
 
 def quiet(_name: str, _error: str | None) -> None: ...

@@ -6,8 +6,8 @@ import os
 
 import torch
 
-from trainwright_trainer.backends.seat import Seat
-from trainwright_trainer.cpus import asked_threads, usable_cpus
+from trainwright_trainer.distributed.rank_info import Seat
+from trainwright_trainer.runtime.cpus import asked_threads, usable_cpus
 
 
 def local(reserved: float | None = None) -> Seat:

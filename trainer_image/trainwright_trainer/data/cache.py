@@ -17,9 +17,9 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 from trainwright_trainer.data import columnfile
+from trainwright_trainer.data.cache_store import Fill, Shelf
 from trainwright_trainer.data.datafile import is_of_a_store, said_by
 from trainwright_trainer.data.keys import digest
-from trainwright_trainer.data.shelf import Fill, Shelf
 from trainwright_trainer.errors import EnvironmentFailure
 
 FOLDER = ".trainwright_cache"

@@ -12,9 +12,9 @@ from trainwright_trainer.data.datafile import DataFile, Identity, LocalFile, ide
 from trainwright_trainer.data.formats import COMPRESSIONS, READERS, format_of
 from trainwright_trainer.data.formats.reader import Reader
 from trainwright_trainer.errors import not_built
-from trainwright_trainer.s3 import uri
-from trainwright_trainer.s3.access import Access
-from trainwright_trainer.s3.uri import Place
+from trainwright_trainer.storage.s3client import uri
+from trainwright_trainer.storage.s3client.credentials import Access
+from trainwright_trainer.storage.s3client.uri import Place
 
 SIGNS = "*?["
 """What makes a pattern of a path."""

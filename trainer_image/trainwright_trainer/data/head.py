@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from trainwright_api.checks.path_access import lies_under
 from trainwright_api.config.relations import mapping, outlines
 from trainwright_api.problems import Mistakes, Problem
-from trainwright_api.reach import lies_under
 from trainwright_trainer.data import source
 from trainwright_trainer.data.files import Files, find
 from trainwright_trainer.errors import EnvironmentFailure
-from trainwright_trainer.s3 import uri
+from trainwright_trainer.storage.s3client import uri
 
 
 @dataclass(frozen=True)

@@ -8,26 +8,21 @@ from typing import Any
 import numpy as np
 
 from trainwright_api.problems import Mistakes, Problem
-from trainwright_trainer.data import passes, source
+from trainwright_trainer.data import source, transforms
 from trainwright_trainer.data.cache import Cache
+from trainwright_trainer.data.cache_lookup import Found, look_up
+from trainwright_trainer.data.cache_stores import shelf_at
 from trainwright_trainer.data.content import Contents
 from trainwright_trainer.data.files import Files, find
-from trainwright_trainer.data.found import Found, look_up
-from trainwright_trainer.data.parts import check_none_is_empty, column_of, parts_of
 from trainwright_trainer.data.prepared import TEST, TRAIN, Prepared
-from trainwright_trainer.data.raw import Raw
-from trainwright_trainer.data.selection import (
-    coded_columns,
-    features_of,
-    refuse_unbuilt_preprocessing,
-    wanted_columns,
-)
-from trainwright_trainer.data.shelves import shelf_at
+from trainwright_trainer.data.raw_columns import Raw
+from trainwright_trainer.data.selection import coded_columns, features_of, refuse_unbuilt_preprocessing, wanted_columns
 from trainwright_trainer.data.split import Parts
+from trainwright_trainer.data.split_assignment import check_none_is_empty, column_of, parts_of
 from trainwright_trainer.features.column import Feature, Mask, Statistics
 from trainwright_trainer.frames.interface import Processor
 from trainwright_trainer.frames.pandas import PandasProcessor
-from trainwright_trainer.s3.keys import NO_KEYS, Keys
+from trainwright_trainer.storage.s3client.job_credentials import NO_KEYS, Keys
 
 
 def prepare(
@@ -131,12 +126,12 @@ def _training(parts: Parts, raw: Raw) -> list[Mask]:
 
 
 def _complete_feature(found: Found, feature: Feature, raw: Raw, training: Sequence[Mask], processor: Processor) -> None:
-    column = passes.clean(feature, raw.take(feature.column), processor)
+    column = transforms.clean(feature, raw.take(feature.column), processor)
     if feature.name not in found.statistics:
-        found.add_statistics(feature, passes.statistics_of(feature, column, training, processor))
+        found.add_statistics(feature, transforms.statistics_of(feature, column, training, processor))
         if found.recall(feature):
             return
-    found.add_column(feature, passes.encode(feature, column, found.statistics[feature.name], processor))
+    found.add_column(feature, transforms.encode(feature, column, found.statistics[feature.name], processor))
 
 
 def _prepared(files: Files, found: Found, config: Any, features: Sequence[Feature], hit: bool) -> Prepared:
@@ -185,8 +180,8 @@ def encode_with(
     problems: list[Problem] = []
     for feature in features:
         try:
-            column = passes.clean(feature, raw.take(feature.column), processor)
-            columns[feature.name] = passes.encode(feature, column, statistics[feature.name], processor)
+            column = transforms.clean(feature, raw.take(feature.column), processor)
+            columns[feature.name] = transforms.encode(feature, column, statistics[feature.name], processor)
         except Mistakes as mistakes:
             problems.extend(mistakes.problems)
     if problems:

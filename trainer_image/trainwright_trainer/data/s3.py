@@ -15,16 +15,16 @@ from typing import IO, cast
 import pyarrow as pa
 from pyarrow import fs
 
+from trainwright_trainer.data.cache_store import Fill
 from trainwright_trainer.data.datafile import Identity
 from trainwright_trainer.data.files import SIGNS, Files, absent, counts, fixed_part, one_of, suffix_of
-from trainwright_trainer.data.shelf import Fill
 from trainwright_trainer.errors import EnvironmentFailure
-from trainwright_trainer.s3 import access as ways
-from trainwright_trainer.s3 import uri
-from trainwright_trainer.s3.access import Access
-from trainwright_trainer.s3.bucket import Bucket, Found
-from trainwright_trainer.s3.client import arrow_options
-from trainwright_trainer.s3.uri import S3Uri
+from trainwright_trainer.storage.s3client import credentials as ways
+from trainwright_trainer.storage.s3client import uri
+from trainwright_trainer.storage.s3client.bucket import Bucket, Found
+from trainwright_trainer.storage.s3client.client import arrow_options
+from trainwright_trainer.storage.s3client.credentials import Access
+from trainwright_trainer.storage.s3client.uri import S3Uri
 
 _READ_BYTES = 8 << 20
 """What a reader that goes from the beginning to the end fetches at once."""

@@ -13,7 +13,7 @@ from trainwright_trainer.data.files import Files
 from trainwright_trainer.data.formats.reader import UnreadableFileError
 from trainwright_trainer.data.rows import Block, blocks_of
 from trainwright_trainer.errors import EnvironmentFailure
-from trainwright_trainer.features.wrong import kind_of
+from trainwright_trainer.features.errors import kind_of
 
 Wanted = Sequence[tuple[str, str]]
 """Pairs of a path in the config and the column that it names."""

@@ -11,12 +11,12 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from trainwright_api import support
+from trainwright_api.checks import support
 from trainwright_trainer.data.order import Purpose, hashes, key
 from trainwright_trainer.data.prepared import SPLIT_NAMES
 from trainwright_trainer.errors import not_built
+from trainwright_trainer.features.errors import BadValueError
 from trainwright_trainer.features.texts import dictionary_of
-from trainwright_trainer.features.wrong import BadValueError
 
 Parts = npt.NDArray[np.uint8]
 

@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from trainwright_trainer.features.column import Cleaned, Encoded, Feature, Statistics, missing_fact
+from trainwright_trainer.features.errors import BadValueError, WrongTypeError, kind_of
 from trainwright_trainer.features.missing import mask_of, settle
 from trainwright_trainer.features.times import times_of, wall_clock
-from trainwright_trainer.features.wrong import BadValueError, WrongTypeError, kind_of
 
 PARTS = ("year", "month", "day", "weekday", "yearday", "hour", "minute", "second", "second_of_day")
 """Month, day and yearday count from 1; weekday from 0, which is Monday."""

@@ -14,10 +14,10 @@ import pyarrow.compute as pc
 from trainwright_trainer.features import moments
 from trainwright_trainer.features.column import Cleaned, Encoded, Feature, Mask, Statistics, missing_fact
 from trainwright_trainer.features.distribution import Histogram
+from trainwright_trainer.features.errors import BadValueError, WrongTypeError, kind_of
 from trainwright_trainer.features.missing import mask_of, rows_of, settle
 from trainwright_trainer.features.moments import State
 from trainwright_trainer.features.numerals import numbers_of
-from trainwright_trainer.features.wrong import BadValueError, WrongTypeError, kind_of
 
 Floats = npt.NDArray[np.float64]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from trainwright_trainer.features.wrong import WrongTypeError, kind_of
+from trainwright_trainer.features.errors import WrongTypeError, kind_of
 
 TEXTUAL = ("text", "whole numbers", "numbers", "true and false", "dates", "empty")
 """The kinds of columns whose values can be written as text."""

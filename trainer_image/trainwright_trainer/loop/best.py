@@ -9,8 +9,8 @@ from typing import Any
 
 import torch
 
-from trainwright_trainer.loop.decisive import Decisive
-from trainwright_trainer.loop.seams import Tensors
+from trainwright_trainer.loop.monitor import Decisive
+from trainwright_trainer.loop.protocols import Tensors
 
 
 @dataclass

@@ -7,9 +7,9 @@ from itertools import islice
 
 import torch
 
+from trainwright_trainer.callbacks.events import Scores
 from trainwright_trainer.loader.materialised import Split, moved
-from trainwright_trainer.loop.seams import Metrics, Trainable
-from trainwright_trainer.progress.events import Scores
+from trainwright_trainer.loop.protocols import Metrics, Trainable
 from trainwright_trainer.strategies.interface import Strategy
 from trainwright_trainer.strategies.single import Single
 

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from trainwright_api.config.trainer import TrainerConfig
-from trainwright_trainer.model import DTYPES
+from trainwright_trainer.models.model import DTYPES
 
 
 class Precision:

@@ -14,10 +14,10 @@ import torch
 from torch import nn
 from torch.optim import Optimizer
 
+from trainwright_trainer.callbacks.events import Evaluated
 from trainwright_trainer.loop.best import Best
-from trainwright_trainer.loop.seams import Metrics, Tensors, Trainable
+from trainwright_trainer.loop.protocols import Metrics, Tensors, Trainable
 from trainwright_trainer.optim.plateau import Plateau
-from trainwright_trainer.progress.events import Evaluated
 from trainwright_trainer.rundir.snapshot import Position, Snapshot
 
 

@@ -7,7 +7,7 @@ import torch
 
 from trainwright_trainer.metrics.base import Array, OutputMetrics, Sums
 from trainwright_trainer.metrics.ranking import roc_auc
-from trainwright_trainer.units import probability
+from trainwright_trainer.models.units import probability
 
 
 class BinaryMetrics(OutputMetrics):

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from trainwright_trainer.features.category import UNKNOWN
 from trainwright_trainer.metrics.base import Array, OutputMetrics, Sums
-from trainwright_trainer.units import softmax
+from trainwright_trainer.models.units import softmax
 
 # The figures' matrix has a row for each of the commonest classes and one for all others.
 SHOWN = 30

@@ -14,14 +14,8 @@ from trainwright_trainer.metrics.model import ModelMetrics
 from trainwright_trainer.metrics.number import NumberMetrics
 from trainwright_trainer.metrics.ranking import roc_auc, roc_points
 from trainwright_trainer.metrics.vector import VectorMetrics
-from trainwright_trainer.report.data import (
-    Calibration,
-    ConfusionMatrix,
-    OutputFigures,
-    PredictedAgainstTrue,
-    RocCurve,
-)
-from trainwright_trainer.units import probability
+from trainwright_trainer.models.units import probability
+from trainwright_trainer.report.data import Calibration, ConfusionMatrix, OutputFigures, PredictedAgainstTrue, RocCurve
 
 Drawn = dict[str, Any]
 Baselines = dict[str, dict[str, float]]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from trainwright_trainer.metrics.base import Array, OutputMetrics, Sums
-from trainwright_trainer.units import numbers
+from trainwright_trainer.models.units import numbers
 
 SMALLEST_TARGET = 1.17e-6
 INSTEAD_OF_ZERO = 1e-4

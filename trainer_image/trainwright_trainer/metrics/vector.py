@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from trainwright_trainer.metrics.base import Array, OutputMetrics, Sums
-from trainwright_trainer.units import vectors
+from trainwright_trainer.models.units import vectors
 
 
 class VectorMetrics(OutputMetrics):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from trainwright_trainer.progress import formats
+from trainwright_trainer.callbacks import formats
 from trainwright_trainer.report import words
 from trainwright_trainer.report.data import OutputFigures, ReportData
 from trainwright_trainer.report.markup import Markup, element, join

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from trainwright_trainer.callbacks import formats
 from trainwright_trainer.features.distribution import Frequencies, Histogram
-from trainwright_trainer.progress import formats
 from trainwright_trainer.report.markup import Markup, element, join, number
 from trainwright_trainer.report.plot import drawing, line, text
 

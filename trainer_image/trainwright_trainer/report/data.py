@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from trainwright_trainer.callbacks.events import Ended, Evaluated, Started
 from trainwright_trainer.features.distribution import Distribution
-from trainwright_trainer.progress.events import Ended, Evaluated, Started
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from trainwright_trainer.progress import formats
+from trainwright_trainer.callbacks import formats
 from trainwright_trainer.report.data import ConfusionMatrix, PredictedAgainstTrue
 from trainwright_trainer.report.markup import Markup, element, join
 from trainwright_trainer.report.plot import SQUARE, axes, drawing, line, text

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from statistics import fmean
 
-from trainwright_trainer.progress import formats
-from trainwright_trainer.progress.events import Evaluated, RankRound
-from trainwright_trainer.progress.ranks import straggler_line
+from trainwright_trainer.callbacks import formats
+from trainwright_trainer.callbacks.events import Evaluated, RankRound
+from trainwright_trainer.callbacks.ranks import straggler_line
 from trainwright_trainer.report.data import ReportData
 from trainwright_trainer.report.markup import Markup, element
 

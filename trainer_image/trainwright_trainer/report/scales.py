@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from trainwright_trainer.progress import formats
+from trainwright_trainer.callbacks import formats
 
 # Beyond this ratio of the greatest to the smallest value, a linear axis hides most of a curve.
 LOG_RATIO = 100.0

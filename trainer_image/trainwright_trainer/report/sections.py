@@ -7,8 +7,8 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from trainwright_trainer.callbacks import formats
 from trainwright_trainer.features.distribution import Frequencies, Histogram
-from trainwright_trainer.progress import formats
 from trainwright_trainer.report import bars, classifiers, curves, grids, words
 from trainwright_trainer.report.answer import scores_table
 from trainwright_trainer.report.data import FeatureSummary, OutputFigures, ReportData

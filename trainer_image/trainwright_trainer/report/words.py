@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from trainwright_trainer.progress import formats
-from trainwright_trainer.progress.events import Ended, Started
-from trainwright_trainer.progress.lines import SHARE_OF_RIGHT
+from trainwright_trainer.callbacks import formats
+from trainwright_trainer.callbacks.events import Ended, Started
+from trainwright_trainer.callbacks.lines import SHARE_OF_RIGHT
 from trainwright_trainer.report.data import (
     Calibration,
     ConfusionMatrix,

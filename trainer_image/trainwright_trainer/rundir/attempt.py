@@ -12,14 +12,14 @@ from typing import Any
 
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.errors import EnvironmentFailure
-from trainwright_trainer.rundir import checkpoint, layout, listing, numbers, sameness
+from trainwright_trainer.rundir import checkpoint, compatibility, layout, listing, numbers
 from trainwright_trainer.rundir.checkpoint import Checkpoint
 from trainwright_trainer.rundir.layout import CheckpointName
 from trainwright_trainer.rundir.manifest import Damaged
-from trainwright_trainer.rundir.place import How, look, refuse
+from trainwright_trainer.rundir.preflight import How, look, refuse
 from trainwright_trainer.rundir.record import Start, read_run
 from trainwright_trainer.rundir.retention import Fence
-from trainwright_trainer.rundir.storage import Storage
+from trainwright_trainer.storage.base import Storage
 
 
 @dataclass(frozen=True)
@@ -67,15 +67,15 @@ def begin(
     """
     mine = number or numbers.free(storage)  # before the look: what begins after it has taken this one
     run = look(storage, job, how)
-    essence = sameness.essence(job)
+    essence = compatibility.essence(job)
     kept = None if how is How.OVERWRITE else run
     if kept is not None and kept.start is not None:
-        refuse(sameness.data_differs(kept.start.job, essence, (kept.start.content, content)))
+        refuse(compatibility.data_differs(kept.start.job, essence, (kept.start.content, content)))
     start_from, notices = newest_usable(kept.storage, kept.first) if kept else _from_source(source)
     pinned = start_from.name if start_from else None
     place = None if kept or source is None else source.location
     about = _about(versions or {})
-    start = Start(mine, not kept, pinned, place, name, sameness.digest(essence), content, essence, about)
+    start = Start(mine, not kept, pinned, place, name, compatibility.digest(essence), content, essence, about)
     if not storage.create(layout.start(mine), start.to_bytes()):
         taken = f"{storage.location}: another process has just begun attempt {mine} of this run"
         # Where the operator numbers attempts, it is no user's doing, and the next number is free.

@@ -14,7 +14,7 @@ from trainwright_trainer.rundir.layout import CheckpointName
 from trainwright_trainer.rundir.manifest import Block, Damaged, Entry, Manifest, Shard, score_of
 from trainwright_trainer.rundir.shards import SHARD_BYTES, Part
 from trainwright_trainer.rundir.snapshot import Snapshot
-from trainwright_trainer.rundir.storage import Storage
+from trainwright_trainer.storage.base import Storage
 
 
 @dataclass(frozen=True)

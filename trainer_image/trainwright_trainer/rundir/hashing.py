@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator
 
-from trainwright_trainer.rundir.storage import Chunk
+from trainwright_trainer.storage.base import Chunk
 
 
 class Counted:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from trainwright_trainer.rundir.layout import CHECKPOINTS, CheckpointName
-from trainwright_trainer.rundir.storage import Storage
+from trainwright_trainer.storage.base import Storage
 
 
 def names(storage: Storage) -> list[CheckpointName]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from trainwright_trainer.rundir import jsontext
+from trainwright_trainer.rundir import json_text
 from trainwright_trainer.rundir.layout import FORMAT, CheckpointName
 from trainwright_trainer.rundir.snapshot import Position, Snapshot
 
@@ -55,7 +55,7 @@ class Manifest:
 
     def to_bytes(self) -> bytes:
         """Raises TypeError where the state is not plain JSON."""
-        return jsontext.seal(
+        return json_text.seal(
             {
                 "format": FORMAT,
                 "checkpoint": str(self.name),
@@ -72,8 +72,8 @@ class Manifest:
     def from_bytes(cls, data: bytes, name: CheckpointName) -> Manifest:
         """Raises Damaged."""
         try:
-            return _parsed(jsontext.unseal(data), name)
-        except jsontext.BrokenSeal as error:
+            return _parsed(json_text.unseal(data), name)
+        except json_text.BrokenSeal as error:
             raise Damaged(f"manifest.json: {error}") from error
         except (KeyError, TypeError, ValueError) as error:
             raise Damaged(f"manifest.json is not as the protocol says ({error!r})") from error

@@ -10,12 +10,12 @@ from typing import Any
 import torch
 
 from trainwright_api.problems import Mistakes
-from trainwright_trainer.rundir import hashing, jsontext, layout, shards
+from trainwright_trainer.rundir import hashing, json_text, layout, shards
 from trainwright_trainer.rundir.hashing import Counted
-from trainwright_trainer.rundir.places import storage_at
 from trainwright_trainer.rundir.record import read_run
-from trainwright_trainer.rundir.storage import Chunk, Storage
-from trainwright_trainer.s3.access import Access
+from trainwright_trainer.storage.base import Chunk, Storage
+from trainwright_trainer.storage.registry import storage_at
+from trainwright_trainer.storage.s3client.credentials import Access
 
 WEIGHTS, CONFIG, STATISTICS, ABOUT = "weights.safetensors", "config.json", "statistics.json", "model.json"
 
@@ -47,12 +47,12 @@ def save(
     storage.delete_tree(layout.MODEL)
     parts = [part for shard in shards.pack(weights, sys.maxsize) for part in shard]
     files = {
-        CONFIG: _write(storage, CONFIG, [jsontext.exact(config)]),
-        STATISTICS: _write(storage, STATISTICS, [jsontext.exact(statistics)]),
+        CONFIG: _write(storage, CONFIG, [json_text.exact(config)]),
+        STATISTICS: _write(storage, STATISTICS, [json_text.exact(statistics)]),
         WEIGHTS: _write(storage, WEIGHTS, shards.chunks(parts)),
     }
     body = {"format": layout.FORMAT, "attempt": attempt, "files": files, "versions": versions, "extra": extra or {}}
-    storage.write(layout.MODEL + ABOUT, [jsontext.seal(body)])
+    storage.write(layout.MODEL + ABOUT, [json_text.seal(body)])
 
 
 def load(location: str, access: Access | None = None) -> ModelFolder:
@@ -63,8 +63,8 @@ def load(location: str, access: Access | None = None) -> ModelFolder:
         raise Mistakes.one("model", _why_none(storage))
     place = f"{storage.location}/{prefix}".rstrip("/")
     try:
-        about = jsontext.unseal(storage.read(prefix + ABOUT))
-    except jsontext.BrokenSeal as error:
+        about = json_text.unseal(storage.read(prefix + ABOUT))
+    except json_text.BrokenSeal as error:
         raise _damaged(f"{place}/{ABOUT}", str(error)) from error
     if about["format"] != layout.FORMAT:
         raise Mistakes.one("model", f"{place} has format {about['format']}, this version reads {layout.FORMAT}")
@@ -72,8 +72,8 @@ def load(location: str, access: Access | None = None) -> ModelFolder:
     return ModelFolder(
         place,
         shards.unpack(weights),
-        jsontext.parse(config),
-        jsontext.parse(statistics),
+        json_text.parse(config),
+        json_text.parse(statistics),
         about["versions"],
         about["extra"],
     )

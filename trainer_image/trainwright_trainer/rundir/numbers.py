@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from trainwright_trainer.rundir import layout
-from trainwright_trainer.rundir.storage import Storage
+from trainwright_trainer.storage.base import Storage
 
 
 def begun(storage: Storage, after: int = 0) -> list[int]:

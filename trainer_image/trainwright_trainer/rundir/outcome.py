@@ -8,10 +8,10 @@ from datetime import UTC, datetime
 from typing import Literal
 
 from trainwright_api.problems import Mistakes
-from trainwright_api.redaction import redacted_text
+from trainwright_api.resource.redaction import redacted_text
 from trainwright_trainer.errors import EnvironmentFailure, StoppedRun
-from trainwright_trainer.rundir import jsontext, layout
-from trainwright_trainer.rundir.storage import Storage
+from trainwright_trainer.rundir import json_text, layout
+from trainwright_trainer.storage.base import Storage
 
 Kind = Literal["done", "mistake", "environment", "crash", "stopped"]
 EXIT_CODES: dict[Kind, int] = {"done": 0, "mistake": 2, "environment": 3, "crash": 1, "stopped": 75}
@@ -62,13 +62,13 @@ def write(storage: Storage, attempt: int, outcome: Outcome) -> None:
         "log": [redacted_text(line)[:LOG_COLUMNS] for line in outcome.log[-LOG_LINES:]],
         "time": datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
     }
-    storage.write(layout.outcome(attempt), [jsontext.for_people(body)])
+    storage.write(layout.outcome(attempt), [json_text.for_people(body)])
 
 
 def read(storage: Storage, attempt: int) -> Outcome | None:
     """None where the attempt runs, was killed, or was ended by a version that knows other classes."""
     try:
-        body = jsontext.parse(storage.read(layout.outcome(attempt)))
+        body = json_text.parse(storage.read(layout.outcome(attempt)))
         return Outcome(body["class"], body["line"], tuple(body["log"])) if body["class"] in EXIT_CODES else None
     except (FileNotFoundError, ValueError, KeyError, TypeError):
         return None

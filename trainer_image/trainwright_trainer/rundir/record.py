@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from trainwright_trainer.rundir import jsontext, layout, listing, numbers, outcome
+from trainwright_trainer.rundir import json_text, layout, listing, numbers, outcome
 from trainwright_trainer.rundir.layout import CheckpointName
 from trainwright_trainer.rundir.outcome import Outcome
-from trainwright_trainer.rundir.storage import Storage
+from trainwright_trainer.storage.base import Storage
 
 
 @dataclass(frozen=True)
@@ -29,13 +29,13 @@ class Start:
     def to_bytes(self) -> bytes:
         plain = {key: value for key, value in vars(self).items() if key != "about"}
         pinned = None if self.checkpoint is None else str(self.checkpoint)
-        return jsontext.for_people({"format": layout.FORMAT, **plain, "checkpoint": pinned, **self.about})
+        return json_text.for_people({"format": layout.FORMAT, **plain, "checkpoint": pinned, **self.about})
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Start | None:
         """None for a torn one: its number is taken, and it began from nothing."""
         try:
-            body = jsontext.parse(data)
+            body = json_text.parse(data)
             known = {key: body[key] for key in ("attempt", "fresh", "source", "name", "digest", "content", "job")}
             pinned = None if body["checkpoint"] is None else CheckpointName.parse(body["checkpoint"])
         except (ValueError, KeyError, TypeError):

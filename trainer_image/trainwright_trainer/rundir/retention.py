@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from trainwright_api.job import CheckpointPolicy
+from trainwright_api.resource.job import CheckpointPolicy
 from trainwright_trainer.rundir.layout import CheckpointName
 
 ALWAYS_KEPT = 2

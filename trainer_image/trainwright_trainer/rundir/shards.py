@@ -11,7 +11,7 @@ import safetensors
 import safetensors.torch
 import torch
 
-from trainwright_trainer.rundir.storage import COPY_BYTES
+from trainwright_trainer.storage.base import COPY_BYTES
 
 SHARD_BYTES = 1 << 30
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from trainwright_trainer.rundir import jsontext, layout
+from trainwright_trainer.rundir import json_text, layout
 from trainwright_trainer.rundir.attempt import Attempt
-from trainwright_trainer.rundir.storage import Chunk
+from trainwright_trainer.storage.base import Chunk
 
 
 def write_job(attempt: Attempt, text: str) -> bool:
@@ -18,7 +18,7 @@ def write_job(attempt: Attempt, text: str) -> bool:
 def write_resolved(attempt: Attempt, resolved: Mapping[str, Any], versions: Mapping[str, str]) -> bool:
     """resolved.json: what was derived at the start and is never derived again."""
     body = {"format": layout.FORMAT, "attempt": attempt.number, "resolved": resolved, "versions": versions}
-    return _write(attempt, layout.RESOLVED, [jsontext.for_people(body)])
+    return _write(attempt, layout.RESOLVED, [json_text.for_people(body)])
 
 
 def read_resolved(attempt: Attempt) -> dict[str, Any] | None:
@@ -29,7 +29,7 @@ def read_resolved(attempt: Attempt) -> dict[str, Any] | None:
 
 def write_metrics(attempt: Attempt, metrics: Mapping[str, Any]) -> bool:
     """metrics.json, whole. Not durable: a loss of power costs the last rounds, which the checkpoint knows."""
-    return _write(attempt, layout.METRICS, [jsontext.for_people(metrics)], durable=False)
+    return _write(attempt, layout.METRICS, [json_text.for_people(metrics)], durable=False)
 
 
 def read_metrics(attempt: Attempt) -> dict[str, Any] | None:
@@ -52,7 +52,7 @@ def _write(attempt: Attempt, name: str, chunks: Iterable[Chunk], *, durable: boo
 def _read(attempt: Attempt, name: str) -> dict[str, Any] | None:
     """None where it is absent, unreadable, or what a kill left of a run that was overwritten."""
     try:
-        body = jsontext.parse(attempt.storage.read(name))
+        body = json_text.parse(attempt.storage.read(name))
         ours = body["format"] == layout.FORMAT and attempt.first <= body["attempt"]
     except (FileNotFoundError, ValueError, KeyError, TypeError):
         return None

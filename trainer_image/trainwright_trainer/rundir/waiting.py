@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from trainwright_api.job import CheckpointPolicy
+from trainwright_api.resource.job import CheckpointPolicy
 from trainwright_trainer.rundir.layout import CheckpointName
 from trainwright_trainer.rundir.manifest import score_of
 from trainwright_trainer.rundir.retention import Kept, rank

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 
-from trainwright_api.job import CheckpointPolicy
+from trainwright_api.resource.job import CheckpointPolicy
 from trainwright_trainer.errors import EnvironmentFailure
 from trainwright_trainer.rundir import checkpoint, listing
 from trainwright_trainer.rundir.layout import CheckpointName
@@ -14,8 +14,8 @@ from trainwright_trainer.rundir.manifest import Damaged, score_of
 from trainwright_trainer.rundir.retention import Fence, Kept, doomed
 from trainwright_trainer.rundir.shards import SHARD_BYTES
 from trainwright_trainer.rundir.snapshot import Snapshot
-from trainwright_trainer.rundir.storage import Storage
 from trainwright_trainer.rundir.waiting import still_waiting
+from trainwright_trainer.storage.base import Storage
 
 Told = Callable[[str, str | None], None]
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from trainwright_api.config.choice import Choice
 from trainwright_api.config.combiners.base import Combiner
 from trainwright_api.config.combiners.concat import ConcatCombiner
+from trainwright_api.schema.choice import Choice
 
 COMBINER = Choice(
     "combiner",

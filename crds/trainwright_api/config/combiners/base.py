@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from trainwright_api.config.choice import Chosen
+from trainwright_api.schema.choice import Chosen
 
 
 class Combiner(Chosen):

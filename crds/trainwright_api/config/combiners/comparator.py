@@ -9,10 +9,10 @@ from pydantic import Field
 from pydantic_core import InitErrorDetails
 
 from trainwright_api.config.combiners.base import Combiner
-from trainwright_api.config.fields import Activation, Dropout, Name, Norm, NumFcLayers, OutputSize, UseBias
 from trainwright_api.config.initializers import BiasInitializer, WeightsInitializer
 from trainwright_api.config.layers import FcLayers, OptionalNormParams, stack_mistakes
-from trainwright_api.section import relation
+from trainwright_api.schema.fields import Activation, Dropout, Name, Norm, NumFcLayers, OutputSize, UseBias
+from trainwright_api.schema.section import relation
 
 Entity = Annotated[list[Name] | None, Field(description="Inputs that describe one of the two things.")]
 

@@ -9,9 +9,9 @@ from pydantic import Field
 from pydantic_core import InitErrorDetails
 
 from trainwright_api.config.combiners.base import Combiner
-from trainwright_api.config.fields import Activation, Dropout, Norm, NumFcLayers, OutputSize, Residual, UseBias
 from trainwright_api.config.initializers import BiasInitializer, WeightsInitializer
 from trainwright_api.config.layers import FcLayers, OptionalNormParams, stack_mistakes
+from trainwright_api.schema.fields import Activation, Dropout, Norm, NumFcLayers, OutputSize, Residual, UseBias
 
 
 class ConcatCombiner(Combiner):

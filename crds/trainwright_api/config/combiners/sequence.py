@@ -6,10 +6,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from trainwright_api.config.choice import Choice
 from trainwright_api.config.combiners.base import Combiner
 from trainwright_api.config.encoders import ENCODERS, Encoder
-from trainwright_api.config.fields import Name, ReduceOutput
+from trainwright_api.schema.choice import Choice
+from trainwright_api.schema.fields import Name, ReduceOutput
 
 MainSequence = Annotated[
     Name | None, Field(description="Input whose length the others are brought to; null for the longest.")

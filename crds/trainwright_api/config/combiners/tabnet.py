@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from trainwright_api.config.combiners.base import Combiner
-from trainwright_api.config.fields import Dropout, NonNegativeFloat, NonNegativeInt, OutputSize, PositiveInt
+from trainwright_api.schema.fields import Dropout, NonNegativeFloat, NonNegativeInt, OutputSize, PositiveInt
 
 
 class TabNetCombiner(Combiner):

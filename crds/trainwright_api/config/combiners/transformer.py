@@ -9,7 +9,9 @@ from pydantic import Field
 from pydantic_core import InitErrorDetails
 
 from trainwright_api.config.combiners.base import Combiner
-from trainwright_api.config.fields import (
+from trainwright_api.config.initializers import BiasInitializer, WeightsInitializer
+from trainwright_api.config.layers import FcLayers, OptionalNormParams, stack_mistakes
+from trainwright_api.schema.fields import (
     Activation,
     Dropout,
     NonNegativeInt,
@@ -22,10 +24,8 @@ from trainwright_api.config.fields import (
     Residual,
     UseBias,
 )
-from trainwright_api.config.initializers import BiasInitializer, WeightsInitializer
-from trainwright_api.config.kinds import ByKind
-from trainwright_api.config.layers import FcLayers, OptionalNormParams, stack_mistakes
-from trainwright_api.section import relation
+from trainwright_api.schema.section import relation
+from trainwright_api.schema.unions import ByKind
 
 
 class AttentionCombiner(Combiner):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from trainwright_api.config.choice import Choice, Table
 from trainwright_api.config.encoders.base import Encoder
 from trainwright_api.config.encoders.category import (
     CategoryDenseEncoder,
@@ -12,6 +11,7 @@ from trainwright_api.config.encoders.category import (
 )
 from trainwright_api.config.encoders.date import DateEmbedEncoder, DateWaveEncoder
 from trainwright_api.config.encoders.dense import DenseEncoder, PassthroughEncoder
+from trainwright_api.schema.choice import Choice, Table
 
 _DENSE = {"passthrough": "dense.PassthroughEncoder", "dense": "dense.DenseEncoder"}
 _SERIES = {

@@ -9,7 +9,9 @@ from pydantic import Field
 from pydantic_core import InitErrorDetails
 
 from trainwright_api.config.encoders.base import Encoder
-from trainwright_api.config.fields import (
+from trainwright_api.config.initializers import BiasInitializer, WeightsInitializer
+from trainwright_api.config.layers import FcLayers, OptionalNormParams, stack_mistakes
+from trainwright_api.schema.fields import (
     Activation,
     BatchOrLayerNorm,
     Dropout,
@@ -23,8 +25,6 @@ from trainwright_api.config.fields import (
     UseBias,
     Vocab,
 )
-from trainwright_api.config.initializers import BiasInitializer, WeightsInitializer
-from trainwright_api.config.layers import FcLayers, OptionalNormParams, stack_mistakes
 
 
 class TokensEncoder(Encoder):

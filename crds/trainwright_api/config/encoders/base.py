@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from trainwright_api.config.choice import Chosen
-from trainwright_api.config.fields import Skip
+from trainwright_api.schema.choice import Chosen
+from trainwright_api.schema.fields import Skip
 
 
 class Encoder(Chosen):

@@ -7,7 +7,8 @@ from typing import Literal
 from pydantic import Field
 
 from trainwright_api.config.encoders.base import Encoder
-from trainwright_api.config.fields import (
+from trainwright_api.config.initializers import EmbeddingInitializer
+from trainwright_api.schema.fields import (
     Dropout,
     EmbeddingSize,
     EmbeddingsOnCpu,
@@ -15,7 +16,6 @@ from trainwright_api.config.fields import (
     PretrainedEmbeddings,
     Vocab,
 )
-from trainwright_api.config.initializers import EmbeddingInitializer
 
 
 class CategoryPassthroughEncoder(Encoder):

@@ -15,7 +15,9 @@ from trainwright_api.config.encoders.recurrent import (
     RecurrentDropout,
     UnitForgetBias,
 )
-from trainwright_api.config.fields import (
+from trainwright_api.config.initializers import BiasInitializer, RecurrentInitializer, WeightsInitializer
+from trainwright_api.config.layers import FcLayers, OptionalNormParams, stack_mistakes
+from trainwright_api.schema.fields import (
     Activation,
     BatchOrLayerNorm,
     Dropout,
@@ -28,8 +30,6 @@ from trainwright_api.config.fields import (
     ReduceOutput,
     UseBias,
 )
-from trainwright_api.config.initializers import BiasInitializer, RecurrentInitializer, WeightsInitializer
-from trainwright_api.config.layers import FcLayers, OptionalNormParams, stack_mistakes
 
 
 class H3Encoder(Encoder):

@@ -10,7 +10,9 @@ from pydantic_core import InitErrorDetails
 
 from trainwright_api.config.encoders.base import Encoder
 from trainwright_api.config.encoders.recurrent import PoolWord
-from trainwright_api.config.fields import (
+from trainwright_api.config.initializers import BiasInitializer, WeightsInitializer
+from trainwright_api.config.layers import FcLayers, OptionalNormParams, norm_mistakes, stack_mistakes
+from trainwright_api.schema.fields import (
     Activation,
     BatchOrLayerNorm,
     Dropout,
@@ -22,10 +24,8 @@ from trainwright_api.config.fields import (
     UseBias,
     nullable,
 )
-from trainwright_api.config.initializers import BiasInitializer, WeightsInitializer
-from trainwright_api.config.kinds import IntOrPair, NonNegativeIntOrPair, PaddingMode, PixelPadding
-from trainwright_api.config.layers import FcLayers, OptionalNormParams, norm_mistakes, stack_mistakes
-from trainwright_api.section import Section
+from trainwright_api.schema.section import Section
+from trainwright_api.schema.unions import IntOrPair, NonNegativeIntOrPair, PaddingMode, PixelPadding
 
 Height = Annotated[
     NonNegativeInt | None, Field(description="Height of the pictures in pixels; found from the data where null.")

@@ -6,7 +6,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from trainwright_api.config.fields import (
+from trainwright_api.config.initializers import BiasInitializer, WeightsInitializer
+from trainwright_api.config.layers import OptionalNormParams
+from trainwright_api.schema.fields import (
     Activation,
     ActivationWord,
     BatchOrLayerNorm,
@@ -16,9 +18,7 @@ from trainwright_api.config.fields import (
     UseBias,
     nullable,
 )
-from trainwright_api.config.initializers import BiasInitializer, WeightsInitializer
-from trainwright_api.config.layers import OptionalNormParams
-from trainwright_api.section import Section
+from trainwright_api.schema.section import Section
 
 RecurrentDropout = Annotated[Fraction, Field(description="Share of the recurrent state set to zero while training.")]
 RecurrentActivation = Annotated[ActivationWord | None, Field(description="Function within the recurrent cell's gates.")]

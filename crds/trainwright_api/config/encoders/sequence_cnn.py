@@ -22,8 +22,8 @@ from trainwright_api.config.encoders.recurrent import (
     Strides,
 )
 from trainwright_api.config.encoders.sequence import LayeredEncoder
-from trainwright_api.config.fields import Activation, BatchOrLayerNorm, OptionalNumFcLayers, PositiveInt
 from trainwright_api.config.layers import FcLayers, OptionalNormParams, stack_mistakes
+from trainwright_api.schema.fields import Activation, BatchOrLayerNorm, OptionalNumFcLayers, PositiveInt
 
 
 class CNNEncoder(LayeredEncoder):

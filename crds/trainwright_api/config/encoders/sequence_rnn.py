@@ -25,8 +25,8 @@ from trainwright_api.config.encoders.recurrent import (
     UnitForgetBias,
 )
 from trainwright_api.config.encoders.sequence import NormedEncoder
-from trainwright_api.config.fields import Activation, Dropout, NumLayers
 from trainwright_api.config.initializers import RecurrentInitializer
+from trainwright_api.schema.fields import Activation, Dropout, NumLayers
 
 
 class RecurrentEncoder(NormedEncoder):

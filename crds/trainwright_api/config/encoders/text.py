@@ -11,8 +11,8 @@ from pydantic_core import InitErrorDetails
 from trainwright_api.config.adapters import ADAPTER, Adapter
 from trainwright_api.config.encoders.image import SavedWeights, UsePretrained
 from trainwright_api.config.encoders.sequence import SequenceEncoder
-from trainwright_api.config.fields import MaxSequenceLength, Name, ReduceOutput, Vocab, VocabSize, nullable
-from trainwright_api.section import relation
+from trainwright_api.schema.fields import MaxSequenceLength, Name, ReduceOutput, Vocab, VocabSize, nullable
+from trainwright_api.schema.section import relation
 
 PretrainedName = Annotated[Name, Field(description="Published model to begin with, or the folder of one.")]
 ReducePretrained = Annotated[

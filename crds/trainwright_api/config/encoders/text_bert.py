@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from trainwright_api.config.encoders.text import PretrainedEncoder, PretrainedName, ReducePretrained
-from trainwright_api.config.fields import Fraction, NonNegativeFloat, NonNegativeInt, PositiveInt, VocabSize
-from trainwright_api.config.kinds import ByKind
+from trainwright_api.schema.fields import Fraction, NonNegativeFloat, NonNegativeInt, PositiveInt, VocabSize
+from trainwright_api.schema.unions import ByKind
 
 
 class ALBERTEncoder(PretrainedEncoder):

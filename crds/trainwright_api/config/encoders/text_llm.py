@@ -10,8 +10,8 @@ from pydantic_core import InitErrorDetails
 
 from trainwright_api.config.encoders.sequence import SequenceEncoder
 from trainwright_api.config.encoders.text import OptionalAdapter
-from trainwright_api.config.fields import Name, NonNegativeFloat, NonNegativeInt
-from trainwright_api.section import Section, relation
+from trainwright_api.schema.fields import Name, NonNegativeFloat, NonNegativeInt
+from trainwright_api.schema.section import Section, relation
 
 
 class Quantization(Section):

@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from trainwright_api.config.encoders.text import PretrainedEncoder, PretrainedName
-from trainwright_api.config.fields import Fraction, NonNegativeFloat, NonNegativeInt, PositiveInt, VocabSize
+from trainwright_api.schema.fields import Fraction, NonNegativeFloat, NonNegativeInt, PositiveInt, VocabSize
 
 
 class XLMEncoder(PretrainedEncoder):

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from trainwright_api.config.encoders.base import Encoder
 from trainwright_api.config.encoders.image import SavedWeights, Trainable, UsePretrained
-from trainwright_api.config.kinds import ByKind
+from trainwright_api.schema.unions import ByKind
 
 _TYPE = "Family of torchvision's models."
 _VARIANT = "Member of the family."

@@ -6,13 +6,13 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from trainwright_api.config.choice import Choice
-from trainwright_api.config.fields import Name, NonNegativeInt, PositiveInt
 from trainwright_api.config.hyperopt.parameter import PARAMETER, Parameter
 from trainwright_api.config.hyperopt.scheduler import SCHEDULER, Scheduler
 from trainwright_api.config.hyperopt.search import SEARCH, SearchAlgorithm
-from trainwright_api.config.kinds import PositiveIntOrAuto
-from trainwright_api.section import Section
+from trainwright_api.schema.choice import Choice
+from trainwright_api.schema.fields import Name, NonNegativeInt, PositiveInt
+from trainwright_api.schema.section import Section
+from trainwright_api.schema.unions import PositiveIntOrAuto
 
 SplitName = Literal["training", "validation", "test"]
 

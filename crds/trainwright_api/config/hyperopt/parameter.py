@@ -8,9 +8,9 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 from pydantic_core import InitErrorDetails
 
-from trainwright_api.config.choice import Choice
-from trainwright_api.config.fields import PositiveFloat, PositiveInt
-from trainwright_api.section import Section, relation
+from trainwright_api.schema.choice import Choice
+from trainwright_api.schema.fields import PositiveFloat, PositiveInt
+from trainwright_api.schema.section import Section, relation
 
 Base = Annotated[PositiveFloat, Field(description="Base of the logarithm.")]
 Step = Annotated[PositiveFloat | None, Field(description="Distance of neighbouring values.")]

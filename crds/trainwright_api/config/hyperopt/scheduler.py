@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, Strict
 
-from trainwright_api.config.choice import Choice, Chosen
-from trainwright_api.config.fields import NonNegativeFloat, NonNegativeInt, PositiveInt
+from trainwright_api.schema.choice import Choice, Chosen
+from trainwright_api.schema.fields import NonNegativeFloat, NonNegativeInt, PositiveInt
 
 TimeAttribute = Annotated[str, Field(description="What time is counted by.")]
 MaxT = Annotated[PositiveInt, Field(description="Time after which every trial ends.")]

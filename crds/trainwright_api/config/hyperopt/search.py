@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from trainwright_api.config.choice import Choice, Chosen
-from trainwright_api.config.fields import Fraction, NonNegativeInt, PositiveInt
+from trainwright_api.schema.choice import Choice, Chosen
+from trainwright_api.schema.fields import Fraction, NonNegativeInt, PositiveInt
 
 Points = Annotated[list[dict[str, Any]] | None, Field(description="Settings to try first.")]
 Rewards = Annotated[list[Any] | None, Field(description="Results of those settings, where they are known.")]

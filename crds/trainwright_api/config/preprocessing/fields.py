@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from trainwright_api.config.fields import PositiveInt
+from trainwright_api.schema.fields import PositiveInt
 
 MissingWord = Literal["fill_with_const", "fill_with_mode", "bfill", "ffill", "drop_row"]
 NumberMissingWord = Literal["fill_with_const", "fill_with_mode", "bfill", "ffill", "drop_row", "fill_with_mean"]

@@ -6,9 +6,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from trainwright_api.config.fields import NonNegativeFloat, PositiveInt
 from trainwright_api.config.preprocessing.fields import MissingValueStrategy
-from trainwright_api.section import Section
+from trainwright_api.schema.fields import NonNegativeFloat, PositiveInt
+from trainwright_api.schema.section import Section
 
 InMemory = Annotated[bool, Field(description="Whether the encoded files are kept in memory.")]
 _H3_OF_NOWHERE = 576495936675512319

@@ -7,8 +7,6 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 
-from trainwright_api.config.fields import NoneWord, NonNegativeFloat, PositiveInt
-from trainwright_api.config.kinds import ByKind
 from trainwright_api.config.preprocessing.fields import (
     UNKNOWN,
     CacheEncoderEmbeddings,
@@ -19,7 +17,9 @@ from trainwright_api.config.preprocessing.fields import (
     NumberMissingWord,
     TextFillValue,
 )
-from trainwright_api.section import Section, shown
+from trainwright_api.schema.fields import NoneWord, NonNegativeFloat, PositiveInt
+from trainwright_api.schema.section import Section, shown
+from trainwright_api.schema.unions import ByKind
 
 _BOOLEANS = frozenset(
     ("yes", "y", "true", "t", "1", "1.0", "no", "n", "false", "f", "0", "0.0", "-1", "-1.0"),

@@ -6,7 +6,6 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from trainwright_api.config.fields import NonNegativeFloat, NonNegativeInt, PositiveInt
 from trainwright_api.config.preprocessing.fields import (
     PADDING,
     UNKNOWN,
@@ -19,7 +18,8 @@ from trainwright_api.config.preprocessing.fields import (
     TextFillValue,
 )
 from trainwright_api.config.tokenizers import Tokenizer
-from trainwright_api.section import Section
+from trainwright_api.schema.fields import NonNegativeFloat, NonNegativeInt, PositiveInt
+from trainwright_api.schema.section import Section
 
 VocabFile = Annotated[str | None, Field(description="File with one token a line; null to find them in the data.")]
 SequenceLength = Annotated[

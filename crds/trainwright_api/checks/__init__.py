@@ -1,0 +1,1 @@
+"""From plain data to a valid job, or to its mistakes."""

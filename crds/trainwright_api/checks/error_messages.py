@@ -1,0 +1,171 @@
+"""From pydantic's errors to lines that a user can act on: what was found, what was expected, the nearest valid name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from pydantic import ValidationError
+from pydantic.alias_generators import to_camel
+
+from trainwright_api.paths import Location, dotted
+from trainwright_api.problems import nearest
+from trainwright_api.resource.kubernetes import FORMS
+from trainwright_api.schema.section import shown
+
+MOST_NAMES = 14
+FEW_NAMES = 8
+MOST_LETTERS = 60
+
+_OURS = frozenset({"unknown_word", "section_type", "relation"})
+"""Kinds whose message is a whole sentence of the contract already."""
+
+_EXPECTED: Mapping[str, str] = {
+    "int_type": "a whole number",
+    "int_parsing": "a whole number",
+    "int_from_float": "a whole number",
+    "float_type": "a number",
+    "float_parsing": "a number",
+    "finite_number": "a finite number",
+    "bool_type": "true or false",
+    "bool_parsing": "true or false",
+    "string_type": "a text",
+    "string_unicode": "a text in UTF-8",
+    "list_type": "a list",
+    "tuple_type": "a list",
+    "dict_type": "keys and values",
+    "mapping_type": "keys and values",
+    "model_type": "keys and values",
+    "none_required": "nothing (null)",
+    "greater_than": "more than {gt}",
+    "greater_than_equal": "at least {ge}",
+    "less_than": "less than {lt}",
+    "less_than_equal": "at most {le}",
+    "multiple_of": "a multiple of {multiple_of}",
+    "string_too_short": "at least {min_length} letters",
+    "string_too_long": "at most {max_length} letters",
+}
+_NUMBER = re.compile(r"[-+]?\.?\d[\d._]*([eE][-+]?\d+)?")
+_PLAIN_NUMBER = ": write it without quotes and underscores"
+_WORDS_OF_BOOLEANS = {"yes": "true", "on": "true", "y": "true", "no": "false", "off": "false", "n": "false"}
+
+
+Line = dict[str, Any]
+"""One of pydantic's errors, its location cleaned."""
+
+
+def lines(error: ValidationError) -> list[tuple[Location, str]]:
+    """Each mistake as the location in the data and one line, the first of a location only."""
+    found: dict[Location, str] = {}
+    meant: set[Location] = set()
+    for raw in error.errors(include_url=False):
+        location = tuple(key for key in raw["loc"] if key != "[key]")
+        line: Line = {**raw, "loc": location}
+        found.setdefault(location, _sentence(line))
+        meant.update(_meant(line))
+    return [(at, text) for at, text in found.items() if not (at in meant and text.startswith("missing"))]
+
+
+def _meant(line: Line) -> Iterator[Location]:
+    """The key that an unknown key was meant to be: that it is missing is no second mistake."""
+    if line["type"] == "unknown_key":
+        near = nearest(str(line["loc"][-1]), line.get("ctx", {}).get("expected", []))
+        if near:
+            yield (*line["loc"][:-1], near)
+
+
+def _sentence(line: Line) -> str:
+    kind: str = line["type"]
+    if kind in _OURS:
+        return str(line["msg"])
+    if kind in _SPECIAL:
+        return _SPECIAL[kind](line)
+    expected = _EXPECTED.get(kind, "something else").format(**_context(line))
+    return f"expected {expected}, found {_found(line['input'])}{_advice(kind, line['input'])}"
+
+
+def _context(line: Line) -> dict[str, Any]:
+    """pydantic's limits; 1.0 is written as 1."""
+    context = line.get("ctx", {})
+    return {name: f"{value:g}" if isinstance(value, float) else value for name, value in context.items()}
+
+
+def _found(value: Any) -> str:
+    text = shown(value)
+    return text if len(text) <= MOST_LETTERS else f"{text[:MOST_LETTERS]}…"
+
+
+def _advice(kind: str, value: Any) -> str:
+    if kind == "bool_type" and isinstance(value, str) and value.casefold() in _WORDS_OF_BOOLEANS:
+        return f": write {_WORDS_OF_BOOLEANS[value.casefold()]}"
+    if kind in ("int_type", "float_type") and isinstance(value, str) and _NUMBER.fullmatch(value):
+        return _PLAIN_NUMBER
+    return ""
+
+
+def _unknown_key(line: Line) -> str:
+    key, known = str(line["loc"][-1]), line.get("ctx", {}).get("expected", [])
+    near = nearest(key, known)
+    if near and len(known) > FEW_NAMES:
+        return f"unknown: did you mean {near!r}?"
+    hint = f": did you mean {near!r}?" if near else ";"
+    return f"unknown{hint} {_owner(line['loc'])} has {names(known)}"
+
+
+def _owner(location: Location) -> str:
+    return dotted(location[:-1]) or ("spec" if location[:-1] else "the file")
+
+
+def _other_spelling(line: Line) -> str:
+    return f"unknown: did you mean {to_camel(str(line['loc'][-1]))!r}?"
+
+
+def _word(line: Line) -> str:
+    words = re.findall(r"'([^']*)'", line["ctx"]["expected"])
+    value = line["input"]
+    near = nearest(value, words) if isinstance(value, str) else None
+    hint = f": did you mean {near!r}?" if near else ""
+    return f"expected {names(words, 'or')}, found {_found(value)}{hint}"
+
+
+def _kind(line: Line) -> str:
+    value, message = line["input"], str(line["msg"])
+    words = re.findall(r"\w+", line.get("ctx", {}).get("expected", ""))
+    if "number" in words and isinstance(value, str) and _NUMBER.fullmatch(value):
+        return f"{message}{_PLAIN_NUMBER}"
+    near = nearest(value, words) if isinstance(value, str) else None
+    return f"{message}: did you mean {near!r}?" if near else message
+
+
+def _pattern(line: Line) -> str:
+    pattern = line["ctx"]["pattern"]
+    return f"expected {FORMS.get(pattern, f'a text like {pattern}')}, found {_found(line['input'])}"
+
+
+def _count(line: Line) -> str:
+    context = line["ctx"]
+    few, limit = line["type"] == "too_short", context.get("min_length", context.get("max_length"))
+    actual = context.get("actual_length", "more")
+    return f"expected {'at least' if few else 'at most'} {limit} in it, found {actual or 'none'}"
+
+
+def names(words: list[str], before_last: str = "") -> str:
+    """A list of names that stays readable however long it is."""
+    if len(words) > MOST_NAMES:
+        return f"{', '.join(words[:MOST_NAMES])}, … ({len(words)} in all)"
+    if before_last and len(words) > 1:
+        return f"{', '.join(words[:-1])} {before_last} {words[-1]}"
+    return ", ".join(words)
+
+
+_SPECIAL: Mapping[str, Callable[[Line], str]] = {
+    "missing": lambda _: "missing: it must be given",
+    "unknown_key": _unknown_key,
+    "extra_forbidden": _other_spelling,
+    "literal_error": _word,
+    "kind": _kind,
+    "string_pattern_mismatch": _pattern,
+    "too_short": _count,
+    "too_long": _count,
+}

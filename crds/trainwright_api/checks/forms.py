@@ -1,0 +1,161 @@
+"""The forms that a file may have, and Ludwig's old spellings: all become one resource, with a line for each change.
+
+A file is a full resource, or its spec alone (`dataset`, `config`, `backend`, …), or a bare Ludwig config.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import PurePath
+from typing import Any
+
+from trainwright_api.checks.score_attribute import UnknownScoreError, canonical_score
+from trainwright_api.config import ModelConfig
+from trainwright_api.config.relations import mapping, outlines
+from trainwright_api.paths import Location, dotted
+from trainwright_api.problems import Problem
+from trainwright_api.resource.job import API_VERSION, KIND, TrainingJob, TrainingJobSpec
+
+_OUTSIDE_CONFIG = {"backend": "backend", "random_seed": "seed", "dataset": "dataset"}
+"""What a Ludwig file holds beside its config, and what it is called here."""
+
+
+@dataclass
+class Form:
+    """A resource as plain data, and what was changed on the way to it."""
+
+    data: dict[str, Any]
+    notices: list[str] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    moved: dict[Location, Location] = field(default_factory=dict)
+    """Places in `data` and where the same stands in the file."""
+    whole: bool = False
+    """The file is the full resource."""
+
+    def origin(self, location: Location) -> Location:
+        """The place in the file of a place in `data`."""
+        for new, old in sorted(self.moved.items(), key=lambda move: -len(move[0])):
+            if location[: len(new)] == new:
+                return (*old, *location[len(new) :])
+        return location
+
+
+def resource(data: Mapping[str, Any], source: str) -> Form:
+    """The full resource that `data`, in any of the forms, stands for. `data` is left as it is."""
+    form = _FORMS[_kind_of(data)](dict(data), name_of(source))
+    spec = form.data.get("spec")
+    if isinstance(spec, dict):
+        form.data["spec"] = spec = dict(spec)
+        _lift(form, spec)
+        _read_task(form, spec)
+        _read_score(form, spec)
+        if isinstance(spec.get("backend"), dict):
+            spec["backend"] = dict(spec["backend"])
+            _modernise(form, spec["backend"])
+    return form
+
+
+def _kind_of(data: Mapping[str, Any]) -> str:
+    """The form that knows most of the keys, so that one wrong key changes nothing."""
+    known = {
+        "spec": set(TrainingJobSpec.known_keys()),
+        "resource": set(TrainingJob.known_keys()),
+        "ludwig": set(ModelConfig.known_keys()) | set(_OUTSIDE_CONFIG),
+    }
+    return max(known, key=lambda form: sum(key in known[form] for key in data))
+
+
+def _from_resource(data: dict[str, Any], _: str) -> Form:
+    # The status is the operator's, and not the user's to mend.
+    return Form({key: value for key, value in data.items() if key != "status"}, whole=True)
+
+
+def _from_spec(data: dict[str, Any], name: str) -> Form:
+    return Form({"apiVersion": API_VERSION, "kind": KIND, "metadata": {"name": name}, "spec": data})
+
+
+def _from_ludwig(data: dict[str, Any], name: str) -> Form:
+    config = {key: value for key, value in data.items() if key not in _OUTSIDE_CONFIG}
+    beside = {new: data[old] for old, new in _OUTSIDE_CONFIG.items() if old in data}
+    form = _from_spec({"config": config, **beside}, name)
+    form.moved["spec", "seed"] = ("random_seed",)
+    return form
+
+
+_FORMS: Mapping[str, Callable[[dict[str, Any], str], Form]] = {
+    "resource": _from_resource,
+    "spec": _from_spec,
+    "ludwig": _from_ludwig,
+}
+
+
+def name_of(source: str) -> str:
+    """A name for a job that gives none, from the name of its file."""
+    word = re.sub(r"[^a-z0-9]+", "-", PurePath(source).stem.lower()).strip("-")
+    return word[:63].rstrip("-") or "job"
+
+
+def _lift(form: Form, spec: dict[str, Any]) -> None:
+    """Takes out of a pasted Ludwig config what has its own place beside it."""
+    config = spec.get("config")
+    if not isinstance(config, dict):
+        return
+    spec["config"] = config = dict(config)
+    for old, new in _OUTSIDE_CONFIG.items():
+        if old not in config:
+            continue
+        if new in spec:
+            form.problems.append(Problem(f"config.{old}", f"{new} is given beside config already: keep one of them"))
+            del config[old]
+        else:
+            spec[new] = config.pop(old)
+            form.moved["spec", new] = ("config", old)
+
+
+def _read_task(form: Form, spec: dict[str, Any]) -> None:
+    if spec.get("task") == "test":
+        spec["task"] = "evaluate"
+        form.notices.append("task: test is read as evaluate")
+
+
+def _read_score(form: Form, spec: dict[str, Any]) -> None:
+    """Other programs' spellings of `checkpoint.scoreAttribute`. What is none of them is told later."""
+    policy = mapping(spec.get("checkpoint"))
+    given = policy.get("scoreAttribute")
+    outputs = outlines(mapping(spec.get("config")), "output_features")
+    if not isinstance(given, str):
+        return
+    with suppress(UnknownScoreError):
+        name = canonical_score(given, {output.name: output.type or "" for output in outputs})
+        if name != given:
+            spec["checkpoint"] = {**policy, "scoreAttribute": name}
+            form.notices.append(f"checkpoint.scoreAttribute: {given} is read as {name}")
+
+
+def _modernise(form: Form, backend: dict[str, Any]) -> None:
+    """Reads the documents' old spellings as their successors."""
+    if "data_format" in backend:
+        del backend["data_format"]
+        form.notices.append("backend.data_format is not needed: the cache is always Parquet")
+    _rename(form, backend, ("backend",), "engine", "processor")
+    trainer = backend.get("trainer")
+    if isinstance(trainer, dict) and "type" in trainer:
+        backend["trainer"] = dict(trainer)
+        _rename(form, backend["trainer"], ("backend", "trainer"), "type", "strategy")
+
+
+def _rename(form: Form, section: dict[str, Any], at: Location, old: str, new: str) -> None:
+    if old not in section:
+        return
+    if new in section:
+        del section[old]
+        form.problems.append(Problem(dotted((*at, old)), f"the old spelling of {new}, which is given too: keep {new}"))
+        return
+    in_its_place = {new if key == old else key: value for key, value in section.items()}
+    section.clear()
+    section.update(in_its_place)
+    form.moved["spec", *at, new] = (*at, old)
+    form.notices.append(f"{dotted((*at, old))} is read as {dotted((*at, new))}")

@@ -1,0 +1,56 @@
+"""What KubeRay refuses of a job's spec, told before it is asked; and what would open a Ray cluster to others.
+
+KubeRay says such things in a RayCluster's events only, while the job waits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+
+from trainwright_api.problems import Problem
+from trainwright_api.resource.job import TrainingJobSpec
+from trainwright_api.resource.kubernetes import EnvironmentVariable
+
+OLDEST_RAY = (2, 52, 0)
+"""Ray's clusters are closed by a token, which older ones do not ask for."""
+
+_STORE = "KubeRay refuses it: it would keep the cluster's state in Redis, and a cluster lives for one attempt"
+_CLOSED = "KubeRay sets it, so that the cluster takes nobody without its token"
+_REFUSED: Mapping[str, str] = MappingProxyType(
+    {
+        "RAY_REDIS_ADDRESS": _STORE,
+        "REDIS_USERNAME": _STORE,
+        "RAY_AUTH_MODE": _CLOSED,
+        "RAY_AUTH_TOKEN": _CLOSED,
+    }
+)
+_AUTOSCALER = "RAY_enable_autoscaler_v2"
+
+
+def kuberay_problems(spec: TrainingJobSpec) -> Iterator[Problem]:
+    """A problem for each; nothing where no KubeRay is asked."""
+    if spec.backend.type != "ray":
+        return
+    if spec.ray_version is not None and not is_closed_by_token(spec.ray_version):
+        yield Problem("rayVersion", f"{spec.ray_version} is too old: Ray asks for tokens from {_oldest()} on")
+    template = spec.pod_template
+    for position, variable in enumerate((template.env if template else None) or []):
+        why = _why_refused(variable)
+        if why:
+            yield Problem(f"podTemplate.env[{position}].name", f"remove {variable.name}: {why}")
+
+
+def is_closed_by_token(version: str) -> bool:
+    """Whether that version of Ray, as in 2.52.0, knows tokens."""
+    return tuple(int(part) for part in version.split(".")) >= OLDEST_RAY
+
+
+def _oldest() -> str:
+    return ".".join(map(str, OLDEST_RAY))
+
+
+def _why_refused(variable: EnvironmentVariable) -> str | None:
+    if variable.name == _AUTOSCALER and variable.value in ("1", "true"):
+        return "KubeRay refuses it: the cluster has a fixed number of workers"
+    return _REFUSED.get(variable.name)

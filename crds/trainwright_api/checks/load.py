@@ -1,0 +1,54 @@
+"""YAML in, a valid job out; and the canonical model, which is what is hashed and compared."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from trainwright_api.checks.validate import Inspected, Loaded, Options, inspect
+from trainwright_api.problems import Mistakes
+from trainwright_api.resource.canonical import canonical, digest, redacted
+from trainwright_api.yaml.nodes import read
+
+__all__ = ["Loaded", "Options", "canonical", "digest", "inspected", "load", "loads", "redacted", "text_of"]
+
+MOST_BYTES = 3 * 2**20
+"""More than Kubernetes can store in one object."""
+
+
+def load(
+    path: Path,
+    *,
+    dataset: str | None = None,
+    backend: str | None = None,
+    task: str | None = None,
+    model: str | None = None,
+) -> Loaded:
+    """The job in a file. What is given beside the path stands over the file. Raises `Mistakes`."""
+    options = Options(dataset=dataset, backend=backend, task=task, model=model)
+    return loads(text_of(path), path.name, options=options)
+
+
+def loads(text: str, source_name: str, *, options: Options | None = None) -> Loaded:
+    """The job in a text of YAML or JSON; `source_name` is what messages call it. Raises `Mistakes`."""
+    return inspected(text, source_name, options=options).accepted()
+
+
+def inspected(text: str, source_name: str, *, options: Options | None = None) -> Inspected:
+    """What is to be said of the job in a text. Raises `Mistakes` only where it is no YAML or holds no job."""
+    document = read(text)
+    return inspect(document.data, source_name, text=text, notices=tuple(document.notices), options=options)
+
+
+def text_of(path: Path) -> str:
+    """The text of a file; raises `Mistakes` where it is none."""
+    try:
+        with path.open("rb") as file:
+            content = file.read(MOST_BYTES + 1)
+    except OSError as error:
+        raise Mistakes.one("", f"cannot be read: {error.strerror or error}") from None
+    if len(content) > MOST_BYTES:
+        raise Mistakes.one("", f"larger than {MOST_BYTES // 2**20} MiB: is this the data? Give that with --dataset")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise Mistakes.one("", f"no text in UTF-8 (byte {error.start + 1}): is this the data?") from None

@@ -1,0 +1,97 @@
+"""Whether pods reach what a job names: a URI they do, a path only where it lies on a volume that they mount."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from posixpath import isabs, normpath
+from typing import Any
+
+from trainwright_api.problems import Problem
+from trainwright_api.resource.environment import CREDENTIALS_FOLDER
+from trainwright_api.resource.job import TrainingJobSpec
+from trainwright_api.resource.kubernetes import VolumeMount
+
+_SHARED_VOLUMES = frozenset({"persistentVolumeClaim", "nfs", "csi", "azureFile", "cephfs", "glusterfs"})
+"""What hostPath holds is a node's own, as far as anybody can tell; other kinds of volumes are a pod's."""
+_VOLUME = "a path on a volume (podTemplate.volumeMounts)"
+
+
+def reach_problems(spec: TrainingJobSpec) -> Iterator[Problem]:
+    """A problem for every place that pods cannot reach, in the order of a file."""
+    yield from _place(spec, "dataset", spec.dataset)
+    yield from _place(spec, "model", spec.model)
+    yield from _place(spec, "resumeFrom", spec.resume_from)
+    yield from _place(spec, "backend.cache_dir", spec.backend.cache_dir, written=True)
+    yield from _credentials(spec)
+    if spec.output is None:
+        yield Problem("output", f"missing: pods need a URI, as in s3://bucket/runs, or {_VOLUME}")
+    yield from _place(spec, "output", spec.output, written=True)
+
+
+def is_shared(location: str, spec: TrainingJobSpec) -> bool:
+    """Whether all pods of a job find the same there: at a URI, or on a volume that is no pod's or node's own."""
+    if _is_uri(location):
+        return True
+    mount = _mount_of(location.removeprefix("file://"), spec)
+    if mount is None or mount.sub_path_expr is not None:
+        return False
+    volumes = (spec.pod_template.volumes if spec.pod_template else None) or []
+    sources = {source for volume in volumes if volume.name == mount.name for source in volume.model_extra or ()}
+    return bool(sources & _SHARED_VOLUMES)
+
+
+def lies_under(path: str, folder: str) -> bool:
+    """Whether an absolute path is a folder or lies below it. `..` is followed first."""
+    inner, outer = normpath(path), normpath(folder).rstrip("/")
+    return inner == outer or inner.startswith(f"{outer}/")
+
+
+def _place(spec: TrainingJobSpec, where: str, location: str | None, *, written: bool = False) -> Iterator[Problem]:
+    if location is None or _is_uri(location):
+        return
+    path = location.removeprefix("file://")
+    if not isabs(path):
+        yield Problem(where, f"pods do not see {location!r}: give a URI, as in s3://bucket/data, or {_VOLUME}")
+        return
+    mount = _mount_of(path, spec)
+    if mount is None:
+        yield Problem(where, f"pods do not see {location!r}: mount a volume there ({_mounts_now(spec)}), or give a URI")
+    elif written and mount.read_only:
+        yield Problem(where, f"{location!r} is to be written, but {mount.mount_path} is mounted with readOnly: true")
+
+
+def _is_uri(location: str) -> bool:
+    return "://" in location and not location.startswith("file://")
+
+
+def _mounts(spec: TrainingJobSpec) -> list[VolumeMount]:
+    return (spec.pod_template.volume_mounts if spec.pod_template else None) or []
+
+
+def _mount_of(path: str, spec: TrainingJobSpec) -> VolumeMount | None:
+    """The innermost one."""
+    holding = [mount for mount in _mounts(spec) if lies_under(path, mount.mount_path)]
+    return max(holding, key=lambda mount: len(normpath(mount.mount_path)), default=None)
+
+
+def _mounts_now(spec: TrainingJobSpec) -> str:
+    paths = [mount.mount_path for mount in _mounts(spec)[:5]]
+    return f"podTemplate.volumeMounts has {', '.join(paths)}" if paths else "podTemplate.volumeMounts"
+
+
+def _credentials(spec: TrainingJobSpec) -> Iterator[Problem]:
+    """A path among the keys names a file of the Secret that is mounted."""
+    paths = {where: value for where, value in _keys(spec) if isinstance(value, str)}
+    for where, path in paths.items():
+        if not lies_under(path, CREDENTIALS_FOLDER) or normpath(path) == CREDENTIALS_FOLDER:
+            # It is not repeated: where a path is to stand, somebody may have pasted the secret itself.
+            file = f"{CREDENTIALS_FOLDER}/keys.json"
+            yield Problem(where, f"pods do not see this file: name a key of credentials.secretName, as in {file}")
+    if paths and spec.credentials is None:
+        yield Problem("credentials", f"missing: {next(iter(paths))} is a file, so name its Secret in secretName")
+
+
+def _keys(spec: TrainingJobSpec) -> Iterator[tuple[str, Any]]:
+    yield "backend.cache_credentials", spec.backend.cache_credentials
+    for name, value in spec.backend.credentials or ():
+        yield f"backend.credentials.{name}", value

@@ -1,0 +1,170 @@
+"""The one table of support: what of the contract this version has built.
+
+`unbuilt` checks jobs against it, the reference marks what is missing, and a test of the trainer holds it equal to the
+trainer's registries. Classes and fields are named by text, so that nothing is imported for the table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from trainwright_api.schema.choice import Choice
+from trainwright_api.schema.section import Section
+
+BACKENDS = ("local", "ray")
+STRATEGIES = ("single", "ddp")
+PROCESSORS = ("pandas",)
+SPLITS = ("random", "fixed", "hash")
+INPUTS = ("number", "binary", "category", "date", "vector")
+OUTPUTS = ("number", "binary", "category", "vector")
+_DENSE = ("passthrough", "dense")
+ENCODERS: Mapping[str, tuple[str, ...]] = {
+    "number": _DENSE,
+    "binary": _DENSE,
+    "category": ("passthrough", "dense", "sparse", "onehot"),
+    "date": ("embed", "wave"),
+    "vector": _DENSE,
+}
+COMBINERS = ("concat",)
+DECODERS = ("regressor", "classifier", "projector", "passthrough")
+LOSSES = (
+    "mean_squared_error",
+    "mean_absolute_error",
+    "mean_absolute_percentage_error",
+    "root_mean_squared_error",
+    "root_mean_squared_percentage_error",
+    "huber",
+    "binary_weighted_cross_entropy",
+    "softmax_cross_entropy",
+)
+OPTIMIZERS = ("sgd", "adam", "adamw", "adadelta", "adagrad", "adamax", "nadam", "rmsprop")
+NORMS = ("batch", "layer")
+
+CHOICES: Mapping[str, tuple[str, ...]] = {
+    "input feature type": INPUTS,
+    "output feature type": OUTPUTS,
+    "combiner": COMBINERS,
+    "decoder": DECODERS,
+    "loss": LOSSES,
+    "optimizer": OPTIMIZERS,
+    "split": SPLITS,
+    **{f"encoder of a {kind} feature": words for kind, words in ENCODERS.items()},
+    "encoder": (),
+}
+"""By the noun of a choice, or by what stands before " of " in it. Choices that are not listed are built as a whole."""
+
+WORDS: Mapping[str, tuple[str, ...]] = {
+    "Backend.type": BACKENDS,
+    "BackendTrainer.strategy": STRATEGIES,
+    "Strategy.type": STRATEGIES,
+    "Processor.type": PROCESSORS,
+    "ModelConfig.model_type": ("ecd",),
+    "TrainerConfig.learning_rate": (),
+    "TrainerConfig.eval_batch_size": (),
+    "Decoder.fc_norm": NORMS,
+    "ConcatCombiner.norm": NORMS,
+    "DenseEncoder.norm": NORMS,
+    "FullyConnectedLayer.norm": NORMS,
+}
+"""Fields of which some words are built, by class and name. Numbers that they take beside words are built too."""
+
+_NO_DASK = "this version has no dask"
+INSTEAD: Mapping[str, str] = {
+    "TrainingJobSpec.entrypoint": "this version has config",
+    "TrainingJobSpec.resume_from": "this version resumes its own run, with --resume",
+    "BackendTrainer.logdir": "this version keeps logs in the run folder",
+    "Processor.parallelism": _NO_DASK,
+    "Processor.persist": _NO_DASK,
+    "Loader.fully_executed": "this version materialises the data set",
+    "Loader.window_size_bytes": "this version shuffles all rows at once",
+}
+FIELDS: Mapping[str, tuple[str, ...]] = {
+    "Defaults": ("audio", "bag", "h3", "image", "sequence", "set", "text", "timeseries"),
+    "ModelConfig": (
+        "hyperopt",
+        "base_model",
+        "prompt",
+        "generation",
+        "adapter",
+        "quantization",
+        "model_parameters",
+    ),
+    "PreprocessingConfig": (
+        "oversample_minority",
+        "undersample_majority",
+        "global_max_sequence_length",
+    ),
+    "TrainerConfig": (
+        "bucketing_field",
+        "enable_gradient_checkpointing",
+        "enable_profiling",
+        "profiler",
+        "increase_batch_size_on_plateau",
+        "increase_batch_size_on_plateau_patience",
+        "increase_batch_size_on_plateau_rate",
+        "increase_batch_size_eval_metric",
+        "increase_batch_size_eval_split",
+    ),
+    "Strategy": ("zero_optimization", "fp16", "bf16"),
+    "Feature": (
+        "active",
+        "proc_column",
+    ),
+    "BaseOutput": (
+        "reduce_input",
+        "reduce_dependencies",
+    ),
+    "BinaryOutput": ("calibration",),
+    "CategoryOutput": ("calibration",),
+    "BinaryPreprocessing": ("computed_fill_value",),
+    "CategoryPreprocessing": (
+        "computed_fill_value",
+        "cache_encoder_embeddings",
+    ),
+    "DatePreprocessing": ("computed_fill_value",),
+    "NumberPreprocessing": (
+        "computed_fill_value",
+        "computed_outlier_fill_value",
+    ),
+    "VectorPreprocessing": ("computed_fill_value",),
+    "CategoryDenseEncoder": (
+        "vocab",
+        "embeddings_on_cpu",
+        "pretrained_embeddings",
+    ),
+    "CategorySparseEncoder": (
+        "vocab",
+        "embeddings_on_cpu",
+        "pretrained_embeddings",
+    ),
+    "CategoryOneHotEncoder": ("vocab",),
+    "DateEmbedEncoder": ("embeddings_on_cpu",),
+}
+"""Fields of built sections that nothing acts on yet, by class; beside those of `INSTEAD`."""
+
+
+def built_words(choice: Choice) -> tuple[str, ...]:
+    """The words of a choice that are built, in the order of the reference."""
+    built = CHOICES.get(choice.noun, CHOICES.get(choice.noun.partition(" of ")[0]))
+    return choice.words if built is None else tuple(word for word in choice.words if word in built)
+
+
+def words_of(section: type[Section], name: str) -> tuple[str, ...] | None:
+    """The words of a field that are built. None: all that the contract knows."""
+    return next((WORDS[key] for key in _keys(section, name) if key in WORDS), None)
+
+
+def is_built(section: type[Section], name: str) -> bool:
+    """Whether anything acts on a field of a built section."""
+    named = any(name in FIELDS.get(base.__name__, ()) for base in section.__mro__)
+    return not named and not any(key in INSTEAD for key in _keys(section, name))
+
+
+def instead_of(section: type[Section], name: str) -> str:
+    """What this version has instead of a field that is not built, where there is something to tell."""
+    return next((INSTEAD[key] for key in _keys(section, name) if key in INSTEAD), "")
+
+
+def _keys(section: type[Section], name: str) -> Iterator[str]:
+    """A field's name in the tables: those of the classes that it may have been inherited from."""
+    return (f"{base.__name__}.{name}" for base in section.__mro__)

@@ -1,0 +1,143 @@
+"""What a job asks for and this version has not built: one line for each, from the job as its file has it.
+
+It reads plain data and not the valid job, so that a mistake in one place hides nothing in another. What is malformed or
+unknown is passed over: that is a mistake, and told as one. A field that is given its default asks for nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from typing import Any
+
+from pydantic.fields import FieldInfo
+
+from trainwright_api.checks import support
+from trainwright_api.config.model import default_types
+from trainwright_api.paths import Location
+from trainwright_api.problems import not_built
+from trainwright_api.resource.job import TrainingJobSpec
+from trainwright_api.schema.choice import Choice
+from trainwright_api.schema.field_schema import Shape, shape_of
+from trainwright_api.schema.section import KubernetesSection, Section
+
+Gap = tuple[Location, str]
+"""Where something stands that is not built, below the spec, and the line about it."""
+
+_STORES = ("dataset", "output", "model")
+
+
+def gaps(spec: Mapping[str, Any]) -> Iterator[Gap]:
+    """What the plain data of a spec asks for and this version lacks, in the order of the data."""
+    config = spec.get("config")
+    walk = _Walk(default_types(config if isinstance(config, Mapping) else {}))
+    yield from walk.section(TrainingJobSpec, spec, ())
+    yield from _places(spec)
+
+
+def _line(found: str, built: Iterable[str]) -> str:
+    words = ", ".join(built)
+    return not_built(found, f"this version has {words}" if words else "")
+
+
+class _Walk:
+    """Walks through plain data by the contract's shapes. `types` stand for an absent `type`, by a choice's noun."""
+
+    def __init__(self, types: Mapping[str, str]) -> None:
+        self._types = types
+
+    def section(self, section: type[Section], values: Mapping[str, Any], at: Location) -> Iterator[Gap]:
+        for key, value in _within_reach(section, values).items():
+            name = _names(section).get(key)
+            if name is None or (value is None and issubclass(section, KubernetesSection)):
+                continue
+            info, shape = _field(section, name)
+            if not support.is_built(section, name):
+                instead = support.instead_of(section, name)
+                for where, asked in _asked(info, shape, value, (*at, key)):
+                    yield where, not_built(_scalar(asked), instead)
+                continue
+            yield from self._field(section, name, value, (*at, key), shape)
+
+    def _field(self, section: type[Section], name: str, value: Any, at: Location, shape: Shape) -> Iterator[Gap]:
+        built = support.words_of(section, name)
+        if built is None or not isinstance(value, str):
+            yield from self._value(shape, value, at)
+        elif value in _words(shape) and value not in built:
+            yield at, _line(value, [word for word in _words(shape) if word in built] or ["numbers"])
+
+    def _value(self, shape: Shape, value: Any, at: Location) -> Iterator[Gap]:
+        if shape.choice is not None:
+            yield from self._chosen(shape.choice, value, at)
+        elif shape.kind == "section" and isinstance(value, Mapping):
+            yield from self.section(shape.section, value, at)
+        elif shape.kind == "list" and shape.item is not None and isinstance(value, list):
+            for position, item in enumerate(value):
+                yield from self._value(shape.item, item, (*at, position))
+        for branch in shape.branches:
+            yield from self._value(branch, value, at)
+
+    def _chosen(self, choice: Choice, value: Any, at: Location) -> Iterator[Gap]:
+        given = value.get(choice.key) if isinstance(value, Mapping) else value
+        word = self._types.get(choice.noun, choice.default) if given is None else given
+        if not isinstance(word, str) or word not in choice.words:
+            return
+        built = support.built_words(choice)
+        if word not in built:
+            if given is not None:
+                where = (*at, choice.key) if isinstance(value, Mapping) else at
+                yield where, _line(word, built)
+        elif isinstance(value, Mapping):
+            yield from self.section(choice.section(word), value, at)
+
+
+def _places(spec: Mapping[str, Any]) -> Iterator[Gap]:
+    backend = spec.get("backend")
+    cache_dir = backend.get("cache_dir") if isinstance(backend, Mapping) else None
+    places: list[tuple[Location, Any]] = [((name,), spec.get(name)) for name in _STORES]
+    for at, place in [*places, (("backend", "cache_dir"), cache_dir)]:
+        scheme, found, _ = place.partition("://") if isinstance(place, str) else ("", "", "")
+        if found and scheme not in ("file", "s3"):
+            yield at, _line(f"{scheme}://", ("files", "folders and s3://"))
+
+
+def _asked(info: FieldInfo, shape: Shape, value: Any, at: Location) -> Iterator[tuple[Location, Any]]:
+    """A value where it is another than the field's default. Of a section, each of its fields counts."""
+    default = None if info.is_required() else info.get_default(call_default_factory=True)
+    if isinstance(default, Section) and shape.kind == "section" and isinstance(value, Mapping):
+        names = _names(shape.section)
+        for key, item in value.items():
+            if key in names:
+                yield from _asked(*_field(shape.section, names[key]), item, (*at, key))
+    elif value != default:
+        yield at, value
+
+
+def _scalar(value: Any) -> str:
+    """A value that fits into the line; a text may be a secret or long."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"{value}" if isinstance(value, int | float) else ""
+
+
+def _within_reach(section: type[Section], values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Where the type of a section is not built, its other fields are no gaps of their own."""
+    built = support.words_of(section, "type")
+    word = values.get("type")
+    return values if built is None or word is None or word in built else {"type": word}
+
+
+def _words(shape: Shape) -> tuple[Any, ...]:
+    return (*shape.words, *(word for branch in shape.branches for word in branch.words))
+
+
+@cache
+def _names(section: type[Section]) -> Mapping[str, str]:
+    """Field names by the keys of a file."""
+    return {info.alias or name: name for name, info in section.model_fields.items()}
+
+
+@cache
+def _field(section: type[Section], name: str) -> tuple[FieldInfo, Shape]:
+    info = section.model_fields[name]
+    return info, shape_of(info)

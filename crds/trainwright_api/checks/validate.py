@@ -1,0 +1,233 @@
+"""The one way from plain data to a valid job: for files, for the admission webhook and for `Accepted=False`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pydantic import ValidationError
+
+from trainwright_api.checks.error_messages import lines
+from trainwright_api.checks.forms import Form, resource
+from trainwright_api.checks.score_attribute import UnknownScoreError, canonical_score, direction_of
+from trainwright_api.checks.unbuilt import gaps
+from trainwright_api.paths import dotted, place
+from trainwright_api.problems import Mistakes, Problem
+from trainwright_api.resource.backend import BACKENDS, Backend, Credentials, WorkerRange, idle_sections
+from trainwright_api.resource.job import TrainingJob
+from trainwright_api.schema.section import unknown_word
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a command line says beside the file, and over it. None says nothing."""
+
+    dataset: str | None = None
+    backend: str | None = None
+    task: str | None = None
+    model: str | None = None
+    seed: int | None = None
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A valid job, where it came from, and what its user should know."""
+
+    job: TrainingJob
+    source: str
+    text: str
+    notices: tuple[str, ...]
+    declared: Backend
+    """The backend section as the file has it: its workers decide the global batch, wherever the job runs."""
+    whole: bool = False
+    """The file is a whole resource, which a cluster would take as it is."""
+
+
+@dataclass(frozen=True)
+class Inspected:
+    """What is to be said of a file: the job where it has no mistake, the mistakes, and what is not built yet."""
+
+    loaded: Loaded | None
+    mistakes: tuple[Problem, ...]
+    unbuilt: tuple[Problem, ...]
+    spec: Mapping[str, Any]
+    """The plain data of its spec, on the backend that the command line names."""
+
+    @property
+    def image(self) -> str:
+        """The image that the job names for itself: its trainer may be of a later version."""
+        image = self.spec.get("image")
+        return image if isinstance(image, str) else ""
+
+    def valid(self) -> Loaded:
+        """The job, whether or not it is built. Raises `Mistakes` with those of the file."""
+        return replace(self, unbuilt=()).accepted()
+
+    def accepted(self) -> Loaded:
+        """The job. Raises `Mistakes` with all that is wrong and all that is not built."""
+        if self.loaded is None or self.mistakes or self.unbuilt:
+            raise Mistakes((*self.mistakes, *self.unbuilt))
+        return self.loaded
+
+    def accepted_elsewhere(self) -> Loaded:
+        """The same for a job that a cluster is to run: what is not built is a notice where it has its own image."""
+        return self.tolerant(f"image {self.image} must have it").accepted() if self.image else self.accepted()
+
+    def tolerant(self, why: str) -> Inspected:
+        """The same with a notice in place of each line about what is not built."""
+        notices = tuple(f"{problem}; {why}" for problem in self.unbuilt)
+        loaded = self.loaded and replace(self.loaded, notices=(*self.loaded.notices, *notices))
+        return replace(self, loaded=loaded, unbuilt=())
+
+
+def validate_document(
+    data: Any, source: str, *, text: str = "", notices: tuple[str, ...] = (), options: Options | None = None
+) -> Loaded:
+    """The job that `data` stands for, for this version to run. Raises `Mistakes` with all that stands against it."""
+    return inspect(data, source, text=text, notices=notices, options=options).accepted()
+
+
+def inspect(
+    data: Any, source: str, *, text: str = "", notices: tuple[str, ...] = (), options: Options | None = None
+) -> Inspected:
+    """What is to be said of `data`, in any of the forms of a file. Raises `Mistakes` where it is no mapping."""
+    options = options or Options()
+    _check_backend(options.backend)
+    if data is None:
+        raise Mistakes.one("", "the file is empty")
+    if not isinstance(data, dict):
+        raise Mistakes.one("", f"expected keys and values, found {'a list' if isinstance(data, list) else 'one value'}")
+    form = resource(data, source)
+    _apply(options, form.data)
+    loaded: Loaded | None = None
+    mistakes: tuple[Problem, ...] = ()
+    try:
+        job = _validated(form)
+        declared = job.spec.backend
+        job, aside = _on_backend(job, options.backend)
+        _check_global_batch(job, declared)
+        told = (*notices, *form.notices, *aside, *_warnings(declared), *_score_order(job))
+        loaded = Loaded(job, source, text, told, declared, form.whole)
+    except Mistakes as found:
+        mistakes = found.problems
+    spec = _moved(form.data.get("spec"), options.backend)
+    return Inspected(loaded, mistakes, _unbuilt(form, spec, mistakes), spec)
+
+
+def check(job: TrainingJob) -> list[Problem]:
+    """The rules that are about more than one section of a job."""
+    return list(_score_attribute(job))
+
+
+def _check_backend(name: str | None) -> None:
+    if name is not None and name not in BACKENDS:
+        raise Mistakes.one("--backend", unknown_word("backend", name, BACKENDS).message())
+
+
+def _apply(options: Options, data: dict[str, Any]) -> None:
+    spec = data.get("spec")
+    if not isinstance(spec, dict):
+        return
+    for name in ("dataset", "task", "model", "seed"):
+        if getattr(options, name) is not None:
+            spec[name] = getattr(options, name)
+    if options.model is not None:
+        spec.pop("config", None)
+        spec.pop("entrypoint", None)
+    backend = spec.setdefault("backend", {}) if options.backend else spec.get("backend")
+    if options.backend and isinstance(backend, dict):
+        backend.setdefault("type", options.backend)
+
+
+def _validated(form: Form) -> TrainingJob:
+    problems = list(form.problems)
+    try:
+        job = TrainingJob.model_validate(form.data, by_alias=True, by_name=False)
+        problems += check(job)
+    except ValidationError as error:
+        found = sorted(lines(error), key=lambda line: place(line[0], form.data))
+        problems += [Problem(dotted(form.origin(location)), message) for location, message in found]
+    if problems:
+        raise Mistakes(problems)
+    return job
+
+
+def _unbuilt(form: Form, spec: Mapping[str, Any], mistakes: tuple[Problem, ...]) -> tuple[Problem, ...]:
+    """What is not built yet, but for what is a mistake anyhow."""
+    lines = [Problem(dotted(form.origin(("spec", *at))), line) for at, line in gaps(spec)]
+    wrong = {problem.path for problem in mistakes}
+    return tuple(problem for problem in lines if problem.path not in wrong)
+
+
+def _moved(spec: Any, name: str | None) -> Mapping[str, Any]:
+    """The plain data of a spec on the backend that the command line names."""
+    if not isinstance(spec, dict):
+        return {}
+    backend = spec.get("backend")
+    if name is None or not isinstance(backend, dict) or backend.get("type") == name:
+        return spec
+    aside = idle_sections(backend, name)
+    return {**spec, "backend": {**{key: value for key, value in backend.items() if key not in aside}, "type": name}}
+
+
+def _on_backend(job: TrainingJob, name: str | None) -> tuple[TrainingJob, tuple[str, ...]]:
+    """The job on the backend that the command line names; what does not act there is set aside, with one notice."""
+    backend = job.spec.backend
+    if name is None or name == backend.type:
+        return job, ()
+    given = backend.model_dump(exclude_unset=True)
+    aside = idle_sections(given, name)
+    kept = {key: value for key, value in given.items() if key not in aside}
+    try:
+        other = Backend.model_validate({**kept, "type": name})
+    except ValidationError as error:
+        raise Mistakes(Problem(dotted(("backend", *location)), message) for location, message in lines(error)) from None
+    moved = job.model_copy(update={"spec": job.spec.model_copy(update={"backend": other})})
+    return moved, (_set_aside(name, aside),) if aside else ()
+
+
+def _check_global_batch(job: TrainingJob, declared: Backend) -> None:
+    """The file's workers decide the global batch on any backend, and only on Ray it is known how many a range means."""
+    config, workers = job.spec.config, declared.trainer.num_workers
+    is_open = config is not None and config.trainer.effective_batch_size == "auto"
+    if is_open and isinstance(workers, WorkerRange) and job.spec.backend.type != "ray":
+        words = "a range leaves the global batch open: give a number, or a fixed config.trainer.effective_batch_size"
+        raise Mistakes.one("backend.trainer.num_workers", words)
+
+
+def _set_aside(name: str, aside: tuple[str, ...]) -> str:
+    sections = " and ".join(f"backend.{section}" for section in aside)
+    return f"{sections} of the file do not act with backend {name}; batch size and learning rate stay those of the file"
+
+
+def _warnings(backend: Backend) -> Iterator[str]:
+    places = {"cache_credentials": backend.cache_credentials}
+    if backend.credentials:
+        places |= {f"credentials.{name}": getattr(backend.credentials, name) for name in Credentials.model_fields}
+    for where, value in places.items():
+        if isinstance(value, dict):
+            yield f"backend.{where} holds keys in plain text: better name a file, or a Secret in spec.credentials"
+
+
+def _score_attribute(job: TrainingJob) -> Iterator[Problem]:
+    try:
+        canonical_score(job.spec.checkpoint.score_attribute, _outputs(job))
+    except UnknownScoreError as error:
+        yield Problem("checkpoint.scoreAttribute", str(error))
+
+
+def _score_order(job: TrainingJob) -> Iterator[str]:
+    policy = job.spec.checkpoint
+    good = direction_of(policy.score_attribute, _outputs(job))
+    if good not in (None, policy.score_order):
+        better = "larger" if good == "max" else "smaller"
+        yield (
+            f"checkpoint.scoreOrder {policy.score_order} keeps the worst: {policy.score_attribute} is better the "
+            f"{better} it is. Set scoreOrder: {good}"
+        )
+
+
+def _outputs(job: TrainingJob) -> dict[str, str]:
+    config = job.spec.config
+    return {feature.name: feature.type for feature in config.output_features} if config else {}

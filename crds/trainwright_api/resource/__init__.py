@@ -1,0 +1,1 @@
+"""The resource TrainingJob: spec, status, and the messages between pods and operator."""

@@ -1,0 +1,207 @@
+"""The `backend` section, how a job is run, and the one table of which section and strategy fits which backend."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+from pydantic_core import InitErrorDetails
+
+from trainwright_api.resource.strategy import Path, Strategy, StrategyOrWord
+from trainwright_api.schema.section import Section, relation
+from trainwright_api.schema.unions import ByKind
+
+BackendName = Literal["local", "ray", "deepspeed", "horovod"]
+ProcessorName = Literal["dask", "modin", "pandas"]
+Workers = Annotated[int, Field(ge=1, le=100_000)]
+Dictionary = Annotated[dict[str, Any], Field(min_length=1, max_length=64)]
+Secrets = Annotated[Path | Dictionary, ByKind("a path, or a dictionary", text=Path, keys=Dictionary)]
+
+
+@dataclass(frozen=True)
+class Acts:
+    """What acts with one backend: sections of `backend`, and strategies, the default first."""
+
+    sections: tuple[str, ...]
+    strategies: tuple[str, ...]
+
+    @property
+    def sizes_workers(self) -> bool:
+        """Whether workers and their GPUs come from `backend.trainer`."""
+        return "trainer" in self.sections
+
+
+BACKENDS: Mapping[str, Acts] = MappingProxyType(
+    {
+        "local": Acts(("cache", "loader"), ("single",)),
+        "ray": Acts(("cache", "processor", "trainer", "loader"), ("ddp", "fsdp", "deepspeed", "horovod")),
+        "deepspeed": Acts(("cache", "trainer", "loader"), ("deepspeed",)),
+        "horovod": Acts(("cache", "trainer", "loader"), ("horovod",)),
+    }
+)
+
+
+class Processor(Section):
+    """Distributed preprocessing: who moves blocks of data. The columns are the same with each."""
+
+    type: ProcessorName = Field("dask", description="The data frame library: dask, modin or pandas.")
+    parallelism: Annotated[int, Field(ge=1, le=1_000_000)] | None = Field(
+        None, description="Partitions of the data set, with dask. null: dask decides."
+    )
+    persist: bool = Field(True, description="Keep intermediate stages in the cluster's memory, with dask.")
+
+    def mistakes(self) -> Iterator[InitErrorDetails]:
+        if self.type != "dask":
+            for name in sorted(self.model_fields_set & {"parallelism", "persist"}):
+                yield relation(f"acts with processor dask only; the type here is {self.type}", name)
+
+
+class WorkerRange(Section):
+    """Workers that may come and go."""
+
+    min: Workers = Field(1, description="Training goes on while there are so many workers.")
+    max: Workers = Field(description="Never more workers than these.")
+
+    def mistakes(self) -> Iterator[InitErrorDetails]:
+        if self.max < self.min:
+            yield relation(f"{self.max} is less than min ({self.min})", "max", found=self.max)
+
+
+WorkersOrRange = Annotated[
+    Workers | WorkerRange, ByKind("a whole number of at least 1, or {min, max}", number=Workers, keys=WorkerRange)
+]
+Share = Annotated[float, Field(ge=0, le=1_000_000)]
+ResourceName = Annotated[str, Field(min_length=1, max_length=128)]
+ResourceShares = Annotated[dict[ResourceName, Share], Field(max_length=16)]
+
+
+class BackendTrainer(Section):
+    """Distributed training: how many workers, what each gets, and how their gradients meet."""
+
+    strategy: StrategyOrWord | None = Field(
+        None,
+        description="ddp, fsdp, deepspeed or horovod, or an object with type and DeepSpeed's knobs. "
+        "null: the backend's own, ddp on ray.",
+    )
+    use_gpu: bool | None = Field(None, description="Train on GPUs. null: true where the cluster has at least one.")
+    num_workers: WorkersOrRange | None = Field(
+        None, description="Workers, or a range {min, max}. null: one for each free GPU, 1 without GPUs."
+    )
+    resources_per_worker: ResourceShares | None = Field(
+        None, description="CPU, GPU and Ray's custom resources of each worker. null: 1 CPU, and 1 GPU if used."
+    )
+    logdir: Path | None = Field(None, description="The folder where logs are kept. null: logs in the run folder.")
+    max_retries: Annotated[int, Field(ge=0, le=1000)] = Field(
+        3, description="How often lost workers are replaced within one attempt."
+    )
+
+    @property
+    def strategy_name(self) -> str | None:
+        """The word of the strategy in either form, None where the file leaves it to the backend."""
+        return self.strategy.type if isinstance(self.strategy, Strategy) else self.strategy
+
+    def mistakes(self) -> Iterator[InitErrorDetails]:
+        resources = self.resources_per_worker or {}
+        for name in resources:
+            if name not in ("CPU", "GPU") and name.upper() in ("CPU", "GPU"):
+                yield relation(f"unknown resource: did you mean {name.upper()!r}?", "resources_per_worker", name)
+        if self.use_gpu is False and resources.get("GPU"):
+            yield relation("asks for a GPU, but use_gpu is false: drop one of them", "resources_per_worker", "GPU")
+        if self.use_gpu and resources.get("GPU") == 0:
+            yield relation("is 0, but use_gpu is true: drop one of them", "resources_per_worker", "GPU")
+
+
+class Loader(Section):
+    """The last mile, from preprocessed columns to batches."""
+
+    fully_executed: bool = Field(
+        True, description="Materialise the whole data set once per node. false: stream it, for data beyond the memory."
+    )
+    window_size_bytes: Annotated[int, Field(ge=1, le=2**53)] | None = Field(
+        None, description="Load and shuffle in windows of about this size. null: no windows, one shuffle of all rows."
+    )
+
+
+class Credentials(Section):
+    """Ludwig's `credentials`: keys by what they open, each a dictionary or the path of a JSON file."""
+
+    default: Secrets | None = Field(None, description="Used where no other is given.")
+    datasets: Secrets | None = Field(None, description="To read the data set.")
+    artifacts: Secrets | None = Field(None, description="To write the run folder.")
+    cache: Secrets | None = Field(None, description="To read and write the cache.")
+
+
+class Backend(Section):
+    """How the job is run. A Ludwig backend section, pasted as it is."""
+
+    type: BackendName = Field("local", description="Where the job runs: local, ray, deepspeed or horovod.")
+    cache_dir: Path | None = Field(
+        None, description="The folder or URI of the preprocessed data. null: beside the data set."
+    )
+    cache_credentials: Secrets | None = Field(
+        None, description="Keys to the cache: the path of a JSON file, or a dictionary."
+    )
+    credentials: Credentials | None = Field(None, description="Ludwig's form, keys to more than the cache.")
+    processor: Processor = Field(default_factory=Processor, description="Distributed preprocessing (ray only).")
+    trainer: BackendTrainer = Field(
+        default_factory=BackendTrainer, description="Distributed training (ray, deepspeed, horovod)."
+    )
+    loader: Loader = Field(default_factory=Loader, description="From preprocessed data to batches.")
+
+    @property
+    def strategy(self) -> str:
+        """The strategy in force, a word of `BACKENDS`."""
+        own = BACKENDS[self.type].strategies
+        return self.trainer.strategy_name or own[0]
+
+    @classmethod
+    def mistakes_in(cls, values: Mapping[str, Any]) -> Iterator[InitErrorDetails]:
+        if "cache_credentials" in values and "cache" in _mapping(values.get("credentials")):
+            yield relation("is given by cache_credentials already: keep one of them", "credentials", "cache")
+        backend = values.get("type", "local")
+        if isinstance(backend, str) and backend in BACKENDS:
+            yield from _misfits(values, backend)
+
+
+def idle_sections(values: Mapping[str, Any], backend: str) -> tuple[str, ...]:
+    """The sections of a file's backend section that are filled in and do nothing on the backend of that name."""
+    filled = [section for section in ("processor", "trainer", "loader") if values.get(section)]
+    return tuple(section for section in filled if section not in BACKENDS[backend].sections)
+
+
+def _misfits(values: Mapping[str, Any], backend: str) -> Iterator[InitErrorDetails]:
+    strategy = _mapping(values.get("trainer")).get("strategy")
+    word = strategy.get("type") if isinstance(strategy, Mapping) else strategy
+    fitting = [name for name, acts in BACKENDS.items() if word in acts.strategies]
+    misfit = bool(fitting) and backend not in fitting
+    if misfit:
+        yield relation(
+            f"backend {backend} {_trains(backend)}; {word} fits backend {_listed(fitting)}",
+            "trainer",
+            "strategy",
+            found=word,
+        )
+    for section in idle_sections(values, backend):
+        if not (section == "trainer" and misfit):
+            yield relation(_why_idle(section, backend), section)
+
+
+def _trains(backend: str) -> str:
+    own = BACKENDS[backend].strategies
+    return "trains in one process, without a strategy" if own == ("single",) else f"has strategy {_listed(own)}"
+
+
+def _why_idle(section: str, backend: str) -> str:
+    fitting = [name for name, acts in BACKENDS.items() if section in acts.sections]
+    return f"does not act with backend {backend}, only with {_listed(fitting)}: remove it, or change backend.type"
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _listed(words: Sequence[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"

@@ -1,0 +1,50 @@
+"""Progress in the few words of a column of `kubectl get`."""
+
+from __future__ import annotations
+
+from trainwright_api.resource.messages import ProgressMessage, Score
+from trainwright_api.resource.stages import PREPROCESS
+
+
+def summary(progress: ProgressMessage) -> str | None:
+    """Percent done and time left, as in "41% 3m left"; of preprocessing it says so."""
+    words = _part_done(progress)
+    if progress.phase == PREPROCESS:
+        return f"{PREPROCESS} {words}".rstrip()
+    return words or None
+
+
+def _part_done(progress: ProgressMessage) -> str:
+    if progress.fraction is None:
+        return ""
+    percent = f"{int(progress.fraction * 100)}%"
+    left = time_left(progress)
+    return f"{percent} {left} left" if left and progress.fraction < 1 else percent
+
+
+def time_left(progress: ProgressMessage) -> str | None:
+    """As in 45s, 3m, 2h5m and 1d4h."""
+    return None if progress.eta_seconds is None else duration(progress.eta_seconds)
+
+
+def duration(seconds: float) -> str:
+    """The largest unit, and from an hour on the one below it: nobody waits by the second."""
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole}s"
+    if whole < 3_600:
+        return f"{whole // 60}m"
+    large, small = ((86_400, "d"), (3_600, "h")) if whole >= 86_400 else ((3_600, "h"), (60, "m"))
+    count, rest = divmod(whole, large[0])
+    return f"{count}{large[1]}" + (f"{rest // small[0]}{small[1]}" if rest >= small[0] else "")
+
+
+def metric(progress: ProgressMessage) -> str | None:
+    """The validation metric and its value, as in "roc_auc=0.742"."""
+    score = progress.validation_metric
+    return f"{score.name}={_shown(score)}"[:256] if score else None
+
+
+def _shown(score: Score) -> str:
+    size = abs(score.value)
+    return f"{score.value:.3f}" if 0.001 <= size < 1000 or size == 0 else f"{score.value:.4g}"

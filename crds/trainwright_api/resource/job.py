@@ -1,0 +1,171 @@
+"""A `TrainingJob`: what to learn from what, how to run it, and what Kubernetes users expect of a job."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Literal, get_args
+
+from pydantic import Field
+from pydantic_core import InitErrorDetails
+
+from trainwright_api.config import ModelConfig
+from trainwright_api.resource.backend import Backend
+from trainwright_api.resource.kubernetes import IDENTIFIER, MODULE, QUALIFIED, VERSION, Name, PodTemplate
+from trainwright_api.resource.metadata import ObjectMeta
+from trainwright_api.resource.status import TrainingJobStatus
+from trainwright_api.schema.section import KubernetesSection, relation
+from trainwright_api.schema.unions import ByKind
+
+API_VERSION = "trainwright.dev/v1alpha1"
+KIND = "TrainingJob"
+TASKS_OF_A_MODEL = ("evaluate", "predict")
+
+Task = Literal["train", "evaluate", "predict", "experiment", "preprocess"]
+Location = Annotated[str, Field(min_length=1, max_length=4096)]
+Seconds = Annotated[int, Field(le=2**31 - 1)]
+SomeWorkers = Annotated[int, Field(ge=1, le=1024)]
+WorkersPerPod = Annotated[
+    SomeWorkers | Literal["auto"],
+    ByKind("a whole number of at least 1, or auto", number=SomeWorkers, text=Literal["auto"]),
+]
+
+FIXED = ("task", "dataset", "config", "model", "entrypoint", "resumeFrom", "backend", "output", "seed", "checkpoint")
+"""What a job that has started is made of."""
+
+# A default with this mark is also written into the CRD, and so into every stored object for ever. The others are
+# resolved when a job starts, so that the chart, the cluster or a later version may choose them.
+STORED: dict[str, Any] = {"x-stored-default": True}
+
+
+class CheckpointPolicy(KubernetesSection):
+    """When checkpoints are written and which are kept. The newest two are always kept."""
+
+    num_to_keep: Annotated[int, Field(ge=1, le=1000)] = Field(
+        3, description="How many of the best checkpoints are kept, beside the newest two."
+    )
+    score_attribute: Annotated[str, Field(min_length=1, max_length=256)] = Field(
+        "validation.loss",
+        description="What ranks checkpoints: a split, a dot, and a metric, as in validation.late.roc_auc or val_loss.",
+    )
+    score_order: Literal["min", "max"] = Field("min", description="Whether the smallest or the largest score is best.")
+    every_seconds: Annotated[float, Field(ge=0, le=2**31 - 1)] = Field(
+        300.0, description="Write one at least so often between evaluation rounds, in seconds. 0: only at the rounds."
+    )
+
+
+class Entrypoint(KubernetesSection):
+    """A user's own train function, instead of a config."""
+
+    module: Annotated[str, Field(max_length=256, pattern=MODULE)] = Field(
+        description="The Python module, as in `import module`."
+    )
+    function: Annotated[str, Field(max_length=256, pattern=IDENTIFIER)] = Field(
+        description="The function in it, called with config on every worker."
+    )
+    config: Annotated[dict[str, Any], Field(max_length=1024)] = Field(
+        default_factory=dict, description="What the function is called with."
+    )
+
+
+class CredentialsReference(KubernetesSection):
+    """The Secret that is given to the pods as environment and as files."""
+
+    secret_name: Name = Field(description="The Secret's name, in the job's namespace.")
+
+
+class TrainingJobSpec(KubernetesSection):
+    """What is wanted. `config` and `backend` are spelt as in Ludwig, all else as in Kubernetes."""
+
+    task: Task = Field(
+        "train", description="train, evaluate, predict, experiment or preprocess.", json_schema_extra=STORED
+    )
+    dataset: Location | None = Field(None, description="The data: a path or URI of a file, a folder or a glob.")
+    config: ModelConfig | None = Field(None, description="What to learn: a Ludwig model config, pasted as it is.")
+    model: Location | None = Field(None, description="A trained model's folder, for evaluate and predict.")
+    entrypoint: Entrypoint | None = Field(None, description="An own train function, instead of config.")
+    resume_from: Location | None = Field(None, description="A run folder or checkpoint of another run to start from.")
+    backend: Backend = Field(
+        default_factory=Backend, description="How to run it: a Ludwig backend section, pasted as it is."
+    )
+    output: Location | None = Field(None, description="Where checkpoints, the model and the report go.")
+    seed: Annotated[int, Field(ge=0, le=2**53 - 1)] = Field(
+        42, description="Decides split, order and initial weights; the same seed gives the same run."
+    )
+    checkpoint: CheckpointPolicy = Field(
+        default_factory=CheckpointPolicy, description="When checkpoints are written and which are kept."
+    )
+    image: Location | None = Field(None, description="The container image. Absent: the chart's.")
+    ray_version: Annotated[str, Field(max_length=32, pattern=VERSION)] | None = Field(
+        None, description="The version of Ray in the image, where it differs from the chart's."
+    )
+    pod_template: PodTemplate | None = Field(None, description="An overlay on every pod.")
+    credentials: CredentialsReference | None = Field(None, description="A Secret for the pods.")
+    queue_name: Name | None = Field(None, description="Kueue's LocalQueue.")
+    gpu_resource_name: Annotated[str, Field(min_length=1, max_length=317, pattern=QUALIFIED)] = Field(
+        "nvidia.com/gpu", description="The resource that a GPU is asked for by; MIG profiles too."
+    )
+    workers_per_pod: WorkersPerPod = Field(
+        1, description="Workers in one pod. auto: as many as share the pods evenly and fit the largest node's GPUs."
+    )
+    suspend: bool = Field(False, description="Stop with a checkpoint, and start nothing.", json_schema_extra=STORED)
+    backoff_limit: Annotated[int, Field(ge=0, le=10_000)] = Field(
+        3, description="New attempts after a failure that was not the user's.", json_schema_extra=STORED
+    )
+    preemption_limit: Annotated[int, Field(ge=0, le=1_000_000)] = Field(
+        100, description="New attempts after a preemption.", json_schema_extra=STORED
+    )
+    start_deadline_seconds: Annotated[Seconds, Field(ge=1)] = Field(
+        900,
+        description="Seconds that an attempt may take to start, from its first scheduled pod on. A gang that is "
+        "scheduled in part then gives its room back and is queued again. Time in Kueue's queue does not count.",
+    )
+    active_deadline_seconds: Annotated[Seconds, Field(ge=1)] | None = Field(
+        None, description="End the job after so many seconds over all attempts. Waiting for room does not count."
+    )
+    ttl_seconds_after_finished: Annotated[Seconds, Field(ge=0)] | None = Field(
+        None, description="Clean up so many seconds after the end. Absent: never."
+    )
+    ttl_policy: Literal["DeleteChildren", "DeleteJob"] = Field(
+        "DeleteChildren", description="What the clean-up deletes.", json_schema_extra=STORED
+    )
+
+    @classmethod
+    def mistakes_in(cls, values: Mapping[str, Any]) -> Iterator[InitErrorDetails]:
+        given = [name for name in ("config", "model", "entrypoint") if values.get(name) is not None]
+        task = "train" if values.get("task") is None else values["task"]
+        if len(given) > 1:
+            yield relation(f"given beside {given[0]}: {_EXACTLY_ONE}", given[-1])
+        elif not given:
+            yield relation(f"missing: {_EXACTLY_ONE}", "model" if task in TASKS_OF_A_MODEL else "config")
+        elif task in get_args(Task) and (task in TASKS_OF_A_MODEL) != (given == ["model"]):
+            yield _misfit(task, given[0])
+        if values.get("dataset") is None and "entrypoint" not in given:
+            yield relation("missing: name the data in the file, or with --dataset", "dataset")
+
+
+def fixed(name: str) -> str:
+    """Why a part of a job that has started cannot be changed, and what to do instead."""
+    return f"{name} is fixed once the job has started: delete the job and create it anew, or create another one"
+
+
+_EXACTLY_ONE = "exactly one of config, model and entrypoint says what to do"
+
+
+def _misfit(task: str, given: str) -> InitErrorDetails:
+    if given == "model":
+        return relation(f"acts with task evaluate or predict, not with {task}: give a config instead", "model")
+    return relation(f"task {task} needs a trained model: give model instead of {given}", given)
+
+
+class TrainingJob(KubernetesSection):
+    """Turns one YAML file into a trained model, on a laptop or on a GPU cluster."""
+
+    api_version: Literal["trainwright.dev/v1alpha1"] = Field(description="The API's group and version.")
+    kind: Literal["TrainingJob"] = Field(description="The kind of this resource.")
+    metadata: ObjectMeta = Field(description="Kubernetes' object metadata.")
+    spec: TrainingJobSpec = Field(description="What is wanted.")
+    status: TrainingJobStatus | None = Field(None, description="How it goes, written by the operator.")
+
+    def mistakes(self) -> Iterator[InitErrorDetails]:
+        if self.metadata.name is None and self.metadata.generate_name is None:
+            yield relation("missing: the job needs a name", "metadata", "name")

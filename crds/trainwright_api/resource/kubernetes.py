@@ -1,0 +1,167 @@
+"""The parts of a pod that a job may overlay, in Kubernetes' own names.
+
+Strict where the operator reads them; open where only the API server can judge, when it creates the pod.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Annotated, Any, Literal
+
+from pydantic import ConfigDict, Field
+
+from trainwright_api.schema.constraints import KeyedBy, Keys
+from trainwright_api.schema.section import KubernetesSection
+from trainwright_api.schema.unions import ByKind
+
+DNS_LABEL = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
+DNS_SUBDOMAIN = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
+QUALIFIED = r"^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$"
+LABEL_VALUE = r"^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$"
+QUANTITY = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]+)?$"
+ENVIRONMENT_NAME = r"^[-._a-zA-Z][-._a-zA-Z0-9]*$"
+IDENTIFIER = r"^[A-Za-z_][A-Za-z0-9_]*$"
+MODULE = r"^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*$"
+VERSION = r"^[0-9]+\.[0-9]+\.[0-9]+$"
+
+FORMS: Mapping[str, str] = MappingProxyType(
+    {
+        DNS_LABEL: "a name of small letters, digits and - (as in my-volume)",
+        DNS_SUBDOMAIN: "a name of small letters, digits, - and . (as in my-secret)",
+        QUALIFIED: "a resource's name (as in nvidia.com/gpu)",
+        LABEL_VALUE: "a label of letters, digits, -, _ and . (as in team-a)",
+        ENVIRONMENT_NAME: "a variable's name (as in HTTP_PROXY)",
+        IDENTIFIER: "a name in Python (as in train)",
+        MODULE: "a module in Python (as in package.module)",
+        VERSION: "a version (as in 2.56.1)",
+    }
+)
+"""What the patterns ask for, in words."""
+
+Name = Annotated[str, Field(min_length=1, max_length=253, pattern=DNS_SUBDOMAIN)]
+Label = Annotated[str, Field(min_length=1, max_length=63, pattern=DNS_LABEL)]
+Text = Annotated[str, Field(max_length=1024)]
+QuantityText = Annotated[str, Field(max_length=64, pattern=QUANTITY)]
+Quantity = Annotated[
+    int | QuantityText,
+    ByKind("a quantity such as 500m, 2 or 16Gi", number=Annotated[int, Field(ge=0, le=2**53)], text=QuantityText),
+]
+# In brackets, as CEL has escapes of its own.
+_KEY = r"^([{0}]([-{0}]*[{0}])?([.][{0}]([-{0}]*[{0}])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{{0,61}}[A-Za-z0-9])?$"
+LABEL_KEYS = Keys(_KEY.format("a-z0-9"), "a key (as in team, or example.com/team)")
+ANNOTATION_KEYS = Keys(_KEY.format("A-Za-z0-9"), LABEL_KEYS.expected)
+RESOURCE_KEYS = Keys(LABEL_KEYS.pattern, "a resource's name (as in cpu, or nvidia.com/gpu)")
+LabelValue = Annotated[str, Field(max_length=63, pattern=LABEL_VALUE)]
+Labels = Annotated[dict[str, LabelValue], Field(max_length=64), LABEL_KEYS]
+Annotations = Annotated[dict[str, Annotated[str, Field(max_length=65_536)]], Field(max_length=64), ANNOTATION_KEYS]
+Quantities = Annotated[dict[str, Quantity], Field(max_length=32), RESOURCE_KEYS]
+Open = Annotated[dict[str, Any], Field(max_length=64)]
+
+
+class Toleration(KubernetesSection):
+    """Lets pods run on nodes with a matching taint."""
+
+    key: Text | None = Field(None, description="The taint's key. Absent: every key.")
+    operator: Literal["Exists", "Equal"] | None = Field(None, description="Exists, or Equal (the default).")
+    value: Text | None = Field(None, description="The taint's value, for operator Equal.")
+    effect: Literal["NoSchedule", "PreferNoSchedule", "NoExecute"] | None = Field(
+        None, description="The taint's effect. Absent: every effect."
+    )
+    toleration_seconds: Annotated[int, Field(ge=0, le=2**53)] | None = Field(
+        None, description="How long a NoExecute taint is tolerated, in seconds."
+    )
+
+
+class EnvironmentVariable(KubernetesSection):
+    """One environment variable."""
+
+    name: Annotated[str, Field(min_length=1, max_length=253, pattern=ENVIRONMENT_NAME)] = Field(
+        description="The variable's name."
+    )
+    value: Annotated[str, Field(max_length=32_768)] | None = Field(None, description="The variable's text.")
+    value_from: Open | None = Field(None, description="Where the value comes from: a Secret, a ConfigMap, a field.")
+
+
+class Reference(KubernetesSection):
+    """Another object of the namespace, by its name."""
+
+    name: Name = Field(description="The object's name.")
+    optional: bool | None = Field(None, description="Go on when the object is not there.")
+
+
+class EnvironmentSource(KubernetesSection):
+    """All keys of a ConfigMap or a Secret as environment variables."""
+
+    prefix: Annotated[str, Field(max_length=253)] | None = Field(None, description="Put before each key.")
+    config_map_ref: Reference | None = Field(None, description="The ConfigMap.")
+    secret_ref: Reference | None = Field(None, description="The Secret.")
+
+
+class VolumeMount(KubernetesSection):
+    """Where a volume is mounted in the training container."""
+
+    name: Label = Field(description="The volume's name.")
+    mount_path: Annotated[str, Field(min_length=1, max_length=1024)] = Field(description="The path in the container.")
+    sub_path: Text | None = Field(None, description="A path within the volume.")
+    sub_path_expr: Text | None = Field(None, description="The same, with $(VARIABLES).")
+    read_only: bool | None = Field(None, description="Mount it read-only.")
+    mount_propagation: Literal["None", "HostToContainer", "Bidirectional"] | None = Field(
+        None, description="How mounts spread between node and container."
+    )
+
+
+class Volume(KubernetesSection):
+    """A volume: its name, and any one source of Kubernetes (persistentVolumeClaim, secret, emptyDir, …)."""
+
+    model_config = ConfigDict(extra="allow")
+
+    name: Label = Field(description="The volume's name, for volumeMounts.")
+
+    @classmethod
+    def _knows(cls, key: Any) -> bool:
+        return isinstance(key, str)
+
+
+class ImagePullSecret(KubernetesSection):
+    """A Secret with the keys to an image registry."""
+
+    name: Name = Field(description="The Secret's name.")
+
+
+class Resources(KubernetesSection):
+    """Requests and limits of the training container. GPUs and workers are sized from `backend.trainer`."""
+
+    requests: Quantities | None = Field(None, description="What is reserved, by resource.")
+    limits: Quantities | None = Field(None, description="What may not be exceeded, by resource.")
+
+
+class PodTemplate(KubernetesSection):
+    """An overlay on every pod of the job."""
+
+    labels: Labels | None = Field(None, description="Labels on every pod.")
+    annotations: Annotations | None = Field(None, description="Annotations on every pod.")
+    node_selector: Labels | None = Field(None, description="Run only on nodes with these labels.")
+    tolerations: Annotated[list[Toleration], Field(max_length=64)] | None = Field(
+        None, description="Taints of nodes that are tolerated."
+    )
+    affinity: Open | None = Field(None, description="Kubernetes' affinity, as in a pod.")
+    priority_class_name: Name | None = Field(None, description="The pods' PriorityClass.")
+    service_account_name: Name | None = Field(None, description="The pods' service account. They need no permission.")
+    image_pull_secrets: Annotated[list[ImagePullSecret], Field(max_length=16), KeyedBy("name")] | None = Field(
+        None, description="Secrets with the keys to the image's registry."
+    )
+    volumes: Annotated[list[Volume], Field(max_length=64), KeyedBy("name")] | None = Field(
+        None, description="Volumes beside the job's own."
+    )
+    env: Annotated[list[EnvironmentVariable], Field(max_length=256), KeyedBy("name")] | None = Field(
+        None, description="Environment of the training container."
+    )
+    env_from: Annotated[list[EnvironmentSource], Field(max_length=64)] | None = Field(
+        None, description="Environment from ConfigMaps and Secrets."
+    )
+    volume_mounts: Annotated[list[VolumeMount], Field(max_length=64), KeyedBy("mountPath")] | None = Field(
+        None, description="Mounts in the training container."
+    )
+    resources: Resources | None = Field(None, description="Requests and limits of the training container.")
+    security_context: Open | None = Field(None, description="The pods' security context, as in a pod.")

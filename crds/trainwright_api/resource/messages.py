@@ -1,0 +1,125 @@
+"""What pods and the operator tell each other, as JSON: progress, how an attempt ended, and the reply.
+
+An outcome is also a pod's termination message, for the case that nobody could take it.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field, ValidationError
+
+from trainwright_api.resource.redaction import redacted_text
+from trainwright_api.resource.status import Count, Line, ModelFolder, Numbers, OutcomeClass, Ranks, Seconds, Word
+from trainwright_api.schema.section import KubernetesSection
+
+LOG_BYTES = 4096
+LINE_LETTERS = 1024
+TERMINATION_BYTES = 4096
+"""Kubernetes cuts a termination message there."""
+BODY_BYTES = 256 * 1024
+"""A longer report is refused."""
+
+
+class Score(KubernetesSection):
+    """The validation metric: what it is called, and its newest value."""
+
+    name: Word = Field(description="As in roc_auc.")
+    value: float = Field(description="Its newest value.")
+
+
+class Derived(KubernetesSection):
+    """What the trainer derived at its start."""
+
+    batch_size: Count | None = Field(None, description="Rows per worker and pass.")
+    global_batch_size: Count | None = Field(None, description="Rows per step, over all workers.")
+    learning_rate_factor: Annotated[float, Field(ge=0)] | None = Field(
+        None, description="What the learning rate is multiplied by."
+    )
+
+
+class ProgressMessage(KubernetesSection):
+    """How far an attempt is."""
+
+    phase: Word | None = Field(None, description="What the child does: the task, or preprocess before it.")
+    fraction: Annotated[float, Field(ge=0, le=1)] | None = Field(None, description="The part that is done, 0 to 1.")
+    epoch: Count | None = Field(None, description="The epoch that is being trained, from 1.")
+    epochs: Count | None = Field(None, description="The most epochs that there will be.")
+    eta_seconds: Seconds | None = Field(None, description="The time left.")
+    rows_per_second: Annotated[float, Field(ge=0)] | None = Field(None, description="Training rows per second.")
+    metrics: Numbers | None = Field(None, description="The newest metrics, by split, output and name.")
+    validation_metric: Score | None = Field(None, description="The metric that decides which epoch is best.")
+    last_checkpoint: Word | None = Field(None, description="The newest checkpoint that is complete.")
+    ranks: Ranks | None = Field(None, description="The ranks whose own part of a step takes longest; eight at most.")
+    straggler: Word | None = Field(None, description="One line that names the rank which holds the others up.")
+    start_position: Count | None = Field(
+        None, description="The row that the attempt started from, counted over all epochs."
+    )
+    resolved: Derived | None = Field(None, description="What the trainer derived at its start.")
+
+
+class OutcomeMessage(KubernetesSection):
+    """How an attempt ended."""
+
+    attempt: Count = Field(description="The attempt that ended.")
+    phase: Word | None = Field(None, description="Which phase of it: the task, or preprocess before it.")
+    outcome: OutcomeClass = Field(alias="class", description="How it ended.")
+    line: Line = Field("", description="One line for people.")
+    log_tail: Annotated[str, Field(max_length=LOG_BYTES)] | None = Field(None, description="The last log lines.")
+    model: ModelFolder | None = Field(None, description="The trained model's folder.")
+    test_scores: Numbers | None = Field(None, description="The scores on the test split.")
+
+
+class Report(KubernetesSection):
+    """What a pod posts: progress, or an outcome, or both."""
+
+    uid: Word = Field(description="The uid of the TrainingJob.")
+    attempt: Count = Field(description="The attempt that reports.")
+    progress: ProgressMessage | None = Field(None, description="How far it is.")
+    outcome: OutcomeMessage | None = Field(None, description="How it ended.")
+
+
+class Reply(KubernetesSection):
+    """What a pod is told."""
+
+    stop: bool = Field(False, description="Write a checkpoint and leave.")
+    reason: Word = Field("", description="One line for the log.")
+
+
+def encoded(message: KubernetesSection) -> str:
+    """The message as JSON, without what is absent."""
+    return message.model_dump_json(exclude_none=True)
+
+
+def termination_message(outcome: OutcomeMessage) -> str:
+    """The outcome as JSON in at most 4096 bytes: the log's beginning goes first, then scores and model, then words."""
+    for keep in (LOG_BYTES, 2048, 1024, 512, 0):
+        short = outcome.model_copy(update={"log_tail": last_bytes(outcome.log_tail or "", keep) or None})
+        if len(encoded(short).encode()) <= TERMINATION_BYTES:
+            return encoded(short)
+    bare = outcome.model_copy(update={"line": outcome.line[:256], "log_tail": None, "model": None, "test_scores": None})
+    return encoded(bare)
+
+
+def outcome_from_termination(text: str) -> OutcomeMessage | None:
+    """The outcome in a termination message, redacted; None where it is another program's, or was cut."""
+    try:
+        return redacted_outcome(OutcomeMessage.model_validate_json(text))
+    except ValidationError:
+        return None
+
+
+def redacted_outcome(outcome: OutcomeMessage) -> OutcomeMessage:
+    """The outcome without secrets in what people read of it."""
+    tail = outcome.log_tail and last_bytes(redacted_text(outcome.log_tail), LOG_BYTES)
+    return outcome.model_copy(update={"line": redacted_text(outcome.line)[:LINE_LETTERS], "log_tail": tail})
+
+
+def last_bytes(text: str, limit: int) -> str:
+    """The end of a text, of at most so many bytes in UTF-8, from the beginning of a line where there is one."""
+    encoded_text = text.encode(errors="replace")
+    if len(encoded_text) <= limit:
+        return encoded_text.decode()
+    end = encoded_text[len(encoded_text) - limit :].decode(errors="ignore")
+    _, newline, whole = end.partition("\n")
+    return whole if newline else end

@@ -1,0 +1,148 @@
+"""How gradients meet: the words for `backend.trainer.strategy`, and DeepSpeed's own knobs in their object form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Literal
+
+from pydantic import Field
+from pydantic_core import InitErrorDetails
+
+from trainwright_api.schema.section import Section, relation
+from trainwright_api.schema.unions import ByKind
+
+StrategyName = Literal["ddp", "fsdp", "deepspeed", "horovod"]
+Elements = Annotated[int, Field(ge=0, le=2**53)]
+Path = Annotated[str, Field(min_length=1, max_length=1024)]
+
+
+class OffloadOptimizer(Section):
+    """Where DeepSpeed keeps the optimizer's state. Acts from ZeRO stage 1 on."""
+
+    device: Literal["none", "cpu", "nvme"] = Field("none", description="Where the state is kept.")
+    nvme_path: Path | None = Field(None, description="The folder of the NVMe device, for device nvme.")
+    buffer_count: Annotated[int, Field(ge=0, le=1024)] = Field(4, description="Buffers in the pool for NVMe.")
+    pin_memory: bool = Field(False, description="Use page-locked memory of the CPU: faster, but it takes more of it.")
+    pipeline_read: bool = Field(False, description="Read the next tile while the current one is computed.")
+    pipeline_write: bool = Field(False, description="Write the previous tile while the current one is computed.")
+    fast_init: bool = Field(False, description="Initialise the state quickly when it lies on NVMe.")
+    ratio: Annotated[float, Field(ge=0, le=1)] = Field(1.0, description="The part of the state that is offloaded.")
+
+    def mistakes(self) -> Iterator[InitErrorDetails]:
+        return _nvme_needs_path(self.device, self.nvme_path)
+
+
+class OffloadParam(Section):
+    """Where DeepSpeed keeps the model's parameters. Acts in ZeRO stage 3 only."""
+
+    device: Literal["none", "cpu", "nvme"] = Field("none", description="Where the parameters are kept.")
+    nvme_path: Path | None = Field(None, description="The folder of the NVMe device, for device nvme.")
+    buffer_count: Annotated[int, Field(ge=0, le=1024)] = Field(5, description="Buffers in the pool for NVMe.")
+    buffer_size: Elements = Field(100_000_000, description="The size of each of these buffers, in elements.")
+    max_in_cpu: Elements = Field(1_000_000_000, description="Elements kept in the CPU's memory beside NVMe.")
+    pin_memory: bool = Field(False, description="Use page-locked memory of the CPU: faster, but it takes more of it.")
+
+    def mistakes(self) -> Iterator[InitErrorDetails]:
+        return _nvme_needs_path(self.device, self.nvme_path)
+
+
+class ZeroOptimization(Section):
+    """DeepSpeed's ZeRO: which states are spread over the workers, and how they travel. DeepSpeed's own names."""
+
+    stage: Annotated[int, Field(ge=0, le=3)] = Field(
+        0, description="What is spread: 0 nothing, 1 optimizer states, 2 gradients too, 3 parameters too."
+    )
+    offload_optimizer: OffloadOptimizer | None = Field(None, description="Keep optimizer states off the GPU.")
+    offload_param: OffloadParam | None = Field(None, description="Keep parameters off the GPU (stage 3).")
+    overlap_comm: bool | None = Field(
+        None, description="Reduce gradients while the backward pass computes. null: true in stage 3, else false."
+    )
+    contiguous_gradients: bool = Field(True, description="Copy gradients into one buffer as they are produced.")
+    reduce_scatter: bool = Field(True, description="Use reduce-scatter rather than all-reduce for gradients.")
+    reduce_bucket_size: Elements = Field(500_000_000, description="Elements that are reduced at a time.")
+    allgather_partitions: bool = Field(True, description="Gather updated parameters at once, not by broadcasts.")
+    allgather_bucket_size: Elements = Field(500_000_000, description="Elements that are gathered at a time.")
+    sub_group_size: Elements = Field(1_000_000_000, description="Tile size of parameters in stage 3, in elements.")
+    round_robin_gradients: bool = Field(False, description="Spread the copying of gradients to the CPU over ranks.")
+    ignore_unused_parameters: bool = Field(True, description="Accept parameters that a step does not use (stage 2).")
+    stage3_prefetch_bucket_size: Elements = Field(50_000_000, description="Elements fetched ahead of use (stage 3).")
+    stage3_param_persistence_threshold: Elements = Field(
+        100_000, description="Parameters with fewer elements stay whole on each GPU (stage 3)."
+    )
+    stage3_max_live_parameters: Elements = Field(
+        1_000_000_000, description="Elements that may live on a GPU before they are released (stage 3)."
+    )
+    stage3_max_reuse_distance: Elements = Field(
+        1_000_000_000, description="A parameter used again within so many elements is not released (stage 3)."
+    )
+    stage3_gather_16bit_weights_on_model_save: bool = Field(
+        False, description="Gather 16-bit weights at a save (stage 3)."
+    )
+
+    def mistakes(self) -> Iterator[InitErrorDetails]:
+        if self.offload_param and self.stage != 3:
+            yield relation(f"acts in ZeRO stage 3 only; the stage here is {self.stage}", "offload_param")
+        if self.offload_optimizer and self.stage == 0:
+            yield relation("acts from ZeRO stage 1 on; the stage here is 0", "offload_optimizer")
+
+
+class Fp16(Section):
+    """DeepSpeed's training with float16 and loss scaling."""
+
+    enabled: bool = Field(False, description="Train with float16.")
+    auto_cast: bool = Field(False, description="Cast the inputs to float16.")
+    loss_scale: Annotated[float, Field(ge=0)] = Field(0.0, description="A fixed loss scale; 0 adapts it.")
+    initial_scale_power: Annotated[int, Field(ge=0, le=64)] = Field(16, description="Start at 2 to this power.")
+    loss_scale_window: Annotated[int, Field(ge=1, le=2**53)] = Field(
+        1000, description="Steps without overflow after which the scale rises."
+    )
+    hysteresis: Annotated[int, Field(ge=1, le=2**53)] = Field(2, description="Overflows before the scale falls.")
+    consecutive_hysteresis: bool = Field(False, description="Count overflows anew after a step without one.")
+    min_loss_scale: Annotated[float, Field(ge=0)] = Field(1.0, description="The scale never falls below this.")
+
+
+class Bf16(Section):
+    """DeepSpeed's training with bfloat16, on GPUs that have it (Ampere and later)."""
+
+    enabled: bool = Field(False, description="Train with bfloat16.")
+    immediate_grad_update: bool = Field(False, description="Add each gradient at once rather than at the end.")
+
+
+Float16 = Annotated[Fp16 | bool, ByKind("true, false, or an object with enabled", flag=bool, keys=Fp16)]
+BFloat16 = Annotated[Bf16 | bool, ByKind("true, false, or an object with enabled", flag=bool, keys=Bf16)]
+
+
+class Strategy(Section):
+    """The object form of `strategy`: a word, and what only DeepSpeed knows."""
+
+    type: StrategyName = Field(description="How gradients meet: ddp, fsdp, deepspeed or horovod.")
+    zero_optimization: ZeroOptimization | None = Field(None, description="DeepSpeed's ZeRO (type deepspeed only).")
+    fp16: Float16 | None = Field(None, description="Train with float16 (type deepspeed only).")
+    bf16: BFloat16 | None = Field(None, description="Train with bfloat16 (type deepspeed only).")
+
+    def mistakes(self) -> Iterator[InitErrorDetails]:
+        if self.type != "deepspeed":
+            yield from self._without_deepspeed()
+        elif _enabled(self.fp16) and _enabled(self.bf16):
+            yield relation("fp16 and bf16 are both enabled: choose one", "bf16")
+
+    def _without_deepspeed(self) -> Iterator[InitErrorDetails]:
+        for name in ("zero_optimization", "fp16", "bf16"):
+            if getattr(self, name) is not None:
+                instead = "" if name == "zero_optimization" else "; here, set config.trainer.use_mixed_precision"
+                yield relation(f"acts with strategy deepspeed only, not with {self.type}{instead}", name)
+
+
+StrategyOrWord = Annotated[
+    StrategyName | Strategy,
+    ByKind("ddp, fsdp, deepspeed or horovod, or an object with type", text=StrategyName, keys=Strategy),
+]
+
+
+def _enabled(precision: Fp16 | Bf16 | bool | None) -> bool:
+    return precision is True or (isinstance(precision, Fp16 | Bf16) and precision.enabled)
+
+
+def _nvme_needs_path(device: str, path: str | None) -> Iterator[InitErrorDetails]:
+    if device == "nvme" and path is None:
+        yield relation("missing: device nvme needs the path of a folder on it", "nvme_path")

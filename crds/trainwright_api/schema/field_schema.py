@@ -1,0 +1,124 @@
+"""What a field of the contract may hold, read from its annotation; the CRD and the reference are made from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import partial, reduce
+from operator import or_
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+from pydantic.fields import FieldInfo
+
+from trainwright_api.schema.choice import Choice, Later
+from trainwright_api.schema.constraints import KeyedBy, Keys
+from trainwright_api.schema.section import Section
+from trainwright_api.schema.unions import ByKind
+
+Kind = Literal["any", "flag", "integer", "number", "text", "words", "list", "map", "section", "choice", "kinds"]
+
+_SCALARS: dict[Any, Kind] = {bool: "flag", int: "integer", float: "number", str: "text", Any: "any"}
+_LIMITS = ("ge", "gt", "le", "lt", "min_length", "max_length", "pattern")
+
+
+@dataclass(frozen=True)
+class Shape:
+    """One field's kind of value. `limits` are pydantic's names: ge, gt, le, lt, min_length, max_length, pattern."""
+
+    kind: Kind
+    nullable: bool = False
+    words: tuple[Any, ...] = ()
+    item: Shape | None = None
+    load: Callable[[], type[Section]] | None = None
+    choice: Choice | None = None
+    branches: tuple[Shape, ...] = ()
+    expected: str = ""
+    limits: dict[str, Any] = field(default_factory=dict)
+    keyed_by: str = ""
+    keys: Keys | None = None
+
+    @property
+    def section(self) -> type[Section]:
+        """The class of a section; some are imported only here."""
+        assert self.load is not None
+        return self.load()
+
+
+def shape_of(info: FieldInfo) -> Shape:
+    """The shape of a model's field."""
+    return _shape(info.annotation, list(_flat(info.metadata)))
+
+
+def description_of(info: FieldInfo) -> str:
+    """The line of a field: its own, or that of its annotation."""
+    if info.description:
+        return info.description
+    marks = [mark for part in get_args(info.annotation) if get_origin(part) is Annotated for mark in get_args(part)[1:]]
+    return next((mark.description for mark in marks if isinstance(mark, FieldInfo) and mark.description), "")
+
+
+def sections_in(shape: Shape) -> Iterator[type[Section]]:
+    """The sections that a value of this shape can be or hold."""
+    if shape.kind == "section":
+        yield shape.section
+    for part in (*shape.branches, *([shape.item] if shape.item else [])):
+        yield from sections_in(part)
+
+
+def _shape(annotation: Any, metadata: list[Any]) -> Shape:
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        return _shape(arguments[0], [*_flat(arguments[1:]), *metadata])
+    if origin in (Union, UnionType) and NoneType in arguments:
+        rest = [argument for argument in arguments if argument is not NoneType]
+        return replace(_shape(rest[0] if len(rest) == 1 else reduce(or_, rest), metadata), nullable=True)
+    marked = _marked(metadata)
+    if marked:
+        return marked
+    keyed_by = next((mark.key for mark in metadata if isinstance(mark, KeyedBy)), "")
+    keys = next((mark for mark in metadata if isinstance(mark, Keys)), None)
+    plain = _plain(annotation, origin, arguments)
+    return replace(plain, limits=_limits(metadata), keyed_by=keyed_by, keys=keys)
+
+
+def _marked(metadata: list[Any]) -> Shape | None:
+    """The shape that a marker beside the annotation stands for."""
+    for mark in metadata:
+        if isinstance(mark, ByKind):
+            branches = tuple(_shape(branch, []) for branch in mark.branches)
+            return Shape("kinds", branches=branches, expected=mark.expected)
+        if isinstance(mark, Later):
+            return Shape("section", load=partial(getattr, mark, "section"))
+        choice = mark if isinstance(mark, Choice) else getattr(mark, "choice", None)
+        if isinstance(choice, Choice):
+            return Shape("choice", choice=choice)
+        if isinstance(getattr(mark, "items", None), Choice):
+            return Shape("kinds", branches=(Shape("flag"), Shape("list", item=Shape("choice", choice=mark.items))))
+    return None
+
+
+def _plain(annotation: Any, origin: Any, arguments: tuple[Any, ...]) -> Shape:
+    if annotation in _SCALARS:
+        return Shape(_SCALARS[annotation])
+    if origin is Literal:
+        return Shape("words", words=arguments)
+    if origin in (list, tuple):
+        return Shape("list", item=_shape(arguments[0], []))
+    if origin is dict:
+        return Shape("map", item=_shape(arguments[1], []))
+    if isinstance(annotation, type) and issubclass(annotation, Section):
+        return Shape("section", load=lambda: annotation)
+    raise TypeError(f"no shape is known for {annotation!r}")
+
+
+def _flat(metadata: Iterable[Any]) -> Iterator[Any]:
+    for mark in metadata:
+        if isinstance(mark, FieldInfo):
+            yield from _flat(mark.metadata)
+        else:
+            yield mark
+
+
+def _limits(metadata: list[Any]) -> dict[str, Any]:
+    return {name: value for mark in metadata for name in _LIMITS if (value := getattr(mark, name, None)) is not None}

@@ -1,0 +1,1 @@
+"""The loop: queue, reconciler, apply, events."""

@@ -1,0 +1,172 @@
+"""Carries out a Plan: creations, deletions, one status, then events. Decides nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from trainwright_api.resource.status import TrainingJobStatus
+from trainwright_operator.controller.event_recorder import Announcer
+from trainwright_operator.controller.stale_fields import leftovers
+from trainwright_operator.kube.client import ApiError, Client
+from trainwright_operator.kube.resources import SECRETS, TRAINING_JOBS, of_kind
+from trainwright_operator.model import names
+from trainwright_operator.model.observed import Job, Manifest
+from trainwright_operator.model.plan import Deletion, Plan
+from trainwright_operator.model.reading import mapping, mappings
+
+FIELD_MANAGER = "trainwright"
+OF_THE_PODS: Mapping[str, Any] = {
+    "progress": True,
+    "outcome": True,
+    "resolved": {"batch_size": True, "global_batch_size": True, "learning_rate_factor": True},
+}
+"""The progress endpoint writes these, under a field manager of its own."""
+# Answers that the same request will get again, until somebody changes something.
+_FINAL = (400, 403, 404, 405, 413, 422)
+
+
+class Stale(Exception):
+    """The job has changed since it was seen. Nothing was done; what it is now has been noted."""
+
+
+class Vanished(Exception):
+    """The job is gone."""
+
+
+class Refused(Exception):
+    """What the plan creates cannot be created, and trying again at once will not help. Says why in one line."""
+
+
+class Foreign(Refused):
+    """Another object has the name."""
+
+
+class Applier:
+    """`note` gets every TrainingJob that the API server has answered with."""
+
+    def __init__(
+        self, client: Client, note: Callable[[Manifest], Any], now: Callable[[], datetime], identity: str = ""
+    ) -> None:
+        self._client = client
+        self._note = note
+        self.announcer = Announcer(client, now, identity)
+
+    async def carry_out(self, job: Job, plan: Plan) -> None:
+        """All of the plan, or as much as could be done before an ApiError, Stale, Vanished or Refused."""
+        if plan.create or plan.delete:
+            await self._check_unchanged(job)
+        await self._create_all(job, plan.create)
+        for deletion in plan.delete:
+            await self._delete(deletion)
+        if plan.status is not None:
+            updated = await self._write(job, plan.status)
+            self.announcer.difference(job, plan.status)
+            await self._remove_leftovers(job, updated, plan.status)
+
+    async def _check_unchanged(self, job: Job) -> Manifest:
+        """As it is now. An old state in a slow cache must start nothing, and delete nothing that came after it."""
+        try:
+            fresh = await self._client.get(TRAINING_JOBS, job.namespace, job.name)
+        except ApiError as error:
+            if error.not_found:
+                raise Vanished from None
+            raise
+        if fresh["metadata"].get("resourceVersion") != job.resource_version:
+            self._note(fresh)
+            raise Stale("it has changed since it was seen")
+        return fresh
+
+    async def _create_all(self, job: Job, manifests: Sequence[Manifest]) -> None:
+        """The child comes last. What is there already may be the work of another operator, who goes on right now."""
+        met = False
+        for manifest in manifests:
+            if met and manifest is manifests[-1]:
+                await self._check_unchanged(job)
+            met = await self._create(job, manifest) or met
+
+    async def _create(self, job: Job, manifest: Manifest) -> bool:
+        """Whether it was there already."""
+        try:
+            await self._client.create(of_kind(manifest["kind"]), job.namespace, manifest)
+            return False
+        except ApiError as error:
+            if error.already_exists:
+                await self._check_ours(job, manifest)
+                return True
+            if error.status in _FINAL:
+                raise Refused(f"{_named(manifest)} cannot be created: {error.message}") from None
+            raise
+
+    async def _check_ours(self, job: Job, manifest: Manifest) -> None:
+        """An earlier pass has made it; or somebody else.
+
+        Of a Secret it is taken for granted: the name holds the job's uid, and the operator need not read Secrets.
+        """
+        resource = of_kind(manifest["kind"])
+        if resource == SECRETS:
+            return
+        found = await self._client.get(resource, job.namespace, manifest["metadata"]["name"])
+        if not _belongs(found["metadata"], job.uid):
+            raise Foreign(f"{_named(manifest)} exists and does not belong to this job: delete or rename one of them")
+
+    async def _delete(self, deletion: Deletion) -> None:
+        """It is fine when it has gone, or when another object has its name."""
+        try:
+            await self._client.delete(
+                of_kind(deletion.kind), deletion.namespace, deletion.name, uid=deletion.uid, propagation="Background"
+            )
+        except ApiError as error:
+            if not (error.not_found or error.conflict):
+                raise
+
+    async def _write(self, job: Job, status: TrainingJobStatus) -> Manifest:
+        """The job as it is with that."""
+        body = {
+            "metadata": {"name": job.name, "namespace": job.namespace, "resourceVersion": job.resource_version},
+            "status": own_fields(status),
+        }
+        try:
+            updated = await self._client.apply(
+                TRAINING_JOBS, job.namespace, job.name, body, field_manager=FIELD_MANAGER, subresource="status"
+            )
+        except ApiError as error:
+            if error.not_found:
+                raise Vanished from None
+            if error.conflict:
+                # The cache may not know it for a while: without a look the next pass would fail in the same way.
+                await self._check_unchanged(job)
+            if error.invalid:
+                # Of what is dropped, a hand may hold on to a part that is not valid alone.
+                await self._remove_leftovers(job, await self._check_unchanged(job), status)
+            raise
+        self._note(updated)
+        return updated
+
+    async def _remove_leftovers(self, job: Job, raw: Manifest, status: TrainingJobStatus) -> None:
+        """What a hand has written, and a decision has dropped: else the same would be decided for ever."""
+        left = leftovers(mapping(raw, "status"), own_fields(status), OF_THE_PODS)
+        pointers = [f"/status{pointer}" for pointer in left]
+        if pointers:
+            version = raw["metadata"]["resourceVersion"]
+            updated = await self._client.remove(
+                TRAINING_JOBS, job.namespace, job.name, pointers, resource_version=version, subresource="status"
+            )
+            self._note(updated)
+
+
+def own_fields(status: TrainingJobStatus) -> Mapping[str, Any]:
+    """The status without what the progress endpoint writes. Under server-side apply, what is missing here is let go."""
+    # What a hand has written into a status may be of any type; the API server judges it.
+    return status.model_dump(mode="json", by_alias=True, exclude_none=True, exclude=OF_THE_PODS, warnings=False)
+
+
+def _belongs(metadata: Mapping[str, Any], uid: str) -> bool:
+    """By its owners; where a hand has taken them away, by its label."""
+    owners = [owner.get("uid") for owner in mappings(metadata.get("ownerReferences"))]
+    return uid in (owners or [mapping(metadata, "labels").get(names.JOB_UID)])
+
+
+def _named(manifest: Manifest) -> str:
+    return f"{manifest['kind']} {manifest['metadata']['name']}"

@@ -1,0 +1,27 @@
+"""What the probes ask: does this process lead, and does it still hear the API server?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+
+from trainwright_operator.informer.cluster_view import View
+from trainwright_operator.kube.leader_election import Lease
+
+
+class Vitals:
+    """`view` is there once the process leads."""
+
+    def __init__(self, lease: Lease, now: Callable[[], datetime]) -> None:
+        self._lease, self._now = lease, now
+        self.view: View | None = None
+
+    @property
+    def leading(self) -> bool:
+        return self._lease.holds
+
+    @property
+    def silences(self) -> Mapping[str, float]:
+        if self.view is None:
+            return {}
+        return {"the watches": (self._now() - self.view.last_seen()).total_seconds()}

@@ -1,0 +1,208 @@
+"""One pass of one job: look, decide, carry out; and the workers that do so side by side.
+
+A pass that fails is tried again after a pause, and fails alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from trainwright_operator import logs
+from trainwright_operator.children import read_child, read_pod
+from trainwright_operator.controller import usage
+from trainwright_operator.controller.apply import Applier, Refused, Stale, Vanished
+from trainwright_operator.controller.counts import Counts, Observer
+from trainwright_operator.controller.queue import WorkQueue
+from trainwright_operator.decide.plan import plan
+from trainwright_operator.informer.cluster_view import View
+from trainwright_operator.kube.client import ApiError, Client
+from trainwright_operator.kube.resources import PODS, of_kind
+from trainwright_operator.model import names
+from trainwright_operator.model.observed import Job, Pod, World
+from trainwright_operator.model.plan import Ask, Plan
+from trainwright_operator.settings import Settings
+
+Key = tuple[str, str]
+Decide = Callable[[Job, World, Settings, datetime, str], Plan]
+ROUNDS = 4
+"""A decision may ask so often; an answer is no reason to ask the same again."""
+RESYNC_JITTER = 0.1
+
+log = logging.getLogger(__name__)
+
+
+class Reconciler:
+    """`ca`: the certificate authority of the progress endpoint. `leading`: no pass begins once that is false."""
+
+    def __init__(
+        self,
+        client: Client,
+        view: View,
+        queue: WorkQueue[Key],
+        settings: Settings,
+        clock: Callable[[], datetime],
+        *,
+        observer: Observer,
+        ca: Callable[[], str] = str,
+        leading: Callable[[], bool] = lambda: True,
+        decide: Decide = plan,
+    ) -> None:
+        self._client, self._view, self._queue, self._settings, self._clock = client, view, queue, settings, clock
+        self._observer, self._ca, self._leading, self._decides = observer, ca, leading, decide
+        self._counts = Counts(observer)
+        self._applier = Applier(client, view.note, clock, settings.identity)
+        self._stale: set[Key] = set()
+        """Whose last pass saw an old state."""
+        self._unseen: set[Key] = set()
+        """What was there at the start, and was not looked at yet."""
+
+    async def run(self) -> None:
+        """Works for ever, once everything has been seen."""
+        await self._view.wait_until_synced()
+        self._unseen = set(self._view.keys())
+        log.info("all is listed: %d jobs", len(self._unseen))
+        async with asyncio.TaskGroup() as workers:
+            workers.create_task(self._applier.announcer.run())
+            for _ in range(self._settings.concurrency):
+                workers.create_task(self._work())
+
+    async def _work(self) -> None:
+        while True:
+            # A pass that writes nothing waits for nothing: thousands of them would hold up the Lease, and lose it.
+            await asyncio.sleep(0)
+            key = await self._queue.get()
+            try:
+                if self._leading():
+                    await self.look_at(key)
+                    self._catch_up(key)
+            finally:
+                self._queue.done(key)
+
+    def _catch_up(self, key: Key) -> None:
+        if key in self._unseen:
+            self._unseen.discard(key)
+            if not self._unseen:
+                log.info("every job has been looked at")
+
+    async def look_at(self, key: Key) -> None:
+        """One pass, whatever happens in it."""
+        started = time.monotonic()
+        try:
+            job = self._view.job(key)
+            self._counts.saw(key, job)
+            with logs.about(key, job.status.attempt if job is not None else None):
+                await self._try(key, job)
+        except Exception:  # A bug met by one job must not end the others.
+            with logs.about(key):
+                log.exception("a pass failed unexpectedly")
+            self._failed(key, "Unexpected")
+        self._observer.passed(time.monotonic() - started)
+        self._observer.queued(self._queue.depth)
+
+    async def _try(self, key: Key, job: Job | None) -> None:
+        try:
+            due = await self._pass(job) if job is not None else None
+        except Stale:
+            self._again(key)
+        except ApiError as error:
+            pause = self._failed(key, error.reason, error.retry_after or 0.0)
+            log.warning("%s; trying again in %.1f s", error, pause)
+        except Refused as error:
+            pause = self._failed(key, "Refused")
+            log.warning("%s; trying again in %.1f s", error, pause)
+        else:
+            self._stale.discard(key)
+            self._queue.forget(key)
+            if due is not None:
+                self._queue.add_at(key, due)
+
+    def _again(self, key: Key) -> None:
+        """At once; only where that did not help either, after a pause."""
+        if key in self._stale:
+            self._failed(key, "Stale")
+        else:
+            self._stale.add(key)
+            self._queue.add(key)
+
+    def _failed(self, key: Key, reason: str, at_least: float = 0.0) -> float:
+        self._observer.failed(reason)
+        return self._queue.retry(key, at_least)
+
+    async def _pass(self, job: Job) -> datetime | None:
+        """When to look again; None for a job that is gone."""
+        world, decided = await self._decide(job, self._view.world(job))
+        try:
+            await self._applier.carry_out(job, decided)
+        except Vanished:
+            self._view.forget(job)
+            return None
+        except Refused as error:
+            await self._tell(job, replace(world, refused=str(error)))
+            raise
+        self._counts.did(job, decided)
+        return min(filter(None, (decided.wake_at, self._resync())))
+
+    async def _decide(self, job: Job, world: World) -> tuple[World, Plan]:
+        """The plan, once it has no more to ask; and the world with all answers."""
+        for _ in range(ROUNDS):
+            found = self._decides(job, world, self._settings, self._clock(), self._ca())
+            if not found.asks:
+                return world, found
+            for ask in found.asks:
+                world = await self._answer(job, world, ask)
+        raise RuntimeError(f"it still asks for {found.asks} after {ROUNDS} answers")
+
+    async def _tell(self, job: Job, world: World) -> None:
+        """Writes down what the API server refuses, so that people can read it. Nothing else is done about it."""
+        _, decided = await self._decide(job, world)
+        if decided.create or decided.delete:
+            return
+        try:
+            await self._applier.carry_out(job, decided)
+        except Vanished:
+            self._view.forget(job)
+
+    async def _answer(self, job: Job, world: World, ask: Ask) -> World:
+        if ask.what == "gpus":
+            return replace(world, in_use=await self._in_use(ask.name))
+        if ask.what == "pods":
+            return replace(world, pods=await self._pods(job, world.pods), pods_fresh=True)
+        try:
+            child = read_child(await self._client.get(of_kind(ask.kind), job.namespace, ask.name))
+        except ApiError as error:
+            if not error.not_found:
+                raise
+            child = None
+        others = tuple(other for other in world.children if other.name != ask.name)
+        if child is None or child.job_uid != job.uid:
+            return replace(world, children=others, gone=world.gone | {ask.name})
+        return replace(world, children=(*others, child), fresh=world.fresh | {ask.name})
+
+    async def _pods(self, job: Job, known: Iterable[Pod]) -> tuple[Pod, ...]:
+        """As they are now. Of those that were taken off their node and have gone since, the trace is kept."""
+        there: dict[str, Pod] = {}
+        async for page in self._client.list(PODS, job.namespace, selector=f"{names.JOB_UID}={job.uid}"):
+            if page.first:
+                there.clear()
+            there |= {pod.name: pod for pod in map(read_pod, page.items) if pod is not None}
+        taken = (pod.trace for pod in known if pod.disrupted and pod.name not in there)
+        return (*there.values(), *taken)
+
+    async def _in_use(self, resource: str) -> Mapping[str, float]:
+        found: Counter[str] = Counter()
+        async for page in self._client.list(PODS, field_selector=usage.ON_A_NODE):
+            if page.first:
+                found.clear()
+            found.update(usage.by_node(page.items, resource))
+        return found
+
+    def _resync(self) -> datetime:
+        seconds = self._settings.resync * random.uniform(1 - RESYNC_JITTER, 1 + RESYNC_JITTER)
+        return self._clock() + timedelta(seconds=seconds)

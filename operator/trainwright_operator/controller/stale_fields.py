@@ -1,0 +1,51 @@
+"""What a status holds beyond what was applied: server-side apply does not remove what somebody else has written too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import Any
+
+from pydantic.alias_generators import to_camel, to_snake
+
+from trainwright_api.resource.status import TrainingJobStatus
+from trainwright_api.schema.field_schema import shape_of
+
+Parts = Mapping[str, Any]
+"""Fields, by their names in Python, that are not looked at: wholly (True), or in part."""
+
+NOTHING: Parts = MappingProxyType({})
+KEYS: Mapping[str, str] = MappingProxyType(
+    {to_camel(name): key for name, info in TrainingJobStatus.model_fields.items() if (key := shape_of(info).keyed_by)}
+)
+"""What tells the items of each list of a status apart."""
+
+
+def leftovers(found: Any, wanted: Any, spared: Parts = NOTHING, at: str = "") -> Iterator[str]:
+    """JSON pointers (RFC 6901), in an order in which they can be removed one after the other."""
+    if not (isinstance(found, Mapping) and isinstance(wanted, Mapping)):
+        return
+    for key, value in found.items():
+        pointer, aside = f"{at}/{_escaped(key)}", spared.get(to_snake(key))
+        if aside is True:
+            continue
+        if key not in wanted and aside is None:
+            yield pointer
+        elif isinstance(value, list) and isinstance(wanted.get(key), list) and key in KEYS:
+            yield from _in_list(value, wanted[key], KEYS[key], pointer)
+        else:
+            yield from leftovers(value, wanted.get(key, NOTHING), aside or NOTHING, pointer)
+
+
+def _in_list(found: list[Any], wanted: list[Any], key: str, at: str) -> Iterator[str]:
+    """From the last to the first, as those behind a removed one move up."""
+    known = {item[key]: item for item in wanted}
+    for index, item in reversed(list(enumerate(found))):
+        if item[key] in known:
+            yield from leftovers(item, known[item[key]], at=f"{at}/{index}")
+        else:
+            yield f"{at}/{index}"
+
+
+def _escaped(key: str) -> str:
+    return key.replace("~", "~0").replace("/", "~1")

@@ -1,0 +1,122 @@
+"""Between two attempts, and before the first: what must be out of the way before the next may be named."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from trainwright_api.resource.status import Attempt
+from trainwright_operator.decide import conditions
+from trainwright_operator.decide.closing import record
+from trainwright_operator.decide.context import View, deletions, is_open
+from trainwright_operator.model import times
+from trainwright_operator.model.plan import Plan
+from trainwright_operator.policies import pod_draining, retry, start
+from trainwright_operator.policies.outcome import Ending
+from trainwright_operator.policies.phase import phase
+
+KUBERAY_SECONDS = 60.0
+"""How often a job looks for KubeRay where the cluster does not know RayJobs."""
+
+
+def clearing_away(view: View) -> Plan | None:
+    """The attempt has ended and the job goes on: its child makes room for the next."""
+    child = view.child
+    if view.ended is None or child is None:
+        return None
+    return Plan(delete=deletions((child,)))
+
+
+def pods_linger(view: View) -> Plan | None:
+    """No attempt is named, and no phase begins, while pods of the one before run: they share a run folder."""
+    attempt, grace = view.attempt, view.settings.overlap_grace
+    if attempt is None or is_open(attempt) or view.child is not None:
+        return None
+    blocking = pod_draining.blocking(view.world, view.now, grace)
+    if not blocking:
+        return None
+    draft = view.draft()
+    over = f"attempt {attempt.number}" if attempt.completion_time else "what came before"
+    words = f"{over} has ended; its pod {blocking[0].name} is not gone yet"
+    conditions.waits(draft, "Queued" if start.gave_room_back(attempt) else "WaitingForPods", words)
+    draft.set(message=conditions.line(words))
+    again = pod_draining.looks_again(blocking, grace)
+    wake_at = again if again is not None and again > view.now else None
+    if view.world.pods_fresh:
+        # No event may tell that they have gone: they were found by a list alone.
+        soon = times.after(view.now, view.settings.retry_limit)
+        wake_at = min(wake_at or soon, soon)
+    return Plan(status=draft.finish(phase), wake_at=wake_at)
+
+
+def refused(view: View) -> Plan | None:
+    """The spec cannot be run, or is not the one that was started: nothing new is started."""
+    verdict = view.job.verdict
+    if verdict is not None and verdict.spec is not None and not view.changed:
+        return None
+    reason, words = ("Invalid", verdict.message if verdict is not None else "the spec could not be read")
+    if view.changed:
+        reason, words = ("ChangedAfterStart", conditions.CHANGED)
+    draft = view.draft()
+    draft.condition("Accepted", False, reason, words)
+    if draft.attempt is not None:
+        draft.condition("Running", False, reason, words)
+    conditions.stalls(draft, reason, words)
+    draft.set(message=conditions.line(words))
+    return Plan(status=draft.finish(phase))
+
+
+def suspended(view: View) -> Plan | None:
+    """Nothing of it lives, and nothing is started."""
+    if not view.job.suspend:
+        return None
+    draft, attempt = view.draft(), view.attempt
+    if attempt is not None and view.ended is None:
+        record(view, draft, attempt, Ending("stopped", "Suspended", "suspended before it was created"), None)
+    if attempt is not None:
+        draft.condition("Running", False, "Suspended", "")
+    draft.condition("Accepted", True, "Accepted", "")
+    draft.condition("Suspended", True, "Suspended", "set spec.suspend to false to go on")
+    conditions.settles(draft, "Suspended")
+    draft.set(message=None)
+    return Plan(status=draft.finish(phase))
+
+
+def without_kuberay(view: View) -> Plan | None:
+    """A RayJob needs KubeRay, which may be installed at any time."""
+    if view.world.kuberay or view.kind != "RayJob":
+        return None
+    draft = view.draft()
+    words = "backend ray needs KubeRay 1.6 or later, which is not installed in this cluster"
+    draft.condition("Accepted", True, "Accepted", "")
+    conditions.stalls(draft, "KubeRayMissing", words)
+    draft.set(message=words)
+    return Plan(status=draft.finish(phase), wake_at=view.now + timedelta(seconds=KUBERAY_SECONDS))
+
+
+def backing_off(view: View) -> Plan | None:
+    """A pause after a failure that counts, or after room was given back."""
+    attempt = view.ended
+    due = retry.due(view.job.status, attempt, view.job.uid, view.settings.backoff) if attempt is not None else None
+    if attempt is None or due is None:
+        return None
+    if start.gave_room_back(attempt):
+        return _queued(view, attempt, due)
+    if view.now >= due:
+        return None
+    draft = view.draft()
+    words = f"attempt {attempt.number} ended ({attempt.reason}); attempt {attempt.number + 1} follows after a pause"
+    conditions.waits(draft, "BackOff", words)
+    return Plan(status=draft.finish(phase), wake_at=due)
+
+
+def _queued(view: View, attempt: Attempt, due: datetime) -> Plan | None:
+    """After the pause it lets a gang pass that is on its way, and looks again as often as after a first failure."""
+    again = due
+    if view.now >= due:
+        if not start.others_try(view.job.uid, view.world.waiting):
+            return None
+        again = times.after(view.now, retry.pause(1, f"{view.job.uid}/{attempt.number}", view.settings.backoff))
+    draft = view.draft()
+    words = f"attempt {attempt.number} found no room for all of its pods; attempt {attempt.number + 1} tries again"
+    conditions.waits(draft, "Queued", words)
+    return Plan(status=draft.finish(phase), wake_at=again)

@@ -1,0 +1,157 @@
+"""What is written when an attempt, or its first phase, ends: its record, the counts, and what comes of the job."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from trainwright_api.resource.stages import TRAINING
+from trainwright_api.resource.status import Attempt, PostedOutcome, Preprocessed
+from trainwright_operator.decide import conditions
+from trainwright_operator.decide.context import View, is_unsure
+from trainwright_operator.model import times
+from trainwright_operator.model.observed import Child
+from trainwright_operator.model.plan import Ask, Plan
+from trainwright_operator.model.status_builder import Draft
+from trainwright_operator.policies import deadline, retry, start, start_time
+from trainwright_operator.policies.outcome import Ending, said
+from trainwright_operator.policies.phase import phase
+from trainwright_operator.policies.waiting import being_started
+
+LARGEST_COUNT = 2**53
+"""The schema's."""
+
+
+def close(view: View, attempt: Attempt, end: Ending, child: Child | None, *, fails: str = "") -> Plan:
+    """Close the attempt with this ending. `fails`: the reason for which the job fails with it, whatever its limits.
+
+    A child that has not ended, as it was seen, may have ended since, and is asked for first.
+    """
+    if child is not None and is_unsure(view, child):
+        return Plan(asks=(Ask("child", child.name, child.kind),))
+    if end.outcome == "infrastructure" and not view.world.pods_fresh:
+        # A pod that tells more may be there, and its event on the way.
+        return Plan(asks=(Ask("pods"),))
+    draft = view.draft()
+    if end.outcome == "done" and view.prepares(attempt):
+        _hand_on(view, draft, attempt, end, child)
+        return Plan(status=draft.finish(phase))
+    record(view, draft, attempt, end, child)
+    if end.outcome == "done":
+        _complete(view, draft, attempt)
+    elif refusal := fails or _refusal(view, draft, end):
+        _fail(draft, refusal, end, attempt.number)
+    else:
+        _goes_on(draft, end, attempt.number)
+    return Plan(status=draft.finish(phase))
+
+
+def record(view: View, draft: Draft, attempt: Attempt, end: Ending, child: Child | None) -> None:
+    """Write the attempt's end and add it to the counts."""
+    ended = _end_time(view.now, child)
+    attempt = _begun(view, attempt, child, ended)
+    draft.change_attempt(
+        start_time=attempt.start_time,
+        completion_time=times.written(ended),
+        stop_time=attempt.stop_time,
+        outcome=end.outcome,
+        reason=end.reason[:256],
+        message=conditions.line(end.message) or None,
+        position=view.position_of(attempt),
+    )
+    _add(draft, "active_seconds", round(deadline.seconds_of(attempt, ended)))
+    if end.outcome in retry.COUNTED:
+        _add(draft, "retries", 1)
+    if end.outcome == "preempted":
+        _add(draft, "preemptions", 1)
+    if end.reason == start.UNSCHEDULABLE:
+        _add(draft, "requeues", 1)
+    elif attempt.start_time or end.outcome == "done":
+        draft.set(requeues=None)  # it may never have been seen while it ran
+    if end.outcome not in ("done", "stopped"):
+        draft.set(log_tail=end.log_tail or None)
+
+
+def _hand_on(view: View, draft: Draft, attempt: Attempt, end: Ending, child: Child | None) -> None:
+    """The data is there, for this attempt and all that follow. It goes on with its task's child, once this one's pods
+    are gone; what it waits for room meanwhile counts for nothing."""
+    ended = _end_time(view.now, child)
+    attempt = _begun(view, attempt, child, ended)
+    draft.set(
+        preprocessed=Preprocessed(
+            attempt=attempt.number,
+            child=attempt.child,
+            start_time=attempt.start_time,
+            completion_time=times.written(ended),
+            message=conditions.line(end.message) or None,
+        )
+    )
+    _add(draft, "active_seconds", round(deadline.seconds_of(attempt, ended)))
+    name = view.child_name(attempt.number, view.task)
+    draft.change_attempt(child=name, phase=view.task, create_time=None, start_time=None, stop_time=None, reason=None)
+    words = being_started(view.kind, name)
+    conditions.waits(draft, "Starting", words)
+    draft.set(child=name, message=words)
+
+
+def _begun(view: View, attempt: Attempt, child: Child | None, ended: datetime) -> Attempt:
+    """With the time when its pods ran, which nobody may have written yet."""
+    began = start_time.began(child, view.world.pods, attempt, ended)
+    return attempt.model_copy(update={"start_time": attempt.start_time or (times.written(began) if began else None)})
+
+
+def _add(draft: Draft, count: str, more: int) -> None:
+    """To what a hand may have made as large as the schema allows."""
+    draft.set(**{count: min((draft.get(count) or 0) + more, LARGEST_COUNT)})
+
+
+def _refusal(view: View, draft: Draft, end: Ending) -> str:
+    return retry.refusal(end.outcome, draft.get("retries") or 0, draft.get("preemptions") or 0, view.limits)
+
+
+def _complete(view: View, draft: Draft, attempt: Attempt) -> None:
+    posted = said(view.job, attempt, view.world.pods)
+    model = (posted.model if posted else None) or _default_model(view, draft.get("output"))
+    words = _scores(posted)
+    if model:
+        words = f"{words}; model {model}" if words else f"model {model}"
+    draft.set(
+        completion_time=times.written(view.now),
+        model=model,
+        test_scores=posted.test_scores if posted else None,
+        message=conditions.line(words) or None,
+        log_tail=None,
+    )
+    draft.condition("Running", False, "Complete", "")
+    draft.condition("Complete", True, "Done", words or "done")
+    conditions.settles(draft, "Done")
+
+
+def _fail(draft: Draft, reason: str, end: Ending, attempt: int) -> None:
+    cause = conditions.line(end.message) or end.reason
+    # A mistake is the reader's to mend, and its line says all; other ends say where they come from.
+    words = cause if reason == "Mistake" else f"attempt {attempt}: {cause}"
+    draft.set(completion_time=times.written(draft.now), message=conditions.line(words))
+    draft.condition("Running", False, "Failed", "")
+    draft.condition("Failed", True, reason, words)
+    conditions.stalls(draft, reason, words)
+
+
+def _goes_on(draft: Draft, end: Ending, attempt: int) -> None:
+    words = conditions.line(f"attempt {attempt} ended: {end.message or end.reason}")
+    draft.set(message=words)
+    conditions.waits(draft, "Queued" if end.reason == start.UNSCHEDULABLE else end.reason, words)
+
+
+def _end_time(now: datetime, child: Child | None) -> datetime:
+    return min(child.finished, now) if child is not None and child.finished is not None else now
+
+
+def _default_model(view: View, output: str | None) -> str | None:
+    task = (view.job.raw.get("spec") or {}).get("task", "train")
+    return f"{output}/model" if output and task in TRAINING else None
+
+
+def _scores(posted: PostedOutcome | None) -> str:
+    scores = (posted.test_scores if posted else None) or {}
+    shown = ", ".join(f"{name} {value:.4g}" for name, value in sorted(scores.items())[:6])
+    return f"test {shown}" if shown else ""

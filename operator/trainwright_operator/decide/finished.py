@@ -1,0 +1,53 @@
+"""The end: deleted by its user, or finished."""
+
+from __future__ import annotations
+
+from trainwright_operator.children import clean_up
+from trainwright_operator.decide.context import ENDED, View, deletions, is_unsure
+from trainwright_operator.model.observed import Child
+from trainwright_operator.model.plan import Ask, Deletion, Plan
+from trainwright_operator.model.status_builder import end_of
+from trainwright_operator.policies import ttl
+from trainwright_operator.policies.phase import phase
+
+UNATTENDED = ("ValidationFailed",)
+"""Where KubeRay never looks at a RayJob again, and shuts no cluster down that it may have made before."""
+
+
+def being_deleted(view: View) -> Plan | None:
+    """The garbage collector follows the owner references; there is nothing of ours to wait for."""
+    return Plan() if view.job.deleting else None
+
+
+def finished(view: View) -> Plan | None:
+    """A job that has finished never leaves its end. What still lives is deleted; then its time to live runs."""
+    if end_of(view.job.status) is None:
+        return None
+    superfluous = tuple(child for child in view.world.children if _is_superfluous(child, view.job.status.child))
+    unsure = tuple(
+        Ask("child", child.name, child.kind)
+        for child in superfluous
+        if child.name == view.job.status.child and is_unsure(view, child)
+    )
+    if unsure:
+        return Plan(asks=unsure)
+    if superfluous:
+        return Plan(delete=deletions(superfluous))
+    due = ttl.due(view.job)
+    if due is None or (view.job.status.child is None and view.job.ttl_policy != "DeleteJob"):
+        return Plan(status=view.draft().finish(phase))
+    return Plan(status=view.draft().finish(phase), wake_at=due) if view.now < due else _cleaned_up(view)
+
+
+def _cleaned_up(view: View) -> Plan:
+    job = view.job
+    if job.ttl_policy == "DeleteJob":
+        return Plan(delete=(Deletion("TrainingJob", job.namespace, job.name, job.uid),))
+    draft = view.draft()
+    draft.set(child=None)
+    return Plan(delete=clean_up(job), status=draft.finish(phase))
+
+
+def _is_superfluous(child: Child, kept: str | None) -> bool:
+    """The last child stays for its logs, if it has ended, and if nothing of it runs on."""
+    return child.name != kept or child.state not in ENDED or child.reason in UNATTENDED

@@ -1,0 +1,190 @@
+"""An attempt that was created and has not ended: does it run, wait, stop, or has it ended unseen?"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from trainwright_api.resource.status import Attempt
+from trainwright_operator.decide import conditions
+from trainwright_operator.decide.closing import close
+from trainwright_operator.decide.context import ENDED, View, deletions, is_open
+from trainwright_operator.decide.starting import judge_capacity
+from trainwright_operator.model import times
+from trainwright_operator.model.observed import Child
+from trainwright_operator.model.plan import Ask, Plan
+from trainwright_operator.policies import deadline, pod_draining, start, start_time, suspend
+from trainwright_operator.policies.outcome import Ending, disrupted, ending, said
+from trainwright_operator.policies.phase import phase
+from trainwright_operator.policies.waiting import waiting
+
+
+def strays(view: View) -> Plan | None:
+    """A child that is not the newest attempt's: a late write of an operator that had lost its Lease."""
+    attempt = view.attempt
+    kept = None if attempt is None else attempt.child
+    found = deletions(tuple(child for child in view.world.children if child.name != kept))
+    return Plan(delete=found) if found else None
+
+
+def child_unseen(view: View) -> Plan | None:
+    """The child is not there: gone, or not seen yet. Only a GET can tell."""
+    attempt = view.attempt
+    if attempt is None or not is_open(attempt) or view.child is not None:
+        return None
+    if attempt.child not in view.world.gone:
+        return Plan(asks=(Ask("child", attempt.child or "", view.kind_of(attempt)),))
+    return close(view, attempt, ending(view.job, attempt, None, view.world.pods), None)
+
+
+def ended(view: View) -> Plan | None:
+    """The child has ended; or its process has posted how it ends, and it does not leave."""
+    if view.running is None:
+        return None
+    attempt, child = view.running
+    posted = said(view.job, attempt)
+    if child.state in ENDED:
+        return close(view, attempt, ending(view.job, attempt, child, view.world.pods), child)
+    if posted is None:
+        return None
+    patience = times.after(times.read(posted.post_time) or view.now, view.settings.stop_grace)
+    if view.now < patience:
+        return _as_it_goes(view, attempt, child, wake_at=patience)
+    return close(view, attempt, ending(view.job, attempt, child, view.world.pods), child)
+
+
+def requeued(view: View) -> Plan | None:
+    """Kueue has suspended a child that had started: it would begin anew under an old number."""
+    if view.running is None:
+        return None
+    attempt, child = view.running
+    if child.state != "suspended" or attempt.start_time is None:
+        return None
+    return close(view, attempt, Ending("preempted", "Requeued", f"{child.name} was sent back to its queue"), child)
+
+
+def out_of_time(view: View) -> Plan | None:
+    """The deadline counts what all attempts have run."""
+    if view.running is None:
+        return None
+    attempt, child = view.running
+    end = deadline.passes(view.job.status, attempt, view.limits)
+    if end is None or view.now < end:
+        return None
+    words = f"it has run for longer than activeDeadlineSeconds ({view.limits.active_deadline:,} s)"
+    return close(view, attempt, Ending("stopped", "DeadlineExceeded", words), child, fails="DeadlineExceeded")
+
+
+def to_stop(view: View) -> Plan | None:
+    """Suspended by its user: it is asked first, and deleted after a grace. Once asked, it stops."""
+    if view.running is None:
+        return None
+    attempt, child = view.running
+    if not (view.job.suspend or attempt.stop_time):
+        return None
+    asked = attempt.model_copy(update={"stop_time": attempt.stop_time or times.written(view.now)})
+    grace = view.settings.stop_grace
+    if suspend.over(asked, child, view.world.pods, view.now, grace):
+        return close(view, asked, Ending("stopped", "Suspended", "stopped because the job was suspended"), child)
+    return _as_it_goes(view, asked, child, wake_at=suspend.patience_ends(asked, grace))
+
+
+def lost(view: View) -> Plan | None:
+    """A pod of it went with its node: while it stands in the API, KubeRay makes no other, and the rest waits for it."""
+    if view.running is None:
+        return None
+    attempt, child = view.running
+    pods = pod_draining.lost(view.pods_of(attempt), view.world.nodes, view.now)
+    if not pods:
+        return None
+    words = f"pod {pods[0].name} was lost with its node {pods[0].node}"
+    return close(view, attempt, Ending("preempted", pods[0].disrupted or "NodeLost", words), child)
+
+
+def late(view: View) -> Plan | None:
+    """It holds room, and has not started in time; or it makes room for others."""
+    if view.running is None:
+        return None
+    attempt, child = view.running
+    over, gives_way = _start_limits(view, attempt, child)
+    if not any(moment is not None and view.now >= moment for moment in (over, gives_way)):
+        return None
+    if not view.world.pods_fresh:
+        return Plan(asks=(Ask("pods"),))
+    resolved, pods = view.job.status.resolved, view.pods_of(attempt)
+    seconds = view.limits.start_deadline if over is not None and view.now >= over else None
+    end = start.ending(child, pods, resolved.image if resolved else None, seconds)
+    return close(view, attempt, end, child, fails=start.DEADLINE if end.outcome == "environment" else "")
+
+
+def going_on(view: View) -> Plan | None:
+    """It runs, or waits for room."""
+    if view.running is None:
+        return None
+    return _as_it_goes(view, *view.running)
+
+
+def _as_it_goes(view: View, attempt: Attempt, child: Child, wake_at: datetime | None = None) -> Plan:
+    draft = view.draft()
+    began = start_time.began(child, view.world.pods, attempt, view.now)
+    started = attempt.start_time or (times.written(began) if began else None)
+    reason = attempt.reason or disrupted(view.pods_of(attempt)) or None
+    draft.change_attempt(
+        start_time=started, stop_time=attempt.stop_time, position=view.position_of(attempt), reason=reason
+    )
+    if view.changed:
+        draft.condition("Accepted", False, "ChangedAfterStart", conditions.CHANGED)
+    elif draft.rejected("ChangedAfterStart"):
+        draft.condition("Accepted", True, "Accepted", "the change after the start was undone")
+    runs = _runs(view, attempt, child)
+    if attempt.stop_time and runs:
+        conditions.runs(draft, "Stopping", "asked to write a checkpoint and to stop")
+        draft.set(message=None)
+    elif runs and view.prepares(attempt):
+        # That training fits stays to be seen.
+        conditions.runs(draft, "Preprocessing", f"attempt {attempt.number}: {child.kind} {child.name}")
+        draft.set(message=conditions.CHANGED if view.changed else conditions.PREPROCESSING)
+    elif runs:
+        conditions.runs(draft, "Running", f"attempt {attempt.number}: {child.kind} {child.name}")
+        draft.set(message=conditions.CHANGED if view.changed else view.straggler_of(attempt))
+        draft.forget("Fits")
+    if runs:
+        draft.set(requeues=None)
+    else:
+        reason, words = waiting(child, view.world.pods)
+        conditions.waits(draft, reason, words)
+        draft.set(message=conditions.line(words) or None)
+        judge_capacity(view, draft, attempt)
+    leaves = pod_draining.looks_again(view.pods_of(attempt), 0.0)
+    moments = (leaves, *_start_limits(view, attempt, child))
+    later = (moment for moment in moments if moment is not None and moment > view.now)
+    wake_at = _first(wake_at, _deadline(view, attempt, started), *later)
+    return Plan(status=draft.finish(phase), wake_at=wake_at)
+
+
+def _runs(view: View, attempt: Attempt, child: Child) -> bool:
+    """Between the end of its pods and its own a Job has no ready pod either, and may say so first: that is no start."""
+    if child.state != "pending" or child.kind != "Job":
+        return child.state == "running"
+    pods = view.pods_of(attempt)
+    return attempt.start_time is not None or any(pod.ended for pod in pods)
+
+
+def _start_limits(view: View, attempt: Attempt, child: Child) -> tuple[datetime | None, datetime | None]:
+    """Its start deadline, and when it makes room for others. Neither while a queue holds it, or once it has run."""
+    if attempt.start_time is not None or child.state == "suspended" or _runs(view, attempt, child):
+        return None, None
+    pods, grace = view.pods_of(attempt), view.settings.gang_grace
+    over = start.deadline(pods, view.limits.start_deadline)
+    if child.pods == 1 or view.is_queued_by_kueue or start.is_placed(child, pods):
+        return over, None
+    # Others may come: it looks again as often as it would give way to them.
+    again = times.after(view.now, grace)
+    return over, start.gives_way(child, pods, view.world, grace) or again
+
+
+def _deadline(view: View, attempt: Attempt, started: str | None) -> datetime | None:
+    return deadline.passes(view.job.status, attempt.model_copy(update={"start_time": started}), view.limits)
+
+
+def _first(*moments: datetime | None) -> datetime | None:
+    return min((moment for moment in moments if moment is not None), default=None)

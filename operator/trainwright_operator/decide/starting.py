@@ -1,0 +1,145 @@
+"""A new attempt: first it gets a name in the status, a pass later its child is created."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from trainwright_api.resource.job import TrainingJobSpec
+from trainwright_api.resource.stages import PREPROCESS, comes_before
+from trainwright_api.resource.status import Attempt, Resolved
+from trainwright_operator.children import Blueprint, child, supports
+from trainwright_operator.decide import conditions
+from trainwright_operator.decide.context import View
+from trainwright_operator.model import names, times
+from trainwright_operator.model.observed import ChildKind, Manifest
+from trainwright_operator.model.plan import Ask, Plan
+from trainwright_operator.model.status_builder import Draft, condition_of
+from trainwright_operator.policies import stages
+from trainwright_operator.policies.capacity import gangs, misfit
+from trainwright_operator.policies.phase import phase
+from trainwright_operator.policies.sizing import resolve
+from trainwright_operator.policies.waiting import being_started
+
+
+def to_create(view: View) -> Plan | None:
+    """The attempt has a name and no child yet, or one that nobody wrote down."""
+    attempt = view.attempt
+    if attempt is None or attempt.create_time is not None or attempt.completion_time is not None:
+        return None
+    if view.is_handed_on(attempt) and (asks := _unsure(view, view.child_name(attempt.number, PREPROCESS), "Job")):
+        return Plan(asks=asks)
+    draft = view.draft()
+    if view.world.refused:
+        words = conditions.line(view.world.refused)
+        draft.condition("Running", False, "CannotCreate", words)
+        conditions.stalls(draft, "CannotCreate", words)
+        draft.set(message=words)
+        return Plan(status=draft.finish(phase))
+    draft.change_attempt(create_time=times.written(view.now))
+    draft.condition("Started", True, "Started", f"attempt {attempt.number}: {view.kind_of(attempt)} {attempt.child}")
+    _wait(view, draft, attempt)
+    blueprint = _blueprint(view, attempt)
+    made = child(blueprint)
+    _fits(view, draft, blueprint, made)
+    create = () if view.child is not None else (*supports(blueprint), made)
+    return Plan(create=create, status=draft.finish(phase))
+
+
+def to_name(view: View) -> Plan | None:
+    """Its number, its child's name and what was resolved stand in the status before anything is created."""
+    before = view.attempt
+    if before is not None and (asks := _unsure(view, before.child or "", view.kind_of(before))):
+        return Plan(asks=asks)
+    resolved = _resolved(view)
+    if isinstance(resolved, Ask):
+        return Plan(asks=(resolved,))
+    draft, spec, job = view.draft(), view.spec, view.job
+    number = (before.number if before else 0) + 1
+    first = stages.first(spec, resolved, job.status)
+    attempt = Attempt(number=number, child=view.child_name(number, first), phase=first)
+    draft.add_attempt(attempt)
+    draft.set(start_time=draft.get("start_time") or times.written(view.now), resolved=resolved)
+    draft.set(output=names.run_folder(spec.output, job.namespace, job.name, job.uid) if spec.output else None)
+    told = (_sized(spec, resolved, first), *(job.verdict.warnings if job.verdict else ()))
+    draft.condition("Accepted", True, "Accepted", "; ".join(told))
+    if draft.holds("Suspended"):
+        draft.condition("Suspended", False, "Resumed")
+    _wait(view, draft, attempt)
+    return Plan(status=draft.finish(phase))
+
+
+def judge_capacity(view: View, draft: Draft, attempt: Attempt) -> None:
+    """Say so when the present nodes could hold what waits, after all: new ones may have come."""
+    if condition_of(view.job.status.conditions, "Fits", "False") is None:
+        return
+    resolved, verdict = view.job.status.resolved, view.job.verdict
+    if resolved is not None and verdict is not None and verdict.spec is not None and not view.changed:
+        blueprint = _blueprint(view, attempt)
+        _fits(view, draft, blueprint, child(blueprint))
+
+
+def _unsure(view: View, child: str, kind: ChildKind) -> tuple[Ask, ...]:
+    """What a cache may have missed, and must be gone before anything new begins: the last child, and its pods."""
+    asks = () if view.world.pods_fresh else (Ask("pods"),)
+    return asks if child in view.world.gone else (*asks, Ask("child", child, kind))
+
+
+def _wait(view: View, draft: Draft, attempt: Attempt) -> None:
+    words = being_started(view.kind_of(attempt), attempt.child or "")
+    conditions.waits(draft, "Starting", words)
+    draft.set(message=words)
+
+
+def _resolved(view: View) -> Resolved | Ask:
+    """Derived once. Only an image that the job itself names may have been mended since."""
+    found = view.job.status.resolved
+    if found is not None and found.digest is not None and found.workers is not None:
+        return found.model_copy(update={"image": view.spec.image or found.image})
+    verdict = view.job.verdict
+    return resolve(view.spec, verdict.digest if verdict else "", view.world, view.settings)
+
+
+def _fits(view: View, draft: Draft, blueprint: Blueprint, made: Manifest) -> None:
+    """Of the phase before training, training is judged too: nobody should wait for data that nothing can train on."""
+    nodes = view.world.nodes
+    if nodes is None:
+        return
+    words = misfit(gangs(made), nodes)
+    if not words and blueprint.prepares:
+        words = misfit(gangs(child(replace(blueprint, phase=blueprint.spec.task))), nodes)
+    draft.condition("Fits", not words, "NoNodeFits" if words else "Fits", words)
+
+
+def _blueprint(view: View, attempt: Attempt) -> Blueprint:
+    return Blueprint(
+        job=view.job,
+        spec=view.spec,
+        attempt=attempt.number,
+        phase=attempt.phase or view.spec.task,
+        resolved=view.job.status.resolved or Resolved(),
+        settings=view.settings,
+        ca=view.ca,
+    )
+
+
+def _sized(spec: TrainingJobSpec, resolved: Resolved, first: str) -> str:
+    """As in: 4 workers × (2 CPU, 1 GPU) in 4 pods; image trainwright:0.1.0; preprocessed on CPUs first."""
+    before = "; preprocessed on CPUs first" if comes_before(first, spec.task) else ""
+    return f"{_shape(spec, resolved)}; image {resolved.image}{before}"
+
+
+def _shape(spec: TrainingJobSpec, resolved: Resolved) -> str:
+    workers, together = resolved.workers or 1, resolved.workers_per_pod or 1
+    pods = -(-workers // together)
+    if spec.backend.type == "local":
+        return "1 process in 1 pod"
+    each = _shares(spec.backend.trainer.resources_per_worker or {}, (resolved.gpus or 0) / workers)
+    counted = f"{workers:,} worker{'' if workers == 1 else 's'}"
+    return f"{counted} × ({each}) in {pods:,} pod{'' if pods == 1 else 's'}"
+
+
+def _shares(asked: Mapping[str, Any], gpus: float) -> str:
+    shares = {"CPU": 1.0, **({"GPU": gpus} if gpus else {}), **asked}
+    return ", ".join(f"{value:g} {name}" for name, value in shares.items() if value)

@@ -1,0 +1,179 @@
+"""All that the operator sees: its own copy of jobs, of what they started, and of the nodes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime
+from typing import Any
+
+from trainwright_operator.children import read_child, read_pod
+from trainwright_operator.informer.jobs import Jobs
+from trainwright_operator.informer.list_watch import Clock
+from trainwright_operator.informer.reflector import Reflector
+from trainwright_operator.informer.store import Key, Store
+from trainwright_operator.informer.trim import StoredJob, read_job, strip_node
+from trainwright_operator.informer.verdicts import Verdicts
+from trainwright_operator.kube import resources
+from trainwright_operator.kube.client import Client
+from trainwright_operator.model.names import JOB_UID
+from trainwright_operator.model.observed import Child, Job, Manifest, Node, Pod, Waiting, World
+from trainwright_operator.settings import Settings
+
+
+class View:
+    """`on_change` is told the key of every job that is worth another look. Nothing is known before `synced`."""
+
+    def __init__(self, client: Client, settings: Settings, clock: Clock, on_change: Callable[[Key], None]) -> None:
+        self._on_change = on_change
+        self._verdicts = Verdicts()
+        self._nodes: tuple[Node, ...] | None = None
+        self._waiting: dict[str, Waiting] = {}
+        """By uid: the jobs that wait for room."""
+        self._leaving: dict[Key, str] = {}
+        """Of pods that are being deleted and hold their room: the uid of their job."""
+        self._taken: dict[str, Pod] = {}
+        """By the job's uid: its last pod that was taken off a node and has gone since."""
+        self.jobs = Jobs(settings, clock, self._job_changed)
+        self._batch_jobs = Reflector(
+            client, resources.JOBS, Store(read_child, _job_uid, self._part_changed), settings, clock, selector=JOB_UID
+        )
+        self._ray_jobs = Reflector(
+            client,
+            resources.RAY_JOBS,
+            Store(read_child, _job_uid, self._part_changed),
+            settings,
+            clock,
+            selector=JOB_UID,
+        )
+        self._pods = Reflector(
+            client, resources.PODS, Store(read_pod, _job_uid, self._pod_changed), settings, clock, selector=JOB_UID
+        )
+        self._node_list = Reflector(
+            client, resources.NODES, Store(strip_node, _nobody, self._node_changed), settings, clock
+        )
+        self._clusterwide = settings.clusterwide
+
+    @property
+    def _reflectors(self) -> tuple[Reflector[Any], ...]:
+        always = (self._batch_jobs, self._ray_jobs, self._pods)
+        return (*always, self._node_list) if self._clusterwide else always
+
+    async def run(self) -> None:
+        """Looks at all but the jobs, until it is cancelled. Anything else that ends it is a bug."""
+        async with asyncio.TaskGroup() as group:
+            for reflector in self._reflectors:
+                group.create_task(reflector.run())
+
+    @property
+    def synced(self) -> bool:
+        return self.jobs.synced and all(reflector.synced for reflector in self._reflectors)
+
+    async def wait_until_synced(self) -> None:
+        await self.jobs.wait_until_synced()
+        for reflector in self._reflectors:
+            await reflector.wait_until_synced()
+
+    def last_seen(self) -> datetime:
+        """When the API server last answered the watch that has waited longest."""
+        return min(self.jobs.last_seen, *(reflector.last_seen for reflector in self._reflectors))
+
+    def keys(self) -> list[Key]:
+        return self.jobs.keys()
+
+    def job(self, key: Key) -> Job | None:
+        stored = self.jobs.store.get(key)
+        return read_job(stored, self._verdicts.of) if stored is not None else None
+
+    def world(self, job: Job) -> World:
+        return World(
+            children=tuple(self._children(job)),
+            pods=tuple(self._pods_of(job)),
+            nodes=self._all_nodes() if self._clusterwide else None,
+            waiting=tuple(sorted(self._waiting.values())) if job.uid in self._waiting else (),
+            leaving=any(uid != job.uid for uid in self._leaving.values()),
+            kuberay=self._ray_jobs.installed,
+        )
+
+    def note(self, raw: Manifest) -> None:
+        """The API server's answer to a write of ours: the next decision sees it."""
+        noting = self._by_kind.get(str(raw.get("kind")))
+        if noting is not None:
+            noting(raw)
+
+    def forget(self, job: Job) -> None:
+        """The API server has answered that it is gone."""
+        self.jobs.forget(job)
+
+    @property
+    def _by_kind(self) -> Mapping[str, Callable[[Manifest], None]]:
+        children = {reflector.resource.kind: reflector.note for reflector in self._reflectors}
+        return {resources.TRAINING_JOBS.kind: self.jobs.note, **children}
+
+    def _children(self, job: Job) -> Iterator[Child]:
+        for reflector in (self._batch_jobs, self._ray_jobs):
+            for (namespace, _), child in reflector.store.owned_by(job.uid):
+                if namespace == job.namespace:
+                    yield child
+
+    def _pods_of(self, job: Job) -> Iterator[Pod]:
+        for (namespace, _), pod in self._pods.store.owned_by(job.uid):
+            if namespace == job.namespace:
+                yield pod
+        taken = self._taken.get(job.uid)
+        if taken is not None and (taken.namespace, taken.attempt) == (job.namespace, job.status.attempt):
+            yield taken
+
+    def _all_nodes(self) -> tuple[Node, ...]:
+        if self._nodes is None:
+            self._nodes = tuple(node for _, node in sorted(self._node_list.store.items()))
+        return self._nodes
+
+    def _job_changed(self, key: Key, old: StoredJob | None, new: StoredJob | None) -> None:
+        if old is not None and (new is None or new.finished):
+            self._taken.pop(old.uid, None)
+        if old is not None:
+            self._waiting.pop(old.uid, None)
+        if new is not None and new.waiting is not None:
+            self._waiting[new.uid] = new.waiting
+        self._on_change(key)
+
+    def _pod_changed(self, key: Key, old: Pod | None, new: Pod | None) -> None:
+        """Of one that was taken off its node, and is gone before any decision has seen that, the trace is kept."""
+        if old is not None and new is None and old.disrupted and old.essential and self._is_open(old.job_uid):
+            self._taken[old.job_uid] = old.trace
+        if new is not None and new.deletion_time and new.node and not new.ended:
+            self._leaving[key] = new.job_uid
+        else:
+            self._leaving.pop(key, None)
+        self._part_changed(key, old, new)
+
+    def _is_open(self, uid: str) -> bool:
+        return any(not job.finished for _, job in self.jobs.store.owned_by(uid))
+
+    def _part_changed(self, key: Key, old: Child | Pod | None, new: Child | Pod | None) -> None:  # noqa: ARG002
+        for uid in {part.job_uid for part in (old, new) if part is not None}:
+            self._wake(uid)
+
+    def _wake(self, uid: str) -> None:
+        for key, _ in self.jobs.store.owned_by(uid):
+            self._on_change(key)
+
+    def _node_changed(self, key: Key, old: Node | None, new: Node | None) -> None:  # noqa: ARG002
+        """A lost node is news to the jobs that have pods on it, any other change to those that found no room."""
+        self._nodes = None
+        if old is not None and old.ready and (new is None or not new.ready):
+            for uid in {pod.job_uid for _, pod in self._pods.store.items() if pod.node == old.name and not pod.ended}:
+                self._wake(uid)
+        elif new is not None and new.ready:
+            for waiting, job in self.jobs.store.items():
+                if job.waits_for_room:
+                    self._on_change(waiting)
+
+
+def _job_uid(part: Child | Pod) -> str:
+    return part.job_uid
+
+
+def _nobody(node: Node) -> str:  # noqa: ARG001
+    return ""

@@ -1,0 +1,63 @@
+"""One resource as the API server has it, in the whole cluster or in some namespaces."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Generic, TypeVar
+
+from trainwright_operator.informer.list_watch import Clock, Feed
+from trainwright_operator.informer.store import Store
+from trainwright_operator.kube.client import Client
+from trainwright_operator.kube.resources import Resource
+from trainwright_operator.model.observed import Manifest
+from trainwright_operator.settings import Settings
+
+T = TypeVar("T")
+
+
+class Reflector(Generic[T]):
+    """A store and what feeds it: one feed, or one for each namespace."""
+
+    def __init__(
+        self,
+        client: Client,
+        resource: Resource,
+        store: Store[T],
+        settings: Settings,
+        clock: Clock,
+        *,
+        selector: str = "",
+    ) -> None:
+        self.resource, self.store = resource, store
+        places: Sequence[str | None] = settings.namespaces or (None,)
+        self._feeds = [Feed(client, resource, place, selector, store, settings, clock) for place in places]
+
+    @property
+    def synced(self) -> bool:
+        """A first list is complete."""
+        return all(feed.synced.is_set() for feed in self._feeds)
+
+    async def wait_until_synced(self) -> None:
+        for feed in self._feeds:
+            await feed.synced.wait()
+
+    @property
+    def installed(self) -> bool:
+        """Whether the API server knows the resource."""
+        return all(feed.installed for feed in self._feeds)
+
+    @property
+    def last_seen(self) -> datetime:
+        """When the API server last answered, of the place where that is longest ago."""
+        return min(feed.last_seen for feed in self._feeds)
+
+    async def run(self) -> None:
+        async with asyncio.TaskGroup() as group:
+            for feed in self._feeds:
+                group.create_task(feed.run())
+
+    def note(self, raw: Manifest) -> None:
+        """The answer to a write of ours: the next decision sees it, before the watch brings it."""
+        self.store.put(raw)

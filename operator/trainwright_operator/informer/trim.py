@@ -1,0 +1,174 @@
+"""What is kept of a TrainingJob and of a node, and what a decision sees of it.
+
+Jobs are kept as JSON text and read again for each decision: thousands of them cost little then. Of a job that has
+finished only what cleaning up needs is kept, and compressed.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from pydantic import ValidationError
+
+from trainwright_api.resource.backend import BACKENDS
+from trainwright_api.resource.stages import PREPROCESS
+from trainwright_api.resource.status import ENDS, TrainingJobStatus
+from trainwright_operator.model import times
+from trainwright_operator.model.observed import Job, Manifest, Node, Taint, Verdict, Waiting
+from trainwright_operator.model.quantities import amount
+from trainwright_operator.model.reading import mapping, mappings, number, text
+
+APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+"""kubectl's copy of the spec, secrets included."""
+KEPT_METADATA = ("namespace", "name", "uid", "generation", "resourceVersion", "creationTimestamp", "deletionTimestamp")
+KEPT_SPEC = ("suspend", "ttlSecondsAfterFinished", "ttlPolicy")
+LARGEST_ATTEMPT = 1_000_000_000
+"""A larger number is a hand's: the next ones would not fit into the schema, nor into names."""
+UNKNOWN_TIME = datetime.fromtimestamp(0, UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredJob:
+    """A TrainingJob as it is kept."""
+
+    uid: str
+    finished: bool
+    waits_for_room: bool
+    """No present node can hold it, so a new one is news."""
+    waiting: Waiting | None
+    """What other jobs are to know of it while it waits for room."""
+    data: bytes
+
+
+def strip_job(raw: Manifest) -> StoredJob:
+    conditions = _conditions(raw)
+    finished = any(_is_end(item) for item in conditions)
+    kept = _finished(raw) if finished else _unfinished(raw)
+    data = json.dumps(kept, separators=(",", ":"), ensure_ascii=False).encode()
+    return StoredJob(
+        uid=raw["metadata"]["uid"],
+        finished=finished,
+        waits_for_room=not finished and _is(conditions, "Fits", "False"),
+        waiting=None if finished else _waiting(raw, conditions),
+        data=zlib.compress(data, 1) if finished else data,
+    )
+
+
+def read_job(stored: StoredJob, judge: Callable[[Manifest], Verdict]) -> Job:
+    raw = json.loads(zlib.decompress(stored.data) if stored.finished else stored.data)
+    metadata, spec = raw["metadata"], mapping(raw, "spec")
+    seconds = spec.get("ttlSecondsAfterFinished")
+    return Job(
+        namespace=metadata["namespace"],
+        name=metadata["name"],
+        uid=stored.uid,
+        generation=metadata.get("generation", 0),
+        resource_version=metadata["resourceVersion"],
+        created=times.read(metadata.get("creationTimestamp")) or UNKNOWN_TIME,
+        deleting="deletionTimestamp" in metadata,
+        suspend=spec.get("suspend") is True,
+        ttl_seconds=seconds if isinstance(seconds, int) else None,
+        ttl_policy=str(spec.get("ttlPolicy") or "DeleteChildren"),
+        verdict=None if stored.finished else judge(raw),
+        status=read_status(raw.get("status")),
+        raw={} if stored.finished else raw,
+    )
+
+
+def read_status(raw: Any) -> TrainingJobStatus:
+    """What can be read of a status; the rest, which only a hand can have written, counts as absent."""
+    status = mapping(raw)
+    try:
+        read = TrainingJobStatus.model_validate(status)
+    except ValidationError:
+        read = TrainingJobStatus.model_validate(dict(_readable(status)))
+    if not read.attempts or all(attempt.number <= LARGEST_ATTEMPT for attempt in read.attempts):
+        return read
+    return read.model_copy(update={"attempts": [one for one in read.attempts if one.number <= LARGEST_ATTEMPT]})
+
+
+def strip_node(raw: Manifest) -> Node:
+    metadata, spec, status = mapping(raw, "metadata"), mapping(raw, "spec"), mapping(raw, "status")
+    return Node(
+        name=str(metadata["name"]),
+        ready=_is(_conditions(raw), "Ready", "True"),
+        unschedulable=spec.get("unschedulable") is True,
+        labels={sys.intern(key): value for key, value in mapping(metadata, "labels").items()},
+        taints=tuple(_taint(taint) for taint in spec.get("taints") or ()),
+        allocatable={sys.intern(name): amount(quantity) for name, quantity in mapping(status, "allocatable").items()},
+    )
+
+
+def _unfinished(raw: Manifest) -> Manifest:
+    metadata = {key: value for key, value in raw["metadata"].items() if key != "managedFields"}
+    notes = {key: value for key, value in mapping(metadata, "annotations").items() if key != APPLIED}
+    return {**raw, "metadata": {**metadata, "annotations": notes} if notes else _without(metadata, "annotations")}
+
+
+def _finished(raw: Manifest) -> Manifest:
+    metadata, spec = raw["metadata"], mapping(raw, "spec")
+    return {
+        "metadata": {key: metadata[key] for key in KEPT_METADATA if key in metadata},
+        "spec": {key: spec[key] for key in KEPT_SPEC if key in spec},
+        "status": raw["status"],
+    }
+
+
+def _without(mapping: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    return {name: value for name, value in mapping.items() if name != key}
+
+
+def _readable(status: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    for key, value in status.items():
+        kept = [item for item in value if _reads(key, [item])] if isinstance(value, list) else value
+        if _reads(key, kept):
+            yield key, kept
+
+
+def _reads(key: str, value: Any) -> bool:
+    try:
+        TrainingJobStatus.model_validate({key: value})
+    except ValidationError:
+        return False
+    return True
+
+
+def _waiting(raw: Manifest, conditions: list[Mapping[str, Any]]) -> Waiting | None:
+    """By what its last pass has written. In a queue of Kueue it waits for nothing that pods hold."""
+    spec = mapping(raw, "spec")
+    running = next((item for item in conditions if item.get("type") == "Running"), {})
+    if (running.get("status"), running.get("reason")) != ("False", "Queued") or spec.get("queueName"):
+        return None
+    attempts = [item for item in mappings(mapping(raw, "status").get("attempts")) if number(item.get("number"))]
+    newest = max(attempts, key=lambda item: item["number"], default={})
+    backend = BACKENDS.get(text(mapping(spec, "backend").get("type")) or "local")
+    return Waiting(
+        created=text(raw["metadata"].get("creationTimestamp")),
+        uid=raw["metadata"]["uid"],
+        gang=backend is not None and backend.sizes_workers and newest.get("phase") != PREPROCESS,
+        trying=not newest.get("completionTime") and not _is(conditions, "Fits", "False"),
+    )
+
+
+def _conditions(raw: Manifest) -> list[Mapping[str, Any]]:
+    return list(mappings(mapping(raw, "status").get("conditions")))
+
+
+def _is(conditions: list[Mapping[str, Any]], kind: str, status: str) -> bool:
+    return any(item.get("type") == kind and item.get("status") == status for item in conditions)
+
+
+def _is_end(condition: Mapping[str, Any]) -> bool:
+    """Only what `read_status` reads counts, so that both find the same end."""
+    is_said = condition.get("type") in ENDS and condition.get("status") == "True"
+    return is_said and _reads("conditions", [condition])
+
+
+def _taint(raw: Any) -> Taint:
+    return Taint(key=raw["key"], effect=raw["effect"], value=raw.get("value") or "")

@@ -1,0 +1,39 @@
+"""What kopf's thread tells the operator's. Calls keep their order."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Any
+
+from trainwright_operator.informer.jobs import Jobs, Place
+from trainwright_operator.informer.store import Key
+from trainwright_operator.model.observed import Manifest
+
+
+class Relay:
+    """`loop` is that of the operator."""
+
+    def __init__(self, jobs: Jobs, loop: asyncio.AbstractEventLoop) -> None:
+        self._jobs, self._loop = jobs, loop
+        self.places = tuple(jobs.places)
+
+    def heard(self, kind: str | None, raw: Manifest) -> None:
+        self._call(self._jobs.heard, kind, raw)
+
+    def seen(self, place: Place) -> None:
+        self._call(self._jobs.seen, place)
+
+    async def listed(self, place: Place, names: Sequence[Key], version: int, *, first: bool, last: bool) -> None:
+        """Ends when all that was told before has arrived, so that kopf reads no faster than the operator takes it."""
+
+        async def take() -> None:
+            self._jobs.listed(place, names, version, first=first, last=last)
+
+        await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(take(), self._loop))
+
+    def _call(self, told: Callable[..., None], *args: Any) -> None:
+        # A loop that is closed: the operator has ended.
+        with suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(told, *args)

@@ -1,0 +1,196 @@
+"""kopf's way to the API server: what it reads passes here first.
+
+* What Python's JSON parser cannot take does not reach kopf, for one such object would end it.
+* The names in its lists of TrainingJobs are told to the operator, and that the API server has answered at all.
+* A watch ends once the next list is due, as if the API server had said that its resourceVersion is too old.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import random
+from collections.abc import AsyncIterator
+from contextlib import aclosing, asynccontextmanager
+from typing import Any, cast
+
+import aiohttp
+from yarl import URL
+
+from trainwright_operator.informer.jobs import Place
+from trainwright_operator.informer.store import key_of
+from trainwright_operator.kopf_adapter.backoff import Pauses
+from trainwright_operator.kopf_adapter.relay import Relay
+from trainwright_operator.kube import json_depth
+from trainwright_operator.kube.client import Client, lines
+from trainwright_operator.kube.resources import TRAINING_JOBS, shown
+from trainwright_operator.model.reading import mapping, mappings
+from trainwright_operator.settings import Settings
+
+log = logging.getLogger(__name__)
+
+EXPIRED = {"kind": "Status", "code": 410, "reason": "Expired", "message": "the next list is due"}
+LIST_AGAIN = json.dumps({"type": "ERROR", "object": EXPIRED}).encode() + b"\n"
+NOWHERE = "-"
+"""No namespace is called so."""
+SHORT_SECONDS = 1.0
+"""A watch that brought nothing and ended so soon was none: kopf opens the next one without a pause."""
+
+
+@asynccontextmanager
+async def session(client: Client, relay: Relay, settings: Settings) -> AsyncIterator[Heard]:
+    """A session with the credentials of the operator's own client."""
+    heard = Heard(client, relay, settings)
+    async with client.connection.session(heard.response_class, heard.trace) as made:
+        heard.session = made
+        yield heard
+
+
+class Heard:
+    """What one session of kopf's has heard."""
+
+    session: aiohttp.ClientSession
+
+    def __init__(self, client: Client, relay: Relay, settings: Settings) -> None:
+        self._client, self._relay, self._settings = client, relay, settings
+        self._places = {TRAINING_JOBS.path(place): place for place in relay.places}
+        self.asked = False
+        """kopf has begun a request for TrainingJobs."""
+        self.list_due: dict[Place, float] = {}
+        """By the event loop's clock."""
+        self.short_ends = Pauses(settings.retry_base, settings.retry_limit)
+
+    def place(self, path: str) -> Place:
+        return self._places.get(path, NOWHERE)
+
+    def seen(self, place: Place) -> None:
+        self._relay.seen(place)
+
+    @property
+    def response_class(self) -> type[aiohttp.ClientResponse]:
+        heard = self
+
+        class Response(aiohttp.ClientResponse):
+            value: Any = None
+
+            async def start(self, connection: Any) -> aiohttp.ClientResponse:
+                await super().start(connection)
+                place = heard.place(self.url.path)
+                if self.status != 200:
+                    return self
+                if place != NOWHERE and "watch" in self.url.query:
+                    self.content = cast(aiohttp.StreamReader, Events(self.content, heard, place))
+                    return self
+                self.value = await _value(self)
+                if place != NOWHERE:
+                    await heard.page(place, self.value, first="continue" not in self.url.query)
+                return self
+
+            async def json(self, **more: Any) -> Any:
+                return await super().json(**more) if self.value is None else self.value
+
+        return Response
+
+    async def page(self, place: Place, value: Any, *, first: bool) -> None:
+        metadata = mapping(value, "metadata")
+        version, last = str(metadata.get("resourceVersion") or ""), not metadata.get("continue")
+        if not version.isdecimal():
+            raise aiohttp.ClientConnectionError("the answer is no list of trainingjobs")
+        names = [key_of(raw) for raw in mappings(value.get("items"))]
+        await self._relay.listed(place, names, int(version), first=first, last=last)
+        if last:
+            # A list now and then also mends what no error tells of: an event that never came.
+            self.list_due[place] = _now() + self._settings.resync * random.uniform(0.9, 1.1)
+
+    @property
+    def trace(self) -> aiohttp.TraceConfig:
+        """Counts kopf's requests, and logs those that fail: kopf's own lines look like bugs."""
+        trace = aiohttp.TraceConfig()
+        trace.on_request_start.append(self._asks)
+        trace.on_request_end.append(self._answered)
+        trace.on_request_exception.append(self._failed)
+        return trace
+
+    async def _asks(self, _: Any, __: Any, told: aiohttp.TraceRequestStartParams) -> None:
+        self.asked = self.asked or told.url.path in self._places
+
+    async def _answered(self, _: Any, __: Any, told: aiohttp.TraceRequestEndParams) -> None:
+        path, response = told.url.path, told.response
+        for place in [self._places[path]] if path in self._places else self._relay.places:
+            self.seen(place)
+        self._count(told.method, told.url, response.status)
+        if response.status >= 400:
+            log.warning("%s %s: %d %s", told.method, path, response.status, response.reason)
+
+    async def _failed(self, _: Any, __: Any, told: aiohttp.TraceRequestExceptionParams) -> None:
+        error = told.exception
+        if isinstance(error, asyncio.CancelledError):
+            return
+        self._count(told.method, told.url, 0)
+        log.warning("%s %s: %s", told.method, told.url.path, f"{type(error).__name__} {error}".rstrip())
+
+    def _count(self, method: str, url: URL, status: int) -> None:
+        word = "WATCH" if "watch" in url.query else method.upper()
+        self._client.on_response(word, shown(url.path), status, 0.0)
+
+
+class Events:
+    """The events of a watch, in the place of the response's content."""
+
+    def __init__(self, content: aiohttp.StreamReader, heard: Heard, place: Place) -> None:
+        self._content, self._heard, self._place = content, heard, place
+
+    def __getattr__(self, name: str) -> Any:
+        """For aiohttp, which ends and closes it."""
+        return getattr(self._content, name)
+
+    async def iter_chunked(self, _: int) -> AsyncIterator[bytes]:
+        """Whole lines. A connection that breaks is an end as any other: kopf goes on from the last event."""
+        started, brought = _now(), False
+        async with aclosing(lines(self._content)) as source:
+            while True:
+                try:
+                    async with asyncio.timeout_at(self._heard.list_due.get(self._place)):
+                        line = await anext(source, None)
+                except TimeoutError:
+                    yield LIST_AGAIN
+                    return
+                except aiohttp.ClientError:
+                    break
+                if line is None:
+                    break
+                brought = True
+                self._heard.seen(self._place)
+                yield _readable(line)
+        await self._pause(brought or _now() - started >= SHORT_SECONDS)
+
+    async def _pause(self, was_one: bool) -> None:
+        if was_one:
+            self._heard.short_ends.reset()
+        else:
+            await asyncio.sleep(self._heard.short_ends.next())
+
+
+def _readable(line: bytes) -> bytes:
+    """The line, so that kopf can parse it."""
+    if line.count(b"{") + line.count(b"[") > json_depth.LEVELS:
+        line = json_depth.cut(line)
+    try:
+        json.loads(line)
+    except ValueError as error:
+        log.warning("an event of trainingjobs is no JSON (%s): all are listed again", error)
+        return LIST_AGAIN
+    return line + b"\n"
+
+
+async def _value(response: aiohttp.ClientResponse) -> Any:
+    """kopf asks again where the connection breaks before the answer; so it does where it breaks in the answer."""
+    try:
+        return json_depth.loads(await response.read())
+    except (aiohttp.ClientPayloadError, ValueError) as error:
+        raise aiohttp.ClientConnectionError(f"the answer cannot be read: {error}") from None
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()

@@ -1,0 +1,160 @@
+"""Runs kopf beside the rest of the operator. Where an error ends it, it starts again after a pause.
+
+It has a thread and an event loop of its own. At its end kopf cancels every task that has begun since its start, now and
+then loses a cancellation, and leaves streams open: none of that reaches the server, the Lease or the informers.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from collections.abc import Collection
+from contextlib import suppress
+from typing import Any
+
+import aiohttp
+import kopf
+
+from trainwright_operator.handlers import REGISTRY, Memo
+from trainwright_operator.informer.jobs import Jobs
+from trainwright_operator.kopf_adapter import session
+from trainwright_operator.kopf_adapter.backoff import Pauses
+from trainwright_operator.kopf_adapter.relay import Relay
+from trainwright_operator.kopf_adapter.settings import NoMemories
+from trainwright_operator.kube.client import Client
+from trainwright_operator.settings import Settings
+
+MISSING_SECONDS = 60.0
+"""kopf looks only at its start for what the API server knows: without TrainingJobs it starts again after so long."""
+STOP_SECONDS = 1.0
+"""How long what was cancelled may take to end."""
+CLEARING_ROUNDS = 10
+_EXPECTED = (aiohttp.ClientError, TimeoutError)
+
+Tasks = Collection[asyncio.Task[Any]]
+
+log = logging.getLogger(__name__)
+# What ends kopf is told here, and what befalls its requests in `kopf_session.py`. Handlers log as "kopf.objects".
+logging.getLogger("kopf._core").setLevel(logging.CRITICAL)
+logging.getLogger("kopf._cogs").setLevel(logging.CRITICAL)
+
+
+class Host:
+    def __init__(self, client: Client, jobs: Jobs, settings: Settings) -> None:
+        self._client, self._jobs, self._settings = client, jobs, settings
+        self._pauses = Pauses(settings.retry_base, settings.retry_limit)
+        self._patience = Pauses(min(MISSING_SECONDS, settings.resync), MISSING_SECONDS)
+
+    async def run(self) -> None:
+        """Until it is cancelled."""
+        loop = asyncio.get_running_loop()
+        while True:
+            started = loop.time()
+            error = await self._kopf(loop)
+            if loop.time() - started >= self._settings.retry_limit:
+                self._pauses.reset()
+            pause = self._pauses.next()
+            _log(error, pause)
+            await asyncio.sleep(pause)
+
+    async def _kopf(self, loop: asyncio.AbstractEventLoop) -> BaseException | None:
+        """What has ended it. None: it has found no TrainingJobs to watch."""
+        thread = KopfThread(self._client, Relay(self._jobs, loop), self._settings, self._patience.next())
+        ended = loop.create_future()
+        thread.start(lambda error: _tell(loop, ended, error))
+        try:
+            return await asyncio.shield(ended)
+        finally:
+            thread.stop()
+            await asyncio.wait([ended], timeout=2 * STOP_SECONDS)
+
+
+class KopfThread:
+    """One run of kopf. `patience`: how long it may take until it asks for TrainingJobs."""
+
+    def __init__(self, client: Client, relay: Relay, settings: Settings, patience: float) -> None:
+        self._client, self._relay, self._settings, self._patience = client, relay, settings, patience
+        self._loop = asyncio.new_event_loop()
+        self._loop.set_exception_handler(_leftover)
+        self._stopping = asyncio.Event()
+
+    def start(self, on_end: Any) -> None:
+        threading.Thread(target=self._run, args=(on_end,), name="kopf", daemon=True).start()
+
+    def stop(self) -> None:
+        with suppress(RuntimeError):  # It has ended by itself.
+            self._loop.call_soon_threadsafe(self._stopping.set)
+
+    def _run(self, on_end: Any) -> None:
+        error: BaseException | None
+        try:
+            error = self._loop.run_until_complete(self._kopf())
+        except Exception as raised:
+            error = raised
+        with suppress(Exception):
+            self._loop.run_until_complete(_clear(self._loop))
+        self._loop.close()
+        on_end(error)
+
+    async def _kopf(self) -> BaseException | None:
+        async with session.session(self._client, self._relay, self._settings) as heard:
+            host = self._client.connection.configuration.host
+            tasks = await kopf.spawn_tasks(
+                registry=REGISTRY,
+                memories=NoMemories(),
+                memo=Memo(self._settings, host, heard.session, self._relay),
+                standalone=True,
+                clusterwide=self._settings.clusterwide,
+                namespaces=self._settings.namespaces,
+            )
+            everything = [*tasks, asyncio.create_task(self._stopping.wait())]
+            try:
+                return await self._ended(everything, heard)
+            finally:
+                for task in everything:
+                    task.cancel()
+                await asyncio.wait(everything, timeout=STOP_SECONDS)
+
+    async def _ended(self, tasks: Tasks, heard: session.Heard) -> BaseException | None:
+        done, _ = await asyncio.wait(tasks, timeout=self._patience, return_when=asyncio.FIRST_COMPLETED)
+        if not done and heard.asked:
+            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        return next((task.exception() for task in done if not task.cancelled()), None)
+
+
+async def _clear(loop: asyncio.AbstractEventLoop) -> None:
+    """What has lost a cancellation gets another one."""
+    for _ in range(CLEARING_ROUNDS):
+        left = asyncio.all_tasks() - {asyncio.current_task()}
+        if not left:
+            break
+        for task in left:
+            task.cancel()
+        await asyncio.wait(left, timeout=STOP_SECONDS)
+    await asyncio.wait_for(loop.shutdown_asyncgens(), STOP_SECONDS)
+
+
+def _tell(loop: asyncio.AbstractEventLoop, ended: asyncio.Future[Any], error: BaseException | None) -> None:
+    with suppress(RuntimeError):  # A loop that is closed: the operator has ended.
+        loop.call_soon_threadsafe(ended.set_result, error)
+
+
+def _leftover(_: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    log.debug("kopf has left something behind: %s", context.get("message"))
+
+
+def _log(error: BaseException | None, pause: float) -> None:
+    if error is None:
+        log.warning("kopf has found no TrainingJobs to watch; it starts again in %.1f s", pause)
+        return
+    # Its own errors tell of the API server. Any other is a bug.
+    told = isinstance(error, _EXPECTED) or type(error).__module__.startswith("kopf.")
+    log.log(
+        logging.WARNING if told else logging.ERROR,
+        "kopf has ended: %s: %s; it starts again in %.1f s",
+        type(error).__name__,
+        error,
+        pause,
+        exc_info=None if told else error,
+    )

@@ -1,0 +1,1 @@
+"""The Kubernetes API: connection, client, errors, resources, leader election."""

@@ -1,0 +1,275 @@
+"""The Kubernetes API as the operator uses it: plain JSON, every request with a timeout, none tried again.
+
+Everything that the operator asks or writes goes through `Client.request`; only watches are streams of their own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+from urllib.parse import urlencode
+
+import aiohttp
+
+from trainwright_operator.kube import errors, json_depth, json_text
+from trainwright_operator.kube.connection import Connection
+from trainwright_operator.kube.errors import ApiError, Gone, Unreachable
+from trainwright_operator.kube.resources import Resource, shown
+
+__all__ = ["ApiError", "Client", "Gone", "Page", "Unreachable"]
+
+Json = dict[str, Any]
+OnResponse = Callable[[str, str, int, float], None]
+"""Method (or WATCH), resource, status (0: unreachable), seconds."""
+
+JSON = "application/json"
+APPLY = "application/apply-patch+yaml"
+MERGE = "application/merge-patch+json"
+JSON_PATCH = "application/json-patch+json"
+PAGE_LIMIT = 100
+"""Parsed, a page of RayJobs takes 9 MB of memory; one of 500 would decide how much the whole operator needs."""
+RESTARTS = 3
+"""How often one list may begin anew because its continue token has expired."""
+
+
+@dataclass(frozen=True)
+class Page:
+    """Part of a list."""
+
+    items: list[Json]
+    resource_version: str
+    """Of the whole list."""
+    first: bool
+    """The list begins, or begins anew: what earlier pages held is void."""
+
+
+class Client:
+    """Requests to one API server. `requests` may be under way at the same time, beside any number of watches."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        *,
+        timeout: float = 30.0,
+        requests: int = 64,
+        on_response: OnResponse | None = None,
+    ) -> None:
+        self.connection = connection
+        self._timeout = timeout
+        self._free = asyncio.Semaphore(requests)
+        self.on_response = on_response or (lambda *_: None)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        await self.connection.close()
+
+    async def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, str] | None = None,
+        body: Any = None,
+        content_type: str = JSON,
+        timeout: float | None = None,
+    ) -> Json:
+        """The answer's JSON. Raises ApiError; Unreachable where there is none, or none in time."""
+        limit = aiohttp.ClientTimeout(total=timeout or self._timeout)
+        if content_type == APPLY:
+            # With the charset the connection takes it for a text, and writes no JSON of its own.
+            body, content_type = json_text.dumps(body).encode(), f"{APPLY}; charset=utf-8"
+        async with self._free:
+            started, status = time.monotonic(), 0
+            try:
+                async with self.connection.send(method, _url(path, query), body, content_type, limit) as response:
+                    content = await response.read()
+                    status = response.status
+                    return _answer(response, content)
+            finally:
+                self.on_response(method, shown(path), status, time.monotonic() - started)
+
+    async def get(self, resource: Resource, namespace: str | None, name: str) -> Json:
+        return await self.request("GET", resource.path(namespace, name))
+
+    async def create(self, resource: Resource, namespace: str | None, body: Mapping[str, Any]) -> Json:
+        return await self.request("POST", resource.path(namespace), body=body)
+
+    async def replace(self, resource: Resource, namespace: str | None, name: str, body: Mapping[str, Any]) -> Json:
+        """Refused with a conflict where `metadata.resourceVersion` in the body is not the newest."""
+        return await self.request("PUT", resource.path(namespace, name), body=body)
+
+    async def patch(self, resource: Resource, namespace: str | None, name: str, body: Mapping[str, Any]) -> Json:
+        """A merge patch."""
+        return await self.request("PATCH", resource.path(namespace, name), body=body, content_type=MERGE)
+
+    async def apply(
+        self,
+        resource: Resource,
+        namespace: str | None,
+        name: str,
+        body: Mapping[str, Any],
+        *,
+        field_manager: str,
+        subresource: str | None = None,
+        force: bool = True,
+    ) -> Json:
+        """Server-side apply. `metadata.resourceVersion` in the body, where given, must be the newest."""
+        whole = {"apiVersion": resource.api_version, "kind": resource.kind, **body}
+        query = {"fieldManager": field_manager, "force": str(force).lower()}
+        path = resource.path(namespace, name, subresource)
+        return await self.request("PATCH", path, query=query, body=whole, content_type=APPLY)
+
+    async def remove(
+        self,
+        resource: Resource,
+        namespace: str | None,
+        name: str,
+        pointers: Iterable[str],
+        *,
+        resource_version: str,
+        subresource: str | None = None,
+    ) -> Json:
+        """Take parts away, whoever owns them. Refused with a conflict where the version is not the newest."""
+        seen = {"op": "replace", "path": "/metadata/resourceVersion", "value": resource_version}
+        body = [seen, *({"op": "remove", "path": pointer} for pointer in pointers)]
+        path = resource.path(namespace, name, subresource)
+        return await self.request("PATCH", path, body=body, content_type=JSON_PATCH)
+
+    async def delete(
+        self,
+        resource: Resource,
+        namespace: str | None,
+        name: str,
+        *,
+        uid: str | None = None,
+        propagation: str = "Background",
+    ) -> Json:
+        """With `uid` only this very object; another under its name is a conflict."""
+        body: Json = {"kind": "DeleteOptions", "apiVersion": "v1", "propagationPolicy": propagation}
+        if uid is not None:
+            body["preconditions"] = {"uid": uid}
+        return await self.request("DELETE", resource.path(namespace, name), body=body)
+
+    async def list(
+        self,
+        resource: Resource,
+        namespace: str | None = None,
+        *,
+        selector: str = "",
+        field_selector: str = "",
+        limit: int = PAGE_LIMIT,
+    ) -> AsyncGenerator[Page, None]:
+        """All objects as of one moment, page by page. See `Page.first`."""
+        query = {"limit": str(limit), "labelSelector": selector, "fieldSelector": field_selector}
+        token, restarts = "", 0
+        while True:
+            try:
+                raw = await self.request("GET", resource.path(namespace), query={**query, "continue": token})
+            except Gone:
+                restarts += 1
+                if not token or restarts > RESTARTS:
+                    raise
+                token = ""
+                continue
+            yield _page(raw, resource, first=not token)
+            token = _metadata(raw).get("continue") or ""
+            if not token:
+                return
+
+    async def watch(
+        self,
+        resource: Resource,
+        namespace: str | None = None,
+        *,
+        resource_version: str,
+        selector: str = "",
+        timeout: float = 300.0,
+    ) -> AsyncGenerator[Json, None]:
+        """The events since a resourceVersion, bookmarks too, until the API server ends the stream after `timeout`.
+
+        Raises Gone where they are no longer known, Unreachable where the stream breaks or falls silent.
+        """
+        query = {"watch": "true", "allowWatchBookmarks": "true", "timeoutSeconds": f"{max(1, timeout):.0f}"}
+        query |= {"labelSelector": selector, "resourceVersion": resource_version}
+        path = _url(resource.path(namespace), query)
+        # No shorter limit for silence: of a custom resource that nobody has touched there are not even bookmarks.
+        limit = aiohttp.ClientTimeout(total=timeout + self._timeout, sock_connect=self._timeout)
+        async with self.connection.send("GET", path, None, JSON, limit) as response:
+            self.on_response("WATCH", resource.plural, response.status, 0.0)
+            if response.status >= 400:
+                _answer(response, await response.read())
+            async for line in lines(response.content):
+                yield _event(line)
+
+
+def _url(path: str, query: Mapping[str, str] | None) -> str:
+    """Parameters without a value are left out."""
+    given = {name: value for name, value in (query or {}).items() if value}
+    return f"{path}?{urlencode(given)}" if given else path
+
+
+def _answer(response: aiohttp.ClientResponse, content: bytes) -> Json:
+    if response.status >= 400:
+        wait = response.headers.get("Retry-After")
+        raise errors.of_answer(response.status, response.reason or "Unknown", content, wait)
+    return _object(content or b"{}")
+
+
+def _object(content: bytes) -> Json:
+    try:
+        value = json_depth.loads(content)
+    except ValueError as error:
+        raise Unreachable(f"the answer is no JSON: {error}") from None
+    if not isinstance(value, dict):
+        raise Unreachable(f"the answer is no JSON object: {content[:80]!r}")
+    return value
+
+
+def _metadata(raw: Json) -> Json:
+    metadata = raw.get("metadata")
+    return metadata if isinstance(metadata, dict) else {}
+
+
+def _page(raw: Json, resource: Resource, first: bool) -> Page:
+    items = raw.get("items")
+    version = _metadata(raw).get("resourceVersion")
+    if not isinstance(items, list | None) or not isinstance(version, str) or not version.isdecimal():
+        raise Unreachable(f"the answer is no list of {resource.plural}")
+    objects = [item for item in items or () if isinstance(item, dict)]
+    for item in objects:
+        # In lists of built-in resources the items do not say what they are.
+        item.setdefault("apiVersion", resource.api_version)
+        item.setdefault("kind", resource.kind)
+    return Page(objects, version, first)
+
+
+def _event(line: bytes) -> Json:
+    event = _object(line)
+    told = event.get("object")
+    if not isinstance(told, dict):
+        raise Unreachable(f"the watch brought no event: {line[:80]!r}")
+    if event.get("type") == "ERROR":
+        raise errors.of_status(told)
+    return event
+
+
+async def lines(content: aiohttp.StreamReader) -> AsyncGenerator[bytes, None]:
+    """Lines of any length; aiohttp's own reader refuses long ones. A line that is cut off is none."""
+    parts: list[bytes] = []
+    async for chunk in content.iter_any():
+        *ended, rest = chunk.split(b"\n")
+        for line in ended:
+            whole = b"".join([*parts, line])
+            parts.clear()
+            if whole.strip():
+                yield whole
+        if rest:
+            parts.append(rest)

@@ -1,0 +1,214 @@
+"""One of several operators leads: whoever holds the Lease.
+
+As in client-go, nobody trusts another machine's clock: a Lease is free when its record has not changed for
+`lease_duration` as *seen here*. The holder gives up after two thirds of that without a renewal, counted from before the
+last one was sent, so it has stopped before anybody else begins. Kubernetes' Lease holds whole seconds only and they are
+for people to read; the settings, which are the same on all pods, are what counts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import math
+from collections.abc import Awaitable, Callable, Coroutine
+from datetime import UTC, datetime
+from typing import Any, NoReturn, TypeVar
+
+from trainwright_operator.kube.client import ApiError, Client
+from trainwright_operator.kube.resources import LEASES
+from trainwright_operator.model.observed import Manifest
+from trainwright_operator.settings import Settings
+
+NAME = "trainwright-operator"
+MICROTIME = "%Y-%m-%dT%H:%M:%S.%fZ"
+
+log = logging.getLogger(__name__)
+Answer = TypeVar("Answer")
+
+
+class LeaseLost(Exception):
+    """Somebody else may lead now: no write may follow."""
+
+
+class Lease:
+    def __init__(
+        self,
+        client: Client,
+        settings: Settings,
+        monotonic: Callable[[], float],
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        self._client = client
+        self._settings = settings
+        self._monotonic = monotonic
+        self._sleep = sleep
+        self._seen: Manifest | None = None
+        """The Lease as it was last read or written."""
+        self._seen_at = -math.inf
+        """When it was first seen with the record that it has."""
+        self._renewed_at = -math.inf
+        """When the last renewal that succeeded was sent."""
+
+    @property
+    def holds(self) -> bool:
+        """Whether nobody else can have it yet. True only between `acquire` and the end of `hold`."""
+        return self._monotonic() < self._renewed_at + self._patience
+
+    async def acquire(self) -> None:
+        """Waits until this operator leads."""
+        while not await self._tried():
+            await self._sleep(self._until_free())
+        log.info("leading as %s", self._settings.identity)
+
+    async def hold(self) -> NoReturn:
+        """Renews it for ever; raises LeaseLost when that cannot be done in time, or somebody else has it."""
+        while True:
+            await self._sleep(min(self._settings.lease_renew, self._left()))
+            if self.holds:
+                await self._renewed()
+            if not self.holds:
+                raise LeaseLost(f"the Lease was not renewed for {self._patience:g} s")
+
+    async def release(self) -> None:
+        """Lets the next one begin at once. Nobody minds where it fails: the Lease ends by itself."""
+        if not self.holds:
+            return
+        left, self._renewed_at = self._left(), -math.inf
+        try:
+            await self._within(left, self._drop())
+        except (ApiError, TimeoutError) as error:
+            log.warning("the Lease could not be released, it ends by itself: %s", error)
+
+    @property
+    def _patience(self) -> float:
+        return self._settings.lease_duration * 2 / 3
+
+    def _left(self) -> float:
+        return max(0.0, self._renewed_at + self._patience - self._monotonic())
+
+    def _until_free(self) -> float:
+        """Looks again when the Lease could be free; before, at every renewal, so that a release is soon seen."""
+        expires = self._seen_at + self._settings.lease_duration - self._monotonic()
+        renew = self._settings.lease_renew
+        return min(renew, expires) if expires > 0 else renew
+
+    async def _tried(self) -> bool:
+        """One look, and one write where the Lease is free."""
+        try:
+            return await self._within(self._patience, self._look_and_take())
+        except (ApiError, TimeoutError) as error:
+            log.warning("the Lease cannot be had: %s", error or "no answer")
+            return False
+
+    async def _look_and_take(self) -> bool:
+        found = await self._read()
+        if found is None:
+            return await self._written(self._create())
+        self._note(found)
+        return self._free(found) and await self._written(self._replace(found, self._settings.identity))
+
+    async def _renewed(self) -> None:
+        """One try. A failure leaves everything as it was, for the next one."""
+        try:
+            await self._within(self._left(), self._renew())
+        except (ApiError, TimeoutError) as error:
+            log.warning("the Lease was not renewed: %s", error or "no answer")
+
+    async def _renew(self) -> None:
+        """With the version last seen: on a conflict, or when it was deleted, it is read again."""
+        if self._seen is not None and await self._written(self._replace(self._seen, self._settings.identity)):
+            return
+        found = await self._read()
+        if found is None:
+            await self._written(self._create())
+        elif _holder(found) != self._settings.identity:
+            self._renewed_at = -math.inf
+            raise LeaseLost(f"the Lease is held by {_holder(found) or 'nobody'}")
+        else:
+            self._note(found)
+            await self._written(self._replace(found, self._settings.identity))
+
+    async def _written(self, write: Coroutine[Any, Any, Manifest]) -> bool:
+        """Whether the write was ours to make: not when somebody else was faster, or the Lease has gone."""
+        sent = self._monotonic()
+        try:
+            self._note(await write)
+        except ApiError as error:
+            if error.not_found or error.status == 409:
+                return False
+            raise
+        self._renewed_at = sent
+        return True
+
+    async def _drop(self) -> None:
+        """Read first: a renewal that was under way may have written."""
+        found = await self._read()
+        if found is not None and _holder(found) == self._settings.identity:
+            await self._replace(found, "")
+            log.info("the Lease is released")
+
+    def _free(self, lease: Manifest) -> bool:
+        if _holder(lease) in ("", self._settings.identity):
+            return True
+        return self._monotonic() >= self._seen_at + self._settings.lease_duration
+
+    def _note(self, lease: Manifest) -> None:
+        if self._seen is None or _record(self._seen) != _record(lease):
+            self._seen_at = self._monotonic()
+        self._seen = lease
+
+    async def _read(self) -> Manifest | None:
+        try:
+            return await self._client.get(LEASES, self._settings.namespace, NAME)
+        except ApiError as error:
+            if error.not_found:
+                return None
+            raise
+
+    async def _create(self) -> Manifest:
+        spec = {"acquireTime": _now(), "leaseTransitions": 0, **self._terms(self._settings.identity)}
+        metadata = {"name": NAME, "namespace": self._settings.namespace}
+        body = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": metadata, "spec": spec}
+        return await self._client.create(LEASES, self._settings.namespace, body)
+
+    async def _replace(self, lease: Manifest, holder: str) -> Manifest:
+        """Refused by the API server where the Lease has changed since."""
+        spec = {**lease.get("spec", {}), **self._terms(holder)}
+        if holder and holder != _holder(lease):
+            spec["acquireTime"] = _now()
+            spec["leaseTransitions"] = (spec.get("leaseTransitions") or 0) + 1
+        return await self._client.replace(LEASES, self._settings.namespace, NAME, {**lease, "spec": spec})
+
+    def _terms(self, holder: str) -> Manifest:
+        seconds = max(1, math.ceil(self._settings.lease_duration))
+        return {"holderIdentity": holder, "leaseDurationSeconds": seconds, "renewTime": _now()}
+
+    async def _within(self, seconds: float, request: Coroutine[Any, Any, Answer]) -> Answer:
+        """The answer, or TimeoutError after so long."""
+        asked, timer = asyncio.ensure_future(request), asyncio.ensure_future(_waited(self._sleep, seconds))
+        try:
+            await asyncio.wait((asked, timer), return_when=asyncio.FIRST_COMPLETED)
+            if not asked.done():
+                raise TimeoutError("no answer")
+            return asked.result()
+        finally:
+            for task in (asked, timer):
+                task.cancel()
+            await asyncio.gather(asked, timer, return_exceptions=True)
+
+
+async def _waited(sleep: Callable[[float], Awaitable[None]], seconds: float) -> None:
+    await sleep(seconds)
+
+
+def _holder(lease: Manifest) -> str:
+    return lease.get("spec", {}).get("holderIdentity") or ""
+
+
+def _record(lease: Manifest) -> tuple[str, Any]:
+    return _holder(lease), lease.get("spec", {}).get("renewTime")
+
+
+def _now() -> str:
+    return datetime.now(UTC).strftime(MICROTIME)

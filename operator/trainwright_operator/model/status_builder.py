@@ -1,0 +1,101 @@
+"""The status that a pass is about to write: it starts as what was seen, and is changed one statement at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+from trainwright_api.resource.status import ENDS, Attempt, Condition, Phase, TrainingJobStatus
+from trainwright_operator.model import times
+from trainwright_operator.model.observed import Job
+
+KEPT_ATTEMPTS = 10
+
+
+class Draft:
+    """A status in the making. Nothing in it is shared with the job that was seen."""
+
+    def __init__(self, job: Job, now: datetime) -> None:
+        self.job = job
+        self.now = now
+        self._fields: dict[str, Any] = {name: getattr(job.status, name) for name in TrainingJobStatus.model_fields}
+
+    @property
+    def attempt(self) -> Attempt | None:
+        return current(self._fields["attempts"])
+
+    def set(self, **fields: Any) -> None:
+        self._fields.update(fields)
+
+    def get(self, field: str) -> Any:
+        return self._fields[field]
+
+    def condition(self, kind: str, value: bool, reason: str, message: str = "") -> None:
+        """The time of transition moves only when the value does, as metav1 has it."""
+        conditions = list(self._fields["conditions"] or [])
+        place = next((at for at, condition in enumerate(conditions) if condition.type == kind), len(conditions))
+        status = "True" if value else "False"
+        before = conditions[place] if place < len(conditions) else None
+        since = before.last_transition_time if before and before.status == status else times.written(self.now)
+        conditions[place:] = [
+            Condition(
+                type=kind,
+                status=status,  # type: ignore[arg-type]  # one of the two words
+                observed_generation=self.job.generation,
+                last_transition_time=since,
+                reason=reason,
+                message=message,
+            ),
+            *conditions[place + 1 :],
+        ]
+        self.set(conditions=conditions)
+
+    def forget(self, kind: str) -> None:
+        """Drop a condition that says nothing any more."""
+        conditions = self._fields["conditions"]
+        self.set(conditions=[one for one in conditions if one.type != kind] if conditions else conditions)
+
+    def rejected(self, reason: str) -> bool:
+        """Whether the spec stands as not accepted for this reason."""
+        found = condition_of(self._fields["conditions"], "Accepted", "False")
+        return found is not None and found.reason == reason
+
+    def holds(self, kind: str) -> bool:
+        return condition_of(self._fields["conditions"], kind, "True") is not None
+
+    def add_attempt(self, attempt: Attempt) -> None:
+        kept = [*(self._fields["attempts"] or []), attempt][-KEPT_ATTEMPTS:]
+        self.set(attempts=kept, attempt=attempt.number, child=attempt.child)
+
+    def change_attempt(self, **fields: Any) -> None:
+        """Change the current attempt."""
+        attempts = list(self._fields["attempts"] or [])
+        newest = current(attempts)
+        if newest is not None:
+            attempts[attempts.index(newest)] = newest.model_copy(update=fields)
+            self.set(attempts=attempts)
+
+    def finish(self, derive_phase: Callable[[TrainingJobStatus], str]) -> TrainingJobStatus | None:
+        """The status to write, None where it says what the seen one says."""
+        self.set(observed_generation=self.job.generation)
+        status = TrainingJobStatus.model_construct(**self._fields)
+        status = status.model_copy(update={"phase": derive_phase(status)})
+        return None if status == self.job.status else status
+
+
+def current(attempts: list[Attempt] | None) -> Attempt | None:
+    """The newest attempt, whatever order a hand has left them in."""
+    return max(attempts, key=lambda attempt: attempt.number) if attempts else None
+
+
+def condition_of(conditions: list[Condition] | None, kind: str, status: str | None = None) -> Condition | None:
+    for condition in conditions or []:
+        if condition.type == kind and status in (None, condition.status):
+            return condition
+    return None
+
+
+def end_of(status: TrainingJobStatus) -> Phase | None:
+    """How a job that has finished ended; None before."""
+    return next((end for end in ENDS if condition_of(status.conditions, end, "True")), None)

@@ -1,0 +1,64 @@
+"""Could the present nodes, were they empty, hold what a job asks for?
+
+No is a warning, not a failure: an autoscaler may bring nodes. Room that others have taken is the scheduler's word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from trainwright_operator.model.observed import Manifest, Node
+from trainwright_operator.policies.node_matching import admitting, holds, requests
+
+
+@dataclass(frozen=True)
+class Gang:
+    """Pods of one kind that must run at the same time."""
+
+    pod: Mapping[str, Any]
+    count: int
+
+
+def gangs(child: Manifest) -> tuple[Gang, ...]:
+    """The pods of a Job or a RayJob."""
+    spec = child["spec"]
+    if child["kind"] == "Job":
+        return (Gang(spec["template"]["spec"], spec.get("parallelism", 1)),)
+    cluster = spec["rayClusterSpec"]
+    head = Gang(cluster["headGroupSpec"]["template"]["spec"], 1)
+    workers = (Gang(group["template"]["spec"], group["replicas"]) for group in cluster["workerGroupSpecs"])
+    submitter = Gang(spec["submitterPodTemplate"]["spec"], 1)
+    return (*workers, head, submitter)
+
+
+def misfit(gangs: Iterable[Gang], nodes: tuple[Node, ...]) -> str:
+    """One line that says what no present node can hold, "" where all fit."""
+    for gang in gangs:
+        asked = requests(gang.pod)
+        admitted = admitting(gang.pod, nodes)
+        if not nodes:
+            return "the cluster has no nodes"
+        if not admitted:
+            return f"none of the {_counted(len(nodes), 'node')} admits the pods: see podTemplate"
+        room = sum(holds(node, asked) for node in admitted)
+        if room == 0:
+            return f"no node has {_listed(asked)}"
+        if room < gang.count:
+            return f"the nodes hold {room} of {_counted(gang.count, 'pod')} with {_listed(asked)} each"
+    return ""
+
+
+def _listed(asked: Mapping[str, float]) -> str:
+    return ", ".join(f"{_amount(name, value)} {name}" for name, value in sorted(asked.items()) if value > 0)
+
+
+def _amount(name: str, value: float) -> str:
+    if name in ("memory", "ephemeral-storage"):
+        return f"{value / 2**30:.3g} GiB of"
+    return f"{value:g}"
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"

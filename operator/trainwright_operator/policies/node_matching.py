@@ -1,0 +1,89 @@
+"""Which nodes pods may run on, and how many of them a node holds when it is empty."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from trainwright_operator.model.observed import Node, Taint
+from trainwright_operator.model.quantities import amount
+from trainwright_operator.model.reading import mapping, mappings
+
+_REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+
+
+def admitting(pod: Mapping[str, Any], nodes: Iterable[Node]) -> tuple[Node, ...]:
+    """The nodes that a pod's selector, required affinity and tolerations let it on, whether or not there is room."""
+    return tuple(node for node in nodes if _usable(node) and _selected(pod, node) and _tolerated(pod, node))
+
+
+def requests(pod: Mapping[str, Any]) -> dict[str, float]:
+    """What a pod asks for, by resource, in base units: summed over containers, limits where nothing is requested."""
+    asked: dict[str, float] = {}
+    for container in pod.get("containers", ()):
+        resources = container.get("resources", {})
+        for name, quantity in {**resources.get("limits", {}), **resources.get("requests", {})}.items():
+            asked[name] = asked.get(name, 0.0) + amount(quantity)
+    return asked
+
+
+def holds(node: Node, asked: Mapping[str, float]) -> int:
+    """How many such pods the empty node has room for."""
+    rooms = [node.allocatable.get(name, 0.0) / value for name, value in asked.items() if value > 0]
+    return math.floor(min(rooms) + 1e-9) if rooms else int(node.allocatable.get("pods", 110))
+
+
+def _usable(node: Node) -> bool:
+    return node.ready and not node.unschedulable
+
+
+def _selected(pod: Mapping[str, Any], node: Node) -> bool:
+    if any(node.labels.get(key) != value for key, value in mapping(pod, "nodeSelector").items()):
+        return False
+    # An affinity is the user's own text: nobody has checked it before the API server sees the pod.
+    terms = list(mappings(mapping(pod, "affinity", "nodeAffinity", _REQUIRED).get("nodeSelectorTerms")))
+    return not terms or any(_matches(term, node) for term in terms)
+
+
+def _matches(term: Mapping[str, Any], node: Node) -> bool:
+    return all(_meets(expression, node) for expression in mappings(term.get("matchExpressions")))
+
+
+def _meets(expression: Mapping[str, Any], node: Node) -> bool:
+    value, values = node.labels.get(str(expression.get("key"))), expression.get("values")
+    values = values if isinstance(values, list) else []
+    operator = expression.get("operator")
+    if operator == "In":
+        return value in values
+    if operator == "NotIn":
+        return value not in values
+    if operator == "DoesNotExist":
+        return value is None
+    if operator in ("Gt", "Lt"):
+        return _compares(operator, value, values)
+    return value is not None
+
+
+def _compares(operator: str, value: str | None, values: list[str]) -> bool:
+    try:
+        found, bound = int(value or ""), int(values[0])
+    except (ValueError, TypeError, IndexError):
+        return False
+    return found > bound if operator == "Gt" else found < bound
+
+
+def _tolerated(pod: Mapping[str, Any], node: Node) -> bool:
+    tolerations = pod.get("tolerations") or []
+    hard = (taint for taint in node.taints if taint.effect in ("NoSchedule", "NoExecute"))
+    return all(any(_tolerates(toleration, taint) for toleration in tolerations) for taint in hard)
+
+
+def _tolerates(toleration: Mapping[str, Any], taint: Taint) -> bool:
+    if toleration.get("effect") not in (None, "", taint.effect):
+        return False
+    if not toleration.get("key"):
+        return toleration.get("operator") == "Exists"
+    if toleration["key"] != taint.key:
+        return False
+    return toleration.get("operator") == "Exists" or (toleration.get("value") or "") == taint.value

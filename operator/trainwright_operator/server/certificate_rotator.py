@@ -1,0 +1,172 @@
+"""Keeps the server's certificates: the leader makes them and tells the API server whom to trust, every pod loads them.
+
+The Secret is the only place where they lie. A live SSL context takes a new certificate for the connections that come;
+those that are open go on with theirs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import logging
+import ssl
+import tempfile
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from trainwright_operator.kube.errors import ApiError
+from trainwright_operator.kube.resources import SECRETS, WEBHOOKS
+from trainwright_operator.server.api import Api
+from trainwright_operator.server.certificates import Certificates, renewed
+from trainwright_operator.settings import Settings
+
+SECRET_NAME = "trainwright-tls"
+WEBHOOK_NAME = "trainwright"
+SERVICE_NAME = "trainwright"
+EVERY = 60.0
+"""Seconds between two looks at the Secret."""
+NOT_YET = 1.0
+"""The same while there is no certificate to serve with."""
+
+log = logging.getLogger(__name__)
+
+
+def server_names(settings: Settings) -> tuple[str, ...]:
+    """What the server is called by the API server, by pods, and by whoever forwards its port."""
+    service = f"{SERVICE_NAME}.{settings.namespace}"
+    told = urlsplit(settings.progress_url).hostname
+    names = [f"{service}.svc", f"{service}.svc.cluster.local", service, "localhost", "127.0.0.1", told or ""]
+    return tuple(sorted({name for name in names if name}))
+
+
+class Keeper:
+    """Loads what the Secret holds into `context`; with `leading` it also makes it."""
+
+    def __init__(
+        self, api: Api, settings: Settings, now: Callable[[], datetime], *, webhook: str = WEBHOOK_NAME
+    ) -> None:
+        self._api, self._settings, self._now = api, settings, now
+        self._webhook = webhook
+        self._life = timedelta(days=settings.certificate_days)
+        self._names = server_names(settings)
+        self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self.context.minimum_version = ssl.TLSVersion.TLSv1_2
+        self._loaded: Certificates | None = None
+
+    @property
+    def loaded(self) -> bool:
+        """Whether the server has a certificate that is valid now."""
+        return self._loaded is not None and self._loaded.server.certificate.not_valid_after_utc > self._now()
+
+    @property
+    def bundle(self) -> str:
+        """All authorities that clients of the server have to trust, as PEM. Empty before the first load."""
+        return self._loaded.bundle.decode() if self._loaded else ""
+
+    async def keep(
+        self, leading: Callable[[], bool], sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    ) -> None:
+        """Refreshes for ever. That the API server is away, or the disk full, is no reason to end."""
+        while True:
+            try:
+                await self.refresh(leading=leading())
+            except (ApiError, OSError) as error:
+                log.warning("the certificates could not be looked after: %s", error)
+            # A certificate that lives for minutes, as in tests, is looked after more often.
+            await sleep(min(EVERY, self._life.total_seconds() / 20) if self.loaded else NOT_YET)
+
+    async def refresh(self, *, leading: bool) -> None:
+        """One look at the Secret. Raises ApiError."""
+        secret = await self._secret()
+        found = _read(secret)
+        if leading:
+            found = await self._renew(secret, found)
+            await self._announce(found)
+        if found is not None and found != self._loaded:
+            self._load(found)
+
+    async def _secret(self) -> dict[str, Any] | None:
+        try:
+            return await self._api.request("GET", SECRETS.path(self._settings.namespace, SECRET_NAME))
+        except ApiError as error:
+            if error.not_found:
+                return None
+            raise
+
+    async def _renew(self, secret: Mapping[str, Any] | None, found: Certificates | None) -> Certificates:
+        # Where the Secret was deleted or damaged, pods that run still trust the authorities that we remember.
+        known = found or self._loaded
+        wanted = renewed(known, self._names, self._now(), self._life) or known
+        assert wanted is not None
+        if wanted != found:
+            await self._write(secret, wanted)
+            log.info("wrote the Secret %s: its certificate is valid until %s", SECRET_NAME, _end(wanted))
+        return wanted
+
+    async def _write(self, secret: Mapping[str, Any] | None, wanted: Certificates) -> None:
+        namespace = self._settings.namespace
+        if secret is None:
+            made = {"metadata": {"name": SECRET_NAME, "namespace": namespace}, "type": "kubernetes.io/tls"}
+            await self._api.request("POST", SECRETS.path(namespace), body=_secret_with(made, wanted))
+        else:
+            # With the resourceVersion that was read: of two leaders in a hand-over, one writes.
+            path = SECRETS.path(namespace, SECRET_NAME)
+            await self._api.request("PUT", path, body=_secret_with(secret, wanted))
+
+    async def _announce(self, certificates: Certificates) -> None:
+        """Tells the API server whom to trust, before anybody serves with it."""
+        if not self._settings.clusterwide:
+            return
+        path = WEBHOOKS.path(name=self._webhook)
+        try:
+            webhook = await self._api.request("GET", path)
+        except ApiError as error:
+            if error.not_found:
+                return
+            raise
+        operations = _bundle_operations(webhook, base64.b64encode(certificates.bundle).decode())
+        if operations:
+            await self._api.request("PATCH", path, body=operations, content_type="application/json-patch+json")
+
+    def _load(self, certificates: Certificates) -> None:
+        server = certificates.server
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "server.pem"
+            file.touch(mode=0o600)
+            file.write_bytes(server.key_pem + server.certificate_pem)
+            self.context.load_cert_chain(file)
+        self._loaded = certificates
+
+
+def _read(secret: Mapping[str, Any] | None) -> Certificates | None:
+    if secret is None:
+        return None
+    try:
+        return Certificates.read(secret.get("data") or {})
+    except ValueError as error:
+        log.warning("the Secret %s cannot be used: %s", SECRET_NAME, error)
+        return None
+
+
+def _secret_with(secret: Mapping[str, Any], certificates: Certificates) -> dict[str, Any]:
+    return {"apiVersion": "v1", "kind": "Secret", **secret, "data": certificates.data}
+
+
+def _bundle_operations(webhook: Mapping[str, Any], bundle: str) -> list[dict[str, str]]:
+    """A JSON patch: whoever else writes the object keeps what is theirs."""
+    operations = []
+    for position, entry in enumerate(webhook.get("webhooks") or ()):
+        if entry["clientConfig"].get("caBundle") != bundle:
+            place = f"/webhooks/{position}"
+            operations += [
+                {"op": "test", "path": f"{place}/name", "value": entry["name"]},
+                {"op": "add", "path": f"{place}/clientConfig/caBundle", "value": bundle},
+            ]
+    return operations
+
+
+def _end(certificates: Certificates) -> str:
+    return certificates.server.certificate.not_valid_after_utc.isoformat(timespec="seconds")

@@ -1,0 +1,74 @@
+"""Who posts: the token is reviewed by the API server, and names the pod that it is bound to."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from trainwright_api.resource.environment import AUDIENCE
+from trainwright_operator.kube.resources import TOKEN_REVIEWS
+from trainwright_operator.server.api import Api
+
+REMEMBERED_SECONDS = 60.0
+REMEMBERED = 4096
+"""So many tokens at most."""
+
+_POD_NAME = "authentication.kubernetes.io/pod-name"
+_POD_UID = "authentication.kubernetes.io/pod-uid"
+_ACCOUNT = "system:serviceaccount:"
+
+
+@dataclass(frozen=True)
+class Poster:
+    """The pod that a token was made for."""
+
+    namespace: str
+    pod: str
+    pod_uid: str
+
+
+class Reviews:
+    """Reviews tokens, and remembers the good ones for a minute by their hashes."""
+
+    def __init__(self, api: Api, clock: Callable[[], float]) -> None:
+        self._api, self._clock = api, clock
+        self._known: OrderedDict[bytes, tuple[float, Poster]] = OrderedDict()
+
+    async def poster(self, token: str) -> Poster | None:
+        """None for a token that is not valid, or not made for us, or not bound to a pod. Raises ApiError."""
+        digest = hashlib.sha256(token.encode()).digest()
+        until, known = self._known.get(digest, (0.0, None))
+        if known is not None and self._clock() < until:
+            return known
+        found = _poster(await self._review(token))
+        if found is not None:
+            self._remember(digest, found)
+        return found
+
+    async def _review(self, token: str) -> dict[str, Any]:
+        review = {"apiVersion": TOKEN_REVIEWS.api_version, "kind": TOKEN_REVIEWS.kind}
+        spec = {"token": token, "audiences": [AUDIENCE]}
+        answer = await self._api.request("POST", TOKEN_REVIEWS.path(), body={**review, "spec": spec})
+        status = answer.get("status")
+        return status if isinstance(status, dict) else {}
+
+    def _remember(self, digest: bytes, poster: Poster) -> None:
+        self._known[digest] = (self._clock() + REMEMBERED_SECONDS, poster)
+        self._known.move_to_end(digest)
+        while len(self._known) > REMEMBERED:
+            self._known.popitem(last=False)
+
+
+def _poster(status: Mapping[str, Any]) -> Poster | None:
+    # Without the audience in the answer, the reviewer has not looked at it.
+    if not status.get("authenticated") or AUDIENCE not in (status.get("audiences") or ()):
+        return None
+    user = status.get("user") or {}
+    extra = user.get("extra") or {}
+    pod, uid = (extra.get(_POD_NAME) or [""])[0], (extra.get(_POD_UID) or [""])[0]
+    kind, _, account = str(user.get("username", "")).partition(_ACCOUNT)
+    namespace = account.partition(":")[0]
+    return Poster(namespace, pod, uid) if not kind and namespace and pod and uid else None

@@ -1,0 +1,251 @@
+"""The judgement of a job in a cluster: the words of `validate`, and what only a cluster can fail."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from trainwright_api.checks import cluster
+from trainwright_api.checks.cluster import changed, fixed_digest, judge
+from trainwright_api.checks.validate import validate_document
+from trainwright_api.problems import Mistakes
+
+JOB: dict[str, Any] = {
+    "apiVersion": "trainwright.dev/v1alpha1",
+    "kind": "TrainingJob",
+    "metadata": {"name": "late"},
+    "spec": {
+        "dataset": "s3://bucket/flights.parquet",
+        "output": "s3://bucket/runs",
+        "config": {
+            "input_features": [{"name": "size", "type": "number"}],
+            "output_features": [{"name": "late", "type": "binary"}],
+        },
+        "backend": {"type": "local"},
+    },
+}
+SERVER_WRITTEN = {
+    "uid": "0c0ffee0-0000",
+    "generation": 3,
+    "resourceVersion": "12",
+    "creationTimestamp": "2026-01-01T00:00:00Z",
+    "managedFields": [{"manager": "kubectl", "fieldsV1": {"f:spec": {}}}],
+    "aFieldOfALaterKubernetes": {"x": 1},
+}
+MOUNTED = {
+    "volumes": [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}],
+    "volumeMounts": [{"name": "data", "mountPath": "/data"}],
+}
+
+
+def job(**spec: Any) -> dict[str, Any]:
+    """A good job with these keys of its spec changed; None takes one away."""
+    made = copy.deepcopy(JOB)
+    made["spec"].update(spec)
+    made["spec"] = {key: value for key, value in made["spec"].items() if value is not None}
+    return made
+
+
+def message(**spec: Any) -> str:
+    judged = judge(job(**spec))
+    assert (judged.spec is None) == bool(judged.message)
+    return judged.message
+
+
+def test_a_good_job_is_accepted_without_a_word():
+    judged = judge(JOB)
+    assert judged.spec is not None
+    assert (judged.message, judged.warnings) == ("", ())
+
+
+def test_what_the_server_writes_is_not_the_users_mistake():
+    stored = copy.deepcopy(JOB)
+    stored["metadata"].update(SERVER_WRITTEN)
+    stored["status"] = {"phase": "Running", "neverHeardOf": 1}
+    assert judge(stored) == judge(JOB)
+
+
+def test_a_mistake_reads_as_validate_prints_it():
+    wrong = job(backend={"type": "ray", "trainer": {"num_worker": 2}})
+    with pytest.raises(Mistakes) as mistakes:
+        validate_document(wrong, "late")
+    assert judge(wrong).message == mistakes.value.render("late")
+    assert judge(wrong).message.startswith("late: backend.trainer.num_worker: unknown")
+
+
+def test_the_name_can_be_told():
+    nameless = {**job(dataset=None), "metadata": {"generateName": "late-"}}
+    assert judge(nameless, "job.yaml").message.startswith("job.yaml: dataset: missing")
+    assert judge(nameless).message.startswith("late-: dataset: missing")
+
+
+def test_mistakes_come_in_the_order_of_a_file_though_the_server_sorts_keys():
+    wrong = job(backend={"loader": {"x": 1}, "cache_dirs": "s3://c"}, dataset=3, seed=-1)
+    wrong["spec"] = dict(sorted(wrong["spec"].items()))
+    places = [line.split()[0] for line in judge(wrong).message.splitlines()[1:]]
+    assert places == ["dataset", "backend.loader.x", "backend.cache_dirs", "seed"]
+
+
+@pytest.mark.parametrize("field", ["dataset", "output", "resumeFrom"])
+def test_a_path_of_nobody_knows_which_machine_is_refused(field):
+    assert message(image="mine:1", **{field: "runs"}).startswith(f"late: {field}: pods do not see 'runs': give a URI")
+
+
+@pytest.mark.parametrize("field", ["dataset", "output", "resumeFrom"])
+def test_a_path_on_no_volume_is_refused_with_what_is_mounted(field):
+    told = message(image="mine:1", **{field: "/date/x"}, podTemplate=MOUNTED)
+    assert told == (
+        f"late: {field}: pods do not see '/date/x': mount a volume there (podTemplate.volumeMounts has /data), "
+        "or give a URI"
+    )
+
+
+@pytest.mark.parametrize("path", ["/data", "/data/x", "/data/a/../x", "file:///data/x"])
+def test_a_path_on_a_volume_is_good(path):
+    assert message(output=path, dataset=path, podTemplate=MOUNTED) == ""
+
+
+@pytest.mark.parametrize("path", ["/database", "/data/../x", "/", "file:///x"])
+def test_a_path_that_only_looks_as_if_it_lay_on_a_volume_is_refused(path):
+    assert "pods do not see" in message(output=path, podTemplate=MOUNTED)
+
+
+def test_a_model_and_a_cache_have_to_be_seen_too():
+    told = message(config=None, task="predict", model="model", backend={"cache_dir": "/cache"})
+    assert [line.split()[0] for line in told.splitlines()[1:]] == ["model", "backend.cache_dir"]
+
+
+def test_a_cluster_needs_an_output():
+    assert message(output=None).startswith("late: output: missing: pods need a URI, as in s3://bucket/runs")
+
+
+def test_what_is_written_cannot_lie_on_a_mount_that_is_read_only():
+    mounts = [{"name": "data", "mountPath": "/data", "readOnly": True}, {"name": "data", "mountPath": "/data/runs"}]
+    template = {**MOUNTED, "volumeMounts": mounts}
+    assert "'/data/x' is to be written" in message(output="/data/x", podTemplate=template)
+    assert message(output="/data/runs/x", dataset="/data/x", podTemplate=template) == ""
+
+
+def test_credentials_as_a_path_name_a_file_of_the_secret():
+    backend = {"cache_credentials": "/etc/trainwright/credentials/keys.json"}
+    assert message(backend=backend, credentials={"secretName": "keys"}) == ""
+    assert message(backend=backend) == (
+        "late: credentials: missing: backend.cache_credentials is a file, so name its Secret in secretName"
+    )
+
+
+@pytest.mark.parametrize("path", ["keys.json", "/etc/trainwright/credentials", "/etc/trainwright/credentials/../k"])
+def test_credentials_elsewhere_are_not_seen_by_pods(path):
+    told = message(backend={"credentials": {"artifacts": path}}, credentials={"secretName": "keys"})
+    assert told == (
+        "late: backend.credentials.artifacts: pods do not see this file: "
+        "name a key of credentials.secretName, as in /etc/trainwright/credentials/keys.json"
+    )
+
+
+def test_keys_in_the_file_work_and_draw_a_warning():
+    judged = judge(job(backend={"cache_credentials": {"key": "x"}}))
+    assert judged.spec is not None
+    assert judged.warnings == (
+        "backend.cache_credentials holds keys in plain text: better name a file, or a Secret in spec.credentials",
+    )
+
+
+@pytest.mark.parametrize(
+    ("template", "told"),
+    [
+        (
+            {"volumes": [{"name": "trainwright-job"}]},
+            "podTemplate.volumes[0].name: 'trainwright-job' is the operator's",
+        ),
+        ({"env": [{"name": "TRAINWRIGHT_RUN"}]}, "podTemplate.env[0].name: 'TRAINWRIGHT_RUN' is the operator's own"),
+        (
+            {**MOUNTED, "volumeMounts": [{"name": "dta", "mountPath": "/x"}]},
+            "podTemplate.volumeMounts[0].name: 'dta' is no volume of podTemplate.volumes: did you mean 'data'?",
+        ),
+        (
+            {"volumeMounts": [{"name": "data", "mountPath": "/x"}]},
+            "podTemplate.volumeMounts[0].name: 'data' is no volume of podTemplate.volumes: add it there",
+        ),
+    ],
+)
+def test_an_overlay_leaves_the_operators_names_alone_and_names_volumes_that_are_there(template, told):
+    assert message(podTemplate=template).startswith(f"late: {told}")
+
+
+@pytest.mark.parametrize(
+    "path", ["/etc/trainwright", "/etc/trainwright/x", "/etc/./trainwright/", "/run/secrets/trainwright/token"]
+)
+def test_nothing_is_mounted_over_the_operators_own_folders(path):
+    template = {**MOUNTED, "volumeMounts": [{"name": "data", "mountPath": path}]}
+    assert f"{path!r} is the operator's own: choose a path outside" in message(podTemplate=template)
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [{}, {"spec": None}, {"metadata": [], "spec": 3}, {"metadata": {"name": 5}, "spec": {"config": [1], "backend": 2}}],
+)
+def test_whatever_a_hand_has_written_is_a_mistake_and_no_error(raw):
+    assert judge(raw).spec is None
+
+
+@pytest.mark.parametrize("levels", [32, 300, 900])
+def test_what_is_nested_too_deeply_is_a_mistake_and_no_error(levels):
+    deep: dict[str, Any] = {}
+    for _ in range(levels):
+        deep = {"x": [deep]}
+    entrypoint = {"module": "m", "function": "f", "config": deep}
+    assert message(config=None, entrypoint=entrypoint) == "late: nested more than 64 levels deep"
+
+
+def same(change: Callable[[dict[str, Any]], object]) -> bool:
+    other = copy.deepcopy(JOB)
+    change(other["spec"])
+    judged = judge(other)
+    assert judged.spec is not None
+    return judged.digest == judge(JOB).digest
+
+
+def test_the_digest_is_of_what_is_fixed_and_of_its_meaning():
+    assert same(lambda spec: spec.update(suspend=True, backoffLimit=1))
+    assert same(lambda spec: spec.update(config=dict(reversed(spec["config"].items()))))
+    assert not same(lambda spec: spec.update(dataset="s3://bucket/other.parquet"))
+    assert not same(lambda spec: spec["config"].update(trainer={"epochs": 2}))
+    assert not same(lambda spec: spec["backend"].update(cache_credentials={"key": "x"}))
+
+
+def test_the_digest_tells_nothing_of_keys():
+    one, other = (job(backend={"type": "ray", "cache_credentials": {"secret": word}}) for word in ("a", "b"))
+    assert judge(one).digest == judge(other).digest
+
+
+def test_an_old_spelling_is_the_same_as_its_successor():
+    old = job(backend={"type": "ray", "engine": {"type": "pandas"}})
+    new = job(backend={"type": "ray", "processor": {"type": "pandas"}})
+    assert judge(old).digest == judge(new).digest
+    assert judge(old).warnings == ("backend.engine is read as backend.processor",)
+
+
+def test_a_spec_that_is_not_valid_has_a_digest_too():
+    assert judge(job(dataset=1)).digest != judge(job(dataset=2)).digest
+
+
+def test_what_was_changed_is_named():
+    old, new = judge(JOB).spec, judge(job(dataset="s3://b/x", seed=7, backend={"type": "ray"})).spec
+    assert old is not None
+    assert new is not None
+    assert changed(old, new) == ("dataset", "backend", "seed")
+    assert changed(old, old) == ()
+    assert fixed_digest(old) == judge(JOB).digest
+
+
+def test_only_a_whole_resource_gets_notes_about_clusters():
+    local = job(output=None, dataset="data.csv")
+    assert [note.split(": ")[:2] for note in cluster.notes(validate_document(local, "job.yaml"))] == [
+        ["on a cluster", "dataset"],
+        ["on a cluster", "output"],
+    ]
+    assert cluster.notes(validate_document(local["spec"], "job.yaml")) == ()

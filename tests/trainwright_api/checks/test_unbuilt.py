@@ -1,0 +1,267 @@
+"""What is not built is told in one line each, beside all mistakes, from the file as it is."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+
+from trainwright_api.checks.cluster import judge
+from trainwright_api.checks.validate import Options, inspect
+from trainwright_api.problems import Mistakes, Problem
+
+INPUT = {"name": "x", "type": "number"}
+OUTPUT = {"name": "y", "type": "binary"}
+CONFIG = {"input_features": [INPUT], "output_features": [OUTPUT]}
+
+
+def inspected(config: Any = None, *, backend: Any = None, over: str | None = None, **spec: Any) -> Any:
+    job = {"dataset": "flights.csv", "config": {**CONFIG, **(config or {})}, "backend": backend or {}, **spec}
+    return inspect(job, "job.yaml", options=Options(backend=over))
+
+
+def gaps(config: Any = None, **more: Any) -> list[str]:
+    """What is not built of a job that is valid, without the words that all lines have in common."""
+    found = inspected(config, **more)
+    assert found.mistakes == ()
+    lines = [str(problem) for problem in found.unbuilt]
+    assert all(": not built yet" in line for line in lines)
+    return [line.replace(": not built yet", "", 1) for line in lines]
+
+
+def test_ray_takes_what_it_has() -> None:
+    trainer = {"strategy": "ddp", "num_workers": {"min": 1, "max": 4}, "resources_per_worker": {"CPU": 2}}
+    assert gaps(backend={"type": "ray", "trainer": trainer}) == []
+    assert gaps(backend={"type": "ray", "processor": {"type": "pandas"}, "trainer": {"use_gpu": False}}) == []
+
+
+def test_on_another_backend_of_the_command_line_only_what_acts_there_counts() -> None:
+    backend = {"type": "ray", "processor": {"type": "dask"}, "trainer": {"strategy": "fsdp"}}
+    assert len(gaps(backend=backend)) == 2
+    assert gaps(backend=backend, over="local") == []
+    assert gaps(over="deepspeed") == ["backend.type: deepspeed (this version has local, ray)"]
+
+
+def test_of_a_backend_that_is_not_built_its_sections_are_no_gaps_of_their_own() -> None:
+    backend = {"type": "deepspeed", "trainer": {"strategy": "deepspeed", "logdir": "logs"}}
+    assert gaps(backend=backend) == ["backend.type: deepspeed (this version has local, ray)"]
+
+
+def test_what_is_built_is_let_through() -> None:
+    assert gaps() == []
+
+
+def test_a_field_that_is_given_its_default_asks_for_nothing() -> None:
+    given = {"active": True, "proc_column": None, "preprocessing": {"computed_fill_value": 0.0}}
+    trainer = {"increase_batch_size_on_plateau": 0, "profiler": {"wait": 1}, "bucketing_field": None}
+    assert gaps({"input_features": [{**INPUT, **given}], "trainer": trainer}) == []
+
+
+def test_of_a_section_each_field_counts() -> None:
+    assert gaps({"trainer": {"profiler": {"wait": 2, "warmup": 1}}}) == ["config.trainer.profiler.wait: 2"]
+
+
+def test_null_is_something_to_ask_for() -> None:
+    trainer = {"max_batch_size": None, "gradient_clipping": None, "regularization_type": None}
+    assert gaps({"combiner": {"activation": None}, "trainer": trainer}) == []
+
+
+def test_a_word_is_told_with_those_that_are_built_in_its_place() -> None:
+    output = {"name": "y", "type": "category", "loss": {"type": "corn"}}
+    expected = "config.output_features[0].loss.type: corn (this version has softmax_cross_entropy)"
+    assert gaps({"output_features": [output]}) == [expected]
+
+
+def test_all_gaps_are_told_at_once() -> None:
+    found = gaps(
+        {
+            "input_features": [{"name": "x", "type": "text"}, {**INPUT, "name": "z", "active": False}],
+            "output_features": [{"name": "y", "type": "category", "loss": "corn", "calibration": True}],
+            "combiner": "tabnet",
+            "trainer": {"optimizer": "adam_8bit", "learning_rate": "auto", "eval_batch_size": "auto"},
+            "preprocessing": {"split": {"type": "stratify", "column": "y"}},
+        }
+    )
+    assert [line.split(" (")[0] for line in found] == [
+        "config.input_features[0].type: text",
+        "config.input_features[1].active: false",
+        "config.output_features[0].loss: corn",
+        "config.output_features[0].calibration: true",
+        "config.combiner: tabnet",
+        "config.trainer.optimizer: adam_8bit",
+        "config.trainer.learning_rate: auto",
+        "config.trainer.eval_batch_size: auto",
+        "config.preprocessing.split.type: stratify",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("config", "path"),
+    [
+        pytest.param({"combiner": {"norm": "ghost"}}, "combiner.norm", id="combiner"),
+        pytest.param({"combiner": {"fc_layers": [{"norm": "ghost"}]}}, "combiner.fc_layers[0].norm", id="a layer"),
+        pytest.param(
+            {"input_features": [{**INPUT, "encoder": {"type": "dense", "norm": "ghost"}}]},
+            "input_features[0].encoder.norm",
+            id="encoder",
+        ),
+        pytest.param(
+            {"output_features": [{**OUTPUT, "decoder": {"fc_norm": "ghost"}}]},
+            "output_features[0].decoder.fc_norm",
+            id="decoder",
+        ),
+        pytest.param(
+            {"defaults": {"number": {"encoder": {"type": "dense", "norm": "ghost"}}}},
+            "defaults.number.encoder.norm",
+            id="defaults",
+        ),
+    ],
+)
+def test_ghost_norm_anywhere(config: Any, path: str) -> None:
+    assert gaps(config) == [f"config.{path}: ghost (this version has batch, layer)"]
+
+
+@pytest.mark.parametrize(
+    ("defaults", "expected"),
+    [
+        pytest.param({"text": {"encoder": "bert"}}, "defaults.text", id="a type"),
+        pytest.param({"category": {"loss": "corn"}}, "defaults.category.loss: corn", id="a loss"),
+        pytest.param({"category": {"encoder": {"vocab": ["a"]}}}, "defaults.category.encoder.vocab", id="a field"),
+        pytest.param(
+            {"number": {"preprocessing": {"computed_fill_value": 1.0}}},
+            "defaults.number.preprocessing.computed_fill_value: 1.0",
+            id="a computed field",
+        ),
+    ],
+)
+def test_what_is_hidden_in_the_defaults(defaults: Any, expected: str) -> None:
+    (line,) = gaps({"defaults": defaults})
+    assert line.split(" (")[0] == f"config.{expected}"
+
+
+def test_a_search_is_one_gap() -> None:
+    search = {"parameters": {"trainer.learning_rate": {"space": "uniform", "lower": 0, "upper": 1}}}
+    assert gaps({"hyperopt": search}) == ["config.hyperopt"]
+
+
+@pytest.mark.parametrize(
+    ("backend", "expected"),
+    [
+        pytest.param({"type": "horovod"}, "backend.type: horovod", id="another backend"),
+        pytest.param({"type": "ray", "trainer": {"strategy": "fsdp"}}, "backend.trainer.strategy: fsdp", id="strategy"),
+        pytest.param({"type": "ray", "trainer": {"logdir": "logs"}}, "backend.trainer.logdir", id="logs"),
+        pytest.param({"type": "ray", "processor": {"type": "dask"}}, "backend.processor.type: dask", id="dask"),
+        pytest.param({"type": "ray", "processor": {"type": "modin"}}, "backend.processor.type: modin", id="modin"),
+        pytest.param(
+            {"type": "ray", "processor": {"persist": False}}, "backend.processor.persist: false", id="dask's own"
+        ),
+        pytest.param({"loader": {"fully_executed": False}}, "backend.loader.fully_executed: false", id="streaming"),
+        pytest.param({"loader": {"window_size_bytes": 9}}, "backend.loader.window_size_bytes: 9", id="windows"),
+        pytest.param({"cache_dir": "gs://bucket/cache"}, "backend.cache_dir: gs://", id="a store"),
+    ],
+)
+def test_what_a_backend_lacks(backend: Any, expected: str) -> None:
+    (line,) = gaps(backend=backend)
+    assert line.split(" (")[0] == expected
+
+
+def test_another_runs_folder_to_start_from() -> None:
+    assert gaps(resumeFrom="out/other") == ["resumeFrom (this version resumes its own run, with --resume)"]
+    assert gaps(resumeFrom=None) == []
+
+
+def test_a_secret_in_the_value_is_not_repeated() -> None:
+    assert "key" not in str(inspected(output="abfs://key:key@host/runs").unbuilt)
+
+
+def test_a_type_from_the_defaults_says_what_a_section_may_hold() -> None:
+    feature = {**INPUT, "encoder": {"norm": "ghost"}}
+    found = gaps({"input_features": [feature], "defaults": {"number": {"encoder": "dense"}}})
+    assert found == ["config.input_features[0].encoder.norm: ghost (this version has batch, layer)"]
+
+
+def test_mistakes_and_gaps_are_told_together() -> None:
+    found = inspected({"combiner": "tabnet", "trainer": {"epochs": "3", "optimizer": "lbfgs"}}, seed=-1)
+    with pytest.raises(Mistakes) as caught:
+        found.accepted()
+    assert [problem.path for problem in caught.value.problems] == [
+        "config.trainer.epochs",
+        "seed",
+        "config.combiner",
+        "config.trainer.optimizer",
+    ]
+
+
+def test_what_is_a_mistake_is_not_told_as_a_gap_too() -> None:
+    found = inspected({"combiner": "tabnett", "trainer": {"optimizer": {"type": 3}}, "output_features": "text"})
+    assert found.unbuilt == ()
+    assert {problem.path for problem in found.mistakes} == {
+        "config.combiner",
+        "config.trainer.optimizer.type",
+        "config.output_features",
+    }
+
+
+@pytest.mark.parametrize("config", [None, 5, [], {"trainer": [1]}, {"input_features": [None, {"type": ["text"]}]}])
+def test_what_is_malformed_is_passed_over(config: Any) -> None:
+    job = {"dataset": "flights.csv", "config": config, "backend": "ray"}
+    assert inspect(job, "job.yaml").unbuilt == ()
+
+
+def test_a_path_is_told_as_the_file_has_it() -> None:
+    found = gaps(backend={"type": "ray", "engine": {"type": "dask"}, "trainer": {"type": "fsdp"}})
+    assert [line.partition(":")[0] for line in found] == ["backend.engine.type", "backend.trainer.type"]
+
+
+TABNET: dict[str, Any] = {
+    "apiVersion": "trainwright.dev/v1alpha1",
+    "kind": "TrainingJob",
+    "metadata": {"name": "late"},
+    "spec": {
+        "dataset": "s3://bucket/flights.csv",
+        "output": "s3://bucket/runs",
+        "config": {**CONFIG, "combiner": "tabnet"},
+    },
+}
+LINE = "config.combiner: not built yet: tabnet (this version has concat)"
+
+
+def changed(**spec: Any) -> dict[str, Any]:
+    made = copy.deepcopy(TABNET)
+    made["spec"].update(spec)
+    return made
+
+
+def test_a_cluster_refuses_it_in_the_same_words() -> None:
+    assert judge(TABNET).message == f"late: {LINE}"
+    assert judge(TABNET).message == Mistakes(inspect(TABNET, "late").unbuilt).render("late")
+
+
+def test_a_cluster_tells_it_beside_what_pods_cannot_reach() -> None:
+    assert judge(changed(dataset="here.csv")).message.splitlines() == [
+        "late: 2 mistakes",
+        "  dataset          pods do not see 'here.csv': give a URI, as in s3://bucket/data, or a path on a volume "
+        "(podTemplate.volumeMounts)",
+        "  config.combiner  not built yet: tabnet (this version has concat)",
+    ]
+
+
+def test_a_job_with_its_own_image_is_warned() -> None:
+    """Its trainer may be newer. What is a mistake stays one."""
+    judged = judge(changed(image="mine:2"))
+    assert judged.spec is not None
+    assert judged.warnings == (f"{LINE}; image mine:2 must have it",)
+    assert judge(changed(image="mine:2", seed=-1)).message == "late: seed: expected at least 0, found the number -1"
+
+
+def test_a_job_that_another_version_has_started_goes_on() -> None:
+    """Its image is the one that it was started with."""
+    judged = judge({**TABNET, "status": {"startTime": "2026-05-01T12:00:00Z"}})
+    assert judged.spec is not None
+    assert judged.warnings == (f"{LINE}; it was started by another version",)
+    assert judged.digest == judge(changed(image="mine:2")).digest
+
+
+def test_problems_of_the_same_place_are_equal_for_all() -> None:
+    assert inspect(TABNET, "x").unbuilt == (Problem(*LINE.split(": ", 1)),)

@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+import pytest
+
+from trainwright_api.resource.stages import comes_before, differ
+
+
+@pytest.mark.parametrize(
+    ("phase", "task", "before"),
+    [
+        ("preprocess", "train", True),
+        ("preprocess", "experiment", True),
+        ("preprocess", "preprocess", False),
+        ("train", "train", False),
+        (None, "train", False),
+    ],
+)
+def test_only_preprocessing_comes_before_a_task(phase: str | None, task: str, before: bool) -> None:
+    assert comes_before(phase, task) is before
+
+
+@pytest.mark.parametrize(
+    ("phase", "other", "differs"),
+    [
+        ("preprocess", "train", True),
+        ("experiment", "preprocess", True),
+        ("preprocess", None, True),
+        ("train", "train", False),
+        ("preprocess", "preprocess", False),
+        ("what a hand has written", "train", False),
+    ],
+)
+def test_there_are_but_two_phases(phase: str | None, other: str | None, differs: bool) -> None:
+    assert differ(phase, other) is differs

@@ -1,0 +1,337 @@
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import nullcontext
+from typing import Any
+
+import pytest
+
+from trainwright_api.resource.status import Attempt, PostedOutcome, Progress, Resolved, TrainingJobStatus
+from trainwright_operator.controller.apply import Applier, Foreign, Refused, Stale, Vanished, own_fields
+from trainwright_operator.kube.client import ApiError, Unreachable
+from trainwright_operator.model import names
+from trainwright_operator.model.plan import Deletion, Plan
+
+from ..a_job import child, seen, stored
+from ..fake_api import FakeApi
+from ..fake_time import FakeTime
+
+RUNNING = TrainingJobStatus(phase="Running")
+BEGUN = TrainingJobStatus(attempts=[Attempt(number=1, create_time="2026-11-01T12:00:00Z")])
+
+
+class Scene:
+    """An API server with one job, and whoever applies plans to it."""
+
+    def __init__(self) -> None:
+        self.api = FakeApi()
+        self.raw = stored(self.api)
+        self.job = seen(self.raw)
+        self.noted: list[Any] = []
+        self.applier = Applier(self.api, self.noted.append, FakeTime().now)  # type: ignore[arg-type]
+
+    async def apply(self, **plan: Any) -> None:
+        await self.applier.carry_out(self.job, Plan(**plan))
+        await self.applier.announcer.flush()
+
+    def changed_by_another(self) -> dict[str, Any]:
+        return self.api.add(self.raw)
+
+
+Story = Callable[[Scene], Awaitable[None]]
+
+
+def told(story: Story) -> None:
+    asyncio.run(story(Scene()))
+
+
+def answers(status: int, reason: str = "Bad") -> Callable[[str, str], None]:
+    def fault(verb: str, what: str) -> None:
+        if verb == "create" and what.startswith("Job"):
+            raise ApiError(status, reason, "spec.template is not right")
+
+    return fault
+
+
+def test_the_order_is_look_create_delete_status() -> None:
+    async def story(scene: Scene) -> None:
+        scene.api.add(child("Job", "old"))
+        await scene.apply(
+            create=(child("ConfigMap", "flights"), child("Job", "flights-1")),
+            delete=(Deletion("Job", "team", "old"),),
+            status=RUNNING,
+        )
+        assert scene.api.requests == [
+            "get TrainingJob/flights",
+            "create ConfigMap/flights",
+            "create Job/flights-1",
+            "delete Job/old",
+            "apply TrainingJob/flights",
+        ]
+
+    told(story)
+
+
+def test_an_empty_plan_asks_nothing() -> None:
+    async def story(scene: Scene) -> None:
+        await scene.apply()
+        assert scene.api.requests == []
+
+    told(story)
+
+
+def test_the_status_that_comes_back_is_noted() -> None:
+    async def story(scene: Scene) -> None:
+        await scene.apply(status=RUNNING)
+        [noted] = scene.noted
+        assert noted["status"] == {"phase": "Running"}
+        assert noted["metadata"]["resourceVersion"] != scene.job.resource_version
+
+    told(story)
+
+
+def test_nothing_is_created_for_a_job_that_has_changed() -> None:
+    async def story(scene: Scene) -> None:
+        fresh = scene.changed_by_another()
+        with pytest.raises(Stale):
+            await scene.apply(create=(child("Job", "flights-1"),), status=RUNNING)
+        assert scene.api.writes() == []
+        assert scene.noted == [fresh]
+
+    told(story)
+
+
+def test_nothing_is_deleted_for_a_job_that_has_changed() -> None:
+    """What looks superfluous may belong to an attempt that came after what was seen."""
+
+    async def story(scene: Scene) -> None:
+        scene.api.add(child("Job", "flights-2"))
+        scene.changed_by_another()
+        with pytest.raises(Stale):
+            await scene.apply(delete=(Deletion("Job", "default", "flights-2"),))
+        assert scene.api.writes() == []
+
+    told(story)
+
+
+def test_no_child_is_created_for_a_job_that_changes_between_its_supports_and_its_child() -> None:
+    """Another operator has made the supports, and may have seen the attempt's child come and go meanwhile."""
+
+    async def story(scene: Scene) -> None:
+        def goes_on(verb: str, what: str) -> None:
+            if (verb, what) == ("create", "ConfigMap/flights"):
+                scene.changed_by_another()
+
+        scene.api.add(child("ConfigMap", "flights"))
+        scene.api.fault = goes_on
+        with pytest.raises(Stale):
+            await scene.apply(create=(child("ConfigMap", "flights"), child("Job", "flights-1")), status=RUNNING)
+        assert "create Job/flights-1" not in scene.api.requests
+
+    told(story)
+
+
+def test_nothing_is_created_for_a_job_that_is_gone() -> None:
+    async def story(scene: Scene) -> None:
+        scene.api.objects.clear()
+        with pytest.raises(Vanished):
+            await scene.apply(create=(child("Job", "flights-1"),), status=RUNNING)
+        assert scene.api.writes() == []
+
+    told(story)
+
+
+@pytest.mark.parametrize("kind", ["Job", "RayJob", "ConfigMap", "Service", "NetworkPolicy"])
+def test_what_is_there_and_ours_is_fine(kind: str) -> None:
+    async def story(scene: Scene) -> None:
+        scene.api.add(child(kind, "flights-1"))
+        await scene.apply(create=(child(kind, "flights-1"),), status=RUNNING)
+        assert scene.noted
+
+    told(story)
+
+
+@pytest.mark.parametrize("kind", ["Job", "RayJob", "ConfigMap", "Service", "NetworkPolicy"])
+def test_what_is_there_and_somebody_elses_is_told(kind: str) -> None:
+    async def story(scene: Scene) -> None:
+        scene.api.add(child(kind, "flights-1", owner="another"))
+        with pytest.raises(Foreign, match=f"^{kind} flights-1 exists and does not belong to this job"):
+            await scene.apply(create=(child(kind, "flights-1"),), status=RUNNING)
+        assert scene.noted == []
+
+    told(story)
+
+
+@pytest.mark.parametrize(("label", "is_ours"), [("uid-of-flights", True), ("another", False)])
+def test_what_a_hand_has_taken_from_its_owner_is_known_by_its_label(label: str, is_ours: bool) -> None:
+    made = child("ConfigMap", "flights-1")
+    orphan = {**made, "metadata": {**made["metadata"], "ownerReferences": [], "labels": {names.JOB_UID: label}}}
+
+    async def story(scene: Scene) -> None:
+        scene.api.add(orphan)
+        with nullcontext() if is_ours else pytest.raises(Foreign):
+            await scene.apply(create=(made,), status=RUNNING)
+        assert bool(scene.noted) == is_ours
+
+    told(story)
+
+
+def test_no_secret_is_ever_read() -> None:
+    async def story(scene: Scene) -> None:
+        scene.api.add(child("Secret", "flights"))
+        await scene.apply(create=(child("Secret", "flights"),))
+        assert "get Secret/flights" not in scene.api.requests
+
+    told(story)
+
+
+@pytest.mark.parametrize("status", [400, 403, 404, 422])
+def test_what_the_api_server_will_never_take_is_refused(status: int) -> None:
+    async def story(scene: Scene) -> None:
+        scene.api.fault = answers(status)
+        with pytest.raises(Refused, match=r"^Job flights-1 cannot be created: spec.template is not right$"):
+            await scene.apply(create=(child("Job", "flights-1"),), status=RUNNING)
+        assert scene.noted == []
+
+    told(story)
+
+
+@pytest.mark.parametrize("status", [401, 429, 500, 503])
+def test_what_it_may_take_later_is_its_own_error(status: int) -> None:
+    async def story(scene: Scene) -> None:
+        scene.api.fault = answers(status)
+        with pytest.raises(ApiError):
+            await scene.apply(create=(child("Job", "flights-1"),), status=RUNNING)
+
+    told(story)
+
+
+def test_what_has_gone_or_is_another_by_now_need_not_be_deleted() -> None:
+    async def story(scene: Scene) -> None:
+        other = scene.api.add(child("Job", "flights-2"))
+        gone = Deletion("Job", "team", "flights-1", "uid-1")
+        await scene.apply(delete=(gone, Deletion("Job", "team", "flights-2", "uid-of-old")), status=RUNNING)
+        assert scene.api.stored("Job", "flights-2") == other
+        assert scene.noted
+
+    told(story)
+
+
+def test_a_deletion_that_fails_ends_the_pass_before_the_status() -> None:
+    async def story(scene: Scene) -> None:
+        def fault(verb: str, what: str) -> None:
+            if verb == "delete":
+                raise Unreachable(what)
+
+        scene.api.fault = fault
+        with pytest.raises(Unreachable):
+            await scene.apply(delete=(Deletion("Job", "team", "flights-1"),), status=RUNNING)
+        assert scene.noted == []
+
+    told(story)
+
+
+def test_a_job_is_deleted_by_its_uid() -> None:
+    async def story(scene: Scene) -> None:
+        await scene.apply(delete=(Deletion("TrainingJob", "team", "flights", "uid-of-flights"),))
+        assert scene.api.names("TrainingJob") == []
+
+    told(story)
+
+
+def test_a_conflict_on_the_status_brings_the_fresh_object() -> None:
+    async def story(scene: Scene) -> None:
+        fresh = scene.changed_by_another()
+        with pytest.raises(Stale):
+            await scene.apply(status=RUNNING)
+        assert scene.noted == [fresh]
+        assert scene.api.names("Event") == []
+
+    told(story)
+
+
+def test_a_job_that_goes_before_its_status_is_written_is_told_to_be_gone() -> None:
+    async def story(scene: Scene) -> None:
+        scene.api.objects.clear()
+        with pytest.raises(Vanished):
+            await scene.apply(status=RUNNING)
+        assert scene.noted == []
+
+    told(story)
+
+
+def test_what_a_hand_holds_on_to_is_taken_away() -> None:
+    async def story(scene: Scene) -> None:
+        scene.api.held = {"message": "by a hand", "progress": {"attempt": 1}}
+        await scene.apply(status=RUNNING)
+        job = scene.api.stored("TrainingJob", "flights")
+        assert job is not None
+        assert job["status"] == {"phase": "Running", "progress": {"attempt": 1}}
+        assert scene.noted[-1] == job
+        assert scene.api.writes() == ["apply TrainingJob/flights", "remove TrainingJob/flights"]
+
+    told(story)
+
+
+def test_what_a_hand_holds_on_to_is_taken_away_where_the_rest_of_it_is_refused() -> None:
+    async def story(scene: Scene) -> None:
+        scene.job = seen(scene.api.add({**scene.raw, "status": {"message": "by a hand", "phase": "Failed"}}))
+
+        def refuses(verb: str, _: str) -> None:
+            if verb == "apply":
+                raise ApiError(422, "Invalid", "status.conditions[0].reason: Required value")
+
+        scene.api.fault = refuses
+        with pytest.raises(ApiError, match="Required value"):
+            await scene.apply(status=RUNNING)
+        job = scene.api.stored("TrainingJob", "flights")
+        assert scene.noted == [job]
+        assert job is not None
+        assert job["status"] == {"phase": "Failed"}
+
+    told(story)
+
+
+def test_the_status_holds_the_reconcilers_fields_alone() -> None:
+    status = TrainingJobStatus(
+        phase="Running",
+        attempts=[Attempt(number=1, child="flights-1")],
+        progress=Progress(attempt=1),
+        outcome=PostedOutcome(attempt=1, outcome="done"),
+        resolved=Resolved(workers=2, batch_size=8, global_batch_size=16, learning_rate_factor=2.0),
+    )
+    assert own_fields(status) == {
+        "phase": "Running",
+        "attempts": [{"number": 1, "child": "flights-1"}],
+        "resolved": {"workers": 2},
+    }
+
+
+def test_a_status_that_a_hand_has_spoiled_can_be_written_too() -> None:
+    assert own_fields(TrainingJobStatus.model_construct(attempt="one"))["attempt"] == "one"  # type: ignore[arg-type]
+
+
+def test_events_follow_the_status() -> None:
+    async def story(scene: Scene) -> None:
+        await scene.apply(status=BEGUN)
+        assert [request.split("/")[0] for request in scene.api.requests] == ["apply TrainingJob", "create Event"]
+
+    told(story)
+
+
+def test_events_are_told_where_a_hand_comes_between_the_status_and_the_rest() -> None:
+    async def story(scene: Scene) -> None:
+        scene.api.held = {"message": "by a hand"}
+
+        def conflicts(verb: str, _: str) -> None:
+            if verb == "remove":
+                raise ApiError(409, "Conflict", "the object has been modified")
+
+        scene.api.fault = conflicts
+        with pytest.raises(ApiError, match="modified"):
+            await scene.apply(status=BEGUN)
+        await scene.applier.announcer.flush()
+        assert scene.api.requests[-1].startswith("create Event")
+
+    told(story)

@@ -1,0 +1,427 @@
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+
+from trainwright_api.resource.status import TrainingJobStatus
+from trainwright_operator.controller.queue import WorkQueue
+from trainwright_operator.controller.reconciler import Reconciler
+from trainwright_operator.kube.client import ApiError
+from trainwright_operator.model.names import labels
+from trainwright_operator.model.observed import Job, Pod, World
+from trainwright_operator.model.plan import Ask, Plan
+from trainwright_operator.settings import Settings
+
+from ..a_job import child, seen, stored
+from ..fake_api import FakeApi, unreachable
+from ..fake_time import START, FakeTime, settle
+
+KEY = ("team", "flights")
+RUNNING = TrainingJobStatus(phase="Running")
+CREATES = Plan(create=(child("Job", "flights-1"),), status=RUNNING)
+
+
+class FakeView:
+    def __init__(self) -> None:
+        self.jobs: dict[tuple[str, str], Job] = {}
+        self.pods: list[Pod] = []
+        self.noted: list[Mapping[str, Any]] = []
+        self.is_synced = asyncio.Event()
+
+    def job(self, key: tuple[str, str]) -> Job | None:
+        return self.jobs.get(key)
+
+    def world(self, job: Job) -> World:
+        return World(pods=tuple(pod for pod in self.pods if pod.job_uid == job.uid))
+
+    def note(self, raw: Mapping[str, Any]) -> None:
+        self.noted.append(raw)
+
+    def forget(self, job: Job) -> None:
+        del self.jobs[job.namespace, job.name]
+
+    def keys(self) -> list[tuple[str, str]]:
+        return list(self.jobs)
+
+    async def wait_until_synced(self) -> None:
+        await self.is_synced.wait()
+
+
+class FakeQueue:
+    """Writes down what is asked of it."""
+
+    depth = 0
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.due: datetime | None = None
+
+    def add(self, key: tuple[str, str]) -> None:  # noqa: ARG002
+        self.asked.append("add")
+
+    def add_at(self, key: tuple[str, str], when: datetime) -> None:  # noqa: ARG002
+        self.asked.append("add_at")
+        self.due = when
+
+    def retry(self, key: tuple[str, str], at_least: float = 0.0) -> float:  # noqa: ARG002
+        self.asked.append(f"retry {at_least:g}")
+        return at_least
+
+    def forget(self, key: tuple[str, str]) -> None:  # noqa: ARG002
+        self.asked.append("forget")
+
+
+class FakeObserver:
+    def __init__(self) -> None:
+        self.failures: list[str] = []
+        self.phases: Mapping[str, int] = {}
+
+    def passed(self, seconds: float) -> None:
+        assert seconds >= 0
+
+    def failed(self, reason: str) -> None:
+        self.failures.append(reason)
+
+    def queued(self, depth: int) -> None:
+        assert depth == 0
+
+    def jobs(self, by_phase: Mapping[str, int]) -> None:
+        self.phases = dict(by_phase)
+
+    def retried(self, outcome: str) -> None:
+        self.failures.append(outcome)
+
+
+class Scene:
+    """One job, and a reconciler whose decisions are the test's."""
+
+    def __init__(self) -> None:
+        self.api, self.view, self.queue, self.observer = FakeApi(), FakeView(), FakeQueue(), FakeObserver()
+        self.plans: list[Plan | Exception] = []
+        self.worlds: list[World] = []
+        self.raw = stored(self.api)
+        self.view.jobs[KEY] = seen(self.raw)
+        self.leads = True
+        self.reconciler = self.with_queue(self.queue)
+
+    def with_queue(self, queue: Any) -> Reconciler:
+        view: Any = self.view
+        api: Any = self.api
+        return Reconciler(
+            api,
+            view,
+            queue,
+            Settings(concurrency=2, resync=100),
+            FakeTime().now,
+            observer=self.observer,
+            ca=lambda: "PEM",
+            leading=lambda: self.leads,
+            decide=self.decide,
+        )
+
+    def decide(self, job: Job, world: World, settings: Settings, now: datetime, ca: str) -> Plan:  # noqa: ARG002
+        assert ca == "PEM"
+        self.worlds.append(world)
+        plan = self.plans.pop(0) if self.plans else Plan()
+        if isinstance(plan, Exception):
+            raise plan
+        return plan
+
+    async def look(self, *plans: Plan | Exception) -> None:
+        self.plans = list(plans)
+        await self.reconciler.look_at(KEY)
+
+    def refusing(self, status: int, **more: Any) -> None:
+        def fault(verb: str, what: str) -> None:
+            if verb == "create" and what.startswith("Job"):
+                raise ApiError(status, "Bad", "no", **more)
+
+        self.api.fault = fault
+
+
+Story = Callable[[Scene], Awaitable[None]]
+
+
+def told(story: Story) -> None:
+    async def whole() -> None:
+        await story(Scene())
+
+    asyncio.run(whole())
+
+
+def test_a_pass_carries_out_the_plan_and_looks_again_in_time() -> None:
+    async def story(scene: Scene) -> None:
+        await scene.look(CREATES)
+        assert scene.api.names("Job") == ["flights-1"]
+        assert scene.queue.asked == ["forget", "add_at"]
+        assert scene.queue.due is not None
+        assert timedelta(seconds=90) <= scene.queue.due - START <= timedelta(seconds=110)
+        assert scene.observer.phases == {"Pending": 1}
+
+    told(story)
+
+
+def test_it_looks_earlier_where_the_plan_says_so() -> None:
+    async def story(scene: Scene) -> None:
+        await scene.look(Plan(wake_at=START + timedelta(seconds=5)))
+        assert scene.queue.due == START + timedelta(seconds=5)
+
+    told(story)
+
+
+def test_of_a_job_that_is_gone_nothing_is_kept() -> None:
+    async def story(scene: Scene) -> None:
+        await scene.look()
+        scene.view.jobs.clear()
+        scene.queue.asked.clear()
+        await scene.look()
+        assert scene.queue.asked == ["forget"]
+        assert scene.observer.phases == {"Pending": 0}
+
+    told(story)
+
+
+def test_a_child_that_is_missed_is_asked_for() -> None:
+    async def story(scene: Scene) -> None:
+        await scene.look(Plan(asks=(Ask("child", "flights-1", "Job"),)), Plan())
+        assert scene.worlds[1].gone == {"flights-1"}
+        assert scene.worlds[1].fresh == frozenset()
+
+    told(story)
+
+
+@pytest.mark.parametrize(("uid", "found"), [("uid-of-flights", True), ("another", False)])
+def test_a_child_that_is_found_joins_the_world_where_it_is_ours(uid: str, found: bool) -> None:
+    async def story(scene: Scene) -> None:
+        one = child("Job", "flights-1", uid)
+        one["metadata"] |= {"labels": labels("flights", uid, 1, "train"), "creationTimestamp": "2026-11-01T12:00:00Z"}
+        scene.api.add(one)
+        await scene.look(Plan(asks=(Ask("child", "flights-1", "Job"),)), Plan())
+        assert [seen.name for seen in scene.worlds[1].children] == (["flights-1"] if found else [])
+        assert scene.worlds[1].gone == (set() if found else {"flights-1"})
+        assert scene.worlds[1].fresh == ({"flights-1"} if found else set())
+
+    told(story)
+
+
+def test_pods_that_are_asked_for_are_those_of_now_and_traces_of_what_was_taken() -> None:
+    async def story(scene: Scene) -> None:
+        uid = scene.raw["metadata"]["uid"]
+        there = {"name": "there", "namespace": "team", "labels": labels("flights", uid, 1, "train")}
+        scene.api.add({"kind": "Pod", "metadata": there})
+        gone = Pod("team", "gone", "uid-of-gone", uid, 1, "node-1", "Running")
+        taken = replace(gone, name="taken", disrupted="PreemptionByScheduler")
+        scene.view.pods = [gone, taken]
+        await scene.look(Plan(asks=(Ask("pods"),)), Plan())
+        assert scene.api.requests == [f"list Pod/trainwright.dev/job-uid={uid}"]
+        assert scene.worlds[1].pods_fresh
+        assert [(pod.name, pod.phase) for pod in scene.worlds[1].pods] == [("there", "Pending"), ("taken", "Failed")]
+
+    told(story)
+
+
+def test_gpus_in_use_are_counted_in_the_whole_cluster() -> None:
+    async def story(scene: Scene) -> None:
+        for name in ("one", "two"):
+            gpu = {"resources": {"requests": {"gpu": "2"}}}
+            pod = {"kind": "Pod", "metadata": {"name": name, "namespace": name}}
+            scene.api.add({**pod, "spec": {"nodeName": "node", "containers": [gpu]}})
+        await scene.look(Plan(asks=(Ask("gpus", "gpu"),)), Plan())
+        assert scene.worlds[1].in_use is not None
+        # The fake gives a first page for each: what was read before is void then.
+        assert scene.worlds[1].in_use["node"] == 2.0
+
+    told(story)
+
+
+def test_a_decision_that_never_stops_asking_is_a_bug(caplog: pytest.LogCaptureFixture) -> None:
+    async def story(scene: Scene) -> None:
+        await scene.look(*[Plan(asks=(Ask("child", "flights-1", "Job"),))] * 9)
+        assert scene.observer.failures == ["Unexpected"]
+
+    told(story)
+    assert "still asks for" in caplog.text
+
+
+def test_a_job_that_has_changed_is_looked_at_again_at_once_and_then_after_a_pause() -> None:
+    async def story(scene: Scene) -> None:
+        scene.api.add(scene.raw)
+        await scene.look(Plan(status=RUNNING))
+        assert scene.queue.asked == ["add"]
+        await scene.look(Plan(status=RUNNING))
+        assert scene.queue.asked == ["add", "retry 0"]
+
+    told(story)
+
+
+def test_after_a_pass_that_went_well_a_change_is_again_the_first() -> None:
+    async def story(scene: Scene) -> None:
+        fresh = scene.api.add(scene.raw)
+        await scene.look(Plan(status=RUNNING))
+        scene.view.jobs[KEY] = replace(seen(fresh))
+        await scene.look(Plan())
+        scene.api.add(scene.raw)
+        await scene.look(Plan(status=RUNNING))
+        assert scene.queue.asked == ["add", "forget", "add_at", "add"]
+
+    told(story)
+
+
+def test_an_api_error_is_tried_again_when_the_server_says() -> None:
+    async def story(scene: Scene) -> None:
+        scene.refusing(429, retry_after=7.0)
+        await scene.look(CREATES)
+        assert scene.queue.asked == ["retry 7"]
+        assert scene.observer.failures == ["Bad"]
+
+    told(story)
+
+
+def test_what_the_server_refuses_for_good_is_written_down_once() -> None:
+    async def story(scene: Scene) -> None:
+        scene.refusing(422)
+        await scene.look(CREATES, Plan(status=TrainingJobStatus(message="it cannot be created")))
+        assert scene.worlds[1].refused == "Job flights-1 cannot be created: no"
+        assert scene.api.stored("TrainingJob", "flights") is not None
+        assert scene.view.noted[0]["status"] == {"message": "it cannot be created"}
+        assert scene.queue.asked == ["retry 0"]
+        assert scene.observer.failures == ["Refused"]
+
+    told(story)
+
+
+def test_what_is_refused_is_never_acted_on_by_the_second_plan() -> None:
+    async def story(scene: Scene) -> None:
+        scene.refusing(422)
+        await scene.look(CREATES, CREATES)
+        assert scene.api.writes() == ["create Job/flights-1"]
+        assert scene.view.noted == []
+
+    told(story)
+
+
+@pytest.mark.parametrize("plan", [CREATES, Plan(status=RUNNING)])
+def test_a_job_that_goes_while_it_is_looked_at_is_no_failure_and_is_forgotten(plan: Plan) -> None:
+    async def story(scene: Scene) -> None:
+        scene.api.objects.clear()
+        await scene.look(plan)
+        assert scene.queue.asked == ["forget"]
+        assert scene.view.jobs == {}
+
+    told(story)
+
+
+def test_a_bug_met_by_one_job_is_logged_with_its_name(caplog: pytest.LogCaptureFixture) -> None:
+    async def story(scene: Scene) -> None:
+        await scene.look(KeyError("a bug"))
+        assert scene.queue.asked == ["retry 0"]
+        assert scene.observer.failures == ["Unexpected"]
+
+    told(story)
+    assert "a pass failed unexpectedly" in caplog.text
+    assert "a bug" in caplog.text
+
+
+def test_no_pass_before_all_is_listed_and_every_key_after_that() -> None:
+    async def story(scene: Scene) -> None:
+        queue: WorkQueue[tuple[str, str]] = WorkQueue(FakeTime().now)
+        queue.add(KEY)
+        working = asyncio.create_task(scene.with_queue(queue).run())
+        await settle()
+        assert scene.worlds == []
+        scene.view.is_synced.set()
+        await settle()
+        assert len(scene.worlds) == 1
+        working.cancel()
+        with suppress(asyncio.CancelledError):
+            await working
+
+    told(story)
+
+
+def test_passes_that_wait_for_nothing_let_others_run_in_between() -> None:
+    async def story(scene: Scene) -> None:
+        turns, passes = [0], Counter[int]()
+        scene.observer.queued = lambda _: passes.update(turns)  # type: ignore[method-assign]
+        queue: WorkQueue[tuple[str, str]] = WorkQueue(FakeTime().now)
+        for number in range(6):
+            queue.add(("team", f"gone-{number}"))
+
+        async def other() -> None:
+            while True:
+                turns[0] += 1
+                await asyncio.sleep(0)
+
+        scene.view.is_synced.set()
+        tasks = [asyncio.create_task(work) for work in (scene.with_queue(queue).run(), other())]
+        await settle()
+        assert passes.total() == 6
+        assert max(passes.values()) <= 2, "one of each worker"
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    told(story)
+
+
+def test_every_job_of_the_start_is_looked_at_once_and_that_is_told(caplog: pytest.LogCaptureFixture) -> None:
+    async def story(scene: Scene) -> None:
+        scene.view.is_synced.set()
+        queue: WorkQueue[tuple[str, str]] = WorkQueue(FakeTime().now)
+        working = asyncio.create_task(scene.with_queue(queue).run())
+        await settle()
+        assert "every job has been looked at" not in caplog.text
+        for _ in range(2):
+            queue.add(KEY)
+            await settle()
+        assert caplog.text.count("every job has been looked at") == 1
+        working.cancel()
+        with suppress(asyncio.CancelledError):
+            await working
+
+    with caplog.at_level(logging.INFO):
+        told(story)
+
+
+def test_workers_outlive_a_bug_and_a_dead_server(caplog: pytest.LogCaptureFixture) -> None:
+    async def story(scene: Scene) -> None:
+        scene.view.is_synced.set()
+        queue: WorkQueue[tuple[str, str]] = WorkQueue(FakeTime().now, base=1e6, limit=1e6)
+        working = asyncio.create_task(scene.with_queue(queue).run())
+        scene.plans = [KeyError("a bug"), Plan(status=RUNNING), Plan()]
+        for fault in (None, unreachable, None):
+            scene.api.fault = fault
+            queue.add(KEY)
+            await settle()
+        assert len(scene.worlds) == 3
+        assert not working.done()
+        working.cancel()
+        with suppress(asyncio.CancelledError):
+            await working
+
+    with caplog.at_level(logging.WARNING):
+        told(story)
+
+
+def test_whoever_does_not_lead_any_more_does_nothing() -> None:
+    async def story(scene: Scene) -> None:
+        scene.leads = False
+        scene.view.is_synced.set()
+        queue: WorkQueue[tuple[str, str]] = WorkQueue(FakeTime().now)
+        queue.add(KEY)
+        working = asyncio.create_task(scene.with_queue(queue).run())
+        await settle()
+        assert (scene.worlds, queue.depth) == ([], 0)
+        working.cancel()
+        with suppress(asyncio.CancelledError):
+            await working
+
+    told(story)

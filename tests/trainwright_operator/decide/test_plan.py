@@ -1,0 +1,669 @@
+"""The life of a job, one story a test: what is decided, and that nothing is written once it is stable."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from trainwright_api.resource.status import Progress
+from trainwright_operator.children import read_child
+from trainwright_operator.decide.context import View
+from trainwright_operator.decide.plan import SITUATIONS, plan
+from trainwright_operator.model.observed import Node, Pod
+from trainwright_operator.model.plan import Ask
+
+from ..simulation import SETTINGS, SPEC, UID, Cluster
+
+RAY = {**SPEC, "backend": {"type": "ray", "trainer": {"num_workers": 2, "resources_per_worker": {"CPU": 2}}}}
+
+
+def running(**spec: object) -> Cluster:
+    cluster = Cluster(spec={**SPEC, **spec})
+    cluster.settle()
+    cluster.starts()
+    cluster.settle()
+    return cluster
+
+
+def pod(cluster: Cluster, **fields: object) -> Pod:
+    attempt = cluster.status.attempt or 0
+    return replace(Pod("default", f"pod-{attempt}", f"pod-uid-{attempt}", UID, attempt, "node-1", "Running"), **fields)
+
+
+def test_the_name_stands_in_the_status_before_anything_is_created() -> None:
+    cluster = Cluster()
+    cluster.run()
+    assert (cluster.status.attempt, cluster.status.child) == (1, "flights-1c9e2f7a-1-train")
+    assert cluster.status.start_time is not None
+    assert cluster.status.output == "s3://runs/default/flights-1c9e2f7a"
+    assert not cluster.children
+    cluster.run()
+    assert list(cluster.children) == ["flights-1c9e2f7a-1-train"]
+    assert "ConfigMap" in cluster.supports
+
+
+@pytest.mark.parametrize("by_a_hand", ["", "r" * 5120])
+def test_a_job_completes_however_long_its_location_is(by_a_hand: str) -> None:
+    cluster = running(output="s3://" + "r" * 4091)
+    if by_a_hand:
+        cluster.status = cluster.status.model_copy(update={"output": by_a_hand})
+    cluster.ends()
+    cluster.settle()
+    assert cluster.status.phase == "Complete"
+    assert cluster.status.model == f"{cluster.status.output}/model"
+
+
+@pytest.mark.parametrize("child", [None, "", "a\nb"])
+def test_no_child_is_named_by_a_word_of_a_hand(child: str | None) -> None:
+    cluster = Cluster()
+    cluster.run()
+    (attempt,) = cluster.status.attempts or ()
+    odd = attempt.model_copy(update={"child": child, "phase": "a\nb\u2028c"})
+    cluster.status = cluster.status.model_copy(update={"attempts": [odd]})
+    cluster.settle()
+    assert cluster.created[0] == "flights-1c9e2f7a-1-train"
+
+
+def test_a_job_runs_and_completes() -> None:
+    cluster = running()
+    assert (cluster.status.phase, cluster.condition("Running")) == ("Running", ("True", "Running"))
+    cluster.posts("done", test_scores={"roc_auc": 0.748}, model="s3://runs/default/flights-1c9e2f7a/model")
+    cluster.ends()
+    cluster.settle()
+    assert cluster.status.phase == "Complete"
+    assert cluster.condition("Complete") == ("True", "Done")
+    assert cluster.condition("Reconciling") == ("False", "Done")
+    assert cluster.status.message == "test roc_auc 0.748; model s3://runs/default/flights-1c9e2f7a/model"
+    assert cluster.status.test_scores == {"roc_auc": 0.748}
+    reasons = [event.reason for event in cluster.events]
+    assert reasons == ["Accepted", "Started", "Complete"]
+
+
+def test_who_holds_the_others_up_is_the_message_of_a_job_that_runs() -> None:
+    cluster = running()
+    line = "rank 1 (flights-w-b) holds the others up"
+    for progress, message in (
+        (Progress(attempt=1, straggler=line), line),
+        (Progress(attempt=0, straggler=line), None),
+        (Progress(attempt=1), None),
+    ):
+        cluster.status = cluster.status.model_copy(update={"progress": progress})
+        cluster.settle()
+        assert cluster.status.message == message
+
+
+@pytest.mark.parametrize("seen", ["Running", "Succeeded"])
+def test_a_job_does_not_start_again_between_the_end_of_its_pod_and_its_own(seen: str) -> None:
+    """Its Job may tell that no pod is ready before the pod tells of its end."""
+    cluster = running()
+    cluster.children[cluster.child.name] = replace(cluster.child, state="pending")
+    cluster.pods["pod-1"] = pod(cluster, phase=seen)
+    cluster.settle()
+    assert (cluster.status.phase, cluster.condition("Running")) == ("Running", ("True", "Running"))
+
+
+def test_without_a_posted_outcome_the_model_is_where_the_run_folder_has_it() -> None:
+    cluster = running()
+    cluster.ends()
+    cluster.settle()
+    assert cluster.status.model == "s3://runs/default/flights-1c9e2f7a/model"
+
+
+def test_a_mistake_fails_once_and_its_line_is_the_message() -> None:
+    cluster = running()
+    cluster.posts("mistake", "config.input_features[0].column: 'dep_dely' is not in the data")
+    cluster.ends(exit_code=2)
+    cluster.settle()
+    assert cluster.status.phase == "Failed"
+    assert cluster.status.message == "config.input_features[0].column: 'dep_dely' is not in the data"
+    assert cluster.condition("Failed") == ("True", "Mistake")
+    assert cluster.condition("Stalled") == ("True", "Mistake")
+    assert cluster.created == ["flights-1c9e2f7a-1-train"]
+
+
+def test_a_crash_is_tried_again_after_a_pause_and_counts() -> None:
+    cluster = running(backoffLimit=1)
+    cluster.ends(exit_code=1, message="Job entrypoint command failed")
+    cluster.settle()
+    assert not cluster.children
+    assert cluster.status.retries == 1
+    assert cluster.condition("Running") == ("False", "BackOff")
+    cluster.wait(12.1)
+    cluster.settle()
+    assert cluster.status.attempt == 2
+    cluster.ends(exit_code=1)
+    cluster.settle()
+    assert cluster.condition("Failed") == ("True", "BackoffLimitExceeded")
+    assert [attempt.outcome for attempt in cluster.status.attempts or []] == ["crash", "crash"]
+    assert list(cluster.children) == ["flights-1c9e2f7a-2-train"], "the last child is kept for its logs"
+
+
+def test_a_preemption_has_a_budget_of_its_own_and_no_pause() -> None:
+    cluster = running(backoffLimit=0, preemptionLimit=1)
+    for attempt in (1, 2):
+        assert cluster.status.attempt == attempt
+        cluster.pods = {"one": pod(cluster, disrupted="PreemptionByScheduler", phase="Failed", exit_code=143)}
+        cluster.ends(exit_code=143)
+        cluster.settle()
+    assert cluster.condition("Failed") == ("True", "PreemptionLimitExceeded")
+    assert (cluster.status.retries, cluster.status.preemptions) == (None, 2)
+
+
+def test_a_pod_that_was_taken_off_its_node_is_remembered_when_it_is_gone() -> None:
+    cluster = running()
+    cluster.pods = {"head": pod(cluster, disrupted="PreemptionByScheduler")}
+    cluster.settle()
+    cluster.pods = {}
+    cluster.ends(exit_code=1)
+    cluster.children = {name: replace(child, exit_code=None) for name, child in cluster.children.items()}
+    cluster.settle()
+    assert (cluster.status.attempts or [])[0].outcome == "preempted"
+    assert (cluster.status.retries, cluster.status.preemptions) == (None, 1)
+
+
+def test_the_loss_of_one_of_rays_workers_is_rays_to_mend() -> None:
+    cluster = running()
+    cluster.pods = {"worker": pod(cluster, disrupted="PreemptionByScheduler", essential=False)}
+    cluster.settle()
+    cluster.pods = {}
+    cluster.ends(exit_code=1)
+    cluster.settle()
+    assert (cluster.status.attempts or [])[0].outcome == "crash"
+
+
+def test_the_next_attempt_waits_until_the_pods_of_the_old_one_are_gone() -> None:
+    cluster = running()
+    cluster.pods = {"one": pod(cluster)}
+    cluster.ends(exit_code=1)
+    cluster.wait(1000)
+    cluster.settle()
+    assert (cluster.status.attempt, cluster.condition("Running")) == (1, ("False", "WaitingForPods"))
+    cluster.pods = {}
+    cluster.wait(1000)
+    cluster.settle()
+    assert cluster.status.attempt == 2
+
+
+def test_a_pod_on_a_lost_node_is_passed_over_a_minute_past_its_grace() -> None:
+    cluster = running()
+    cluster.nodes = (Node("node-1", False, False, {}, (), {}),)
+    cluster.ends(exit_code=1)
+    cluster.wait(400)
+    cluster.pods = {"one": pod(cluster, deletion_time=cluster.now)}
+    cluster.settle()
+    assert cluster.decide().wake_at == cluster.now + timedelta(seconds=60)
+    cluster.wait(60)
+    cluster.settle()
+    assert cluster.status.attempt == 2
+
+
+def test_an_attempt_whose_pod_is_lost_with_its_node_ends_when_the_pods_grace_is_over() -> None:
+    """A worker of Ray's too: KubeRay replaces none that the API server still has."""
+    cluster = running()
+    gone = cluster.now + timedelta(seconds=60)
+    cluster.pods = {"worker": pod(cluster, essential=False, deletion_time=gone, disrupted="DeletionByTaintManager")}
+    cluster.nodes = (Node("node-1", True, False, {}, (), {}),)
+    cluster.wait(59)
+    assert cluster.decide().wake_at == gone
+    cluster.wait(1)
+    cluster.settle()
+    assert cluster.status.phase == "Running", "its node still answers, and the kubelet may be late"
+    cluster.nodes = (Node("node-1", False, False, {}, (), {}),)
+    cluster.settle()
+    (attempt,) = cluster.status.attempts or []
+    assert (attempt.outcome, attempt.reason) == ("preempted", "DeletionByTaintManager")
+    assert attempt.message == "pod pod-1 was lost with its node node-1"
+    assert not cluster.children
+
+
+def test_suspending_asks_first_and_deletes_after_the_grace() -> None:
+    cluster = running()
+    cluster.pods = {"one": pod(cluster)}
+    cluster.change(suspend=True)
+    cluster.settle()
+    assert cluster.status.phase == "Stopping"
+    assert cluster.children, "it may still write its checkpoint"
+    assert cluster.decide().wake_at == cluster.now + timedelta(seconds=SETTINGS.stop_grace)
+    cluster.wait(SETTINGS.stop_grace)
+    cluster.pods = {}
+    cluster.settle()
+    assert not cluster.children
+    assert (cluster.status.phase, cluster.condition("Suspended")) == ("Suspended", ("True", "Suspended"))
+    cluster.change(suspend=False)
+    cluster.settle()
+    assert (cluster.status.attempt, cluster.status.retries) == (2, None)
+    assert cluster.condition("Suspended") == ("False", "Resumed")
+
+
+def test_a_child_that_stops_when_asked_is_deleted_at_once() -> None:
+    cluster = running()
+    cluster.change(suspend=True)
+    cluster.settle()
+    cluster.posts("stopped", "checkpoint 1,048,576 written")
+    cluster.ends(exit_code=75)
+    cluster.settle()
+    assert cluster.status.phase == "Suspended"
+    (attempt,) = cluster.status.attempts or []
+    assert (attempt.outcome, attempt.message) == ("stopped", "checkpoint 1,048,576 written")
+
+
+def test_a_job_that_ends_well_while_it_is_being_suspended_is_complete() -> None:
+    cluster = running()
+    cluster.change(suspend=True)
+    cluster.settle()
+    cluster.ends()
+    cluster.settle()
+    assert cluster.status.phase == "Complete"
+
+
+def test_a_suspended_job_starts_nothing() -> None:
+    cluster = Cluster(spec={**SPEC, "suspend": True})
+    cluster.settle()
+    assert (cluster.status.phase, cluster.status.start_time) == ("Suspended", None)
+
+
+def test_a_child_that_waits_for_room_when_it_is_suspended_is_deleted_at_once() -> None:
+    cluster = Cluster()
+    cluster.settle()
+    cluster.change(suspend=True)
+    cluster.settle()
+    assert cluster.status.phase == "Suspended"
+
+
+def test_the_deadline_counts_what_all_attempts_have_run() -> None:
+    cluster = running(activeDeadlineSeconds=100)
+    cluster.wait(70)
+    cluster.ends(exit_code=3)
+    cluster.settle()
+    cluster.wait(500)
+    cluster.settle()
+    cluster.wait(1000)  # it waits for room: that does not count
+    cluster.settle()
+    cluster.starts()
+    cluster.settle()
+    assert cluster.decide().wake_at == cluster.now + timedelta(seconds=30)
+    cluster.wait(30)
+    cluster.settle()
+    assert cluster.condition("Failed") == ("True", "DeadlineExceeded")
+    assert cluster.status.active_seconds == 100
+    assert not cluster.children
+
+
+def test_the_time_to_live_removes_what_the_job_has_started() -> None:
+    cluster = running(ttlSecondsAfterFinished=60)
+    cluster.ends()
+    cluster.settle()
+    assert cluster.children
+    cluster.wait(60)
+    cluster.settle()
+    assert not cluster.children
+    assert not cluster.supports
+    assert (cluster.status.phase, cluster.status.child, cluster.deleted) == ("Complete", None, False)
+
+
+def test_the_time_to_live_removes_the_job_where_its_policy_says_so() -> None:
+    cluster = running(ttlSecondsAfterFinished=0, ttlPolicy="DeleteJob")
+    cluster.ends()
+    cluster.run()
+    cluster.run()
+    assert cluster.deleted
+
+
+def test_a_child_that_somebody_deletes_is_lost_infrastructure() -> None:
+    cluster = running()
+    cluster.children.clear()
+    cluster.settle()
+    (attempt,) = cluster.status.attempts or []
+    assert (attempt.outcome, attempt.reason) == ("infrastructure", "ChildGone")
+    assert cluster.status.retries == 1
+
+
+def test_a_child_that_is_gone_after_it_posted_its_end_is_taken_at_its_word() -> None:
+    cluster = running()
+    cluster.posts("done")
+    cluster.children.clear()
+    cluster.settle()
+    assert cluster.status.phase == "Complete"
+
+
+def test_a_missing_child_counts_only_after_it_was_asked_for() -> None:
+    cluster = running()
+    cluster.children.clear()
+    (ask,) = plan(cluster.job(), cluster.world(), SETTINGS, cluster.now).asks
+    assert (ask.what, ask.name, ask.kind) == ("child", "flights-1c9e2f7a-1-train", "Job")
+
+
+def test_an_attempt_counts_as_lost_only_after_its_pods_were_asked_for() -> None:
+    cluster = running()
+    cluster.ends(exit_code=137)
+    assert plan(cluster.job(), cluster.world(), SETTINGS, cluster.now).asks == (Ask("pods"),)
+    unseen = pod(cluster, disrupted="PreemptionByScheduler")
+    decided = plan(cluster.job(), cluster.world(pods=(unseen,), pods_fresh=True), SETTINGS, cluster.now)
+    assert decided.status is not None
+    assert (decided.status.attempts or [])[0].outcome == "preempted"
+
+
+def test_the_next_attempt_is_named_only_after_the_last_child_and_its_pods_were_asked_for() -> None:
+    cluster = running()
+    old, unseen = cluster.child, pod(cluster)
+    cluster.ends(exit_code=1)
+    cluster.settle()
+    cluster.wait(1000)
+    asks = plan(cluster.job(), cluster.world(), SETTINGS, cluster.now).asks
+    assert asks == (Ask("pods"), Ask("child", old.name, "Job"))
+    answers = {"pods_fresh": True, "gone": frozenset({old.name})}
+    waits = plan(cluster.job(), cluster.world(pods=(unseen,), **answers), SETTINGS, cluster.now)
+    assert waits.status is not None
+    assert waits.status.message == "attempt 1 has ended; its pod pod-1 is not gone yet"
+    assert waits.wake_at == cluster.now + timedelta(seconds=SETTINGS.retry_limit)
+    clears = plan(cluster.job(), cluster.world(children=(old,), pods_fresh=True), SETTINGS, cluster.now)
+    assert [one.name for one in clears.delete] == [old.name]
+    cluster.settle()
+    assert cluster.status.attempt == 2
+
+
+@pytest.mark.parametrize("name", [None, ""])
+def test_an_attempt_whose_childs_name_a_hand_has_erased_finds_its_child_again(name: str | None) -> None:
+    cluster = running()
+    (attempt,) = cluster.status.attempts or []
+    torn = [attempt.model_copy(update={"child": name, "phase": None, "create_time": None})]
+    cluster.status = cluster.status.model_copy(update={"attempts": torn})
+    cluster.settle()
+    (mended,) = cluster.status.attempts or []
+    assert (mended.child, mended.phase) == (attempt.child, "train")
+    assert cluster.created == [attempt.child]
+    cluster.ends()
+    cluster.settle()
+    assert (cluster.status.phase, cluster.status.attempt) == ("Complete", 1)
+
+
+def test_counts_that_a_hand_has_made_as_large_as_can_be_stay_there() -> None:
+    cluster = running(activeDeadlineSeconds=1000)
+    largest = {"retries": 2**53, "active_seconds": 2**53}
+    cluster.status = cluster.status.model_copy(update=largest)
+    cluster.wait(10)
+    cluster.ends(exit_code=1)
+    cluster.settle()
+    assert cluster.status.phase == "Failed"
+    assert (cluster.status.retries, cluster.status.active_seconds) == (2**53, 2**53)
+
+
+@pytest.mark.parametrize("end", ["out of time", "sent back to its queue", "stopped"])
+def test_a_child_that_may_have_ended_unseen_is_asked_for_before_its_attempt_is_closed(end: str) -> None:
+    cluster = running(activeDeadlineSeconds=1000)
+    cluster.wait(1000 if end == "out of time" else 10)
+    if end == "sent back to its queue":
+        cluster.children[cluster.child.name] = replace(cluster.child, state="suspended")
+    if end == "stopped":
+        cluster.change(suspend=True)
+        cluster.settle()
+        cluster.wait(SETTINGS.stop_grace)
+    (ask,) = plan(cluster.job(), cluster.world(), SETTINGS, cluster.now).asks
+    assert (ask.what, ask.name, ask.kind) == ("child", "flights-1c9e2f7a-1-train", "Job")
+    cluster.ends()
+    cluster.settle()
+    assert cluster.status.phase == "Complete", "it had ended"
+
+
+def test_the_last_child_of_a_finished_job_is_asked_for_before_it_is_deleted() -> None:
+    """An old list may still show it running; its logs are worth keeping."""
+    cluster = running()
+    before = cluster.child
+    cluster.ends()
+    cluster.settle()
+    cluster.children[before.name] = before
+    (ask,) = plan(cluster.job(), cluster.world(), SETTINGS, cluster.now).asks
+    assert (ask.what, ask.name) == ("child", before.name)
+
+
+def test_a_child_that_has_posted_its_end_and_does_not_leave_is_deleted_after_the_grace() -> None:
+    cluster = running()
+    cluster.posts("mistake", "no such column")
+    cluster.settle()
+    assert cluster.status.phase == "Running"
+    cluster.wait(SETTINGS.stop_grace)
+    cluster.settle()
+    assert cluster.status.phase == "Failed"
+    assert not cluster.children
+
+
+def test_a_child_of_an_older_attempt_is_deleted() -> None:
+    cluster = running()
+    cluster.children["late"] = replace(cluster.child, name="late", attempt=7)
+    cluster.settle()
+    assert list(cluster.children) == ["flights-1c9e2f7a-1-train"]
+
+
+def test_a_finished_job_never_leaves_its_end() -> None:
+    cluster = running()
+    cluster.ends(exit_code=2)
+    cluster.settle()
+    end = cluster.status
+    cluster.change(suspend=True, backoffLimit=9)
+    cluster.children.clear()
+    cluster.settle()
+    assert cluster.status == end.model_copy(update={"observed_generation": 2})
+
+
+def test_what_kuberay_refuses_is_deleted_and_made_anew() -> None:
+    """It never looks again at a RayJob that did not pass its validation."""
+    cluster = Cluster(spec={**RAY, "backoffLimit": 1})
+    cluster.settle()
+    for attempt in (1, 2):
+        assert list(cluster.children) == [f"flights-1c9e2f7a-{attempt}-train"]
+        refused = replace(cluster.child, state="failed", reason="ValidationFailed", message="too long a name")
+        cluster.children[refused.name] = refused
+        cluster.settle()
+        cluster.wait(20)
+        cluster.settle()
+    assert cluster.condition("Failed") == ("True", "BackoffLimitExceeded")
+    assert cluster.status.message == "attempt 2: too long a name"
+    assert (cluster.status.attempts or [])[0].reason == "ValidationFailed"
+    assert not cluster.children, "its cluster, if it has one, would run for ever"
+
+
+def test_a_ray_job_that_was_stopped_by_somebody_is_not_complete() -> None:
+    cluster = running(backend=RAY["backend"])
+    raw = {"kind": "RayJob", "metadata": cluster.manifests[-1]["metadata"]}
+    stopped = {"jobDeploymentStatus": "Complete", "jobStatus": "STOPPED"}
+    found = read_child({**raw, "status": stopped})
+    assert found is not None
+    cluster.children[found.name] = found
+    cluster.settle()
+    assert (cluster.status.attempts or [])[0].outcome == "infrastructure"
+    assert (cluster.status.attempts or [])[0].reason == "STOPPED"
+
+
+def test_kueue_holds_a_child_in_its_queue() -> None:
+    cluster = Cluster(spec={**SPEC, "queueName": "gpus"})
+    cluster.settle()
+    cluster.children[cluster.child.name] = replace(cluster.child, state="suspended")
+    cluster.settle()
+    assert cluster.status.phase == "Queued"
+    cluster.starts()
+    cluster.settle()
+    cluster.children[cluster.child.name] = replace(cluster.child, state="suspended")
+    cluster.settle()
+    assert (cluster.status.attempt, cluster.status.preemptions, cluster.status.retries) == (2, 1, None)
+
+
+def test_waiting_for_room_is_queued_and_burns_no_retry() -> None:
+    cluster = Cluster()
+    cluster.settle()
+    cluster.pods = {"one": pod(cluster, phase="Pending", node=None, unschedulable="0/3 nodes are available")}
+    cluster.settle()
+    assert cluster.status.phase == "Queued"
+    assert cluster.status.message == "pods wait for room: 0/3 nodes are available"
+    cluster.wait(100_000)
+    cluster.settle()
+    assert (cluster.status.phase, cluster.status.retries) == ("Queued", None)
+
+
+def test_what_no_node_can_hold_is_a_warning_at_once() -> None:
+    small = Node("small", True, False, {}, (), {"cpu": 1.0, "memory": 2.0**33, "pods": 110})
+    cluster = Cluster(spec=RAY, nodes=(small,))
+    cluster.settle()
+    assert cluster.condition("Fits") == ("False", "NoNodeFits")
+    assert [event.type for event in cluster.events if event.reason == "NoNodeFits"] == ["Warning"]
+    cluster.nodes = (replace(small, allocatable={"cpu": 64.0, "memory": 2.0**38, "pods": 110}),)
+    cluster.settle()
+    assert cluster.condition("Fits") == ("True", "Fits")
+
+
+def test_what_is_doubtful_of_an_accepted_spec_is_told_by_its_event() -> None:
+    """Where the webhook is off, nobody else tells it."""
+    cluster = Cluster(warnings=("config.combiner: not built yet: tabnet; image mine:2 must have it",))
+    cluster.settle()
+    (accepted,) = [event for event in cluster.events if event.reason == "Accepted"]
+    assert accepted.message.endswith("; config.combiner: not built yet: tabnet; image mine:2 must have it")
+
+
+def test_an_invalid_spec_is_not_accepted_and_can_be_mended() -> None:
+    cluster = Cluster(spec={**SPEC, "config": None})
+    cluster.settle()
+    assert (cluster.status.phase, cluster.condition("Accepted")) == ("Invalid", ("False", "Invalid"))
+    assert cluster.condition("Stalled") == ("True", "Invalid")
+    cluster.change(config=SPEC["config"])
+    cluster.settle()
+    assert cluster.condition("Accepted") == ("True", "Accepted")
+    assert cluster.children
+
+
+def test_a_change_after_the_start_is_said_and_changes_nothing() -> None:
+    cluster = running()
+    cluster.change(config={**SPEC["config"], "renamed": 1})
+    cluster.settle()
+    assert cluster.condition("Accepted") == ("False", "ChangedAfterStart")
+    assert cluster.status.phase == "Running"
+    cluster.change(config=SPEC["config"])
+    cluster.settle()
+    assert cluster.condition("Accepted") == ("True", "Accepted")
+
+
+def test_a_changed_job_starts_no_further_attempt() -> None:
+    cluster = running()
+    cluster.change(config={**SPEC["config"], "renamed": 1})
+    cluster.ends(exit_code=1)
+    cluster.wait(1000)
+    cluster.settle()
+    assert (cluster.status.attempt, cluster.condition("Stalled")) == (1, ("True", "ChangedAfterStart"))
+    cluster.change(config=SPEC["config"])
+    cluster.settle()
+    assert cluster.status.attempt == 2
+
+
+def test_a_ray_job_waits_for_kuberay() -> None:
+    cluster = Cluster(spec=RAY, kuberay=False)
+    cluster.settle()
+    assert cluster.condition("Stalled") == ("True", "KubeRayMissing")
+    cluster.kuberay = True
+    cluster.settle()
+    assert cluster.child.kind == "RayJob"
+
+
+def test_a_child_that_the_api_server_refuses_is_said_and_tried_again() -> None:
+    cluster = Cluster()
+    cluster.run()
+    refused = plan(cluster.job(), cluster.world(refused="Job x cannot be created: quota"), SETTINGS, cluster.now)
+    assert not refused.create
+    assert refused.status is not None
+    assert refused.status.message == "Job x cannot be created: quota"
+    cluster.status = refused.status
+    assert cluster.condition("Stalled") == ("True", "CannotCreate")
+    cluster.settle()
+    assert (cluster.condition("Stalled"), cluster.status.message) == (
+        ("False", "Progressing"),
+        "Job flights-1c9e2f7a-1-train is being started",
+    )
+
+
+def test_a_status_that_a_hand_has_erased_is_read_back_from_the_child() -> None:
+    cluster = running()
+    cluster.status = type(cluster.status)()
+    cluster.settle()
+    assert (cluster.status.attempt, cluster.status.phase) == (1, "Running")
+    assert cluster.created == ["flights-1c9e2f7a-1-train"]
+
+
+def test_an_image_that_was_mended_is_taken_by_the_next_attempt_and_the_charts_is_kept() -> None:
+    cluster = running()
+    first = cluster.status.resolved
+    cluster.settings = replace(SETTINGS, image="trainwright:9.9.9")
+    for spec, image in (({}, SETTINGS.image), ({"image": "mine:2"}, "mine:2")):
+        cluster.change(**spec)
+        cluster.ends(exit_code=143)
+        cluster.settle()
+        cluster.wait(1000)
+        cluster.settle()
+        assert cluster.status.resolved is not None
+        assert cluster.status.resolved.image == image
+    assert first is not None
+    assert cluster.status.resolved == first.model_copy(update={"image": "mine:2"})
+
+
+def test_only_ten_attempts_are_kept() -> None:
+    cluster = running(backoffLimit=20)
+    for _ in range(12):
+        cluster.ends(exit_code=1)
+        cluster.settle()
+        cluster.wait(1000)
+        cluster.settle()
+    assert [attempt.number for attempt in cluster.status.attempts or []] == list(range(4, 14))
+
+
+@pytest.mark.parametrize("stage", ["named", "created", "running", "failed", "suspended", "finished"])
+def test_a_stable_job_is_left_alone(stage: str) -> None:
+    cluster = Cluster(spec={**SPEC, "suspend": stage == "suspended"})
+    cluster.settle()
+    if stage in ("running", "failed", "finished"):
+        cluster.starts()
+        cluster.settle()
+    if stage in ("failed", "finished"):
+        cluster.ends(exit_code={"failed": 1, "finished": 0}[stage])
+        cluster.settle()
+    cluster.wait(5)
+    assert cluster.run() == 0
+
+
+def test_every_situation_is_known_to_some_job() -> None:
+    """No function of the table is dead: each plans at least one of the stories' states."""
+    known: set[str] = set()
+    for cluster in _states():
+        view = View(cluster.job(), cluster.world(), cluster.settings, cluster.now)
+        known.add(next(situation.__name__ for situation in SITUATIONS if situation(view) is not None))
+    assert known == {situation.__name__ for situation in SITUATIONS} - {"being_deleted"}
+
+
+def _states() -> list[Cluster]:
+    fresh, named, invalid = Cluster(), Cluster(), Cluster(spec={**SPEC, "config": None})
+    named.run()
+    held, ray = Cluster(spec={**SPEC, "suspend": True}), Cluster(spec=RAY, kuberay=False)
+    going = running()
+    stopping, late, over, gone, queued, stray, dark = (running(activeDeadlineSeconds=10) for _ in range(7))
+    stopping.change(suspend=True)
+    late.wait(11)
+    slow = Cluster()
+    slow.settle()
+    slow.pods = {"one": pod(slow, phase="Pending", scheduled=slow.now)}
+    slow.wait(900)
+    over.ends()
+    gone.children.clear()
+    queued.children[queued.child.name] = replace(queued.child, state="suspended")
+    stray.children["late"] = replace(stray.child, name="late")
+    dark.pods, dark.nodes = {"one": pod(dark, deletion_time=dark.now)}, ()
+    done, failed, paused, lingering = running(), running(), running(), running()
+    done.ends()
+    done.settle()
+    failed.ends(exit_code=1)
+    failed.run()
+    paused.ends(exit_code=1)
+    paused.settle()
+    lingering.pods = {"one": pod(lingering)}
+    lingering.ends(exit_code=1)
+    lingering.settle()
+    return [
+        *(fresh, named, invalid, held, ray, going, stopping, late, over, gone, queued, stray, dark, slow),
+        *(done, failed, paused, lingering),
+    ]

@@ -1,0 +1,387 @@
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from trainwright_operator.informer.cluster_view import View
+from trainwright_operator.informer.jobs import Jobs
+from trainwright_operator.informer.store import key_of
+from trainwright_operator.kube.client import ApiError, Page
+from trainwright_operator.kube.resources import Resource
+from trainwright_operator.model.names import ATTEMPT, JOB_UID
+from trainwright_operator.model.observed import Job
+from trainwright_operator.settings import Settings
+
+START = datetime(2026, 11, 1, tzinfo=UTC)
+UID = "1c9e2f7a-0000-4000-8000-000000000000"
+OTHER = "2d9e2f7a-0000-4000-8000-000000000000"
+Json = dict[str, Any]
+Story = Callable[["Cluster", View], Awaitable[None]]
+
+
+class Cluster:
+    """Stands in for the client: objects that are listed, and events that a test sends."""
+
+    def __init__(self) -> None:
+        self.objects: defaultdict[str, list[Json]] = defaultdict(list)
+        self.missing: set[str] = set()
+        self.asked: list[tuple[str, str | None, str]] = []
+        self.woken: list[tuple[str, str]] = []
+        self.version = 100
+        self._events: defaultdict[str, asyncio.Queue[Json]] = defaultdict(asyncio.Queue)
+        self.jobs: Jobs | None = None
+
+    def list_jobs(self, jobs: Jobs) -> None:
+        """As kopf does at its start."""
+        self.jobs = jobs
+        for place in jobs.places:
+            there = [raw for raw in self.objects["TrainingJob"] if place in (None, raw["metadata"]["namespace"])]
+            jobs.listed(place, map(key_of, there), 100, first=True, last=True)
+            for raw in there:
+                jobs.heard(None, raw)
+
+    async def list(
+        self, resource: Resource, namespace: str | None = None, *, selector: str = ""
+    ) -> AsyncGenerator[Page, None]:
+        self.asked.append((resource.kind, namespace, selector))
+        if resource.kind in self.missing:
+            raise ApiError(404, "NotFound", "no such resource")
+        yield Page(self.objects[resource.kind], "100", True)
+
+    async def watch(self, resource: Resource, namespace: str | None = None, **_: Any) -> AsyncGenerator[Json, None]:  # noqa: ARG002
+        while True:
+            yield await self._events[resource.kind].get()
+
+    async def send(self, kind: str, raw: Json) -> list[tuple[str, str]]:
+        """Which jobs an event wakes."""
+        self.version += 1
+        raw["metadata"]["resourceVersion"] = str(self.version)
+        self.woken.clear()
+        if raw["kind"] == "TrainingJob" and self.jobs is not None:
+            self.jobs.heard(kind, raw)
+        else:
+            self._events[raw["kind"]].put_nowait({"type": kind, "object": raw})
+        for _ in range(20):
+            await asyncio.sleep(0)
+        return sorted(self.woken)
+
+
+def told(story: Story, cluster: Cluster, settings: Settings | None = None) -> None:
+    async def whole() -> None:
+        view = View(cluster, settings or Settings(), lambda: START, cluster.woken.append)  # type: ignore[arg-type]
+        running = asyncio.create_task(view.run())
+        cluster.list_jobs(view.jobs)
+        try:
+            await view.wait_until_synced()
+            await story(cluster, view)
+        finally:
+            running.cancel()
+            with suppress(asyncio.CancelledError):
+                await running
+
+    asyncio.run(whole())
+
+
+def training_job(name: str = "flights", uid: str = UID, *conditions: Json, namespace: str = "team") -> Json:
+    return {
+        "apiVersion": "trainwright.dev/v1alpha1",
+        "kind": "TrainingJob",
+        "metadata": {
+            "namespace": namespace,
+            "name": name,
+            "uid": uid,
+            "generation": 1,
+            "resourceVersion": "7",
+            "creationTimestamp": "2026-11-01T12:00:00Z",
+        },
+        "spec": {"task": "train"},
+        "status": {"conditions": list(conditions)},
+    }
+
+
+def condition(kind: str, status: str) -> Json:
+    return {
+        "type": kind,
+        "status": status,
+        "reason": "Because",
+        "message": "",
+        "lastTransitionTime": "2026-11-01T12:00:00Z",
+    }
+
+
+QUEUED = {**condition("Running", "False"), "reason": "Queued"}
+
+
+def child(kind: str = "Job", uid: str = UID, namespace: str = "team", attempt: int = 1) -> Json:
+    owner = {"apiVersion": "trainwright.dev/v1alpha1", "kind": "TrainingJob", "controller": True, "uid": uid}
+    return {
+        "kind": kind,
+        "metadata": {
+            "namespace": namespace,
+            "name": f"{kind.lower()}-{uid[:8]}-{attempt}-train",
+            "uid": f"uid-{kind}-{attempt}",
+            "resourceVersion": "8",
+            "labels": {JOB_UID: uid},
+            "ownerReferences": [owner],
+        },
+    }
+
+
+def pod(name: str, uid: str = UID, node: str = "n1", phase: str = "Running", namespace: str = "team") -> Json:
+    metadata = {"namespace": namespace, "name": name, "uid": f"uid-{name}", "resourceVersion": "9"}
+    return {
+        "kind": "Pod",
+        "metadata": {**metadata, "labels": {JOB_UID: uid}},
+        "spec": {"nodeName": node},
+        "status": {"phase": phase},
+    }
+
+
+def node(name: str = "n1", ready: bool = True, gpus: int = 0) -> Json:
+    return {
+        "kind": "Node",
+        "metadata": {"name": name, "uid": f"uid-{name}", "resourceVersion": "5"},
+        "status": {
+            "conditions": [{"type": "Ready", "status": str(ready)}],
+            "allocatable": {"nvidia.com/gpu": str(gpus)},
+        },
+    }
+
+
+def cluster_of(*objects: Json) -> Cluster:
+    cluster = Cluster()
+    for raw in objects:
+        cluster.objects[raw["kind"]].append(raw)
+    return cluster
+
+
+def seen(view: View) -> Job:
+    job = view.job(("team", "flights"))
+    assert job is not None
+    return job
+
+
+def test_a_job_is_seen_with_all_that_is_its_own() -> None:
+    async def story(cluster: Cluster, view: View) -> None:
+        assert view.synced
+        assert view.keys() == [("team", "flights"), ("team", "other")]
+        assert view.job(("team", "none")) is None
+        job = seen(view)
+        assert job.verdict is not None
+        world = view.world(job)
+        assert [(found.kind, found.attempt) for found in world.children] == [("Job", 1), ("Job", 2), ("RayJob", 3)]
+        assert [found.name for found in world.pods] == ["a", "b"]
+        assert [found.name for found in world.nodes or ()] == ["n1", "n2"]
+        assert world.kuberay
+        assert view.last_seen() == START
+        labelled = [(kind, None, JOB_UID) for kind in ("Job", "RayJob", "Pod")]
+        assert cluster.asked == [*labelled, ("Node", None, "")]
+
+    mine = [child(attempt=2), child(attempt=1), child("RayJob", attempt=3), pod("b"), pod("a")]
+    others = [
+        child("RayJob", OTHER),
+        pod("c", OTHER),
+        pod("forged", namespace="elsewhere"),
+        child(namespace="elsewhere"),
+    ]
+    told(story, cluster_of(training_job(), training_job("other", OTHER), *mine, *others, node("n2"), node("n1")))
+
+
+def test_a_child_whose_label_a_hand_has_changed_is_still_its_owners() -> None:
+    async def story(cluster: Cluster, view: View) -> None:  # noqa: ARG001
+        assert [found.attempt for found in view.world(seen(view)).children] == [1]
+
+    changed = child()
+    changed["metadata"]["labels"] = {JOB_UID: OTHER}
+    told(story, cluster_of(training_job(), changed))
+
+
+def test_every_job_wakes_once_it_is_listed() -> None:
+    async def story(cluster: Cluster, view: View) -> None:  # noqa: ARG001
+        assert set(cluster.woken) == {("team", "flights"), ("team", "other")}
+
+    told(story, cluster_of(training_job(), training_job("other", OTHER)))
+
+
+@pytest.mark.parametrize("part", [child(), child("RayJob"), pod("a")], ids=["Job", "RayJob", "Pod"])
+def test_what_a_job_has_started_wakes_it(part: Json) -> None:
+    async def story(cluster: Cluster, view: View) -> None:  # noqa: ARG001
+        flights = [("team", "flights")]
+        assert await cluster.send("ADDED", part) == flights
+        assert await cluster.send("MODIFIED", part) == []
+        part["metadata"]["deletionTimestamp"] = "2026-11-01T12:00:00Z"
+        assert await cluster.send("MODIFIED", part) == flights
+        assert await cluster.send("DELETED", part) == flights
+
+    told(story, cluster_of(training_job(), training_job("other", OTHER)))
+
+
+def taken(name: str, attempt: int, **labels: str) -> Json:
+    """A pod that the scheduler has taken off its node."""
+    found = pod(name)
+    found["metadata"]["labels"] |= {ATTEMPT: str(attempt), **labels}
+    found["status"]["conditions"] = [{"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler"}]
+    return found
+
+
+def on_attempt(number: int, *conditions: Json) -> Json:
+    job = training_job("flights", UID, *conditions)
+    return {**job, "status": {**job["status"], "attempt": number}}
+
+
+def test_a_pod_that_was_taken_off_its_node_leaves_a_trace_when_it_is_gone() -> None:
+    async def story(cluster: Cluster, view: View) -> None:
+        await cluster.send("MODIFIED", taken("head", 1))
+        assert await cluster.send("DELETED", taken("head", 1)) == [("team", "flights")]
+        [trace] = view.world(seen(view)).pods
+        assert (trace.name, trace.disrupted, trace.ended) == ("head", "PreemptionByScheduler", True)
+        await cluster.send("MODIFIED", on_attempt(2))
+        assert view.world(seen(view)).pods == ()
+
+    told(story, cluster_of(on_attempt(1), pod("head")))
+
+
+@pytest.mark.parametrize(
+    ("job", "gone"),
+    [
+        (on_attempt(1), pod("head")),
+        (on_attempt(1), taken("worker", 1, **{"ray.io/node-type": "worker"})),
+        (on_attempt(1, condition("Complete", "True")), taken("head", 1)),
+    ],
+    ids=["deleted by a hand", "one of Ray's workers", "of a job that has ended"],
+)
+def test_other_pods_leave_none(job: Json, gone: Json) -> None:
+    async def story(cluster: Cluster, view: View) -> None:
+        await cluster.send("DELETED", gone)
+        assert view.world(seen(view)).pods == ()
+
+    told(story, cluster_of(job, gone))
+
+
+def test_a_job_wakes_by_its_own_changes_and_its_end() -> None:
+    async def story(cluster: Cluster, view: View) -> None:
+        assert await cluster.send("MODIFIED", training_job()) == [("team", "flights")]
+        assert await cluster.send("DELETED", training_job()) == [("team", "flights")]
+        assert view.job(("team", "flights")) is None
+        assert await cluster.send("ADDED", pod("a")) == []
+
+    told(story, cluster_of(training_job()))
+
+
+def test_a_job_that_waits_for_room_sees_all_that_do() -> None:
+    async def story(cluster: Cluster, view: View) -> None:
+        def found(name: str) -> list[str]:
+            job = view.job(("team", name))
+            assert job is not None
+            return [one.uid for one in view.world(job).waiting]
+
+        assert found("flights") == found("trains") == []
+        for name, uid in (("trains", OTHER), ("flights", UID)):
+            await cluster.send("MODIFIED", training_job(name, uid, QUEUED))
+        assert found("flights") == found("trains") == sorted([UID, OTHER])
+        await cluster.send("MODIFIED", training_job("flights", UID, condition("Running", "True")))
+        assert (found("flights"), found("trains")) == ([], [OTHER])
+        await cluster.send("DELETED", training_job("trains", OTHER, QUEUED))
+        await cluster.send("MODIFIED", training_job("flights", UID, QUEUED))
+        assert found("flights") == [UID]
+
+    cluster = Cluster()
+    cluster.objects["TrainingJob"] = [training_job(), training_job("trains", OTHER)]
+    told(story, cluster)
+
+
+def test_pods_that_leave_their_node_still_hold_room_and_only_others_wait_for_that() -> None:
+    async def story(cluster: Cluster, view: View) -> None:
+        def seen() -> tuple[bool, bool]:
+            jobs = [view.job(("team", name)) for name in ("flights", "trains")]
+            return tuple(view.world(job).leaving for job in jobs if job is not None)  # type: ignore[return-value]
+
+        leaving = pod("one")
+        leaving["metadata"]["deletionTimestamp"] = "2026-11-01T12:00:00Z"
+        assert seen() == (False, False)
+        await cluster.send("MODIFIED", leaving)
+        assert seen() == (False, True)
+        await cluster.send("DELETED", leaving)
+        assert seen() == (False, False)
+
+    cluster = Cluster()
+    cluster.objects["TrainingJob"] = [training_job(), training_job("trains", OTHER)]
+    cluster.objects["Pod"] = [pod("one")]
+    told(story, cluster)
+
+
+def test_what_we_wrote_is_seen_at_once() -> None:
+    async def story(cluster: Cluster, view: View) -> None:
+        cluster.woken.clear()
+        for raw in (training_job(), child(), child("RayJob", attempt=2), pod("a"), {"kind": "ConfigMap"}, {}):
+            view.note({**raw, "metadata": {**raw.get("metadata", {}), "resourceVersion": "200"}})
+        world = view.world(seen(view))
+        assert seen(view).resource_version == "200"
+        assert (len(world.children), len(world.pods)) == (2, 1)
+        assert cluster.woken == [("team", "flights")] * 4
+
+    told(story, cluster_of(training_job()))
+
+
+def test_a_new_or_larger_node_wakes_the_jobs_that_found_no_room() -> None:
+    async def story(cluster: Cluster, view: View) -> None:
+        waits = [("team", "waits")]
+        assert await cluster.send("ADDED", node("n2")) == waits
+        assert await cluster.send("MODIFIED", node("n2")) == []
+        assert await cluster.send("MODIFIED", node("n2", gpus=8)) == waits
+        assert view.world(seen(view)).nodes is not None
+        assert [found.allocatable["nvidia.com/gpu"] for found in view.world(seen(view)).nodes or ()] == [0, 8]
+        assert await cluster.send("MODIFIED", node("n2", ready=False)) == []
+        assert await cluster.send("MODIFIED", node("n2", ready=True)) == waits
+        assert await cluster.send("DELETED", node("n2")) == []
+        assert [found.name for found in view.world(seen(view)).nodes or ()] == ["n1"]
+
+    waiting = training_job("waits", OTHER, condition("Fits", "False"))
+    told(story, cluster_of(training_job(), waiting, node("n1")))
+
+
+@pytest.mark.parametrize("kind", ["MODIFIED", "DELETED"])
+def test_a_lost_node_wakes_the_jobs_whose_pods_are_on_it(kind: str) -> None:
+    async def story(cluster: Cluster, view: View) -> None:  # noqa: ARG001
+        assert await cluster.send(kind, node("n1", ready=False)) == [("team", "flights")]
+
+    ended, elsewhere = pod("b", OTHER, phase="Succeeded"), pod("c", OTHER, node="n2")
+    jobs = (training_job(), training_job("other", OTHER))
+    told(story, cluster_of(*jobs, pod("a"), ended, elsewhere, node("n1"), node("n2")))
+
+
+def test_without_kuberay_there_are_no_ray_jobs() -> None:
+    async def story(cluster: Cluster, view: View) -> None:  # noqa: ARG001
+        assert not view.world(seen(view)).kuberay
+
+    cluster = cluster_of(training_job())
+    cluster.missing.add("RayJob")
+    told(story, cluster)
+
+
+def test_with_namespaces_only_they_are_looked_at_and_no_nodes() -> None:
+    async def story(cluster: Cluster, view: View) -> None:
+        assert view.synced
+        assert view.world(seen(view)).nodes is None
+        assert {(kind, namespace) for kind, namespace, _ in cluster.asked} == {
+            (kind, namespace) for kind in ("Job", "RayJob", "Pod") for namespace in ("team", "two")
+        }
+
+    told(story, cluster_of(training_job()), Settings(namespaces=("team", "two")))
+
+
+def test_nothing_is_synced_before_everything_is() -> None:
+    async def story() -> None:
+        cluster = cluster_of(training_job())
+        view = View(cluster, Settings(), lambda: START, cluster.woken.append)  # type: ignore[arg-type]
+        assert not view.synced
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(view.wait_until_synced(), 0.01)
+
+    asyncio.run(story())

@@ -1,0 +1,248 @@
+from __future__ import annotations
+
+import copy
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from trainwright_api.resource.status import TrainingJobStatus
+from trainwright_operator.informer.trim import read_job, read_status, strip_job, strip_node
+from trainwright_operator.model.observed import Job, Manifest, Node, Taint, Verdict, Waiting
+
+TIME = "2026-11-01T12:00:00Z"
+VERDICT = Verdict(None, "digest", "flights: mistakes")
+
+
+def condition(kind: str, status: str = "True", **more: Any) -> dict[str, Any]:
+    return {"type": kind, "status": status, "reason": "Because", "message": "", "lastTransitionTime": TIME, **more}
+
+
+def raw_job(*conditions: dict[str, Any], **spec: Any) -> dict[str, Any]:
+    return {
+        "apiVersion": "trainwright.dev/v1alpha1",
+        "kind": "TrainingJob",
+        "metadata": {
+            "namespace": "team",
+            "name": "flights",
+            "uid": "u1",
+            "generation": 2,
+            "resourceVersion": "77",
+            "creationTimestamp": TIME,
+            "labels": {"who": "me"},
+            "annotations": {"kubectl.kubernetes.io/last-applied-configuration": "{secret}"},
+            "managedFields": [{"manager": "kubectl"}],
+        },
+        "spec": {"task": "train", "config": {"learning_rate": 1e-4}, "dataset": "s3://a/ü.csv", **spec},
+        "status": {"conditions": list(conditions), "attempt": 1, "output": "s3://runs/x"},
+    }
+
+
+def queued(**more: Any) -> dict[str, Any]:
+    """A gang that waits for room."""
+    spec = {"backend": {"type": "ray"}, **more.pop("spec", {})}
+    raw = raw_job(condition("Running", "False", reason="Queued"), **spec)
+    raw["status"]["attempts"] = [{"number": 2, "phase": "train", **more}, {"number": 1, "completionTime": TIME}]
+    return raw
+
+
+def unasked(raw: Manifest) -> Verdict:
+    raise AssertionError(f"nobody asks for the verdict of {raw}")
+
+
+def job_of(raw: Manifest) -> Job:
+    return read_job(strip_job(raw), lambda _: VERDICT)
+
+
+def test_what_others_know_of_a_job_that_waits_for_room() -> None:
+    assert strip_job(queued()).waiting == Waiting(TIME, "u1", gang=True, trying=True)
+    assert strip_job(queued(completionTime=TIME)).waiting == Waiting(TIME, "u1", gang=True, trying=False)
+    assert strip_job(queued(phase="preprocess")).waiting == Waiting(TIME, "u1", gang=False, trying=True)
+    assert strip_job(queued(spec={"backend": {}})).waiting == Waiting(TIME, "u1", gang=False, trying=True)
+
+
+def test_one_that_no_node_could_hold_is_in_nobodys_way() -> None:
+    raw = queued()
+    raw["status"]["conditions"].append(condition("Fits", "False"))
+    assert strip_job(raw).waiting == Waiting(TIME, "u1", gang=True, trying=False)
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        raw_job(),
+        raw_job(condition("Running", "True", reason="Running")),
+        raw_job(condition("Running", "False", reason="Starting")),
+        raw_job(condition("Running", "False", reason="Queued"), queueName="gpus"),
+        raw_job(condition("Running", "False", reason="Queued"), condition("Failed")),
+    ],
+    ids=["new", "running", "starting", "in a queue of Kueue", "finished"],
+)
+def test_others_wait_for_no_room(raw: dict[str, Any]) -> None:
+    assert strip_job(raw).waiting is None
+
+
+def test_a_job_that_runs_is_seen_whole_without_managed_fields_and_kubectls_copy() -> None:
+    raw = raw_job(condition("Started"), suspend=True, ttlSecondsAfterFinished=60, ttlPolicy="DeleteJob")
+    before = copy.deepcopy(raw)
+    job = job_of(raw)
+    assert job == Job(
+        namespace="team",
+        name="flights",
+        uid="u1",
+        generation=2,
+        resource_version="77",
+        created=datetime(2026, 11, 1, 12, tzinfo=UTC),
+        deleting=False,
+        suspend=True,
+        ttl_seconds=60,
+        ttl_policy="DeleteJob",
+        verdict=VERDICT,
+        status=TrainingJobStatus.model_validate(raw["status"]),
+    )
+    del before["metadata"]["managedFields"], before["metadata"]["annotations"]
+    assert job.raw == before
+
+
+def test_other_annotations_stay() -> None:
+    raw = raw_job()
+    raw["metadata"]["annotations"]["mine"] = "1"
+    assert job_of(raw).raw["metadata"]["annotations"] == {"mine": "1"}
+
+
+@pytest.mark.parametrize("kind", ["Complete", "Failed"])
+def test_of_a_finished_job_what_cleans_it_up_is_kept_and_nobody_judges_it(kind: str) -> None:
+    raw = raw_job(condition("Started"), condition(kind), ttlSecondsAfterFinished=60, ttlPolicy="DeleteChildren")
+    raw["metadata"]["deletionTimestamp"] = TIME
+    stored = strip_job(raw)
+    assert (stored.finished, stored.waits_for_room) == (True, False)
+    job = read_job(stored, unasked)
+    assert (job.verdict, job.raw, job.deleting) == (None, {}, True)
+    assert (job.key, job.uid, job.resource_version, job.generation) == (("team", "flights"), "u1", "77", 2)
+    assert (job.ttl_seconds, job.ttl_policy, job.suspend) == (60, "DeleteChildren", False)
+    assert job.status == TrainingJobStatus.model_validate(raw["status"])
+
+
+def test_a_finished_job_costs_little() -> None:
+    raw = raw_job(condition("Complete"))
+    raw["spec"]["config"] = {"input_features": [{"name": f"f{number}", "type": "number"} for number in range(1000)]}
+    raw["status"]["attempts"] = [{"number": number, "child": f"flights-{number}"} for number in range(10)]
+    assert len(strip_job(raw).data) < 600
+
+
+@pytest.mark.parametrize(
+    ("conditions", "finished"),
+    [
+        ([], False),
+        ([condition("Complete", "False"), condition("Failed", "Unknown")], False),
+        ([condition("Running")], False),
+        ([condition("Complete", message=3)], False),
+        ([{"type": "Complete", "status": "True"}], False),
+        (["Complete", None, condition("Failed")], True),
+    ],
+)
+def test_only_an_end_that_can_be_read_is_one(conditions: list[Any], finished: bool) -> None:
+    stored = strip_job(raw_job(*conditions))
+    assert stored.finished == finished
+    job = read_job(stored, unasked if finished else lambda _: VERDICT)
+    assert finished == any(
+        found.type in ("Complete", "Failed") and found.status == "True" for found in job.status.conditions or []
+    )
+
+
+@pytest.mark.parametrize(
+    ("conditions", "waits"),
+    [
+        ([condition("Fits", "False")], True),
+        ([condition("Fits", "True")], False),
+        ([], False),
+        ([condition("Fits", "False"), condition("Failed")], False),
+    ],
+)
+def test_which_job_waits_for_room(conditions: list[Any], waits: bool) -> None:
+    assert strip_job(raw_job(*conditions)).waits_for_room == waits
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("suspend", "yes"),
+        ("ttlSecondsAfterFinished", "soon"),
+        ("ttlSecondsAfterFinished", None),
+        ("ttlPolicy", None),
+        ("config", None),
+    ],
+)
+def test_rubbish_in_the_spec_counts_as_absent(key: str, value: Any) -> None:
+    job = job_of(raw_job(**{key: value}))
+    assert (job.suspend, job.ttl_seconds, job.ttl_policy) == (False, None, "DeleteChildren")
+
+
+@pytest.mark.parametrize("part", ["spec", "status"])
+def test_a_job_without_spec_or_status(part: str) -> None:
+    raw = raw_job()
+    del raw[part]
+    assert job_of(raw).name == "flights"
+
+
+@pytest.mark.parametrize("raw", [None, {}, 3, "x", [1]])
+def test_no_status_is_an_empty_one(raw: Any) -> None:
+    assert read_status(raw) == TrainingJobStatus()
+
+
+@pytest.mark.parametrize(
+    ("change", "kept"),
+    [
+        ({"attempt": -1}, {"output"}),
+        ({"attempt": "two"}, {"output"}),
+        ({"phase": "Dancing"}, {"attempt", "output"}),
+        ({"newField": 1}, {"attempt", "output"}),
+        ({"progress": {"fraction": 7}}, {"attempt", "output"}),
+        ({"conditions": {"type": "Complete"}}, {"attempt", "output"}),
+        ({"attempts": None}, {"attempt", "output"}),
+    ],
+)
+def test_what_cannot_be_read_of_a_status_counts_as_absent(change: dict[str, Any], kept: set[str]) -> None:
+    status = read_status({"attempt": 1, "output": "s3://runs/x", **change})
+    assert set(status.model_dump(exclude_none=True)) == kept
+
+
+def test_one_bad_item_of_a_list_takes_no_other_with_it() -> None:
+    status = read_status({"attempts": [{"number": 1}, {"number": "two"}, 3, {"number": 3, "outcome": "shrug"}]})
+    assert status.attempts is not None
+    assert [attempt.number for attempt in status.attempts] == [1]
+
+
+def test_a_node() -> None:
+    raw = {
+        "metadata": {"name": "n1", "labels": {"zone": "a"}},
+        "spec": {
+            "unschedulable": True,
+            "taints": [{"key": "gpu", "value": "yes", "effect": "NoSchedule"}, {"key": "old", "effect": "NoExecute"}],
+        },
+        "status": {
+            "conditions": [{"type": "MemoryPressure", "status": "False"}, {"type": "Ready", "status": "True"}],
+            "allocatable": {"cpu": "3500m", "memory": "16Gi", "nvidia.com/gpu": "8"},
+        },
+    }
+    assert strip_node(raw) == Node(
+        name="n1",
+        ready=True,
+        unschedulable=True,
+        labels={"zone": "a"},
+        taints=(Taint("gpu", "NoSchedule", "yes"), Taint("old", "NoExecute")),
+        allocatable={"cpu": 3.5, "memory": 16 * 2**30, "nvidia.com/gpu": 8},
+    )
+
+
+def test_a_node_of_which_little_is_known() -> None:
+    assert strip_node(
+        {"metadata": {"name": "n1"}, "status": {"conditions": [{"type": "Ready", "status": "Unknown"}]}}
+    ) == (Node(name="n1", ready=False, unschedulable=False, labels={}, taints=(), allocatable={}))
+
+
+def test_attempts_with_numbers_that_no_operator_gives_are_not_read() -> None:
+    attempts = [{"number": 1_000_000_000}, {"number": 1_000_000_001}, {"number": 2**53}]
+    read = read_status({"attempts": attempts, "retries": 2})
+    assert [attempt.number for attempt in read.attempts or ()] == [1_000_000_000]
+    assert read.retries == 2

@@ -1,0 +1,112 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from trainwright_operator.informer import verdicts
+from trainwright_operator.informer.verdicts import Verdicts, judge
+
+SPEC: dict[str, Any] = {
+    "task": "train",
+    "dataset": "s3://data/flights.parquet",
+    "output": "s3://runs",
+    "config": {
+        "input_features": [{"name": "distance", "type": "number"}],
+        "output_features": [{"name": "late", "type": "binary"}],
+    },
+}
+
+
+def raw_job(uid: str = "u1", generation: int = 1, **spec: Any) -> dict[str, Any]:
+    return {
+        "apiVersion": "trainwright.dev/v1alpha1",
+        "kind": "TrainingJob",
+        "metadata": {"namespace": "team", "name": "flights", "uid": uid, "generation": generation},
+        "spec": {**SPEC, **spec},
+    }
+
+
+def test_a_good_job_has_a_spec_and_a_bad_one_a_message() -> None:
+    good, bad = judge(raw_job()), judge(raw_job(seed="x"))
+    assert good.spec is not None
+    assert (good.spec.dataset, good.message) == ("s3://data/flights.parquet", "")
+    assert bad.spec is None
+    assert "seed" in bad.message
+    assert good.digest != bad.digest
+
+
+TABNET = {"config": {**SPEC["config"], "combiner": "tabnet"}}
+LINE = "config.combiner: not built yet: tabnet (this version has concat)"
+
+
+def test_what_is_not_built_is_not_accepted_in_the_words_of_train() -> None:
+    assert judge(raw_job(**TABNET)).message == f"flights: {LINE}"
+
+
+def test_with_its_own_image_or_once_started_it_is_accepted_with_a_warning() -> None:
+    own = judge(raw_job(**TABNET, image="mine:2"))
+    started = judge({**raw_job(**TABNET), "status": {"startTime": "2026-05-01T12:00:00Z"}})
+    assert own.spec is not None
+    assert started.spec is not None
+    assert own.warnings == (f"{LINE}; image mine:2 must have it",)
+    assert started.warnings == (f"{LINE}; it was started by another version",)
+
+
+def test_a_job_without_a_spec_is_judged_too() -> None:
+    raw = raw_job()
+    del raw["spec"]
+    assert judge(raw).spec is None
+
+
+def digest(spec: dict[str, Any]) -> str:
+    return judge({**raw_job(), "spec": spec}).digest
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"task": "experiment"},
+        {"dataset": "s3://data/other.parquet"},
+        {"config": {**SPEC["config"], "trainer": {"epochs": 3}}},
+        {"config": {**SPEC["config"], "undeclared": 1}},
+        {"model": "s3://models/x"},
+        {"entrypoint": {"module": "m", "function": "f"}},
+        {"resumeFrom": "s3://runs/y"},
+        {"backend": {"type": "local"}},
+        {"output": "s3://elsewhere"},
+        {"seed": 7},
+        {"checkpoint": {"numToKeep": 2}},
+    ],
+    ids=lambda change: next(iter(change)),
+)
+def test_the_digest_tells_a_change_of_what_is_fixed(change: dict[str, Any]) -> None:
+    assert digest({**SPEC, **change}) != digest(SPEC)
+
+
+def test_the_digest_tells_a_renamed_key_that_nobody_declared() -> None:
+    assert digest({**SPEC, "backend": {"old": 1}}) != digest({**SPEC, "backend": {"new": 1}})
+
+
+@pytest.mark.parametrize("change", [{"suspend": True}, {"backoffLimit": 9}, {"ttlSecondsAfterFinished": 1}])
+def test_the_digest_leaves_out_what_may_change(change: dict[str, Any]) -> None:
+    assert digest({**SPEC, **change}) == digest(SPEC)
+
+
+def test_the_order_of_keys_is_no_change() -> None:
+    assert digest(dict(reversed(SPEC.items()))) == digest(SPEC)
+    assert len(digest(SPEC)) == 64
+
+
+def test_every_version_of_a_spec_is_judged_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    judged: list[tuple[str, int]] = []
+
+    def noted(raw: Any) -> Any:
+        judged.append((raw["metadata"]["uid"], raw["metadata"]["generation"]))
+        return judge(raw)
+
+    monkeypatch.setattr(verdicts, "judge", noted)
+    known = Verdicts(size=2)
+    for uid, generation in (("a", 1), ("a", 1), ("a", 2), ("a", 1), ("b", 1), ("a", 1), ("a", 2)):
+        known.of(raw_job(uid, generation))
+    assert judged == [("a", 1), ("a", 2), ("b", 1), ("a", 2)]

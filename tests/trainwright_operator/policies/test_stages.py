@@ -1,0 +1,78 @@
+"""Which phase an attempt begins with."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from trainwright_api.resource.job import TrainingJobSpec
+from trainwright_api.resource.status import Preprocessed, Resolved, TrainingJobStatus
+from trainwright_operator.policies.stages import first
+
+from ..simulation import SPEC
+
+SHARED = {"cache_dir": "s3://data/cache"}
+
+
+def begins(backend: dict[str, Any], gpus: int = 2, status: TrainingJobStatus | None = None, **spec: Any) -> str:
+    whole = {key: value for key, value in {**SPEC, "backend": backend, **spec}.items() if value is not None}
+    return first(TrainingJobSpec.model_validate(whole), Resolved(gpus=gpus), status or TrainingJobStatus())
+
+
+@pytest.mark.parametrize("kind", ["ray", "deepspeed", "horovod"])
+def test_gpus_wait_for_a_shared_cache(kind: str) -> None:
+    assert begins({"type": kind, **SHARED}) == "preprocess"
+    assert begins({"type": kind, **SHARED}, task="experiment") == "preprocess"
+
+
+def test_without_gpus_nobody_waits() -> None:
+    assert begins({"type": "ray", **SHARED}, gpus=0) == "train"
+
+
+def volume(source: str, path: str) -> dict[str, Any]:
+    return {
+        "volumes": [{"name": "own", source: {"claimName": "own"} if source == "persistentVolumeClaim" else {}}],
+        "volumeMounts": [{"name": "own", "mountPath": path}],
+    }
+
+
+def test_without_a_shared_cache_it_would_be_done_twice() -> None:
+    own = volume("emptyDir", "/cache")
+    assert begins({"type": "ray", "cache_dir": "/cache"}, podTemplate=own) == "train"
+
+
+@pytest.mark.parametrize(
+    ("dataset", "source", "phase"),
+    [
+        ("s3://data/flights.parquet", "emptyDir", "preprocess"),
+        ("/data/flights.parquet", "persistentVolumeClaim", "preprocess"),
+        ("/data/flights.parquet", "hostPath", "train"),
+    ],
+)
+def test_a_cache_without_a_folder_of_its_own_is_shared_as_its_data_are(dataset: str, source: str, phase: str) -> None:
+    assert begins({"type": "ray"}, dataset=dataset, podTemplate=volume(source, "/data")) == phase
+
+
+def test_what_was_done_is_not_done_again() -> None:
+    done = TrainingJobStatus(preprocessed=Preprocessed(attempt=1))
+    assert begins({"type": "ray", **SHARED}, status=done) == "train"
+
+
+def test_other_tasks_and_own_functions_have_one_phase() -> None:
+    model = {"config": None, "model": "s3://runs/model"}
+    assert begins({"type": "ray", **SHARED}, task="predict", **model) == "predict"
+    assert begins({"type": "ray", **SHARED}, task="preprocess") == "preprocess"
+    function = {"config": None, "entrypoint": {"module": "mine", "function": "main"}}
+    assert begins({"type": "ray", **SHARED}, **function) == "train"
+
+
+@pytest.mark.parametrize(("asked", "phase"), [("1", "preprocess"), (1, "preprocess"), ("0", "train"), (None, "train")])
+def test_a_local_job_asks_for_gpus_in_its_pod_template(asked: Any, phase: str) -> None:
+    limits = {"memory": "8Gi"} if asked is None else {"nvidia.com/gpu": asked}
+    assert begins({"type": "local", **SHARED}, 0, podTemplate={"resources": {"limits": limits}}) == phase
+
+
+def test_where_workers_are_sized_the_pod_template_asks_for_no_gpu() -> None:
+    asked = {"resources": {"limits": {"nvidia.com/gpu": 1}}}
+    assert begins({"type": "ray", "trainer": {"use_gpu": False}, **SHARED}, 0, podTemplate=asked) == "train"

@@ -1,0 +1,201 @@
+"""Who makes certificates, who loads them, and that connections go on in the meantime."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import logging
+import ssl
+
+import pytest
+
+from trainwright_operator.kube.errors import ApiError
+from trainwright_operator.server.app import serving
+from trainwright_operator.server.certificate_rotator import SECRET_NAME, WEBHOOK_NAME, Keeper, server_names
+from trainwright_operator.settings import Settings
+
+SECRET = f"/api/v1/namespaces/trainwright/secrets/{SECRET_NAME}"
+WEBHOOK = f"/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/{WEBHOOK_NAME}"
+
+
+def refresh(keeper, leading=True):
+    asyncio.run(keeper.refresh(leading=leading))
+
+
+def announced(api):
+    return [base64.b64decode(entry["clientConfig"]["caBundle"]).decode() for entry in api.objects[WEBHOOK]["webhooks"]]
+
+
+@pytest.fixture
+def webhook(api):
+    return api.put(
+        WEBHOOK, {"webhooks": [{"name": "trainingjobs.trainwright.dev", "clientConfig": {"url": "https://x"}}]}
+    )
+
+
+def test_the_server_has_the_names_that_it_is_called_by():
+    settings = Settings(namespace="ml", progress_url="https://10.0.0.7:9443/x")
+    names = server_names(settings)
+    assert {"trainwright.ml.svc", "trainwright.ml.svc.cluster.local", "10.0.0.7", "localhost"} <= set(names)
+    assert server_names(Settings())
+
+
+def test_only_the_leader_makes_a_certificate(api, place, another):
+    follower = another()
+    refresh(follower.keeper, leading=False)
+    assert not follower.keeper.loaded
+    assert follower.keeper.bundle == ""
+    assert api.methods() == ["GET"]
+    refresh(place.keeper)
+    refresh(follower.keeper, leading=False)
+    assert follower.keeper.loaded
+    assert follower.keeper.bundle == place.keeper.bundle
+    assert api.objects[SECRET]["type"] == "kubernetes.io/tls"
+
+
+def test_the_leader_tells_the_api_server_whom_to_trust(api, place, webhook):
+    refresh(place.keeper)
+    assert announced(api) == [place.keeper.bundle]
+    assert api.objects[WEBHOOK]["webhooks"][0]["clientConfig"]["url"] == webhook["webhooks"][0]["clientConfig"]["url"]
+
+
+@pytest.mark.usefixtures("webhook")
+def test_what_is_right_is_not_written_again(api, place):
+    refresh(place.keeper)
+    api.requests.clear()
+    refresh(place.keeper)
+    assert api.methods() == ["GET", "GET"]
+
+
+@pytest.mark.usefixtures("webhook")
+def test_a_bundle_that_somebody_overwrote_is_put_back(api, place):
+    refresh(place.keeper)
+    api.objects[WEBHOOK]["webhooks"][0]["clientConfig"]["caBundle"] = ""
+    refresh(place.keeper)
+    assert announced(api) == [place.keeper.bundle]
+
+
+def test_an_install_for_single_namespaces_touches_no_webhook(api, clock):
+    refresh(Keeper(api, Settings(namespaces=("ml",)), clock))
+    assert not any(path == WEBHOOK for _, path, _ in api.requests)
+
+
+@pytest.mark.usefixtures("webhook")
+def test_the_certificate_is_made_anew_after_two_thirds_and_followers_load_it(api, place, another, clock):
+    follower = another()
+    refresh(place.keeper)
+    refresh(follower.keeper, leading=False)
+    before = api.objects[SECRET]["data"]
+    clock.pass_by(days=61)
+    refresh(place.keeper)
+    after = api.objects[SECRET]["data"]
+    assert before["tls.crt"] != after["tls.crt"]
+    assert before["ca.crt"] == after["ca.crt"]
+    clock.pass_by(days=30)
+    assert not follower.keeper.loaded
+    refresh(follower.keeper, leading=False)
+    assert follower.keeper.loaded
+
+
+def test_a_deleted_secret_comes_back_with_the_authority_that_pods_trust(api, place):
+    refresh(place.keeper)
+    bundle = place.keeper.bundle
+    del api.objects[SECRET]
+    refresh(place.keeper)
+    assert base64.b64decode(api.objects[SECRET]["data"]["ca.crt"]).decode() == bundle
+
+
+@pytest.mark.parametrize("data", [None, {}, {"tls.crt": "eA=="}])
+def test_a_damaged_secret_is_mended_by_the_leader_alone(api, place, another, data):
+    api.put(SECRET, {"metadata": {"name": SECRET_NAME}, "data": data})
+    follower = another()
+    refresh(follower.keeper, leading=False)
+    assert not follower.keeper.loaded
+    refresh(place.keeper)
+    refresh(follower.keeper, leading=False)
+    assert follower.keeper.loaded
+
+
+def test_of_two_leaders_in_a_hand_over_one_writes(api, place, another):
+    refresh(place.keeper)
+    place.clock.pass_by(days=61)
+    other = another()
+
+    def meanwhile(method, _path):
+        if method == "PUT":
+            api.before = lambda *_: None
+            api.put(SECRET, api.objects[SECRET])
+
+    api.before = meanwhile
+    with pytest.raises(ApiError, match="modified"):
+        refresh(place.keeper)
+    refresh(other.keeper)
+    refresh(place.keeper)
+    assert place.keeper.bundle == other.keeper.bundle
+
+
+@pytest.mark.parametrize(
+    ("failure", "told"),
+    [
+        (ApiError(503, "ServiceUnavailable", "later"), "503 ServiceUnavailable: later"),
+        (OSError(28, "No space left on device"), "No space left on device"),
+        (TimeoutError("it took too long"), "it took too long"),
+    ],
+)
+def test_what_fails_for_a_moment_does_not_end_the_watch(api, place, caplog, failure, told):
+    pauses = []
+
+    async def sleep(seconds):
+        pauses.append(seconds)
+        if len(pauses) == 3:
+            raise asyncio.CancelledError
+
+    api.failures = [failure]
+    with caplog.at_level(logging.WARNING), pytest.raises(asyncio.CancelledError):
+        asyncio.run(place.keeper.keep(lambda: True, sleep))
+    assert pauses == [1.0, 60.0, 60.0]
+    assert told in caplog.text
+
+
+@pytest.mark.usefixtures("webhook")
+def test_connections_go_on_while_the_certificate_changes(place, clock):
+    """One that is open keeps its certificate; the next gets the new one, and the same bundle trusts both."""
+
+    async def conversation():
+        clock.pass_by(days=-61)
+        await place.keeper.refresh(leading=True)
+        bundle = place.keeper.bundle
+        async with (
+            serving(place.application(), place.keeper.context, 0, "127.0.0.1") as port,
+            Line(port, bundle) as old,
+        ):
+            await old.asks()
+            clock.pass_by(days=61)
+            await place.keeper.refresh(leading=True)
+            await old.asks()
+            async with Line(port, bundle) as new:
+                await new.asks()
+                return old.serial, new.serial
+
+    before, after = asyncio.run(conversation())
+    assert before != after
+
+
+class Line:
+    """One connection that stays open."""
+
+    def __init__(self, port, bundle):
+        self._port, self._trust = port, ssl.create_default_context(cadata=bundle)
+
+    async def __aenter__(self):
+        self._reader, self._writer = await asyncio.open_connection("localhost", self._port, ssl=self._trust)
+        self.serial = self._writer.get_extra_info("peercert")["serialNumber"]
+        return self
+
+    async def __aexit__(self, *_):
+        self._writer.close()
+        await self._writer.wait_closed()
+
+    async def asks(self):
+        self._writer.write(b"GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert (await self._reader.readuntil(b"ok\n")).startswith(b"HTTP/1.1 200")

@@ -1,0 +1,91 @@
+"""Tokens: reviewed by the API server, remembered for a minute, by hash, and not without bound."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+
+import pytest
+
+from trainwright_operator.server import pod_identity
+from trainwright_operator.server.pod_identity import Poster, Reviews
+
+GOOD = {
+    "authenticated": True,
+    "audiences": ["trainwright"],
+    "user": {
+        "username": "system:serviceaccount:ml:default",
+        "extra": {
+            "authentication.kubernetes.io/pod-name": ["late-1-abc"],
+            "authentication.kubernetes.io/pod-uid": ["p1"],
+        },
+    },
+}
+
+
+def with_user(**user):
+    changed = copy.deepcopy(GOOD)
+    changed["user"].update(user)
+    return changed
+
+
+@pytest.fixture
+def reviews(api, clock):
+    api.tokens["good"] = GOOD
+    return Reviews(api, clock.seconds)
+
+
+def poster(reviews, token="good"):
+    return asyncio.run(reviews.poster(token))
+
+
+def test_a_good_token_names_its_pod(api, reviews):
+    assert poster(reviews) == Poster("ml", "late-1-abc", "p1")
+    assert api.requests[0][2]["spec"] == {"token": "good", "audiences": ["trainwright"]}
+
+
+@pytest.mark.parametrize(
+    "status",
+    [
+        {"error": "expired"},
+        {**GOOD, "authenticated": False},
+        {**GOOD, "audiences": ["https://kubernetes.default.svc"]},
+        {**GOOD, "audiences": None},
+        {**GOOD, "user": None},
+        with_user(extra=None),
+        with_user(extra={}),
+        with_user(username="system:node:n1"),
+        with_user(username="x:system:serviceaccount:ml:default"),
+    ],
+)
+def test_any_other_names_nobody(api, reviews, status):
+    api.tokens["bad"] = status
+    assert poster(reviews, "bad") is None
+
+
+def test_a_review_is_remembered_for_a_minute(api, reviews, clock):
+    poster(reviews)
+    clock.pass_by(seconds=59)
+    poster(reviews)
+    assert len(api.requests) == 1
+    clock.pass_by(seconds=2)
+    del api.tokens["good"]
+    assert poster(reviews) is None
+
+
+def test_a_refusal_is_not_remembered(api, reviews):
+    assert poster(reviews, "early") is None
+    api.tokens["early"] = GOOD
+    assert poster(reviews, "early") is not None
+
+
+def test_no_more_than_a_bound_is_remembered_and_no_token_itself(api, reviews, monkeypatch):
+    monkeypatch.setattr(pod_identity, "REMEMBERED", 3)
+    for number in range(5):
+        api.tokens[f"token-{number}"] = GOOD
+        poster(reviews, f"token-{number}")
+    assert len(reviews._known) == 3
+    assert "token-4" not in repr(reviews._known)
+    api.requests.clear()
+    poster(reviews, "token-4")
+    assert api.requests == []

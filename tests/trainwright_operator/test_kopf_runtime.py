@@ -1,0 +1,206 @@
+"""kopf itself, with our handlers, before an API server that answers as a test says."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import threading
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import Any
+
+import pytest
+
+from trainwright_operator.informer.jobs import Jobs
+from trainwright_operator.kopf_runtime import Host
+from trainwright_operator.kube.client import Client
+from trainwright_operator.settings import Settings
+
+from .api_server import Answer, ApiServer, api_server, client_of, event, hang, page, refusal, status_object, stream
+from .fake_time import START
+
+Json = dict[str, Any]
+API = "/apis/trainwright.dev/v1alpha1"
+VERBS = ["get", "list", "watch", "patch"]
+
+
+def job(name: str, version: int) -> Json:
+    metadata = {"namespace": "team", "name": name, "uid": f"uid-{name}", "resourceVersion": str(version)}
+    return {"apiVersion": "trainwright.dev/v1alpha1", "kind": "TrainingJob", "metadata": metadata, "spec": {}}
+
+
+def knows(kind: str, plural: str) -> Json:
+    return {"name": plural, "kind": kind, "singularName": kind.lower(), "namespaced": True, "verbs": VERBS}
+
+
+def discovery(*resources: Json) -> dict[str, Json]:
+    version = {"groupVersion": "trainwright.dev/v1alpha1", "version": "v1alpha1"}
+    group = {"name": "trainwright.dev", "versions": [version], "preferredVersion": version}
+    return {
+        "/api": {"versions": ["v1"]},
+        "/api/v1": {"resources": [knows("Namespace", "namespaces")]},
+        "/apis": {"groups": [group]},
+        API: {"resources": list(resources)},
+    }
+
+
+INSTALLED = discovery(knows("TrainingJob", "trainingjobs"))
+
+
+class Scene:
+    def __init__(self, server: ApiServer, client: Client, settings: Settings) -> None:
+        self.server = server
+        self.told: list[tuple[str, str]] = []
+        self.jobs = Jobs(settings, lambda: START, lambda key, *_: self.told.append(key))
+        self.host = Host(client, self.jobs, settings)
+
+    @property
+    def starts(self) -> int:
+        """kopf asks once for what the server knows."""
+        return self.server.discovered.count("/apis")
+
+    def serves(self, *answers: Answer, watches: tuple[Answer, ...] = ()) -> None:
+        self.server.answers += answers
+        self.server.watches += watches
+
+    @property
+    def names(self) -> list[str]:
+        return sorted(name for (_, name), _ in self.jobs.store.items())
+
+    async def until(self, holds: Callable[[], bool]) -> None:
+        async with asyncio.timeout(30):
+            while not holds():
+                await asyncio.sleep(0.01)
+
+
+Story = Callable[[Scene], Awaitable[None]]
+
+
+def told(story: Story, before: Callable[[Scene], None], settings: Settings | None = None) -> None:
+    async def whole() -> None:
+        used = settings or Settings(retry_base=0.01, retry_limit=0.02)
+        async with api_server() as server, client_of(server) as client:
+            server.discovery = dict(INSTALLED)
+            scene = Scene(server, client, used)
+            before(scene)
+            running = asyncio.create_task(scene.host.run())
+            try:
+                await story(scene)
+            finally:
+                running.cancel()
+                with suppress(asyncio.CancelledError):
+                    await running
+            await scene.until(lambda: "kopf" not in {thread.name for thread in threading.enumerate()})
+
+    asyncio.run(whole())
+
+
+def test_what_kopf_lists_and_watches_reaches_the_jobs_by_the_handler() -> None:
+    def before(scene: Scene) -> None:
+        events = (event("ADDED", job("b", 6)), event("DELETED", job("a", 7)), None)
+        scene.serves(page([job("a", 5)], 5), watches=(stream(*events),))
+
+    async def story(scene: Scene) -> None:
+        await scene.until(lambda: scene.names == ["b"])
+        assert sorted(scene.told) == [("team", "a"), ("team", "a"), ("team", "b")]
+        [watch] = scene.server.watched
+        assert (watch.path, watch.query["resourceVersion"]) == (f"{API}/trainingjobs", "5")
+
+    told(story, before)
+
+
+def test_with_namespaces_each_is_listed_and_watched() -> None:
+    async def story(scene: Scene) -> None:
+        await scene.until(lambda: scene.jobs.synced and len(scene.server.watched) == 2)
+        assert {request.path for request in scene.server.watched} == {
+            f"{API}/namespaces/team/trainingjobs",
+            f"{API}/namespaces/two/trainingjobs",
+        }
+
+    told(story, lambda _: None, Settings(namespaces=("team", "two")))
+
+
+def test_what_went_in_a_gap_is_forgotten() -> None:
+    def before(scene: Scene) -> None:
+        gone = stream(event("ERROR", status_object(410)))
+        scene.serves(page([job("a", 4), job("b", 5)], 5), page([job("b", 5)], 9), watches=(gone,))
+
+    async def story(scene: Scene) -> None:
+        await scene.until(lambda: sorted(scene.told) == [("team", "a"), ("team", "a"), ("team", "b")])
+        assert (scene.names, scene.starts) == (["b"], 1)
+
+    told(story, before)
+
+
+@pytest.mark.parametrize(
+    ("watch", "named"),
+    [
+        (stream(event("ERROR", status_object(500))), "WatchingError"),
+        (refusal(404, "NotFound"), "APINotFoundError"),
+        (refusal(401, "Unauthorized"), "LoginError"),
+        (stream({"no": "event"}), "KeyError"),
+    ],
+)
+def test_what_ends_kopf_ends_nothing_else_and_it_starts_again(
+    watch: Answer, named: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    def before(scene: Scene) -> None:
+        scene.serves(page([job("a", 5)], 5), page([job("a", 5), job("b", 8)], 9), watches=(watch,))
+
+    async def story(scene: Scene) -> None:
+        await scene.until(lambda: scene.starts == 1)
+        other = asyncio.create_task(asyncio.Event().wait())
+        await scene.until(lambda: scene.names == ["a", "b"])
+        assert scene.starts == 2
+        assert not other.done()
+        other.cancel()
+
+    told(story, before)
+    [record] = [record for record in caplog.records if record.name == "trainwright_operator.kopf_runtime"]
+    assert record.getMessage().startswith("kopf has ended: ")
+    expected = (logging.ERROR, True) if named == "KeyError" else (logging.WARNING, False)
+    assert (record.levelno, bool(record.exc_info)) == expected
+
+
+def test_an_object_nested_too_deeply_for_python_keeps_no_other_from_being_seen() -> None:
+    def before(scene: Scene) -> None:
+        deep = json.dumps({**job("deep", 6), "spec": "HERE"}).replace('"HERE"', '{"a":' * 9_000 + "1" + "}" * 9_000)
+        events = (event("ADDED", job("b", 7)), f'{{"type": "MODIFIED", "object": {deep}}}\n'.encode())
+        scene.serves(page([job("a", 5)], 5), watches=(stream(events[1], events[0], None),))
+
+    async def story(scene: Scene) -> None:
+        await scene.until(lambda: scene.names == ["a", "b", "deep"])
+        assert scene.starts == 1
+
+    told(story, before)
+
+
+def test_a_server_that_does_not_know_the_resource_yet_is_asked_again(caplog: pytest.LogCaptureFixture) -> None:
+    def before(scene: Scene) -> None:
+        scene.server.discovery = discovery()
+
+    async def story(scene: Scene) -> None:
+        await scene.until(lambda: scene.starts == 2)
+        assert not scene.jobs.synced
+        scene.server.discovery = dict(INSTALLED)
+        await scene.until(lambda: scene.jobs.synced)
+
+    told(story, before, Settings(retry_base=0.01, retry_limit=0.02, resync=0.2))
+    assert "kopf has found no TrainingJobs to watch" in caplog.text
+
+
+def test_a_list_may_take_as_long_as_it_does() -> None:
+    async def story(scene: Scene) -> None:
+        await scene.until(lambda: len(scene.server.lists) == 1)
+        await asyncio.sleep(0.3)
+        assert (scene.starts, len(scene.server.lists)) == (1, 1)
+
+    told(story, lambda scene: scene.serves(hang), Settings(resync=0.2))
+
+
+def test_it_can_be_cancelled_at_once() -> None:
+    async def story(_: Scene) -> None:
+        await asyncio.sleep(0)
+
+    told(story, lambda _: None)

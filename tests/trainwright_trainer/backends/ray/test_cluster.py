@@ -1,0 +1,171 @@
+"""Which Ray a run takes: the one that RAY_ADDRESS names, one that `ray start` runs on this machine, or a new one."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing, suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Timer
+
+import pytest
+
+from trainwright_api.resource.backend import BackendTrainer
+from trainwright_trainer.backends.ray import cluster as module
+from trainwright_trainer.backends.ray.cluster import ADDRESS, cluster
+from trainwright_trainer.backends.ray.resources import Needs
+from trainwright_trainer.errors import EnvironmentFailure
+
+SECONDS = 240
+"""No Ray takes so long to start; a machine that others use may be slow."""
+NEEDS = Needs(1, False, {"CPU": 1.0}, 3)
+
+
+def quiet(_: str) -> None:
+    """Says nothing."""
+
+
+def free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
+
+
+@pytest.mark.parametrize("alone", [False, True])
+def test_a_ray_that_is_not_there_is_told_at_once(monkeypatch: pytest.MonkeyPatch, alone: bool) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))  # and nobody listens
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        monkeypatch.setenv(ADDRESS, address)
+        with (
+            pytest.raises(EnvironmentFailure, match=rf"Ray at {address} \({ADDRESS}\) cannot be reached: .*refused"),
+            cluster(BackendTrainer(), None, alone=alone, say=quiet),
+        ):
+            pass
+
+
+class TestRecorded:
+    """What `ray start` has left in Ray's folder, which here is this test's own."""
+
+    @pytest.fixture
+    def record(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+        monkeypatch.setenv("RAY_TMPDIR", str(tmp_path))
+        monkeypatch.delenv(ADDRESS, raising=False)
+        (tmp_path / "ray").mkdir()
+        return tmp_path / "ray/ray_current_cluster"
+
+    @pytest.fixture
+    def taken(self, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+        """Which Ray was taken, in place of taking it."""
+        found: list[str] = []
+        monkeypatch.setattr(module, "_start", lambda *_: found.append("new") or NEEDS)
+        monkeypatch.setattr(module, "_join", lambda address, _: found.append(address))
+        monkeypatch.setattr(module, "_gpus", lambda: 0.0)
+        return found
+
+    @pytest.fixture
+    def listening(self) -> Iterator[str]:
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            yield f"127.0.0.1:{server.getsockname()[1]}"
+
+    def said(self) -> list[str]:
+        lines: list[str] = []
+        with cluster(BackendTrainer(), None, say=lines.append):
+            pass
+        return lines
+
+    def test_without_a_record_a_new_one_is_started(self, record: Path, taken: list[str]) -> None:
+        assert not record.exists()
+        assert (self.said(), taken) == ([], ["new"])
+
+    def test_one_that_answers_is_joined_and_named(self, record: Path, taken: list[str], listening: str) -> None:
+        record.write_text(listening)
+        line = (
+            f"joining the Ray at {listening}, which `ray start` runs here (RAY_ADDRESS=local starts a new one instead)"
+        )
+        assert (self.said(), taken) == ([line], [listening])
+
+    def test_one_that_is_gone_is_told_and_passed_over(self, record: Path, taken: list[str]) -> None:
+        record.write_text(f"127.0.0.1:{free_port()}")
+        (line,) = self.said()
+        assert line.endswith("which `ray start` has recorded, does not answer: a new one is started here")
+        assert taken == ["new"]
+
+    @pytest.mark.parametrize(("named", "expected"), [("local", "new"), ("10.0.0.1:1", "10.0.0.1:1")])
+    def test_the_environment_says_another(
+        self,
+        record: Path,
+        taken: list[str],
+        listening: str,
+        monkeypatch: pytest.MonkeyPatch,
+        named: str,
+        expected: str,
+    ) -> None:
+        record.write_text(listening)
+        monkeypatch.setenv(ADDRESS, named)
+        assert (self.said(), taken) == ([], [expected])
+
+
+# Says which Ray it is in, and how many cores that has.
+DRIVER = """
+import os
+from trainwright_trainer.backends.ray.environment import settle
+settle(os.environ)
+import ray
+from trainwright_api.resource.backend import BackendTrainer
+from trainwright_trainer.backends.ray.cluster import cluster
+with cluster(BackendTrainer(), 2, say=lambda line: None) as needs:
+    print(ray.get_runtime_context().gcs_address, ray.cluster_resources()["CPU"], len(ray.nodes()), needs.workers)
+"""
+
+
+@pytest.fixture
+def started() -> Iterator[dict[str, str]]:
+    """The environment of a shell in which `ray start --head` has run: a Ray with seven logical cores.
+
+    Its folder, its ports and its token are its own. Sockets lie in the folder, so its path has to be short.
+    """
+    with TemporaryDirectory(prefix="tw-", dir="/tmp", ignore_cleanup_errors=True) as folder:
+        environment = {**os.environ, "RAY_TMPDIR": folder, "HOME": folder, "RAY_USAGE_STATS_ENABLED": "0"}
+        environment.pop(ADDRESS, None)
+        token = Path(folder, ".ray/auth_token")
+        token.parent.mkdir()
+        token.write_text(secrets.token_hex(32))
+        command = [sys.executable, "-m", "ray.scripts.scripts", "start", "--head", "--block", "--port=0"]
+        limits = ["--include-dashboard=false", "--num-cpus=7", "--object-store-memory=134217728"]
+        process = subprocess.Popen(
+            [*command, f"--ray-client-server-port={free_port()}", *limits],
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+        assert process.stdout is not None
+        patience = Timer(SECONDS, process.kill)
+        patience.start()
+        with closing(process.stdout) as log:
+            lines = []
+            while "will now block forever" not in (line := log.readline()):
+                assert line, lines
+                lines.append(line)
+            patience.cancel()
+            yield environment
+            os.killpg(process.pid, signal.SIGTERM)
+            process.wait(SECONDS)
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+
+
+def test_the_ray_of_this_machine_is_joined_and_no_second_one_is_started(started: dict[str, str]) -> None:
+    ended = subprocess.run(
+        [sys.executable, "-c", DRIVER], env=started, capture_output=True, text=True, timeout=SECONDS, check=False
+    )
+    address = Path(started["RAY_TMPDIR"], "ray/ray_current_cluster").read_text()
+    assert (ended.returncode, ended.stdout.split()) == (0, [address, "7.0", "1", "2"]), ended.stderr

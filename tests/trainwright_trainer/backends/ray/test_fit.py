@@ -1,0 +1,252 @@
+"""Whole runs on a real Ray of this machine, which all tests here share: a worker lost, a stop, a user's mistake."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+PROGRAM = [sys.executable, "-m", "trainwright_trainer"]
+SECONDS = 240
+"""No test takes so long; a machine that others use may be slow."""
+
+# A driver of another process must know the cluster's.
+TOKEN = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
+
+# Says where it is, and ends with its input.
+CLUSTER = """
+import os, sys
+from trainwright_trainer.backends.ray.environment import settle
+settle(os.environ)
+import ray
+for attempt in range(3):
+    try:
+        ray.init(address="local", num_cpus=4, include_dashboard=False, log_to_driver=False, object_store_memory=1 << 27)
+        break
+    except Exception:
+        ray.shutdown()
+print(ray.get_runtime_context().gcs_address, flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    """Of a Ray with four logical cores."""
+    environment = {**os.environ, **TOKEN}
+    environment.pop("RAY_ADDRESS", None)
+    environment.pop("OMP_NUM_THREADS", None)  # Ray sets it in its workers, to their CPUs
+    process = subprocess.Popen(
+        [sys.executable, "-c", CLUSTER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    yield process.stdout.readline().strip()
+    process.stdin.close()
+    process.stdout.close()
+    process.wait(SECONDS)
+
+
+def until(condition: Callable[[], object], process: subprocess.Popen[str]) -> None:
+    """Of a process that goes on."""
+    deadline = time.monotonic() + SECONDS
+    while not condition():
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+class Run:
+    """A run of two workers in a folder, in a process of its own."""
+
+    def __init__(self, workplace, address: str) -> None:
+        self.folder: Path = workplace.folder
+        own = {"RAY_ADDRESS": address, "TRAINWRIGHT_ROW_LOG": str(self.folder / "rows")}
+        self._environment = {**os.environ, **TOKEN, **own}
+
+    def start(self, *arguments: str, **environment: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [*PROGRAM, *arguments],
+            cwd=self.folder,
+            env={**self._environment, **environment},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def updates(self) -> list[dict[int, list[int]]]:
+        """By rank: the rows of each step; what was done again counts as it was done last."""
+        found = []
+        for path in (self.folder / "rows", self.folder / "rows.1"):
+            lines = path.read_text().splitlines() if path.exists() else []
+            found.append({line["step"]: line["rows"] for line in map(json.loads, lines)})
+        return found
+
+    def metrics(self, folder: str) -> dict:
+        return json.loads((self.folder / folder / "metrics.json").read_text())
+
+
+def losses(metrics: dict) -> list[float]:
+    return [part["combined"]["loss"] for one in metrics["rounds"] for part in one["scores"].values()]
+
+
+def workers(address: str) -> list[int]:
+    """Processes of Ray Train's workers on this cluster."""
+    found = []
+    for place in Path("/proc").glob("[0-9]*"):
+        try:
+            command, environment = ((place / name).read_bytes().decode() for name in ("cmdline", "environ"))
+        except OSError:
+            continue
+        if command.startswith("ray::RayTrainWorker") and address in environment + _parents_command(place):
+            found.append(int(place.name))
+    return sorted(found)
+
+
+def _parents_command(place: Path) -> str:
+    """Workers are children of the node's own process, whose command names the cluster."""
+    parent = (place / "stat").read_text().rpartition(")")[2].split()[1]
+    return Path("/proc", parent, "cmdline").read_text()
+
+
+def long_job(workplace, **trainer) -> str:
+    """About two hundred updates, and a checkpoint twice a second."""
+
+    def change(job):
+        job["backend"] = {"type": "ray", "processor": {"type": "pandas"}, "trainer": {"num_workers": 2}}
+        sizes = {"batch_size": 8, "effective_batch_size": 16, "epochs": 25, "early_stop": -1}
+        job["config"]["trainer"] = {**sizes, "precision": "float64", **trainer}
+        spec = {name: job.pop(name) for name in list(job)}
+        job.update(
+            apiVersion="trainwright.dev/v1alpha1",
+            kind="TrainingJob",
+            metadata={"name": "job"},
+            spec={**spec, "checkpoint": {"everySeconds": 0.3}},
+        )
+
+    return workplace.job(change)
+
+
+def test_the_ranks_agree_on_batch_size_and_threads(workplace, address):
+    """Ray's own OMP_NUM_THREADS, two in each of these workers, asks for nothing."""
+
+    def change(job, epochs):
+        shares = {"num_workers": 2, "resources_per_worker": {"CPU": 2}}
+        job["backend"] = {"type": "ray", "processor": {"type": "pandas"}, "trainer": shares}
+        job["config"]["trainer"] = {"batch_size": "auto", "epochs": epochs}
+
+    found = []
+    run = Run(workplace, address)
+    for arguments in (["--overwrite"], ["--resume", "--threads", "2"]):
+        job = workplace.job(lambda job: change(job, 1 + len(found)))
+        process = run.start("train", job, "--output", "ray", *arguments)
+        out, err = process.communicate(timeout=SECONDS)
+        assert process.returncode == 0, (out, err)
+        found.append(json.loads((run.folder / "ray/resolved.json").read_text())["resolved"])
+    first, second = found
+    assert [one["threads"] for one in found] == [1, 2]
+    assert first["batching"] == second["batching"]
+    assert first["rows_per_second"] == second["rows_per_second"]
+    assert first["batching"]["global_rows"] == 2 * first["batching"]["pass_rows"]
+    assert list(first["rows_per_second"]) == [
+        "8"
+    ]  # a worker's share of 153 rows is 76: from an eighth to a fifth of it
+    one, other = run.updates()
+    assert one.keys() == other.keys()
+
+
+def test_a_worker_killed_in_mid_training_changes_nothing(workplace, address):
+    run, job = Run(workplace, address), long_job(workplace)
+    process = run.start("train", job, "--output", "ray")
+    until(lambda: len(run.updates()[1]) > 60, process)
+    os.kill(workers(address)[-1], signal.SIGKILL)
+    out, err = process.communicate(timeout=SECONDS)
+    assert process.returncode == 0, (out, err)
+    workplace.done("train", job, "--backend", "local", "--output", "here")
+    found, expected = run.metrics("ray"), run.metrics("here")
+    assert losses(found) == pytest.approx(losses(expected), rel=1e-8, abs=1e-8)
+    assert found["end"]["test"]["late"] == pytest.approx(expected["end"]["test"]["late"], rel=1e-8, abs=1e-8)
+    assert [path.name for path in (run.folder / "ray/attempts").iterdir()] == ["1"]
+    one, other = run.updates()
+    per_epoch = len(one) // 25
+    epochs = [
+        sorted(row for step in range(first, first + per_epoch) for ranks in (one, other) for row in ranks[step])
+        for first in range(1, 25 * per_epoch, per_epoch)
+    ]
+    assert len(epochs) == 25
+    assert all(epoch == epochs[0] and len(set(epoch)) == len(epoch) for epoch in epochs)
+
+
+def test_a_stopped_run_goes_on_here(workplace, address):
+    run, job = Run(workplace, address), long_job(workplace, epochs=200)
+    process = run.start("train", job, "--output", "out")
+    until(lambda: len(run.updates()[0]) > 20, process)
+    process.send_signal(signal.SIGTERM)
+    _, err = process.communicate(timeout=SECONDS)
+    assert process.returncode == 75, err
+    assert "stopped by SIGTERM at epoch " in err
+    assert "--output out --resume" in err
+    step = max(run.updates()[0])
+    assert max(run.updates()[1]) == step
+    assert (run.folder / f"out/checkpoints/{step:010d}-1/manifest.json").exists()
+    assert f"step {step}" in workplace.done("train", job, "--backend", "local", "--output", "out", "--resume").out
+
+
+def asked(address: str, code: str) -> str:
+    """What another driver on this cluster prints."""
+    whole = f"import ray; ray.init(log_to_driver=False); {code}"
+    environment = {**os.environ, **TOKEN, "RAY_ADDRESS": address}
+    command = [sys.executable, "-c", whole]
+    return subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True).stdout
+
+
+def drain(address: str) -> None:
+    """Marks the node as `ray start` does when it gets SIGTERM. It takes no more work: the last test of this cluster."""
+    code = (
+        "import time; from ray.core.generated import autoscaler_pb2 as pb;"
+        "from ray._private.worker import global_worker as worker;"
+        "node = ray.get_runtime_context().get_node_id();"
+        "reason = pb.DrainNodeReason.DRAIN_NODE_REASON_PREEMPTION;"
+        "print(worker.gcs_client.drain_node(node, reason, 'SIGTERM', int(time.time() * 1000) + 600_000))"
+    )
+    assert "True" in asked(address, code)
+
+
+def test_a_pod_leaves_nothing_on_its_ray(workplace, address):
+    """What stays keeps the head's node busy, and its pod would wait for that before it ends."""
+    run, job = Run(workplace, address), long_job(workplace, epochs=1)
+    told = {"ATTEMPT": "1", "PHASE": "train", "UID": "abc", "RUN": str(run.folder / "out")}
+    process = run.start("run", job, **{f"TRAINWRIGHT_{name}": value for name, value in told.items()})
+    _, err = process.communicate(timeout=SECONDS)
+    assert process.returncode == 0, err
+    assert asked(address, "print(ray.util.list_named_actors(all_namespaces=True))").strip() == "[]"
+
+
+def test_a_mistake_in_the_data_is_told_once(workplace, address):
+    job = long_job(workplace)
+    (workplace.folder / "data.csv").write_text("size,open,kind\n1,yes,a\n")
+    process = Run(workplace, address).start("train", job, "--output", "out")
+    _, err = process.communicate(timeout=SECONDS)
+    assert process.returncode == 2
+    assert err.strip() == "job.yaml: config.output_features[0].column: 'late' is not in data.csv."
+    assert not (workplace.folder / "out").exists()
+
+
+def test_a_driver_whose_node_is_taken_away_stops_with_a_checkpoint(workplace, address):
+    run, job = Run(workplace, address), long_job(workplace, epochs=2000)
+    process = run.start("train", job, "--output", "out")
+    until(lambda: len(run.updates()[0]) > 20, process)
+    drain(address)
+    _, err = process.communicate(timeout=SECONDS)
+    assert process.returncode == 75, err
+    assert "stopped by SIGTERM at epoch " in err
+    step = max(run.updates()[0])
+    assert (run.folder / f"out/checkpoints/{step:010d}-1/manifest.json").exists()

@@ -1,0 +1,26 @@
+"""What a letter holds crosses the desk's process without being opened there."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+
+from trainwright_trainer.backends.ray.messages import Letter
+from trainwright_trainer.backends.ray.pickled import opened, sealed
+from trainwright_trainer.rundir.attempt_reference import Begun
+
+BEGUN = Begun(number=2, first=1, pinned=None, start=None)
+DESK = """
+import pickle, sys
+from trainwright_trainer.backends.ray.mailbox import Desk
+letter = pickle.load(sys.stdin.buffer)
+assert "torch" not in sys.modules
+sys.stdout.buffer.write(letter.content)
+"""
+
+
+def test_it_is_handed_on_without_torch():
+    letter = pickle.dumps(Letter("ready", sealed(BEGUN)))
+    handed_on = subprocess.run([sys.executable, "-c", DESK], input=letter, stdout=subprocess.PIPE, check=True).stdout
+    assert opened(handed_on) == BEGUN

@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+import pytest
+
+from trainwright_api.resource.backend import BackendTrainer
+from trainwright_trainer.backends.ray.resources import check_this_machine, needs_of
+from trainwright_trainer.errors import EnvironmentFailure
+
+
+def needs(workers=None, gpus=0.0, **section):
+    return needs_of(BackendTrainer.model_validate(section), workers, gpus)
+
+
+@pytest.mark.parametrize(
+    ("found", "workers", "resources"),
+    [
+        pytest.param(needs(), 1, {"CPU": 1}, id="no GPU there: one worker"),
+        pytest.param(needs(gpus=4), 4, {"CPU": 1, "GPU": 1}, id="one for each GPU"),
+        pytest.param(needs(gpus=4, use_gpu=False), 1, {"CPU": 1}, id="GPUs that are not wanted"),
+        pytest.param(needs(gpus=4, num_workers={"min": 1, "max": 3}), 3, {"CPU": 1, "GPU": 1}, id="at most max"),
+        pytest.param(needs(num_workers={"min": 2, "max": 3}), 2, {"CPU": 1}, id="no GPU there: at least min"),
+        pytest.param(needs(3, gpus=4, resources_per_worker={"CPU": 2}), 3, {"CPU": 2, "GPU": 1}, id="as given"),
+        pytest.param(needs(gpus=4, resources_per_worker={"GPU": 2}), 2, {"CPU": 1, "GPU": 2}, id="two GPUs each"),
+        pytest.param(needs(2, gpus=4, resources_per_worker={"GPU": 0}), 2, {"CPU": 1}, id="no GPU each"),
+        pytest.param(needs(2, resources_per_worker={"CPU": 0, "slot": 1}), 2, {"slot": 1}, id="a resource of its own"),
+    ],
+)
+def test_what_workers_need(found, workers, resources):
+    assert (found.workers, dict(found.resources)) == (workers, resources)
+    assert found.use_gpu == ("GPU" in resources)
+
+
+def test_the_cores_of_all_workers():
+    assert needs(3, resources_per_worker={"CPU": 1.5}).cpus == 5
+
+
+def test_a_machine_without_the_gpus_that_are_asked_for():
+    check_this_machine(needs(2), 0)
+    with pytest.raises(EnvironmentFailure, match=r"asks for GPUs \(2\), and this machine has 0.*--backend local"):
+        check_this_machine(needs(2, use_gpu=True), 0)

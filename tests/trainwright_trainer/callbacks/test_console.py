@@ -1,0 +1,81 @@
+"""What a run says, in three manners."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import pytest
+
+from trainwright_trainer.callbacks.console import Screen
+from trainwright_trainer.callbacks.events import Ended
+
+
+@pytest.fixture
+def stream():
+    return io.StringIO()
+
+
+ENDED = Ended(1.0, 0, 5, {}, "epochs", ("done in 1 s",))
+
+
+def test_lines_for_people(stream):
+    screen = Screen(stream)
+    screen.say("one", "two")
+    screen.hear(ENDED)
+    screen.close()
+    assert stream.getvalue() == "one\ntwo\ndone in 1 s\n"
+
+
+def test_notices_are_told_once_with_their_file(stream):
+    Screen(stream).tell(["a", "b", "a"], "job.yaml")
+    assert stream.getvalue() == "job.yaml: a\njob.yaml: b\n"
+
+
+def test_objects_for_programs(stream):
+    screen = Screen(stream, as_json=True)
+    screen.say("ü")
+    screen.hear(ENDED)
+    screen.close()
+    first, last = map(json.loads, stream.getvalue().splitlines())
+    assert first == {"event": "notice", "line": "ü"}
+    assert last["event"] == "ended"
+
+
+def test_nothing_where_it_is_quiet(stream):
+    screen = Screen(stream, quiet=True)
+    screen.say("one")
+    screen.tell(["a"], "job.yaml")
+    screen.hear(ENDED)
+    screen.close()
+    assert stream.getvalue() == ""
+
+
+@pytest.mark.parametrize("quiet", [False, True])
+def test_others_hear_and_are_closed_with_it(stream, quiet):
+    class Other:
+        def __init__(self):
+            self.events, self.closed = [], False
+
+        def hear(self, event):
+            self.events.append(event)
+
+        def close(self):
+            self.closed = True
+
+    screen, other = Screen(stream, quiet=quiet), Other()
+    screen.share(other)
+    screen.hear(ENDED)
+    assert (other.events, other.closed) == ([ENDED], False)
+    screen.close()
+    assert other.closed
+
+
+def test_closing_before_anything_is_said(stream):
+    Screen(stream).close()
+    assert stream.getvalue() == ""
+
+
+def test_without_a_stream_it_is_that_of_the_program(capsys):
+    Screen().say("here")
+    assert capsys.readouterr().out == "here\n"

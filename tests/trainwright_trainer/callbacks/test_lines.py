@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from trainwright_trainer.callbacks.events import Evaluated
+from trainwright_trainer.callbacks.lines import Readings, setting_items
+
+Build = Callable[..., Any]
+SCORES = {"combined": {"loss": 0.6}, "petal.kind": {"loss": 0.6, "accuracy": 0.81, "accuracy_micro": 0.75}}
+ROUND = Evaluated(0, 10, 1.0, 100.0, 0.001, {"validation": SCORES}, best=True)
+
+
+def test_the_start_names_the_metric_that_decides(started: Build) -> None:
+    assert "best epoch by roc_auc" in setting_items(started())
+    several = started(outputs={"late": "binary", "delay": "number"}, validation_metric="combined.loss")
+    assert "best epoch by combined.loss" in setting_items(several)
+    blind = setting_items(started(split_rows={"train": 100, "validation": 0, "test": 0}))
+    assert not [item for item in blind if "best" in item]
+
+
+def test_the_share_of_right_rows_stands_beside_the_mean_over_classes(started: Build) -> None:
+    readings = Readings(started(outputs={"petal.kind": "category"}, validation_metric="petal.kind.accuracy"))
+    assert [str(reading) for reading in readings.of(ROUND)] == [
+        "validation loss 0.6000",
+        "accuracy 0.8100 (best, epoch 1)",
+        "accuracy_micro 0.7500",
+    ]
+
+
+def test_of_several_outputs_both_carry_the_name(started: Build) -> None:
+    outputs = {"petal.kind": "category", "delay": "number"}
+    readings = Readings(started(outputs=outputs, validation_metric="petal.kind.accuracy"))
+    assert [reading.label for reading in readings.of(ROUND)][1:] == ["petal.kind.accuracy", "petal.kind.accuracy_micro"]

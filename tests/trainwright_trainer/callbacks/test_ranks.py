@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from trainwright_trainer.callbacks.events import RankRound
+from trainwright_trainer.callbacks.ranks import Naming, straggler, straggler_line
+
+
+def of(*own_seconds: float) -> list[RankRound]:
+    return [RankRound(rank, f"host-{rank}", 1.0, own, 0.0, 1) for rank, own in enumerate(own_seconds)]
+
+
+@pytest.mark.parametrize(
+    ("own_seconds", "found"),
+    [
+        ([], None),
+        ([5.0], None),
+        ([0.02, 0.02], None),
+        ([0.02, 0.0239], None),
+        ([0.02, 0.0241], 1),
+        ([0.048, 0.02, 0.022], 0),
+        ([0.02, 0.03, 0.03, 0.031], None),
+        ([0.0004, 0.0008], None),
+    ],
+)
+def test_who_is_clearly_slower_than_most_others_is_one(own_seconds: Sequence[float], found: int | None) -> None:
+    slow = straggler(of(*own_seconds))
+    assert (None if slow is None else slow.rank) == found
+
+
+LINE = (
+    "rank 1 (flights-w-b) holds the others up: 48 ms a step until its gradients are there (30 ms for the loader), "
+    "elsewhere 21 ms"
+)
+
+
+def test_the_line_says_who_where_and_by_how_much(ranks: tuple[RankRound, ...]) -> None:
+    assert straggler_line(ranks) == LINE
+    assert straggler_line(ranks[:1]) is None
+
+
+def test_each_is_named_once(evaluated: Callable[..., Any], ranks: tuple[RankRound, ...]) -> None:
+    naming = Naming()
+    other = tuple(replace(one, own_seconds=0.5) if one.rank == 2 else one for one in ranks)
+    rounds = [evaluated(0, 0.4, 0.7, ranks=found) for found in (ranks, ranks, other, ranks, other)]
+    named = [naming.of(one) for one in rounds]
+    assert named[0] == LINE
+    assert named[2] is not None
+    assert named[2].startswith("rank 2 (flights-w-c) holds")
+    assert [named[at] for at in (1, 3, 4)] == [None] * 3

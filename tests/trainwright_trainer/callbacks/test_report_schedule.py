@@ -1,0 +1,35 @@
+from __future__ import annotations
+
+from trainwright_trainer.callbacks.report_schedule import EVERY_SECONDS, GAP_SECONDS, Reach, Rhythm
+
+
+def test_at_the_start_and_then_every_5_seconds():
+    rhythm = Rhythm(100.0)
+    assert rhythm.rest(100.0) == 0
+    rhythm.told(100.5)
+    assert rhythm.rest(101.5) == EVERY_SECONDS - 1
+    assert rhythm.rest(106.0) < 0
+
+
+def test_soon_after_a_checkpoint_however_many_come():
+    rhythm = Rhythm(100.0)
+    rhythm.told(100.0)
+    assert rhythm.hurry()
+    assert not rhythm.hurry()
+    assert rhythm.rest(100.0) == GAP_SECONDS
+    rhythm.told(101.0)
+    assert rhythm.rest(101.0) == EVERY_SECONDS
+    assert rhythm.hurry()
+
+
+def test_one_notice_when_the_operator_is_lost_and_one_when_it_is_found():
+    reach = Reach()
+    assert reach.found() is None
+    said = [reach.lost("refused"), reach.lost("refused"), reach.found(), reach.found(), reach.lost("it hangs")]
+    assert said == [
+        "the operator cannot be told how it goes, for now: refused",
+        None,
+        "the operator is told how it goes again",
+        None,
+        "the operator cannot be told how it goes, for now: it hangs",
+    ]

@@ -1,0 +1,105 @@
+"""What the file and the command line say together."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from trainwright_api.problems import Mistakes
+from trainwright_trainer.job.job import read_job
+from trainwright_trainer.job.options import Options
+
+
+@pytest.fixture
+def read(workplace):
+    """The job of a task, with options of the command line and a change of the file."""
+
+    def make(task="train", change=None, **options):
+        return read_job(task, Path(workplace.job(change)), Options(**options))
+
+    return make
+
+
+def spec(**fields):
+    """Turns the job into a whole resource."""
+
+    def change(job):
+        plain = dict(job)
+        job.clear()
+        job.update(apiVersion="trainwright.dev/v1alpha1", kind="TrainingJob", metadata={"name": "late"})
+        job["spec"] = plain | fields
+
+    return change
+
+
+def test_the_defaults(read):
+    job = read()
+    assert (job.name, job.task, job.dataset, str(job.output), job.model) == (
+        "job",
+        "train",
+        "data.csv",
+        "out/job",
+        None,
+    )
+    assert (job.spec.seed, job.workers, job.cache_dir, job.notices) == (42, 1, None, ())
+    assert job.config.input_features[0].column == "size"
+
+
+def test_a_resource_names_its_run(read):
+    assert (read(change=spec()).name, str(read(change=spec()).output)) == ("late", "out/late")
+    assert str(read(change=spec(output="runs")).output) == "runs/late"
+
+
+def test_the_command_line_stands_over_the_file(read):
+    job = read(change=spec(output="runs", seed=5), dataset="b.csv", output="here", seed=7)
+    assert (job.dataset, str(job.output), job.spec.seed, job.plain()["spec"]["seed"]) == ("b.csv", "here", 7, 7)
+
+
+def test_the_task_of_the_file(read):
+    assert read(None, spec(task="preprocess")).task == "preprocess"
+    assert read("train", spec(task="preprocess")).task == "train"
+    assert read(None).task == "train"
+
+
+@pytest.mark.parametrize("task", ["evaluate", "predict"])
+def test_the_model_that_this_file_trains(read, task):
+    job = read(task)
+    assert (str(job.model), job.config) == ("out/job/model", None)
+    assert str(read(task, spec(output="runs")).model) == "runs/late/model"
+    assert str(read(task, model="mine").model) == "mine"
+
+
+def test_a_file_that_names_its_model(workplace):
+    workplace.data(json.dumps({"dataset": "data.csv", "task": "predict", "model": "mine"}), name="p.yaml")
+    job = read_job(None, Path("p.yaml"), Options())
+    assert (job.task, str(job.model), str(job.output)) == ("predict", "mine", "out/p")
+
+
+def test_text_stands_for_a_file(workplace):
+    text = (workplace.folder / workplace.job()).read_text()
+    job = read_job("train", Path("mine.json"), Options(), text)
+    assert (job.name, job.text) == ("mine", text)
+
+
+def test_workers_are_those_of_the_file(read):
+    ray = {"type": "ray", "trainer": {"num_workers": 4}}
+    job = read(change=lambda job: job.update(backend=ray), backend="local")
+    assert (job.workers, job.spec.backend.type) == (4, "local")
+    assert len(job.notices) == 1
+
+
+def test_what_is_written_again_holds_no_secret(read):
+    job = read()
+    assert job.written() == job.text
+
+
+def test_the_same_words_mean_the_same_run(read):
+    explicit = read(change=lambda job: job["config"]["input_features"][0].update(column="size"))
+    assert read().plain()["spec"]["config"] == explicit.plain()["spec"]["config"]
+
+
+def test_all_that_is_wrong_is_raised(read):
+    with pytest.raises(Mistakes, match=r"config\.trainer\.epochs: expected at least 1"):
+        read(change=lambda job: job["config"]["trainer"].update(epochs=0))

@@ -1,0 +1,90 @@
+"""Without a trainer section the recipe decides; with one Ludwig's defaults do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from trainwright_api.config import ModelConfig, resolve
+from trainwright_api.config.trainer import TrainerConfig
+from trainwright_trainer.job.recipe import FEW_ROWS, Recipe, recipe, settled
+
+INPUTS = [{"name": "a", "type": "number"}]
+
+
+def config_of(given: dict[str, Any], **output: Any) -> ModelConfig:
+    outputs = [{"name": "y", "type": "binary", **output}]
+    return ModelConfig.model_validate({"input_features": INPUTS, "output_features": outputs, **given})
+
+
+def settle(given: dict[str, Any], validation: int = 50, **output: Any) -> tuple[TrainerConfig, Recipe | None]:
+    config = config_of(given, **output)
+    trained, found = settled(config, resolve(config), 500, validation)
+    return trained.trainer, found
+
+
+@pytest.mark.parametrize("rows", [1, 15, 105, 1_000, 14_000, 236_000, 10_000_000])
+@pytest.mark.parametrize("inputs", [1, 20, 500])
+@pytest.mark.parametrize("outputs", [["number"], ["binary"], ["category", "number"]])
+def test_it_makes_a_section_that_the_contract_takes(rows: int, inputs: int, outputs: list[str]) -> None:
+    found = recipe(rows, rows // 7, inputs, outputs)
+    section = TrainerConfig.model_validate(found.trainer)
+    assert 1 <= section.epochs <= 60
+    assert section.early_stop >= 5
+    assert isinstance(section.learning_rate, float)
+    assert 1e-5 < section.learning_rate <= 0.1
+    assert (section.regularization_lambda > 0) == (len(outputs) == 1)
+
+
+def test_it_fixes_the_global_batch_so_that_any_number_of_workers_learns_the_same() -> None:
+    assert isinstance(recipe(10_000, 1_000, 5, ["binary"]).trainer["effective_batch_size"], int)
+
+
+def test_few_validation_rows_tell_rounds_apart_only_by_more_than_chance() -> None:
+    assert recipe(1_000, 100, 5, ["binary"]).tolerance == 0.1
+    assert recipe(100_000, FEW_ROWS, 5, ["binary"]).tolerance == 0.0
+    assert recipe(1_000, 0, 5, ["binary"]).tolerance == 0.0
+
+
+def test_a_file_without_the_section_has_the_recipe() -> None:
+    section, found = settle({})
+    assert found == recipe(500, 50, 1, ["binary"])
+    assert {name: getattr(section, name) for name in ("epochs", "learning_rate")} == {
+        name: found.trainer[name] for name in ("epochs", "learning_rate")
+    }
+
+
+@pytest.mark.parametrize("section", ["ludwig", {}, {"epochs": 3}])
+def test_a_file_with_the_section_keeps_ludwigs_defaults(section: Any) -> None:
+    trained, found = settle({"trainer": section}, validation=5_000)
+    plain = TrainerConfig()
+    assert found is None
+    names = set(TrainerConfig.model_fields) - {"epochs"}
+    assert {name: getattr(trained, name) for name in names} == {name: getattr(plain, name) for name in names}
+
+
+@pytest.mark.parametrize(
+    ("given", "output", "validation", "metric"),
+    [
+        ({}, {}, 50, "loss"),
+        ({"trainer": {"epochs": 3}}, {}, 50, "loss"),
+        ({"trainer": {"epochs": 3}}, {}, FEW_ROWS, None),
+        ({"trainer": {"validation_metric": "accuracy"}}, {}, 50, "accuracy"),
+        ({"trainer": {"epochs": 3}}, {"default_validation_metric": "accuracy"}, 50, None),
+        ({}, {"default_validation_metric": "accuracy"}, 50, None),
+        ({"trainer": "ludwig"}, {}, 50, None),
+        ({}, {}, 0, None),
+    ],
+)
+def test_the_loss_decides_where_rows_are_few_and_nobody_names_a_metric(
+    given: dict[str, Any], output: dict[str, Any], validation: int, metric: str | None
+) -> None:
+    section, _ = settle(given, validation, **output)
+    assert section.validation_metric == metric
+
+
+def test_the_line_tells_what_will_happen() -> None:
+    line = recipe(500, 50, 4, ["binary"]).line
+    assert "60 epochs" in line
+    assert "trainer: ludwig" in line

@@ -1,0 +1,184 @@
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+import sys
+
+import pytest
+import torch
+
+from trainwright_api.problems import Mistakes
+from trainwright_api.resource.job import CheckpointPolicy
+from trainwright_trainer.data.order import epoch_order
+from trainwright_trainer.job.batching import Batching
+from trainwright_trainer.loop.evaluation import evaluate
+
+
+def rows_seen(path) -> list[list[int]]:
+    return [json.loads(line)["rows"] for line in path.read_text().splitlines()]
+
+
+def test_an_epoch_sees_every_row_once_in_the_order_of_the_law(job, tmp_path, monkeypatch):
+    monkeypatch.setenv("TRAINWRIGHT_ROW_LOG", str(tmp_path / "rows"))
+    one = job({"epochs": 2})
+    one.train(attempt=3)
+    seen = rows_seen(tmp_path / "rows")
+    for epoch in (0, 1):
+        of_epoch = [row for rows in seen[7 * epoch : 7 * epoch + 7] for row in rows]
+        assert of_epoch == epoch_order(7, epoch, one.splits["train"].rows).tolist()
+    assert [len(rows) for rows in seen[:7]] == [16] * 6 + [4]
+    assert json.loads((tmp_path / "rows").read_text().splitlines()[9])["step"] == 10
+
+
+def test_without_should_shuffle_rows_come_as_they_stand(job, tmp_path, monkeypatch):
+    monkeypatch.setenv("TRAINWRIGHT_ROW_LOG", str(tmp_path / "rows"))
+    job({"epochs": 1, "should_shuffle": False}).train()
+    assert [row for rows in rows_seen(tmp_path / "rows") for row in rows] == list(range(100))
+
+
+def test_training_lowers_the_loss(job):
+    one = job({"epochs": 20, "early_stop": -1})
+    history = one.train().history
+    assert history[-1].scores["train"]["late"]["loss"] < 0.8 * history[0].scores["train"]["late"]["loss"]
+    assert history[-1].scores["validation"]["late"]["roc_auc"] > 0.7
+
+
+def test_passes_sum_to_the_whole_batch(job):
+    """In float64 the global batch decides, not how it is cut: weights after 14 steps agree to rounding."""
+    ends = []
+    for pass_rows in (32, 10, 1):
+        one = job({"precision": "float64", "regularization_lambda": 0.01})
+        one.train(batching=Batching(32, pass_rows, 0.01))
+        ends.append(torch.cat([value.flatten() for value in one.weights().values()]))
+    assert torch.allclose(ends[0], ends[1], rtol=0, atol=1e-12)
+    assert torch.allclose(ends[0], ends[2], rtol=0, atol=1e-12)
+
+
+def test_a_root_of_a_mean_is_not_cut_into_passes(job):
+    outputs = [{"name": "late", "type": "binary"}]
+    number = [*outputs, {"name": "delay", "type": "number", "loss": {"type": "root_mean_squared_error"}}]
+    with pytest.raises(Mistakes, match="root of a mean over the whole batch, and this batch is cut into 2 passes"):
+        job({}, outputs=number).train(batching=Batching(32, 16, 0.01))
+    assert job({"epochs": 1}, outputs=number).train().reason == "epochs"
+
+
+def test_rounds_and_checkpoints_lie_where_the_config_puts_them(job):
+    for trainer, expected in (
+        ({}, [7, 14]),
+        ({"checkpoints_per_epoch": 2}, [3, 6, 9, 12, 14]),
+        ({"steps_per_checkpoint": 5}, [5, 10, 14]),
+        ({"train_steps": 9}, [7, 9]),
+        ({"skip_all_evaluation": True}, []),
+    ):
+        one = job(trainer)
+        one.train()
+        assert [event.step for event in one.heard.rounds()] == expected
+        assert [s.position.step for s in one.kept.snapshots] == (expected or [7, 14])
+
+
+def test_a_round_is_scored_and_a_timed_checkpoint_is_not(job, ticks):
+    one = job({"epochs": 1})
+    one.train(policy=CheckpointPolicy(every_seconds=1), clock=ticks())
+    assert [s.score is not None for s in one.kept.snapshots] == [False] * 6 + [True]
+    last = one.kept.snapshots[-1]
+    assert last.score == one.heard.rounds()[-1].scores["validation"]["combined"]["loss"]
+
+
+def test_a_checkpoint_that_was_asked_for_comes_at_once_and_once(job):
+    one = job({"epochs": 2})
+    counts = dict.fromkeys(range(3, 9), 1) | dict.fromkeys(range(9, 20), 3)
+    one.train(saves=lambda: counts.get(len(one.heard.steps()), 0))
+    assert [s.position.step for s in one.kept.snapshots] == [3, 7, 9, 14]
+
+
+def test_events_say_how_far_it_is(job):
+    one = job({"epochs": 2})
+    one.train()
+    steps = one.heard.steps()
+    assert [(e.epoch, e.step, e.epoch_rows, e.train_rows) for e in steps][5:9] == [
+        (0, 6, 96, 100),
+        (0, 7, 100, 100),
+        (1, 8, 16, 100),
+        (1, 9, 32, 100),
+    ]
+    assert [e.epoch for e in one.heard.rounds()] == [0, 1]
+    assert all(e.rows_per_second > 0 for e in one.heard.rounds())
+
+
+def test_the_model_ends_with_the_weights_of_its_best_round(job):
+    one = job({"epochs": 40, "learning_rate": 0.5, "early_stop": 3, "validation_metric": "loss"})
+    result = one.train()
+    assert result.reason == "early stopping"
+    assert [e.best for e in result.history][-3:] == [False] * 3
+    best = min(result.history, key=lambda e: e.scores["validation"]["late"]["loss"])
+    assert (best.step, best.epoch) == (result.best_step, result.best_epoch)
+    scores = evaluate(one.model, one.splits["validation"], 16, one.metrics())
+    assert scores == best.scores["validation"]
+
+
+def test_without_validation_rows_the_newest_is_the_best(job):
+    one = job({"epochs": 3, "early_stop": 1}, sizes={"train": 50, "validation": 0, "test": 0})
+    result = one.train()
+    assert (result.reason, result.best_step) == ("epochs", result.position.step)
+    assert all("validation" not in e.scores for e in result.history)
+
+
+def test_evaluation_drops_and_repeats_no_row(job):
+    one = job()
+    whole = evaluate(one.model, one.splits["test"], 30, one.metrics())
+    for size in (1, 7, 29, 1000):
+        scores = evaluate(one.model, one.splits["test"], size, one.metrics())
+        assert scores["late"] == pytest.approx(whole["late"], abs=1e-6)
+
+
+def test_eval_steps_bounds_the_rounds(job):
+    one = job({"epochs": 1, "eval_steps": 1, "eval_batch_size": 5})
+    one.train()
+    first = one.splits["validation"]
+    few = type(first)(first.floats[:5], first.ints[:5], first.rows[:5])
+    assert one.heard.rounds()[-1].scores["validation"] == evaluate(one.model, few, 5, one.metrics())
+
+
+@pytest.mark.parametrize("where", ["gradient", "loss"])
+def test_a_loss_that_is_no_number_ends_the_run_and_keeps_the_last_good_checkpoint(job, where, ticks):
+    one = job({"epochs": 3})
+    train = one.splits["train"]
+    bad = epoch_order(7, 1, train.rows)[40]  # in the third batch of the second epoch
+    train.floats[:, 0].masked_fill_(torch.from_numpy(train.rows == bad), math.inf if where == "loss" else math.nan)
+    good = epoch_order(7, 0, train.rows).tolist().index(bad) // 16 + 1
+    with pytest.raises(Mistakes, match=rf"the loss is not a number at step {good} \(epoch 1\)"):
+        one.train(policy=CheckpointPolicy(every_seconds=1), clock=ticks())
+    assert [s.position.step for s in one.kept.snapshots] == list(range(1, good))
+    assert all(value.isfinite().all() for value in one.weights().values())
+
+
+def test_frozen_parameters_stay_as_they_are(job):
+    one = job({"epochs": 1, "layers_to_freeze_regex": "^encoders"})
+    before = one.weights()
+    one.train()
+    for name, value in one.weights().items():
+        fixed = name.startswith("encoders") or ".start." in name
+        assert torch.equal(value, before[name]) == fixed, name
+
+
+@pytest.mark.parametrize(("pattern", "word"), [("nothing_like_it", "none"), (".", "all")])
+def test_a_pattern_that_freezes_nothing_or_everything_is_a_mistake(job, pattern, word):
+    with pytest.raises(Mistakes, match=f"matches {word} of the parameters"):
+        job({"layers_to_freeze_regex": pattern}).train()
+
+
+def test_a_run_never_imports_the_compiler(tmp_path):
+    """torch._dynamo takes seconds to import, and only `compile: true` needs it."""
+    code = (
+        "import sys, torch\n"
+        "from trainwright_api.config.optimizers import Adam\n"
+        "from trainwright_trainer.optim.optimizers import make_optimizer\n"
+        "from trainwright_trainer.loop import fit as train\n"
+        "model = torch.nn.Linear(2, 1)\n"
+        "optimizer = make_optimizer(Adam(), model.parameters(), 0.1)\n"
+        "model(torch.ones(3, 2)).sum().backward()\n"
+        "optimizer.step()\n"
+        "sys.exit('torch._dynamo' in sys.modules)\n"
+    )
+    assert subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=False).returncode == 0

@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+import socket
+
+import numpy as np
+import pytest
+import torch
+
+from trainwright_trainer.loader.batch import Batch
+from trainwright_trainer.loop.telemetry import Meter, OnGpu
+from trainwright_trainer.strategies.single import Single
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def batches(clock, seconds):
+    """The loader takes so long for each."""
+    for each in seconds:
+        clock.now += each
+        yield Batch(torch.empty(0), torch.empty(0), np.empty(0, dtype=np.int64))
+
+
+class Waiting(Single):
+    """Shares a batch norm with others: it waits for them for two seconds in each pass."""
+
+    def __init__(self, clock) -> None:
+        super().__init__()
+        self.clock = clock
+
+    def computes(self, seconds) -> None:
+        self.clock.now += seconds
+        with self._watch.waiting():
+            self.clock.now += 2
+        self._watch.computed()
+        self.clock.now += 7  # for the gradients of others
+
+
+def test_a_ranks_own_part_is_the_loader_and_its_work_without_waiting():
+    clock = Clock()
+    strategy = Waiting(clock)
+    meter = Meter(strategy, clock)
+    computing = iter([50.0, 1.0, 2.0, 3.0])
+    for _ in meter.timed(batches(clock, [0.5, 0.5, 0.25, 0.75])):
+        strategy.computes(next(computing))
+    one = meter.round(100.0)
+    assert (one.rank, one.host) == (0, socket.gethostname())
+    assert one.step_seconds == 25.0
+    assert one.loader_seconds == 0.5
+    assert one.own_seconds == pytest.approx((1.5 + 2.25 + 3.75) / 3), "the very first step warms up"
+    assert 10_000_000 < one.memory_bytes < 10**12
+    assert (one.gpu_memory_bytes, one.gpu_use) == (None, None)
+
+
+def test_a_round_begins_anew_and_one_step_is_enough():
+    clock = Clock()
+    strategy = Waiting(clock)
+    meter = Meter(strategy, clock)
+    found = []
+    for at, _ in enumerate(meter.timed(batches(clock, [1.0, 2.0, 3.0]))):
+        strategy.computes(10.0 * at)
+        if at != 1:
+            found.append(meter.round(1.0))
+    assert [(one.own_seconds, one.loader_seconds) for one in found] == [(1.0, 1.0), (17.5, 2.5)]
+
+
+def test_the_last_of_several_passes_computes_the_gradients():
+    strategy, weight, calls = Single(), torch.ones(1, requires_grad=True), []
+
+    class Watch:
+        def computed(self) -> None:
+            calls.append(weight.grad.item())
+
+    strategy.watch(Watch())
+    for last in (False, True):
+        strategy.begin_pass(last=last)
+        strategy.backward(weight * 3)
+    assert calls == [6.0]
+
+
+class Mark:
+    """An event of a GPU that comes to it two steps later. Its clock stands in the class."""
+
+    now, done = 0.0, 0.0
+
+    def __init__(self, enable_timing) -> None:
+        assert enable_timing
+
+    def record(self) -> None:
+        self.at = Mark.now
+
+    def query(self) -> bool:
+        return Mark.done >= self.at
+
+    def synchronize(self) -> None:
+        Mark.done = max(Mark.done, self.at)
+
+    def elapsed_time(self, other) -> float:
+        assert other.query()
+        return (other.at - self.at) * 1000
+
+
+def test_a_gpu_is_never_waited_for_but_at_the_end_of_a_round(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "Event", Mark)
+    own = OnGpu()
+    for step in range(7):
+        Mark.now, Mark.done = step * 10.0, step * 10.0 - 15
+        own.begin()
+        Mark.now += step
+        own.computed()
+    assert Mark.done == 45.0
+    assert own.mean() == pytest.approx((0 + 2 + 4 + 6) / 4), "each second step, and at last the one under way"
+    own.forget()
+    assert own.mean() == 0.0

@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pytest
+import torch
+
+from trainwright_api.config import ModelConfig, resolve
+from trainwright_trainer.models.predictions import prediction_table
+
+STATISTICS: dict[str, dict[str, Any]] = {
+    "n": {"normalization": "zscore", "shift": 10.0, "scale": 2.0},
+    "b": {"true": "late", "false": "on time"},
+    "c": {"vocabulary": ["x", "y", "z"]},
+    "v": {"size": 2},
+}
+
+
+def table(feature: dict[str, Any], logits: torch.Tensor) -> pa.Table:
+    given = {"input_features": [{"name": "a", "type": "number"}], "output_features": [feature]}
+    config = resolve(ModelConfig.model_validate(given))
+    return prediction_table(config, STATISTICS, {feature["name"]: logits})
+
+
+def test_a_number_is_in_its_own_units_and_clipped() -> None:
+    found = table({"name": "n", "type": "number", "clip": [0, 12]}, torch.tensor([-1.0, 5.0]))
+    assert found.to_pydict() == {"n_predictions": [8.0, 12.0]}
+    assert found.schema.field("n_predictions").type == pa.float64()
+
+
+def test_a_binary_has_its_labels_and_the_probability_of_the_predicted_one() -> None:
+    found = table({"name": "b", "type": "binary"}, torch.tensor([0.0, -1.0]).requires_grad_()).to_pydict()
+    assert found["b_predictions"] == ["late", "on time"]
+    assert found["b_probabilities_late"] == pytest.approx([0.5, 0.2689414])
+    assert found["b_probabilities_on time"] == pytest.approx([0.5, 0.7310586])
+    assert found["b_probability"] == pytest.approx([0.5, 0.7310586])
+
+
+def test_the_threshold_moves_the_label_alone() -> None:
+    found = table({"name": "b", "type": "binary", "threshold": 0.6}, torch.tensor([0.0])).to_pydict()
+    assert found["b_predictions"] == ["on time"]
+    assert found["b_probability"] == [0.5]
+
+
+def test_a_category_has_a_column_for_each_class() -> None:
+    logits = torch.log(torch.tensor([[1.0, 2.0, 1.0], [6.0, 2.0, 2.0]]))
+    found = table({"name": "c", "type": "category"}, logits).to_pydict()
+    assert list(found) == [
+        "c_predictions",
+        "c_probability",
+        "c_probabilities_x",
+        "c_probabilities_y",
+        "c_probabilities_z",
+    ]
+    assert found["c_predictions"] == ["y", "x"]
+    assert found["c_probability"] == pytest.approx([0.5, 0.6])
+    assert found["c_probabilities_z"] == pytest.approx([0.25, 0.2])
+
+
+def test_a_vector_is_a_list() -> None:
+    found = table({"name": "v", "type": "vector"}, torch.tensor([[1.0, 2.0], [3.0, 4.0]], dtype=torch.bfloat16))
+    assert found.to_pydict() == {"v_predictions": [[1.0, 2.0], [3.0, 4.0]]}
+
+
+def test_no_rows_are_an_empty_table() -> None:
+    assert table({"name": "c", "type": "category"}, torch.empty(0, 3)).num_rows == 0

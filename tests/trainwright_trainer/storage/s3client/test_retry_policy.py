@@ -1,0 +1,65 @@
+"""How long, and how often, a store is asked again."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from tests.trainwright_trainer.storage.s3client.outage import Clock
+
+from trainwright_trainer.storage.s3client.retry_policy import Patience
+
+
+def why() -> str:
+    return "s3://bucket: no answer"
+
+
+def test_it_asks_more_and_more_seldom_for_more_than_two_minutes() -> None:
+    clock, times = Clock(), [0.0]
+    waiting = clock.patience().begin()
+    while waiting.again(why):
+        times.append(clock.now)
+    assert 120 < times[-1] < 180
+    waits = [later - earlier for earlier, later in itertools.pairwise(times)]
+    assert waits[:3] == sorted(waits[:3])
+    assert waits[0] < 0.5
+    assert max(waits) <= 10
+
+
+def test_the_time_that_requests_take_counts() -> None:
+    clock = Clock()
+    waiting = clock.patience().begin()
+    assert waiting.again(why)
+    clock.now += 1000
+    assert not waiting.again(why)
+
+
+def test_waits_are_of_random_length() -> None:
+    slept: list[float] = []
+    patience = Patience(clock=lambda: 0.0, sleep=slept.append, chance=iter([0.0, 1.0]).__next__, longest=0.2)
+    waiting = patience.begin()
+    assert waiting.again(why)
+    assert waiting.again(why)
+    assert slept == [0.1, 0.2]
+
+
+def test_a_long_wait_is_told_once() -> None:
+    clock = Clock()
+    waiting = clock.patience().begin()
+    for _ in range(10):
+        waiting.again(why)
+    assert clock.told == ["s3://bucket: no answer; it is asked again for 150 s in all"]
+
+
+def test_people_are_told_on_standard_error(capsys: pytest.CaptureFixture[str]) -> None:
+    waiting = Patience(silent=0, sleep=lambda _: None).begin()
+    waiting.again(why)
+    assert capsys.readouterr().err == "s3://bucket: no answer; it is asked again for 150 s in all\n"
+
+
+def test_a_short_wait_is_not_told() -> None:
+    clock = Clock()
+    waiting = clock.patience().begin()
+    while clock.now < 2:
+        waiting.again(why)
+    assert clock.told == []

@@ -1,0 +1,54 @@
+"""Places in a store, written and joined."""
+
+from __future__ import annotations
+
+import pytest
+
+from trainwright_api.problems import Mistakes
+from trainwright_trainer.storage.s3client.uri import S3Uri, is_s3, parse, place_of
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("s3://bucket", S3Uri("bucket", "")),
+        ("s3://bucket/", S3Uri("bucket", "")),
+        ("s3://bucket/a/b.csv", S3Uri("bucket", "a/b.csv")),
+        ("s3://bucket/a/b/", S3Uri("bucket", "a/b")),
+        ("s3://bucket/a b/ü*.csv", S3Uri("bucket", "a b/ü*.csv")),
+    ],
+)
+def test_what_a_uri_names(text: str, expected: S3Uri) -> None:
+    assert is_s3(text)
+    assert parse(text, "dataset") == expected
+    assert str(expected) == text.rstrip("/")
+
+
+def test_it_joins_as_a_path_does() -> None:
+    run = S3Uri("bucket", "") / "runs" / "a.parquet"
+    assert (str(run), run.name, run.suffix, str(run.parent)) == (
+        "s3://bucket/runs/a.parquet",
+        "a.parquet",
+        ".parquet",
+        "s3://bucket/runs",
+    )
+    assert str(run.parent.parent) == str(run.parent.parent.parent) == "s3://bucket"
+    assert str(S3Uri("bucket", "a") / "attempts/1/") == "s3://bucket/a/attempts/1"
+
+
+@pytest.mark.parametrize("text", ["s3://", "s3:///key", "s3://ab/key", "s3://a$b/key"])
+def test_a_bucket_is_needed(text: str) -> None:
+    with pytest.raises(Mistakes, match=r"output: .* names no bucket: expected s3://bucket/path"):
+        parse(text, "output")
+
+
+def test_keys_in_a_uri_are_refused_and_not_repeated() -> None:
+    with pytest.raises(Mistakes) as caught:
+        parse("s3://canary:canary@bucket/key", "dataset")
+    assert str(caught.value).startswith("dataset: keys and ports have no place in a URI")
+    assert "canary" not in str(caught.value)
+
+
+def test_no_path_holds_a_null_character() -> None:
+    with pytest.raises(Mistakes, match=r"output: 'a\\x00b' holds a null character"):
+        place_of("a\0b", "output")

@@ -1,0 +1,124 @@
+"""What every storage promises, on each kind of place: a folder, and a prefix on a real S3 server."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from trainwright_trainer.storage.base import Chunk, Storage
+from trainwright_trainer.storage.registry import storage_at
+
+
+@pytest.fixture(params=["folder", "s3"])
+def storage(request: pytest.FixtureRequest, tmp_path: Path) -> Storage:
+    root = request.getfixturevalue("bucket") if request.param == "s3" else str(tmp_path)
+    return storage_at(f"{root}/deep/run")
+
+
+def test_its_location_is_what_a_person_would_write(storage: Storage) -> None:
+    assert storage.location.endswith("/deep/run")
+    assert storage_at(storage.location).location == storage.location
+
+
+def test_a_write_replaces(storage: Storage) -> None:
+    storage.write("a/b.txt", [b"one"])
+    storage.write("a/b.txt", [b"t", memoryview(b"wo")], durable=False)
+    assert storage.read("a/b.txt") == b"two"
+    assert storage.list("a/") == ["b.txt"]
+
+
+def test_nothing_is_a_content_too(storage: Storage) -> None:
+    storage.write("a", [])
+    assert storage.exists("a")
+    assert storage.read("a") == b""
+
+
+def test_a_file_is_copied_in(storage: Storage, tmp_path: Path) -> None:
+    (tmp_path / "page.html").write_bytes(b"<p>" * 1000)
+    storage.write_file("report.html", tmp_path / "page.html")
+    assert storage.read("report.html") == b"<p>" * 1000
+
+
+def test_absent_is_absent(storage: Storage) -> None:
+    with pytest.raises(FileNotFoundError, match="deep/run/a"):
+        storage.read("a")
+    assert not storage.exists("a")
+    assert storage.list() == []
+    storage.delete("a")
+    storage.delete_tree("a/")
+
+
+def test_only_the_first_creates(storage: Storage) -> None:
+    assert storage.create("start.json", b"mine")
+    assert not storage.create("start.json", b"yours")
+    assert storage.read("start.json") == b"mine"
+    assert storage.list() == ["start.json"]
+
+
+def test_of_many_who_create_at_once_one_succeeds(storage: Storage) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        created = list(pool.map(lambda number: storage.create("start.json", b"%d" % number), range(8)))
+    assert created.count(True) == 1
+    assert storage.read("start.json") == b"%d" % created.index(True)
+
+
+def test_list_names_what_lies_directly_under_a_prefix_and_passes_over_hidden_names(storage: Storage) -> None:
+    for name in ("b.txt", "a/c.txt", "a/d/e.txt", "ab/f.txt", ".hidden.tmp", ".cache/g"):
+        storage.write(name, [b""])
+    assert storage.list() == ["a/", "ab/", "b.txt"]
+    assert storage.list("a/") == ["c.txt", "d/"]
+
+
+def test_one_name_is_deleted(storage: Storage) -> None:
+    for name in ("a", "ab"):
+        storage.write(name, [b""])
+    storage.delete("a")
+    assert storage.list() == ["ab"]
+
+
+def test_trees_are_deleted_whole_and_alone(storage: Storage) -> None:
+    for name in ("a/b/c", "a/b/d", "a/e", "ab"):
+        storage.write(name, [b""])
+    storage.delete_tree("a/")
+    assert storage.list() == ["ab"]
+
+
+def test_two_places_keep_apart(storage: Storage) -> None:
+    other = storage_at(f"{storage.location}2")
+    other.write("a", [b"other"])
+    assert storage.list() == []
+    storage.delete_tree("")
+    assert other.read("a") == b"other"
+
+
+def test_a_reader_never_sees_a_part_of_a_write(storage: Storage) -> None:
+    storage.write("a", [b"old"])
+
+    def chunks() -> Iterator[Chunk]:
+        yield b"new"
+        assert storage.read("a") == b"old"
+        yield b"er"
+
+    storage.write("a", chunks())
+    assert storage.read("a") == b"newer"
+
+
+def test_a_write_that_breaks_off_leaves_the_old_content_and_no_rubbish(storage: Storage) -> None:
+    storage.write("a", [b"old"])
+
+    def chunks() -> Iterator[Chunk]:
+        yield b"new"
+        raise ValueError("the source broke")
+
+    with pytest.raises(ValueError, match="the source broke"):
+        storage.write("a", chunks())
+    assert storage.read("a") == b"old"
+    assert storage.list() == ["a"]
+
+
+def test_the_check_for_writing_leaves_nothing_behind(storage: Storage) -> None:
+    storage.check_writable()
+    assert storage.list() == []

@@ -1,0 +1,243 @@
+"""A run in a bucket: large and many objects, servers that are away, and one line for each refusal."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from botocore.exceptions import ConnectionClosedError
+from e2e.cluster.busy import Busy
+from e2e.cluster.object_store import ObjectStore
+from tests.trainwright_trainer.storage.s3client.outage import Clock
+
+from trainwright_api.problems import Mistakes
+from trainwright_trainer.errors import EnvironmentFailure
+from trainwright_trainer.storage.registry import storage_at
+from trainwright_trainer.storage.s3 import S3Storage
+from trainwright_trainer.storage.s3client import bucket as buckets
+from trainwright_trainer.storage.s3client import upload
+from trainwright_trainer.storage.s3client.credentials import Access, from_environment
+from trainwright_trainer.storage.s3client.retry_policy import Patience
+from trainwright_trainer.storage.s3client.uri import S3Uri, parse
+
+AT_ONCE = Patience(seconds=0)
+
+
+@pytest.fixture
+def root(bucket: str) -> S3Uri:
+    return parse(f"{bucket}/run", "output")
+
+
+@pytest.fixture
+def storage(root: S3Uri) -> S3Storage:
+    return S3Storage(root, from_environment(), AT_ONCE)
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def patient(root: S3Uri, clock: Clock) -> S3Storage:
+    return S3Storage(root, from_environment(), clock.patience())
+
+
+@pytest.fixture
+def away(object_store: ObjectStore) -> Iterator[ObjectStore]:
+    """The server, which the test may kill; it is there again afterwards."""
+    yield object_store
+    object_store.kill()
+    object_store.start()
+
+
+def test_a_large_object_goes_in_parts_and_is_there_at_once(storage: S3Storage, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(upload, "PART_BYTES", 5 << 20)
+    data = bytes(range(256)) * (50 << 10)
+    seen: list[bool] = []
+
+    def chunks() -> Iterator[memoryview]:
+        for start in range(0, len(data), 3_000_000):
+            yield memoryview(data)[start : start + 3_000_000]
+            seen.append(storage.exists("shard"))
+
+    storage.write("shard", chunks())
+    assert storage.read("shard") == data
+    assert not any(seen)
+
+
+def test_an_upload_in_parts_that_breaks_off_leaves_nothing(storage: S3Storage, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(upload, "PART_BYTES", 5 << 20)
+
+    def chunks() -> Iterator[bytes]:
+        yield bytes(11 << 20)
+        raise EnvironmentFailure("the disk is gone")
+
+    with pytest.raises(EnvironmentFailure, match="the disk is gone"):
+        storage.write("shard", chunks())
+    assert storage.list() == []
+    assert not storage._bucket._client.list_multipart_uploads(Bucket=storage.root.bucket).get("Uploads")
+
+
+def test_more_objects_than_one_request_can_name(storage: S3Storage, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(buckets, "_DELETED_AT_ONCE", 7)
+    for number in range(15):
+        storage.write(f"a/{number:02d}", [b""])
+    storage.write("b", [b""])
+    assert len(storage.list("a/")) == 15
+    storage.delete_tree("a/")
+    assert storage.list() == ["b"]
+
+
+def test_a_folder_that_a_console_made_is_no_name(storage: S3Storage) -> None:
+    storage.write("a/", [b""])
+    assert (storage.list(), storage.list("a/")) == (["a/"], [])
+
+
+def test_a_whole_bucket_can_be_a_run(bucket: str) -> None:
+    storage = storage_at(bucket)
+    storage.write("a/b", [b"one"])
+    assert (storage.location, storage.list(), storage.list("a/")) == (bucket, ["a/"], ["b"])
+
+
+@pytest.mark.parametrize("kind", ["down", "busy"])
+def test_a_server_that_is_away_for_half_a_minute_only_delays(
+    patient: S3Storage, clock: Clock, away: ObjectStore, kind: str
+) -> None:
+    patient.write("before", [b"one"])
+
+    def go() -> None:
+        away.kill()
+        if kind == "down":
+            clock.at(clock.now + 30, away.start)
+        else:
+            busy = Busy(away.address)
+            clock.at(clock.now + 30, busy.close)
+            clock.at(clock.now + 30, away.start)
+
+    for act in (
+        lambda: patient.read("before") == b"one",
+        lambda: patient.write("after", [b"two"]) is None,
+        lambda: patient.create("start.json", b"mine"),
+        lambda: patient.list() == ["after", "before", "start.json"],
+        lambda: patient.delete_tree("") is None,
+    ):
+        go()
+        begun = clock.now
+        assert act()
+        assert 30 <= clock.now - begun < 60
+
+
+def test_after_two_minutes_it_is_a_failure_of_the_environment(
+    patient: S3Storage, clock: Clock, away: ObjectStore
+) -> None:
+    away.kill()
+    with pytest.raises(EnvironmentFailure) as caught:
+        patient.write("metrics.json", [b"{}"])
+    assert 120 <= clock.now < 180
+    line = rf"{patient.location}/metrics\.json: no answer from {away.url} \(Connection refused\) \(asked for 1\d\d s\)"
+    assert re.fullmatch(line, str(caught.value))
+
+
+def test_a_server_that_has_no_room_for_requests_is_told_as_such(patient: S3Storage, away: ObjectStore) -> None:
+    away.kill()
+    busy = Busy(away.address)
+    try:
+        with pytest.raises(EnvironmentFailure, match=r"run/a: the store says SlowDown: Please reduce .* \(asked for 1"):
+            patient.read("a")
+    finally:
+        busy.close()
+
+
+def test_a_create_whose_answer_was_lost_is_known_again(patient: S3Storage, monkeypatch: pytest.MonkeyPatch) -> None:
+    client = patient._bucket._client
+    monkeypatch.setattr(client, "put_object", losing_once(client.put_object))
+    assert patient.create("start.json", b"mine")
+    assert not patient.create("start.json", b"yours")
+
+
+def test_an_upload_whose_last_answer_was_lost_is_known_again(
+    patient: S3Storage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(upload, "PART_BYTES", 5 << 20)
+    client = patient._bucket._client
+    monkeypatch.setattr(client, "complete_multipart_upload", losing_once(client.complete_multipart_upload))
+    patient.write("shard", [bytes(6 << 20)])
+    assert len(patient.read("shard")) == 6 << 20
+
+
+def losing_once(act: Callable[..., object]) -> Callable[..., object]:
+    """The first answer does not arrive, though the store has done what it was asked."""
+    lost = [ConnectionClosedError(endpoint_url="http://store")]
+
+    def losing(**request: object) -> object:
+        answer = act(**request)
+        if lost:
+            raise lost.pop()
+        return answer
+
+    return losing
+
+
+def test_a_bucket_that_is_not_there(bucket: str) -> None:
+    storage = S3Storage(parse(f"{bucket}-2/run", "output"), from_environment(), AT_ONCE)
+    for act in (storage.list, storage.check_writable):
+        with pytest.raises(EnvironmentFailure) as caught:
+            act()
+        assert re.fullmatch(rf"{bucket}-2/run/?\S*: there is no such bucket", str(caught.value))
+
+
+def test_keys_that_the_server_does_not_know_are_not_repeated(root: S3Uri, object_store: ObjectStore) -> None:
+    for key_id, secret, line in (
+        ("canary-id", "canary-secret", "the store does not know the access key; see AWS_ACCESS_KEY_ID"),
+        (object_store.key_id, "canary-secret", "the secret does not fit the access key; see AWS_SECRET_ACCESS_KEY"),
+    ):
+        access = Access(key_id, secret, endpoint=object_store.url, region="us-east-1")
+        with pytest.raises(EnvironmentFailure) as caught:
+            S3Storage(root, access, AT_ONCE).list()
+        assert str(caught.value) == f"{root}: {line}"
+        assert "canary" not in str(caught.value) + repr(access)
+
+
+def test_no_keys_at_all(root: S3Uri, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    with pytest.raises(EnvironmentFailure, match="no keys to the store: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_"):
+        S3Storage(root, from_environment(), AT_ONCE).list()
+
+
+def test_half_of_the_keys(root: S3Uri, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
+    with pytest.raises(Mistakes, match="go together: one is missing"):
+        storage_at(str(root))
+
+
+def test_an_address_that_is_none(root: S3Uri, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "localhost:9000")
+    with pytest.raises(Mistakes, match="AWS_ENDPOINT_URL is no address: give it with its scheme"):
+        storage_at(str(root))
+
+
+def test_nobody_listens_there(root: S3Uri) -> None:
+    access = Access("some-key", "some-secret", endpoint="http://no-such-host.invalid:9000")
+    with pytest.raises(
+        EnvironmentFailure, match=r"^s3://\S+: no answer from http://no-such-host\.invalid:9000 \(.+\)$"
+    ):
+        S3Storage(root, access, AT_ONCE).list()
+
+
+def test_a_store_that_passes_over_conditions_is_refused(storage: S3Storage, monkeypatch: pytest.MonkeyPatch) -> None:
+    client = storage._bucket._client
+    put = client.put_object
+
+    def unconditional(**request: object) -> object:
+        return put(**{name: value for name, value in request.items() if name != "IfNoneMatch"})
+
+    monkeypatch.setattr(client, "put_object", unconditional)
+    with pytest.raises(EnvironmentFailure, match="run: the store passes over `If-None-Match`"):
+        storage.check_writable()
+    assert storage.list() == []

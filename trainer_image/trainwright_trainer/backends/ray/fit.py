@@ -1,0 +1,153 @@
+"""Workers of Ray Train's: each is given its seat, and the driver hears what they tell until the last one is done.
+
+What a user did wrong is told in a letter and never raised in a worker, for Ray Train tries again whatever is raised
+there. The loss of a worker is Ray Train's to mend: it starts all of them anew, as often as `retries` says.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any
+from uuid import uuid4
+
+import ray
+from ray.actor import ActorHandle
+from ray.train import get_context
+from ray.train.torch import TorchConfig, TorchTrainer, get_device
+from ray.train.v2.api.config import FailureConfig, LoggingConfig, RunConfig, ScalingConfig
+from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+from trainwright_trainer.backends.ray.channel import RayLink
+from trainwright_trainer.backends.ray.mailbox import Desk
+from trainwright_trainer.backends.ray.messages import Letter, Link
+from trainwright_trainer.backends.ray.nodes import Nodes
+from trainwright_trainer.backends.ray.pickled import opened, sealed
+from trainwright_trainer.backends.ray.resources import Needs
+from trainwright_trainer.distributed.rank_info import Seat
+from trainwright_trainer.errors import EnvironmentFailure
+from trainwright_trainer.runtime.cpus import asked_threads, first_environment, usable_cpus
+from trainwright_trainer.runtime.signals import StopRequest
+
+Work = Callable[[Any, Seat, Link], None]
+
+# While rank 0 reads the data the others wait; that a process is gone they hear at once, however long this is.
+_TIMEOUT_SECONDS = 6 * 3600
+# How long workers may take to leave after one of them has told the end.
+_LEAVING_SECONDS = 60.0
+# Who asks for a stop where the driver's own node is taken away: of its processes `ray start` alone got the signal.
+_TAKEN_AWAY = "SIGTERM"
+
+
+def on_workers(needs: Needs, work: Work, order: Any, answer: Callable[[Letter], Any], stop: StopRequest) -> None:
+    """`work(order, seat, link)` on each of the workers. `answer` is called in this thread, with each letter in turn.
+
+    Raises `EnvironmentFailure` when workers were lost more often than is mended.
+    """
+    desk = _desk()
+    with tempfile.TemporaryDirectory(prefix="trainwright-ray-") as scratch:
+        fitting = _Fitting(
+            _trainer(needs, partial(_sit_down, os.getcwd(), needs.resources.get("CPU", 0), work, order, desk), scratch)
+        )
+        _hear(desk, fitting, answer, stop)
+    if fitting.error is not None and not ray.get(desk.ended.remote()):
+        raise fitting.error
+
+
+def _desk() -> ActorHandle[Any]:
+    here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
+    remote: Any = ray.remote  # its overloads lack this strategy
+    handle: ActorHandle[Any] = remote(num_cpus=0, scheduling_strategy=here)(Desk).remote()
+    return handle
+
+
+def _trainer(needs: Needs, entry: Callable[[], None], scratch: str) -> TorchTrainer:
+    meeting = "cpu:gloo,cuda:nccl" if needs.use_gpu else "gloo"
+    resources = dict(needs.resources)
+    run: Any = RunConfig(  # the trainer's annotations still name the older one
+        name=f"trainwright-{uuid4().hex[:12]}",
+        storage_path=scratch,
+        failure_config=FailureConfig(max_failures=needs.retries),
+        logging_config=LoggingConfig(log_level="ERROR"),
+    )
+    return TorchTrainer(
+        entry,
+        torch_config=TorchConfig(backend=meeting, timeout_s=_TIMEOUT_SECONDS),
+        scaling_config=ScalingConfig(num_workers=needs.workers, use_gpu=needs.use_gpu, resources_per_worker=resources),
+        run_config=run,
+    )
+
+
+def _sit_down(folder: str, cpus: float, work: Work, order: Any, desk: ActorHandle[Any]) -> None:
+    """In a worker. Paths count from the driver's folder, where that is there.
+
+    Ray sets OMP_NUM_THREADS in it to its CPUs; only what the worker was started with is the user's.
+    """
+    if os.path.isdir(folder):
+        os.chdir(folder)
+    context = get_context()
+    link = RayLink(desk)
+    rank, world = context.get_world_rank(), context.get_world_size()
+    try:
+        seat = Seat(rank, world, str(get_device()), usable_cpus(cpus), asked_threads(first_environment()))
+        work(order, seat, link)
+    finally:
+        link.close()
+
+
+class _Fitting:
+    """Ray Train's `fit`, in a thread: this one listens meanwhile."""
+
+    def __init__(self, trainer: TorchTrainer) -> None:
+        self.error: EnvironmentFailure | None = None
+        self._trainer = trainer
+        self._thread = threading.Thread(target=self._fit, name="ray-train", daemon=True)
+        self._thread.start()
+
+    @property
+    def goes_on(self) -> bool:
+        return self._thread.is_alive()
+
+    def _fit(self) -> None:
+        try:
+            self._trainer.fit()
+        except Exception as error:  # the outermost edge of this thread; Ray has many words for one thing
+            self.error = EnvironmentFailure(f"workers were lost, and no retry is left: {_reason(error)}")
+
+
+def _reason(error: Exception) -> str:
+    lines = [line for line in str(error).splitlines() if line.strip()]
+    return lines[-1].strip() if lines else type(error).__name__
+
+
+def _hear(desk: ActorHandle[Any], fitting: _Fitting, answer: Callable[[Letter], Any], stop: StopRequest) -> None:
+    """Until the workers are done; of one that has told the end the others are not waited for for ever."""
+    asked, ended_at = False, float("inf")
+    nodes = Nodes()
+    while fitting.goes_on and time.monotonic() < ended_at + _LEAVING_SECONDS:
+        if _deliver(desk, answer):
+            ended_at = min(ended_at, time.monotonic())
+        leaving = nodes.newly_leaving(time.monotonic())
+        if nodes.here in leaving:
+            stop.ask(_TAKEN_AWAY)
+        elif leaving:
+            ray.get(desk.save.remote())
+        if stop.reason is not None and not asked:
+            ray.get(desk.stop.remote(stop.reason))
+            asked = True
+    _deliver(desk, answer)
+
+
+def _deliver(desk: ActorHandle[Any], answer: Callable[[Letter], Any]) -> bool:
+    """Whether the end was among the letters."""
+    letters: list[Letter] = ray.get(desk.take.remote())
+    for letter in letters:
+        found = answer(replace(letter, content=opened(letter.content)))
+        if letter.number is not None:
+            ray.get(desk.answer.remote(letter.number, sealed(found)))
+    return any(letter.kind == "ended" for letter in letters)

@@ -1,0 +1,68 @@
+"""Where workers leave letters for the driver, and it leaves answers: an actor of Ray's on the driver's node.
+
+It knows nothing of Ray, and holds letters only until the driver takes them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from trainwright_trainer.backends.ray.messages import Letter, Wishes
+
+PATIENCE_SECONDS = 0.5
+"""How long the driver waits for letters before it looks at other things."""
+
+
+class Desk:
+    """All methods are coroutines, so that one who waits keeps nobody from it."""
+
+    def __init__(self) -> None:
+        self._letters: list[Letter] = []
+        self._come = asyncio.Event()
+        self._answers: dict[int, asyncio.Future[Any]] = {}
+        self._wishes = Wishes()
+        self._ended = False
+
+    async def post(self, letters: Sequence[Letter]) -> Wishes:
+        """Answers what the driver wishes."""
+        for letter in letters:
+            self._put(letter)
+        return self._wishes
+
+    async def ask(self, kind: Any, content: Any) -> Any:
+        """Waits for what the driver answers."""
+        number = len(self._answers)
+        self._answers[number] = asyncio.get_running_loop().create_future()
+        self._put(Letter(kind, content, number))
+        return await self._answers[number]
+
+    async def ended(self) -> bool:
+        """Whether a letter told the end."""
+        return self._ended
+
+    async def take(self) -> list[Letter]:
+        """For the driver: what has come, in its order, or nothing after a while."""
+        try:
+            await asyncio.wait_for(self._come.wait(), PATIENCE_SECONDS)
+        except TimeoutError:
+            return []
+        self._come.clear()
+        letters, self._letters = self._letters, []
+        return letters
+
+    async def answer(self, number: int, content: Any) -> None:
+        self._answers[number].set_result(content)
+
+    async def stop(self, reason: str) -> None:
+        self._wishes = replace(self._wishes, stop=reason)
+
+    async def save(self) -> None:
+        self._wishes = replace(self._wishes, saves=self._wishes.saves + 1)
+
+    def _put(self, letter: Letter) -> None:
+        self._letters.append(letter)
+        self._ended = self._ended or letter.kind == "ended"
+        self._come.set()

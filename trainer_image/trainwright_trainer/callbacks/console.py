@@ -1,0 +1,57 @@
+"""What a run says: progress, notices, and the last line. One object, so that nothing is printed past a live display."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable
+from typing import TextIO
+
+from trainwright_trainer.callbacks import listener_for
+from trainwright_trainer.callbacks.events import Event, Listener
+
+
+class Screen:
+    """The listener of a stream, made when the first event comes; notices before that are plain lines."""
+
+    def __init__(self, stream: TextIO | None = None, *, as_json: bool = False, quiet: bool = False) -> None:
+        self._stream = sys.stdout if stream is None else stream
+        self._json = as_json
+        self._quiet = quiet
+        self._listener: Listener | None = None
+        self._others: list[Listener] = []
+
+    def share(self, listener: Listener) -> None:
+        """With another who hears every event from now on."""
+        self._others.append(listener)
+
+    def say(self, *lines: str) -> None:
+        """Lines for people; with --json each is an object `{"event": "notice", "line": …}`."""
+        for line in () if self._quiet else lines:
+            written = json.dumps({"event": "notice", "line": line}) if self._json else line
+            # In one piece: notices may come from two threads.
+            self._stream.write(f"{written}\n")
+            self._stream.flush()
+
+    def tell(self, notices: Iterable[str], source: str) -> None:
+        """Notices of a file."""
+        self.say(*told_of(notices, source))
+
+    def hear(self, event: Event) -> None:
+        for other in self._others:
+            other.hear(event)
+        if self._quiet:
+            return
+        if self._listener is None:
+            self._listener = listener_for(self._stream, self._json)
+        self._listener.hear(event)
+
+    def close(self) -> None:
+        for listener in (self._listener, *self._others):
+            if listener is not None:
+                listener.close()
+
+
+def told_of(notices: Iterable[str], source: str) -> list[str]:
+    """Notices of a file as lines, each once, with the file's name."""
+    return [f"{source}: {notice}" for notice in dict.fromkeys(notices)]

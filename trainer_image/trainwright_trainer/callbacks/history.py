@@ -1,0 +1,98 @@
+"""The content of metrics.json, as docs/run-directory.md has it: the evaluation rounds, the best, and the end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from trainwright_trainer.callbacks.events import Ended, Evaluated, Event, RankRound, Started
+from trainwright_trainer.callbacks.json_lines import finite
+from trainwright_trainer.callbacks.ranks import straggler
+
+_PLAIN = ("epoch", "step", "seconds", "rows_per_second", "learning_rate")
+
+
+class History:
+    """Holds the evaluation rounds of a run, over all its attempts. A listener.
+
+    A resumed run is given what `to_json` wrote before. When it hears `Started` it drops the rounds past the step that
+    it starts from; they come again.
+    """
+
+    def __init__(self) -> None:
+        self._rounds: list[tuple[int, Evaluated]] = []
+        self._started: Started | None = None
+        self._ended: Ended | None = None
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, Any]) -> History:
+        """Reads the rounds of an earlier attempt. A null score comes back as NaN."""
+        history = cls()
+        history._rounds = [(row["attempt"], _round(row)) for row in content["rounds"]]
+        return history
+
+    @property
+    def rounds(self) -> Sequence[Evaluated]:
+        """In the order of their steps."""
+        return tuple(round_ for _, round_ in self._rounds)
+
+    @property
+    def started(self) -> Started | None:
+        return self._started
+
+    @property
+    def ended(self) -> Ended | None:
+        return self._ended
+
+    def hear(self, event: Event) -> None:
+        if isinstance(event, Started):
+            self._started = event
+            self._keep_up_to(event.step)
+        elif isinstance(event, Evaluated):
+            # A round at the very step of the checkpoint may be computed again; it is the same.
+            self._keep_up_to(event.step - 1)
+            self._rounds.append((self._started.attempt if self._started else 1, event))
+        elif isinstance(event, Ended):
+            self._ended = event
+
+    def close(self) -> None:
+        """Nothing is held open; whoever owns the run folder writes `to_json`."""
+
+    def to_json(self) -> dict[str, Any]:
+        """The whole of metrics.json: JSON with null for NaN. Raises ValueError before `Started`."""
+        if self._started is None:
+            raise ValueError("metrics.json names its attempt, which only Started tells")
+        best = next((round_ for round_ in reversed(self.rounds) if round_.best), None)
+        return {
+            "format": 1,
+            "attempt": self._started.attempt,
+            "name": self._started.name,
+            "validation_metric": self._started.validation_metric,
+            "rounds": [_row(attempt, round_) for attempt, round_ in self._rounds],
+            "best": None if best is None else {"epoch": best.epoch, "step": best.step},
+            "end": None if self._ended is None else finite(vars(self._ended)),
+        }
+
+    def _keep_up_to(self, step: int) -> None:
+        self._rounds = [(attempt, round_) for attempt, round_ in self._rounds if round_.step <= step]
+
+
+def _row(attempt: int, round_: Evaluated) -> dict[str, Any]:
+    plain = {name: getattr(round_, name) for name in _PLAIN}
+    slow = straggler(round_.ranks)
+    ranks = {"ranks": round_.ranks, "straggler": None if slow is None else slow.rank}
+    row: dict[str, Any] = finite({"attempt": attempt, **plain, "scores": round_.scores, "best": round_.best, **ranks})
+    return row
+
+
+def _round(row: Mapping[str, Any]) -> Evaluated:
+    numbers = {name: _known(row[name]) for name in _PLAIN}
+    ranks = tuple(RankRound(**rank) for rank in row.get("ranks", ()))
+    return Evaluated(**numbers, scores=_known(row["scores"]), best=row["best"], ranks=ranks)
+
+
+def _known(value: Any) -> Any:
+    """The same value with NaN in place of null."""
+    if isinstance(value, Mapping):
+        return {key: _known(item) for key, item in value.items()}
+    return float("nan") if value is None else value

@@ -1,0 +1,62 @@
+"""`--json`: one object a line and event, for programs. What is not a number in JSON (NaN, infinity) is null."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, TextIO
+
+from trainwright_trainer.callbacks.events import Evaluated, Event, RankRound, Started, Stepped
+from trainwright_trainer.callbacks.stream import LineStream
+from trainwright_trainer.callbacks.throughput import Pace
+
+EVERY_SECONDS = 1.0
+
+
+class JsonLines:
+    """`{"event": "evaluated", …}`: the fields are those of `progress.events`, epochs counted from 0 as there.
+
+    Steps are told at most once a second, with rows_per_second and seconds_left beside them. A listener.
+    """
+
+    def __init__(self, stream: TextIO, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._stream = LineStream(stream)
+        self._clock = clock
+        self._next = clock()
+
+    def hear(self, event: Event) -> None:
+        if not isinstance(event, Stepped):
+            if isinstance(event, Started):
+                self._pace = Pace(event, self._clock())
+            elif isinstance(event, Evaluated):
+                self._pace.paused(event.rows_per_second)
+            self._write(event)
+            return
+        now = self._clock()
+        if now >= self._next:
+            self._next = now + EVERY_SECONDS
+            self._pace.saw(event, now)
+            speed, left = self._pace.rows_per_second, self._pace.left_in_all(event, now)
+            self._write(event, rows_per_second=speed, seconds_left=left)
+
+    def close(self) -> None:
+        """Nothing is held open: the stream is the caller's."""
+
+    def _write(self, event: Event, **more: float) -> None:
+        fields = {"event": type(event).__name__.lower(), **vars(event), **more}
+        self._stream.line(json.dumps(finite(fields), allow_nan=False))
+
+
+def finite(value: Any) -> Any:
+    """The same JSON value with null in place of NaN and infinity, which JSON does not know."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, RankRound):
+        return finite(vars(value))
+    if isinstance(value, Mapping):
+        return {key: finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(item) for item in value]
+    return value

@@ -1,0 +1,113 @@
+"""The sentences of a run, as plain text: what the terminal and the plain lines both say."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from trainwright_trainer.callbacks import formats
+from trainwright_trainer.callbacks.events import Evaluated, Scores, Started
+
+
+def data_items(started: Started) -> list[str]:
+    """`336,776 rows`, `235,712 train / 33,689 validation / 67,375 test`, `14 inputs → late (binary)`."""
+    parts = " / ".join(f"{formats.count(rows)} {part}" for part, rows in started.split_rows.items())
+    targets = ", ".join(f"{name} ({kind})" for name, kind in started.outputs.items())
+    rows, inputs = formats.counted(started.rows, "row"), formats.counted(started.inputs, "input")
+    return [item for item in (rows, parts, f"{inputs} → {targets}") if item]
+
+
+def setting_items(started: Started) -> list[str]:
+    """`cache hit 9f3c…`, `batch 1,024`, `adam 0.001`, `1 process, 2 threads`, `best epoch by roc_auc`.
+
+    After a resume also where it goes on.
+    """
+    items = [
+        f"cache {'hit' if started.cache_hit else 'written'} {started.cache_key[:4]}…",
+        f"batch {formats.count(started.batch_size)}",
+        f"{started.optimizer} {formats.rate_of_learning(started.learning_rate)}",
+        f"{formats.counted(started.processes, 'process')}, {formats.counted(started.threads, 'thread')}",
+    ]
+    if started.split_rows.get("validation"):
+        items.append(f"best epoch by {formats.metric_name(started.validation_metric, started.outputs)}")
+    if started.step:
+        items.append(f"attempt {started.attempt} goes on from epoch {started.epoch + 1}, step {started.step:,}")
+    return items
+
+
+# Stands beside the accuracy of a category, which is a mean over its classes. A binary output's is such a share itself.
+SHARE_OF_RIGHT = "accuracy_micro"
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One score as it is shown: `roc_auc 0.7421 ▲ (best, epoch 3)`. `better` is None where nothing changed."""
+
+    label: str
+    value: str
+    arrow: str = ""
+    better: bool | None = None
+    note: str = ""
+
+    def __str__(self) -> str:
+        return " ".join(word for word in (self.label, self.value, self.arrow, self.note) if word)
+
+
+class Readings:
+    """Turns evaluation rounds into the few scores that one line can hold: both losses and the validation metric.
+
+    Beside the accuracy of a category stands the share of right rows.
+    """
+
+    def __init__(self, started: Started) -> None:
+        self._feature, _, self._metric = started.validation_metric.rpartition(".")
+        self._several = len(started.outputs) > 1
+        self._last: Evaluated | None = None
+        self._best: Evaluated | None = None
+
+    def of(self, round_: Evaluated) -> list[Reading]:
+        """The readings of this round, compared with the round before."""
+        if round_.best or self._best is None:
+            self._best = round_
+        readings = [self._reading(round_, part, "combined", "loss", f"{part} loss") for part in ("train", "validation")]
+        if (self._feature, self._metric) != ("combined", "loss"):
+            readings += [
+                self._reading(round_, "validation", self._feature, name, self._label(name)) for name in self._shown
+            ]
+        self._last = round_
+        return [reading for reading in readings if reading is not None]
+
+    @property
+    def _shown(self) -> tuple[str, ...]:
+        return (self._metric, SHARE_OF_RIGHT) if self._metric == "accuracy" else (self._metric,)
+
+    def _label(self, metric: str) -> str:
+        return f"{self._feature}.{metric}" if self._several else metric
+
+    def _reading(self, round_: Evaluated, part: str, feature: str, metric: str, label: str) -> Reading | None:
+        value = value_of(round_.scores.get(part, {}), feature, metric)
+        if value is None:
+            return None
+        before = None if self._last is None else value_of(self._last.scores.get(part, {}), feature, metric)
+        arrow = "" if part == "train" else _arrow(before, value)
+        better = (arrow == "▼") == formats.lower_is_better(metric) if arrow else None
+        note = self._note(round_) if part == "validation" and (feature, metric) == (self._feature, self._metric) else ""
+        return Reading(label, formats.score(value), arrow, better, note)
+
+    def _note(self, round_: Evaluated) -> str:
+        assert self._best is not None
+        if self._best is round_:
+            return f"(best, epoch {round_.epoch + 1})"
+        best = value_of(self._best.scores.get("validation", {}), self._feature, self._metric)
+        return f"(best {formats.score(math.nan if best is None else best)}, epoch {self._best.epoch + 1})"
+
+
+def value_of(scores: Scores, feature: str, metric: str) -> float | None:
+    """A score, or None where this round has none."""
+    return scores.get(feature, {}).get(metric)
+
+
+def _arrow(before: float | None, now: float) -> str:
+    if before is None:
+        return ""
+    return "▲" if now > before else "▼" if now < before else ""

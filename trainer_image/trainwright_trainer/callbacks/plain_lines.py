@@ -1,0 +1,83 @@
+"""Progress where there is no terminal: plain lines, few of them, no control characters."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TextIO
+
+from trainwright_trainer.callbacks import formats
+from trainwright_trainer.callbacks.events import Checkpointed, Ended, Evaluated, Event, Started, Stepped
+from trainwright_trainer.callbacks.lines import Readings, data_items, setting_items
+from trainwright_trainer.callbacks.ranks import Naming
+from trainwright_trainer.callbacks.stream import LineStream
+from trainwright_trainer.callbacks.throughput import Pace
+
+EVERY_SECONDS = 15.0
+
+
+class PlainProgress:
+    """One line at the start, every 15 s, and at each evaluation round. A listener."""
+
+    def __init__(self, stream: TextIO, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._stream = LineStream(stream)
+        self._clock = clock
+        self._next = clock() + EVERY_SECONDS
+        self._epochs = 0
+        self._resting = True
+        self._naming = Naming()
+
+    def hear(self, event: Event) -> None:
+        if isinstance(event, Stepped):
+            now = self._clock()
+            if now >= self._next:
+                self._step(event, now)
+            elif self._resting:
+                # The first step after a pause: speed is counted from here.
+                self._pace.saw(event, now)
+                self._resting = False
+        elif isinstance(event, Started):
+            self._start(event)
+        elif isinstance(event, Evaluated):
+            self._round(event)
+        elif isinstance(event, Checkpointed):
+            if event.error:
+                self._stream.line(f"checkpoint {event.name} could not be written: {event.error}")
+        elif isinstance(event, Ended):
+            self._end(event)
+
+    def close(self) -> None:
+        """Nothing is held open: the stream is the caller's."""
+
+    def _start(self, event: Started) -> None:
+        self._epochs = event.epochs
+        self._pace = Pace(event, self._clock())
+        self._readings = Readings(event)
+        self._stream.line(f"{event.name}: " + " · ".join(data_items(event)))
+        self._stream.line(f"{event.name}: " + " · ".join(setting_items(event)))
+        self._next = self._clock() + EVERY_SECONDS
+
+    def _step(self, event: Stepped, now: float) -> None:
+        self._next = now + EVERY_SECONDS
+        self._pace.saw(event, now)
+        left = f"{formats.clock(self._pace.left_in_all(event, now))} left"
+        done = formats.share(event.epoch_rows / max(1, event.train_rows))
+        speed = f"{formats.rate(self._pace.rows_per_second)} rows/s"
+        self._stream.line(f"{self._epoch(event.epoch)} · {done} · {speed} · {left}")
+
+    def _round(self, event: Evaluated) -> None:
+        self._next = self._clock() + EVERY_SECONDS
+        self._pace.paused(event.rows_per_second)
+        self._resting = True
+        readings = [str(reading) for reading in self._readings.of(event)]
+        speed = f"{formats.rate(event.rows_per_second)} rows/s"
+        self._stream.line(" · ".join([self._epoch(event.epoch), *readings, speed, formats.duration(event.seconds)]))
+        if named := self._naming.of(event):
+            self._stream.line(named)
+
+    def _end(self, event: Ended) -> None:
+        for line in event.lines:
+            self._stream.line(line)
+
+    def _epoch(self, epoch: int) -> str:
+        return f"epoch {epoch + 1}/{self._epochs}"

@@ -1,0 +1,143 @@
+"""How far an attempt is, in the operator's words, from what it has told its listeners. Pure: the clock is the caller's.
+
+Numbers that JSON lacks are left out, and so is what the contract has no room for.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from trainwright_api.resource.messages import Derived, ProgressMessage, Score
+from trainwright_api.resource.status import RankProgress
+from trainwright_trainer.callbacks import formats
+from trainwright_trainer.callbacks.events import Checkpointed, Ended, Evaluated, Event, RankRound, Started, Stepped
+from trainwright_trainer.callbacks.lines import value_of
+from trainwright_trainer.callbacks.ranks import straggler_line
+from trainwright_trainer.callbacks.throughput import Pace
+
+LOOK_SECONDS = 1.0
+"""Steps come by the thousand; speed is measured so often."""
+MOST_NUMBERS, MOST_LETTERS = 256, 256
+MOST_RANKS = 8
+LONGEST = 1e10
+
+
+class Standing:
+    """A listener without a thread: `message` says it all."""
+
+    def __init__(self, phase: str) -> None:
+        self._phase = phase
+        self._started: Started | None = None
+        self._pace: Pace | None = None
+        self._step: Stepped | None = None
+        self._round: Evaluated | None = None
+        self._checkpoint: str | None = None
+        self._ended = False
+        self._look = -math.inf
+
+    def hear(self, event: Event, now: float) -> None:
+        if isinstance(event, Stepped):
+            self._step = event
+            if self._pace is not None and now >= self._look:
+                self._pace.saw(event, now)
+                self._look = now + LOOK_SECONDS
+        elif isinstance(event, Started):
+            self._started, self._pace = event, Pace(event, now)
+        elif isinstance(event, Evaluated):
+            self._round = event
+            if self._pace is not None:
+                self._pace.paused(event.rows_per_second)
+        elif isinstance(event, Checkpointed):
+            self._checkpoint = self._checkpoint if event.error else event.name[:MOST_LETTERS]
+        elif isinstance(event, Ended):
+            self._ended = True
+
+    def message(self, now: float) -> ProgressMessage:
+        """What is not known yet is absent."""
+        found = {**self._of_the_start(), **self._of_the_steps(now), **self._of_the_round()}
+        return ProgressMessage(phase=self._phase[:MOST_LETTERS], last_checkpoint=self._checkpoint, **found)
+
+    def _of_the_start(self) -> dict[str, Any]:
+        started = self._started
+        if started is None:
+            return {}
+        return {
+            "epoch": started.epoch + 1,
+            "epochs": started.epochs,
+            "fraction": self._fraction(_position(started)),
+            "start_position": _position(started),
+            "resolved": Derived(
+                batch_size=started.pass_rows,
+                global_batch_size=started.batch_size,
+                learning_rate_factor=started.learning_rate_factor,
+            ),
+        }
+
+    def _of_the_steps(self, now: float) -> dict[str, Any]:
+        step, pace = self._step, self._pace
+        if step is None or pace is None:
+            return {}
+        left = 0.0 if self._ended else pace.left_in_all(step, now)
+        return {
+            "epoch": step.epoch + 1,
+            "fraction": self._fraction(step.epoch * step.train_rows + step.epoch_rows),
+            "rows_per_second": _finite(pace.rows_per_second),
+            "eta_seconds": left if left <= LONGEST else None,
+        }
+
+    def _of_the_round(self) -> dict[str, Any]:
+        round_ = self._round
+        if round_ is None or self._started is None:
+            return {}
+        slowest_first = sorted(round_.ranks, key=lambda one: -one.own_seconds)
+        return {
+            "metrics": flat(round_.scores),
+            "validation_metric": _decisive(self._started, round_),
+            "ranks": [_of_rank(one) for one in slowest_first[:MOST_RANKS]] or None,
+            "straggler": (straggler_line(round_.ranks) or "")[:MOST_LETTERS] or None,
+        }
+
+    def _fraction(self, rows: int) -> float | None:
+        assert self._started is not None
+        whole = self._started.epochs * self._started.split_rows.get("train", 0)
+        return 1.0 if self._ended else min(1.0, rows / whole) if whole else None
+
+
+def _position(started: Started) -> int:
+    """Rows over all epochs: the last batch of an epoch may be a short one."""
+    whole = started.split_rows.get("train", 0)
+    within = (started.step - started.epoch * started.steps_per_epoch) * started.batch_size
+    return started.epoch * whole + max(0, min(whole, within))
+
+
+def _decisive(started: Started, round_: Evaluated) -> Score | None:
+    field, _, metric = started.validation_metric.rpartition(".")
+    value = _finite(value_of(round_.scores.get("validation", {}), field, metric))
+    name = formats.metric_name(started.validation_metric, started.outputs)
+    return None if value is None else Score(name=name[:MOST_LETTERS], value=value)
+
+
+def _of_rank(one: RankRound) -> RankProgress:
+    """To the microsecond."""
+    plain = {name: round(value, 6) if isinstance(value, float) else value for name, value in vars(one).items()}
+    return RankProgress.model_validate(plain)
+
+
+def flat(scores: Mapping[str, Any]) -> dict[str, float]:
+    """`{"late": {"roc_auc": 0.7}}` as `{"late.roc_auc": 0.7}`."""
+    found = ((name, value) for name, value in _leaves(scores, "") if len(name) <= MOST_LETTERS)
+    return dict(pair for pair, _ in zip(found, range(MOST_NUMBERS), strict=False))
+
+
+def _leaves(scores: Mapping[str, Any], above: str) -> Iterator[tuple[str, float]]:
+    for name, value in scores.items():
+        if isinstance(value, Mapping):
+            yield from _leaves(value, f"{above}{name}.")
+        elif (number := _finite(value)) is not None:
+            yield f"{above}{name}", number
+
+
+def _finite(value: float | None) -> float | None:
+    return float(value) if value is not None and math.isfinite(value) else None

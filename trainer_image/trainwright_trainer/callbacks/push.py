@@ -1,0 +1,113 @@
+"""Tells the operator how it goes, on a thread of its own: training neither waits for it nor fails by it."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+
+from trainwright_api.resource.messages import OutcomeMessage, Reply, Report
+from trainwright_trainer.callbacks.endpoint import NotTaken
+from trainwright_trainer.callbacks.events import Checkpointed, Event
+from trainwright_trainer.callbacks.progress_snapshot import Standing
+from trainwright_trainer.callbacks.report_schedule import Reach, Rhythm
+
+PATIENCE_SECONDS = 30.0
+"""How long the outcome is tried to be told."""
+AGAIN_SECONDS = 1.0
+LAST_REQUEST_SECONDS = 10.0
+"""For one that still hangs when patience is over: then nobody waits for it any more."""
+
+
+class Pusher:
+    """A listener. `post` raises `NotTaken`; `stop` and `say` are called on this object's thread.
+
+    The first report is sent by `start`, before anything is heard; `finish` sends the last one.
+    """
+
+    def __init__(
+        self,
+        post: Callable[[Report], Reply],
+        *,
+        uid: str,
+        attempt: int,
+        phase: str,
+        stop: Callable[[str], None],
+        say: Callable[[str], None],
+        clock: Callable[[], float] = time.monotonic,
+        patience: float = PATIENCE_SECONDS,
+        again: float = AGAIN_SECONDS,
+    ) -> None:
+        self._post, self._uid, self._attempt, self._stop, self._say = post, uid, attempt, stop, say
+        self._clock, self._patience, self._again = clock, patience, again
+        self._standing, self._rhythm, self._reach = Standing(phase), Rhythm(clock()), Reach()
+        self._changed = threading.Condition()
+        self._outcome: OutcomeMessage | None = None
+        self._untold: str | None = "it takes too long"
+        self._thread = threading.Thread(target=self._run, name="progress", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def hear(self, event: Event) -> None:
+        with self._changed:
+            self._standing.hear(event, self._clock())
+            if isinstance(event, Checkpointed) and self._rhythm.hurry():
+                self._changed.notify()
+
+    def close(self) -> None:
+        """Training may be over, the attempt is not: `finish` is its end."""
+
+    def finish(self, outcome: OutcomeMessage) -> str | None:
+        """Tells how it ended. Waits until that was taken; else, after 30 seconds, answers why it was not."""
+        with self._changed:
+            self._outcome = outcome
+            self._changed.notify()
+        self._thread.join(self._patience + LAST_REQUEST_SECONDS)
+        return self._untold
+
+    def _run(self) -> None:
+        while self._wait() is None:
+            self._tell()
+        self._tell_the_end()
+
+    def _wait(self) -> OutcomeMessage | None:
+        """Until the next report is due. Answers the outcome as soon as there is one."""
+        with self._changed:
+            while self._outcome is None and (rest := self._rhythm.rest(self._clock())) > 0:
+                self._changed.wait(rest)
+            return self._outcome
+
+    def _tell(self) -> None:
+        try:
+            reply = self._post(self._report())
+        except NotTaken as problem:
+            notice = self._reach.lost(str(problem))
+        else:
+            notice = self._reach.found()
+            if reply.stop:
+                self._stop(reply.reason)
+        if notice is not None:
+            self._say(notice)
+
+    def _tell_the_end(self) -> None:
+        until = self._clock() + self._patience
+        while True:
+            try:
+                self._post(self._report())
+            except NotTaken as problem:
+                self._untold = str(problem)
+                if problem.refused or self._clock() + self._again > until:
+                    return
+            else:
+                self._untold = None
+                return
+            with self._changed:
+                self._changed.wait(self._again)
+
+    def _report(self) -> Report:
+        with self._changed:
+            now = self._clock()
+            self._rhythm.told(now)
+            progress = self._standing.message(now)
+        return Report(uid=self._uid, attempt=self._attempt, progress=progress, outcome=self._outcome)

@@ -1,0 +1,54 @@
+"""Which rank the others wait for, and the line that says so."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import median
+
+from trainwright_trainer.callbacks import formats
+from trainwright_trainer.callbacks.events import Evaluated, RankRound
+
+SLOWER = 1.2
+"""How many times the others' part of a step its own takes."""
+NOTEWORTHY_SECONDS = 0.001
+"""A step; below it, short steps would name one or another by chance."""
+
+
+def straggler(ranks: Sequence[RankRound]) -> RankRound | None:
+    """The rank whose own part of a step takes clearly longer than that of most others."""
+    if len(ranks) < 2:
+        return None
+    slowest = max(ranks, key=lambda one: one.own_seconds)
+    others = _others(ranks, slowest)
+    slower = slowest.own_seconds > SLOWER * others and slowest.own_seconds - others >= NOTEWORTHY_SECONDS
+    return slowest if slower else None
+
+
+def straggler_line(ranks: Sequence[RankRound]) -> str | None:
+    """`rank 1 (gpu-7) holds the others up: 48 ms a step until its gradients are there (30 ms for the loader), …`"""
+    slow = straggler(ranks)
+    if slow is None:
+        return None
+    own, loader, others = map(formats.part_of_step, (slow.own_seconds, slow.loader_seconds, _others(ranks, slow)))
+    return (
+        f"rank {slow.rank} ({slow.host}) holds the others up: {own} a step until its gradients are there "
+        f"({loader} for the loader), elsewhere {others}"
+    )
+
+
+def _others(ranks: Sequence[RankRound], slowest: RankRound) -> float:
+    return median(one.own_seconds for one in ranks if one is not slowest)
+
+
+class Naming:
+    """Names each straggler once."""
+
+    def __init__(self) -> None:
+        self._named: set[int] = set()
+
+    def of(self, round_: Evaluated) -> str | None:
+        slow = straggler(round_.ranks)
+        if slow is None or slow.rank in self._named:
+            return None
+        self._named.add(slow.rank)
+        return straggler_line(round_.ranks)

@@ -1,0 +1,127 @@
+"""Listeners that tie a run's events to its folder."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from trainwright_trainer.callbacks.events import Checkpointed, Ended, Evaluated, Event, Listener
+from trainwright_trainer.callbacks.history import History
+from trainwright_trainer.callbacks.tensorboard import TensorBoardLog
+from trainwright_trainer.errors import EnvironmentFailure
+from trainwright_trainer.rundir import layout, shared_files
+from trainwright_trainer.rundir.attempt import Attempt
+from trainwright_trainer.storage.base import Storage
+from trainwright_trainer.storage.local import FolderStorage
+
+
+class MetricsFile:
+    """Keeps metrics.json up to date. A listener."""
+
+    def __init__(self, attempt: Attempt) -> None:
+        before = shared_files.read_metrics(attempt)
+        self.history = History() if before is None else History.from_json(before)
+        self._attempt = attempt
+
+    def hear(self, event: Event) -> None:
+        self.history.hear(event)
+        if isinstance(event, Evaluated | Ended):
+            shared_files.write_metrics(self._attempt, self.history.to_json())
+
+    def close(self) -> None:
+        """The file is whole after every event."""
+
+
+def tensorboard_of(attempt: Attempt) -> Listener:
+    """The attempt's TensorBoard logs, in its run."""
+    prefix = layout.attempt_logs(attempt.number)
+    if isinstance(attempt.storage, FolderStorage):
+        return TensorBoardLog(attempt.storage.path(prefix))
+    return SentLog(attempt.storage, prefix)
+
+
+class SentLog:
+    """TensorBoard's file where nothing can be appended to: kept here, and sent whole after each round. A listener."""
+
+    def __init__(self, storage: Storage, prefix: str) -> None:
+        self._storage, self._prefix = storage, prefix
+        self._folder = TemporaryDirectory(prefix="trainwright-logs-")
+        self._log = TensorBoardLog(Path(self._folder.name))
+
+    def hear(self, event: Event) -> None:
+        self._log.hear(event)
+        if isinstance(event, Evaluated | Ended):
+            self._send()
+
+    def close(self) -> None:
+        """All that was heard is there already."""
+        self._log.close()
+        self._folder.cleanup()
+
+    def _send(self) -> None:
+        for path in Path(self._folder.name).iterdir():
+            self._storage.write_file(self._prefix + path.name, path)
+
+
+class Dispensable:
+    """A listener that training can go on without: what it cannot write is told once. It is tried again all the same.
+
+    `to_the_end` says that even the last event may be lost.
+    """
+
+    def __init__(self, listener: Listener, name: str, say: Callable[[str], None], *, to_the_end: bool) -> None:
+        self._listener, self._name, self._say, self._to_the_end = listener, name, say, to_the_end
+        self._told = False
+
+    def hear(self, event: Event) -> None:
+        if isinstance(event, Ended) and not self._to_the_end:
+            self._listener.hear(event)
+            return
+        with self._spared():
+            self._listener.hear(event)
+
+    def close(self) -> None:
+        with self._spared():
+            self._listener.close()
+
+    @contextmanager
+    def _spared(self) -> Iterator[None]:
+        try:
+            yield
+        except (EnvironmentFailure, OSError) as error:
+            if not self._told:
+                self._say(f"{self._name} cannot be written for now: {getattr(error, 'strerror', None) or error}")
+            self._told = True
+
+
+class Relay:
+    """Hands every event to all, on the training thread; what the checkpoint writer tells waits until the next event."""
+
+    def __init__(self, listeners: Sequence[Listener]) -> None:
+        self._listeners = listeners
+        self._waiting: deque[Checkpointed] = deque()
+
+    def checkpointed(self, name: str, error: str | None) -> None:
+        """May be called on any thread."""
+        self._waiting.append(Checkpointed(name, error))
+
+    def hear(self, event: Event) -> None:
+        self._catch_up()
+        self._tell(event)
+
+    def close(self) -> None:
+        """What was told since the last event is heard: a run that is stopped ends with a checkpoint."""
+        self._catch_up()
+        for listener in self._listeners:
+            listener.close()
+
+    def _catch_up(self) -> None:
+        while self._waiting:
+            self._tell(self._waiting.popleft())
+
+    def _tell(self, event: Event) -> None:
+        for listener in self._listeners:
+            listener.hear(event)

@@ -1,0 +1,81 @@
+"""TensorBoard logs: one event file per attempt under `logs/`, a few scalars at each evaluation round."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import BinaryIO
+
+from trainwright_trainer.callbacks import tensorboard_records
+from trainwright_trainer.callbacks.events import Ended, Evaluated, Event, RankRound, Scores, Started
+
+
+class TensorBoardLog:
+    """Scalars `train/…`, `validation/…`, `test/…`, `ranks/…`, `learning_rate` and `rows_per_second` over steps.
+
+    A listener.
+
+    A resumed run opens a file of its own. Its first record tells readers to drop what the attempt before it had
+    written past the checkpoint, so that a curve never runs back on itself. The file appears with the first event.
+    Raises OSError where the folder cannot be written.
+    """
+
+    def __init__(self, folder: Path, *, wall_clock: Callable[[], float] = time.time) -> None:
+        self._folder = folder
+        self._wall_clock = wall_clock
+        self._file: BinaryIO | None = None
+
+    def hear(self, event: Event) -> None:
+        if isinstance(event, Started):
+            self._open(event)
+        elif isinstance(event, Evaluated):
+            scalars = {"learning_rate": event.learning_rate, "rows_per_second": event.rows_per_second}
+            for part, scores in event.scores.items():
+                scalars |= _tagged(part, scores)
+            for rank in event.ranks:
+                scalars |= _of_rank(rank)
+            self._write(event.step, scalars)
+        elif isinstance(event, Ended):
+            self._write(event.best_step, _tagged("test", event.test))
+
+    def close(self) -> None:
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def _open(self, event: Started) -> None:
+        now = self._wall_clock()
+        self._folder.mkdir(parents=True, exist_ok=True)
+        # Readers take the files in the order of their names.
+        name = f"events.out.tfevents.{int(now):010}.trainwright.{event.attempt:06}"
+        self._file = (self._folder / name).open("ab")
+        self._append(tensorboard_records.version_event(now))
+        if event.step:
+            # The round at `step` itself was written before the checkpoint: it stays.
+            self._append(tensorboard_records.restart_event(now, event.step + 1))
+        self._file.flush()
+
+    def _write(self, step: int, scalars: dict[str, float]) -> None:
+        known = {tag: value for tag, value in scalars.items() if not math.isnan(value)}
+        if self._file is not None and known:
+            self._append(tensorboard_records.scalars_event(self._wall_clock(), step, known))
+            self._file.flush()
+
+    def _append(self, message: bytes) -> None:
+        assert self._file is not None
+        self._file.write(tensorboard_records.record(message))
+
+
+def _tagged(part: str, scores: Scores) -> dict[str, float]:
+    """`validation/late/roc_auc`; TensorBoard groups the charts by the part."""
+    return {
+        f"{part}/{feature}/{metric}": value for feature, metrics in scores.items() for metric, value in metrics.items()
+    }
+
+
+def _of_rank(rank: RankRound) -> dict[str, float]:
+    """`ranks/step_seconds/0`: the same figure of all ranks stands together."""
+    figures = {name: value for name, value in vars(rank).items() if name not in ("rank", "host")}
+    return {f"ranks/{name}/{rank.rank}": value for name, value in figures.items() if value is not None}

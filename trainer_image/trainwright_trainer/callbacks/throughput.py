@@ -1,0 +1,66 @@
+"""How fast training goes and how long it will take, from what a listener hears."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+
+from trainwright_trainer.callbacks.events import Started, Stepped
+
+# Long enough to be calm, short enough to show a slow-down.
+WINDOW_SECONDS = 5.0
+
+
+class Pace:
+    """Rows per second of training steps lately, and the time left.
+
+    The time left in an epoch counts steps alone. The time left in all counts evaluation too, because it is taken from
+    the mean speed since the beginning of this process.
+    """
+
+    def __init__(self, started: Started, now: float) -> None:
+        self._epochs = started.epochs
+        self._began = now
+        self._began_at: int | None = None
+        self._samples: deque[tuple[float, int]] = deque()
+        self._rate = math.nan
+
+    def saw(self, event: Stepped, now: float) -> None:
+        """Notes how far it is; called when there is something to draw, not at every step."""
+        rows = event.epoch * event.train_rows + event.epoch_rows
+        if self._began_at is None:
+            # The first step may carry a whole warm-up; speed is counted from its end.
+            self._began, self._began_at = now, rows
+        self._samples.append((now, rows))
+        while len(self._samples) > 2 and self._samples[1][0] <= now - WINDOW_SECONDS:
+            self._samples.popleft()
+        self._rate = self._slope(self._samples[0], (now, rows))
+
+    def paused(self, measured: float) -> None:
+        """An evaluation took place: its time is no training time. `measured` is the loop's own figure, rows/s."""
+        self._samples.clear()
+        self._rate = measured
+
+    @property
+    def rows_per_second(self) -> float:
+        """NaN while unknown."""
+        return self._rate
+
+    def left_in_epoch(self, event: Stepped) -> float:
+        """Seconds; NaN while unknown."""
+        return self._seconds(event.train_rows - event.epoch_rows, self._rate)
+
+    def left_in_all(self, event: Stepped, now: float) -> float:
+        """Seconds; NaN while unknown."""
+        rows = event.epoch * event.train_rows + event.epoch_rows
+        since = (self._began, rows if self._began_at is None else self._began_at)
+        mean = self._slope(since, (now, rows))
+        return self._seconds(self._epochs * event.train_rows - rows, self._rate if math.isnan(mean) else mean)
+
+    def _slope(self, start: tuple[float, int], end: tuple[float, int]) -> float:
+        seconds, rows = end[0] - start[0], end[1] - start[1]
+        return rows / seconds if seconds > 0 and rows > 0 else self._rate
+
+    @staticmethod
+    def _seconds(rows: int, rate: float) -> float:
+        return max(0, rows) / rate if rate > 0 else math.nan

@@ -1,0 +1,85 @@
+"""What the cache holds of a data set, so that only the rest is computed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from trainwright_trainer.data.cache import Cache
+from trainwright_trainer.data.columnfile import Column
+from trainwright_trainer.data.keys import digest, feature_key, split_key, statistics_key
+from trainwright_trainer.data.split import Parts
+from trainwright_trainer.data.split_assignment import column_of, parts_of
+from trainwright_trainer.features.column import Feature, Statistics
+from trainwright_trainer.frames.interface import Processor
+
+
+@dataclass
+class Found:
+    """Filled from the cache first, then by what is computed. Keys of both mappings are names of features."""
+
+    cache: Cache
+    content: str
+    split_key: str
+    parts: Parts | None = None
+    statistics: dict[str, Statistics] = field(default_factory=dict)
+    columns: dict[str, Column] = field(default_factory=dict)
+
+    def is_whole(self, features: Sequence[Feature]) -> bool:
+        return self.parts is not None and all(feature.name in self.columns for feature in features)
+
+    def add_parts(self, parts: Parts, from_column: bool) -> None:
+        self.parts = parts
+        self.cache.write_json("rows", self.content, {"rows": len(parts)})
+        if from_column:
+            self.cache.write_column("splits", self.split_key, Column(pa.chunked_array([pa.array(parts)])))
+
+    def add_statistics(self, feature: Feature, statistics: Statistics) -> None:
+        self.statistics[feature.name] = statistics
+        self.cache.write_json("statistics", statistics_key(self.split_key, feature), statistics)
+
+    def recall(self, feature: Feature) -> bool:
+        """Takes the column from the cache, where another split led to the same statistics."""
+        column = self.cache.read_column("features", self.key(feature))
+        if column is not None:
+            self.columns[feature.name] = column
+        return column is not None
+
+    def add_column(self, feature: Feature, column: Column) -> None:
+        self.columns[feature.name] = column
+        self.cache.write_column("features", self.key(feature), column)
+
+    def key(self, feature: Feature) -> str:
+        return feature_key(self.content, feature, self.statistics[feature.name])
+
+    def cache_key(self, features: Sequence[Feature]) -> str:
+        """Of all that a run reads: its split and every column."""
+        return digest([self.split_key, [self.key(feature) for feature in features]])
+
+
+def look_up(
+    cache: Cache, content: str, config: Any, seed: int, features: Sequence[Feature], processor: Processor
+) -> Found:
+    """All that the cache has for this content and config."""
+    found = Found(cache, content, split_key(content, config.preprocessing, seed))
+    found.parts = _parts(found, config.preprocessing, seed)
+    for feature in features:
+        statistics = cache.read_json("statistics", statistics_key(found.split_key, feature))
+        if statistics is not None:
+            found.statistics[feature.name] = statistics
+    known = [feature for feature in features if feature.name in found.statistics]
+    columns = processor.map_blocks(lambda feature: cache.read_column("features", found.key(feature)), known)
+    found.columns = {feature.name: column for feature, column in zip(known, columns, strict=True) if column is not None}
+    return found
+
+
+def _parts(found: Found, preprocessing: Any, seed: int) -> Parts | None:
+    if column_of(preprocessing) is not None:
+        column = found.cache.read_column("splits", found.split_key)
+        return None if column is None else np.asarray(column.values.to_numpy(), dtype=np.uint8)
+    rows = found.cache.read_json("rows", found.content)
+    return None if rows is None else parts_of(preprocessing, seed, rows["rows"], None)

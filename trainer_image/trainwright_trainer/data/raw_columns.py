@@ -1,0 +1,35 @@
+"""The needed columns of a source in memory, block by block; a column is let go as soon as nobody needs it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pyarrow as pa
+
+from trainwright_trainer.data.rows import Block
+from trainwright_trainer.data.transforms import RawColumn
+
+
+class Raw:
+    """All rows of some columns. `uses` names a column once for each time that it will be taken."""
+
+    def __init__(self, blocks: Iterable[Block], uses: Iterable[str]) -> None:
+        self._uses = list(uses)
+        self._columns: dict[str, list[pa.Array]] = {}
+        self.first_rows: list[int] = []
+        self.sizes: list[int] = []
+        for block in blocks:
+            self.first_rows.append(block.first_row)
+            self.sizes.append(block.rows)
+            for name, values in block.columns.items():
+                self._columns.setdefault(name, []).append(values)
+
+    @property
+    def rows(self) -> int:
+        return sum(self.sizes)
+
+    def take(self, name: str) -> RawColumn:
+        """The column; its last use takes it out."""
+        self._uses.remove(name)
+        found = self._columns[name] if name in self._uses else self._columns.pop(name)
+        return RawColumn(found, self.first_rows)

@@ -1,0 +1,1 @@
+"""What every process of a distributed run knows of the others."""

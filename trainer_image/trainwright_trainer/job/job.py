@@ -1,0 +1,177 @@
+"""What the file and the command line say together: one job, on this machine, with its places made absolute."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from trainwright_api.checks import load
+from trainwright_api.checks.validate import Inspected, Loaded
+from trainwright_api.checks.validate import Options as Over
+from trainwright_api.config import ModelConfig, resolve
+from trainwright_api.problems import Mistakes
+from trainwright_api.resource.backend import Backend
+from trainwright_api.resource.canonical import canonical, redacted
+from trainwright_api.resource.job import TrainingJob, TrainingJobSpec
+from trainwright_trainer.data.head import look
+from trainwright_trainer.job.options import Options
+from trainwright_trainer.job.pod import Pod
+from trainwright_trainer.job.prediction_file import refuse_unwritable
+from trainwright_trainer.job.recipe import Recipe
+from trainwright_trainer.storage.s3client import uri
+from trainwright_trainer.storage.s3client.job_credentials import ARTIFACTS, CACHE, DATASETS, Keys, idle_keys, keys_of
+from trainwright_trainer.storage.s3client.uri import Place, S3Uri, place_of
+
+TASKS_OF_A_MODEL = ("evaluate", "predict")
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run to do. `config` is resolved, and None for the tasks that take a trained model.
+
+    `workers` are those of the file: they decide the global batch, wherever the job runs.
+    """
+
+    path: Path
+    options: Options
+    name: str
+    task: str
+    resource: TrainingJob
+    config: ModelConfig | None
+    dataset: str
+    output: Place
+    model: Place | None
+    keys: Keys
+    workers: int
+    text: str
+    notices: tuple[str, ...]
+    attempt: int | None = None
+    """In a pod the attempt's number, which is the operator's to give."""
+    recipe: Recipe | None = None
+    """How it is trained where the file does not say it; known when its rows are."""
+    given_workers: int | None = None
+    """How many workers are to train on Ray; None: as many as the cluster has GPUs for."""
+    cpus: float | None = None
+    """In a pod the CPUs that the operator has reserved for this process."""
+
+    @property
+    def spec(self) -> TrainingJobSpec:
+        return self.resource.spec
+
+    def plain(self) -> dict[str, Any]:
+        """The job as plain JSON with its config resolved: what a resumed run must have in common with this one."""
+        spec = canonical(self.spec)
+        config = None if self.config is None else self.config.model_dump(mode="json")
+        return {"spec": {**spec, "config": config, "dataset": self.dataset, "seed": self.spec.seed}}
+
+    def written(self) -> str:
+        """The file as it was given; where it holds secrets, the same job without them."""
+        hidden = redacted(self.resource)
+        return self.text if hidden == canonical(self.resource) else json.dumps(hidden, indent=2) + "\n"
+
+    @property
+    def cache_dir(self) -> str | None:
+        return self.spec.backend.cache_dir or self.options.cache_dir
+
+
+def read_job(task: str | None, path: Path, options: Options, text: str | None = None, pod: Pod | None = None) -> Job:
+    """Read, check and resolve a file, or the `text` that stands for one. Raises `Mistakes`."""
+    text = load.text_of(path) if text is None else text
+    over = Over(options.dataset, options.backend, task, _model(task, path.stem, text, options), options.seed)
+    loaded = _accepted(load.inspected(text, path.name, options=over))
+    spec, name = loaded.job.spec, loaded.job.metadata.name or path.stem
+    if spec.task == "predict" and options.output:
+        refuse_unwritable(options.output)
+    output = _place(pod.run if pod else options.output) or _output(spec, name)
+    model = place_of(spec.model, "model") if spec.model else None
+    stored = _stored(spec, output, model)
+    given = _given_workers(spec, pod)
+    return Job(
+        path=path,
+        options=options,
+        name=name,
+        task=spec.task,
+        resource=loaded.job,
+        config=resolve(spec.config) if spec.config else None,
+        dataset=spec.dataset or "",
+        output=output,
+        model=model,
+        keys=keys_of(spec.backend, stored),
+        workers=given or _workers(loaded.declared),
+        text=loaded.text,
+        notices=(*loaded.notices, *_left_open(spec), *_in_one_process(spec), *idle_keys(spec.backend, stored)),
+        attempt=pod.attempt if pod else None,
+        given_workers=given,
+        cpus=pod.cpus if pod else None,
+    )
+
+
+def _accepted(found: Inspected) -> Loaded:
+    """The job. Raises `Mistakes` with all that stands against it, in its file and in the head of its data."""
+    try:
+        return found.accepted()
+    except Mistakes as mistakes:
+        raise Mistakes((*mistakes.problems, *look(found.spec).problems)) from None
+
+
+def _in_one_process(spec: TrainingJobSpec) -> list[str]:
+    if spec.backend.type == "local" or spec.task not in (*TASKS_OF_A_MODEL, "preprocess"):
+        return []
+    return [
+        f"task {spec.task} runs in this process alone: of backend {spec.backend.type} only the cache and its keys act"
+    ]
+
+
+def _left_open(spec: TrainingJobSpec) -> list[str]:
+    """What a file leaves open, and this version does in another way than the reference says."""
+    backend = spec.backend
+    if backend.type == "ray" and "type" not in backend.processor.model_fields_set:
+        return ["backend.processor.type is not given: preprocessing is done by pandas, for dask is not built yet"]
+    return []
+
+
+def _stored(spec: TrainingJobSpec, *places: Place | None) -> set[str]:
+    """What lies in a store, by its use of keys. A cache without a place of its own lies beside the data."""
+    data = spec.dataset or ""
+    lie = {
+        DATASETS: uri.is_s3(data),
+        ARTIFACTS: any(isinstance(place, S3Uri) for place in places),
+        CACHE: uri.is_s3(spec.backend.cache_dir or data),
+    }
+    return {use for use, is_stored in lie.items() if is_stored}
+
+
+def _model(task: str | None, stem: str, text: str, options: Options) -> str | None:
+    """The model to measure: the one that is named, else the one that this very file trains."""
+    if task not in TASKS_OF_A_MODEL or options.model is not None:
+        return options.model
+    loaded = load.inspected(text, stem, options=Over(dataset=options.dataset or "-")).loaded
+    if loaded is None:
+        return None  # a file for a trained model; its own mistakes are told when it is read for good
+    trained = loaded.job
+    return str(_output(trained.spec, trained.metadata.name or stem) / "model")
+
+
+def _output(spec: TrainingJobSpec, name: str) -> Place:
+    """Paths count from the working folder, in the file as on the command line."""
+    return place_of(spec.output or "out", "output") / name
+
+
+def _place(output: str | None) -> Place | None:
+    return place_of(output, "--output") if output else None
+
+
+def _given_workers(spec: TrainingJobSpec, pod: Pod | None) -> int | None:
+    """On Ray: those that the operator has resolved, else the file's number."""
+    if spec.backend.type != "ray":
+        return None
+    workers = pod.workers if pod and pod.workers else spec.backend.trainer.num_workers
+    return workers if isinstance(workers, int) else None
+
+
+def _workers(declared: Backend) -> int:
+    """Of a range the number is not known: Ray's cluster decides, or the file fixes the global batch."""
+    workers = declared.trainer.num_workers
+    return workers if isinstance(workers, int) else 1

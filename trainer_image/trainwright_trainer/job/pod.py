@@ -1,0 +1,80 @@
+"""The pod that this process is, as the operator tells it by the environment. These variables are read here alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from trainwright_api.problems import Mistakes
+from trainwright_api.resource import environment as names
+
+TERMINATION_LOG = Path("/dev/termination-log")
+"""Kubernetes keeps what is written there when the pod ends."""
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where to report, and with what: the files are mounted, and may be renewed."""
+
+    url: str
+    token_file: Path
+    ca: Path | None
+    """None: whatever the image trusts."""
+
+
+@dataclass(frozen=True)
+class Pod:
+    """One attempt of a TrainingJob. `phase`: the task, or preprocess before it."""
+
+    attempt: int
+    phase: str
+    uid: str = ""
+    run: str | None = None
+    """The run folder. None where the job has no output."""
+    address: Address | None = None
+    contract: str | None = None
+    ray_version: str | None = None
+    workers: int | None = None
+    """How many train, where the operator has resolved it."""
+    cpus: int | None = None
+    """How many each process may compute with."""
+    termination_log: Path = TERMINATION_LOG
+
+
+def this_pod(environment: Mapping[str, str]) -> Pod | None:
+    """None where the operator has not started this process. Raises `Mistakes`."""
+    attempt = environment.get(names.ATTEMPT)
+    if attempt is None:
+        return None
+    return Pod(
+        attempt=_number(attempt, names.ATTEMPT),
+        phase=_given(environment, names.PHASE),
+        uid=_given(environment, names.UID),
+        run=environment.get(names.RUN),
+        address=_address(environment),
+        contract=environment.get(names.CONTRACT),
+        ray_version=environment.get(names.RAY_VERSION),
+        workers=_number(environment[names.WORKERS], names.WORKERS) if names.WORKERS in environment else None,
+        cpus=_number(environment[names.CPUS], names.CPUS) if names.CPUS in environment else None,
+    )
+
+
+def _number(text: str, name: str) -> int:
+    if not (text.isascii() and text.isdecimal() and int(text)):
+        raise Mistakes.one(name, f"expected a whole number, from 1, found {text!r}")
+    return int(text)
+
+
+def _given(environment: Mapping[str, str], name: str) -> str:
+    found = environment.get(name)
+    if not found:
+        raise Mistakes.one(name, f"missing: the environment of a pod has it beside {names.ATTEMPT}")
+    return found
+
+
+def _address(environment: Mapping[str, str]) -> Address | None:
+    url, ca = environment.get(names.PROGRESS_URL), environment.get(names.CA)
+    if not url:
+        return None
+    return Address(url, Path(_given(environment, names.TOKEN_FILE)), Path(ca) if ca else None)

@@ -1,0 +1,213 @@
+"""`batch_size: auto`: the smallest power of two that is nearly as fast, in rows a second, as the fastest.
+
+`search` decides, from a function that says how long a step takes; `fastest_batch_size` gives it real steps. They are
+made on scratch copies: the model that is trained later, its optimizer and its metrics are never touched. On a CPU a
+step is computed by one thread and timed by its CPU time, so other processes hardly change the result.
+"""
+
+from __future__ import annotations
+
+import gc
+import statistics
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import torch
+
+from trainwright_api.config.trainer import TrainerConfig
+from trainwright_trainer.errors import EnvironmentFailure
+from trainwright_trainer.loader.materialised import Split, moved
+from trainwright_trainer.loop.precision import Precision
+from trainwright_trainer.loop.protocols import Trainable
+from trainwright_trainer.loop.train_step import Step
+from trainwright_trainer.optim.optimizers import make_optimizer
+from trainwright_trainer.runtime.oom import out_of_memory
+from trainwright_trainer.runtime.threads import computing_with
+from trainwright_trainer.strategies.interface import Strategy
+from trainwright_trainer.strategies.single import Single
+
+_LEAST = 16
+_SHARE = 0.2
+_MOST_ON_A_CPU = 1024
+# The part of the greatest speed that is nearly as fast. Speed levels off: which size is the fastest itself is chance.
+_NEARLY = 0.75
+_ROUNDS = 3
+_WARM_UP_STEPS = 2
+_STEPS = 5
+# Long steps are made less often: after so many seconds a round of a size ends, and no further one of it begins.
+_SECONDS_OF_A_ROUND = 0.25
+_SECONDS_OF_A_SIZE = 2.0
+_SLOWDOWNS = 2
+
+Seconds = Callable[[int], float]
+Times = dict[int, list[list[float]]]
+"""By size, the times of its steps: one list a round."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """The batch size, and the rows a second of each size that was measured."""
+
+    size: int
+    speeds: Mapping[int, float]
+
+
+def fastest_batch_size(
+    trainer: TrainerConfig,
+    model: Trainable,
+    train: Split,
+    sizes: Sequence[int],
+    *,
+    strategy: Strategy | None = None,
+    clock: Callable[[], float] | None = None,
+) -> Found:
+    """What `search` finds with real steps on the first rows of `train`, computed by one thread.
+
+    Raises `EnvironmentFailure` if there is no memory for a single row.
+    """
+    strategy = strategy or Single()
+    clock = clock or (time.perf_counter if strategy.device.type == "cuda" else time.thread_time)
+    step = training_step(trainer, model, train, strategy, sizes[-1])
+
+    def seconds(rows: int) -> float:
+        before = clock()
+        step(rows)
+        return clock() - before
+
+    with computing_with(1):
+        return search(seconds, sizes)
+
+
+def candidates(train_rows: int, limit: int, *, on_cpu: bool = True) -> list[int]:
+    """The powers of two from the least of 16 and an eighth of the rows to a fifth of the rows, and at most `limit`."""
+    most = max(1, min(int(_SHARE * train_rows), limit, _MOST_ON_A_CPU if on_cpu else limit))
+    least = min(max(1, min(_LEAST, train_rows // 8)), most)
+    return [1 << power for power in range(least.bit_length() - 1, most.bit_length())]
+
+
+def search(seconds: Seconds, sizes: Sequence[int]) -> Found:
+    """`seconds(rows)` is what one step of so many rows takes; it may run out of memory. `sizes` ascend.
+
+    First each size in turn, until memory or two slowdowns in a row end it; then those once more, several times, so that
+    what happens beside the search for a while does not meet one size alone.
+    """
+    times: Times = {}
+    for size in sizes:
+        if not _measure(seconds, size, times) or _slows_down(seconds, times):
+            break
+    for _ in range(_ROUNDS - 1):
+        for size in list(times):
+            _measure_again(seconds, size, times)
+    while times:
+        size = nearly_fastest(_speeds(times))
+        # Does it still fit, after all that the larger ones have left of the memory?
+        if sizes[-1] in times or _measure(seconds, size, times):
+            return Found(size, _speeds(times))
+    return _smaller(seconds, sizes[0] // 2)
+
+
+def nearly_fastest(speeds: Mapping[int, float]) -> int:
+    """The smallest size whose speed is at least three quarters of the greatest.
+
+    The speeds are those of the line that fits the measured times best: a step takes a while, and each row a while more.
+    So one wrong time hardly moves the result.
+    """
+    a_step, a_row = _line(speeds)
+    smooth = {size: size / (a_step + a_row * size) for size in speeds}
+    enough = _NEARLY * max(smooth.values())
+    return min(size for size, speed in smooth.items() if speed >= enough)
+
+
+def _line(speeds: Mapping[int, float]) -> tuple[float, float]:
+    """Seconds of a step without rows, and of a row: neither is negative. Errors count in parts of a time."""
+    if len(speeds) == 1:
+        return 1.0, 0.0
+    sizes, found = np.array(list(speeds), dtype=float), np.array(list(speeds.values()))
+    (a_step, a_row), *_ = np.linalg.lstsq(np.stack([found / sizes, found], axis=1), np.ones(len(sizes)), rcond=None)
+    return max(float(a_step), 0.0), max(float(a_row), 0.0)
+
+
+def _smaller(seconds: Seconds, size: int) -> Found:
+    """The smallest size did not fit: the largest below it that does."""
+    times: Times = {}
+    while size and not _measure(seconds, size, times):
+        size //= 2
+    if not size:
+        raise EnvironmentFailure(
+            "out of memory in the search for a batch size: a single row does not fit. "
+            "Use a smaller model or a machine with more memory."
+        )
+    return Found(size, _speeds(times))
+
+
+def _measure(seconds: Seconds, size: int, times: Times) -> bool:
+    """One round of a size. False where it does not fit: then neither it nor a larger one is kept."""
+    try:
+        times[size] = [*times.get(size, ()), list(_repeated(seconds, size))]
+    except (MemoryError, RuntimeError) as error:
+        if not out_of_memory(error):
+            raise
+        for other in [one for one in times if one >= size]:
+            del times[other]
+        error.__traceback__ = None  # its frames hold what did not fit
+        gc.collect()
+        return False
+    return True
+
+
+def _measure_again(seconds: Seconds, size: int, times: Times) -> None:
+    if size in times and sum(map(sum, times[size])) < _SECONDS_OF_A_SIZE:
+        _measure(seconds, size, times)
+
+
+def _repeated(seconds: Seconds, size: int) -> Iterator[float]:
+    """The times of some steps, after some that warm up; of long steps one is enough of each."""
+    for counted, steps in ((False, _WARM_UP_STEPS), (True, _STEPS)):
+        spent = 0.0
+        while steps and spent < _SECONDS_OF_A_ROUND:
+            taken = seconds(size)
+            spent, steps = spent + taken, steps - 1
+            if counted:
+                yield taken
+
+
+def _speeds(times: Times) -> dict[int, float]:
+    """By the median of the best round: neighbours make steps slower, never faster."""
+    return {size: size / max(min(map(statistics.median, rounds)), 1e-12) for size, rounds in times.items()}
+
+
+def _slows_down(seconds: Seconds, times: Times) -> bool:
+    """Whether the last two sizes are each slower than the one before, and are so when they are measured once more."""
+    last = list(times)[-_SLOWDOWNS - 1 :]
+    if len(last) <= _SLOWDOWNS or not _descends(times, last):
+        return False
+    for size in last:
+        _measure_again(seconds, size, times)
+    return _descends(times, last)
+
+
+def _descends(times: Times, sizes: Sequence[int]) -> bool:
+    speeds = _speeds(times)
+    return all(speeds.get(later, 0.0) < speeds.get(earlier, 0.0) for earlier, later in pairwise(sizes))
+
+
+def training_step(
+    trainer: TrainerConfig, model: Trainable, train: Split, strategy: Strategy, most: int
+) -> Callable[[int], None]:
+    """A real step on the first rows of `train`, at most `most`, on a copy of the model. Returns when it is done."""
+    scratch = deepcopy(model)
+    scratch.train()
+    parameters = [one for _, one in scratch.named_parameters() if one.requires_grad]
+    optimizer = make_optimizer(trainer.optimizer, parameters, 0.0)
+    step = Step(scratch, optimizer, strategy, Precision(trainer, strategy.device), trainer, None, most)
+
+    def run(rows: int) -> None:
+        step(moved(next(train.batches(rows)), strategy.device), rows, 0.0)
+        if strategy.device.type == "cuda":
+            torch.cuda.synchronize(strategy.device)
+
+    return run

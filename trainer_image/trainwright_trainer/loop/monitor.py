@@ -1,0 +1,145 @@
+"""Which metric decides: for the best round and early stopping, for the plateau, and for the score of a checkpoint."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+from trainwright_api.config import ModelConfig
+from trainwright_api.config.metric_names import METRICS, Direction
+from trainwright_api.config.trainer import TrainerConfig
+from trainwright_api.problems import Mistakes, nearest
+from trainwright_trainer.callbacks.events import Scores
+from trainwright_trainer.metrics.category import top_k_tells
+
+COMBINED = "combined"
+
+# What decides where neither the trainer section nor the output says it, by the output's type.
+DEFAULT_METRIC: Mapping[str, str] = {
+    "number": "mean_squared_error",
+    "binary": "roc_auc",
+    "category": "accuracy",
+    "vector": "mean_squared_error",
+}
+
+
+@dataclass(frozen=True)
+class Decisive:
+    """A metric of one output (or of all of them together), and whether small or large is good."""
+
+    field: str
+    metric: str
+    direction: Direction
+
+    @property
+    def name(self) -> str:
+        """As people read it: `late.roc_auc`."""
+        return f"{self.field}.{self.metric}"
+
+    def of(self, scores: Scores) -> float:
+        """Its value, NaN where the scores lack it."""
+        return float(scores.get(self.field, {}).get(self.metric, math.nan))
+
+    def better(self, value: float, best: float) -> bool:
+        """Strictly; a NaN is never better, and everything else is better than a NaN."""
+        if math.isnan(value) or math.isnan(best):
+            return not math.isnan(value)
+        return value < best if self.direction == "min" else value > best
+
+
+def own_metrics(config: ModelConfig) -> dict[str, str]:
+    """Output feature → its `default_validation_metric`."""
+    return {feature.name: feature.default_validation_metric for feature in config.output_features}
+
+
+def decisive(
+    trainer: TrainerConfig, outputs: Mapping[str, str], own: Mapping[str, str] = MappingProxyType({})
+) -> Decisive:
+    """`validation_field` and `validation_metric`. `outputs`: output feature → type, in the order of the config.
+
+    Without a field it is the first output that has the metric; without a metric, the field's own: `own` by output,
+    else what its type has. Raises `Mistakes`.
+    """
+    field = trainer.validation_field or _field_with(trainer.validation_metric, outputs)
+    if field != COMBINED and field not in outputs:
+        raise Mistakes.one(
+            "config.trainer.validation_field", _unknown(field, [*outputs, COMBINED], "no output feature")
+        )
+    metric = trainer.validation_metric or own.get(field) or _own(field, outputs)
+    return of_metric(field, metric, outputs, "config.trainer.validation_metric")
+
+
+def of_metric(field: str, metric: str, outputs: Mapping[str, str], path: str) -> Decisive:
+    """The metric of a known field. Raises `Mistakes` at `path` where that type of output has no such metric."""
+    known = METRICS[_type(field, outputs)]
+    if metric not in known:
+        raise Mistakes.one(path, _unknown(metric, list(known), f"no metric of '{field}'"))
+    return Decisive(field, metric, known[metric])
+
+
+def check_tells(config: ModelConfig, statistics: Mapping[str, Mapping[str, Any]]) -> None:
+    """Raises `Mistakes` where the metric that decides is the same for every model of these data."""
+    outputs = {feature.name: feature.type for feature in config.output_features}
+    decides = decisive(config.trainer, outputs, own_metrics(config))
+    if decides.metric != "hits_at_k":
+        return
+    position = list(outputs).index(decides.field)
+    feature: Any = config.output_features[position]
+    known = statistics[decides.field]
+    if not top_k_tells(feature, known):
+        classes = len(known["vocabulary"])
+        raise Mistakes.one(
+            f"config.output_features[{position}].top_k",
+            f"with {classes} classes every row is among the {feature.top_k} likeliest, so hits_at_k cannot decide "
+            f"which epoch is best: set it to less than {classes}, or config.trainer.validation_metric to accuracy",
+        )
+
+
+def _type(field: str, outputs: Mapping[str, str]) -> str:
+    return COMBINED if field == COMBINED and field not in outputs else outputs[field]
+
+
+def _own(field: str, outputs: Mapping[str, str]) -> str:
+    return DEFAULT_METRIC.get(_type(field, outputs), "loss")
+
+
+def _field_with(metric: str | None, outputs: Mapping[str, str]) -> str:
+    if metric is None:
+        return next(iter(outputs))
+    return next((name for name, kind in outputs.items() if metric in METRICS[kind]), next(iter(outputs)))
+
+
+def _unknown(found: str, known: list[str], what: str) -> str:
+    hint = nearest(found, known)
+    return f"'{found}' is {what}; there are {', '.join(known)}" + (f": did you mean '{hint}'?" if hint else "")
+
+
+@dataclass(frozen=True)
+class Measures:
+    """`validation` decides which round is best; `plateau` reduces the learning rate, and is of the same field."""
+
+    validation: Decisive
+    plateau: Decisive
+
+
+def measures_of(
+    trainer: TrainerConfig, outputs: Mapping[str, str], own: Mapping[str, str] = MappingProxyType({})
+) -> Measures:
+    """Both of a trainer section. Without `reduce_on_plateau` its metric is not looked at. Raises `Mistakes`."""
+    validation = decisive(trainer, outputs, own)
+    scheduler = trainer.learning_rate_scheduler
+    if scheduler is None or not scheduler.reduce_on_plateau:
+        return Measures(validation, validation)
+    path = "config.trainer.learning_rate_scheduler.reduce_eval_metric"
+    return Measures(validation, of_metric(validation.field, scheduler.reduce_eval_metric, outputs, path))
+
+
+def score_of(attribute: str, scores: Mapping[str, Scores]) -> float | None:
+    """The value of `checkpoint.scoreAttribute`: `validation.loss` or `validation.late.roc_auc`; None where unknown."""
+    split, _, rest = attribute.partition(".")
+    field, _, metric = rest.rpartition(".")
+    value = scores.get("train" if split == "training" else split, {}).get(field or COMBINED, {}).get(metric, math.nan)
+    return None if math.isnan(value) else float(value)

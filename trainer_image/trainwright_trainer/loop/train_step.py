@@ -1,0 +1,123 @@
+"""One optimizer step: passes, gradients, clipping, update. The hot path: what can be prepared is prepared once."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+
+import torch
+from torch import nn
+from torch.optim import Optimizer
+
+from trainwright_api.config.trainer import TrainerConfig
+from trainwright_trainer.loader.batch import Batch
+from trainwright_trainer.loop.precision import Precision
+from trainwright_trainer.loop.protocols import Metrics, Tensors, Trainable
+from trainwright_trainer.optim.clipping import clip
+from trainwright_trainer.strategies.interface import Strategy
+
+
+class Step:
+    """`step(batch, rows, rate)` moves the weights once and returns the loss of the global batch.
+
+    The loss of a step is the sum over rows divided by the rows of the whole global batch, so it does not depend on how
+    the batch is cut into slices and passes. The penalty on the weights is counted once.
+    """
+
+    def __init__(
+        self,
+        model: Trainable,
+        optimizer: Optimizer,
+        strategy: Strategy,
+        precision: Precision,
+        trainer: TrainerConfig,
+        metrics: Metrics | None,
+        pass_rows: int,
+        *,
+        roots: bool = False,
+    ) -> None:
+        """`roots`: some loss is a root of a mean, which can be taken of the whole batch only."""
+        self._model, self._optimizer, self._strategy = model, optimizer, strategy
+        self._scaler = precision.scaler
+        self._forward = precision.forward(forward_of(model, strategy, trainer))
+        self._clipping = trainer.gradient_clipping
+        self._penalty, self._factor = trainer.regularization_type, trainer.regularization_lambda
+        self._metrics = metrics
+        self._pass_rows = pass_rows
+        self._cut_roots = roots and strategy.world > 1
+        self._parameters: list[nn.Parameter] = [one for group in optimizer.param_groups for one in group["params"]]
+
+    def __call__(self, batch: Batch, rows: int, rate: float) -> torch.Tensor:
+        """`batch`: this process's slice of a global batch of `rows` rows. The loss is detached, and may be NaN.
+
+        A loss that is not finite leaves the weights as they are where that is known without waiting: on a CPU.
+        """
+        passes = math.ceil(math.ceil(rows / self._strategy.world) / self._pass_rows)
+        loss = self._strategy.total(self._gradients(batch, rows, passes))
+        if loss.is_cpu and not math.isfinite(float(loss)):
+            return loss
+        self._update(rate)
+        return loss
+
+    def rehearse(self, batch: Batch) -> None:
+        """Two steps that move nothing: DDP arranges its buffers by the first, and bits depend on the arrangement."""
+        self._model.eval()
+        for _ in range(2):
+            self._strategy.begin_pass(last=True)
+            losses = self._model.losses(self._forward(batch), batch)
+            self._strategy.backward(0 * self._model.total({name: of_rows.sum() for name, of_rows in losses.items()}))
+            self._clear()
+        self._model.train()
+
+    def _gradients(self, batch: Batch, rows: int, passes: int) -> torch.Tensor:
+        self._clear()
+        if passes == 1:
+            return self._pass(batch, rows, first=True, last=True)
+        parts = self._parts(batch, passes)
+        losses = [self._pass(part, rows, first=at == 0, last=at == passes - 1) for at, part in enumerate(parts)]
+        return torch.stack(losses).sum()
+
+    def _clear(self) -> None:
+        for parameter in self._parameters:
+            parameter.grad = None
+
+    def _parts(self, batch: Batch, passes: int) -> Iterator[Batch]:
+        for at in range(passes):
+            yield batch.part(slice(at * self._pass_rows, (at + 1) * self._pass_rows))
+
+    def _pass(self, batch: Batch, rows: int, *, first: bool, last: bool) -> torch.Tensor:
+        self._strategy.begin_pass(last=last)
+        logits: Tensors = self._forward(batch)
+        losses = self._model.losses(logits, batch)
+        means = {name: of_rows.sum() / rows for name, of_rows in losses.items()}
+        loss = self._model.total(means) if not self._cut_roots else self._of_the_whole(means)
+        if first and self._factor and self._penalty is not None:
+            loss = loss + self._model.regularization(self._penalty, self._factor) / self._strategy.world
+        self._strategy.backward(loss if self._scaler is None else self._scaler.scale(loss))
+        if self._metrics is not None:
+            self._metrics.update(logits, losses, batch)
+        return loss.detach()
+
+    def _of_the_whole(self, means: Tensors) -> torch.Tensor:
+        """The total of all ranks' rows as a value, of which each counts its share; the gradient is that of its rows."""
+        total = self._model.total({name: self._strategy.whole(mean) for name, mean in means.items()})
+        value = total.detach()
+        return total + (value / self._strategy.world - value)
+
+    def _update(self, rate: float) -> None:
+        for group in self._optimizer.param_groups:
+            group["lr"] = rate
+        if self._scaler is not None:
+            self._scaler.unscale_(self._optimizer)
+        clip([one.grad for one in self._parameters if one.grad is not None], self._clipping)
+        if self._scaler is None:
+            self._optimizer.step()
+        else:
+            self._scaler.step(self._optimizer)
+            self._scaler.update()
+
+
+def forward_of(model: Trainable, strategy: Strategy, trainer: TrainerConfig) -> Callable[[Batch], Tensors]:
+    """What computes logits in training: what the strategy puts around the model, compiled where asked for."""
+    wrapped = strategy.wrap(model)
+    return torch.compile(wrapped) if trainer.compile else wrapped

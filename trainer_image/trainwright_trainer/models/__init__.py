@@ -1,0 +1,1 @@
+"""From encoded columns to predictions: the model, its logits and their meaning."""

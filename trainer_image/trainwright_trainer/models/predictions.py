@@ -1,0 +1,71 @@
+"""Predictions as columns of a table, by Ludwig's names.
+
+number    <output>_predictions (in the target's own units, clipped where the output says so)
+binary    <output>_predictions (a label), <output>_probability (of that label), <output>_probabilities_<label>
+category  as binary, with one column of probabilities for each class
+vector    <output>_predictions (a list of floats)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import torch
+
+from trainwright_api.config import ModelConfig
+from trainwright_trainer.models.units import Array, numbers, probability, softmax, vectors
+
+Columns = dict[str, pa.Array]
+
+
+def prediction_table(
+    config: ModelConfig, statistics: Mapping[str, Mapping[str, Any]], logits: Mapping[str, torch.Tensor]
+) -> pa.Table:
+    """One row for each row of the logits, outputs in the order of the config. Floats are float64, labels text."""
+    columns: Columns = {}
+    for feature in config.output_features:
+        values = logits[feature.name].detach().double().cpu().numpy()
+        columns |= _COLUMNS[feature.type](feature, statistics[feature.name], values)
+    return pa.table(columns)
+
+
+def _number(feature: Any, statistics: Mapping[str, Any], logits: Array) -> Columns:
+    return {f"{feature.name}_predictions": pa.array(numbers(feature, statistics, logits))}
+
+
+def _binary(feature: Any, statistics: Mapping[str, Any], logits: Array) -> Columns:
+    true = probability(logits)
+    shares = np.stack([1 - true, true], 1)
+    predicted = (true >= feature.threshold).astype(np.int64)
+    return _classes(feature.name, [statistics["false"], statistics["true"]], shares, predicted)
+
+
+def _category(feature: Any, statistics: Mapping[str, Any], logits: Array) -> Columns:
+    return _classes(feature.name, statistics["vocabulary"], softmax(logits), logits.argmax(1))
+
+
+def _classes(name: str, labels: list[str], shares: Array, predicted: Array) -> Columns:
+    """`shares`: [rows, classes]. `predicted`: class numbers [rows]."""
+    texts = pa.array(labels, pa.string())
+    return {
+        f"{name}_predictions": texts.take(pa.array(predicted)),
+        f"{name}_probability": pa.array(shares[np.arange(len(shares)), predicted]),
+        **{f"{name}_probabilities_{label}": pa.array(shares[:, i]) for i, label in enumerate(labels)},
+    }
+
+
+def _vector(feature: Any, statistics: Mapping[str, Any], logits: Array) -> Columns:
+    values = vectors(feature, logits)
+    offsets = np.arange(len(values) + 1, dtype=np.int32) * statistics["size"]
+    return {f"{feature.name}_predictions": pa.ListArray.from_arrays(pa.array(offsets), pa.array(values.ravel()))}
+
+
+_COLUMNS: Mapping[str, Callable[[Any, Mapping[str, Any], Array], Columns]] = {
+    "number": _number,
+    "binary": _binary,
+    "category": _category,
+    "vector": _vector,
+}

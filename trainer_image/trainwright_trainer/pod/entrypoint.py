@@ -1,0 +1,122 @@
+"""`trainwright run` in a pod: the same story, and an end that the operator hears of, whatever it is.
+
+It is left in four places, for each may be out of reach: the termination message, the operator, attempts/N/outcome.json,
+and the exit code.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from contextlib import suppress
+from pathlib import Path
+
+from trainwright_api.checks import load
+from trainwright_api.problems import Mistakes
+from trainwright_api.resource.messages import OutcomeMessage, termination_message
+from trainwright_api.resource.stages import PREPROCESS
+from trainwright_trainer.callbacks.console import Screen
+from trainwright_trainer.callbacks.endpoint import Endpoint
+from trainwright_trainer.callbacks.push import Pusher
+from trainwright_trainer.errors import AlreadyDone, EnvironmentFailure, ExitCode
+from trainwright_trainer.job.options import Options
+from trainwright_trainer.job.pod import Pod
+from trainwright_trainer.job.version_check import refuse_skew
+from trainwright_trainer.pod.log_tail import LogTail
+from trainwright_trainer.pod.termination import Ending
+from trainwright_trainer.rundir import layout, outcome
+from trainwright_trainer.rundir.outcome import Outcome
+from trainwright_trainer.runtime.signals import StopRequest, stopping_in_a_pod
+from trainwright_trainer.storage.base import Storage
+from trainwright_trainer.storage.registry import storage_at
+from trainwright_trainer.storage.s3client.job_credentials import NO_KEYS, keys_of
+from trainwright_trainer.tasks import run as story
+
+
+def run_in_pod(pod: Pod, path: Path, options: Options) -> ExitCode:
+    """One attempt, or a phase of it. Raises nothing."""
+    with LogTail().keeping(sys.stdout, sys.stderr) as log, stopping_in_a_pod(StopRequest()) as stop:
+        screen = Screen(as_json=options.json)
+        pusher = _pusher(pod, screen, stop)
+        ending = _ending(pod, path, options, screen, stop)
+        _say(*filter(None, [ending.words]))
+        message = ending.message(pod, log.text())
+        _leave_a_message(pod.termination_log, message)
+        untold = pusher.finish(message) if pusher else None
+        if untold is not None:
+            # The last line of the log is still the one that says why.
+            _say(f"the operator could not be told how it ended: {untold}", ending.outcome.line)
+        _leave_in_the_folder(pod, path, ending.outcome, log.text())
+    return ExitCode(ending.outcome.exit_code)
+
+
+def _pusher(pod: Pod, screen: Screen, stop: StopRequest) -> Pusher | None:
+    """None where the operator has no address."""
+    if pod.address is None:
+        return None
+    endpoint = Endpoint(pod.address.url, pod.address.token_file, pod.address.ca)
+    pusher = Pusher(
+        endpoint.post,
+        uid=pod.uid,
+        attempt=pod.attempt,
+        phase=pod.phase,
+        stop=lambda reason: stop.ask_from_a_thread(f"the operator ({reason})"),
+        say=screen.say,
+    )
+    pusher.start()
+    screen.share(pusher)
+    return pusher
+
+
+def _ending(pod: Pod, path: Path, options: Options, screen: Screen, stop: StopRequest) -> Ending:
+    try:
+        refuse_skew(pod)
+        return Ending.of_result(story.run(None, path, options, screen=screen, pod=pod, stop=stop))
+    except AlreadyDone as done:
+        screen.say(str(done))
+        return Ending.of_the_run_before(_run_folder(pod.run, path)) if pod.run else Ending(Outcome("done", str(done)))
+    except Exception as error:  # the outermost edge: there is nobody above who could tell the operator
+        found = Ending(Outcome.of(error), words=_words(error, path))
+        if found.outcome.kind == "crash":
+            traceback.print_exc()
+        return found
+
+
+def _words(error: Exception, path: Path) -> str:
+    """What a person reads at the end of the log, as on the command line."""
+    if isinstance(error, Mistakes):
+        return error.render(path.name)
+    found = Outcome.of(error)
+    return f"internal error, a bug of trainwright's: {found.line}" if found.kind == "crash" else found.line
+
+
+def _say(*lines: str) -> None:
+    for line in lines:
+        print(line, file=sys.stderr, flush=True)
+
+
+def _leave_a_message(place: Path, message: OutcomeMessage) -> None:
+    """The kubelet has made the file; where there is none, nobody waits for it."""
+    with suppress(OSError):
+        descriptor = os.open(place, os.O_WRONLY | os.O_TRUNC)
+        with open(descriptor, "w", encoding="utf-8") as file:
+            file.write(termination_message(message))
+
+
+def _leave_in_the_folder(pod: Pod, path: Path, ended: Outcome, log: str) -> None:
+    """Of an end that came before the attempt began to train: from then on it writes its own."""
+    if pod.run is None or (pod.phase == PREPROCESS and ended.kind == "done"):
+        return
+    with suppress(Mistakes, EnvironmentFailure):
+        storage = _run_folder(pod.run, path)
+        if not storage.exists(layout.start(pod.attempt)):
+            outcome.write(storage, pod.attempt, Outcome(ended.kind, ended.line, log.splitlines()))
+
+
+def _run_folder(place: str, job: Path) -> Storage:
+    """With the job's own keys, where the file can be read; else with those of the environment."""
+    keys = NO_KEYS
+    with suppress(Mistakes):
+        keys = keys_of(load.inspected(load.text_of(job), job.name).valid().job.spec.backend)
+    return storage_at(place, keys.artifacts)

@@ -1,0 +1,60 @@
+"""How an attempt ended, as the operator is told: its class, one line, and what it has made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from trainwright_api.resource.messages import LINE_LETTERS, OutcomeMessage, redacted_outcome
+from trainwright_api.resource.redaction import redacted_text
+from trainwright_trainer.callbacks.progress_snapshot import flat
+from trainwright_trainer.errors import EnvironmentFailure
+from trainwright_trainer.job.pod import Pod
+from trainwright_trainer.rundir import json_text, layout
+from trainwright_trainer.rundir.outcome import TRAINED, Outcome
+from trainwright_trainer.storage.base import Storage
+from trainwright_trainer.tasks.result import Result, Told
+
+
+@dataclass(frozen=True)
+class Ending:
+    """`words` are what a person reads at the end of the log; empty where all has been said."""
+
+    outcome: Outcome
+    words: str = ""
+    model: str | None = None
+    test_scores: Mapping[str, float] = field(default_factory=dict)
+
+    @classmethod
+    def of_result(cls, found: Result | Told) -> Ending:
+        if isinstance(found, Told):
+            return cls(Outcome("done", found.line), test_scores=flat(found.test))
+        return cls(TRAINED, model=str(found.model), test_scores=flat(found.test))
+
+    @classmethod
+    def of_the_run_before(cls, storage: Storage) -> Ending:
+        """Of an attempt that had nothing left to do: what an earlier one has made is told again."""
+        location = f"{storage.location.rstrip('/')}/{layout.MODEL.rstrip('/')}"
+        return cls(TRAINED, model=location, test_scores=flat(_scores(storage)))
+
+    def message(self, pod: Pod, log_tail: str) -> OutcomeMessage:
+        """For the operator and the kubelet, without secrets of a known shape."""
+        message = OutcomeMessage(
+            attempt=pod.attempt,
+            phase=pod.phase,
+            outcome=self.outcome.kind,
+            line=redacted_text(self.outcome.line)[:LINE_LETTERS],
+            log_tail=log_tail or None,
+            model=self.model,
+            test_scores=dict(self.test_scores) or None,
+        )
+        return redacted_outcome(message)
+
+
+def _scores(storage: Storage) -> Mapping[str, Mapping[str, float]]:
+    """The test scores in metrics.json; none where it is not what it should be."""
+    try:
+        found = json_text.parse(storage.read(layout.METRICS))["end"]["test"]
+    except (FileNotFoundError, ValueError, KeyError, TypeError, EnvironmentFailure):
+        return {}
+    return found if isinstance(found, Mapping) else {}

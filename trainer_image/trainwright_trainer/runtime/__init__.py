@@ -1,0 +1,1 @@
+"""What a process needs around a task: signals, memory errors, early imports."""

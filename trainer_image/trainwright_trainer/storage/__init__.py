@@ -1,0 +1,1 @@
+"""Where runs, caches, data and models lie: folders and object stores."""

@@ -1,0 +1,229 @@
+"""Objects in a bucket: whole reads and writes, each of them asked again until `Patience` ends."""
+
+from __future__ import annotations
+
+import itertools
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeVar
+
+from trainwright_trainer.storage.s3client import failures
+from trainwright_trainer.storage.s3client.client import client_of
+from trainwright_trainer.storage.s3client.credentials import Access
+from trainwright_trainer.storage.s3client.retry_policy import Patience
+from trainwright_trainer.storage.s3client.upload import PARTS_AT_ONCE, Chunk, parts
+from trainwright_trainer.storage.s3client.uri import S3Uri
+
+T = TypeVar("T")
+
+_DELETED_AT_ONCE = 1_000
+
+
+@dataclass(frozen=True)
+class Found:
+    """An object, without its content. `etag` is another one after every change."""
+
+    key: str
+    size: int
+    etag: str
+
+
+def _mark(about: Mapping[str, Any]) -> str:
+    """Gateways have no tag for files that somebody has laid under them; then the time has to do."""
+    return str(about.get("ETag") or about["LastModified"])
+
+
+class Bucket:
+    """Every operation raises EnvironmentFailure: one line that names the object and what the store said.
+
+    Safe to use from several threads.
+    """
+
+    def __init__(self, name: str, access: Access, patience: Patience | None = None) -> None:
+        self.name, self.access = name, access
+        self._patience = patience or Patience()
+        self._client = client_of(access)
+
+    def region(self) -> str:
+        """Where it lies. boto3 is led there by the store; whoever else asks has to know."""
+        if self.access.region is not None:
+            return self.access.region
+        answer = self._ask("", lambda: self._client.head_bucket(Bucket=self.name))
+        return str(answer.get("BucketRegion") or self._client.meta.region_name)
+
+    def read(self, key: str) -> bytes:
+        """Raises FileNotFoundError where there is none."""
+
+        def read() -> bytes:
+            return bytes(self._client.get_object(Bucket=self.name, Key=key)["Body"].read())
+
+        found = self._ask_for(key, read)
+        if found is None:
+            raise FileNotFoundError(str(S3Uri(self.name, key)))
+        return found
+
+    def find(self, key: str) -> Found | None:
+        """None where there is none."""
+
+        def find() -> Found:
+            about = self._about(key)
+            return Found(key, about["ContentLength"], _mark(about))
+
+        return self._ask_for(key, find)
+
+    def _about(self, key: str) -> Any:
+        try:
+            return self._client.head_object(Bucket=self.name, Key=key)
+        except failures.ERRORS as error:
+            if failures.code_of(error) != "403":
+                raise
+        # The answer to HEAD has no room for a reason. Nothing of the content is read.
+        return self._client.get_object(Bucket=self.name, Key=key)
+
+    def write(self, key: str, chunks: Iterable[Chunk]) -> None:
+        """A reader sees the old or the new content, never a part, whatever the size."""
+        pieces = parts(chunks)
+        first, second = next(pieces), next(pieces, None)
+        if second is None:
+            self._ask(key, lambda: self._client.put_object(Bucket=self.name, Key=key, Body=first))
+        else:
+            self._write_in_parts(key, itertools.chain((first, second), pieces))
+
+    def create(self, key: str, data: bytes) -> bool:
+        """Only one of all who try succeeds; False says that another was first."""
+        tries = 0
+
+        def create() -> bool:
+            nonlocal tries
+            tries += 1
+            try:
+                self._client.put_object(Bucket=self.name, Key=key, Body=data, IfNoneMatch="*")
+            except failures.ERRORS as error:
+                if not failures.is_taken(error):
+                    raise
+                return False
+            return True
+
+        # A try whose answer was lost may have been the one that succeeded.
+        return self._ask(key, create) or (tries > 1 and self._holds(key, data))
+
+    def below(self, prefix: str) -> Iterator[Found]:
+        """The objects whose keys begin with `prefix`."""
+        for page in self._pages(prefix):
+            yield from (Found(each["Key"], each["Size"], _mark(each)) for each in page.get("Contents", ()))
+
+    def names(self, prefix: str) -> Iterator[str]:
+        """How keys go on after `prefix`, up to and with the next slash."""
+        for page in self._pages(prefix, "/"):
+            folders = [each["Prefix"] for each in page.get("CommonPrefixes", ())]
+            keys = [each["Key"] for each in page.get("Contents", ())]
+            yield from (key.removeprefix(prefix) for key in folders + keys)
+
+    def delete(self, key: str) -> None:
+        """Absent is fine."""
+        self._ask(key, lambda: self._client.delete_object(Bucket=self.name, Key=key))
+
+    def delete_all(self, prefix: str) -> None:
+        """Every object whose key begins with `prefix`, in batches."""
+        keys = (found.key for found in self.below(prefix))
+        while batch := list(itertools.islice(keys, _DELETED_AT_ONCE)):
+            self._ask(prefix, lambda: self._delete(batch))
+
+    def _pages(self, prefix: str, delimiter: str = "") -> Iterator[Any]:
+        more: dict[str, str] = {}
+        while True:
+            page = self._ask(prefix, lambda: self._page(prefix, delimiter, more))  # noqa: B023 (used at once)
+            yield page
+            if not page.get("IsTruncated"):
+                return
+            more = {"ContinuationToken": page["NextContinuationToken"]}
+
+    def _page(self, prefix: str, delimiter: str, more: dict[str, str]) -> Any:
+        return self._client.list_objects_v2(Bucket=self.name, Prefix=prefix, Delimiter=delimiter, **more)
+
+    def _delete(self, keys: list[str]) -> None:
+        wanted = {"Objects": [{"Key": key} for key in keys], "Quiet": True}
+        answer = self._client.delete_objects(Bucket=self.name, Delete=wanted)
+        for error in answer.get("Errors", ()):
+            raise failures.refused(error, "DeleteObjects")
+
+    def _holds(self, key: str, data: bytes) -> bool:
+        try:
+            return self.read(key) == data
+        except FileNotFoundError:
+            return False
+
+    def _write_in_parts(self, key: str, pieces: Iterable[bytes]) -> None:
+        upload = self._ask(key, lambda: self._client.create_multipart_upload(Bucket=self.name, Key=key))["UploadId"]
+        try:
+            sent = self._send(key, upload, pieces)
+            self._complete(key, upload, sent)
+        except BaseException:
+            self._abort(key, upload)
+            raise
+
+    def _send(self, key: str, upload: str, pieces: Iterable[bytes]) -> list[dict[str, Any]]:
+        """A few parts at once; no more are held in memory."""
+        sent: list[dict[str, Any]] = []
+        waiting: deque[Future[dict[str, Any]]] = deque()
+        with ThreadPoolExecutor(PARTS_AT_ONCE, thread_name_prefix="upload") as pool:
+            for number, piece in enumerate(pieces, start=1):
+                if len(waiting) == PARTS_AT_ONCE:
+                    sent.append(waiting.popleft().result())
+                waiting.append(pool.submit(self._send_part, key, upload, number, piece))
+            return [*sent, *(each.result() for each in waiting)]
+
+    def _send_part(self, key: str, upload: str, number: int, piece: bytes) -> dict[str, Any]:
+        about = {"Bucket": self.name, "Key": key, "UploadId": upload, "PartNumber": number}
+        answer = self._ask(key, lambda: self._client.upload_part(**about, Body=piece))
+        return {"PartNumber": number, "ETag": answer["ETag"]}
+
+    def _complete(self, key: str, upload: str, sent: list[dict[str, Any]]) -> None:
+        wanted = {"Bucket": self.name, "Key": key, "UploadId": upload, "MultipartUpload": {"Parts": sent}}
+        tries = 0
+
+        def complete() -> None:
+            nonlocal tries
+            tries += 1
+            try:
+                self._client.complete_multipart_upload(**wanted)
+            except failures.ERRORS as error:
+                # A try whose answer was lost has ended the upload, and stores say so in several words.
+                if tries == 1 or failures.is_passing(error) or self.find(key) is None:
+                    raise
+
+        self._ask(key, complete)
+
+    def _abort(self, key: str, upload: str) -> None:
+        """Parts that stay cost room and nobody sees them; the bucket's own rules may delete them later."""
+        try:
+            self._client.abort_multipart_upload(Bucket=self.name, Key=key, UploadId=upload)
+        except failures.ERRORS:
+            return
+
+    def _ask(self, key: str, act: Callable[[], T]) -> T:
+        """What `act` answers, once it does."""
+        waiting = self._patience.begin()
+        while True:
+            try:
+                return act()
+            except failures.ERRORS as error:
+                why = partial(failures.failure, str(S3Uri(self.name, key)), error, self.access)
+                if not failures.is_passing(error) or not waiting.again(why):
+                    raise why(waiting.seconds) from error
+
+    def _ask_for(self, key: str, act: Callable[[], T]) -> T | None:
+        """The same for what may be absent."""
+
+        def answer() -> T | None:
+            try:
+                return act()
+            except failures.ERRORS as error:
+                if failures.is_absent(error):
+                    return None
+                raise
+
+        return self._ask(key, answer)

@@ -1,0 +1,143 @@
+"""What a store says when it does not do what was asked: may it be asked again, and what is one line for people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from botocore import exceptions as boto
+from botocore.exceptions import BotoCoreError, ClientError
+
+from trainwright_api.resource.canonical import HIDDEN
+from trainwright_api.resource.redaction import redacted_text
+from trainwright_trainer.errors import EnvironmentFailure
+from trainwright_trainer.storage.s3client.credentials import Access
+
+ERRORS = (BotoCoreError, ClientError)
+
+# What the store or the way to it may get over by itself. Certificates, keys and names are not among it.
+_PASSING = (
+    boto.ConnectionError,
+    boto.HTTPClientError,
+    boto.IncompleteReadError,
+    boto.CredentialRetrievalError,
+    boto.MetadataRetrievalError,
+)
+_LASTING = (boto.SSLError, boto.ProxyConnectionError, boto.InvalidProxiesConfigError)
+_PASSING_CODES = (
+    "ConditionalRequestConflict",
+    "InternalError",
+    "OperationAborted",
+    "RequestTimeout",
+    "RequestLimitExceeded",
+    "ServiceUnavailable",
+    "SlowDown",
+    "Throttling",
+    "ThrottlingException",
+    "TooManyRequestsException",
+)
+_ABSENT = frozenset(("404", "NoSuchKey", "NotFound"))
+_TAKEN = frozenset(("412", "PreconditionFailed"))
+
+_LINES = {
+    "NoSuchBucket": "there is no such bucket",
+    "InvalidBucketName": "no bucket can have this name",
+    "InvalidAccessKeyId": "the store does not know the access key; see AWS_ACCESS_KEY_ID",
+    "XAdminUserNotFound": "the store does not know the access key; see AWS_ACCESS_KEY_ID",
+    "SignatureDoesNotMatch": "the secret does not fit the access key; see AWS_SECRET_ACCESS_KEY",
+    "InvalidToken": "the session token is not accepted; see AWS_SESSION_TOKEN",
+    "ExpiredToken": "the keys have expired",
+    "RequestTimeTooSkewed": "the clock of this machine is wrong",
+    "QuotaExceeded": "the store's quota is used up",
+    "XMinioStorageFull": "the store is full",
+    "InsufficientStorage": "the store is full",
+    "NotImplemented": "the store cannot do this",
+    "PermanentRedirect": "the bucket lies in another region; see AWS_REGION",
+    "AuthorizationHeaderMalformed": "the bucket lies in another region; see AWS_REGION",
+}
+_NO_KEYS = "no keys to the store: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
+
+
+def is_absent(error: Exception) -> bool:
+    return code_of(error) in _ABSENT
+
+
+def is_taken(error: Exception) -> bool:
+    """A conditional write found the name taken."""
+    return code_of(error) in _TAKEN
+
+
+def is_passing(error: Exception) -> bool:
+    """Whether asking again may help."""
+    if isinstance(error, ClientError):
+        status = _status(error)
+        return code_of(error) in _PASSING_CODES or status == 429 or (status >= 500 and status != 501)
+    return isinstance(error, _PASSING) and not isinstance(error, _LASTING)
+
+
+def failure(place: str, error: Exception, access: Access, seconds: float = 0.0) -> EnvironmentFailure:
+    """One line that names the place, what the store said, and how long it was asked."""
+    line = _of_client(error) if isinstance(error, ClientError) else _of_connection(error, access)
+    asked = f" (asked for {seconds:.0f} s)" if seconds >= 1 else ""
+    return EnvironmentFailure(f"{place}: {without_secrets(line, access)}{asked}")
+
+
+def without_secrets(line: str, access: Access) -> str:
+    for secret in access.secrets:
+        line = line.replace(secret, HIDDEN)
+    return redacted_text(" ".join(line.split()))
+
+
+def refused(about: Mapping[str, Any], operation: str) -> ClientError:
+    """What a store says of one object among several."""
+    return ClientError({"Error": {"Code": about.get("Code", ""), "Message": about.get("Message", "")}}, operation)
+
+
+def code_of(error: Exception) -> str:
+    """The store's word for what is wrong; empty where it did not answer."""
+    return str(error.response.get("Error", {}).get("Code", "")) if isinstance(error, ClientError) else ""
+
+
+def _status(error: ClientError) -> int:
+    about: Any = error.response.get("ResponseMetadata", {})
+    return int(about.get("HTTPStatusCode", 0))
+
+
+def _of_client(error: ClientError) -> str:
+    code, status = code_of(error), _status(error)
+    if code in _LINES:
+        return _LINES[code]
+    if status == 403:
+        return f"no permission ({error.operation_name}; the store says {code})"
+    said = error.response.get("Error", {}).get("Message", "")
+    return f"the store says {code or status}" + (f": {said}" if said and said != code else "")
+
+
+def _of_connection(error: Exception, access: Access) -> str:
+    address = access.endpoint or "Amazon S3"
+    if isinstance(error, boto.NoCredentialsError | boto.PartialCredentialsError):
+        return _NO_KEYS
+    if isinstance(error, boto.SSLError):
+        return f"the certificate of {address} is not trusted: give its authority by AWS_CA_BUNDLE"
+    if isinstance(error, boto.ReadTimeoutError | boto.ConnectTimeoutError):
+        return f"{address} did not answer in time"
+    if isinstance(error, boto.ConnectionError | boto.HTTPClientError | boto.IncompleteReadError):
+        return f"no answer from {address} ({_cause(error)})"
+    return str(error)
+
+
+def _cause(error: Exception) -> str:
+    """What the system said, which libraries wrap into each other."""
+    found: object = error.kwargs.get("error", error) if isinstance(error, BotoCoreError) else error
+    while True:
+        inner = getattr(found, "reason", None) or getattr(found, "__cause__", None)
+        if not isinstance(inner, BaseException):
+            break
+        found = inner
+    text = str(getattr(found, "strerror", None) or found)
+    return _shortened(text)
+
+
+def _shortened(text: str) -> str:
+    """`<object at 0x…>: Failed to establish a new connection: [Errno 111] Connection refused` → the last of it."""
+    return text.rpartition("] ")[2] or text

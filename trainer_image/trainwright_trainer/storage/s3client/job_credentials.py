@@ -1,0 +1,52 @@
+"""The keys of a job: to its data, its run folder and its cache. None: as in the environment."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any
+
+from trainwright_api.resource.backend import Backend
+from trainwright_trainer.storage.s3client.credentials import Access, from_keys
+
+DATASETS, ARTIFACTS, CACHE = USES = ("datasets", "artifacts", "cache")
+_DEFAULT = "default"
+
+
+@dataclass(frozen=True)
+class Keys:
+    """Safe to hand on and to print: `Access` shows none."""
+
+    datasets: Access | None = None
+    artifacts: Access | None = None
+    cache: Access | None = None
+
+
+NO_KEYS = Keys()
+
+
+def keys_of(backend: Backend, stored: Collection[str] = USES) -> Keys:
+    """What the backend section gives to those of `USES` that lie in a store. Raises Mistakes without any value."""
+    given = _given(backend)
+    chosen = {use: use if use in given else _DEFAULT for use in USES if use in stored}
+    return Keys(**{use: from_keys(*given[name]) for use, name in chosen.items() if name in given})
+
+
+def idle_keys(backend: Backend, stored: Collection[str]) -> list[str]:
+    """One notice for each of the keys that open nothing."""
+    needed = {*stored, *((_DEFAULT,) if stored else ())}
+    return [
+        f"{path} is set aside: what it opens lies on this machine"
+        for name, (path, _) in _given(backend).items()
+        if name not in needed
+    ]
+
+
+def _given(backend: Backend) -> dict[str, tuple[str, Any]]:
+    """By the use: the path in the job, and the keys."""
+    found = {
+        name: (f"backend.credentials.{name}", value) for name, value in backend.credentials or () if value is not None
+    }
+    if backend.cache_credentials is not None:
+        found[CACHE] = ("backend.cache_credentials", backend.cache_credentials)
+    return found

@@ -1,0 +1,1 @@
+"""The tasks, one file each: train, evaluate, predict, preprocess. Each reads from top to bottom."""

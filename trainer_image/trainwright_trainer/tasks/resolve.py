@@ -1,0 +1,166 @@
+"""What is derived from the job and its data before the first step: batch sizes, resolved.json, how a run begins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import torch
+
+from trainwright_trainer.callbacks import formats
+from trainwright_trainer.callbacks.events import Started
+from trainwright_trainer.job.batching import Batching, batching, needs_search, passes_of_a_step, search_limit
+from trainwright_trainer.job.job import Job
+from trainwright_trainer.job.versions import versions
+from trainwright_trainer.layers.normalisation import has_batch_norm
+from trainwright_trainer.loader.materialised import Split, sizes
+from trainwright_trainer.loop.batch_size_finder import Found, candidates, fastest_batch_size
+from trainwright_trainer.loop.monitor import decisive, own_metrics
+from trainwright_trainer.loop.schedule import plan
+from trainwright_trainer.models.model import Model
+from trainwright_trainer.rundir import shared_files
+from trainwright_trainer.strategies.interface import Strategy
+from trainwright_trainer.strategies.single import Single
+from trainwright_trainer.tasks.train_context import Material
+
+
+def given_batching(job: Job, model: Model) -> Batching | None:
+    """None where the batch size is to be searched for."""
+    assert job.config is not None
+    trainer = job.config.trainer
+    return None if needs_search(trainer) else batching(trainer, job.workers, whole=has_batch_norm(model))
+
+
+@dataclass(frozen=True)
+class Derived:
+    """What a run derives once. `threads` compute its steps.
+
+    `rows_per_second`, by batch size: what a search for the batch size has measured; empty where there was none.
+    """
+
+    batching: Batching
+    threads: int
+    rows_per_second: Mapping[int, float]
+
+    def to_json(self) -> dict[str, Any]:
+        speeds = {str(size): speed for size, speed in self.rows_per_second.items()}
+        return {"batching": self.batching.to_json(), "threads": self.threads, "rows_per_second": speeds}
+
+
+def resolved_once(
+    material: Material, model: Model, train: Split, strategy: Strategy, say: Callable[[str], None]
+) -> Derived:
+    """Rank 0's, on all ranks. What an earlier attempt of this run derived is taken from it, and never derived again.
+
+    Threads that somebody asks for come before those of the earlier attempt.
+    """
+    found = strategy.share(_found(material, model, train, strategy, say) if strategy.rank == 0 else None)
+    assert found is not None
+    return found
+
+
+def _found(material: Material, model: Model, train: Split, strategy: Strategy, say: Callable[[str], None]) -> Derived:
+    before = shared_files.read_resolved(material.attempt) or {}
+    batches, speeds = _batching_before(before) or _batching(material, model, train, strategy, say)
+    rows = min(batches.pass_rows, -(-min(batches.global_rows, len(train)) // strategy.world))
+    threads = material.threads.asked or before.get("threads") or material.threads.of(model, rows)
+    found = Derived(batches, threads, speeds)
+    shared_files.write_resolved(material.attempt, _resolved(material, strategy.device, found), versions())
+    return found
+
+
+def _batching_before(resolved: Mapping[str, Any]) -> tuple[Batching, Mapping[int, float]] | None:
+    if "batching" not in resolved:
+        return None
+    speeds = resolved.get("rows_per_second", {})
+    return Batching.from_json(resolved["batching"]), {int(size): speed for size, speed in speeds.items()}
+
+
+def _batching(
+    material: Material, model: Model, train: Split, strategy: Strategy, say: Callable[[str], None]
+) -> tuple[Batching, Mapping[int, float]]:
+    given = given_batching(material.job, model)
+    return (given, {}) if given is not None else _searched(material, model, train, strategy, say)
+
+
+def _searched(
+    material: Material, model: Model, train: Split, strategy: Strategy, say: Callable[[str], None]
+) -> tuple[Batching, Mapping[int, float]]:
+    """Rank 0 measures alone."""
+    trainer, workers = material.config.trainer, material.job.workers
+    found = fastest_batch_size(
+        trainer,
+        model,
+        train,
+        candidates(
+            len(train) // passes_of_a_step(trainer, workers),
+            search_limit(trainer, workers),
+            on_cpu=strategy.device.type == "cpu",
+        ),
+        strategy=Single(strategy.device),
+    )
+    say(_told(found))
+    return batching(trainer, workers, found.size, whole=has_batch_norm(model)), found.speeds
+
+
+def _told(found: Found) -> str:
+    """`batch_size auto: 256 rows, 52k rows/s (of 16 to 1,024 the fastest: 1,024 rows, 61k rows/s)`."""
+    speeds = found.speeds
+    shown = [
+        f"{formats.count(size)} rows, {formats.rate(speeds[size])} rows/s"
+        for size in (found.size, max(speeds, key=speeds.__getitem__))
+    ]
+    tried = f"{formats.count(min(speeds))} to {formats.count(max(speeds))}"
+    return f"batch_size auto: {shown[0]} (of {tried} the fastest: {shown[1]})"
+
+
+def _resolved(material: Material, device: torch.device, found: Derived) -> dict[str, Any]:
+    job, data = material.job, material.data
+    return {
+        "name": job.name,
+        "task": job.task,
+        "backend": job.spec.backend.type,
+        "device": device.type,
+        "workers": job.workers,
+        "seed": job.spec.seed,
+        "dataset": {"path": job.dataset, "content": data.content, "cache": data.cache_key},
+        **found.to_json(),
+        "checkpoint": job.spec.checkpoint.model_dump(mode="json", by_alias=True),
+        "config": material.config.model_dump(mode="json"),
+        "recipe": None if job.recipe is None else asdict(job.recipe),
+    }
+
+
+def started(material: Material, splits: Mapping[str, Split], found: Derived, world: int) -> Started:
+    """The first event of an attempt."""
+    batches = found.batching
+    trainer, data, start = material.config.trainer, material.data, material.attempt.start_from
+    outputs = {feature.name: feature.type for feature in material.config.output_features}
+    lengths = plan(trainer, len(splits["train"]), batches.global_rows)
+    return Started(
+        name=material.job.name,
+        rows=data.rows,
+        split_rows=sizes(splits),
+        inputs=len(material.config.input_features),
+        outputs=outputs,
+        cache_key=data.cache_key,
+        cache_hit=data.cache_hit,
+        batch_size=batches.global_rows,
+        optimizer=trainer.optimizer.type,
+        learning_rate=batches.learning_rate,
+        epochs=-(-lengths.total_steps // lengths.steps_per_epoch),
+        steps_per_epoch=lengths.steps_per_epoch,
+        threads=found.threads,
+        validation_metric=decisive(trainer, outputs, own_metrics(material.config)).name,
+        attempt=material.attempt.number,
+        epoch=start.snapshot.position.epoch if start else 0,
+        step=start.snapshot.position.step if start else 0,
+        processes=world,
+        pass_rows=batches.pass_rows,
+        learning_rate_factor=_factor(batches.learning_rate, trainer.learning_rate),
+    )
+
+
+def _factor(rate: float, given: float | str) -> float | None:
+    return rate / given if isinstance(given, float) and given else None

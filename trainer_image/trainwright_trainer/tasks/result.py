@@ -1,0 +1,36 @@
+"""What a finished task hands back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from trainwright_trainer.callbacks.events import Evaluated, Scores
+from trainwright_trainer.storage.s3client.uri import Place
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass(frozen=True)
+class Result:
+    """`test` is empty where the split has no test rows. `reason`: epochs, train_steps or early stopping."""
+
+    output: Place
+    model: Place
+    report: Place
+    test: Scores
+    history: Sequence[Evaluated]
+    best_epoch: int
+    reason: str
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Told:
+    """Of a task that trains nothing: one line, and the scores or the predictions that it has made."""
+
+    line: str
+    test: Scores = field(default_factory=dict)
+    predictions: pa.Table | None = None

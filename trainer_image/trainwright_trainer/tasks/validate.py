@@ -1,0 +1,27 @@
+"""`trainwright validate`: what a cluster would say of a file, and whether its data are there and have the columns."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from trainwright_api.checks import cluster, load
+from trainwright_api.problems import Mistakes
+
+
+def validated(path: Path, dataset: str | None = None, backend: str | None = None) -> tuple[str, ...]:
+    """What the user of a good file should know. Raises `Mistakes` with all that is wrong, and `EnvironmentFailure`."""
+    options = load.Options(dataset=dataset, backend=backend)
+    found = load.inspected(load.text_of(path), path.name, options=options)
+    mistakes = Mistakes(())
+    try:
+        loaded = found.accepted_elsewhere()
+    except Mistakes as error:
+        mistakes = error
+    from trainwright_trainer.data.head import look  # Arrow takes a while to import
+
+    head = look(found.spec)
+    if mistakes.problems or head.problems:
+        raise Mistakes((*mistakes.problems, *head.problems))
+    if head.failure is not None:
+        raise head.failure
+    return (*loaded.notices, *cluster.notes(loaded), *head.notes)
