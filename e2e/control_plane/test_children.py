@@ -15,7 +15,7 @@ from e2e.cluster.cluster import Cluster
 
 from trainwright_api.resource.job import TrainingJobSpec
 from trainwright_api.resource.status import Resolved, TrainingJobStatus
-from trainwright_operator.children import Blueprint, child, kind_of, read_child, supports
+from trainwright_operator.children import ChildSpec, child, kind_of, read_child, supports
 from trainwright_operator.model.observed import Job
 from trainwright_operator.settings import Settings
 
@@ -128,7 +128,7 @@ def _documents(text: str) -> Iterator[dict[str, Any]]:
         start = end + len(text[end:]) - len(text[end:].lstrip())
 
 
-def blueprint(spec: Mapping[str, Any], namespace: str, name: str) -> Blueprint:
+def blueprint(spec: Mapping[str, Any], namespace: str, name: str) -> ChildSpec:
     whole = TrainingJobSpec.model_validate({**SPEC, **spec})
     job = Job(
         namespace=namespace,
@@ -146,10 +146,10 @@ def blueprint(spec: Mapping[str, Any], namespace: str, name: str) -> Blueprint:
     )
     gpus = 5 if "gpuResourceName" in spec else 0
     resolved = Resolved(workers=5, workers_per_pod=2, gpus=gpus, seed=42, image="localhost/trainwright:1")
-    return Blueprint(job, whole, 3, "train", resolved, SETTINGS, "-----BEGIN CERTIFICATE-----")
+    return ChildSpec(job, whole, 3, "train", resolved, SETTINGS, "-----BEGIN CERTIFICATE-----")
 
 
-def pods(made: Blueprint, namespace: str) -> Iterator[dict[str, Any]]:
+def pods(made: ChildSpec, namespace: str) -> Iterator[dict[str, Any]]:
     """A pod of each template, as the Job controller and KubeRay make them."""
     for index, template in enumerate(_templates(child(made)["spec"])):
         metadata = {**template["metadata"], "name": f"pod-{index}", "namespace": namespace}

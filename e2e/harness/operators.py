@@ -11,7 +11,7 @@ from typing import Self
 from e2e.harness.writes import Crash, MortalClient, Writes
 
 from trainwright_operator.controller.operator import Operator
-from trainwright_operator.informer.cluster_view import View
+from trainwright_operator.informer.cluster_view import ClusterView
 from trainwright_operator.kube.connection import Connection
 from trainwright_operator.settings import Backoff, Settings
 
@@ -42,7 +42,7 @@ class Operators:
         self.writes = writes or Writes()
         self._group = asyncio.TaskGroup()
         self._running: list[asyncio.Task[None]] = []
-        self._views: list[View] = []
+        self._views: list[ClusterView] = []
 
     async def __aenter__(self) -> Self:
         await self._group.__aenter__()

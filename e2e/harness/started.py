@@ -8,7 +8,7 @@ from e2e.harness.jobs import Kind, training_job
 
 from trainwright_api.resource.status import Resolved
 from trainwright_operator.children import builders
-from trainwright_operator.children.child_spec import Blueprint
+from trainwright_operator.children.child_spec import ChildSpec
 from trainwright_operator.informer.trim import read_job, strip_job
 from trainwright_operator.informer.verdicts import judge
 from trainwright_operator.settings import Settings
@@ -30,4 +30,4 @@ def built(job: Manifest, kind: Kind, attempt: int) -> Manifest:
     assert read.verdict.spec is not None, read.verdict.message
     workers = 1 if kind == "local" else 2
     resolved = Resolved(workers=workers, workers_per_pod=1, gpus=0)
-    return dict(builders.child(Blueprint(read, read.verdict.spec, attempt, "train", resolved, Settings())))
+    return dict(builders.child(ChildSpec(read, read.verdict.spec, attempt, "train", resolved, Settings())))

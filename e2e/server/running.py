@@ -19,7 +19,7 @@ from trainwright_operator.kube.errors import ApiError
 from trainwright_operator.kube.resources import TRAINING_JOBS
 from trainwright_operator.server.admission import Admission
 from trainwright_operator.server.app import application, serving
-from trainwright_operator.server.certificate_rotator import Keeper
+from trainwright_operator.server.certificate_rotator import CertificateRotator
 from trainwright_operator.server.health import Health
 from trainwright_operator.server.metrics import Metrics
 from trainwright_operator.server.pod_identity import Reviews
@@ -48,7 +48,7 @@ class Server:
     """One operator's."""
 
     client: Client
-    keeper: Keeper
+    keeper: CertificateRotator
     metrics: Metrics
     port: int
 
@@ -67,7 +67,7 @@ async def server(
     now, metrics = clock or Clock(), Metrics()
     settings = Settings(namespace=namespace, progress_interval=interval)
     async with Client(await Connection.open(str(cluster.kubeconfig))) as client:
-        keeper = Keeper(client, settings, now, webhook=namespace)
+        keeper = CertificateRotator(client, settings, now, webhook=namespace)
         await keeper.refresh(leading=leading)
         progress = ProgressEndpoint(
             client, Reviews(client, lambda: now().timestamp()), metrics, interval=interval, now=now

@@ -24,7 +24,7 @@ from trainwright_operator.kube.connection import Connection
 from trainwright_operator.kube.leader_election import Lease, LeaseLost
 from trainwright_operator.server.admission import Admission
 from trainwright_operator.server.app import application, serving
-from trainwright_operator.server.certificate_rotator import Keeper
+from trainwright_operator.server.certificate_rotator import CertificateRotator
 from trainwright_operator.server.health import Health
 from trainwright_operator.server.metrics import Metrics
 from trainwright_operator.server.pod_identity import Reviews
@@ -80,7 +80,7 @@ class Process:
     def __init__(self, client: Client, settings: Settings, metrics: Metrics) -> None:
         self._client, self._settings, self._metrics = client, settings, metrics
         self._lease = Lease(client, settings, time.monotonic)
-        self._keeper = Keeper(client, settings, utc_now)
+        self._keeper = CertificateRotator(client, settings, utc_now)
         self._vitals = Vitals(self._lease, utc_now)
         self._stop = asyncio.Event()
         self._code = 0

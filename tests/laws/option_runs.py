@@ -19,7 +19,7 @@ from typing import Any
 
 import torch
 
-from trainwright_trainer.callbacks.console import Screen
+from trainwright_trainer.callbacks.console import Console
 from trainwright_trainer.callbacks.events import Evaluated, Event, Stepped
 from trainwright_trainer.data.prepared import Prepared
 from trainwright_trainer.data.preprocess import prepare
@@ -60,7 +60,7 @@ class Heard:
     def __init__(self) -> None:
         self.seen: list[tuple[Any, ...]] = []
 
-    def hear(self, event: Event) -> None:
+    def on_event(self, event: Event) -> None:
         if isinstance(event, Stepped):
             self.seen.append((event.step, event.epoch_rows, event.learning_rate))
         if isinstance(event, Evaluated):
@@ -162,7 +162,7 @@ def whole(job: dict[str, Any], folder: Path, data: Path) -> Seen:
     """The files that a run leaves in `folder`, which is the working folder and holds copies of all of `data`."""
     for file in data.glob("*.parquet"):
         shutil.copy(file, folder)
-    run(None, FILE, Options(), text=json.dumps(job), screen=Screen(quiet=True))
+    run(None, FILE, Options(), text=json.dumps(job), screen=Console(quiet=True))
     return {"files": sorted(_names(folder))}
 
 

@@ -107,7 +107,7 @@ class _Heard:
         self.steps = 0
         self.ranks: list[tuple[RankRound, ...]] = []
 
-    def hear(self, event: Event) -> None:
+    def on_event(self, event: Event) -> None:
         self.steps = getattr(event, "step", self.steps)
         if isinstance(event, Evaluated):
             self.ranks.append(event.ranks)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from trainwright_trainer.callbacks.events import Scores
     from trainwright_trainer.tasks.given_data import Data
-    from trainwright_trainer.tasks.result import Result, Told
+    from trainwright_trainer.tasks.result import Result, TaskSummary
 
     Job = str | os.PathLike[str] | Mapping[str, Any]
 
@@ -42,11 +42,11 @@ def train(
     `EnvironmentFailure` for what is wrong with the machine, `StoppedRun` after a signal, and `AlreadyDone` where there
     is nothing left to train.
     """
-    from trainwright_trainer.tasks.result import Told
+    from trainwright_trainer.tasks.result import TaskSummary
 
     options = Options(None, _text(output), backend, seed, resume, overwrite, threads=threads)
     result = _run("train", job, dataset, options, quiet)
-    assert not isinstance(result, Told)
+    assert not isinstance(result, TaskSummary)
     return result
 
 
@@ -86,16 +86,16 @@ def predict(
     return _told("predict", job, dataset, options, quiet).predictions
 
 
-def _told(task: str, job: Job | None, dataset: Data | None, options: Options, quiet: bool) -> Told:
-    from trainwright_trainer.tasks.result import Told
+def _told(task: str, job: Job | None, dataset: Data | None, options: Options, quiet: bool) -> TaskSummary:
+    from trainwright_trainer.tasks.result import TaskSummary
 
     result = _run(task, {} if job is None else job, dataset, options, quiet)
-    assert isinstance(result, Told)
+    assert isinstance(result, TaskSummary)
     return result
 
 
-def _run(task: str, job: Job, dataset: Data | None, options: Options, quiet: bool) -> Result | Told:
-    from trainwright_trainer.callbacks.console import Screen
+def _run(task: str, job: Job, dataset: Data | None, options: Options, quiet: bool) -> Result | TaskSummary:
+    from trainwright_trainer.callbacks.console import Console
     from trainwright_trainer.data.cache import FOLDER
     from trainwright_trainer.tasks.run import run
 
@@ -104,7 +104,7 @@ def _run(task: str, job: Job, dataset: Data | None, options: Options, quiet: boo
     path, text = (Path("job.json"), _json(job)) if isinstance(job, Mapping) else (Path(job), None)
     with path_of(given) as place:
         cache = FOLDER if is_in_memory(given) else None
-        return run(task, path, replace(options, dataset=place, cache_dir=cache), text=text, screen=Screen(quiet=quiet))
+        return run(task, path, replace(options, dataset=place, cache_dir=cache), text=text, screen=Console(quiet=quiet))
 
 
 def _without_table(job: Job) -> tuple[Job, Any]:

@@ -1,8 +1,8 @@
 """What a job starts in the cluster: pure builders of manifests, and the readers of what becomes of them."""
 
 from trainwright_operator.children.builders import child, clean_up, kind_of, supports
-from trainwright_operator.children.child_spec import Blueprint
+from trainwright_operator.children.child_spec import ChildSpec
 from trainwright_operator.children.read_child import read_child
 from trainwright_operator.children.read_pod import read_pod
 
-__all__ = ["Blueprint", "child", "clean_up", "kind_of", "read_child", "read_pod", "supports"]
+__all__ = ["ChildSpec", "child", "clean_up", "kind_of", "read_child", "read_pod", "supports"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from trainwright_operator.children.child_spec import Blueprint
+from trainwright_operator.children.child_spec import ChildSpec
 from trainwright_operator.children.config import config_map
 from trainwright_operator.children.job import indexed_job, preprocess_job, single_job
 from trainwright_operator.children.network import gang_policy, ray_policy
@@ -16,7 +16,7 @@ from trainwright_operator.model import names
 from trainwright_operator.model.observed import ChildKind, Job, Manifest
 from trainwright_operator.model.plan import Deletion
 
-Builder = Callable[[Blueprint], Manifest]
+Builder = Callable[[ChildSpec], Manifest]
 
 CHILDREN: Mapping[str, Builder] = MappingProxyType(
     {"local": single_job, "ray": ray_job, "deepspeed": indexed_job, "horovod": indexed_job}
@@ -33,14 +33,14 @@ def kind_of(backend: str) -> ChildKind:
     return "RayJob" if backend == "ray" else "Job"
 
 
-def supports(blueprint: Blueprint) -> tuple[Manifest, ...]:
+def supports(blueprint: ChildSpec) -> tuple[Manifest, ...]:
     """What must be there before the first child, the same for every attempt."""
     keys = secret(blueprint)
     network = (build(blueprint) for build in NETWORKS[blueprint.backend])
     return (*(() if keys is None else (keys,)), config_map(blueprint), *network)
 
 
-def child(blueprint: Blueprint) -> Manifest:
+def child(blueprint: ChildSpec) -> Manifest:
     """The Job or RayJob of one attempt and phase."""
     return preprocess_job(blueprint) if blueprint.prepares else CHILDREN[blueprint.backend](blueprint)
 

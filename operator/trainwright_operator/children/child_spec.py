@@ -22,7 +22,7 @@ SHARES_OF_RAY_ITSELF = ("memory", "object_store_memory")
 
 
 @dataclass(frozen=True)
-class Blueprint:
+class ChildSpec:
     """One child. The same blueprint always gives the same manifests."""
 
     job: Job

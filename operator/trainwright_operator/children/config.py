@@ -11,7 +11,7 @@ from typing import Any
 
 from trainwright_api.resource.canonical import canonical
 from trainwright_api.resource.job import API_VERSION, KIND
-from trainwright_operator.children.child_spec import Blueprint
+from trainwright_operator.children.child_spec import ChildSpec
 from trainwright_operator.children.identity import support_metadata
 from trainwright_operator.children.secret import CACHE, dictionaries, path_of
 from trainwright_operator.kube import json_text
@@ -25,7 +25,7 @@ READABLE_CHARACTERS = 400_000
 """A longer job is written without line breaks: a ConfigMap holds no more than 1 MiB."""
 
 
-def config_map(blueprint: Blueprint) -> Manifest:
+def config_map(blueprint: ChildSpec) -> Manifest:
     ca = {CA_KEY: blueprint.ca} if blueprint.ca else {}
     return {
         "apiVersion": "v1",
@@ -36,7 +36,7 @@ def config_map(blueprint: Blueprint) -> Manifest:
     }
 
 
-def job_document(blueprint: Blueprint) -> dict[str, Any]:
+def job_document(blueprint: ChildSpec) -> dict[str, Any]:
     """The content of `job.yaml`. No key of a dictionary of credentials is in it."""
     spec = canonical(blueprint.spec)
     return {
@@ -52,7 +52,7 @@ def job_document(blueprint: Blueprint) -> dict[str, Any]:
     }
 
 
-def _backend(blueprint: Blueprint, given: Mapping[str, Any]) -> dict[str, Any]:
+def _backend(blueprint: ChildSpec, given: Mapping[str, Any]) -> dict[str, Any]:
     backend = {**given, **_paths(blueprint, given)}
     if blueprint.has_trainer:
         trainer = given.get("trainer") or {}
@@ -61,7 +61,7 @@ def _backend(blueprint: Blueprint, given: Mapping[str, Any]) -> dict[str, Any]:
     return backend
 
 
-def _resolved(blueprint: Blueprint) -> dict[str, Any]:
+def _resolved(blueprint: ChildSpec) -> dict[str, Any]:
     """What the file may leave to the cluster, and a pod must never derive again."""
     return {
         "strategy": blueprint.resolved.strategy or blueprint.spec.backend.strategy,
@@ -71,7 +71,7 @@ def _resolved(blueprint: Blueprint) -> dict[str, Any]:
     }
 
 
-def _paths(blueprint: Blueprint, given: Mapping[str, Any]) -> dict[str, Any]:
+def _paths(blueprint: ChildSpec, given: Mapping[str, Any]) -> dict[str, Any]:
     """Paths of the mounted files, where the job's file has the keys themselves."""
     paths = {name: path_of(name) for name in dictionaries(blueprint.spec.backend)}
     cache = {CACHE: paths.pop(CACHE)} if CACHE in paths else {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from trainwright_api.resource import environment
-from trainwright_operator.children.child_spec import Blueprint
+from trainwright_operator.children.child_spec import ChildSpec
 from trainwright_operator.children.config import CA_KEY
 from trainwright_operator.children.service import RENDEZVOUS_PORT, master_address
 
@@ -21,12 +21,12 @@ HEAD_DRAIN_SECONDS = 45
 _DRAIN = "RAY_GRACEFUL_SHUTDOWN_DRAIN_TIMEOUT_S"
 
 
-def of_the_job(blueprint: Blueprint) -> Mapping[str, str]:
+def of_the_job(blueprint: ChildSpec) -> Mapping[str, str]:
     """What the training program is told beside its `job.yaml`."""
     return {**HOME, "PYTHONUNBUFFERED": "1", **dict(_told(blueprint))}
 
 
-def of_a_gang(blueprint: Blueprint) -> Mapping[str, str]:
+def of_a_gang(blueprint: ChildSpec) -> Mapping[str, str]:
     """Where the pods meet. Which of them it is, each hears from Kubernetes: JOB_COMPLETION_INDEX."""
     return {
         environment.MASTER_ADDRESS: master_address(blueprint),
@@ -42,7 +42,7 @@ def of_a_ray_worker() -> Mapping[str, str]:
     return {_DRAIN: str(WORKER_DRAIN_SECONDS)}
 
 
-def _told(blueprint: Blueprint) -> Iterator[tuple[str, str]]:
+def _told(blueprint: ChildSpec) -> Iterator[tuple[str, str]]:
     yield environment.ATTEMPT, str(blueprint.attempt)
     yield environment.UID, blueprint.job.uid
     yield environment.PHASE, blueprint.phase
@@ -60,6 +60,6 @@ def _told(blueprint: Blueprint) -> Iterator[tuple[str, str]]:
             yield environment.CA, f"{environment.TOKEN_FOLDER}/{CA_KEY}"
 
 
-def progress_url(blueprint: Blueprint) -> str:
+def progress_url(blueprint: ChildSpec) -> str:
     base, job = blueprint.settings.progress_url.rstrip("/"), blueprint.job
     return f"{base}/v1/namespaces/{job.namespace}/jobs/{job.name}"

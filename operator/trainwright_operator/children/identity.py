@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from trainwright_api.resource.job import API_VERSION, KIND
-from trainwright_operator.children.child_spec import Blueprint
+from trainwright_operator.children.child_spec import ChildSpec
 from trainwright_operator.model.observed import Job
 
 QUEUE = "kueue.x-k8s.io/queue-name"
@@ -23,7 +23,7 @@ def owner_of(job: Job) -> Mapping[str, Any]:
     }
 
 
-def child_metadata(blueprint: Blueprint) -> dict[str, Any]:
+def child_metadata(blueprint: ChildSpec) -> dict[str, Any]:
     """Of a Job or RayJob. Kueue's label stands on it alone: on pods or on the TrainingJob it would queue them too.
 
     Labels and annotations of the TrainingJob are not copied: Argo CD would take the child for one of its own.
@@ -32,12 +32,12 @@ def child_metadata(blueprint: Blueprint) -> dict[str, Any]:
     return _metadata(blueprint, blueprint.name, {**blueprint.labels, **queue})
 
 
-def support_metadata(blueprint: Blueprint) -> dict[str, Any]:
+def support_metadata(blueprint: ChildSpec) -> dict[str, Any]:
     """Of what all attempts share."""
     return _metadata(blueprint, blueprint.common_name, blueprint.common_labels)
 
 
-def _metadata(blueprint: Blueprint, name: str, labels: Mapping[str, str]) -> dict[str, Any]:
+def _metadata(blueprint: ChildSpec, name: str, labels: Mapping[str, str]) -> dict[str, Any]:
     return {
         "name": name,
         "namespace": blueprint.job.namespace,

@@ -13,7 +13,7 @@ from typing import Any
 from trainwright_api.resource import environment
 from trainwright_operator.children import env as variables
 from trainwright_operator.children import pod_resources, volumes
-from trainwright_operator.children.child_spec import Blueprint
+from trainwright_operator.children.child_spec import ChildSpec
 from trainwright_operator.children.identity import child_metadata
 from trainwright_operator.children.pods import TRAINER, pod, trainer_container
 from trainwright_operator.model.observed import Manifest
@@ -21,16 +21,16 @@ from trainwright_operator.model.observed import Manifest
 COMMAND = ("trainwright", "run", environment.JOB_FILE)
 
 
-def single_job(blueprint: Blueprint) -> Manifest:
+def single_job(blueprint: ChildSpec) -> Manifest:
     return _job(blueprint, {"template": _template(blueprint, {})})
 
 
-def preprocess_job(blueprint: Blueprint) -> Manifest:
+def preprocess_job(blueprint: ChildSpec) -> Manifest:
     """The phase before training on GPUs. It goes where `podTemplate` sends all pods of the job, but holds no device."""
     return _job(blueprint, {"template": _template(blueprint, dict(variables.WITHOUT_GPUS))})
 
 
-def indexed_job(blueprint: Blueprint) -> Manifest:
+def indexed_job(blueprint: ChildSpec) -> Manifest:
     """All pods start together, each with its index and a name that the others can resolve."""
     template = _template(blueprint, dict(variables.of_a_gang(blueprint)))
     template["spec"]["subdomain"] = blueprint.common_name
@@ -40,7 +40,7 @@ def indexed_job(blueprint: Blueprint) -> Manifest:
     )
 
 
-def _job(blueprint: Blueprint, spec: dict[str, Any]) -> Manifest:
+def _job(blueprint: ChildSpec, spec: dict[str, Any]) -> Manifest:
     return {
         "apiVersion": "batch/v1",
         "kind": "Job",
@@ -49,7 +49,7 @@ def _job(blueprint: Blueprint, spec: dict[str, Any]) -> Manifest:
     }
 
 
-def _template(blueprint: Blueprint, extra: dict[str, str]) -> dict[str, Any]:
+def _template(blueprint: ChildSpec, extra: dict[str, str]) -> dict[str, Any]:
     mounted = [*volumes.of_the_job(blueprint), volumes.scratch(), volumes.shared_memory()]
     resources = pod_resources.of_preprocessing(blueprint) if blueprint.prepares else pod_resources.of_workers(blueprint)
     cpus = {environment.CPUS: str(pod_resources.cpus(blueprint, resources))}

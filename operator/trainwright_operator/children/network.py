@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from trainwright_operator.children.child_spec import Blueprint
+from trainwright_operator.children.child_spec import ChildSpec
 from trainwright_operator.children.identity import support_metadata
 from trainwright_operator.model import names
 from trainwright_operator.model.observed import Manifest
@@ -26,15 +26,15 @@ KUBERAY = {"app.kubernetes.io/component": "kuberay-operator"}
 """The label of KubeRay's pods that its chart and its manifests have in common. Their namespace may be any."""
 
 
-def gang_policy(blueprint: Blueprint) -> Manifest:
+def gang_policy(blueprint: ChildSpec) -> Manifest:
     return _policy(blueprint)
 
 
-def ray_policy(blueprint: Blueprint) -> Manifest:
+def ray_policy(blueprint: ChildSpec) -> Manifest:
     return _policy(blueprint, _from_kuberay())
 
 
-def _policy(blueprint: Blueprint, *more: dict[str, Any]) -> Manifest:
+def _policy(blueprint: ChildSpec, *more: dict[str, Any]) -> Manifest:
     own = {"matchLabels": {names.JOB_UID: blueprint.job.uid}}
     return {
         "apiVersion": "networking.k8s.io/v1",

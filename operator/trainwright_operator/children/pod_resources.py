@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import Any
 
 from trainwright_operator.children import overlay
-from trainwright_operator.children.child_spec import Blueprint
+from trainwright_operator.children.child_spec import ChildSpec
 from trainwright_operator.model.quantities import amount
 
 HEAD: Mapping[str, Any] = MappingProxyType({"requests": {"cpu": "250m", "memory": "1Gi"}})
@@ -26,13 +26,13 @@ SUBMITTER: Mapping[str, Any] = MappingProxyType(
 """It follows a log. KubeRay's own default reserves 500m CPU for that."""
 
 
-def of_workers(blueprint: Blueprint) -> dict[str, Any]:
+def of_workers(blueprint: ChildSpec) -> dict[str, Any]:
     """Of the container with workers, the overlay included."""
     sized = [blueprint.spec.gpu_resource_name] if blueprint.has_trainer or blueprint.gpus_per_pod else []
     return overlay.resources(_own(blueprint), blueprint.pod_template, sized)
 
 
-def of_preprocessing(blueprint: Blueprint) -> dict[str, Any]:
+def of_preprocessing(blueprint: ChildSpec) -> dict[str, Any]:
     """Of the phase before training: the CPUs of a pod of workers, and none of the devices that the overlay asks for.
 
     Not the GPUs alone: network adapters and the like are as scarce, and lie on the same nodes.
@@ -43,14 +43,14 @@ def of_preprocessing(blueprint: Blueprint) -> dict[str, Any]:
     return {side: amounts for side, amounts in kept.items() if amounts}
 
 
-def cpus(blueprint: Blueprint, resources: Mapping[str, Any]) -> int:
+def cpus(blueprint: ChildSpec, resources: Mapping[str, Any]) -> int:
     """CPUs that each process may compute with: its part of those that its pod has for sure."""
     limit = amount(resources.get("limits", {}).get("cpu", 0))
     found = limit or amount(resources.get("requests", {}).get("cpu", 0))
     return max(1, math.ceil(found / (1 if blueprint.prepares else blueprint.workers_per_pod)))
 
 
-def _own(blueprint: Blueprint) -> dict[str, Any]:
+def _own(blueprint: ChildSpec) -> dict[str, Any]:
     cpus, gpus = _cores(blueprint.cpus_per_pod), blueprint.gpus_per_pod
     return {
         "requests": {"cpu": cpus} if cpus else {},

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from trainwright_operator.children import overlay
-from trainwright_operator.children.child_spec import Blueprint
+from trainwright_operator.children.child_spec import ChildSpec
 from trainwright_operator.children.volumes import Mounted
 
 TRAINER = "trainer"
@@ -36,7 +36,7 @@ LOST_NODE = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
 
 
 def container(
-    blueprint: Blueprint,
+    blueprint: ChildSpec,
     name: str,
     *,
     env: Mapping[str, str],
@@ -59,7 +59,7 @@ def container(
 
 
 def trainer_container(
-    blueprint: Blueprint,
+    blueprint: ChildSpec,
     name: str,
     *,
     env: Mapping[str, str],
@@ -75,7 +75,7 @@ def trainer_container(
 
 
 def pod(
-    blueprint: Blueprint, made: Mapping[str, Any], mounted: Sequence[Mounted], *, volumes: bool = True
+    blueprint: ChildSpec, made: Mapping[str, Any], mounted: Sequence[Mounted], *, volumes: bool = True
 ) -> dict[str, Any]:
     """A pod's template around a container. `volumes`: whether it has the user's own."""
     template = blueprint.pod_template
@@ -96,7 +96,7 @@ def pod(
     }
 
 
-def _credentials(blueprint: Blueprint) -> list[dict[str, Any]]:
+def _credentials(blueprint: ChildSpec) -> list[dict[str, Any]]:
     found = blueprint.spec.credentials
     return [{"secretRef": {"name": found.secret_name}}] if found else []
 

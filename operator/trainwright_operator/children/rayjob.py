@@ -14,7 +14,7 @@ from typing import Any
 
 from trainwright_operator.children import env as variables
 from trainwright_operator.children import pod_resources, rayparams, volumes
-from trainwright_operator.children.child_spec import Blueprint
+from trainwright_operator.children.child_spec import ChildSpec
 from trainwright_operator.children.identity import child_metadata
 from trainwright_operator.children.job import COMMAND
 from trainwright_operator.children.network import DASHBOARD_PORT
@@ -26,7 +26,7 @@ GROUP = "workers"
 HEAD_PORTS = {"gcs-server": 6379, "dashboard": DASHBOARD_PORT}
 
 
-def ray_job(blueprint: Blueprint) -> Manifest:
+def ray_job(blueprint: ChildSpec) -> Manifest:
     return {
         "apiVersion": "ray.io/v1",
         "kind": "RayJob",
@@ -43,7 +43,7 @@ def ray_job(blueprint: Blueprint) -> Manifest:
     }
 
 
-def _cluster(blueprint: Blueprint) -> dict[str, Any]:
+def _cluster(blueprint: ChildSpec) -> dict[str, Any]:
     return {
         "rayVersion": blueprint.ray_version,
         "authOptions": {"mode": "token"},
@@ -61,7 +61,7 @@ def _cluster(blueprint: Blueprint) -> dict[str, Any]:
     }
 
 
-def _head(blueprint: Blueprint) -> dict[str, Any]:
+def _head(blueprint: ChildSpec) -> dict[str, Any]:
     """It runs the driver, so it has all that the training program needs, but none of the workers' resources."""
     mounted = [*volumes.of_the_job(blueprint), volumes.scratch()]
     env = {**variables.of_the_job(blueprint), **variables.of_a_head()}
@@ -70,14 +70,14 @@ def _head(blueprint: Blueprint) -> dict[str, Any]:
     return pod(blueprint, made, mounted)
 
 
-def _worker(blueprint: Blueprint) -> dict[str, Any]:
+def _worker(blueprint: ChildSpec) -> dict[str, Any]:
     mounted = [*volumes.of_the_job(blueprint), volumes.scratch()]
     env = {**variables.of_the_job(blueprint), **variables.of_a_ray_worker()}
     made = trainer_container(blueprint, RAY, env=env, resources=pod_resources.of_workers(blueprint), mounted=mounted)
     return pod(blueprint, made, mounted)
 
 
-def _submitter(blueprint: Blueprint) -> dict[str, Any]:
+def _submitter(blueprint: ChildSpec) -> dict[str, Any]:
     """It needs the dashboard's address and token, which KubeRay gives it, and nothing of the job's."""
     mounted = [volumes.scratch()]
     made = container(blueprint, SUBMITTER, env=variables.HOME, resources=pod_resources.SUBMITTER, mounted=mounted)

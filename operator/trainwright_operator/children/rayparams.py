@@ -11,7 +11,7 @@ import math
 import re
 from collections.abc import Mapping
 
-from trainwright_operator.children.child_spec import Blueprint
+from trainwright_operator.children.child_spec import ChildSpec
 
 _INERT = re.compile(r"[A-Za-z0-9_.:/-]")
 """Characters that mean nothing to a shell, to JSON, or to Kubernetes' $(VARIABLE)."""
@@ -22,7 +22,7 @@ def of_the_head() -> dict[str, str]:
     return {"num-cpus": "0", "num-gpus": "0", "dashboard-host": "0.0.0.0"}
 
 
-def of_workers(blueprint: Blueprint) -> dict[str, str]:
+def of_workers(blueprint: ChildSpec) -> dict[str, str]:
     """CPUs are whole in Ray, and at least one a pod: tasks that preprocess need it."""
     params = {
         "num-cpus": str(max(1, math.ceil(blueprint.cpus_per_pod))),

@@ -8,7 +8,7 @@ from typing import Any
 
 from trainwright_api.resource.backend import Backend
 from trainwright_api.resource.environment import CACHE_CREDENTIALS_FOLDER
-from trainwright_operator.children.child_spec import Blueprint
+from trainwright_operator.children.child_spec import ChildSpec
 from trainwright_operator.children.identity import support_metadata
 from trainwright_operator.model.observed import Manifest
 
@@ -31,7 +31,7 @@ def file_of(name: str) -> str:
     return f"{name}.json"
 
 
-def secret(blueprint: Blueprint) -> Manifest | None:
+def secret(blueprint: ChildSpec) -> Manifest | None:
     """None where the file holds no keys."""
     found = dictionaries(blueprint.spec.backend)
     if not found:

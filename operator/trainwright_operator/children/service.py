@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from trainwright_operator.children.child_spec import Blueprint
+from trainwright_operator.children.child_spec import ChildSpec
 from trainwright_operator.children.identity import support_metadata
 from trainwright_operator.model.observed import Manifest
 
@@ -10,7 +10,7 @@ RENDEZVOUS_PORT = 29500
 """Where pod 0 listens for the others."""
 
 
-def service(blueprint: Blueprint) -> Manifest:
+def service(blueprint: ChildSpec) -> Manifest:
     """Names resolve before pods are ready: they become ready by meeting."""
     return {
         "apiVersion": "v1",
@@ -25,6 +25,6 @@ def service(blueprint: Blueprint) -> Manifest:
     }
 
 
-def master_address(blueprint: Blueprint) -> str:
+def master_address(blueprint: ChildSpec) -> str:
     """Of the first pod of this attempt, within its namespace."""
     return f"{blueprint.name}-0.{blueprint.common_name}"

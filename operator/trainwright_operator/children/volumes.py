@@ -14,7 +14,7 @@ from trainwright_api.resource.environment import (
     OWN_VOLUMES,
     TOKEN_FOLDER,
 )
-from trainwright_operator.children.child_spec import Blueprint
+from trainwright_operator.children.child_spec import ChildSpec
 from trainwright_operator.children.config import CA_KEY, JOB_KEY
 from trainwright_operator.children.secret import dictionaries
 
@@ -41,7 +41,7 @@ def shared_memory() -> Mounted:
     return _mounted("shm", {"emptyDir": {"medium": "Memory"}}, "/dev/shm", writable=True)
 
 
-def of_the_job(blueprint: Blueprint) -> Iterator[Mounted]:
+def of_the_job(blueprint: ChildSpec) -> Iterator[Mounted]:
     """What the training program reads."""
     config = {"name": blueprint.common_name, "items": [{"key": JOB_KEY, "path": JOB_KEY}]}
     # A single file: its folder holds other mounts. The ConfigMap never changes, so nothing is missed by it.
@@ -55,7 +55,7 @@ def of_the_job(blueprint: Blueprint) -> Iterator[Mounted]:
         yield _mounted("cache-credentials", _secret(blueprint.common_name), CACHE_CREDENTIALS_FOLDER)
 
 
-def _token(blueprint: Blueprint) -> Iterator[dict[str, Any]]:
+def _token(blueprint: ChildSpec) -> Iterator[dict[str, Any]]:
     token = {"audience": AUDIENCE, "expirationSeconds": TOKEN_SECONDS, "path": "token"}
     yield {"serviceAccountToken": token}
     if blueprint.ca:

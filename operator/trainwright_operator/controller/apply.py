@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from trainwright_api.resource.status import TrainingJobStatus
-from trainwright_operator.controller.event_recorder import Announcer
+from trainwright_operator.controller.event_recorder import EventRecorder
 from trainwright_operator.controller.stale_fields import leftovers
 from trainwright_operator.kube.client import ApiError, Client
 from trainwright_operator.kube.resources import SECRETS, TRAINING_JOBS, of_kind
@@ -51,7 +51,7 @@ class Applier:
     ) -> None:
         self._client = client
         self._note = note
-        self.announcer = Announcer(client, now, identity)
+        self.announcer = EventRecorder(client, now, identity)
 
     async def carry_out(self, job: Job, plan: Plan) -> None:
         """All of the plan, or as much as could be done before an ApiError, Stale, Vanished or Refused."""

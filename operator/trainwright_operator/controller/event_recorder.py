@@ -32,7 +32,7 @@ WAITING_LIMIT = 10_000
 log = logging.getLogger(__name__)
 
 
-class Announcer:
+class EventRecorder:
     def __init__(self, client: Client, now: Callable[[], datetime], identity: str) -> None:
         self._client = client
         self._now = now

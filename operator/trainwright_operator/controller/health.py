@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from datetime import datetime
 
-from trainwright_operator.informer.cluster_view import View
+from trainwright_operator.informer.cluster_view import ClusterView
 from trainwright_operator.kube.leader_election import Lease
 
 
@@ -14,7 +14,7 @@ class Vitals:
 
     def __init__(self, lease: Lease, now: Callable[[], datetime]) -> None:
         self._lease, self._now = lease, now
-        self.view: View | None = None
+        self.view: ClusterView | None = None
 
     @property
     def leading(self) -> bool:

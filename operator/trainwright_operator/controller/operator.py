@@ -12,7 +12,7 @@ from typing import Self
 from trainwright_operator.controller.counts import Observer
 from trainwright_operator.controller.queue import WorkQueue
 from trainwright_operator.controller.reconciler import Key, Reconciler
-from trainwright_operator.informer.cluster_view import View
+from trainwright_operator.informer.cluster_view import ClusterView
 from trainwright_operator.kopf_runtime import Host
 from trainwright_operator.kube.client import Client
 from trainwright_operator.server.metrics import Metrics
@@ -37,7 +37,7 @@ class Operator:
         leading: Callable[[], bool] = lambda: True,
     ) -> None:
         self.queue: WorkQueue[Key] = WorkQueue(clock, base=settings.retry_base, limit=settings.retry_limit)
-        self.view = View(client, settings, clock, self.queue.add)
+        self.view = ClusterView(client, settings, clock, self.queue.add)
         self._host = Host(client, self.view.jobs, settings)
         self.reconciler = Reconciler(
             client,

@@ -21,7 +21,7 @@ from trainwright_operator.controller.apply import Applier, Refused, Stale, Vanis
 from trainwright_operator.controller.counts import Counts, Observer
 from trainwright_operator.controller.queue import WorkQueue
 from trainwright_operator.decide.plan import plan
-from trainwright_operator.informer.cluster_view import View
+from trainwright_operator.informer.cluster_view import ClusterView
 from trainwright_operator.kube.client import ApiError, Client
 from trainwright_operator.kube.resources import PODS, of_kind
 from trainwright_operator.model import names
@@ -44,7 +44,7 @@ class Reconciler:
     def __init__(
         self,
         client: Client,
-        view: View,
+        view: ClusterView,
         queue: WorkQueue[Key],
         settings: Settings,
         clock: Callable[[], datetime],

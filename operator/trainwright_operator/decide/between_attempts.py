@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from trainwright_api.resource.status import Attempt
 from trainwright_operator.decide import conditions
 from trainwright_operator.decide.closing import record
-from trainwright_operator.decide.context import View, deletions, is_open
+from trainwright_operator.decide.context import Context, deletions, is_open
 from trainwright_operator.model import times
 from trainwright_operator.model.plan import Plan
 from trainwright_operator.policies import pod_draining, retry, start
@@ -18,7 +18,7 @@ KUBERAY_SECONDS = 60.0
 """How often a job looks for KubeRay where the cluster does not know RayJobs."""
 
 
-def clearing_away(view: View) -> Plan | None:
+def clearing_away(view: Context) -> Plan | None:
     """The attempt has ended and the job goes on: its child makes room for the next."""
     child = view.child
     if view.ended is None or child is None:
@@ -26,7 +26,7 @@ def clearing_away(view: View) -> Plan | None:
     return Plan(delete=deletions((child,)))
 
 
-def pods_linger(view: View) -> Plan | None:
+def pods_linger(view: Context) -> Plan | None:
     """No attempt is named, and no phase begins, while pods of the one before run: they share a run folder."""
     attempt, grace = view.attempt, view.settings.overlap_grace
     if attempt is None or is_open(attempt) or view.child is not None:
@@ -48,7 +48,7 @@ def pods_linger(view: View) -> Plan | None:
     return Plan(status=draft.finish(phase), wake_at=wake_at)
 
 
-def refused(view: View) -> Plan | None:
+def refused(view: Context) -> Plan | None:
     """The spec cannot be run, or is not the one that was started: nothing new is started."""
     verdict = view.job.verdict
     if verdict is not None and verdict.spec is not None and not view.changed:
@@ -65,7 +65,7 @@ def refused(view: View) -> Plan | None:
     return Plan(status=draft.finish(phase))
 
 
-def suspended(view: View) -> Plan | None:
+def suspended(view: Context) -> Plan | None:
     """Nothing of it lives, and nothing is started."""
     if not view.job.suspend:
         return None
@@ -81,7 +81,7 @@ def suspended(view: View) -> Plan | None:
     return Plan(status=draft.finish(phase))
 
 
-def without_kuberay(view: View) -> Plan | None:
+def without_kuberay(view: Context) -> Plan | None:
     """A RayJob needs KubeRay, which may be installed at any time."""
     if view.world.kuberay or view.kind != "RayJob":
         return None
@@ -93,7 +93,7 @@ def without_kuberay(view: View) -> Plan | None:
     return Plan(status=draft.finish(phase), wake_at=view.now + timedelta(seconds=KUBERAY_SECONDS))
 
 
-def backing_off(view: View) -> Plan | None:
+def backing_off(view: Context) -> Plan | None:
     """A pause after a failure that counts, or after room was given back."""
     attempt = view.ended
     due = retry.due(view.job.status, attempt, view.job.uid, view.settings.backoff) if attempt is not None else None
@@ -109,7 +109,7 @@ def backing_off(view: View) -> Plan | None:
     return Plan(status=draft.finish(phase), wake_at=due)
 
 
-def _queued(view: View, attempt: Attempt, due: datetime) -> Plan | None:
+def _queued(view: Context, attempt: Attempt, due: datetime) -> Plan | None:
     """After the pause it lets a gang pass that is on its way, and looks again as often as after a first failure."""
     again = due
     if view.now >= due:

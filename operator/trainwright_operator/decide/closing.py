@@ -7,11 +7,11 @@ from datetime import datetime
 from trainwright_api.resource.stages import TRAINING
 from trainwright_api.resource.status import Attempt, PostedOutcome, Preprocessed
 from trainwright_operator.decide import conditions
-from trainwright_operator.decide.context import View, is_unsure
+from trainwright_operator.decide.context import Context, is_unsure
 from trainwright_operator.model import times
 from trainwright_operator.model.observed import Child
 from trainwright_operator.model.plan import Ask, Plan
-from trainwright_operator.model.status_builder import Draft
+from trainwright_operator.model.status_builder import StatusBuilder
 from trainwright_operator.policies import deadline, retry, start, start_time
 from trainwright_operator.policies.outcome import Ending, said
 from trainwright_operator.policies.phase import phase
@@ -21,7 +21,7 @@ LARGEST_COUNT = 2**53
 """The schema's."""
 
 
-def close(view: View, attempt: Attempt, end: Ending, child: Child | None, *, fails: str = "") -> Plan:
+def close(view: Context, attempt: Attempt, end: Ending, child: Child | None, *, fails: str = "") -> Plan:
     """Close the attempt with this ending. `fails`: the reason for which the job fails with it, whatever its limits.
 
     A child that has not ended, as it was seen, may have ended since, and is asked for first.
@@ -45,7 +45,7 @@ def close(view: View, attempt: Attempt, end: Ending, child: Child | None, *, fai
     return Plan(status=draft.finish(phase))
 
 
-def record(view: View, draft: Draft, attempt: Attempt, end: Ending, child: Child | None) -> None:
+def record(view: Context, draft: StatusBuilder, attempt: Attempt, end: Ending, child: Child | None) -> None:
     """Write the attempt's end and add it to the counts."""
     ended = _end_time(view.now, child)
     attempt = _begun(view, attempt, child, ended)
@@ -71,7 +71,7 @@ def record(view: View, draft: Draft, attempt: Attempt, end: Ending, child: Child
         draft.set(log_tail=end.log_tail or None)
 
 
-def _hand_on(view: View, draft: Draft, attempt: Attempt, end: Ending, child: Child | None) -> None:
+def _hand_on(view: Context, draft: StatusBuilder, attempt: Attempt, end: Ending, child: Child | None) -> None:
     """The data is there, for this attempt and all that follow. It goes on with its task's child, once this one's pods
     are gone; what it waits for room meanwhile counts for nothing."""
     ended = _end_time(view.now, child)
@@ -93,22 +93,22 @@ def _hand_on(view: View, draft: Draft, attempt: Attempt, end: Ending, child: Chi
     draft.set(child=name, message=words)
 
 
-def _begun(view: View, attempt: Attempt, child: Child | None, ended: datetime) -> Attempt:
+def _begun(view: Context, attempt: Attempt, child: Child | None, ended: datetime) -> Attempt:
     """With the time when its pods ran, which nobody may have written yet."""
     began = start_time.began(child, view.world.pods, attempt, ended)
     return attempt.model_copy(update={"start_time": attempt.start_time or (times.written(began) if began else None)})
 
 
-def _add(draft: Draft, count: str, more: int) -> None:
+def _add(draft: StatusBuilder, count: str, more: int) -> None:
     """To what a hand may have made as large as the schema allows."""
     draft.set(**{count: min((draft.get(count) or 0) + more, LARGEST_COUNT)})
 
 
-def _refusal(view: View, draft: Draft, end: Ending) -> str:
+def _refusal(view: Context, draft: StatusBuilder, end: Ending) -> str:
     return retry.refusal(end.outcome, draft.get("retries") or 0, draft.get("preemptions") or 0, view.limits)
 
 
-def _complete(view: View, draft: Draft, attempt: Attempt) -> None:
+def _complete(view: Context, draft: StatusBuilder, attempt: Attempt) -> None:
     posted = said(view.job, attempt, view.world.pods)
     model = (posted.model if posted else None) or _default_model(view, draft.get("output"))
     words = _scores(posted)
@@ -126,7 +126,7 @@ def _complete(view: View, draft: Draft, attempt: Attempt) -> None:
     conditions.settles(draft, "Done")
 
 
-def _fail(draft: Draft, reason: str, end: Ending, attempt: int) -> None:
+def _fail(draft: StatusBuilder, reason: str, end: Ending, attempt: int) -> None:
     cause = conditions.line(end.message) or end.reason
     # A mistake is the reader's to mend, and its line says all; other ends say where they come from.
     words = cause if reason == "Mistake" else f"attempt {attempt}: {cause}"
@@ -136,7 +136,7 @@ def _fail(draft: Draft, reason: str, end: Ending, attempt: int) -> None:
     conditions.stalls(draft, reason, words)
 
 
-def _goes_on(draft: Draft, end: Ending, attempt: int) -> None:
+def _goes_on(draft: StatusBuilder, end: Ending, attempt: int) -> None:
     words = conditions.line(f"attempt {attempt} ended: {end.message or end.reason}")
     draft.set(message=words)
     conditions.waits(draft, "Queued" if end.reason == start.UNSCHEDULABLE else end.reason, words)
@@ -146,7 +146,7 @@ def _end_time(now: datetime, child: Child | None) -> datetime:
     return min(child.finished, now) if child is not None and child.finished is not None else now
 
 
-def _default_model(view: View, output: str | None) -> str | None:
+def _default_model(view: Context, output: str | None) -> str | None:
     task = (view.job.raw.get("spec") or {}).get("task", "train")
     return f"{output}/model" if output and task in TRAINING else None
 

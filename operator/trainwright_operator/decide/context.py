@@ -13,7 +13,7 @@ from trainwright_operator.children import kind_of
 from trainwright_operator.model import names, times
 from trainwright_operator.model.observed import Child, ChildKind, ChildState, Job, Pod, World, of_child
 from trainwright_operator.model.plan import Deletion
-from trainwright_operator.model.status_builder import Draft, current
+from trainwright_operator.model.status_builder import StatusBuilder, current
 from trainwright_operator.policies.limits import Limits
 from trainwright_operator.settings import Settings
 
@@ -21,7 +21,7 @@ ENDED: tuple[ChildState, ...] = ("succeeded", "failed")
 
 
 @dataclass(frozen=True)
-class View:
+class Context:
     job: Job
     world: World
     settings: Settings
@@ -135,8 +135,8 @@ class View:
     def pods_of(self, attempt: Attempt) -> tuple[Pod, ...]:
         return of_child(self.world.pods, attempt.number, attempt.phase)
 
-    def draft(self) -> Draft:
-        draft = Draft(self.job, self.now)
+    def draft(self) -> StatusBuilder:
+        draft = StatusBuilder(self.job, self.now)
         attempt = self.attempt
         if draft.attempt is None and attempt is not None:
             draft.add_attempt(attempt)
@@ -152,7 +152,7 @@ def is_open(attempt: Attempt) -> bool:
     return attempt.create_time is not None and attempt.completion_time is None
 
 
-def is_unsure(view: View, child: Child) -> bool:
+def is_unsure(view: Context, child: Child) -> bool:
     """Seen as not ended, perhaps long ago: to be asked for before anything follows from that which cannot be undone."""
     return child.state not in ENDED and child.name not in view.world.fresh
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from trainwright_operator.children import clean_up
-from trainwright_operator.decide.context import ENDED, View, deletions, is_unsure
+from trainwright_operator.decide.context import ENDED, Context, deletions, is_unsure
 from trainwright_operator.model.observed import Child
 from trainwright_operator.model.plan import Ask, Deletion, Plan
 from trainwright_operator.model.status_builder import end_of
@@ -14,12 +14,12 @@ UNATTENDED = ("ValidationFailed",)
 """Where KubeRay never looks at a RayJob again, and shuts no cluster down that it may have made before."""
 
 
-def being_deleted(view: View) -> Plan | None:
+def being_deleted(view: Context) -> Plan | None:
     """The garbage collector follows the owner references; there is nothing of ours to wait for."""
     return Plan() if view.job.deleting else None
 
 
-def finished(view: View) -> Plan | None:
+def finished(view: Context) -> Plan | None:
     """A job that has finished never leaves its end. What still lives is deleted; then its time to live runs."""
     if end_of(view.job.status) is None:
         return None
@@ -39,7 +39,7 @@ def finished(view: View) -> Plan | None:
     return Plan(status=view.draft().finish(phase), wake_at=due) if view.now < due else _cleaned_up(view)
 
 
-def _cleaned_up(view: View) -> Plan:
+def _cleaned_up(view: Context) -> Plan:
     job = view.job
     if job.ttl_policy == "DeleteJob":
         return Plan(delete=(Deletion("TrainingJob", job.namespace, job.name, job.uid),))

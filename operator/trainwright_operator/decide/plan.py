@@ -21,7 +21,7 @@ from trainwright_operator.decide.between_attempts import (
     suspended,
     without_kuberay,
 )
-from trainwright_operator.decide.context import View
+from trainwright_operator.decide.context import Context
 from trainwright_operator.decide.finished import being_deleted, finished
 from trainwright_operator.decide.running import (
     child_unseen,
@@ -29,24 +29,24 @@ from trainwright_operator.decide.running import (
     going_on,
     late,
     lost,
+    orphans,
     out_of_time,
     requeued,
-    strays,
     to_stop,
 )
-from trainwright_operator.decide.starting import to_create, to_name
+from trainwright_operator.decide.starting import assign_attempt, create_child
 from trainwright_operator.model.observed import Job, World
 from trainwright_operator.model.plan import Plan
 from trainwright_operator.settings import Settings
 
-Situation = Callable[[View], Plan | None]
+Situation = Callable[[Context], Plan | None]
 
 SITUATIONS: tuple[Situation, ...] = (
     # the end
     being_deleted,
     finished,
     # an attempt that was created and has not ended
-    strays,
+    orphans,
     child_unseen,
     ended,
     requeued,
@@ -63,12 +63,12 @@ SITUATIONS: tuple[Situation, ...] = (
     without_kuberay,
     backing_off,
     # a new attempt
-    to_create,
-    to_name,
+    create_child,
+    assign_attempt,
 )
 
 
 def plan(job: Job, world: World, settings: Settings, now: datetime, ca: str = "") -> Plan:
     """What to do about the job now. `ca`: the certificate authority of the progress endpoint, in PEM."""
-    view = View(job, world, settings, now, ca)
+    view = Context(job, world, settings, now, ca)
     return next(found for situation in SITUATIONS if (found := situation(view)) is not None)

@@ -7,7 +7,7 @@ from datetime import datetime
 from trainwright_api.resource.status import Attempt
 from trainwright_operator.decide import conditions
 from trainwright_operator.decide.closing import close
-from trainwright_operator.decide.context import ENDED, View, deletions, is_open
+from trainwright_operator.decide.context import ENDED, Context, deletions, is_open
 from trainwright_operator.decide.starting import judge_capacity
 from trainwright_operator.model import times
 from trainwright_operator.model.observed import Child
@@ -18,7 +18,7 @@ from trainwright_operator.policies.phase import phase
 from trainwright_operator.policies.waiting import waiting
 
 
-def strays(view: View) -> Plan | None:
+def orphans(view: Context) -> Plan | None:
     """A child that is not the newest attempt's: a late write of an operator that had lost its Lease."""
     attempt = view.attempt
     kept = None if attempt is None else attempt.child
@@ -26,7 +26,7 @@ def strays(view: View) -> Plan | None:
     return Plan(delete=found) if found else None
 
 
-def child_unseen(view: View) -> Plan | None:
+def child_unseen(view: Context) -> Plan | None:
     """The child is not there: gone, or not seen yet. Only a GET can tell."""
     attempt = view.attempt
     if attempt is None or not is_open(attempt) or view.child is not None:
@@ -36,7 +36,7 @@ def child_unseen(view: View) -> Plan | None:
     return close(view, attempt, ending(view.job, attempt, None, view.world.pods), None)
 
 
-def ended(view: View) -> Plan | None:
+def ended(view: Context) -> Plan | None:
     """The child has ended; or its process has posted how it ends, and it does not leave."""
     if view.running is None:
         return None
@@ -52,7 +52,7 @@ def ended(view: View) -> Plan | None:
     return close(view, attempt, ending(view.job, attempt, child, view.world.pods), child)
 
 
-def requeued(view: View) -> Plan | None:
+def requeued(view: Context) -> Plan | None:
     """Kueue has suspended a child that had started: it would begin anew under an old number."""
     if view.running is None:
         return None
@@ -62,7 +62,7 @@ def requeued(view: View) -> Plan | None:
     return close(view, attempt, Ending("preempted", "Requeued", f"{child.name} was sent back to its queue"), child)
 
 
-def out_of_time(view: View) -> Plan | None:
+def out_of_time(view: Context) -> Plan | None:
     """The deadline counts what all attempts have run."""
     if view.running is None:
         return None
@@ -74,7 +74,7 @@ def out_of_time(view: View) -> Plan | None:
     return close(view, attempt, Ending("stopped", "DeadlineExceeded", words), child, fails="DeadlineExceeded")
 
 
-def to_stop(view: View) -> Plan | None:
+def to_stop(view: Context) -> Plan | None:
     """Suspended by its user: it is asked first, and deleted after a grace. Once asked, it stops."""
     if view.running is None:
         return None
@@ -88,7 +88,7 @@ def to_stop(view: View) -> Plan | None:
     return _as_it_goes(view, asked, child, wake_at=suspend.patience_ends(asked, grace))
 
 
-def lost(view: View) -> Plan | None:
+def lost(view: Context) -> Plan | None:
     """A pod of it went with its node: while it stands in the API, KubeRay makes no other, and the rest waits for it."""
     if view.running is None:
         return None
@@ -100,7 +100,7 @@ def lost(view: View) -> Plan | None:
     return close(view, attempt, Ending("preempted", pods[0].disrupted or "NodeLost", words), child)
 
 
-def late(view: View) -> Plan | None:
+def late(view: Context) -> Plan | None:
     """It holds room, and has not started in time; or it makes room for others."""
     if view.running is None:
         return None
@@ -116,14 +116,14 @@ def late(view: View) -> Plan | None:
     return close(view, attempt, end, child, fails=start.DEADLINE if end.outcome == "environment" else "")
 
 
-def going_on(view: View) -> Plan | None:
+def going_on(view: Context) -> Plan | None:
     """It runs, or waits for room."""
     if view.running is None:
         return None
     return _as_it_goes(view, *view.running)
 
 
-def _as_it_goes(view: View, attempt: Attempt, child: Child, wake_at: datetime | None = None) -> Plan:
+def _as_it_goes(view: Context, attempt: Attempt, child: Child, wake_at: datetime | None = None) -> Plan:
     draft = view.draft()
     began = start_time.began(child, view.world.pods, attempt, view.now)
     started = attempt.start_time or (times.written(began) if began else None)
@@ -161,7 +161,7 @@ def _as_it_goes(view: View, attempt: Attempt, child: Child, wake_at: datetime | 
     return Plan(status=draft.finish(phase), wake_at=wake_at)
 
 
-def _runs(view: View, attempt: Attempt, child: Child) -> bool:
+def _runs(view: Context, attempt: Attempt, child: Child) -> bool:
     """Between the end of its pods and its own a Job has no ready pod either, and may say so first: that is no start."""
     if child.state != "pending" or child.kind != "Job":
         return child.state == "running"
@@ -169,7 +169,7 @@ def _runs(view: View, attempt: Attempt, child: Child) -> bool:
     return attempt.start_time is not None or any(pod.ended for pod in pods)
 
 
-def _start_limits(view: View, attempt: Attempt, child: Child) -> tuple[datetime | None, datetime | None]:
+def _start_limits(view: Context, attempt: Attempt, child: Child) -> tuple[datetime | None, datetime | None]:
     """Its start deadline, and when it makes room for others. Neither while a queue holds it, or once it has run."""
     if attempt.start_time is not None or child.state == "suspended" or _runs(view, attempt, child):
         return None, None
@@ -182,7 +182,7 @@ def _start_limits(view: View, attempt: Attempt, child: Child) -> tuple[datetime 
     return over, start.gives_way(child, pods, view.world, grace) or again
 
 
-def _deadline(view: View, attempt: Attempt, started: str | None) -> datetime | None:
+def _deadline(view: Context, attempt: Attempt, started: str | None) -> datetime | None:
     return deadline.passes(view.job.status, attempt.model_copy(update={"start_time": started}), view.limits)
 
 

@@ -9,13 +9,13 @@ from typing import Any
 from trainwright_api.resource.job import TrainingJobSpec
 from trainwright_api.resource.stages import PREPROCESS, comes_before
 from trainwright_api.resource.status import Attempt, Resolved
-from trainwright_operator.children import Blueprint, child, supports
+from trainwright_operator.children import ChildSpec, child, supports
 from trainwright_operator.decide import conditions
-from trainwright_operator.decide.context import View
+from trainwright_operator.decide.context import Context
 from trainwright_operator.model import names, times
 from trainwright_operator.model.observed import ChildKind, Manifest
 from trainwright_operator.model.plan import Ask, Plan
-from trainwright_operator.model.status_builder import Draft, condition_of
+from trainwright_operator.model.status_builder import StatusBuilder, condition_of
 from trainwright_operator.policies import stages
 from trainwright_operator.policies.capacity import gangs, misfit
 from trainwright_operator.policies.phase import phase
@@ -23,7 +23,7 @@ from trainwright_operator.policies.sizing import resolve
 from trainwright_operator.policies.waiting import being_started
 
 
-def to_create(view: View) -> Plan | None:
+def create_child(view: Context) -> Plan | None:
     """The attempt has a name and no child yet, or one that nobody wrote down."""
     attempt = view.attempt
     if attempt is None or attempt.create_time is not None or attempt.completion_time is not None:
@@ -47,7 +47,7 @@ def to_create(view: View) -> Plan | None:
     return Plan(create=create, status=draft.finish(phase))
 
 
-def to_name(view: View) -> Plan | None:
+def assign_attempt(view: Context) -> Plan | None:
     """Its number, its child's name and what was resolved stand in the status before anything is created."""
     before = view.attempt
     if before is not None and (asks := _unsure(view, before.child or "", view.kind_of(before))):
@@ -70,7 +70,7 @@ def to_name(view: View) -> Plan | None:
     return Plan(status=draft.finish(phase))
 
 
-def judge_capacity(view: View, draft: Draft, attempt: Attempt) -> None:
+def judge_capacity(view: Context, draft: StatusBuilder, attempt: Attempt) -> None:
     """Say so when the present nodes could hold what waits, after all: new ones may have come."""
     if condition_of(view.job.status.conditions, "Fits", "False") is None:
         return
@@ -80,19 +80,19 @@ def judge_capacity(view: View, draft: Draft, attempt: Attempt) -> None:
         _fits(view, draft, blueprint, child(blueprint))
 
 
-def _unsure(view: View, child: str, kind: ChildKind) -> tuple[Ask, ...]:
+def _unsure(view: Context, child: str, kind: ChildKind) -> tuple[Ask, ...]:
     """What a cache may have missed, and must be gone before anything new begins: the last child, and its pods."""
     asks = () if view.world.pods_fresh else (Ask("pods"),)
     return asks if child in view.world.gone else (*asks, Ask("child", child, kind))
 
 
-def _wait(view: View, draft: Draft, attempt: Attempt) -> None:
+def _wait(view: Context, draft: StatusBuilder, attempt: Attempt) -> None:
     words = being_started(view.kind_of(attempt), attempt.child or "")
     conditions.waits(draft, "Starting", words)
     draft.set(message=words)
 
 
-def _resolved(view: View) -> Resolved | Ask:
+def _resolved(view: Context) -> Resolved | Ask:
     """Derived once. Only an image that the job itself names may have been mended since."""
     found = view.job.status.resolved
     if found is not None and found.digest is not None and found.workers is not None:
@@ -101,7 +101,7 @@ def _resolved(view: View) -> Resolved | Ask:
     return resolve(view.spec, verdict.digest if verdict else "", view.world, view.settings)
 
 
-def _fits(view: View, draft: Draft, blueprint: Blueprint, made: Manifest) -> None:
+def _fits(view: Context, draft: StatusBuilder, blueprint: ChildSpec, made: Manifest) -> None:
     """Of the phase before training, training is judged too: nobody should wait for data that nothing can train on."""
     nodes = view.world.nodes
     if nodes is None:
@@ -112,8 +112,8 @@ def _fits(view: View, draft: Draft, blueprint: Blueprint, made: Manifest) -> Non
     draft.condition("Fits", not words, "NoNodeFits" if words else "Fits", words)
 
 
-def _blueprint(view: View, attempt: Attempt) -> Blueprint:
-    return Blueprint(
+def _blueprint(view: Context, attempt: Attempt) -> ChildSpec:
+    return ChildSpec(
         job=view.job,
         spec=view.spec,
         attempt=attempt.number,

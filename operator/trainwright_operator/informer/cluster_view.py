@@ -21,7 +21,7 @@ from trainwright_operator.model.observed import Child, Job, Manifest, Node, Pod,
 from trainwright_operator.settings import Settings
 
 
-class View:
+class ClusterView:
     """`on_change` is told the key of every job that is worth another look. Nothing is known before `synced`."""
 
     def __init__(self, client: Client, settings: Settings, clock: Clock, on_change: Callable[[Key], None]) -> None:

@@ -32,7 +32,7 @@ SHORT_SECONDS = 1.0
 """A watch that brought nothing and ended so soon was none."""
 
 
-class Feed(Generic[T]):
+class ListWatch(Generic[T]):
     """One list and one watch: of the whole cluster, or of one namespace."""
 
     def __init__(

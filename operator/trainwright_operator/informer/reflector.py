@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Generic, TypeVar
 
-from trainwright_operator.informer.list_watch import Clock, Feed
+from trainwright_operator.informer.list_watch import Clock, ListWatch
 from trainwright_operator.informer.store import Store
 from trainwright_operator.kube.client import Client
 from trainwright_operator.kube.resources import Resource
@@ -32,7 +32,7 @@ class Reflector(Generic[T]):
     ) -> None:
         self.resource, self.store = resource, store
         places: Sequence[str | None] = settings.namespaces or (None,)
-        self._feeds = [Feed(client, resource, place, selector, store, settings, clock) for place in places]
+        self._feeds = [ListWatch(client, resource, place, selector, store, settings, clock) for place in places]
 
     @property
     def synced(self) -> bool:

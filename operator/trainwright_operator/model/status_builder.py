@@ -13,7 +13,7 @@ from trainwright_operator.model.observed import Job
 KEPT_ATTEMPTS = 10
 
 
-class Draft:
+class StatusBuilder:
     """A status in the making. Nothing in it is shared with the job that was seen."""
 
     def __init__(self, job: Job, now: datetime) -> None:

@@ -42,7 +42,7 @@ def server_names(settings: Settings) -> tuple[str, ...]:
     return tuple(sorted({name for name in names if name}))
 
 
-class Keeper:
+class CertificateRotator:
     """Loads what the Secret holds into `context`; with `leading` it also makes it."""
 
     def __init__(

@@ -22,7 +22,7 @@ _ACCOUNT = "system:serviceaccount:"
 
 
 @dataclass(frozen=True)
-class Poster:
+class PodIdentity:
     """The pod that a token was made for."""
 
     namespace: str
@@ -35,9 +35,9 @@ class Reviews:
 
     def __init__(self, api: Api, clock: Callable[[], float]) -> None:
         self._api, self._clock = api, clock
-        self._known: OrderedDict[bytes, tuple[float, Poster]] = OrderedDict()
+        self._known: OrderedDict[bytes, tuple[float, PodIdentity]] = OrderedDict()
 
-    async def poster(self, token: str) -> Poster | None:
+    async def poster(self, token: str) -> PodIdentity | None:
         """None for a token that is not valid, or not made for us, or not bound to a pod. Raises ApiError."""
         digest = hashlib.sha256(token.encode()).digest()
         until, known = self._known.get(digest, (0.0, None))
@@ -55,14 +55,14 @@ class Reviews:
         status = answer.get("status")
         return status if isinstance(status, dict) else {}
 
-    def _remember(self, digest: bytes, poster: Poster) -> None:
+    def _remember(self, digest: bytes, poster: PodIdentity) -> None:
         self._known[digest] = (self._clock() + REMEMBERED_SECONDS, poster)
         self._known.move_to_end(digest)
         while len(self._known) > REMEMBERED:
             self._known.popitem(last=False)
 
 
-def _poster(status: Mapping[str, Any]) -> Poster | None:
+def _poster(status: Mapping[str, Any]) -> PodIdentity | None:
     # Without the audience in the answer, the reviewer has not looked at it.
     if not status.get("authenticated") or AUDIENCE not in (status.get("audiences") or ()):
         return None
@@ -71,4 +71,4 @@ def _poster(status: Mapping[str, Any]) -> Poster | None:
     pod, uid = (extra.get(_POD_NAME) or [""])[0], (extra.get(_POD_UID) or [""])[0]
     kind, _, account = str(user.get("username", "")).partition(_ACCOUNT)
     namespace = account.partition(":")[0]
-    return Poster(namespace, pod, uid) if not kind and namespace and pod and uid else None
+    return PodIdentity(namespace, pod, uid) if not kind and namespace and pod and uid else None

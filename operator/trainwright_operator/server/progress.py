@@ -25,7 +25,7 @@ from trainwright_operator.model.reading import mapping
 from trainwright_operator.server.api import Api
 from trainwright_operator.server.decisions import decide, of_phase
 from trainwright_operator.server.metrics import Metrics
-from trainwright_operator.server.pod_identity import Poster, Reviews
+from trainwright_operator.server.pod_identity import PodIdentity, Reviews
 from trainwright_operator.server.reports import read_report
 
 PATH = "/v1/namespaces/{namespace}/jobs/{name}"
@@ -84,7 +84,7 @@ class ProgressEndpoint:
                 HTTPStatus.SERVICE_UNAVAILABLE, "the API server does not answer as it should: try again later"
             ) from None
 
-    async def _poster(self, request: web.Request, namespace: str) -> Poster:
+    async def _poster(self, request: web.Request, namespace: str) -> PodIdentity:
         scheme, _, token = request.headers.get("Authorization", "").partition(" ")
         poster = None
         if scheme.lower() == "bearer" and 0 < len(token) <= TOKEN_LETTERS:
@@ -96,7 +96,7 @@ class ProgressEndpoint:
             raise Refused(HTTPStatus.FORBIDDEN, f"the pod is of namespace {poster.namespace}, not {namespace}")
         return poster
 
-    async def _pod(self, poster: Poster) -> Mapping[str, Any]:
+    async def _pod(self, poster: PodIdentity) -> Mapping[str, Any]:
         pod = await self._found(PODS.path(poster.namespace, poster.pod))
         if pod is None or pod["metadata"]["uid"] != poster.pod_uid:
             raise Refused(HTTPStatus.FORBIDDEN, f"the pod {poster.pod} is gone")

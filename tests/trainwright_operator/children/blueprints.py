@@ -8,7 +8,7 @@ from typing import Any
 
 from trainwright_api.resource.job import TrainingJobSpec
 from trainwright_api.resource.status import Resolved, TrainingJobStatus
-from trainwright_operator.children import Blueprint, child, supports
+from trainwright_operator.children import ChildSpec, child, supports
 from trainwright_operator.model.observed import Job
 from trainwright_operator.settings import Settings
 
@@ -54,19 +54,19 @@ def blueprint(
     trainer: Mapping[str, Any] | None = None,
     backend_keys: Mapping[str, Any] | None = None,
     **spec: Any,
-) -> Blueprint:
+) -> ChildSpec:
     """`spec` replaces keys of a good job's; `trainer` and `backend_keys` stand below `backend`."""
     section = {"type": backend, **({"trainer": trainer} if trainer else {}), **(backend_keys or {})}
     whole = TrainingJobSpec.model_validate({**SPEC, "backend": section, **spec})
     found = resolved or Resolved(workers=1, workers_per_pod=1, gpus=0, seed=42, image="trainwright:1")
-    return Blueprint(owner or job(), whole, attempt, phase, found, settings, ca)
+    return ChildSpec(owner or job(), whole, attempt, phase, found, settings, ca)
 
 
 def sized(workers: int, per_pod: int = 1, gpus: int = 0) -> Resolved:
     return Resolved(workers=workers, workers_per_pod=per_pod, gpus=gpus, seed=42, image="trainwright:1")
 
 
-def templates(made: Blueprint) -> dict[str, dict[str, Any]]:
+def templates(made: ChildSpec) -> dict[str, dict[str, Any]]:
     """The templates of all pods that a child makes, by their role."""
     spec = child(made)["spec"]
     if "template" in spec:
@@ -79,7 +79,7 @@ def templates(made: Blueprint) -> dict[str, dict[str, Any]]:
     }
 
 
-def trainers(made: Blueprint) -> dict[str, dict[str, Any]]:
+def trainers(made: ChildSpec) -> dict[str, dict[str, Any]]:
     """The same without the submitter's, which has nothing of the job's."""
     return {role: template for role, template in templates(made).items() if role != "submitter"}
 
@@ -98,9 +98,9 @@ def mounts(template: Mapping[str, Any]) -> dict[str, str]:
     return {item["mountPath"]: item["name"] for item in container(template).get("volumeMounts", ())}
 
 
-def support(made: Blueprint, kind: str) -> dict[str, Any]:
+def support(made: ChildSpec, kind: str) -> dict[str, Any]:
     return supports_of(made, kind)[0]
 
 
-def supports_of(made: Blueprint, kind: str) -> list[dict[str, Any]]:
+def supports_of(made: ChildSpec, kind: str) -> list[dict[str, Any]]:
     return [dict(manifest) for manifest in supports(made) if manifest["kind"] == kind]

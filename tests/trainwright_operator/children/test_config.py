@@ -7,7 +7,7 @@ import pytest
 
 from trainwright_api.checks.load import inspected
 from trainwright_api.resource.status import Resolved
-from trainwright_operator.children import Blueprint
+from trainwright_operator.children import ChildSpec
 from trainwright_operator.children.config import job_document
 
 from .blueprints import BACKENDS, blueprint, sized, support
@@ -23,7 +23,7 @@ OPERATORS_OWN: dict[str, Any] = {
 }
 
 
-def spec_of(made: Blueprint) -> dict[str, Any]:
+def spec_of(made: ChildSpec) -> dict[str, Any]:
     found: dict[str, Any] = job_document(made)["spec"]
     return found
 

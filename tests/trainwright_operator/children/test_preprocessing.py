@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from trainwright_operator.children import Blueprint, child, supports
+from trainwright_operator.children import ChildSpec, child, supports
 
 from .blueprints import blueprint, container, env, sized
 
@@ -14,7 +14,7 @@ TRAINER = {"num_workers": 4, "resources_per_worker": {"CPU": 2, "GPU": 1, "ssd":
 WITH_GPUS = ("ray", "deepspeed", "horovod")
 
 
-def before(backend: str = "ray", phase: str = "preprocess", **spec: Any) -> Blueprint:
+def before(backend: str = "ray", phase: str = "preprocess", **spec: Any) -> ChildSpec:
     return blueprint(backend, phase=phase, trainer=TRAINER, resolved=sized(4, per_pod=2, gpus=4), **spec)
 
 

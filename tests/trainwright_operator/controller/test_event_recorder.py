@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from trainwright_api.resource.status import Attempt, Condition, TrainingJobStatus
-from trainwright_operator.controller.event_recorder import Announcer
+from trainwright_operator.controller.event_recorder import EventRecorder
 
 from ..a_job import seen, stored
 from ..fake_api import FakeApi, unreachable
@@ -19,7 +19,7 @@ def announced(api: FakeApi, after: TrainingJobStatus) -> list[dict[str, Any]]:
     """The events of a job whose status was empty, in the order of their names, as kubectl shows them."""
 
     async def story() -> None:
-        announcer = Announcer(api, FakeTime().now, "pod-1")  # type: ignore[arg-type]
+        announcer = EventRecorder(api, FakeTime().now, "pod-1")  # type: ignore[arg-type]
         announcer.difference(seen(stored(api)), after)
         await announcer.flush()
 

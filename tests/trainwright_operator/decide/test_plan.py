@@ -9,7 +9,7 @@ import pytest
 
 from trainwright_api.resource.status import Progress
 from trainwright_operator.children import read_child
-from trainwright_operator.decide.context import View
+from trainwright_operator.decide.context import Context
 from trainwright_operator.decide.plan import SITUATIONS, plan
 from trainwright_operator.model.observed import Node, Pod
 from trainwright_operator.model.plan import Ask
@@ -631,7 +631,7 @@ def test_every_situation_is_known_to_some_job() -> None:
     """No function of the table is dead: each plans at least one of the stories' states."""
     known: set[str] = set()
     for cluster in _states():
-        view = View(cluster.job(), cluster.world(), cluster.settings, cluster.now)
+        view = Context(cluster.job(), cluster.world(), cluster.settings, cluster.now)
         known.add(next(situation.__name__ for situation in SITUATIONS if situation(view) is not None))
     assert known == {situation.__name__ for situation in SITUATIONS} - {"being_deleted"}
 

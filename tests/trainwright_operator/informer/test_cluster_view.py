@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from trainwright_operator.informer.cluster_view import View
+from trainwright_operator.informer.cluster_view import ClusterView
 from trainwright_operator.informer.jobs import Jobs
 from trainwright_operator.informer.store import key_of
 from trainwright_operator.kube.client import ApiError, Page
@@ -22,7 +22,7 @@ START = datetime(2026, 11, 1, tzinfo=UTC)
 UID = "1c9e2f7a-0000-4000-8000-000000000000"
 OTHER = "2d9e2f7a-0000-4000-8000-000000000000"
 Json = dict[str, Any]
-Story = Callable[["Cluster", View], Awaitable[None]]
+Story = Callable[["Cluster", ClusterView], Awaitable[None]]
 
 
 class Cluster:
@@ -74,7 +74,7 @@ class Cluster:
 
 def told(story: Story, cluster: Cluster, settings: Settings | None = None) -> None:
     async def whole() -> None:
-        view = View(cluster, settings or Settings(), lambda: START, cluster.woken.append)  # type: ignore[arg-type]
+        view = ClusterView(cluster, settings or Settings(), lambda: START, cluster.woken.append)  # type: ignore[arg-type]
         running = asyncio.create_task(view.run())
         cluster.list_jobs(view.jobs)
         try:
@@ -161,14 +161,14 @@ def cluster_of(*objects: Json) -> Cluster:
     return cluster
 
 
-def seen(view: View) -> Job:
+def seen(view: ClusterView) -> Job:
     job = view.job(("team", "flights"))
     assert job is not None
     return job
 
 
 def test_a_job_is_seen_with_all_that_is_its_own() -> None:
-    async def story(cluster: Cluster, view: View) -> None:
+    async def story(cluster: Cluster, view: ClusterView) -> None:
         assert view.synced
         assert view.keys() == [("team", "flights"), ("team", "other")]
         assert view.job(("team", "none")) is None
@@ -194,7 +194,7 @@ def test_a_job_is_seen_with_all_that_is_its_own() -> None:
 
 
 def test_a_child_whose_label_a_hand_has_changed_is_still_its_owners() -> None:
-    async def story(cluster: Cluster, view: View) -> None:  # noqa: ARG001
+    async def story(cluster: Cluster, view: ClusterView) -> None:  # noqa: ARG001
         assert [found.attempt for found in view.world(seen(view)).children] == [1]
 
     changed = child()
@@ -203,7 +203,7 @@ def test_a_child_whose_label_a_hand_has_changed_is_still_its_owners() -> None:
 
 
 def test_every_job_wakes_once_it_is_listed() -> None:
-    async def story(cluster: Cluster, view: View) -> None:  # noqa: ARG001
+    async def story(cluster: Cluster, view: ClusterView) -> None:  # noqa: ARG001
         assert set(cluster.woken) == {("team", "flights"), ("team", "other")}
 
     told(story, cluster_of(training_job(), training_job("other", OTHER)))
@@ -211,7 +211,7 @@ def test_every_job_wakes_once_it_is_listed() -> None:
 
 @pytest.mark.parametrize("part", [child(), child("RayJob"), pod("a")], ids=["Job", "RayJob", "Pod"])
 def test_what_a_job_has_started_wakes_it(part: Json) -> None:
-    async def story(cluster: Cluster, view: View) -> None:  # noqa: ARG001
+    async def story(cluster: Cluster, view: ClusterView) -> None:  # noqa: ARG001
         flights = [("team", "flights")]
         assert await cluster.send("ADDED", part) == flights
         assert await cluster.send("MODIFIED", part) == []
@@ -236,7 +236,7 @@ def on_attempt(number: int, *conditions: Json) -> Json:
 
 
 def test_a_pod_that_was_taken_off_its_node_leaves_a_trace_when_it_is_gone() -> None:
-    async def story(cluster: Cluster, view: View) -> None:
+    async def story(cluster: Cluster, view: ClusterView) -> None:
         await cluster.send("MODIFIED", taken("head", 1))
         assert await cluster.send("DELETED", taken("head", 1)) == [("team", "flights")]
         [trace] = view.world(seen(view)).pods
@@ -257,7 +257,7 @@ def test_a_pod_that_was_taken_off_its_node_leaves_a_trace_when_it_is_gone() -> N
     ids=["deleted by a hand", "one of Ray's workers", "of a job that has ended"],
 )
 def test_other_pods_leave_none(job: Json, gone: Json) -> None:
-    async def story(cluster: Cluster, view: View) -> None:
+    async def story(cluster: Cluster, view: ClusterView) -> None:
         await cluster.send("DELETED", gone)
         assert view.world(seen(view)).pods == ()
 
@@ -265,7 +265,7 @@ def test_other_pods_leave_none(job: Json, gone: Json) -> None:
 
 
 def test_a_job_wakes_by_its_own_changes_and_its_end() -> None:
-    async def story(cluster: Cluster, view: View) -> None:
+    async def story(cluster: Cluster, view: ClusterView) -> None:
         assert await cluster.send("MODIFIED", training_job()) == [("team", "flights")]
         assert await cluster.send("DELETED", training_job()) == [("team", "flights")]
         assert view.job(("team", "flights")) is None
@@ -275,7 +275,7 @@ def test_a_job_wakes_by_its_own_changes_and_its_end() -> None:
 
 
 def test_a_job_that_waits_for_room_sees_all_that_do() -> None:
-    async def story(cluster: Cluster, view: View) -> None:
+    async def story(cluster: Cluster, view: ClusterView) -> None:
         def found(name: str) -> list[str]:
             job = view.job(("team", name))
             assert job is not None
@@ -297,7 +297,7 @@ def test_a_job_that_waits_for_room_sees_all_that_do() -> None:
 
 
 def test_pods_that_leave_their_node_still_hold_room_and_only_others_wait_for_that() -> None:
-    async def story(cluster: Cluster, view: View) -> None:
+    async def story(cluster: Cluster, view: ClusterView) -> None:
         def seen() -> tuple[bool, bool]:
             jobs = [view.job(("team", name)) for name in ("flights", "trains")]
             return tuple(view.world(job).leaving for job in jobs if job is not None)  # type: ignore[return-value]
@@ -317,7 +317,7 @@ def test_pods_that_leave_their_node_still_hold_room_and_only_others_wait_for_tha
 
 
 def test_what_we_wrote_is_seen_at_once() -> None:
-    async def story(cluster: Cluster, view: View) -> None:
+    async def story(cluster: Cluster, view: ClusterView) -> None:
         cluster.woken.clear()
         for raw in (training_job(), child(), child("RayJob", attempt=2), pod("a"), {"kind": "ConfigMap"}, {}):
             view.note({**raw, "metadata": {**raw.get("metadata", {}), "resourceVersion": "200"}})
@@ -330,7 +330,7 @@ def test_what_we_wrote_is_seen_at_once() -> None:
 
 
 def test_a_new_or_larger_node_wakes_the_jobs_that_found_no_room() -> None:
-    async def story(cluster: Cluster, view: View) -> None:
+    async def story(cluster: Cluster, view: ClusterView) -> None:
         waits = [("team", "waits")]
         assert await cluster.send("ADDED", node("n2")) == waits
         assert await cluster.send("MODIFIED", node("n2")) == []
@@ -348,7 +348,7 @@ def test_a_new_or_larger_node_wakes_the_jobs_that_found_no_room() -> None:
 
 @pytest.mark.parametrize("kind", ["MODIFIED", "DELETED"])
 def test_a_lost_node_wakes_the_jobs_whose_pods_are_on_it(kind: str) -> None:
-    async def story(cluster: Cluster, view: View) -> None:  # noqa: ARG001
+    async def story(cluster: Cluster, view: ClusterView) -> None:  # noqa: ARG001
         assert await cluster.send(kind, node("n1", ready=False)) == [("team", "flights")]
 
     ended, elsewhere = pod("b", OTHER, phase="Succeeded"), pod("c", OTHER, node="n2")
@@ -357,7 +357,7 @@ def test_a_lost_node_wakes_the_jobs_whose_pods_are_on_it(kind: str) -> None:
 
 
 def test_without_kuberay_there_are_no_ray_jobs() -> None:
-    async def story(cluster: Cluster, view: View) -> None:  # noqa: ARG001
+    async def story(cluster: Cluster, view: ClusterView) -> None:  # noqa: ARG001
         assert not view.world(seen(view)).kuberay
 
     cluster = cluster_of(training_job())
@@ -366,7 +366,7 @@ def test_without_kuberay_there_are_no_ray_jobs() -> None:
 
 
 def test_with_namespaces_only_they_are_looked_at_and_no_nodes() -> None:
-    async def story(cluster: Cluster, view: View) -> None:
+    async def story(cluster: Cluster, view: ClusterView) -> None:
         assert view.synced
         assert view.world(seen(view)).nodes is None
         assert {(kind, namespace) for kind, namespace, _ in cluster.asked} == {
@@ -379,7 +379,7 @@ def test_with_namespaces_only_they_are_looked_at_and_no_nodes() -> None:
 def test_nothing_is_synced_before_everything_is() -> None:
     async def story() -> None:
         cluster = cluster_of(training_job())
-        view = View(cluster, Settings(), lambda: START, cluster.woken.append)  # type: ignore[arg-type]
+        view = ClusterView(cluster, Settings(), lambda: START, cluster.woken.append)  # type: ignore[arg-type]
         assert not view.synced
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(view.wait_until_synced(), 0.01)

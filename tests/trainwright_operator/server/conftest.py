@@ -17,7 +17,7 @@ import pytest
 from trainwright_operator.kube.errors import ApiError
 from trainwright_operator.server.admission import Admission
 from trainwright_operator.server.app import application, serving
-from trainwright_operator.server.certificate_rotator import Keeper
+from trainwright_operator.server.certificate_rotator import CertificateRotator
 from trainwright_operator.server.health import Health
 from trainwright_operator.server.metrics import Metrics
 from trainwright_operator.server.pod_identity import Reviews
@@ -144,7 +144,7 @@ class Place:
     naps: list[float] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.keeper = Keeper(self.api, self.settings, self.clock)
+        self.keeper = CertificateRotator(self.api, self.settings, self.clock)
 
     def application(self) -> aiohttp.web.Application:
         progress = ProgressEndpoint(

@@ -11,7 +11,7 @@ import pytest
 
 from trainwright_operator.kube.errors import ApiError
 from trainwright_operator.server.app import serving
-from trainwright_operator.server.certificate_rotator import SECRET_NAME, WEBHOOK_NAME, Keeper, server_names
+from trainwright_operator.server.certificate_rotator import SECRET_NAME, WEBHOOK_NAME, CertificateRotator, server_names
 from trainwright_operator.settings import Settings
 
 SECRET = f"/api/v1/namespaces/trainwright/secrets/{SECRET_NAME}"
@@ -76,7 +76,7 @@ def test_a_bundle_that_somebody_overwrote_is_put_back(api, place):
 
 
 def test_an_install_for_single_namespaces_touches_no_webhook(api, clock):
-    refresh(Keeper(api, Settings(namespaces=("ml",)), clock))
+    refresh(CertificateRotator(api, Settings(namespaces=("ml",)), clock))
     assert not any(path == WEBHOOK for _, path, _ in api.requests)
 
 

@@ -8,7 +8,7 @@ import copy
 import pytest
 
 from trainwright_operator.server import pod_identity
-from trainwright_operator.server.pod_identity import Poster, Reviews
+from trainwright_operator.server.pod_identity import PodIdentity, Reviews
 
 GOOD = {
     "authenticated": True,
@@ -40,7 +40,7 @@ def poster(reviews, token="good"):
 
 
 def test_a_good_token_names_its_pod(api, reviews):
-    assert poster(reviews) == Poster("ml", "late-1-abc", "p1")
+    assert poster(reviews) == PodIdentity("ml", "late-1-abc", "p1")
     assert api.requests[0][2]["spec"] == {"token": "good", "audiences": ["trainwright"]}
 
 

@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from trainwright_trainer.callbacks.console import Screen
+from trainwright_trainer.callbacks.console import Console
 from trainwright_trainer.callbacks.events import Ended
 
 
@@ -20,22 +20,22 @@ ENDED = Ended(1.0, 0, 5, {}, "epochs", ("done in 1 s",))
 
 
 def test_lines_for_people(stream):
-    screen = Screen(stream)
+    screen = Console(stream)
     screen.say("one", "two")
-    screen.hear(ENDED)
+    screen.on_event(ENDED)
     screen.close()
     assert stream.getvalue() == "one\ntwo\ndone in 1 s\n"
 
 
 def test_notices_are_told_once_with_their_file(stream):
-    Screen(stream).tell(["a", "b", "a"], "job.yaml")
+    Console(stream).tell(["a", "b", "a"], "job.yaml")
     assert stream.getvalue() == "job.yaml: a\njob.yaml: b\n"
 
 
 def test_objects_for_programs(stream):
-    screen = Screen(stream, as_json=True)
+    screen = Console(stream, as_json=True)
     screen.say("ü")
-    screen.hear(ENDED)
+    screen.on_event(ENDED)
     screen.close()
     first, last = map(json.loads, stream.getvalue().splitlines())
     assert first == {"event": "notice", "line": "ü"}
@@ -43,10 +43,10 @@ def test_objects_for_programs(stream):
 
 
 def test_nothing_where_it_is_quiet(stream):
-    screen = Screen(stream, quiet=True)
+    screen = Console(stream, quiet=True)
     screen.say("one")
     screen.tell(["a"], "job.yaml")
-    screen.hear(ENDED)
+    screen.on_event(ENDED)
     screen.close()
     assert stream.getvalue() == ""
 
@@ -57,25 +57,25 @@ def test_others_hear_and_are_closed_with_it(stream, quiet):
         def __init__(self):
             self.events, self.closed = [], False
 
-        def hear(self, event):
+        def on_event(self, event):
             self.events.append(event)
 
         def close(self):
             self.closed = True
 
-    screen, other = Screen(stream, quiet=quiet), Other()
+    screen, other = Console(stream, quiet=quiet), Other()
     screen.share(other)
-    screen.hear(ENDED)
+    screen.on_event(ENDED)
     assert (other.events, other.closed) == ([ENDED], False)
     screen.close()
     assert other.closed
 
 
 def test_closing_before_anything_is_said(stream):
-    Screen(stream).close()
+    Console(stream).close()
     assert stream.getvalue() == ""
 
 
 def test_without_a_stream_it_is_that_of_the_program(capsys):
-    Screen().say("here")
+    Console().say("here")
     assert capsys.readouterr().out == "here\n"

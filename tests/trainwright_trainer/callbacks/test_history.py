@@ -16,7 +16,7 @@ Build = Callable[..., Any]
 def told(*events: Any) -> History:
     history = History()
     for event in events:
-        history.hear(event)
+        history.on_event(event)
     history.close()
     return history
 
@@ -47,7 +47,7 @@ def test_metrics_json_is_what_the_protocol_says(started: Build, evaluated: Build
         "ranks": [],
         "straggler": None,
     }
-    history.hear(ended)
+    history.on_event(ended)
     assert history.to_json()["end"] == {
         "seconds": 31.2,
         "best_epoch": 13,
@@ -94,8 +94,8 @@ def test_nan_is_null_in_the_file_and_nan_again(started: Build, evaluated: Build)
 def test_a_resume_drops_the_rounds_past_its_checkpoint(started: Build, evaluated: Build) -> None:
     first = told(started(), *(evaluated(epoch, 0.44, 0.73) for epoch in range(4)))
     second = History.from_json(first.to_json())
-    second.hear(started(attempt=2, epoch=2, step=462))
-    second.hear(evaluated(2, 0.42, 0.75))
+    second.on_event(started(attempt=2, epoch=2, step=462))
+    second.on_event(evaluated(2, 0.42, 0.75))
     rows = second.to_json()["rounds"]
     assert [(row["attempt"], row["step"]) for row in rows] == [(1, 231), (1, 462), (2, 693)]
 

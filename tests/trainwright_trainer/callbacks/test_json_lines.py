@@ -18,7 +18,7 @@ def test_one_object_a_line_and_event(
     stream = io.StringIO()
     lines = JsonLines(stream, clock=clock)
     for event in (started(), stepped(0, 1024), evaluated(0, 0.44, 0.73), Checkpointed("0000000231-1"), ended):
-        lines.hear(event)
+        lines.on_event(event)
     lines.close()
     told = [json.loads(line) for line in stream.getvalue().splitlines()]
     assert [line["event"] for line in told] == ["started", "stepped", "evaluated", "checkpointed", "ended"]
@@ -30,7 +30,7 @@ def test_ranks_are_objects(clock: Any, started: Build, evaluated: Build, ranks: 
     stream = io.StringIO()
     lines = JsonLines(stream, clock=clock)
     for event in (started(), evaluated(0, 0.44, 0.73, ranks=ranks)):
-        lines.hear(event)
+        lines.on_event(event)
     told = json.loads(stream.getvalue().splitlines()[1])
     assert [(one["host"], one["gpu_use"]) for one in told["ranks"]] == [
         ("flights-w-a", 0.41),
@@ -42,9 +42,9 @@ def test_ranks_are_objects(clock: Any, started: Build, evaluated: Build, ranks: 
 def test_steps_are_told_once_a_second(clock: Any, started: Build, stepped: Build) -> None:
     stream = io.StringIO()
     lines = JsonLines(stream, clock=clock)
-    lines.hear(started())
+    lines.on_event(started())
     for tenth in range(50):
-        lines.hear(stepped(0, tenth * 1000))
+        lines.on_event(stepped(0, tenth * 1000))
         clock.now += 0.125
     told = [json.loads(line) for line in stream.getvalue().splitlines()][1:]
     assert len(told) == 7

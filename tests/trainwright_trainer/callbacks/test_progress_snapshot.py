@@ -7,15 +7,15 @@ import pytest
 
 from trainwright_api.resource.messages import Derived, ProgressMessage, Score
 from trainwright_trainer.callbacks.events import Checkpointed
-from trainwright_trainer.callbacks.progress_snapshot import MOST_NUMBERS, Standing, flat
+from trainwright_trainer.callbacks.progress_snapshot import MOST_NUMBERS, ProgressSnapshot, flat
 
 from .conftest import ROWS
 
 
 def told(now, *events):
-    standing = Standing("train")
+    standing = ProgressSnapshot("train")
     for time, event in events:
-        standing.hear(event, time)
+        standing.on_event(event, time)
     return standing.message(now)
 
 

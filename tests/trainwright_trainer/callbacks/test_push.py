@@ -65,7 +65,7 @@ def test_the_first_report_says_what_the_pod_does(pusher):
 def test_the_last_report_holds_progress_and_outcome(pusher, started):
     operator = Operator(Reply())
     pushing = pusher(operator)
-    pushing.hear(started())
+    pushing.on_event(started())
     pushing.start()
     assert operator.next().progress.epochs == 20
     assert pushing.finish(DONE) is None
@@ -80,7 +80,7 @@ def test_a_checkpoint_is_told_before_its_turn(pusher, clock):
     pushing.start()
     operator.next()
     clock.now += GAP_SECONDS
-    pushing.hear(Checkpointed("0000000001-2"))
+    pushing.on_event(Checkpointed("0000000001-2"))
     assert operator.next().progress.last_checkpoint == "0000000001-2"
     assert pushing.finish(DONE) is None
 
@@ -140,9 +140,9 @@ def test_training_does_not_wait_while_it_hangs(pusher, started, stepped):
     pushing = pusher(hanging)
     pushing.start()
     assert asked.wait(PATIENCE)
-    pushing.hear(started())
+    pushing.on_event(started())
     for rows in range(0, 100_000, 1024):
-        pushing.hear(stepped(0, rows))
+        pushing.on_event(stepped(0, rows))
     assert not answered.is_set()
     answered.set()
     assert pushing.finish(DONE) is None

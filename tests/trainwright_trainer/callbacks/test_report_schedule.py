@@ -1,10 +1,10 @@
 from __future__ import annotations
 
-from trainwright_trainer.callbacks.report_schedule import EVERY_SECONDS, GAP_SECONDS, Reach, Rhythm
+from trainwright_trainer.callbacks.report_schedule import EVERY_SECONDS, GAP_SECONDS, Reach, ReportSchedule
 
 
 def test_at_the_start_and_then_every_5_seconds():
-    rhythm = Rhythm(100.0)
+    rhythm = ReportSchedule(100.0)
     assert rhythm.rest(100.0) == 0
     rhythm.told(100.5)
     assert rhythm.rest(101.5) == EVERY_SECONDS - 1
@@ -12,7 +12,7 @@ def test_at_the_start_and_then_every_5_seconds():
 
 
 def test_soon_after_a_checkpoint_however_many_come():
-    rhythm = Rhythm(100.0)
+    rhythm = ReportSchedule(100.0)
     rhythm.told(100.0)
     assert rhythm.hurry()
     assert not rhythm.hurry()

@@ -7,10 +7,10 @@ import json
 import pytest
 
 from trainwright_trainer.callbacks.events import Checkpointed, Ended, Evaluated, Event, Started, Stepped
-from trainwright_trainer.callbacks.run_files import Dispensable, MetricsFile, Relay
+from trainwright_trainer.callbacks.run_files import BestEffort, MetricsFile, Relay
 from trainwright_trainer.errors import EnvironmentFailure
 from trainwright_trainer.rundir.attempt import begin
-from trainwright_trainer.rundir.preflight import How
+from trainwright_trainer.rundir.preflight import ExistingRun
 from trainwright_trainer.storage.local import FolderStorage
 
 STARTED = Started("job", 10, {"train": 10}, 1, {"y": "number"}, "", False, 5, "sgd", 0.1, 3, 2, 1, "y.loss", 1)
@@ -41,7 +41,7 @@ class Heard:
         self.events = []
         self.closed = False
 
-    def hear(self, event):
+    def on_event(self, event):
         self.events.append(event)
 
     def close(self):
@@ -49,48 +49,48 @@ class Heard:
 
 
 def test_the_file_is_whole_after_every_round(attempt, metrics):
-    file = MetricsFile(attempt(How.NEW))
-    file.hear(STARTED)
-    file.hear(Stepped(0, 1, 5, 10, 0.1))
+    file = MetricsFile(attempt(ExistingRun.NEW))
+    file.on_event(STARTED)
+    file.on_event(Stepped(0, 1, 5, 10, 0.1))
     assert metrics() is None
     for epoch in range(2):
-        file.hear(evaluated(epoch))
+        file.on_event(evaluated(epoch))
         assert [row["epoch"] for row in metrics()["rounds"]] == list(range(epoch + 1))
         assert metrics()["end"] is None
-    file.hear(ENDED)
+    file.on_event(ENDED)
     file.close()
     assert metrics()["end"]["test"] == {"y": {"loss": 0.5}}
 
 
 def test_a_resumed_run_keeps_its_rounds(attempt, metrics):
-    first = MetricsFile(attempt(How.NEW))
+    first = MetricsFile(attempt(ExistingRun.NEW))
     for event in (STARTED, evaluated(0, 3.0), evaluated(1, 2.0)):
-        first.hear(event)
-    second = MetricsFile(attempt(How.RESUME))
-    second.hear(Started(**{**vars(STARTED), "attempt": 2, "epoch": 1, "step": 2}))
-    second.hear(evaluated(1, 1.0))
+        first.on_event(event)
+    second = MetricsFile(attempt(ExistingRun.RESUME))
+    second.on_event(Started(**{**vars(STARTED), "attempt": 2, "epoch": 1, "step": 2}))
+    second.on_event(evaluated(1, 1.0))
     losses = [row["scores"]["train"]["combined"]["loss"] for row in metrics()["rounds"]]
     assert losses == [3.0, 1.0]
 
 
 def test_a_run_that_starts_anew_forgets(attempt, metrics):
-    first = MetricsFile(attempt(How.NEW))
+    first = MetricsFile(attempt(ExistingRun.NEW))
     for event in (STARTED, evaluated(0)):
-        first.hear(event)
-    again = MetricsFile(attempt(How.OVERWRITE))
-    again.hear(Started(**{**vars(STARTED), "attempt": 2}))
-    again.hear(evaluated(0, 9.0))
+        first.on_event(event)
+    again = MetricsFile(attempt(ExistingRun.OVERWRITE))
+    again.on_event(Started(**{**vars(STARTED), "attempt": 2}))
+    again.on_event(evaluated(0, 9.0))
     assert len(metrics()["rounds"]) == 1
 
 
 def test_the_relay_tells_checkpoints_with_the_next_event():
     heard, other = Heard(), Heard()
     relay = Relay([heard, other])
-    relay.hear(STARTED)
+    relay.on_event(STARTED)
     relay.checkpointed("0000000002-1", None)
     relay.checkpointed("0000000004-1", "the disk is full")
     assert heard.events == [STARTED]
-    relay.hear(ENDED)
+    relay.on_event(ENDED)
     relay.close()
     saved = [Checkpointed("0000000002-1"), Checkpointed("0000000004-1", "the disk is full")]
     assert heard.events == other.events == [STARTED, *saved, ENDED]
@@ -101,7 +101,7 @@ def test_the_relay_tells_checkpoints_with_the_next_event():
 def test_the_last_checkpoint_of_a_stopped_run_is_heard():
     heard = Heard()
     relay = Relay([heard])
-    relay.hear(STARTED)
+    relay.on_event(STARTED)
     relay.checkpointed("0000000002-1", None)
     relay.close()
     assert heard.events == [STARTED, Checkpointed("0000000002-1")]
@@ -114,7 +114,7 @@ class Full:
     def __init__(self, error: Exception) -> None:
         self.error, self.events = error, []
 
-    def hear(self, event: Event) -> None:
+    def on_event(self, event: Event) -> None:
         self.events.append(event)
         raise self.error
 
@@ -125,15 +125,15 @@ class Full:
 @pytest.mark.parametrize("error", [OSError(28, "the disk is full"), EnvironmentFailure("the disk is full")])
 def test_what_is_dispensable_is_tried_again_and_told_once(error):
     full, said = Full(error), []
-    listener = Dispensable(full, "logs", said.append, to_the_end=True)
+    listener = BestEffort(full, "logs", said.append, to_the_end=True)
     for event in (STARTED, evaluated(0), ENDED):
-        listener.hear(event)
+        listener.on_event(event)
     listener.close()
     assert full.events == [STARTED, evaluated(0), ENDED]
     assert said == ["logs cannot be written for now: the disk is full"]
 
 
 def test_the_end_is_not_dispensable_where_it_counts():
-    listener = Dispensable(Full(EnvironmentFailure("the disk is full")), "metrics.json", print, to_the_end=False)
+    listener = BestEffort(Full(EnvironmentFailure("the disk is full")), "metrics.json", print, to_the_end=False)
     with pytest.raises(EnvironmentFailure):
-        listener.hear(ENDED)
+        listener.on_event(ENDED)

@@ -25,7 +25,7 @@ def curve(folder: Path, tag: str) -> list[tuple[int, float]]:
 def test_tensorboard_reads_what_was_written(tmp_path: Path, started: Build, evaluated: Build, ended: Ended) -> None:
     log = TensorBoardLog(tmp_path / "logs", wall_clock=lambda: 1_700_000_000.5)
     for event in (started(), evaluated(0, 0.44, 0.73), evaluated(1, 0.43, 0.74), ended):
-        log.hear(event)
+        log.on_event(event)
     log.close()
     log.close()
     folder = tmp_path / "logs"
@@ -41,8 +41,8 @@ def test_the_same_figure_of_all_ranks_stands_together(
     tmp_path: Path, started: Build, evaluated: Build, ranks: tuple[RankRound, ...]
 ) -> None:
     log = TensorBoardLog(tmp_path)
-    log.hear(started())
-    log.hear(evaluated(0, 0.44, 0.73, ranks=ranks))
+    log.on_event(started())
+    log.on_event(evaluated(0, 0.44, 0.73, ranks=ranks))
     log.close()
     for rank, own in enumerate([0.02, 0.048, 0.022]):
         assert curve(tmp_path, f"ranks/own_seconds/{rank}") == [(231, own)]
@@ -52,8 +52,8 @@ def test_the_same_figure_of_all_ranks_stands_together(
 
 def test_each_round_is_on_the_disk_at_once(tmp_path: Path, started: Build, evaluated: Build) -> None:
     log = TensorBoardLog(tmp_path)
-    log.hear(started())
-    log.hear(evaluated(0, 0.44, 0.73))
+    log.on_event(started())
+    log.on_event(evaluated(0, 0.44, 0.73))
     assert len(curve(tmp_path, "learning_rate")) == 1
     log.close()
 
@@ -62,11 +62,11 @@ def test_a_resumed_run_drops_what_it_computes_again(tmp_path: Path, started: Bui
     times = iter(range(1_700_000_000, 1_700_000_100))
     first = TensorBoardLog(tmp_path, wall_clock=lambda: next(times))
     for event in (started(), evaluated(0, 0.44, 0.73), evaluated(1, 0.43, 0.74), evaluated(2, 0.42, 0.75)):
-        first.hear(event)
+        first.on_event(event)
     first.close()
     second = TensorBoardLog(tmp_path, wall_clock=lambda: next(times))
-    second.hear(started(attempt=2, epoch=1, step=231))
-    second.hear(evaluated(1, 0.41, 0.76))
+    second.on_event(started(attempt=2, epoch=1, step=231))
+    second.on_event(evaluated(1, 0.41, 0.76))
     second.close()
     assert curve(tmp_path, "validation/late/roc_auc") == [(231, 0.73), (462, 0.76)]
 
@@ -74,7 +74,7 @@ def test_a_resumed_run_drops_what_it_computes_again(tmp_path: Path, started: Bui
 def test_two_attempts_in_one_second_have_files_of_their_own(tmp_path: Path, started: Build) -> None:
     for attempt in (1, 2):
         log = TensorBoardLog(tmp_path, wall_clock=lambda: 1_700_000_000.0)
-        log.hear(started(attempt=attempt))
+        log.on_event(started(attempt=attempt))
         log.close()
     assert len(list(tmp_path.iterdir())) == 2
 
@@ -82,7 +82,7 @@ def test_two_attempts_in_one_second_have_files_of_their_own(tmp_path: Path, star
 def test_a_record_that_was_cut_by_a_kill_loses_itself_alone(tmp_path: Path, started: Build, evaluated: Build) -> None:
     log = TensorBoardLog(tmp_path)
     for event in (started(), evaluated(0, 0.44, 0.73), evaluated(1, 0.43, 0.74)):
-        log.hear(event)
+        log.on_event(event)
     log.close()
     (file,) = tmp_path.iterdir()
     file.write_bytes(file.read_bytes()[:-20])
@@ -91,8 +91,8 @@ def test_a_record_that_was_cut_by_a_kill_loses_itself_alone(tmp_path: Path, star
 
 def test_a_score_that_is_no_number_is_left_out(tmp_path: Path, started: Build, evaluated: Build) -> None:
     log = TensorBoardLog(tmp_path)
-    log.hear(started())
-    log.hear(evaluated(0, 0.44, math.nan))
+    log.on_event(started())
+    log.on_event(evaluated(0, 0.44, math.nan))
     log.close()
     assert "validation/late/roc_auc" not in read(tmp_path).Tags()["scalars"]
 

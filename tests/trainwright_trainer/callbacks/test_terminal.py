@@ -31,13 +31,13 @@ def picture(progress: TerminalProgress, now: float) -> list[str]:
 def running(clock: Any, started: Build, stepped: Build, evaluated: Build) -> Callable[[int], TerminalProgress]:
     def build(width: int) -> TerminalProgress:
         progress = TerminalProgress(io.StringIO(), clock=clock, console=console(width))
-        progress.hear(started())
-        progress.hear(evaluated(1, 0.44, 0.73))
-        progress.hear(evaluated(2, 0.4287, 0.7421))
+        progress.on_event(started())
+        progress.on_event(evaluated(1, 0.44, 0.73))
+        progress.on_event(evaluated(2, 0.4287, 0.7421))
         clock.now += 0.5
-        progress.hear(stepped(3, 0))
+        progress.on_event(stepped(3, 0))
         clock.now += 0.8
-        progress.hear(stepped(3, 160_768))
+        progress.on_event(stepped(3, 160_768))
         return progress
 
     return build
@@ -58,8 +58,8 @@ def test_who_holds_the_others_up_is_named_above_the_bar(
 ) -> None:
     screen = console(120)
     progress = TerminalProgress(io.StringIO(), clock=clock, console=screen)
-    progress.hear(started())
-    progress.hear(evaluated(0, 0.44, 0.73, ranks=ranks))
+    progress.on_event(started())
+    progress.on_event(evaluated(0, 0.44, 0.73, ranks=ranks))
     progress.close()
     assert text(screen).count("rank 1 (flights-w-b) holds the others up") == 1
 
@@ -92,20 +92,20 @@ def test_the_header_fits_with_a_long_name(clock: Any, started: Build, width: int
 def test_it_draws_ten_times_a_second_at_most(clock: Any, started: Build, stepped: Build) -> None:
     there = console()
     progress = TerminalProgress(io.StringIO(), clock=clock, console=there)
-    progress.hear(started())
+    progress.on_event(started())
     drawn = text(there).count("left in epoch")
     for hundredth in range(100):
         clock.now += 0.01
-        progress.hear(stepped(0, hundredth * 1024))
+        progress.on_event(stepped(0, hundredth * 1024))
     assert 9 <= text(there).count("left in epoch") - drawn <= 10
     progress.close()
 
 
 def test_a_step_that_is_not_drawn_costs_one_look_at_the_clock(clock: Any, started: Build, stepped: Build) -> None:
     progress = TerminalProgress(io.StringIO(), clock=clock, console=console())
-    progress.hear(started())
+    progress.on_event(started())
     looks = clock.looks
-    progress.hear(stepped(0, 1024))
+    progress.on_event(stepped(0, 1024))
     assert clock.looks == looks + 1
     progress.close()
 
@@ -113,7 +113,7 @@ def test_a_step_that_is_not_drawn_costs_one_look_at_the_clock(clock: Any, starte
 def test_closing_twice_gives_the_cursor_back_once(clock: Any, started: Build) -> None:
     there = console()
     progress = TerminalProgress(io.StringIO(), clock=clock, console=there)
-    progress.hear(started())
+    progress.on_event(started())
     progress.close()
     progress.close()
     assert text(there).count("\x1b[?25l") == text(there).count("\x1b[?25h") == 1
@@ -122,11 +122,11 @@ def test_closing_twice_gives_the_cursor_back_once(clock: Any, started: Build) ->
 def test_nothing_is_drawn_after_the_close(clock: Any, started: Build, stepped: Build) -> None:
     there = console()
     progress = TerminalProgress(io.StringIO(), clock=clock, console=there)
-    progress.hear(started())
+    progress.on_event(started())
     progress.close()
     before = text(there)
     clock.now += 10
-    progress.hear(stepped(0, 1024))
+    progress.on_event(stepped(0, 1024))
     assert text(there) == before
 
 
@@ -135,10 +135,10 @@ def test_the_end_leaves_a_whole_bar_and_its_lines(
 ) -> None:
     there = console(color_system=None)
     progress = TerminalProgress(io.StringIO(), clock=clock, console=there)
-    progress.hear(started(epochs=1))
-    progress.hear(stepped(0, 235_712))
-    progress.hear(evaluated(0, 0.44, 0.73))
-    progress.hear(ended)
+    progress.on_event(started(epochs=1))
+    progress.on_event(stepped(0, 235_712))
+    progress.on_event(evaluated(0, 0.44, 0.73))
+    progress.on_event(ended)
     assert "100 %" in text(there)
     assert text(there).rstrip("\n").endswith("done in 31 s · best epoch 14 · test roc_auc 0.748")
 
@@ -149,8 +149,8 @@ def test_no_color_draws_no_colour(
     monkeypatch.setenv("NO_COLOR", "1")
     there = Console(file=io.StringIO(), force_terminal=True, width=120, color_system="256")
     progress = TerminalProgress(io.StringIO(), clock=clock, console=there)
-    progress.hear(started())
-    progress.hear(evaluated(0, 0.44, 0.73))
+    progress.on_event(started())
+    progress.on_event(evaluated(0, 0.44, 0.73))
     progress.close()
     assert not re.search(r"\x1b\[[0-9;]*3[0-7]m", text(there))
 
@@ -158,7 +158,7 @@ def test_no_color_draws_no_colour(
 def test_names_bring_no_escape_sequences(clock: Any, started: Build) -> None:
     there = console(color_system=None)
     progress = TerminalProgress(io.StringIO(), clock=clock, console=there)
-    progress.hear(started(outputs={"[red]late\x1b[31m": "binary"}))
+    progress.on_event(started(outputs={"[red]late\x1b[31m": "binary"}))
     progress.close()
     assert "\x1b[31m" not in text(there)
     assert "[red]late" in text(there)

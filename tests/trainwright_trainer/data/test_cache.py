@@ -10,7 +10,7 @@ import pytest
 
 from trainwright_trainer.data import columnfile
 from trainwright_trainer.data.cache import Cache
-from trainwright_trainer.data.cache_store import FolderShelf
+from trainwright_trainer.data.cache_store import FolderCacheStore
 from trainwright_trainer.data.columnfile import Column
 from trainwright_trainer.errors import EnvironmentFailure
 
@@ -22,14 +22,14 @@ def files_in(folder):
 
 
 def test_entries_come_back(tmp_path):
-    cache = Cache(FolderShelf(tmp_path / "deep/cache"))
+    cache = Cache(FolderCacheStore(tmp_path / "deep/cache"))
     cache.make()
     assert cache.read_json("statistics", "k") is None
     assert cache.read_column("features", "k") is None
     cache.write_json("statistics", "k", {"a": [1, "ü"]})
     cache.write_column("features", "k", COLUMN)
     assert cache.finish() == ()
-    other = Cache(FolderShelf(tmp_path / "deep/cache"))
+    other = Cache(FolderCacheStore(tmp_path / "deep/cache"))
     assert other.read_json("statistics", "k") == {"a": [1, "ü"]}
     assert other.read_column("features", "k").values.to_pylist() == [1.0, 2.0]
     assert files_in(tmp_path / "deep/cache") == ["features/k.parquet", "statistics/k.json"]
@@ -37,7 +37,7 @@ def test_entries_come_back(tmp_path):
 
 @pytest.mark.parametrize("damage", [b"", b"{", b'{"digest": "x", "entry": {"a": 2}}', b"[]", b"\xff"])
 def test_a_damaged_json_entry_is_absent_and_told_once(tmp_path, damage):
-    cache = Cache(FolderShelf(tmp_path))
+    cache = Cache(FolderCacheStore(tmp_path))
     cache.write_json("statistics", "k", {"a": 1})
     (tmp_path / "statistics/k.json").write_bytes(damage)
     assert cache.read_json("statistics", "k") is None
@@ -49,7 +49,7 @@ def test_a_damaged_json_entry_is_absent_and_told_once(tmp_path, damage):
 
 @pytest.mark.parametrize("cut", [0, 3, 50, 200])
 def test_a_damaged_column_is_absent_and_told(tmp_path, cut):
-    cache = Cache(FolderShelf(tmp_path))
+    cache = Cache(FolderCacheStore(tmp_path))
     cache.write_column("features", "k", COLUMN)
     cache.finish()
     path = tmp_path / "features/k.parquet"
@@ -59,7 +59,7 @@ def test_a_damaged_column_is_absent_and_told(tmp_path, cut):
 
 
 def test_a_half_written_entry_is_never_seen(tmp_path, monkeypatch):
-    cache = Cache(FolderShelf(tmp_path))
+    cache = Cache(FolderCacheStore(tmp_path))
 
     def half(file, _column):
         file.write(b"PAR1 and then the process")
@@ -76,7 +76,7 @@ def test_a_half_written_entry_is_never_seen(tmp_path, monkeypatch):
 
 
 def test_a_full_disk_is_one_notice(tmp_path, monkeypatch):
-    cache = Cache(FolderShelf(tmp_path))
+    cache = Cache(FolderCacheStore(tmp_path))
 
     def full(_descriptor):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -94,11 +94,11 @@ def test_a_full_disk_is_one_notice(tmp_path, monkeypatch):
 def test_a_folder_that_cannot_be_written_names_the_option(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(EnvironmentFailure, match=r"Set backend\.cache_dir to a folder that can be written\."):
-        Cache(FolderShelf(tmp_path / "file/cache")).make()
+        Cache(FolderCacheStore(tmp_path / "file/cache")).make()
 
 
 def test_finish_can_be_called_twice(tmp_path):
-    cache = Cache(FolderShelf(tmp_path))
+    cache = Cache(FolderCacheStore(tmp_path))
     cache.write_column("features", "k", COLUMN)
     assert cache.finish() == ()
     assert cache.finish() == ()
@@ -110,5 +110,5 @@ def test_what_killed_writers_left_is_swept_after_a_day(tmp_path):
     for path in (old, young):
         path.touch()
     os.utime(old, ns=(0, 0))
-    Cache(FolderShelf(tmp_path)).make()
+    Cache(FolderCacheStore(tmp_path)).make()
     assert files_in(tmp_path) == ["features/.writing-young"]

@@ -20,11 +20,11 @@ from trainwright_trainer.data.columnfile import Column
 from trainwright_trainer.data.content import content_now
 from trainwright_trainer.data.files import find
 from trainwright_trainer.data.preprocess import encode_with, prepare
-from trainwright_trainer.data.s3 import StoreShelf
+from trainwright_trainer.data.s3 import S3CacheStore
 from trainwright_trainer.errors import EnvironmentFailure
 from trainwright_trainer.storage.registry import storage_at
 from trainwright_trainer.storage.s3client.credentials import from_environment
-from trainwright_trainer.storage.s3client.job_credentials import Keys
+from trainwright_trainer.storage.s3client.job_credentials import JobCredentials
 from trainwright_trainer.storage.s3client.uri import parse
 
 
@@ -46,7 +46,7 @@ def mirrored(tmp_path, store, bucket):
 
 
 def shelf(uri):
-    return StoreShelf(parse(uri, "cache"), None)
+    return S3CacheStore(parse(uri, "cache"), None)
 
 
 def columns_of(data):
@@ -280,12 +280,12 @@ def test_the_cache_may_have_keys_of_its_own(parquet, columns, usual, mirrored, b
     own = from_environment()
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "canary")
     here = parquet(columns)
-    data = prepare(usual(), here, seed=0, cache_dir=f"{bucket}/cache", keys=Keys(cache=own))
+    data = prepare(usual(), here, seed=0, cache_dir=f"{bucket}/cache", keys=JobCredentials(cache=own))
     assert data.finish() == ()
     with pytest.raises(EnvironmentFailure, match="the secret does not fit the access key") as caught:
-        prepare(usual(), f"{bucket}/data.parquet", seed=0, cache_dir=f"{bucket}/cache", keys=Keys(cache=own))
+        prepare(usual(), f"{bucket}/data.parquet", seed=0, cache_dir=f"{bucket}/cache", keys=JobCredentials(cache=own))
     assert "canary" not in str(caught.value)
-    far = prepare(usual(), f"{bucket}/data.parquet", seed=0, keys=Keys(datasets=own))
+    far = prepare(usual(), f"{bucket}/data.parquet", seed=0, keys=JobCredentials(datasets=own))
     assert far.finish() == ()
     assert columns_of(far) == columns_of(data)
 

@@ -56,7 +56,7 @@ class Heard:
     def __init__(self) -> None:
         self.events: list[Event] = []
 
-    def hear(self, event: Event) -> None:
+    def on_event(self, event: Event) -> None:
         self.events.append(event)
 
     def close(self) -> None: ...

@@ -3,9 +3,9 @@ from __future__ import annotations
 import math
 
 from trainwright_trainer.loop.best import Best
-from trainwright_trainer.loop.monitor import Decisive
+from trainwright_trainer.loop.monitor import MonitoredMetric
 
-LOSS = Decisive("late", "loss", "min")
+LOSS = MonitoredMetric("late", "loss", "min")
 
 
 def epochs_of_the_best(values: list[float], tolerance: float) -> list[int]:

@@ -7,13 +7,13 @@ import pytest
 from trainwright_api.config import ModelConfig, resolve
 from trainwright_api.config.trainer import TrainerConfig
 from trainwright_api.problems import Mistakes
-from trainwright_trainer.loop.monitor import Decisive, check_tells, decisive, measures_of, score_of
+from trainwright_trainer.loop.monitor import MonitoredMetric, check_tells, monitored_metric, monitors_of, score_of
 
 OUTPUTS = {"late": "binary", "delay": "number"}
 
 
-def of(**fields: object) -> Decisive:
-    return decisive(TrainerConfig.model_validate(fields), OUTPUTS)
+def of(**fields: object) -> MonitoredMetric:
+    return monitored_metric(TrainerConfig.model_validate(fields), OUTPUTS)
 
 
 @pytest.mark.parametrize(
@@ -52,11 +52,11 @@ def test_unknown_names_are_mistakes_with_the_nearest():
         of(validation_field="late", validation_metric="accurracy")
     trainer = {"learning_rate_scheduler": {"reduce_on_plateau": 1, "reduce_eval_metric": "r2"}}
     with pytest.raises(Mistakes, match=r"reduce_eval_metric: 'r2' is no metric of 'late'"):
-        measures_of(TrainerConfig.model_validate(trainer), OUTPUTS)
+        monitors_of(TrainerConfig.model_validate(trainer), OUTPUTS)
 
 
 def test_a_nan_is_never_better_and_anything_beats_it():
-    one = Decisive("late", "roc_auc", "max")
+    one = MonitoredMetric("late", "roc_auc", "max")
     assert one.better(0.5, math.nan)
     assert not one.better(math.nan, 0.5)
     assert not one.better(math.nan, math.nan)
@@ -75,6 +75,6 @@ def test_the_score_of_a_checkpoint():
 
 def test_an_outputs_own_default_decides_where_the_trainer_names_no_metric():
     own = {"late": "accuracy", "delay": "r2"}
-    assert decisive(TrainerConfig(), OUTPUTS, own).name == "late.accuracy"
-    assert decisive(TrainerConfig(validation_field="delay"), OUTPUTS, own).name == "delay.r2"
-    assert decisive(TrainerConfig(validation_metric="loss"), OUTPUTS, own).name == "late.loss"
+    assert monitored_metric(TrainerConfig(), OUTPUTS, own).name == "late.accuracy"
+    assert monitored_metric(TrainerConfig(validation_field="delay"), OUTPUTS, own).name == "delay.r2"
+    assert monitored_metric(TrainerConfig(validation_metric="loss"), OUTPUTS, own).name == "late.loss"

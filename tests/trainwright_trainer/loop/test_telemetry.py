@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from trainwright_trainer.loader.batch import Batch
-from trainwright_trainer.loop.telemetry import Meter, OnGpu
+from trainwright_trainer.loop.telemetry import OnGpu, Telemetry
 from trainwright_trainer.strategies.single import Single
 
 
@@ -43,7 +43,7 @@ class Waiting(Single):
 def test_a_ranks_own_part_is_the_loader_and_its_work_without_waiting():
     clock = Clock()
     strategy = Waiting(clock)
-    meter = Meter(strategy, clock)
+    meter = Telemetry(strategy, clock)
     computing = iter([50.0, 1.0, 2.0, 3.0])
     for _ in meter.timed(batches(clock, [0.5, 0.5, 0.25, 0.75])):
         strategy.computes(next(computing))
@@ -59,7 +59,7 @@ def test_a_ranks_own_part_is_the_loader_and_its_work_without_waiting():
 def test_a_round_begins_anew_and_one_step_is_enough():
     clock = Clock()
     strategy = Waiting(clock)
-    meter = Meter(strategy, clock)
+    meter = Telemetry(strategy, clock)
     found = []
     for at, _ in enumerate(meter.timed(batches(clock, [1.0, 2.0, 3.0]))):
         strategy.computes(10.0 * at)

@@ -6,17 +6,17 @@ import pytest
 
 from trainwright_api.resource.messages import OutcomeMessage
 from trainwright_trainer.job.pod import Pod
-from trainwright_trainer.pod.termination import Ending
+from trainwright_trainer.pod.termination import Termination
 from trainwright_trainer.rundir.outcome import Outcome
 from trainwright_trainer.storage.local import FolderStorage
-from trainwright_trainer.tasks.result import Result, Told
+from trainwright_trainer.tasks.result import Result, TaskSummary
 
 TEST = {"late": {"loss": 0.4, "roc_auc": 0.75}, "combined": {"loss": float("nan")}}
 RESULT = Result(Path("run"), Path("run/model"), Path("run/report.html"), TEST, (), 0, "epochs", 1.0)
 
 
 def test_of_training():
-    assert Ending.of_result(RESULT).message(Pod(3, "train"), "one\ntwo\n") == OutcomeMessage(
+    assert Termination.of_result(RESULT).message(Pod(3, "train"), "one\ntwo\n") == OutcomeMessage(
         attempt=3,
         phase="train",
         outcome="done",
@@ -28,12 +28,12 @@ def test_of_training():
 
 
 def test_of_a_task_that_trains_nothing():
-    message = Ending.of_result(Told("200 rows; cache 9f3c written")).message(Pod(1, "preprocess"), "")
+    message = Termination.of_result(TaskSummary("200 rows; cache 9f3c written")).message(Pod(1, "preprocess"), "")
     assert message == OutcomeMessage(attempt=1, phase="preprocess", outcome="done", line="200 rows; cache 9f3c written")
 
 
 def test_no_secret_is_told():
-    ending = Ending(Outcome("crash", "token=hunter2 " + "x" * 2000))
+    ending = Termination(Outcome("crash", "token=hunter2 " + "x" * 2000))
     message = ending.message(Pod(1, "preprocess"), "password=hunter2\n")
     assert message.line.startswith("token=(hidden) xxx")
     assert len(message.line) == 1024
@@ -53,7 +53,7 @@ def test_of_a_run_that_was_done_before(tmp_path, metrics, scores):
     storage = FolderStorage(tmp_path / "run")
     if metrics is not None:
         storage.write("metrics.json", [metrics])
-    message = Ending.of_the_run_before(storage).message(Pod(2, "train"), "")
+    message = Termination.of_the_run_before(storage).message(Pod(2, "train"), "")
     assert message.outcome == "done"
     assert message.model == str(tmp_path / "run/model")
     assert message.test_scores == scores

@@ -18,7 +18,7 @@ from trainwright_trainer.rundir import checkpoint, layout, outcome
 from trainwright_trainer.rundir.attempt import Attempt, begin
 from trainwright_trainer.rundir.layout import CheckpointName
 from trainwright_trainer.rundir.outcome import Outcome
-from trainwright_trainer.rundir.preflight import How, look
+from trainwright_trainer.rundir.preflight import ExistingRun, look
 from trainwright_trainer.rundir.retention import Fence
 from trainwright_trainer.storage.base import Storage
 from trainwright_trainer.storage.local import FolderStorage
@@ -33,7 +33,7 @@ def job(epochs: int = 5, seed: int = 42) -> dict[str, Any]:
     return changed
 
 
-def start(storage: Storage, how: How = How.NEW, wanted: dict[str, Any] = JOB, **more: Any) -> Attempt:
+def start(storage: Storage, how: ExistingRun = ExistingRun.NEW, wanted: dict[str, Any] = JOB, **more: Any) -> Attempt:
     return begin(storage, wanted, how, name="flights", **more)
 
 
@@ -93,7 +93,7 @@ def test_resume_takes_the_newest_checkpoint(storage: FolderStorage, snapshot: An
     start(storage)
     for step in (5, 9, 7):
         checkpoint.write(storage, snapshot(step), 1)
-    attempt = start(storage, How.RESUME)
+    attempt = start(storage, ExistingRun.RESUME)
     assert attempt.number == 2
     assert not attempt.fresh
     assert attempt.start_from is not None
@@ -106,11 +106,11 @@ def test_resume_takes_the_newest_checkpoint(storage: FolderStorage, snapshot: An
 def test_damaged_and_torn_ones_are_passed_over_with_one_notice_each(storage: FolderStorage, snapshot: Any) -> None:
     start(storage)
     checkpoint.write(storage, snapshot(5), 1)
-    start(storage, How.RESUME)
+    start(storage, ExistingRun.RESUME)
     for step, number in ((7, 2), (9, 1), (11, 2)):
         harm(storage, checkpoint.write(storage, snapshot(step), number))
     storage.delete(CheckpointName(11, 2).manifest)
-    attempt = start(storage, How.RESUME)
+    attempt = start(storage, ExistingRun.RESUME)
     assert attempt.pinned == CheckpointName(5, 1)
     first, second = attempt.notices
     assert first.startswith("checkpoint 0000000009-1 is damaged and passed over: shard-00001-")
@@ -120,7 +120,7 @@ def test_damaged_and_torn_ones_are_passed_over_with_one_notice_each(storage: Fol
 def test_where_no_checkpoint_is_whole_training_begins_at_the_first_row(storage: FolderStorage, snapshot: Any) -> None:
     start(storage)
     harm(storage, checkpoint.write(storage, snapshot(5), 1))
-    attempt = start(storage, How.RESUME)
+    attempt = start(storage, ExistingRun.RESUME)
     assert attempt.start_from is None
     assert attempt.notices[-1] == "there is no checkpoint to go on from: training begins at the first row"
     assert attempt.fence == Fence(attempt=2)
@@ -128,29 +128,29 @@ def test_where_no_checkpoint_is_whole_training_begins_at_the_first_row(storage: 
 
 def test_resume_where_there_is_no_run(storage: FolderStorage) -> None:
     with pytest.raises(Mistakes, match=r"holds no run to go on with\. Leave --resume out to begin one"):
-        start(storage, How.RESUME)
+        start(storage, ExistingRun.RESUME)
     assert not storage.root.exists()
 
 
 def test_a_pod_goes_on_or_begins_without_being_told_which(storage: FolderStorage, snapshot: Any) -> None:
-    assert start(storage, How.CONTINUE).number == 1
+    assert start(storage, ExistingRun.CONTINUE).number == 1
     checkpoint.write(storage, snapshot(5), 1)
-    assert start(storage, How.CONTINUE).pinned == CheckpointName(5, 1)
+    assert start(storage, ExistingRun.CONTINUE).pinned == CheckpointName(5, 1)
 
 
 def test_another_job_is_refused_by_its_paths(storage: FolderStorage) -> None:
     start(storage)
     with pytest.raises(Mistakes, match="seed: is 7, the run has 42"):
-        start(storage, How.RESUME, job(seed=7))
+        start(storage, ExistingRun.RESUME, job(seed=7))
     with pytest.raises(Mistakes, match=r"config\.trainer\.epochs: is 4, the run has 5"):
-        start(storage, How.RESUME, job(epochs=4))
+        start(storage, ExistingRun.RESUME, job(epochs=4))
     assert storage.list(layout.ATTEMPTS) == ["1/"]
 
 
 def test_other_data_are_refused(storage: FolderStorage) -> None:
     start(storage, content="a")
     with pytest.raises(Mistakes, match="dataset: its content is not the data"):
-        start(storage, How.RESUME, content="b")
+        start(storage, ExistingRun.RESUME, content="b")
 
 
 def test_a_run_that_is_done_goes_on_only_with_more_epochs(storage: FolderStorage, snapshot: Any) -> None:
@@ -158,10 +158,10 @@ def test_a_run_that_is_done_goes_on_only_with_more_epochs(storage: FolderStorage
     checkpoint.write(storage, snapshot(5), 1)
     end(storage, 1, "done")
     with pytest.raises(AlreadyDone, match=r"flights is done\. To train it further, raise trainer\.epochs"):
-        start(storage, How.RESUME)
-    assert start(storage, How.RESUME, job(epochs=6)).pinned == CheckpointName(5, 1)
+        start(storage, ExistingRun.RESUME)
+    assert start(storage, ExistingRun.RESUME, job(epochs=6)).pinned == CheckpointName(5, 1)
     with pytest.raises(Mistakes, match=r"config\.trainer\.epochs: is 5, the run has 6"):
-        start(storage, How.RESUME)
+        start(storage, ExistingRun.RESUME)
 
 
 def test_overwrite_begins_anew_and_removes_what_is_the_runs_alone(storage: FolderStorage, snapshot: Any) -> None:
@@ -171,7 +171,7 @@ def test_overwrite_begins_anew_and_removes_what_is_the_runs_alone(storage: Folde
         storage.write(name, [b"old"])
     storage.write("notes.txt", [b"mine"])
     storage.write("checkpoints/mine/notes.txt", [b"mine"])
-    attempt = start(storage, How.OVERWRITE, job(seed=7))
+    attempt = start(storage, ExistingRun.OVERWRITE, job(seed=7))
     assert (attempt.number, attempt.fresh, attempt.start_from) == (2, True, None)
     assert storage.list() == ["attempts/", "checkpoints/", "notes.txt"]
     assert storage.list(layout.ATTEMPTS) == ["2/"]
@@ -179,7 +179,7 @@ def test_overwrite_begins_anew_and_removes_what_is_the_runs_alone(storage: Folde
 
 
 def test_overwrite_where_there_is_nothing_is_a_new_run(storage: FolderStorage) -> None:
-    assert start(storage, How.OVERWRITE).number == 1
+    assert start(storage, ExistingRun.OVERWRITE).number == 1
 
 
 def test_a_kill_in_the_middle_of_overwriting_leaves_a_new_run(
@@ -195,13 +195,13 @@ def test_a_kill_in_the_middle_of_overwriting_leaves_a_new_run(
     with monkeypatch.context() as patch:
         patch.setattr(FolderStorage, "delete", killed)
         with pytest.raises(KeyboardInterrupt):
-            start(storage, How.OVERWRITE, job(seed=7))
-    attempt = start(storage, How.RESUME, job(seed=7))
+            start(storage, ExistingRun.OVERWRITE, job(seed=7))
+    attempt = start(storage, ExistingRun.RESUME, job(seed=7))
     assert (attempt.number, attempt.first, attempt.start_from) == (3, 2, None)
 
 
-@pytest.mark.parametrize("how", [How.NEW, How.OVERWRITE, How.CONTINUE])
-def test_a_folder_of_the_users_own_is_never_touched(storage: FolderStorage, how: How) -> None:
+@pytest.mark.parametrize("how", [ExistingRun.NEW, ExistingRun.OVERWRITE, ExistingRun.CONTINUE])
+def test_a_folder_of_the_users_own_is_never_touched(storage: FolderStorage, how: ExistingRun) -> None:
     for name in ("model/mine.bin", "metrics.json", "a.csv", "b.csv", ".gitignore"):
         storage.write(name, [b"mine"])
     with pytest.raises(Mistakes, match=r"holds other things \(a.csv, b.csv, metrics.json, …\) and no run"):
@@ -225,14 +225,14 @@ def test_a_torn_start_takes_its_number_and_nothing_else(storage: FolderStorage, 
     start(storage)
     checkpoint.write(storage, snapshot(5), 1)
     storage.write(layout.start(2), [torn])
-    attempt = start(storage, How.RESUME)
+    attempt = start(storage, ExistingRun.RESUME)
     assert (attempt.number, attempt.pinned) == (3, CheckpointName(5, 1))
 
 
 def test_the_operator_names_the_number(storage: FolderStorage) -> None:
     assert start(storage, number=4).number == 4
     with pytest.raises(EnvironmentFailure, match="another process has just begun attempt 4"):
-        start(storage, How.CONTINUE, number=4)
+        start(storage, ExistingRun.CONTINUE, number=4)
 
 
 def test_a_number_with_an_outcome_alone_is_not_given_again(storage: FolderStorage) -> None:
@@ -240,21 +240,21 @@ def test_a_number_with_an_outcome_alone_is_not_given_again(storage: FolderStorag
     outcome.write(storage, 1, Outcome("mistake", "no such column"))
     assert start(storage).number == 2
     outcome.write(storage, 3, Outcome("done", "the model is there"))
-    assert start(storage, How.RESUME).number == 4
+    assert start(storage, ExistingRun.RESUME).number == 4
 
 
 def test_an_attempt_that_never_began_supersedes_nobody(storage: FolderStorage) -> None:
     first = start(storage)
     outcome.write(storage, 2, Outcome("environment", "the disk is full"))
     assert not first.superseded()
-    start(storage, How.CONTINUE, number=3)
+    start(storage, ExistingRun.CONTINUE, number=3)
     assert first.superseded()
 
 
 def test_a_newer_attempt_supersedes_an_older_one(storage: FolderStorage) -> None:
     first = start(storage)
     assert not first.superseded()
-    second = start(storage, How.RESUME)
+    second = start(storage, ExistingRun.RESUME)
     assert first.superseded()
     assert not second.superseded()
 
@@ -275,11 +275,11 @@ def test_a_run_can_start_from_another_runs_checkpoint(storage: FolderStorage, sn
 def test_a_place_that_cannot_be_written_is_known_at_once(tmp_path: Path) -> None:
     (tmp_path / "out").write_bytes(b"mine")
     with pytest.raises(EnvironmentFailure, match="out: a file stands where a folder is needed"):
-        look(FolderStorage(tmp_path / "out"), JOB, How.NEW)
+        look(FolderStorage(tmp_path / "out"), JOB, ExistingRun.NEW)
 
 
 def test_looking_writes_nothing(storage: FolderStorage) -> None:
-    assert look(storage, JOB, How.NEW) is None
+    assert look(storage, JOB, ExistingRun.NEW) is None
     assert not storage.root.exists()
 
 
@@ -319,11 +319,11 @@ for name in "ab":
 """
 
 
-@pytest.mark.parametrize("how", [How.NEW, How.OVERWRITE])
-def test_of_two_starters_one_wins_and_the_other_gets_one_line(storage: FolderStorage, how: How) -> None:
-    if how is How.OVERWRITE:
-        begin(storage, {"spec": {}}, How.NEW, name="flights")
-    number = 1 if how is How.NEW else 2
+@pytest.mark.parametrize("how", [ExistingRun.NEW, ExistingRun.OVERWRITE])
+def test_of_two_starters_one_wins_and_the_other_gets_one_line(storage: FolderStorage, how: ExistingRun) -> None:
+    if how is ExistingRun.OVERWRITE:
+        begin(storage, {"spec": {}}, ExistingRun.NEW, name="flights")
+    number = 1 if how is ExistingRun.NEW else 2
     command = [sys.executable, "-c", _STARTERS, str(storage.root), how.value]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     lines = dict(line.split(" ", 1) for line in done.stdout.splitlines())

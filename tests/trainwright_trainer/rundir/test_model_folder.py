@@ -11,7 +11,7 @@ import torch
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.rundir import checkpoint, model_folder
 from trainwright_trainer.rundir.attempt import begin
-from trainwright_trainer.rundir.preflight import How
+from trainwright_trainer.rundir.preflight import ExistingRun
 from trainwright_trainer.storage.local import FolderStorage
 
 WEIGHTS = {"a.weight": torch.randn(3, 4), "a.steps": torch.tensor(7), "b": torch.randn(2).bfloat16()}
@@ -88,7 +88,7 @@ def test_a_kill_before_the_last_file_leaves_no_model(storage: FolderStorage, mon
 def test_what_is_no_model_is_told_apart(storage: FolderStorage, snapshot: Any, tmp_path: Path) -> None:
     with pytest.raises(Mistakes, match=r"^model: there is no model folder .*nowhere\. A model is what a run leaves"):
         model_folder.load(str(tmp_path / "nowhere"))
-    begin(storage, {"spec": {}}, How.NEW, name="flights")
+    begin(storage, {"spec": {}}, ExistingRun.NEW, name="flights")
     checkpoint.write(storage, snapshot(5), 1)
     with pytest.raises(Mistakes, match=r"is a run without a model yet \(flights, 1 checkpoint, ended: no"):
         model_folder.load(str(storage.root))

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from trainwright_trainer.errors import EnvironmentFailure
-from trainwright_trainer.runtime.oom import memory_told
+from trainwright_trainer.runtime.oom import reporting_oom
 
 
 @pytest.mark.parametrize(
@@ -18,15 +18,15 @@ from trainwright_trainer.runtime.oom import memory_told
     ],
 )
 def test_every_way_to_say_it_becomes_one_line(error):
-    with pytest.raises(EnvironmentFailure, match=r"^out of memory\. A smaller trainer\.batch_size"), memory_told():
+    with pytest.raises(EnvironmentFailure, match=r"^out of memory\. A smaller trainer\.batch_size"), reporting_oom():
         raise error
 
 
 def test_a_thread_that_cannot_start_is_the_machines_fault():
-    with pytest.raises(EnvironmentFailure, match="no further thread"), memory_told():
+    with pytest.raises(EnvironmentFailure, match="no further thread"), reporting_oom():
         raise RuntimeError("can't start new thread")
 
 
 def test_other_errors_stay():
-    with pytest.raises(RuntimeError, match="shapes"), memory_told():
+    with pytest.raises(RuntimeError, match="shapes"), reporting_oom():
         raise RuntimeError("shapes do not match")

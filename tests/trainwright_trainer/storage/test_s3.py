@@ -18,11 +18,11 @@ from trainwright_trainer.storage.registry import storage_at
 from trainwright_trainer.storage.s3 import S3Storage
 from trainwright_trainer.storage.s3client import bucket as buckets
 from trainwright_trainer.storage.s3client import upload
-from trainwright_trainer.storage.s3client.credentials import Access, from_environment
-from trainwright_trainer.storage.s3client.retry_policy import Patience
+from trainwright_trainer.storage.s3client.credentials import S3Credentials, from_environment
+from trainwright_trainer.storage.s3client.retry_policy import RetryPolicy
 from trainwright_trainer.storage.s3client.uri import S3Uri, parse
 
-AT_ONCE = Patience(seconds=0)
+AT_ONCE = RetryPolicy(seconds=0)
 
 
 @pytest.fixture
@@ -194,7 +194,7 @@ def test_keys_that_the_server_does_not_know_are_not_repeated(root: S3Uri, object
         ("canary-id", "canary-secret", "the store does not know the access key; see AWS_ACCESS_KEY_ID"),
         (object_store.key_id, "canary-secret", "the secret does not fit the access key; see AWS_SECRET_ACCESS_KEY"),
     ):
-        access = Access(key_id, secret, endpoint=object_store.url, region="us-east-1")
+        access = S3Credentials(key_id, secret, endpoint=object_store.url, region="us-east-1")
         with pytest.raises(EnvironmentFailure) as caught:
             S3Storage(root, access, AT_ONCE).list()
         assert str(caught.value) == f"{root}: {line}"
@@ -223,7 +223,7 @@ def test_an_address_that_is_none(root: S3Uri, monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_nobody_listens_there(root: S3Uri) -> None:
-    access = Access("some-key", "some-secret", endpoint="http://no-such-host.invalid:9000")
+    access = S3Credentials("some-key", "some-secret", endpoint="http://no-such-host.invalid:9000")
     with pytest.raises(
         EnvironmentFailure, match=r"^s3://\S+: no answer from http://no-such-host\.invalid:9000 \(.+\)$"
     ):

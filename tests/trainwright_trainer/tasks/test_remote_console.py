@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from trainwright_trainer.callbacks.events import Ended, Stepped
-from trainwright_trainer.tasks.remote_console import EVERY_SECONDS, FarScreen
+from trainwright_trainer.tasks.remote_console import EVERY_SECONDS, RemoteConsole
 
 
 class Link:
@@ -18,15 +18,15 @@ def step(number):
 
 def test_steps_are_told_now_and_then_and_everything_else_at_once():
     link, times = Link(), iter([0.0, 0.0, EVERY_SECONDS / 2, EVERY_SECONDS, EVERY_SECONDS])
-    screen, ended = FarScreen(link, clock=lambda: next(times)), Ended(1.0, 0, 3, {}, "epochs")
+    screen, ended = RemoteConsole(link, clock=lambda: next(times)), Ended(1.0, 0, 3, {}, "epochs")
     for event in (step(1), step(2), step(3), step(4), ended):
-        screen.hear(event)
+        screen.on_event(event)
     assert [content for _, content in link.sent] == [step(1), step(3), ended]
 
 
 def test_notices_are_told_once_with_their_source():
     link = Link()
-    screen = FarScreen(link)
+    screen = RemoteConsole(link)
     screen.say()
     screen.tell(["a", "b", "a"], "rows.csv")
     assert link.sent == [("said", ("rows.csv: a", "rows.csv: b"))]

@@ -6,11 +6,11 @@ import os
 
 import torch
 
-from trainwright_trainer.distributed.rank_info import Seat
+from trainwright_trainer.distributed.rank_info import RankInfo
 from trainwright_trainer.runtime.cpus import asked_threads, usable_cpus
 
 
-def local(reserved: float | None = None) -> Seat:
+def local(reserved: float | None = None) -> RankInfo:
     """One process; nothing is started. `reserved`: the CPUs that it may count on, where it shares the machine."""
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    return Seat(0, 1, device, usable_cpus(reserved), asked_threads(os.environ))
+    return RankInfo(0, 1, device, usable_cpus(reserved), asked_threads(os.environ))

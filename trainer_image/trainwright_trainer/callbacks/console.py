@@ -11,7 +11,7 @@ from trainwright_trainer.callbacks import listener_for
 from trainwright_trainer.callbacks.events import Event, Listener
 
 
-class Screen:
+class Console:
     """The listener of a stream, made when the first event comes; notices before that are plain lines."""
 
     def __init__(self, stream: TextIO | None = None, *, as_json: bool = False, quiet: bool = False) -> None:
@@ -37,14 +37,14 @@ class Screen:
         """Notices of a file."""
         self.say(*told_of(notices, source))
 
-    def hear(self, event: Event) -> None:
+    def on_event(self, event: Event) -> None:
         for other in self._others:
-            other.hear(event)
+            other.on_event(event)
         if self._quiet:
             return
         if self._listener is None:
             self._listener = listener_for(self._stream, self._json)
-        self._listener.hear(event)
+        self._listener.on_event(event)
 
     def close(self) -> None:
         for listener in (self._listener, *self._others):

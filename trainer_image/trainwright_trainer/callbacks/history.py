@@ -44,7 +44,7 @@ class History:
     def ended(self) -> Ended | None:
         return self._ended
 
-    def hear(self, event: Event) -> None:
+    def on_event(self, event: Event) -> None:
         if isinstance(event, Started):
             self._started = event
             self._keep_up_to(event.step)

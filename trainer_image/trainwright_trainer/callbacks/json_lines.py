@@ -10,7 +10,7 @@ from typing import Any, TextIO
 
 from trainwright_trainer.callbacks.events import Evaluated, Event, RankRound, Started, Stepped
 from trainwright_trainer.callbacks.stream import LineStream
-from trainwright_trainer.callbacks.throughput import Pace
+from trainwright_trainer.callbacks.throughput import Throughput
 
 EVERY_SECONDS = 1.0
 
@@ -26,10 +26,10 @@ class JsonLines:
         self._clock = clock
         self._next = clock()
 
-    def hear(self, event: Event) -> None:
+    def on_event(self, event: Event) -> None:
         if not isinstance(event, Stepped):
             if isinstance(event, Started):
-                self._pace = Pace(event, self._clock())
+                self._pace = Throughput(event, self._clock())
             elif isinstance(event, Evaluated):
                 self._pace.paused(event.rows_per_second)
             self._write(event)

@@ -11,7 +11,7 @@ from trainwright_trainer.callbacks.events import Checkpointed, Ended, Evaluated,
 from trainwright_trainer.callbacks.lines import Readings, data_items, setting_items
 from trainwright_trainer.callbacks.ranks import Naming
 from trainwright_trainer.callbacks.stream import LineStream
-from trainwright_trainer.callbacks.throughput import Pace
+from trainwright_trainer.callbacks.throughput import Throughput
 
 EVERY_SECONDS = 15.0
 
@@ -27,7 +27,7 @@ class PlainProgress:
         self._resting = True
         self._naming = Naming()
 
-    def hear(self, event: Event) -> None:
+    def on_event(self, event: Event) -> None:
         if isinstance(event, Stepped):
             now = self._clock()
             if now >= self._next:
@@ -51,7 +51,7 @@ class PlainProgress:
 
     def _start(self, event: Started) -> None:
         self._epochs = event.epochs
-        self._pace = Pace(event, self._clock())
+        self._pace = Throughput(event, self._clock())
         self._readings = Readings(event)
         self._stream.line(f"{event.name}: " + " · ".join(data_items(event)))
         self._stream.line(f"{event.name}: " + " · ".join(setting_items(event)))

@@ -15,7 +15,7 @@ from trainwright_trainer.callbacks import formats
 from trainwright_trainer.callbacks.events import Checkpointed, Ended, Evaluated, Event, RankRound, Started, Stepped
 from trainwright_trainer.callbacks.lines import value_of
 from trainwright_trainer.callbacks.ranks import straggler_line
-from trainwright_trainer.callbacks.throughput import Pace
+from trainwright_trainer.callbacks.throughput import Throughput
 
 LOOK_SECONDS = 1.0
 """Steps come by the thousand; speed is measured so often."""
@@ -24,27 +24,27 @@ MOST_RANKS = 8
 LONGEST = 1e10
 
 
-class Standing:
+class ProgressSnapshot:
     """A listener without a thread: `message` says it all."""
 
     def __init__(self, phase: str) -> None:
         self._phase = phase
         self._started: Started | None = None
-        self._pace: Pace | None = None
+        self._pace: Throughput | None = None
         self._step: Stepped | None = None
         self._round: Evaluated | None = None
         self._checkpoint: str | None = None
         self._ended = False
         self._look = -math.inf
 
-    def hear(self, event: Event, now: float) -> None:
+    def on_event(self, event: Event, now: float) -> None:
         if isinstance(event, Stepped):
             self._step = event
             if self._pace is not None and now >= self._look:
                 self._pace.saw(event, now)
                 self._look = now + LOOK_SECONDS
         elif isinstance(event, Started):
-            self._started, self._pace = event, Pace(event, now)
+            self._started, self._pace = event, Throughput(event, now)
         elif isinstance(event, Evaluated):
             self._round = event
             if self._pace is not None:

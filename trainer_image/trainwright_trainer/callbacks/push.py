@@ -9,8 +9,8 @@ from collections.abc import Callable
 from trainwright_api.resource.messages import OutcomeMessage, Reply, Report
 from trainwright_trainer.callbacks.endpoint import NotTaken
 from trainwright_trainer.callbacks.events import Checkpointed, Event
-from trainwright_trainer.callbacks.progress_snapshot import Standing
-from trainwright_trainer.callbacks.report_schedule import Reach, Rhythm
+from trainwright_trainer.callbacks.progress_snapshot import ProgressSnapshot
+from trainwright_trainer.callbacks.report_schedule import Reach, ReportSchedule
 
 PATIENCE_SECONDS = 30.0
 """How long the outcome is tried to be told."""
@@ -40,7 +40,7 @@ class Pusher:
     ) -> None:
         self._post, self._uid, self._attempt, self._stop, self._say = post, uid, attempt, stop, say
         self._clock, self._patience, self._again = clock, patience, again
-        self._standing, self._rhythm, self._reach = Standing(phase), Rhythm(clock()), Reach()
+        self._standing, self._rhythm, self._reach = ProgressSnapshot(phase), ReportSchedule(clock()), Reach()
         self._changed = threading.Condition()
         self._outcome: OutcomeMessage | None = None
         self._untold: str | None = "it takes too long"
@@ -49,9 +49,9 @@ class Pusher:
     def start(self) -> None:
         self._thread.start()
 
-    def hear(self, event: Event) -> None:
+    def on_event(self, event: Event) -> None:
         with self._changed:
-            self._standing.hear(event, self._clock())
+            self._standing.on_event(event, self._clock())
             if isinstance(event, Checkpointed) and self._rhythm.hurry():
                 self._changed.notify()
 

@@ -7,7 +7,7 @@ GAP_SECONDS = 1.0
 """However often checkpoints come."""
 
 
-class Rhythm:
+class ReportSchedule:
     """At the start, every 5 seconds, and soon after a checkpoint."""
 
     def __init__(self, now: float) -> None:

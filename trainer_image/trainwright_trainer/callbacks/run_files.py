@@ -26,8 +26,8 @@ class MetricsFile:
         self.history = History() if before is None else History.from_json(before)
         self._attempt = attempt
 
-    def hear(self, event: Event) -> None:
-        self.history.hear(event)
+    def on_event(self, event: Event) -> None:
+        self.history.on_event(event)
         if isinstance(event, Evaluated | Ended):
             shared_files.write_metrics(self._attempt, self.history.to_json())
 
@@ -51,8 +51,8 @@ class SentLog:
         self._folder = TemporaryDirectory(prefix="trainwright-logs-")
         self._log = TensorBoardLog(Path(self._folder.name))
 
-    def hear(self, event: Event) -> None:
-        self._log.hear(event)
+    def on_event(self, event: Event) -> None:
+        self._log.on_event(event)
         if isinstance(event, Evaluated | Ended):
             self._send()
 
@@ -66,7 +66,7 @@ class SentLog:
             self._storage.write_file(self._prefix + path.name, path)
 
 
-class Dispensable:
+class BestEffort:
     """A listener that training can go on without: what it cannot write is told once. It is tried again all the same.
 
     `to_the_end` says that even the last event may be lost.
@@ -76,12 +76,12 @@ class Dispensable:
         self._listener, self._name, self._say, self._to_the_end = listener, name, say, to_the_end
         self._told = False
 
-    def hear(self, event: Event) -> None:
+    def on_event(self, event: Event) -> None:
         if isinstance(event, Ended) and not self._to_the_end:
-            self._listener.hear(event)
+            self._listener.on_event(event)
             return
         with self._spared():
-            self._listener.hear(event)
+            self._listener.on_event(event)
 
     def close(self) -> None:
         with self._spared():
@@ -108,7 +108,7 @@ class Relay:
         """May be called on any thread."""
         self._waiting.append(Checkpointed(name, error))
 
-    def hear(self, event: Event) -> None:
+    def on_event(self, event: Event) -> None:
         self._catch_up()
         self._tell(event)
 
@@ -124,4 +124,4 @@ class Relay:
 
     def _tell(self, event: Event) -> None:
         for listener in self._listeners:
-            listener.hear(event)
+            listener.on_event(event)

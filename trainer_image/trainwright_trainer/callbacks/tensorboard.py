@@ -27,7 +27,7 @@ class TensorBoardLog:
         self._wall_clock = wall_clock
         self._file: BinaryIO | None = None
 
-    def hear(self, event: Event) -> None:
+    def on_event(self, event: Event) -> None:
         if isinstance(event, Started):
             self._open(event)
         elif isinstance(event, Evaluated):

@@ -15,7 +15,7 @@ from trainwright_trainer.callbacks import formats
 from trainwright_trainer.callbacks.events import Checkpointed, Ended, Evaluated, Event, Started, Stepped
 from trainwright_trainer.callbacks.lines import Reading, Readings, data_items, setting_items
 from trainwright_trainer.callbacks.ranks import Naming
-from trainwright_trainer.callbacks.throughput import Pace
+from trainwright_trainer.callbacks.throughput import Throughput
 
 # Drawing takes about this share of the time at most; a slow terminal is drawn less often, yet once a second.
 DRAWING_SHARE = 0.005
@@ -26,9 +26,9 @@ _BAR = (8, 40)
 
 
 class TerminalProgress:
-    """Redraws from `hear`, on the training thread, at most ten times a second. A listener.
+    """Redraws from `on_event`, on the training thread, at most ten times a second. A listener.
 
-    rich's own thread stays off: it would take the interpreter's lock whenever it likes. `hear` of a step costs one
+    rich's own thread stays off: it would take the interpreter's lock whenever it likes. `on_event` of a step costs one
     look at the clock unless a redraw is due. `close` may be called at any time, and more than once; it gives the
     cursor back.
     """
@@ -45,7 +45,7 @@ class TerminalProgress:
         self._scores: list[Reading] = []
         self._naming = Naming()
 
-    def hear(self, event: Event) -> None:
+    def on_event(self, event: Event) -> None:
         if isinstance(event, Stepped):
             self._step = event
             now = self._clock()
@@ -77,7 +77,7 @@ class TerminalProgress:
     def _start(self, event: Started) -> None:
         now = self._clock()
         self._epochs = event.epochs
-        self._pace = Pace(event, now)
+        self._pace = Throughput(event, now)
         self._readings = Readings(event)
         for line in self._header(event):
             self._print(line)

@@ -11,7 +11,7 @@ from trainwright_trainer.callbacks.events import Started, Stepped
 WINDOW_SECONDS = 5.0
 
 
-class Pace:
+class Throughput:
     """Rows per second of training steps lately, and the time left.
 
     The time left in an epoch counts steps alone. The time left in all counts evaluation too, because it is taken from

@@ -17,7 +17,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 from trainwright_trainer.data import columnfile
-from trainwright_trainer.data.cache_store import Fill, Shelf
+from trainwright_trainer.data.cache_store import CacheStore, Fill
 from trainwright_trainer.data.datafile import is_of_a_store, said_by
 from trainwright_trainer.data.keys import digest
 from trainwright_trainer.errors import EnvironmentFailure
@@ -28,7 +28,7 @@ FOLDER = ".trainwright_cache"
 class Cache:
     """The entries on one shelf. Columns are written by one thread of its own; `finish` waits for it."""
 
-    def __init__(self, shelf: Shelf) -> None:
+    def __init__(self, shelf: CacheStore) -> None:
         self.shelf = shelf
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="cache")
         self._pending: list[Future[None]] = []

@@ -19,7 +19,7 @@ from trainwright_trainer.frames.interface import Processor
 
 
 @dataclass
-class Found:
+class CacheLookup:
     """Filled from the cache first, then by what is computed. Keys of both mappings are names of features."""
 
     cache: Cache
@@ -63,9 +63,9 @@ class Found:
 
 def look_up(
     cache: Cache, content: str, config: Any, seed: int, features: Sequence[Feature], processor: Processor
-) -> Found:
+) -> CacheLookup:
     """All that the cache has for this content and config."""
-    found = Found(cache, content, split_key(content, config.preprocessing, seed))
+    found = CacheLookup(cache, content, split_key(content, config.preprocessing, seed))
     found.parts = _parts(found, config.preprocessing, seed)
     for feature in features:
         statistics = cache.read_json("statistics", statistics_key(found.split_key, feature))
@@ -77,7 +77,7 @@ def look_up(
     return found
 
 
-def _parts(found: Found, preprocessing: Any, seed: int) -> Parts | None:
+def _parts(found: CacheLookup, preprocessing: Any, seed: int) -> Parts | None:
     if column_of(preprocessing) is not None:
         column = found.cache.read_column("splits", found.split_key)
         return None if column is None else np.asarray(column.values.to_numpy(), dtype=np.uint8)

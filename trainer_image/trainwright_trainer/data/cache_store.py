@@ -20,7 +20,7 @@ _WRITING = ".writing-"
 _DAY = 86_400.0
 
 
-class Shelf(Protocol):
+class CacheStore(Protocol):
     """Reading raises FileNotFoundError where there is no entry, another OSError where it cannot be read."""
 
     location: str
@@ -38,7 +38,7 @@ class Shelf(Protocol):
         """Writes the whole entry, or nothing. Raises OSError or EnvironmentFailure."""
 
 
-class FolderShelf:
+class FolderCacheStore:
     """A folder. A writer fills a file of its own and renames it, so nobody meets half an entry."""
 
     def __init__(self, folder: Path) -> None:

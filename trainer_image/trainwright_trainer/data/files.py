@@ -13,7 +13,7 @@ from trainwright_trainer.data.formats import COMPRESSIONS, READERS, format_of
 from trainwright_trainer.data.formats.reader import Reader
 from trainwright_trainer.errors import not_built
 from trainwright_trainer.storage.s3client import uri
-from trainwright_trainer.storage.s3client.credentials import Access
+from trainwright_trainer.storage.s3client.credentials import S3Credentials
 from trainwright_trainer.storage.s3client.uri import Place
 
 SIGNS = "*?["
@@ -39,7 +39,7 @@ class Files:
         return READERS[self.suffix]
 
 
-def find(dataset: str, access: Access | None = None) -> Files:
+def find(dataset: str, access: S3Credentials | None = None) -> Files:
     """The files that a path, a folder or a glob means, here or in a store. Raises `Mistakes` for `dataset`."""
     if uri.is_s3(dataset):
         from trainwright_trainer.data.s3 import find_in_store  # boto3 takes a while to import

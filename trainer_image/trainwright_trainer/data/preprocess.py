@@ -10,8 +10,8 @@ import numpy as np
 from trainwright_api.problems import Mistakes, Problem
 from trainwright_trainer.data import source, transforms
 from trainwright_trainer.data.cache import Cache
-from trainwright_trainer.data.cache_lookup import Found, look_up
-from trainwright_trainer.data.cache_stores import shelf_at
+from trainwright_trainer.data.cache_lookup import CacheLookup, look_up
+from trainwright_trainer.data.cache_stores import cache_store_at
 from trainwright_trainer.data.content import Contents
 from trainwright_trainer.data.files import Files, find
 from trainwright_trainer.data.prepared import TEST, TRAIN, Prepared
@@ -22,7 +22,7 @@ from trainwright_trainer.data.split_assignment import check_none_is_empty, colum
 from trainwright_trainer.features.column import Feature, Mask, Statistics
 from trainwright_trainer.frames.interface import Processor
 from trainwright_trainer.frames.pandas import PandasProcessor
-from trainwright_trainer.storage.s3client.job_credentials import NO_KEYS, Keys
+from trainwright_trainer.storage.s3client.job_credentials import NO_KEYS, JobCredentials
 
 
 def prepare(
@@ -31,7 +31,7 @@ def prepare(
     *,
     seed: int,
     cache_dir: str | None = None,
-    keys: Keys = NO_KEYS,
+    keys: JobCredentials = NO_KEYS,
     processor: Processor | None = None,
 ) -> Prepared:
     """The data set as the features of `config` (a resolved `ModelConfig`) see it, with statistics of the training rows.
@@ -43,7 +43,7 @@ def prepare(
     features = features_of(config)
     refuse_unbuilt_preprocessing(config.preprocessing)
     files, processor = find(dataset, keys.datasets), processor or PandasProcessor()
-    cache = Cache(shelf_at(cache_dir, files.home, keys))
+    cache = Cache(cache_store_at(cache_dir, files.home, keys))
     contents = Contents(files, cache)
     content = contents.remembered()
     found = look_up(cache, content, config, seed, features, processor) if content is not None else None
@@ -65,12 +65,12 @@ def prepare(
 def _read(
     files: Files,
     contents: Contents,
-    found: Found | None,
+    found: CacheLookup | None,
     config: Any,
     seed: int,
     features: Sequence[Feature],
     processor: Processor,
-) -> tuple[Raw, Found]:
+) -> tuple[Raw, CacheLookup]:
     """The raw columns that the cache cannot replace, and what it holds, which may be known only after reading."""
     if found is None:
         contents.start()
@@ -95,7 +95,7 @@ def _raw(files: Files, features: list[Feature], preprocessing: Any | None) -> Ra
 
 
 def _complete(
-    found: Found, raw: Raw, config: Any, seed: int, features: Sequence[Feature], processor: Processor
+    found: CacheLookup, raw: Raw, config: Any, seed: int, features: Sequence[Feature], processor: Processor
 ) -> None:
     """Computes what is lacking, feature by feature, so that a raw column is let go before the next is encoded."""
     parts = found.parts if found.parts is not None else _split(found, raw, config.preprocessing, seed)
@@ -112,7 +112,7 @@ def _complete(
         raise Mistakes(problems)
 
 
-def _split(found: Found, raw: Raw, preprocessing: Any, seed: int) -> Parts:
+def _split(found: CacheLookup, raw: Raw, preprocessing: Any, seed: int) -> Parts:
     column = column_of(preprocessing)
     parts = parts_of(preprocessing, seed, raw.rows, None if column is None else raw.take(column))
     found.add_parts(parts, from_column=column is not None)
@@ -125,7 +125,9 @@ def _training(parts: Parts, raw: Raw) -> list[Mask]:
     return [whole[start : start + size] for start, size in zip(raw.first_rows, raw.sizes, strict=True)]
 
 
-def _complete_feature(found: Found, feature: Feature, raw: Raw, training: Sequence[Mask], processor: Processor) -> None:
+def _complete_feature(
+    found: CacheLookup, feature: Feature, raw: Raw, training: Sequence[Mask], processor: Processor
+) -> None:
     column = transforms.clean(feature, raw.take(feature.column), processor)
     if feature.name not in found.statistics:
         found.add_statistics(feature, transforms.statistics_of(feature, column, training, processor))
@@ -134,7 +136,7 @@ def _complete_feature(found: Found, feature: Feature, raw: Raw, training: Sequen
     found.add_column(feature, transforms.encode(feature, column, found.statistics[feature.name], processor))
 
 
-def _prepared(files: Files, found: Found, config: Any, features: Sequence[Feature], hit: bool) -> Prepared:
+def _prepared(files: Files, found: CacheLookup, config: Any, features: Sequence[Feature], hit: bool) -> Prepared:
     parts = found.parts
     assert parts is not None, "the split is computed before the columns"
     check_none_is_empty(parts, _dropped(found), config.preprocessing)
@@ -153,7 +155,7 @@ def _prepared(files: Files, found: Found, config: Any, features: Sequence[Featur
     )
 
 
-def _dropped(found: Found) -> list[Mask]:
+def _dropped(found: CacheLookup) -> list[Mask]:
     """One mask for each column that drops rows."""
     columns = [column.values for column in found.columns.values() if column.values.null_count]
     return [column.is_null().to_numpy() for column in columns]
@@ -165,7 +167,7 @@ def encode_with(
     dataset: str,
     *,
     targets: bool,
-    keys: Keys = NO_KEYS,
+    keys: JobCredentials = NO_KEYS,
     processor: Processor | None = None,
 ) -> Prepared:
     """New data as a trained model sees it: encoded with the statistics of its training, without split or cache.

@@ -23,7 +23,7 @@ from trainwright_trainer.storage.s3client import credentials as ways
 from trainwright_trainer.storage.s3client import uri
 from trainwright_trainer.storage.s3client.bucket import Bucket, Found
 from trainwright_trainer.storage.s3client.client import arrow_options
-from trainwright_trainer.storage.s3client.credentials import Access
+from trainwright_trainer.storage.s3client.credentials import S3Credentials
 from trainwright_trainer.storage.s3client.uri import S3Uri
 
 _READ_BYTES = 8 << 20
@@ -37,7 +37,7 @@ _TRIES = 13
 class Store:
     """One bucket, to look into and to read from."""
 
-    def __init__(self, name: str, access: Access | None) -> None:
+    def __init__(self, name: str, access: S3Credentials | None) -> None:
         self.bucket = Bucket(name, access or ways.from_environment())
 
     @cached_property
@@ -82,7 +82,7 @@ class StoredFile:
         return self.store.open(self.key)
 
 
-def find_in_store(dataset: str, access: Access | None) -> Files:
+def find_in_store(dataset: str, access: S3Credentials | None) -> Files:
     """By the rules of a disk: an object, all below a prefix, or those that a pattern fits. Raises `Mistakes`."""
     place = uri.parse(dataset, "dataset")
     store = Store(place.bucket, access)
@@ -147,10 +147,10 @@ def _many(dataset: str, home: S3Uri, store: Store, folder: str, names: list[str]
     return Files(dataset, home, tuple(names), files, one_of(dataset, names), False, look)
 
 
-class StoreShelf:
+class S3CacheStore:
     """A cache under a prefix: an object is written at once or not at all."""
 
-    def __init__(self, place: S3Uri, access: Access | None) -> None:
+    def __init__(self, place: S3Uri, access: S3Credentials | None) -> None:
         self.location = str(place)
         self._place = place
         self._store = Store(place.bucket, access)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Seat:
+class RankInfo:
     """One of `world` processes that train together, with the device and the CPUs that are its own.
 
     Where there are several, their default process group is made already. `threads`: what OMP_NUM_THREADS asks for.

@@ -21,7 +21,14 @@ from trainwright_trainer.job.pod import Pod
 from trainwright_trainer.job.prediction_file import refuse_unwritable
 from trainwright_trainer.job.recipe import Recipe
 from trainwright_trainer.storage.s3client import uri
-from trainwright_trainer.storage.s3client.job_credentials import ARTIFACTS, CACHE, DATASETS, Keys, idle_keys, keys_of
+from trainwright_trainer.storage.s3client.job_credentials import (
+    ARTIFACTS,
+    CACHE,
+    DATASETS,
+    JobCredentials,
+    idle_keys,
+    keys_of,
+)
 from trainwright_trainer.storage.s3client.uri import Place, S3Uri, place_of
 
 TASKS_OF_A_MODEL = ("evaluate", "predict")
@@ -43,7 +50,7 @@ class Job:
     dataset: str
     output: Place
     model: Place | None
-    keys: Keys
+    keys: JobCredentials
     workers: int
     text: str
     notices: tuple[str, ...]

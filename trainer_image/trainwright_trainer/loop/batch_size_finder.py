@@ -23,7 +23,7 @@ from trainwright_trainer.errors import EnvironmentFailure
 from trainwright_trainer.loader.materialised import Split, moved
 from trainwright_trainer.loop.precision import Precision
 from trainwright_trainer.loop.protocols import Trainable
-from trainwright_trainer.loop.train_step import Step
+from trainwright_trainer.loop.train_step import TrainStep
 from trainwright_trainer.optim.optimizers import make_optimizer
 from trainwright_trainer.runtime.oom import out_of_memory
 from trainwright_trainer.runtime.threads import computing_with
@@ -203,7 +203,7 @@ def training_step(
     scratch.train()
     parameters = [one for _, one in scratch.named_parameters() if one.requires_grad]
     optimizer = make_optimizer(trainer.optimizer, parameters, 0.0)
-    step = Step(scratch, optimizer, strategy, Precision(trainer, strategy.device), trainer, None, most)
+    step = TrainStep(scratch, optimizer, strategy, Precision(trainer, strategy.device), trainer, None, most)
 
     def run(rows: int) -> None:
         step(moved(next(train.batches(rows)), strategy.device), rows, 0.0)

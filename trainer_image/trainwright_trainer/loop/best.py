@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from trainwright_trainer.loop.monitor import Decisive
+from trainwright_trainer.loop.monitor import MonitoredMetric
 from trainwright_trainer.loop.protocols import Tensors
 
 
@@ -17,7 +17,7 @@ from trainwright_trainer.loop.protocols import Tensors
 class Best:
     """`weights` is the model's state at `step`: a copy that nobody changes, so snapshots may share it."""
 
-    decisive: Decisive
+    decisive: MonitoredMetric
     early_stop: int
     tolerance: float = 0.0
     """The part by which a loss may be worse by chance: of rounds as good as that, the last is the best. It is a part of

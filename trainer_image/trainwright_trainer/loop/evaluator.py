@@ -9,7 +9,7 @@ from trainwright_api.config.trainer import LearningRateScheduler, TrainerConfig
 from trainwright_trainer.callbacks.events import Evaluated, Scores
 from trainwright_trainer.loader.materialised import Split
 from trainwright_trainer.loop.evaluation import evaluate, scores_of_all
-from trainwright_trainer.loop.monitor import Decisive, score_of
+from trainwright_trainer.loop.monitor import MonitoredMetric, score_of
 from trainwright_trainer.loop.protocols import Metrics
 from trainwright_trainer.loop.state import State, copied
 from trainwright_trainer.strategies.interface import Strategy
@@ -19,7 +19,7 @@ _SPLITS = {"training": "train", "validation": "validation", "test": "test"}
 
 
 @dataclass(frozen=True)
-class Rounds:
+class Evaluator:
     """Evaluates and decides. `metrics` is for whole passes; the running scores of training are `state.metrics`.
 
     `score_attribute`: the checkpoint policy's.
@@ -29,7 +29,7 @@ class Rounds:
     trainer: TrainerConfig
     splits: Mapping[str, Split]
     metrics: Metrics
-    plateau_of: Decisive
+    plateau_of: MonitoredMetric
     eval_batch_size: int
     strategy: Strategy
     score_attribute: str

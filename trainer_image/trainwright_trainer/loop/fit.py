@@ -16,15 +16,15 @@ from trainwright_trainer.job.batching import ROOTS, Batching, check_losses_add_u
 from trainwright_trainer.loader.batch import Batch
 from trainwright_trainer.loader.materialised import Split, moved
 from trainwright_trainer.loop.best import Best
-from trainwright_trainer.loop.evaluator import Rounds
-from trainwright_trainer.loop.monitor import Measures, measures_of, own_metrics
+from trainwright_trainer.loop.evaluator import Evaluator
+from trainwright_trainer.loop.monitor import Monitors, monitors_of, own_metrics
 from trainwright_trainer.loop.precision import Precision
 from trainwright_trainer.loop.protocols import Checkpoints, Metrics, Trainable
 from trainwright_trainer.loop.row_log import RowLog
 from trainwright_trainer.loop.schedule import plan
 from trainwright_trainer.loop.state import Progress, State
-from trainwright_trainer.loop.train_step import Step
-from trainwright_trainer.loop.trainer import EARLY_STOPPING, EPOCHS, STOPPED, TRAIN_STEPS, Course, Saving
+from trainwright_trainer.loop.train_step import TrainStep
+from trainwright_trainer.loop.trainer import EARLY_STOPPING, EPOCHS, STOPPED, TRAIN_STEPS, Saving, Trainer
 from trainwright_trainer.optim.optimizers import make_optimizer
 from trainwright_trainer.optim.plateau import Plateau
 from trainwright_trainer.optim.schedules import Schedule
@@ -75,14 +75,14 @@ def train(
     trainer, policy, strategy = config.trainer, policy or CheckpointPolicy(), strategy or Single()
     check(config, model, batching, strategy.world)
     types = {feature.name: feature.type for feature in config.output_features}
-    measures = measures_of(trainer, types, own_metrics(config))
+    measures = monitors_of(trainer, types, own_metrics(config))
     precision = Precision(trainer, strategy.device)
     best = Best(measures.validation, trainer.early_stop, tolerance)
     state = _state(model, trainer, best, measures, precision, new_metrics, seed, batching)
     if resume is not None:
         state.restore(resume, strategy.rank, strategy.world)
     eval_rows = trainer.eval_batch_size if isinstance(trainer.eval_batch_size, int) else 0
-    rounds = Rounds(
+    rounds = Evaluator(
         state,
         trainer,
         splits,
@@ -94,13 +94,13 @@ def train(
     )
     lengths = plan(trainer, len(splits["train"]), batching.global_rows)
     running = None if trainer.evaluate_training_set or trainer.skip_all_evaluation else state.metrics
-    step = Step(
+    step = TrainStep(
         model, state.optimizer, strategy, precision, trainer, running, batching.pass_rows, roots=has_roots(config)
     )
     if strategy.world > 1:
         step.rehearse(_one_row(splits["train"], strategy))
     row_log = RowLog(attempt, strategy.rank)
-    course = Course(
+    course = Trainer(
         state,
         step,
         lengths,
@@ -124,7 +124,7 @@ def train(
 
 def check(config: ModelConfig, model: Trainable, batching: Batching | None, world: int = 1) -> None:
     """Raises the `Mistakes` that `train` would raise before its first step."""
-    measures_of(config.trainer, {feature.name: feature.type for feature in config.output_features})
+    monitors_of(config.trainer, {feature.name: feature.type for feature in config.output_features})
     freeze(model, config.trainer.layers_to_freeze_regex)
     if batching is not None:
         check_losses_add_up(_losses(config), batching.passes(world))
@@ -147,7 +147,7 @@ def _state(
     model: Trainable,
     trainer: TrainerConfig,
     best: Best,
-    measures: Measures,
+    measures: Monitors,
     precision: Precision,
     new_metrics: Callable[[], Metrics],
     seed: int,
@@ -185,7 +185,7 @@ def freeze(model: Trainable, pattern: str | None) -> None:
         named[name].requires_grad_(False)
 
 
-def _result(course: Course, state: State, trainer: TrainerConfig) -> Result:
+def _result(course: Trainer, state: State, trainer: TrainerConfig) -> Result:
     best, progress = state.best, state.progress
     seconds = course.seconds
     if course.stopped:

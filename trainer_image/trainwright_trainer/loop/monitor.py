@@ -27,7 +27,7 @@ DEFAULT_METRIC: Mapping[str, str] = {
 
 
 @dataclass(frozen=True)
-class Decisive:
+class MonitoredMetric:
     """A metric of one output (or of all of them together), and whether small or large is good."""
 
     field: str
@@ -55,9 +55,9 @@ def own_metrics(config: ModelConfig) -> dict[str, str]:
     return {feature.name: feature.default_validation_metric for feature in config.output_features}
 
 
-def decisive(
+def monitored_metric(
     trainer: TrainerConfig, outputs: Mapping[str, str], own: Mapping[str, str] = MappingProxyType({})
-) -> Decisive:
+) -> MonitoredMetric:
     """`validation_field` and `validation_metric`. `outputs`: output feature → type, in the order of the config.
 
     Without a field it is the first output that has the metric; without a metric, the field's own: `own` by output,
@@ -72,18 +72,18 @@ def decisive(
     return of_metric(field, metric, outputs, "config.trainer.validation_metric")
 
 
-def of_metric(field: str, metric: str, outputs: Mapping[str, str], path: str) -> Decisive:
+def of_metric(field: str, metric: str, outputs: Mapping[str, str], path: str) -> MonitoredMetric:
     """The metric of a known field. Raises `Mistakes` at `path` where that type of output has no such metric."""
     known = METRICS[_type(field, outputs)]
     if metric not in known:
         raise Mistakes.one(path, _unknown(metric, list(known), f"no metric of '{field}'"))
-    return Decisive(field, metric, known[metric])
+    return MonitoredMetric(field, metric, known[metric])
 
 
 def check_tells(config: ModelConfig, statistics: Mapping[str, Mapping[str, Any]]) -> None:
     """Raises `Mistakes` where the metric that decides is the same for every model of these data."""
     outputs = {feature.name: feature.type for feature in config.output_features}
-    decides = decisive(config.trainer, outputs, own_metrics(config))
+    decides = monitored_metric(config.trainer, outputs, own_metrics(config))
     if decides.metric != "hits_at_k":
         return
     position = list(outputs).index(decides.field)
@@ -118,23 +118,23 @@ def _unknown(found: str, known: list[str], what: str) -> str:
 
 
 @dataclass(frozen=True)
-class Measures:
+class Monitors:
     """`validation` decides which round is best; `plateau` reduces the learning rate, and is of the same field."""
 
-    validation: Decisive
-    plateau: Decisive
+    validation: MonitoredMetric
+    plateau: MonitoredMetric
 
 
-def measures_of(
+def monitors_of(
     trainer: TrainerConfig, outputs: Mapping[str, str], own: Mapping[str, str] = MappingProxyType({})
-) -> Measures:
+) -> Monitors:
     """Both of a trainer section. Without `reduce_on_plateau` its metric is not looked at. Raises `Mistakes`."""
-    validation = decisive(trainer, outputs, own)
+    validation = monitored_metric(trainer, outputs, own)
     scheduler = trainer.learning_rate_scheduler
     if scheduler is None or not scheduler.reduce_on_plateau:
-        return Measures(validation, validation)
+        return Monitors(validation, validation)
     path = "config.trainer.learning_rate_scheduler.reduce_eval_metric"
-    return Measures(validation, of_metric(validation.field, scheduler.reduce_eval_metric, outputs, path))
+    return Monitors(validation, of_metric(validation.field, scheduler.reduce_eval_metric, outputs, path))
 
 
 def score_of(attribute: str, scores: Mapping[str, Scores]) -> float | None:

@@ -9,7 +9,7 @@ import torch
 from trainwright_api.problems import Mistakes
 
 
-class FiniteLoss:
+class NanGuard:
     """Watches every step's loss. On a CPU it is looked at at once; on a GPU without waiting, and asked for later."""
 
     def __init__(self, device: torch.device) -> None:

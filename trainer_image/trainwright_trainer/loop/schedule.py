@@ -9,7 +9,7 @@ from trainwright_api.config.trainer import TrainerConfig
 
 
 @dataclass(frozen=True)
-class Plan:
+class RoundSchedule:
     """`rows` of the training split, cut into global batches. A round is an evaluation and a checkpoint."""
 
     rows: int
@@ -30,11 +30,11 @@ class Plan:
         return min(self.rows, step_of_epoch * self.global_rows)
 
 
-def plan(trainer: TrainerConfig, rows: int, global_rows: int) -> Plan:
+def plan(trainer: TrainerConfig, rows: int, global_rows: int) -> RoundSchedule:
     """`train_steps` comes before `epochs`; a round is never longer than an epoch, nor than the run."""
     steps = math.ceil(rows / global_rows)
     total = trainer.train_steps or trainer.epochs * steps
-    return Plan(rows, global_rows, total, min(_steps_per_round(trainer, steps), total))
+    return RoundSchedule(rows, global_rows, total, min(_steps_per_round(trainer, steps), total))
 
 
 def _steps_per_round(trainer: TrainerConfig, steps_per_epoch: int) -> int:

@@ -108,7 +108,7 @@ class OnGpu:
         self._marked = False
 
 
-class Meter:
+class Telemetry:
     """Of one rank. The very first step, which may compile, counts in its own time only where its round has no other."""
 
     def __init__(self, strategy: Strategy, clock: Callable[[], float]) -> None:

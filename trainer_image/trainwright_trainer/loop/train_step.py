@@ -17,7 +17,7 @@ from trainwright_trainer.optim.clipping import clip
 from trainwright_trainer.strategies.interface import Strategy
 
 
-class Step:
+class TrainStep:
     """`step(batch, rows, rate)` moves the weights once and returns the loss of the global batch.
 
     The loss of a step is the sum over rows divided by the rows of the whole global batch, so it does not depend on how

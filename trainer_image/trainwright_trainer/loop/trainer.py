@@ -8,15 +8,15 @@ from dataclasses import dataclass, replace
 from trainwright_trainer.callbacks.events import Evaluated, Listener, Stepped
 from trainwright_trainer.loader.batch import Batch
 from trainwright_trainer.loader.materialised import Cut, Split, epoch_batches, epoch_positions
-from trainwright_trainer.loop.evaluator import Rounds
-from trainwright_trainer.loop.nan_guard import FiniteLoss
+from trainwright_trainer.loop.evaluator import Evaluator
+from trainwright_trainer.loop.nan_guard import NanGuard
 from trainwright_trainer.loop.protocols import Checkpoints
 from trainwright_trainer.loop.randomness import StepSeeds
 from trainwright_trainer.loop.row_log import RowLog
-from trainwright_trainer.loop.schedule import Plan
+from trainwright_trainer.loop.schedule import RoundSchedule
 from trainwright_trainer.loop.state import State
-from trainwright_trainer.loop.telemetry import Meter
-from trainwright_trainer.loop.train_step import Step
+from trainwright_trainer.loop.telemetry import Telemetry
+from trainwright_trainer.loop.train_step import TrainStep
 from trainwright_trainer.optim.schedules import Schedule
 from trainwright_trainer.strategies.interface import Strategy
 
@@ -35,16 +35,16 @@ class Saving:
     saves: Callable[[], int]
 
 
-class Course:
+class Trainer:
     """Runs once, from wherever `state` stands."""
 
     def __init__(
         self,
         state: State,
-        step: Step,
-        plan: Plan,
+        step: TrainStep,
+        plan: RoundSchedule,
         schedule: Schedule,
-        rounds: Rounds | None,
+        rounds: Evaluator | None,
         saving: Saving,
         train: Split,
         strategy: Strategy,
@@ -60,8 +60,8 @@ class Course:
         self._shuffled, self._listeners, self._stop = shuffled, listeners, stop
         self._row_log, self._clock = row_log, clock
         self._seeds = StepSeeds(state.seed, strategy.rank, strategy.device)
-        self._finite = FiniteLoss(strategy.device)
-        self._meter = Meter(strategy, clock)
+        self._finite = NanGuard(strategy.device)
+        self._meter = Telemetry(strategy, clock)
         self._stopped = False
         self._begun = self._saved = self._mark = clock()
         self._saved_step = state.progress.step if state.progress.step else -1
@@ -117,7 +117,7 @@ class Course:
         self._row_log.write(progress.step, batch.rows)
         event = Stepped(progress.epoch, progress.step, progress.rows, self._plan.rows, rate)
         for listener in self._listeners:
-            listener.hear(event)
+            listener.on_event(event)
         self._between(rate)
 
     @property
@@ -159,7 +159,7 @@ class Course:
 
     def _tell(self, evaluated: Evaluated) -> None:
         for listener in self._listeners:
-            listener.hear(evaluated)
+            listener.on_event(evaluated)
 
     def _save(self, score: float | None) -> None:
         """Never after a loss that was not finite, and never twice at one step."""

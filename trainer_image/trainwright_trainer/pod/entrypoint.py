@@ -16,7 +16,7 @@ from trainwright_api.checks import load
 from trainwright_api.problems import Mistakes
 from trainwright_api.resource.messages import OutcomeMessage, termination_message
 from trainwright_api.resource.stages import PREPROCESS
-from trainwright_trainer.callbacks.console import Screen
+from trainwright_trainer.callbacks.console import Console
 from trainwright_trainer.callbacks.endpoint import Endpoint
 from trainwright_trainer.callbacks.push import Pusher
 from trainwright_trainer.errors import AlreadyDone, EnvironmentFailure, ExitCode
@@ -24,7 +24,7 @@ from trainwright_trainer.job.options import Options
 from trainwright_trainer.job.pod import Pod
 from trainwright_trainer.job.version_check import refuse_skew
 from trainwright_trainer.pod.log_tail import LogTail
-from trainwright_trainer.pod.termination import Ending
+from trainwright_trainer.pod.termination import Termination
 from trainwright_trainer.rundir import layout, outcome
 from trainwright_trainer.rundir.outcome import Outcome
 from trainwright_trainer.runtime.signals import StopRequest, stopping_in_a_pod
@@ -37,7 +37,7 @@ from trainwright_trainer.tasks import run as story
 def run_in_pod(pod: Pod, path: Path, options: Options) -> ExitCode:
     """One attempt, or a phase of it. Raises nothing."""
     with LogTail().keeping(sys.stdout, sys.stderr) as log, stopping_in_a_pod(StopRequest()) as stop:
-        screen = Screen(as_json=options.json)
+        screen = Console(as_json=options.json)
         pusher = _pusher(pod, screen, stop)
         ending = _ending(pod, path, options, screen, stop)
         _say(*filter(None, [ending.words]))
@@ -51,7 +51,7 @@ def run_in_pod(pod: Pod, path: Path, options: Options) -> ExitCode:
     return ExitCode(ending.outcome.exit_code)
 
 
-def _pusher(pod: Pod, screen: Screen, stop: StopRequest) -> Pusher | None:
+def _pusher(pod: Pod, screen: Console, stop: StopRequest) -> Pusher | None:
     """None where the operator has no address."""
     if pod.address is None:
         return None
@@ -69,15 +69,19 @@ def _pusher(pod: Pod, screen: Screen, stop: StopRequest) -> Pusher | None:
     return pusher
 
 
-def _ending(pod: Pod, path: Path, options: Options, screen: Screen, stop: StopRequest) -> Ending:
+def _ending(pod: Pod, path: Path, options: Options, screen: Console, stop: StopRequest) -> Termination:
     try:
         refuse_skew(pod)
-        return Ending.of_result(story.run(None, path, options, screen=screen, pod=pod, stop=stop))
+        return Termination.of_result(story.run(None, path, options, screen=screen, pod=pod, stop=stop))
     except AlreadyDone as done:
         screen.say(str(done))
-        return Ending.of_the_run_before(_run_folder(pod.run, path)) if pod.run else Ending(Outcome("done", str(done)))
+        return (
+            Termination.of_the_run_before(_run_folder(pod.run, path))
+            if pod.run
+            else Termination(Outcome("done", str(done)))
+        )
     except Exception as error:  # the outermost edge: there is nobody above who could tell the operator
-        found = Ending(Outcome.of(error), words=_words(error, path))
+        found = Termination(Outcome.of(error), words=_words(error, path))
         if found.outcome.kind == "crash":
             traceback.print_exc()
         return found

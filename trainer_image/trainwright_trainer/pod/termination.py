@@ -13,11 +13,11 @@ from trainwright_trainer.job.pod import Pod
 from trainwright_trainer.rundir import json_text, layout
 from trainwright_trainer.rundir.outcome import TRAINED, Outcome
 from trainwright_trainer.storage.base import Storage
-from trainwright_trainer.tasks.result import Result, Told
+from trainwright_trainer.tasks.result import Result, TaskSummary
 
 
 @dataclass(frozen=True)
-class Ending:
+class Termination:
     """`words` are what a person reads at the end of the log; empty where all has been said."""
 
     outcome: Outcome
@@ -26,13 +26,13 @@ class Ending:
     test_scores: Mapping[str, float] = field(default_factory=dict)
 
     @classmethod
-    def of_result(cls, found: Result | Told) -> Ending:
-        if isinstance(found, Told):
+    def of_result(cls, found: Result | TaskSummary) -> Termination:
+        if isinstance(found, TaskSummary):
             return cls(Outcome("done", found.line), test_scores=flat(found.test))
         return cls(TRAINED, model=str(found.model), test_scores=flat(found.test))
 
     @classmethod
-    def of_the_run_before(cls, storage: Storage) -> Ending:
+    def of_the_run_before(cls, storage: Storage) -> Termination:
         """Of an attempt that had nothing left to do: what an earlier one has made is told again."""
         location = f"{storage.location.rstrip('/')}/{layout.MODEL.rstrip('/')}"
         return cls(TRAINED, model=location, test_scores=flat(_scores(storage)))

@@ -16,7 +16,7 @@ from trainwright_trainer.rundir import checkpoint, compatibility, layout, listin
 from trainwright_trainer.rundir.checkpoint import Checkpoint
 from trainwright_trainer.rundir.layout import CheckpointName
 from trainwright_trainer.rundir.manifest import Damaged
-from trainwright_trainer.rundir.preflight import How, look, refuse
+from trainwright_trainer.rundir.preflight import ExistingRun, look, refuse
 from trainwright_trainer.rundir.record import Start, read_run
 from trainwright_trainer.rundir.retention import Fence
 from trainwright_trainer.storage.base import Storage
@@ -51,7 +51,7 @@ class Attempt:
 def begin(
     storage: Storage,
     job: Mapping[str, Any],
-    how: How,
+    how: ExistingRun,
     *,
     name: str,
     content: str | None = None,
@@ -68,7 +68,7 @@ def begin(
     mine = number or numbers.free(storage)  # before the look: what begins after it has taken this one
     run = look(storage, job, how)
     essence = compatibility.essence(job)
-    kept = None if how is How.OVERWRITE else run
+    kept = None if how is ExistingRun.OVERWRITE else run
     if kept is not None and kept.start is not None:
         refuse(compatibility.data_differs(kept.start.job, essence, (kept.start.content, content)))
     start_from, notices = newest_usable(kept.storage, kept.first) if kept else _from_source(source)
@@ -80,7 +80,7 @@ def begin(
         taken = f"{storage.location}: another process has just begun attempt {mine} of this run"
         # Where the operator numbers attempts, it is no user's doing, and the next number is free.
         raise Mistakes.one("", taken) if number is None else EnvironmentFailure(taken)
-    if how is How.OVERWRITE:
+    if how is ExistingRun.OVERWRITE:
         clear_before(storage, mine)
     first = kept.first if kept else mine
     return Attempt(storage, mine, first, start_from, pinned if kept else None, notices)

@@ -12,7 +12,7 @@ from trainwright_trainer.storage.base import Storage
 
 
 @dataclass(frozen=True)
-class Begun:
+class AttemptReference:
     """`start` is the checkpoint to go on from; the other fields are those of `Attempt`."""
 
     number: int
@@ -21,7 +21,7 @@ class Begun:
     start: CheckpointName | None
 
     @classmethod
-    def of(cls, attempt: Attempt) -> Begun:
+    def of(cls, attempt: Attempt) -> AttemptReference:
         start = attempt.start_from
         return cls(attempt.number, attempt.first, attempt.pinned, start.name if start else None)
 
@@ -31,7 +31,7 @@ class Begun:
         return Attempt(storage, self.number, self.first, start, self.pinned)
 
 
-def brought_up(storage: Storage, begun: Begun) -> tuple[Begun, tuple[str, ...]]:
+def brought_up(storage: Storage, begun: AttemptReference) -> tuple[AttemptReference, tuple[str, ...]]:
     """For processes that begin again in the same attempt: from its own newest whole checkpoint, where there is one.
 
     And one notice for each that is damaged.

@@ -15,7 +15,7 @@ from trainwright_trainer.rundir.hashing import Counted
 from trainwright_trainer.rundir.record import read_run
 from trainwright_trainer.storage.base import Chunk, Storage
 from trainwright_trainer.storage.registry import storage_at
-from trainwright_trainer.storage.s3client.credentials import Access
+from trainwright_trainer.storage.s3client.credentials import S3Credentials
 
 WEIGHTS, CONFIG, STATISTICS, ABOUT = "weights.safetensors", "config.json", "statistics.json", "model.json"
 
@@ -55,7 +55,7 @@ def save(
     storage.write(layout.MODEL + ABOUT, [json_text.seal(body)])
 
 
-def load(location: str, access: Access | None = None) -> ModelFolder:
+def load(location: str, access: S3Credentials | None = None) -> ModelFolder:
     """The model in a folder, or in the run that the folder holds. Raises Mistakes where it is none, or is damaged."""
     storage = storage_at(location, access, path="model")
     prefix = next((prefix for prefix in ("", layout.MODEL) if storage.exists(prefix + ABOUT)), None)

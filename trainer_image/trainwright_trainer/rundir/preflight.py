@@ -13,7 +13,7 @@ from trainwright_trainer.rundir.record import Run, read_run
 from trainwright_trainer.storage.base import Storage
 
 
-class How(Enum):
+class ExistingRun(Enum):
     """What to do with a run that is there already. CONTINUE, for pods: go on with it, or begin where there is none."""
 
     NEW = "new"
@@ -22,7 +22,7 @@ class How(Enum):
     CONTINUE = "continue"
 
 
-def look(storage: Storage, job: Mapping[str, Any], how: How) -> Run | None:
+def look(storage: Storage, job: Mapping[str, Any], how: ExistingRun) -> Run | None:
     """The run that is there, if `job` may go on with it or replace it; reads little and writes nothing.
 
     For the very start of a command, before the data are read. `job` is the resolved job as plain JSON. Raises Mistakes
@@ -32,9 +32,9 @@ def look(storage: Storage, job: Mapping[str, Any], how: How) -> Run | None:
     run = read_run(storage)
     if run is None:
         _refuse_foreign(storage.location, entries, how)
-    elif how is How.NEW:
+    elif how is ExistingRun.NEW:
         raise Mistakes.one("", _TAKEN.format(storage.location, run))
-    elif how is not How.OVERWRITE:
+    elif how is not ExistingRun.OVERWRITE:
         _refuse_another_job(run, compatibility.essence(job))
     storage.check_writable()
     return run
@@ -43,9 +43,9 @@ def look(storage: Storage, job: Mapping[str, Any], how: How) -> Run | None:
 _TAKEN = "{} holds another run ({}). Use --resume to go on with it, --overwrite to start anew, or another --output."
 
 
-def _refuse_foreign(location: str, entries: list[str], how: How) -> None:
+def _refuse_foreign(location: str, entries: list[str], how: ExistingRun) -> None:
     """A folder without a run must be empty, or a file of ours could replace one of the user's."""
-    if how is How.RESUME:
+    if how is ExistingRun.RESUME:
         raise Mistakes.one("", f"{location} holds no run to go on with. Leave --resume out to begin one.")
     others = [entry for entry in entries if entry not in ("lost+found/", layout.ATTEMPTS, *layout.BESIDE)]
     if others:

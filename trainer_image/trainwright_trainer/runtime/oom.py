@@ -19,7 +19,7 @@ def out_of_memory(error: BaseException) -> bool:
 
 
 @contextmanager
-def memory_told() -> Iterator[None]:
+def reporting_oom() -> Iterator[None]:
     """Turns running out of memory, or of threads, into an `EnvironmentFailure`."""
     try:
         yield

@@ -19,7 +19,7 @@ _MODULES = (
 SPINS = "1000"
 
 
-def warm_imports() -> threading.Thread:
+def preload_imports() -> threading.Thread:
     """Imports what training needs in the background. Whoever imports the same meanwhile waits for it, as Python does.
 
     A failure is not told here: the import statement that needs the module tells it.

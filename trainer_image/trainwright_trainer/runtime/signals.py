@@ -44,7 +44,7 @@ class StopRequest:
         if self._at_once is not None and (main := threading.main_thread().ident) is not None:
             signal.pthread_kill(main, signal.SIGTERM)
 
-    def hear(self, number: int, _frame: FrameType | None = None) -> None:
+    def on_event(self, number: int, _frame: FrameType | None = None) -> None:
         """A handler of signals, for which the first request counts."""
         self.ask(signal.Signals(number).name)
 
@@ -67,7 +67,7 @@ def stopping_on_signals(request: StopRequest) -> Iterator[StopRequest]:
 
     def handle(number: int, frame: FrameType | None) -> None:
         if not request:
-            request.hear(number)
+            request.on_event(number)
         elif callable(before[number]):
             before[number](number, frame)
         else:
@@ -81,7 +81,7 @@ def stopping_on_signals(request: StopRequest) -> Iterator[StopRequest]:
 @contextmanager
 def stopping_in_a_pod(request: StopRequest) -> Iterator[StopRequest]:
     """Turn signals into a request, however many come."""
-    with _handled_by(request.hear, SIGNALS):
+    with _handled_by(request.on_event, SIGNALS):
         yield request
 
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 from trainwright_trainer.storage.base import Storage
 from trainwright_trainer.storage.local import FolderStorage
-from trainwright_trainer.storage.s3client.credentials import Access, from_environment
+from trainwright_trainer.storage.s3client.credentials import S3Credentials, from_environment
 from trainwright_trainer.storage.s3client.uri import place_of
 
 
-def storage_at(place: str, access: Access | None = None, *, path: str = "output") -> Storage:
+def storage_at(place: str, access: S3Credentials | None = None, *, path: str = "output") -> Storage:
     """The storage at a folder or a URI. `access`: None as in the environment; `path`: what names the place in the job.
 
     Raises Mistakes for one that this version lacks.

@@ -8,15 +8,15 @@ from collections.abc import Iterable
 from trainwright_trainer.errors import EnvironmentFailure
 from trainwright_trainer.storage.base import Chunk, Storage
 from trainwright_trainer.storage.s3client.bucket import Bucket
-from trainwright_trainer.storage.s3client.credentials import Access
-from trainwright_trainer.storage.s3client.retry_policy import Patience
+from trainwright_trainer.storage.s3client.credentials import S3Credentials
+from trainwright_trainer.storage.s3client.retry_policy import RetryPolicy
 from trainwright_trainer.storage.s3client.uri import S3Uri
 
 
 class S3Storage(Storage):
     """`root` need not hold anything yet; its bucket has to be there."""
 
-    def __init__(self, root: S3Uri, access: Access, patience: Patience | None = None) -> None:
+    def __init__(self, root: S3Uri, access: S3Credentials, patience: RetryPolicy | None = None) -> None:
         self.root = root
         self.location = str(root)
         self._bucket = Bucket(root.bucket, access, patience)

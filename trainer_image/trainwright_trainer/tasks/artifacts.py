@@ -11,7 +11,7 @@ from trainwright_trainer.callbacks.history import History
 from trainwright_trainer.callbacks.lines import SHARE_OF_RIGHT
 from trainwright_trainer.job.versions import versions
 from trainwright_trainer.loop.fit import Result as Fitted
-from trainwright_trainer.loop.monitor import Decisive, decisive, own_metrics
+from trainwright_trainer.loop.monitor import MonitoredMetric, monitored_metric, own_metrics
 from trainwright_trainer.metrics.baseline import comparisons
 from trainwright_trainer.models.model import Model
 from trainwright_trainer.report.data import OutputFigures, ReportData
@@ -20,10 +20,10 @@ from trainwright_trainer.rundir import layout as names
 from trainwright_trainer.rundir import model_folder, shared_files
 from trainwright_trainer.tasks.feature_summaries import feature_summaries
 from trainwright_trainer.tasks.result import Result
-from trainwright_trainer.tasks.train_context import Material
+from trainwright_trainer.tasks.train_context import TrainContext
 
 
-def save_model(material: Material, model: Model) -> None:
+def save_model(material: TrainContext, model: Model) -> None:
     """The folder `model/`; a newer attempt's is left alone."""
     attempt, job = material.attempt, material.job
     if attempt.superseded():
@@ -39,7 +39,7 @@ def save_model(material: Material, model: Model) -> None:
     )
 
 
-def ended(material: Material, fitted: Fitted, test: Scores, figures: Sequence[OutputFigures]) -> Ended:
+def ended(material: TrainContext, fitted: Fitted, test: Scores, figures: Sequence[OutputFigures]) -> Ended:
     """The last event, with the line that people read last, and a warning where the model is worth nothing."""
     compared = comparisons(figures)
     decides = _decides(material.config)
@@ -60,7 +60,7 @@ def ended(material: Material, fitted: Fitted, test: Scores, figures: Sequence[Ou
     )
 
 
-def write_report(material: Material, history: History, figures: Sequence[OutputFigures], end: Ended) -> None:
+def write_report(material: TrainContext, history: History, figures: Sequence[OutputFigures], end: Ended) -> None:
     """report.html."""
     page = render(
         ReportData(
@@ -77,7 +77,7 @@ def write_report(material: Material, history: History, figures: Sequence[OutputF
     shared_files.write_report(material.attempt, [page.encode()])
 
 
-def result_of(material: Material, fitted: Fitted, end: Ended) -> Result:
+def result_of(material: TrainContext, fitted: Fitted, end: Ended) -> Result:
     """What Python is answered."""
     output = material.job.output
     return Result(
@@ -101,6 +101,6 @@ def _headline(config: ModelConfig, test: Mapping[str, Mapping[str, float]]) -> I
             yield metric, value
 
 
-def _decides(config: ModelConfig) -> Decisive:
+def _decides(config: ModelConfig) -> MonitoredMetric:
     outputs = {feature.name: feature.type for feature in config.output_features}
-    return decisive(config.trainer, outputs, own_metrics(config))
+    return monitored_metric(config.trainer, outputs, own_metrics(config))

@@ -9,25 +9,25 @@ from typing import Any
 
 from trainwright_trainer.backends.ray.cluster import cluster
 from trainwright_trainer.backends.ray.fit import on_workers
-from trainwright_trainer.backends.ray.messages import Letter
-from trainwright_trainer.callbacks.console import Screen
+from trainwright_trainer.backends.ray.messages import Message
+from trainwright_trainer.callbacks.console import Console
 from trainwright_trainer.errors import EnvironmentFailure
 from trainwright_trainer.job.job import Job
 from trainwright_trainer.loop.row_log import VARIABLE as ROW_LOG
 from trainwright_trainer.rundir.attempt import Attempt
-from trainwright_trainer.rundir.attempt_reference import Begun
-from trainwright_trainer.rundir.preflight import How
+from trainwright_trainer.rundir.attempt_reference import AttemptReference
+from trainwright_trainer.rundir.preflight import ExistingRun
 from trainwright_trainer.runtime.signals import StopRequest
 from trainwright_trainer.storage.base import Storage
 from trainwright_trainer.tasks.lifecycle import begun, told_in_the_folder
 from trainwright_trainer.tasks.result import Result
-from trainwright_trainer.tasks.worker import Order, work
+from trainwright_trainer.tasks.worker import WorkerSpec, work
 from trainwright_trainer.tasks.worker_result import End, Failed
 
 _EARLY = "before training began: nothing was written but the cache. Start it again."
 
 
-def train_on_ray(job: Job, storage: Storage, how: How, screen: Screen, stop: StopRequest) -> Result:
+def train_on_ray(job: Job, storage: Storage, how: ExistingRun, screen: Console, stop: StopRequest) -> Result:
     """One attempt on workers, to its end. Raises what `errors.py` lists, after writing the outcome."""
     with ExitStack() as early:
         early.enter_context(stop.at_once(_EARLY))
@@ -42,21 +42,21 @@ def train_on_ray(job: Job, storage: Storage, how: How, screen: Screen, stop: Sto
 class Driver:
     """What the driver does with the workers' letters. `early` is closed when the attempt begins."""
 
-    def __init__(self, job: Job, storage: Storage, how: How, screen: Screen, early: ExitStack) -> None:
+    def __init__(self, job: Job, storage: Storage, how: ExistingRun, screen: Console, early: ExitStack) -> None:
         self._job, self._storage, self._how, self._screen, self._early = job, storage, how, screen, early
         self.attempt: Attempt | None = None
         self._ends: dict[int, End] = {}
 
-    def order(self) -> Order:
-        return Order(self._job, {name: os.environ[name] for name in (ROW_LOG,) if name in os.environ})
+    def order(self) -> WorkerSpec:
+        return WorkerSpec(self._job, {name: os.environ[name] for name in (ROW_LOG,) if name in os.environ})
 
-    def answer(self, letter: Letter) -> Any:
+    def answer(self, letter: Message) -> Any:
         """Does what a letter asks for; the answer to it, where one is waited for."""
         match letter.kind:
             case "said":
                 self._screen.say(*letter.content)
             case "heard":
-                self._screen.hear(letter.content)
+                self._screen.on_event(letter.content)
             case "ended":
                 rank, end = letter.content
                 self._ends[rank] = end
@@ -70,7 +70,7 @@ class Driver:
             raise EnvironmentFailure("the workers ended, and none of them said why")
         return self._ends[min(self._ends)].answer()
 
-    def _begin(self, content: str | None) -> Begun | Failed:
+    def _begin(self, content: str | None) -> AttemptReference | Failed:
         """Once an attempt, however often its workers begin again."""
         self._early.close()
         try:
@@ -79,4 +79,4 @@ class Driver:
             )
         except Exception as error:  # a worker has asked, and tells it as the end of everything
             return Failed.of(error)
-        return Begun.of(self.attempt)
+        return AttemptReference.of(self.attempt)

@@ -19,7 +19,7 @@ import torch
 
 from trainwright_api.config import ModelConfig
 from trainwright_api.problems import Mistakes
-from trainwright_trainer.callbacks.console import Screen
+from trainwright_trainer.callbacks.console import Console
 from trainwright_trainer.callbacks.events import Scores
 from trainwright_trainer.callbacks.formats import count, counted, score
 from trainwright_trainer.callbacks.json_lines import finite
@@ -45,8 +45,8 @@ from trainwright_trainer.rundir import model_folder
 from trainwright_trainer.runtime.cpus import asked_threads, usable_cpus
 from trainwright_trainer.runtime.threads import Threads, computing_with
 from trainwright_trainer.storage.registry import storage_at
-from trainwright_trainer.storage.s3client.credentials import Access
-from trainwright_trainer.storage.s3client.job_credentials import Keys
+from trainwright_trainer.storage.s3client.credentials import S3Credentials
+from trainwright_trainer.storage.s3client.job_credentials import JobCredentials
 from trainwright_trainer.storage.s3client.uri import Place
 from trainwright_trainer.tasks.feature_summaries import feature_summaries
 
@@ -71,7 +71,7 @@ class Trained:
     about: Mapping[str, Any]
 
 
-def trained(location: Place, access: Access | None = None) -> Trained:
+def trained(location: Place, access: S3Credentials | None = None) -> Trained:
     """The model in a folder, or in the run that lies there. Raises `Mistakes` where it is none, or is damaged."""
     folder = model_folder.load(str(location), access)
     config = ModelConfig.model_validate(folder.config)
@@ -81,7 +81,7 @@ def trained(location: Place, access: Access | None = None) -> Trained:
     return Trained(config, folder.statistics, layout, model.eval(), folder.extra)
 
 
-def evaluate(job: Job, screen: Screen) -> Scores:
+def evaluate(job: Job, screen: Console) -> Scores:
     """Scores of a data set with targets: `evaluation.json` and `evaluation.html` in the output folder."""
     it = _model_of(job)
     data, part = _judged(it, job)
@@ -115,7 +115,7 @@ def evaluate(job: Job, screen: Screen) -> Scores:
     return scores
 
 
-def predict(job: Job, screen: Screen) -> pa.Table:
+def predict(job: Job, screen: Console) -> pa.Table:
     """One row of predictions for each row of the data set, in its order; empty where an input drops the row."""
     it = _model_of(job)
     data = encode_with(it.config, it.statistics, job.dataset, targets=False, keys=job.keys)
@@ -123,7 +123,7 @@ def predict(job: Job, screen: Screen) -> pa.Table:
     return _write_predictions(it, data, job, screen)
 
 
-def predict_test_rows(job: Job, model: Place, screen: Screen) -> None:
+def predict_test_rows(job: Job, model: Place, screen: Console) -> None:
     """The predictions of an experiment: `test_predictions.parquet`, with the number of each row."""
     it = trained(model, job.keys.artifacts)
     data, _ = _judged(it, job)
@@ -177,7 +177,7 @@ def _predicted(it: Trained, split: Split) -> pa.Table:
     return pa.concat_tables(parts)
 
 
-def _write_predictions(it: Trained, data: Prepared, job: Job, screen: Screen) -> pa.Table:
+def _write_predictions(it: Trained, data: Prepared, job: Job, screen: Console) -> pa.Table:
     path = prediction_file(job.options.output, job.output)
     split = _valid(it, data)
     places = np.full(data.rows, -1, dtype=np.int64)
@@ -191,7 +191,7 @@ def _write_predictions(it: Trained, data: Prepared, job: Job, screen: Screen) ->
     return table
 
 
-def _write(table: pa.Table, place: Place, keys: Keys) -> None:
+def _write(table: pa.Table, place: Place, keys: JobCredentials) -> None:
     """Into a store by way of a file of this machine."""
     if isinstance(place, Path):
         _write_here(table, place)

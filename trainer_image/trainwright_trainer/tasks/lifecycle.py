@@ -12,11 +12,11 @@ from trainwright_trainer.job.versions import versions
 from trainwright_trainer.rundir import outcome
 from trainwright_trainer.rundir.attempt import Attempt, begin
 from trainwright_trainer.rundir.outcome import TRAINED, Outcome
-from trainwright_trainer.rundir.preflight import How
+from trainwright_trainer.rundir.preflight import ExistingRun
 from trainwright_trainer.storage.base import Storage
 
 
-def begun(job: Job, storage: Storage, how: How, content: str | None, say: Callable[..., None]) -> Attempt:
+def begun(job: Job, storage: Storage, how: ExistingRun, content: str | None, say: Callable[..., None]) -> Attempt:
     """The attempt, which has taken its number. `content`: the hash of the data. Raises what `begin` raises."""
     attempt = begin(storage, job.plain(), how, name=job.name, content=content, number=job.attempt, versions=versions())
     say(*attempt.notices)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 
-from trainwright_trainer.backends.ray.messages import Link
+from trainwright_trainer.backends.ray.messages import Channel
 from trainwright_trainer.callbacks.console import told_of
 from trainwright_trainer.callbacks.events import Event, Stepped
 
@@ -13,10 +13,10 @@ EVERY_SECONDS = 0.1
 """How often steps are told. Nobody can see more of them."""
 
 
-class FarScreen:
+class RemoteConsole:
     """Of rank 0. A listener."""
 
-    def __init__(self, link: Link, *, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, link: Channel, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._link, self._clock = link, clock
         self._next = clock()
 
@@ -28,7 +28,7 @@ class FarScreen:
         """Notices of a file."""
         self.say(*told_of(notices, source))
 
-    def hear(self, event: Event) -> None:
+    def on_event(self, event: Event) -> None:
         if isinstance(event, Stepped):
             now = self._clock()
             if now < self._next:

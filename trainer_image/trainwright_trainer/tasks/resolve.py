@@ -16,13 +16,13 @@ from trainwright_trainer.job.versions import versions
 from trainwright_trainer.layers.normalisation import has_batch_norm
 from trainwright_trainer.loader.materialised import Split, sizes
 from trainwright_trainer.loop.batch_size_finder import Found, candidates, fastest_batch_size
-from trainwright_trainer.loop.monitor import decisive, own_metrics
+from trainwright_trainer.loop.monitor import monitored_metric, own_metrics
 from trainwright_trainer.loop.schedule import plan
 from trainwright_trainer.models.model import Model
 from trainwright_trainer.rundir import shared_files
 from trainwright_trainer.strategies.interface import Strategy
 from trainwright_trainer.strategies.single import Single
-from trainwright_trainer.tasks.train_context import Material
+from trainwright_trainer.tasks.train_context import TrainContext
 
 
 def given_batching(job: Job, model: Model) -> Batching | None:
@@ -49,7 +49,7 @@ class Derived:
 
 
 def resolved_once(
-    material: Material, model: Model, train: Split, strategy: Strategy, say: Callable[[str], None]
+    material: TrainContext, model: Model, train: Split, strategy: Strategy, say: Callable[[str], None]
 ) -> Derived:
     """Rank 0's, on all ranks. What an earlier attempt of this run derived is taken from it, and never derived again.
 
@@ -60,7 +60,9 @@ def resolved_once(
     return found
 
 
-def _found(material: Material, model: Model, train: Split, strategy: Strategy, say: Callable[[str], None]) -> Derived:
+def _found(
+    material: TrainContext, model: Model, train: Split, strategy: Strategy, say: Callable[[str], None]
+) -> Derived:
     before = shared_files.read_resolved(material.attempt) or {}
     batches, speeds = _batching_before(before) or _batching(material, model, train, strategy, say)
     rows = min(batches.pass_rows, -(-min(batches.global_rows, len(train)) // strategy.world))
@@ -78,14 +80,14 @@ def _batching_before(resolved: Mapping[str, Any]) -> tuple[Batching, Mapping[int
 
 
 def _batching(
-    material: Material, model: Model, train: Split, strategy: Strategy, say: Callable[[str], None]
+    material: TrainContext, model: Model, train: Split, strategy: Strategy, say: Callable[[str], None]
 ) -> tuple[Batching, Mapping[int, float]]:
     given = given_batching(material.job, model)
     return (given, {}) if given is not None else _searched(material, model, train, strategy, say)
 
 
 def _searched(
-    material: Material, model: Model, train: Split, strategy: Strategy, say: Callable[[str], None]
+    material: TrainContext, model: Model, train: Split, strategy: Strategy, say: Callable[[str], None]
 ) -> tuple[Batching, Mapping[int, float]]:
     """Rank 0 measures alone."""
     trainer, workers = material.config.trainer, material.job.workers
@@ -115,7 +117,7 @@ def _told(found: Found) -> str:
     return f"batch_size auto: {shown[0]} (of {tried} the fastest: {shown[1]})"
 
 
-def _resolved(material: Material, device: torch.device, found: Derived) -> dict[str, Any]:
+def _resolved(material: TrainContext, device: torch.device, found: Derived) -> dict[str, Any]:
     job, data = material.job, material.data
     return {
         "name": job.name,
@@ -132,7 +134,7 @@ def _resolved(material: Material, device: torch.device, found: Derived) -> dict[
     }
 
 
-def started(material: Material, splits: Mapping[str, Split], found: Derived, world: int) -> Started:
+def started(material: TrainContext, splits: Mapping[str, Split], found: Derived, world: int) -> Started:
     """The first event of an attempt."""
     batches = found.batching
     trainer, data, start = material.config.trainer, material.data, material.attempt.start_from
@@ -152,7 +154,7 @@ def started(material: Material, splits: Mapping[str, Split], found: Derived, wor
         epochs=-(-lengths.total_steps // lengths.steps_per_epoch),
         steps_per_epoch=lengths.steps_per_epoch,
         threads=found.threads,
-        validation_metric=decisive(trainer, outputs, own_metrics(material.config)).name,
+        validation_metric=monitored_metric(trainer, outputs, own_metrics(material.config)).name,
         attempt=material.attempt.number,
         epoch=start.snapshot.position.epoch if start else 0,
         step=start.snapshot.position.step if start else 0,

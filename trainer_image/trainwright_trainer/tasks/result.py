@@ -28,7 +28,7 @@ class Result:
 
 
 @dataclass(frozen=True)
-class Told:
+class TaskSummary:
     """Of a task that trains nothing: one line, and the scores or the predictions that it has made."""
 
     line: str

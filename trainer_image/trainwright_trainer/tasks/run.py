@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager, closing, nullcontext
 from pathlib import Path
 
 from trainwright_trainer.backends.ray.environment import settle
-from trainwright_trainer.callbacks.console import Screen
+from trainwright_trainer.callbacks.console import Console
 from trainwright_trainer.callbacks.formats import counted
 from trainwright_trainer.data.preprocess import prepare
 from trainwright_trainer.errors import AlreadyDone
@@ -19,14 +19,14 @@ from trainwright_trainer.frames.pandas import reading_with
 from trainwright_trainer.job.job import Job, read_job
 from trainwright_trainer.job.options import Options
 from trainwright_trainer.job.pod import Pod
-from trainwright_trainer.rundir.preflight import How, look
+from trainwright_trainer.rundir.preflight import ExistingRun, look
 from trainwright_trainer.runtime.cpus import asked_threads, usable_cpus
-from trainwright_trainer.runtime.oom import memory_told
-from trainwright_trainer.runtime.preload import warm_imports
+from trainwright_trainer.runtime.oom import reporting_oom
+from trainwright_trainer.runtime.preload import preload_imports
 from trainwright_trainer.runtime.signals import StopRequest, stopping_on_signals
 from trainwright_trainer.storage.base import Storage
 from trainwright_trainer.storage.registry import storage_at
-from trainwright_trainer.tasks.result import Result, Told
+from trainwright_trainer.tasks.result import Result, TaskSummary
 
 
 def run(
@@ -35,24 +35,24 @@ def run(
     options: Options,
     *,
     text: str | None = None,
-    screen: Screen | None = None,
+    screen: Console | None = None,
     pod: Pod | None = None,
     stop: StopRequest | None = None,
-) -> Result | Told:
+) -> Result | TaskSummary:
     """Do one task of a file: the given one, or the one that the file names. `text` stands for the file where given.
 
     In a pod its phase is done. `stop`: somebody else's, who looks after signals then. Raises what `errors.py` lists.
     """
-    screen = screen or Screen(as_json=options.json)
+    screen = screen or Console(as_json=options.json)
     job = read_job(task, path, options, text, pod)
     threads = options.threads or asked_threads(os.environ) or usable_cpus(job.cpus)
-    with closing(screen), memory_told(), reading_with(threads):
+    with closing(screen), reporting_oom(), reading_with(threads):
         screen.tell(job.notices, path.name)
         return TASKS[pod.phase if pod else job.task](job, screen, stop)
 
 
-def _train(job: Job, screen: Screen, stop: StopRequest | None) -> Result:
-    warm_imports()
+def _train(job: Job, screen: Console, stop: StopRequest | None) -> Result:
+    preload_imports()
     storage = storage_at(str(job.output), job.keys.artifacts)
     how = _how(job)
     with stopping_on_signals(StopRequest()) if stop is None else nullcontext(stop) as stop:
@@ -60,7 +60,7 @@ def _train(job: Job, screen: Screen, stop: StopRequest | None) -> Result:
         return TRAINED[job.spec.backend.type](job, storage, how, screen, stop)
 
 
-def _train_here(job: Job, storage: Storage, how: How, screen: Screen, stop: StopRequest) -> Result:
+def _train_here(job: Job, storage: Storage, how: ExistingRun, screen: Console, stop: StopRequest) -> Result:
     with stop.at_once("before training began: nothing was written but the cache. Start it again."):
         data = prepare(job.config, job.dataset, seed=job.spec.seed, cache_dir=job.cache_dir, keys=job.keys)
     screen.tell(data.notices, Path(job.dataset).name)
@@ -72,7 +72,7 @@ def _train_here(job: Job, storage: Storage, how: How, screen: Screen, stop: Stop
         data.finish()
 
 
-def _train_on_ray(job: Job, storage: Storage, how: How, screen: Screen, stop: StopRequest) -> Result:
+def _train_on_ray(job: Job, storage: Storage, how: ExistingRun, screen: Console, stop: StopRequest) -> Result:
     settle(os.environ)
     from trainwright_trainer.tasks.driver import train_on_ray
 
@@ -83,15 +83,15 @@ def _train_on_ray(job: Job, storage: Storage, how: How, screen: Screen, stop: St
 TRAINED = {"local": _train_here, "ray": _train_on_ray}
 
 
-def _how(job: Job) -> How:
+def _how(job: Job) -> ExistingRun:
     if job.attempt is not None:
-        return How.CONTINUE
+        return ExistingRun.CONTINUE
     if job.options.overwrite:
-        return How.OVERWRITE
-    return How.RESUME if job.options.resume else How.NEW
+        return ExistingRun.OVERWRITE
+    return ExistingRun.RESUME if job.options.resume else ExistingRun.NEW
 
 
-def _experiment(job: Job, screen: Screen, stop: StopRequest | None) -> Result:
+def _experiment(job: Job, screen: Console, stop: StopRequest | None) -> Result:
     try:
         result = _train(job, screen, stop)
     except AlreadyDone:
@@ -102,37 +102,37 @@ def _experiment(job: Job, screen: Screen, stop: StopRequest | None) -> Result:
     return result
 
 
-def _predict_test_rows(job: Job, screen: Screen, stop: StopRequest | None) -> None:
+def _predict_test_rows(job: Job, screen: Console, stop: StopRequest | None) -> None:
     from trainwright_trainer.tasks import evaluate
 
     with _ending_at_once(stop):
         evaluate.predict_test_rows(job, job.output / "model", screen)
 
 
-def _preprocess(job: Job, screen: Screen, stop: StopRequest | None) -> Told:
+def _preprocess(job: Job, screen: Console, stop: StopRequest | None) -> TaskSummary:
     with _ending_at_once(stop):
         data = prepare(job.config, job.dataset, seed=job.spec.seed, cache_dir=job.cache_dir, keys=job.keys)
         screen.tell([*data.notices, *data.finish()], Path(job.dataset).name)
     state = "was there" if data.cache_hit else "written"
-    told = Told(f"{data.dataset}: {counted(data.rows, 'row')}; cache {data.cache_key[:12]} {state}")
+    told = TaskSummary(f"{data.dataset}: {counted(data.rows, 'row')}; cache {data.cache_key[:12]} {state}")
     screen.say(told.line)
     return told
 
 
-def _evaluate(job: Job, screen: Screen, stop: StopRequest | None) -> Told:
-    warm_imports()
+def _evaluate(job: Job, screen: Console, stop: StopRequest | None) -> TaskSummary:
+    preload_imports()
     from trainwright_trainer.tasks import evaluate
 
     with _ending_at_once(stop):
-        return Told("the model is measured", evaluate.evaluate(job, screen))
+        return TaskSummary("the model is measured", evaluate.evaluate(job, screen))
 
 
-def _predict(job: Job, screen: Screen, stop: StopRequest | None) -> Told:
-    warm_imports()
+def _predict(job: Job, screen: Console, stop: StopRequest | None) -> TaskSummary:
+    preload_imports()
     from trainwright_trainer.tasks import evaluate
 
     with _ending_at_once(stop):
-        return Told("the predictions are written", predictions=evaluate.predict(job, screen))
+        return TaskSummary("the predictions are written", predictions=evaluate.predict(job, screen))
 
 
 def _ending_at_once(stop: StopRequest | None) -> AbstractContextManager[None]:
@@ -140,7 +140,7 @@ def _ending_at_once(stop: StopRequest | None) -> AbstractContextManager[None]:
     return nullcontext() if stop is None else stop.at_once("before it was done. Start it again.")
 
 
-TASKS: Mapping[str, Callable[[Job, Screen, StopRequest | None], Result | Told]] = {
+TASKS: Mapping[str, Callable[[Job, Console, StopRequest | None], Result | TaskSummary]] = {
     "train": _train,
     "experiment": _experiment,
     "preprocess": _preprocess,

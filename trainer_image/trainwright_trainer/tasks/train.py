@@ -12,11 +12,11 @@ from typing import Protocol
 from trainwright_api.resource.job import CheckpointPolicy
 from trainwright_trainer.backends.local import local
 from trainwright_trainer.callbacks import formats
-from trainwright_trainer.callbacks.console import Screen
+from trainwright_trainer.callbacks.console import Console
 from trainwright_trainer.callbacks.events import Listener, Scores
-from trainwright_trainer.callbacks.run_files import Dispensable, MetricsFile, Relay, tensorboard_of
+from trainwright_trainer.callbacks.run_files import BestEffort, MetricsFile, Relay, tensorboard_of
 from trainwright_trainer.data.prepared import Prepared
-from trainwright_trainer.distributed.rank_info import Seat
+from trainwright_trainer.distributed.rank_info import RankInfo
 from trainwright_trainer.errors import StoppedRun
 from trainwright_trainer.job.batching import Batching
 from trainwright_trainer.job.job import Job
@@ -32,9 +32,9 @@ from trainwright_trainer.metrics.model import ModelMetrics, model_metrics
 from trainwright_trainer.models.model import DTYPES, Model
 from trainwright_trainer.rundir import layout as names
 from trainwright_trainer.rundir import shared_files
-from trainwright_trainer.rundir.preflight import How
+from trainwright_trainer.rundir.preflight import ExistingRun
 from trainwright_trainer.rundir.writer import CheckpointWriter
-from trainwright_trainer.runtime.oom import memory_told
+from trainwright_trainer.runtime.oom import reporting_oom
 from trainwright_trainer.runtime.signals import StopRequest
 from trainwright_trainer.runtime.threads import Threads, computing_with
 from trainwright_trainer.storage.base import Storage
@@ -44,10 +44,12 @@ from trainwright_trainer.tasks import artifacts
 from trainwright_trainer.tasks.lifecycle import begun, told_in_the_folder
 from trainwright_trainer.tasks.resolve import Derived, given_batching, resolved_once, started
 from trainwright_trainer.tasks.result import Result
-from trainwright_trainer.tasks.train_context import Material
+from trainwright_trainer.tasks.train_context import TrainContext
 
 
-def train_on(data: Prepared, job: Job, storage: Storage, how: How, screen: Screen, stop: StopRequest) -> Result:
+def train_on(
+    data: Prepared, job: Job, storage: Storage, how: ExistingRun, screen: Console, stop: StopRequest
+) -> Result:
     """One attempt, from encoded columns to the report. Raises what `errors.py` lists, after writing the outcome.
 
     What can be known to be wrong before the first step is raised before there is an attempt.
@@ -56,13 +58,13 @@ def train_on(data: Prepared, job: Job, storage: Storage, how: How, screen: Scree
     attempt = begun(job, storage, how, data.content or None, screen.say)
     seat = local(job.cpus)
     strategy = strategy_for(job.spec.backend.strategy, seat.world, seat.device)
-    with told_in_the_folder(lambda: attempt), memory_told():
+    with told_in_the_folder(lambda: attempt), reporting_oom():
         assert ready.config is not None
-        material = Material(ready.config, ready, data, attempt, threads_of(job, seat))
+        material = TrainContext(ready.config, ready, data, attempt, threads_of(job, seat))
         return Training(material, strategy, screen, stop).run(model, splits)
 
 
-def threads_of(job: Job, seat: Seat) -> Threads:
+def threads_of(job: Job, seat: RankInfo) -> Threads:
     """--threads comes before OMP_NUM_THREADS."""
     return Threads(seat.cpus, job.options.threads or seat.threads)
 
@@ -111,7 +113,7 @@ class Training:
     """The parts of one attempt, in the order in which `run` uses them. Of several ranks, the first keeps the folder."""
 
     def __init__(
-        self, material: Material, strategy: Strategy, screen: Audience, stop: Stop, saves: Callable[[], int] = int
+        self, material: TrainContext, strategy: Strategy, screen: Audience, stop: Stop, saves: Callable[[], int] = int
     ) -> None:
         """`saves`: how many checkpoints were asked for, so far."""
         self.material, self.strategy, self.screen, self.stop, self.saves = material, strategy, screen, stop, saves
@@ -135,7 +137,7 @@ class Training:
             if self.keeps:
                 artifacts.save_model(material, model)
                 artifacts.write_report(material, self.metrics_file.history, figures, end)
-            relay.hear(end)
+            relay.on_event(end)
         if self.keeps:
             self.screen.say(*material.data.finish())
         return artifacts.result_of(material, fitted, end)
@@ -144,15 +146,15 @@ class Training:
         if not self.keeps:
             return Relay([])
         logs, say = tensorboard_of(self.attempt), self.screen.say
-        metrics = Dispensable(self.metrics_file, names.METRICS, say, to_the_end=False)
-        return Relay([self.screen, metrics, Dispensable(logs, names.LOGS, say, to_the_end=True)])
+        metrics = BestEffort(self.metrics_file, names.METRICS, say, to_the_end=False)
+        return Relay([self.screen, metrics, BestEffort(logs, names.LOGS, say, to_the_end=True)])
 
     def _fit(self, model: Model, splits: dict[str, Split], found: Derived, relay: Relay) -> Fitted:
         policy: CheckpointPolicy = self.job.spec.checkpoint
         told = relay.checkpointed
         writer = CheckpointWriter(self.attempt.storage, self.attempt.fence, policy, told) if self.keeps else None
         start = self.attempt.start_from
-        relay.hear(started(self.material, splits, found, self.strategy.world))
+        relay.on_event(started(self.material, splits, found, self.strategy.world))
         try:
             fitted = train(
                 self.config,

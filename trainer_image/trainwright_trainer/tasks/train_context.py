@@ -12,7 +12,7 @@ from trainwright_trainer.runtime.threads import Threads
 
 
 @dataclass(frozen=True)
-class Material:
+class TrainContext:
     """The job, its data as columns, the attempt that owns the run folder, and the threads that may compute.
 
     `config` is the job's, resolved.

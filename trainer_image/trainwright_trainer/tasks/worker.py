@@ -10,43 +10,43 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from trainwright_trainer.backends.ray.messages import Link
+from trainwright_trainer.backends.ray.messages import Channel
 from trainwright_trainer.data.prepared import Prepared
 from trainwright_trainer.data.preprocess import prepare
-from trainwright_trainer.distributed.rank_info import Seat
+from trainwright_trainer.distributed.rank_info import RankInfo
 from trainwright_trainer.frames.pandas import reading_with
 from trainwright_trainer.job.job import Job
 from trainwright_trainer.rundir.attempt import Attempt
-from trainwright_trainer.rundir.attempt_reference import Begun, brought_up
+from trainwright_trainer.rundir.attempt_reference import AttemptReference, brought_up
 from trainwright_trainer.runtime.cpus import usable_cpus
-from trainwright_trainer.runtime.oom import memory_told
+from trainwright_trainer.runtime.oom import reporting_oom
 from trainwright_trainer.runtime.threads import Threads
 from trainwright_trainer.storage.base import Storage
 from trainwright_trainer.storage.registry import storage_at
 from trainwright_trainer.strategies import strategy_for
 from trainwright_trainer.strategies.interface import PeerLost, Strategy
-from trainwright_trainer.tasks.remote_console import FarScreen
+from trainwright_trainer.tasks.remote_console import RemoteConsole
 from trainwright_trainer.tasks.result import Result
 from trainwright_trainer.tasks.train import Training, made_ready, threads_of
-from trainwright_trainer.tasks.train_context import Material
+from trainwright_trainer.tasks.train_context import TrainContext
 from trainwright_trainer.tasks.worker_result import Done, End, Failed
 
 
 @dataclass(frozen=True)
-class Order:
+class WorkerSpec:
     """What the workers are to do, and what of the driver's environment they have too."""
 
     job: Job
     environment: Mapping[str, str]
 
 
-def work(order: Order, seat: Seat, link: Link) -> None:
+def work(order: WorkerSpec, seat: RankInfo, link: Channel) -> None:
     """Tells the driver how it ended. Raises `PeerLost` alone, after which all ranks are to begin again."""
     strategy = strategy_for(order.job.spec.backend.strategy, seat.world, seat.device)
     try:
         os.environ.update(order.environment)
         threads = threads_of(order.job, seat)
-        with memory_told(), reading_with(threads.asked or usable_cpus()):
+        with reporting_oom(), reading_with(threads.asked or usable_cpus()):
             end: End = Done(_trained(order.job, strategy, link, threads))
     except PeerLost:
         if not link.ended():
@@ -61,18 +61,18 @@ def work(order: Order, seat: Seat, link: Link) -> None:
         strategy.leave()
 
 
-def _trained(job: Job, strategy: Strategy, link: Link, threads: Threads) -> Result:
-    screen = FarScreen(link)
+def _trained(job: Job, strategy: Strategy, link: Channel, threads: Threads) -> Result:
+    screen = RemoteConsole(link)
     data = _prepared(job, strategy, screen)
     job, model, splits = made_ready(data, job, strategy.world)
     attempt = _attempt(job, strategy, link, data.content or None, screen)
     assert job.config is not None
-    material = Material(job.config, job, data, attempt, threads)
+    material = TrainContext(job.config, job, data, attempt, threads)
     training = Training(material, strategy, screen, _Asked(link), lambda: link.saves)
     return training.run(model, splits)
 
 
-def _prepared(job: Job, strategy: Strategy, screen: FarScreen) -> Prepared:
+def _prepared(job: Job, strategy: Strategy, screen: RemoteConsole) -> Prepared:
     """Rank 0 first: where they share a cache, the others find there what it has written."""
     if strategy.rank:
         strategy.share(None)
@@ -83,7 +83,7 @@ def _prepared(job: Job, strategy: Strategy, screen: FarScreen) -> Prepared:
     return data
 
 
-def _attempt(job: Job, strategy: Strategy, link: Link, content: str | None, screen: FarScreen) -> Attempt:
+def _attempt(job: Job, strategy: Strategy, link: Channel, content: str | None, screen: RemoteConsole) -> Attempt:
     """The driver takes the attempt's number; workers that begin again in it go on from its newest checkpoint."""
     storage = storage_at(str(job.output), job.keys.artifacts)
     begun = strategy.share(_begun(storage, link, content, screen) if strategy.rank == 0 else None)
@@ -91,8 +91,8 @@ def _attempt(job: Job, strategy: Strategy, link: Link, content: str | None, scre
     return begun.attempt(storage)
 
 
-def _begun(storage: Storage, link: Link, content: str | None, screen: FarScreen) -> Begun:
-    answer: Begun | Failed = link.ask("ready", content)
+def _begun(storage: Storage, link: Channel, content: str | None, screen: RemoteConsole) -> AttemptReference:
+    answer: AttemptReference | Failed = link.ask("ready", content)
     if isinstance(answer, Failed):
         raise answer.error()
     begun, notices = brought_up(storage, answer)
@@ -103,7 +103,7 @@ def _begun(storage: Storage, link: Link, content: str | None, screen: FarScreen)
 class _Asked:
     """The driver's wish to stop."""
 
-    def __init__(self, link: Link) -> None:
+    def __init__(self, link: Channel) -> None:
         self._link = link
 
     @property

@@ -19,12 +19,12 @@ import pytest
 from trainwright_api.resource.backend import BackendTrainer
 from trainwright_trainer.backends.ray import cluster as module
 from trainwright_trainer.backends.ray.cluster import ADDRESS, cluster
-from trainwright_trainer.backends.ray.resources import Needs
+from trainwright_trainer.backends.ray.resources import WorkerResources
 from trainwright_trainer.errors import EnvironmentFailure
 
 SECONDS = 240
 """No Ray takes so long to start; a machine that others use may be slow."""
-NEEDS = Needs(1, False, {"CPU": 1.0}, 3)
+NEEDS = WorkerResources(1, False, {"CPU": 1.0}, 3)
 
 
 def quiet(_: str) -> None:

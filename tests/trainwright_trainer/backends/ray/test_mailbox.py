@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import asyncio
 
-from trainwright_trainer.backends.ray.mailbox import Desk
-from trainwright_trainer.backends.ray.messages import Letter, Wishes
+from trainwright_trainer.backends.ray.mailbox import Mailbox
+from trainwright_trainer.backends.ray.messages import ControlState, Message
 
 
 def test_letters_come_in_their_order_and_once():
     async def scene():
-        desk = Desk()
-        await desk.post([Letter("said", ("a",)), Letter("said", ("b",))])
-        await desk.post([Letter("heard", "c")])
+        desk = Mailbox()
+        await desk.post([Message("said", ("a",)), Message("said", ("b",))])
+        await desk.post([Message("heard", "c")])
         first = [letter.content for letter in await desk.take()]
-        await desk.post([Letter("said", ("d",))])
+        await desk.post([Message("said", ("d",))])
         return first, [letter.content for letter in await desk.take()]
 
     assert asyncio.run(scene()) == ([("a",), ("b",), "c"], [("d",)])
@@ -22,7 +22,7 @@ def test_letters_come_in_their_order_and_once():
 
 def test_who_asks_waits_for_the_answer_to_its_own_question():
     async def scene():
-        desk = Desk()
+        desk = Mailbox()
         asked = [asyncio.create_task(desk.ask("ready", content)) for content in ("x", "y")]
         await asyncio.sleep(0)
         for letter in reversed(await desk.take()):
@@ -34,7 +34,7 @@ def test_who_asks_waits_for_the_answer_to_its_own_question():
 
 def test_the_drivers_wishes_are_told_to_whoever_posts():
     async def scene():
-        desk = Desk()
+        desk = Mailbox()
         told = [await desk.post([])]
         for _ in range(2):
             await desk.save()
@@ -42,14 +42,14 @@ def test_the_drivers_wishes_are_told_to_whoever_posts():
         await desk.stop("SIGTERM")
         return [*told, await desk.post([])]
 
-    assert asyncio.run(scene()) == [Wishes(), Wishes(saves=2), Wishes("SIGTERM", 2)]
+    assert asyncio.run(scene()) == [ControlState(), ControlState(saves=2), ControlState("SIGTERM", 2)]
 
 
 def test_the_end_is_known_before_it_is_taken():
     async def scene():
-        desk = Desk()
+        desk = Mailbox()
         before = await desk.ended()
-        await desk.post([Letter("ended", (0, None))])
+        await desk.post([Message("ended", (0, None))])
         return before, await desk.ended()
 
     assert asyncio.run(scene()) == (False, True)

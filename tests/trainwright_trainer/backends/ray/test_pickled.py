@@ -6,11 +6,11 @@ import pickle
 import subprocess
 import sys
 
-from trainwright_trainer.backends.ray.messages import Letter
+from trainwright_trainer.backends.ray.messages import Message
 from trainwright_trainer.backends.ray.pickled import opened, sealed
-from trainwright_trainer.rundir.attempt_reference import Begun
+from trainwright_trainer.rundir.attempt_reference import AttemptReference
 
-BEGUN = Begun(number=2, first=1, pinned=None, start=None)
+BEGUN = AttemptReference(number=2, first=1, pinned=None, start=None)
 DESK = """
 import pickle, sys
 from trainwright_trainer.backends.ray.mailbox import Desk
@@ -21,6 +21,6 @@ sys.stdout.buffer.write(letter.content)
 
 
 def test_it_is_handed_on_without_torch():
-    letter = pickle.dumps(Letter("ready", sealed(BEGUN)))
+    letter = pickle.dumps(Message("ready", sealed(BEGUN)))
     handed_on = subprocess.run([sys.executable, "-c", DESK], input=letter, stdout=subprocess.PIPE, check=True).stdout
     assert opened(handed_on) == BEGUN

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from trainwright_trainer.storage.s3client.retry_policy import Patience
+from trainwright_trainer.storage.s3client.retry_policy import RetryPolicy
 
 
 class Clock:
@@ -23,5 +23,5 @@ class Clock:
         while self._plans and self._plans[0][0] <= self.now:
             self._plans.pop(0)[1]()
 
-    def patience(self) -> Patience:
-        return Patience(clock=lambda: self.now, sleep=self.sleep, chance=lambda: 1.0, tell=self.told.append)
+    def patience(self) -> RetryPolicy:
+        return RetryPolicy(clock=lambda: self.now, sleep=self.sleep, chance=lambda: 1.0, tell=self.told.append)

@@ -10,8 +10,8 @@ import pytest
 
 from trainwright_api.problems import Mistakes
 from trainwright_api.resource.backend import Backend
-from trainwright_trainer.storage.s3client.credentials import Access, from_environment, from_keys
-from trainwright_trainer.storage.s3client.job_credentials import USES, Keys, idle_keys, keys_of
+from trainwright_trainer.storage.s3client.credentials import S3Credentials, from_environment, from_keys
+from trainwright_trainer.storage.s3client.job_credentials import USES, JobCredentials, idle_keys, keys_of
 
 AROUND = {
     "AWS_ACCESS_KEY_ID": "around-id",
@@ -32,7 +32,9 @@ def around(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert from_environment() == Access("around-id", "around-secret", "around-token", "http://around", "around-1")
+    assert from_environment() == S3Credentials(
+        "around-id", "around-secret", "around-token", "http://around", "around-1"
+    )
     monkeypatch.setenv("AWS_ENDPOINT_URL_S3", "http://nearer")
     monkeypatch.setenv("AWS_REGION", "")
     monkeypatch.setenv("AWS_DEFAULT_REGION", "other-1")
@@ -52,7 +54,7 @@ def test_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     ids=["boto3", "environment", "fsspec nested", "fsspec"],
 )
 def test_spellings_of_the_same_keys(given: dict[str, Any], tmp_path: Path) -> None:
-    expected = Access("own-id", "own-secret", None, "http://own", "around-1")
+    expected = S3Credentials("own-id", "own-secret", None, "http://own", "around-1")
     assert from_keys("backend.cache_credentials", given) == expected
     (tmp_path / "keys.json").write_text(json.dumps(given))
     assert from_keys("backend.cache_credentials", str(tmp_path / "keys.json")) == expected
@@ -88,7 +90,7 @@ def test_a_file_that_holds_no_keys(tmp_path: Path, content: str) -> None:
 
 
 def test_it_shows_no_key() -> None:
-    shown = repr(Keys(cache=from_keys("p", {**OWN, "token": "own-token"})))
+    shown = repr(JobCredentials(cache=from_keys("p", {**OWN, "token": "own-token"})))
     assert "own-" not in shown
     assert "http://around" in shown
 

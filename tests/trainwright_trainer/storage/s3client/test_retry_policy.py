@@ -7,7 +7,7 @@ import itertools
 import pytest
 from tests.trainwright_trainer.storage.s3client.outage import Clock
 
-from trainwright_trainer.storage.s3client.retry_policy import Patience
+from trainwright_trainer.storage.s3client.retry_policy import RetryPolicy
 
 
 def why() -> str:
@@ -36,7 +36,7 @@ def test_the_time_that_requests_take_counts() -> None:
 
 def test_waits_are_of_random_length() -> None:
     slept: list[float] = []
-    patience = Patience(clock=lambda: 0.0, sleep=slept.append, chance=iter([0.0, 1.0]).__next__, longest=0.2)
+    patience = RetryPolicy(clock=lambda: 0.0, sleep=slept.append, chance=iter([0.0, 1.0]).__next__, longest=0.2)
     waiting = patience.begin()
     assert waiting.again(why)
     assert waiting.again(why)
@@ -52,7 +52,7 @@ def test_a_long_wait_is_told_once() -> None:
 
 
 def test_people_are_told_on_standard_error(capsys: pytest.CaptureFixture[str]) -> None:
-    waiting = Patience(silent=0, sleep=lambda _: None).begin()
+    waiting = RetryPolicy(silent=0, sleep=lambda _: None).begin()
     waiting.again(why)
     assert capsys.readouterr().err == "s3://bucket: no answer; it is asked again for 150 s in all\n"
 

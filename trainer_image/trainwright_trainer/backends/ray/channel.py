@@ -10,26 +10,26 @@ import ray
 from ray.actor import ActorHandle
 from ray.exceptions import RayError
 
-from trainwright_trainer.backends.ray.messages import Kind, Letter, Wishes
+from trainwright_trainer.backends.ray.messages import ControlState, Kind, Message
 from trainwright_trainer.backends.ray.pickled import opened, sealed
 
 EVERY_SECONDS = 1.0
 """How often the desk is asked for the driver's wishes when there is nothing to tell."""
 
 
-class RayLink:
+class RayChannel:
     """Open from its making until `close`."""
 
     def __init__(self, desk: ActorHandle[Any]) -> None:
         self._desk = desk
-        self._letters: queue.SimpleQueue[Letter | None] = queue.SimpleQueue()
+        self._letters: queue.SimpleQueue[Message | None] = queue.SimpleQueue()
         self._wishes = self._post([])
         self._saves_before = self._wishes.saves
         self._thread = threading.Thread(target=self._carry, name="letters", daemon=True)
         self._thread.start()
 
     def send(self, kind: Kind, content: Any) -> None:
-        self._letters.put(Letter(kind, sealed(content)))
+        self._letters.put(Message(kind, sealed(content)))
 
     def ask(self, kind: Kind, content: Any) -> Any:
         answer: Any = ray.get(self._desk.ask.remote(kind, sealed(content)))
@@ -63,14 +63,14 @@ class RayLink:
         except RayError:
             return
 
-    def _post(self, letters: list[Letter]) -> Wishes:
+    def _post(self, letters: list[Message]) -> ControlState:
         told: Any = self._desk.post  # its type knows no answer
-        wishes: Wishes = ray.get(told.remote(letters))
+        wishes: ControlState = ray.get(told.remote(letters))
         return wishes
 
-    def _waiting(self) -> tuple[list[Letter], bool]:
+    def _waiting(self) -> tuple[list[Message], bool]:
         """What there is to carry, at least once a second, and whether more may come."""
-        letters: list[Letter] = []
+        letters: list[Message] = []
         try:
             letter = self._letters.get(timeout=EVERY_SECONDS)
             while letter is not None:

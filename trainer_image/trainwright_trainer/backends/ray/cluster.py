@@ -16,7 +16,7 @@ from ray._private import services
 from ray.exceptions import RayError
 
 from trainwright_api.resource.backend import BackendTrainer
-from trainwright_trainer.backends.ray.resources import Needs, check_this_machine, needs_of
+from trainwright_trainer.backends.ray.resources import WorkerResources, check_this_machine, needs_of
 from trainwright_trainer.errors import EnvironmentFailure
 from trainwright_trainer.runtime.signals import handlers_kept
 
@@ -34,7 +34,7 @@ _LEFT_BEHIND = "AutoscalingCoordinator"
 @contextmanager
 def cluster(
     section: BackendTrainer, workers: int | None, *, alone: bool = False, say: Callable[[str], None]
-) -> Iterator[Needs]:
+) -> Iterator[WorkerResources]:
     """What the workers need of it. A Ray that is started here is shut down at the end, with all that runs in it.
 
     `alone`: nobody else uses the Ray that is joined, and nothing of this run stays there. `say`: where it runs, in a
@@ -95,7 +95,7 @@ def _leave() -> None:
         ray.kill(ray.get_actor(_LEFT_BEHIND, namespace=_LEFT_BEHIND))
 
 
-def _start(section: BackendTrainer, workers: int | None) -> Needs:
+def _start(section: BackendTrainer, workers: int | None) -> WorkerResources:
     """On this machine workers share the cores, however many they are."""
     gpus = _gpus_here()
     needs = needs_of(section, workers, gpus)

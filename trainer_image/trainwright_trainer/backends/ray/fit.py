@@ -23,18 +23,18 @@ from ray.train.torch import TorchConfig, TorchTrainer, get_device
 from ray.train.v2.api.config import FailureConfig, LoggingConfig, RunConfig, ScalingConfig
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-from trainwright_trainer.backends.ray.channel import RayLink
-from trainwright_trainer.backends.ray.mailbox import Desk
-from trainwright_trainer.backends.ray.messages import Letter, Link
+from trainwright_trainer.backends.ray.channel import RayChannel
+from trainwright_trainer.backends.ray.mailbox import Mailbox
+from trainwright_trainer.backends.ray.messages import Channel, Message
 from trainwright_trainer.backends.ray.nodes import Nodes
 from trainwright_trainer.backends.ray.pickled import opened, sealed
-from trainwright_trainer.backends.ray.resources import Needs
-from trainwright_trainer.distributed.rank_info import Seat
+from trainwright_trainer.backends.ray.resources import WorkerResources
+from trainwright_trainer.distributed.rank_info import RankInfo
 from trainwright_trainer.errors import EnvironmentFailure
 from trainwright_trainer.runtime.cpus import asked_threads, first_environment, usable_cpus
 from trainwright_trainer.runtime.signals import StopRequest
 
-Work = Callable[[Any, Seat, Link], None]
+Work = Callable[[Any, RankInfo, Channel], None]
 
 # While rank 0 reads the data the others wait; that a process is gone they hear at once, however long this is.
 _TIMEOUT_SECONDS = 6 * 3600
@@ -44,7 +44,9 @@ _LEAVING_SECONDS = 60.0
 _TAKEN_AWAY = "SIGTERM"
 
 
-def on_workers(needs: Needs, work: Work, order: Any, answer: Callable[[Letter], Any], stop: StopRequest) -> None:
+def on_workers(
+    needs: WorkerResources, work: Work, order: Any, answer: Callable[[Message], Any], stop: StopRequest
+) -> None:
     """`work(order, seat, link)` on each of the workers. `answer` is called in this thread, with each letter in turn.
 
     Raises `EnvironmentFailure` when workers were lost more often than is mended.
@@ -62,11 +64,11 @@ def on_workers(needs: Needs, work: Work, order: Any, answer: Callable[[Letter], 
 def _desk() -> ActorHandle[Any]:
     here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
     remote: Any = ray.remote  # its overloads lack this strategy
-    handle: ActorHandle[Any] = remote(num_cpus=0, scheduling_strategy=here)(Desk).remote()
+    handle: ActorHandle[Any] = remote(num_cpus=0, scheduling_strategy=here)(Mailbox).remote()
     return handle
 
 
-def _trainer(needs: Needs, entry: Callable[[], None], scratch: str) -> TorchTrainer:
+def _trainer(needs: WorkerResources, entry: Callable[[], None], scratch: str) -> TorchTrainer:
     meeting = "cpu:gloo,cuda:nccl" if needs.use_gpu else "gloo"
     resources = dict(needs.resources)
     run: Any = RunConfig(  # the trainer's annotations still name the older one
@@ -91,10 +93,10 @@ def _sit_down(folder: str, cpus: float, work: Work, order: Any, desk: ActorHandl
     if os.path.isdir(folder):
         os.chdir(folder)
     context = get_context()
-    link = RayLink(desk)
+    link = RayChannel(desk)
     rank, world = context.get_world_rank(), context.get_world_size()
     try:
-        seat = Seat(rank, world, str(get_device()), usable_cpus(cpus), asked_threads(first_environment()))
+        seat = RankInfo(rank, world, str(get_device()), usable_cpus(cpus), asked_threads(first_environment()))
         work(order, seat, link)
     finally:
         link.close()
@@ -125,7 +127,7 @@ def _reason(error: Exception) -> str:
     return lines[-1].strip() if lines else type(error).__name__
 
 
-def _hear(desk: ActorHandle[Any], fitting: _Fitting, answer: Callable[[Letter], Any], stop: StopRequest) -> None:
+def _hear(desk: ActorHandle[Any], fitting: _Fitting, answer: Callable[[Message], Any], stop: StopRequest) -> None:
     """Until the workers are done; of one that has told the end the others are not waited for for ever."""
     asked, ended_at = False, float("inf")
     nodes = Nodes()
@@ -143,9 +145,9 @@ def _hear(desk: ActorHandle[Any], fitting: _Fitting, answer: Callable[[Letter], 
     _deliver(desk, answer)
 
 
-def _deliver(desk: ActorHandle[Any], answer: Callable[[Letter], Any]) -> bool:
+def _deliver(desk: ActorHandle[Any], answer: Callable[[Message], Any]) -> bool:
     """Whether the end was among the letters."""
-    letters: list[Letter] = ray.get(desk.take.remote())
+    letters: list[Message] = ray.get(desk.take.remote())
     for letter in letters:
         found = answer(replace(letter, content=opened(letter.content)))
         if letter.number is not None:

@@ -10,23 +10,23 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from trainwright_trainer.backends.ray.messages import Letter, Wishes
+from trainwright_trainer.backends.ray.messages import ControlState, Message
 
 PATIENCE_SECONDS = 0.5
 """How long the driver waits for letters before it looks at other things."""
 
 
-class Desk:
+class Mailbox:
     """All methods are coroutines, so that one who waits keeps nobody from it."""
 
     def __init__(self) -> None:
-        self._letters: list[Letter] = []
+        self._letters: list[Message] = []
         self._come = asyncio.Event()
         self._answers: dict[int, asyncio.Future[Any]] = {}
-        self._wishes = Wishes()
+        self._wishes = ControlState()
         self._ended = False
 
-    async def post(self, letters: Sequence[Letter]) -> Wishes:
+    async def post(self, letters: Sequence[Message]) -> ControlState:
         """Answers what the driver wishes."""
         for letter in letters:
             self._put(letter)
@@ -36,14 +36,14 @@ class Desk:
         """Waits for what the driver answers."""
         number = len(self._answers)
         self._answers[number] = asyncio.get_running_loop().create_future()
-        self._put(Letter(kind, content, number))
+        self._put(Message(kind, content, number))
         return await self._answers[number]
 
     async def ended(self) -> bool:
         """Whether a letter told the end."""
         return self._ended
 
-    async def take(self) -> list[Letter]:
+    async def take(self) -> list[Message]:
         """For the driver: what has come, in its order, or nothing after a while."""
         try:
             await asyncio.wait_for(self._come.wait(), PATIENCE_SECONDS)
@@ -62,7 +62,7 @@ class Desk:
     async def save(self) -> None:
         self._wishes = replace(self._wishes, saves=self._wishes.saves + 1)
 
-    def _put(self, letter: Letter) -> None:
+    def _put(self, letter: Message) -> None:
         self._letters.append(letter)
         self._ended = self._ended or letter.kind == "ended"
         self._come.set()

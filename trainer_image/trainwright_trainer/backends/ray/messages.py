@@ -9,7 +9,7 @@ Kind = Literal["said", "heard", "ready", "ended"]
 
 
 @dataclass(frozen=True)
-class Letter:
+class Message:
     """From a worker. `number` is set where an answer is waited for."""
 
     kind: Kind
@@ -18,14 +18,14 @@ class Letter:
 
 
 @dataclass(frozen=True)
-class Wishes:
+class ControlState:
     """Of the driver. `stop`: who asks for one. `saves`: how many checkpoints were asked for, so far."""
 
     stop: str | None = None
     saves: int = 0
 
 
-class Link(Protocol):
+class Channel(Protocol):
     """A worker's way to the driver."""
 
     def send(self, kind: Kind, content: Any) -> None:

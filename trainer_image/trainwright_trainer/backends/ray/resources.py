@@ -11,7 +11,7 @@ from trainwright_trainer.errors import EnvironmentFailure
 
 
 @dataclass(frozen=True)
-class Needs:
+class WorkerResources:
     """`resources` are of each worker: CPU, GPU and others by name."""
 
     workers: int
@@ -25,7 +25,7 @@ class Needs:
         return math.ceil(self.workers * self.resources.get("CPU", 0))
 
 
-def needs_of(section: BackendTrainer, workers: int | None, gpus: float) -> Needs:
+def needs_of(section: BackendTrainer, workers: int | None, gpus: float) -> WorkerResources:
     """`workers`: None where the file leaves it to the cluster; `gpus`: of the whole cluster."""
     given = dict(section.resources_per_worker or {})
     use_gpu = section.use_gpu if section.use_gpu is not None else given.get("GPU", gpus) > 0
@@ -35,7 +35,9 @@ def needs_of(section: BackendTrainer, workers: int | None, gpus: float) -> Needs
     if workers is None:
         room = int(gpus // resources["GPU"]) if use_gpu else 0
         workers = _within(section.num_workers, room)
-    return Needs(workers, use_gpu, {name: share for name, share in resources.items() if share}, section.max_retries)
+    return WorkerResources(
+        workers, use_gpu, {name: share for name, share in resources.items() if share}, section.max_retries
+    )
 
 
 def _within(asked: int | WorkerRange | None, room: int) -> int:
@@ -45,7 +47,7 @@ def _within(asked: int | WorkerRange | None, room: int) -> int:
     return max(1, room)
 
 
-def check_this_machine(needs: Needs, gpus: float) -> None:
+def check_this_machine(needs: WorkerResources, gpus: float) -> None:
     """A cluster may still grow; this machine does not. Raises `EnvironmentFailure`."""
     if needs.workers * needs.resources.get("GPU", 0) > gpus:
         asked = f"{needs.workers * needs.resources['GPU']:g}"

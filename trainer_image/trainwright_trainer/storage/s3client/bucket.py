@@ -1,4 +1,4 @@
-"""Objects in a bucket: whole reads and writes, each of them asked again until `Patience` ends."""
+"""Objects in a bucket: whole reads and writes, each of them asked again until `RetryPolicy` ends."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 
 from trainwright_trainer.storage.s3client import failures
 from trainwright_trainer.storage.s3client.client import client_of
-from trainwright_trainer.storage.s3client.credentials import Access
-from trainwright_trainer.storage.s3client.retry_policy import Patience
+from trainwright_trainer.storage.s3client.credentials import S3Credentials
+from trainwright_trainer.storage.s3client.retry_policy import RetryPolicy
 from trainwright_trainer.storage.s3client.upload import PARTS_AT_ONCE, Chunk, parts
 from trainwright_trainer.storage.s3client.uri import S3Uri
 
@@ -42,9 +42,9 @@ class Bucket:
     Safe to use from several threads.
     """
 
-    def __init__(self, name: str, access: Access, patience: Patience | None = None) -> None:
+    def __init__(self, name: str, access: S3Credentials, patience: RetryPolicy | None = None) -> None:
         self.name, self.access = name, access
-        self._patience = patience or Patience()
+        self._patience = patience or RetryPolicy()
         self._client = client_of(access)
 
     def region(self) -> str:

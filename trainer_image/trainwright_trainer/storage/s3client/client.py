@@ -12,7 +12,7 @@ from botocore.exceptions import PartialCredentialsError
 from botocore.utils import get_environ_proxies
 
 from trainwright_api.problems import Mistakes
-from trainwright_trainer.storage.s3client.credentials import Access
+from trainwright_trainer.storage.s3client.credentials import S3Credentials
 
 CONNECT_SECONDS, ANSWER_SECONDS = 10, 60
 CONNECTIONS = 16
@@ -21,7 +21,7 @@ REGION = "us-east-1"
 
 
 @cache
-def client_of(access: Access) -> Any:
+def client_of(access: S3Credentials) -> Any:
     """Safe to use from several threads. It asks once: how often to ask again is `Patience`'s. Raises Mistakes."""
     session = boto3.session.Session()
     try:
@@ -48,7 +48,7 @@ def client_of(access: Access) -> Any:
         raise Mistakes.one("", line) from error
 
 
-def arrow_options(access: Access) -> dict[str, Any]:
+def arrow_options(access: S3Credentials) -> dict[str, Any]:
     """The same way to the same store, in the words of Arrow's file system; a bucket's region comes on top."""
     address = urlsplit(access.endpoint or "")
     where = {"endpoint_override": address.netloc, "scheme": address.scheme} if access.endpoint else {}
@@ -63,7 +63,7 @@ def arrow_options(access: Access) -> dict[str, Any]:
     }
 
 
-def _keys(access: Access) -> dict[str, str | None]:
+def _keys(access: S3Credentials) -> dict[str, str | None]:
     """Those of the job, else those that boto3 finds."""
     if access.key_id:
         return {"access_key": access.key_id, "secret_key": access.secret, "session_token": access.token}

@@ -32,7 +32,7 @@ _NESTED = ("s3", "client_kwargs")
 
 
 @dataclass(frozen=True)
-class Access:
+class S3Credentials:
     """None: as boto3 finds it by itself (profiles, roles, the machine's own identity; Amazon's address)."""
 
     key_id: str | None = field(default=None, repr=False)
@@ -49,9 +49,9 @@ class Access:
         return tuple(value for value in (self.secret, self.token, self.key_id) if value)
 
 
-def from_environment() -> Access:
+def from_environment() -> S3Credentials:
     """What the variables say that every tool for S3 reads."""
-    return Access(
+    return S3Credentials(
         key_id=_given("AWS_ACCESS_KEY_ID"),
         secret=_given("AWS_SECRET_ACCESS_KEY"),
         token=_given("AWS_SESSION_TOKEN"),
@@ -66,7 +66,7 @@ def _given(*names: str) -> str | None:
     return next((value for name in names if (value := os.environ.get(name))), None)
 
 
-def from_keys(path: str, given: str | Mapping[str, Any]) -> Access:
+def from_keys(path: str, given: str | Mapping[str, Any]) -> S3Credentials:
     """What a job gives: a dictionary, or the file of one. What it leaves out is as in the environment.
 
     Raises Mistakes with the `path` in the job, without a value: where a path is to stand, a secret may stand.
@@ -93,7 +93,7 @@ def _read(path: str, file: str) -> Mapping[str, Any]:
 
 
 def _flat(path: str, given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """The fields of `Access` that a dictionary holds, in any of the three spellings."""
+    """The fields of `S3Credentials` that a dictionary holds, in any of the three spellings."""
     for name, value in given.items():
         where = f"{path}.{name}"
         if name in _NESTED and isinstance(value, Mapping):

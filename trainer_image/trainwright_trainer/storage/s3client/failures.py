@@ -11,7 +11,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from trainwright_api.resource.canonical import HIDDEN
 from trainwright_api.resource.redaction import redacted_text
 from trainwright_trainer.errors import EnvironmentFailure
-from trainwright_trainer.storage.s3client.credentials import Access
+from trainwright_trainer.storage.s3client.credentials import S3Credentials
 
 ERRORS = (BotoCoreError, ClientError)
 
@@ -75,14 +75,14 @@ def is_passing(error: Exception) -> bool:
     return isinstance(error, _PASSING) and not isinstance(error, _LASTING)
 
 
-def failure(place: str, error: Exception, access: Access, seconds: float = 0.0) -> EnvironmentFailure:
+def failure(place: str, error: Exception, access: S3Credentials, seconds: float = 0.0) -> EnvironmentFailure:
     """One line that names the place, what the store said, and how long it was asked."""
     line = _of_client(error) if isinstance(error, ClientError) else _of_connection(error, access)
     asked = f" (asked for {seconds:.0f} s)" if seconds >= 1 else ""
     return EnvironmentFailure(f"{place}: {without_secrets(line, access)}{asked}")
 
 
-def without_secrets(line: str, access: Access) -> str:
+def without_secrets(line: str, access: S3Credentials) -> str:
     for secret in access.secrets:
         line = line.replace(secret, HIDDEN)
     return redacted_text(" ".join(line.split()))
@@ -113,7 +113,7 @@ def _of_client(error: ClientError) -> str:
     return f"the store says {code or status}" + (f": {said}" if said and said != code else "")
 
 
-def _of_connection(error: Exception, access: Access) -> str:
+def _of_connection(error: Exception, access: S3Credentials) -> str:
     address = access.endpoint or "Amazon S3"
     if isinstance(error, boto.NoCredentialsError | boto.PartialCredentialsError):
         return _NO_KEYS

@@ -7,29 +7,29 @@ from dataclasses import dataclass
 from typing import Any
 
 from trainwright_api.resource.backend import Backend
-from trainwright_trainer.storage.s3client.credentials import Access, from_keys
+from trainwright_trainer.storage.s3client.credentials import S3Credentials, from_keys
 
 DATASETS, ARTIFACTS, CACHE = USES = ("datasets", "artifacts", "cache")
 _DEFAULT = "default"
 
 
 @dataclass(frozen=True)
-class Keys:
-    """Safe to hand on and to print: `Access` shows none."""
+class JobCredentials:
+    """Safe to hand on and to print: `S3Credentials` shows none."""
 
-    datasets: Access | None = None
-    artifacts: Access | None = None
-    cache: Access | None = None
-
-
-NO_KEYS = Keys()
+    datasets: S3Credentials | None = None
+    artifacts: S3Credentials | None = None
+    cache: S3Credentials | None = None
 
 
-def keys_of(backend: Backend, stored: Collection[str] = USES) -> Keys:
+NO_KEYS = JobCredentials()
+
+
+def keys_of(backend: Backend, stored: Collection[str] = USES) -> JobCredentials:
     """What the backend section gives to those of `USES` that lie in a store. Raises Mistakes without any value."""
     given = _given(backend)
     chosen = {use: use if use in given else _DEFAULT for use in USES if use in stored}
-    return Keys(**{use: from_keys(*given[name]) for use, name in chosen.items() if name in given})
+    return JobCredentials(**{use: from_keys(*given[name]) for use, name in chosen.items() if name in given})
 
 
 def idle_keys(backend: Backend, stored: Collection[str]) -> list[str]:

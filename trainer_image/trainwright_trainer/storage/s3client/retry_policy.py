@@ -16,7 +16,7 @@ def _say(line: str) -> None:
 
 
 @dataclass(frozen=True)
-class Patience:
+class RetryPolicy:
     """Ask again for `seconds` after the first failure, at growing intervals; after `silent` seconds it is told."""
 
     seconds: float = 150.0
@@ -35,7 +35,7 @@ class Patience:
 class Waiting:
     """The failures of one request."""
 
-    def __init__(self, patience: Patience) -> None:
+    def __init__(self, patience: RetryPolicy) -> None:
         self._patience = patience
         self._first: float | None = None
         self._delay = patience.shortest
