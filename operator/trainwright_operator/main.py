@@ -80,7 +80,7 @@ class Process:
     def __init__(self, client: Client, settings: Settings, metrics: Metrics) -> None:
         self._client, self._settings, self._metrics = client, settings, metrics
         self._lease = Lease(client, settings, time.monotonic)
-        self._keeper = CertificateRotator(client, settings, utc_now)
+        self._rotator = CertificateRotator(client, settings, utc_now)
         self._vitals = Vitals(self._lease, utc_now)
         self._stop = asyncio.Event()
         self._code = 0
@@ -98,11 +98,11 @@ class Process:
         """On every pod, whether it leads or not."""
         wanted = self._settings.server_port
         try:
-            port = await server.enter_async_context(serving(self._app(), self._keeper.context, wanted))
+            port = await server.enter_async_context(serving(self._app(), self._rotator.context, wanted))
         except OSError as error:
             raise Misconfigured(f"nothing can be served on port {wanted}: {error.strerror}") from None
         log.info("serving on port %d as %s", port, self._settings.identity)
-        self._in_background(server, self._guarded(self._keeper.keep(lambda: self._lease.holds)))
+        self._in_background(server, self._guarded(self._rotator.keep(lambda: self._lease.holds)))
 
     async def _led(self) -> bool:
         """Waits for the Lease; False where a signal came before it."""
@@ -118,7 +118,7 @@ class Process:
             self._client,
             self._settings,
             observer=self._metrics,
-            ca=lambda: self._keeper.bundle,
+            ca=lambda: self._rotator.bundle,
             leading=lambda: self._lease.holds,
         )
         self._vitals.view = operator.view
@@ -139,7 +139,7 @@ class Process:
 
     async def _work(self, operator: Operator) -> None:
         """Pods that are told to post are told whom to trust: nothing is started before that is known."""
-        while self._settings.progress_url and not self._keeper.loaded:
+        while self._settings.progress_url and not self._rotator.loaded:
             await asyncio.sleep(LOOK_SECONDS)
         await operator.run()
 
@@ -159,7 +159,7 @@ class Process:
         progress = ProgressEndpoint(
             self._client, reviews, self._metrics, interval=self._settings.progress_interval, now=utc_now
         )
-        health = Health(self._vitals, self._settings.stale_after, lambda: self._keeper.loaded)
+        health = Health(self._vitals, self._settings.stale_after, lambda: self._rotator.loaded)
         return application(admission=Admission(self._metrics), progress=progress, metrics=self._metrics, health=health)
 
 

@@ -205,11 +205,11 @@ class Place:
     def joined(self) -> list[list[int]]:
         """The rows of every update of the run: each attempt's log, cut where the next attempt begins."""
         rows: list[list[int]] = []
-        begun = {start["attempt"]: _step(start["checkpoint"]) for start in self.attempts()}
+        attempt_reference = {start["attempt"]: _step(start["checkpoint"]) for start in self.attempts()}
         for child in self.children:
             for update in self.updates(child):
-                if update["attempt"] in begun:
-                    del rows[begun.pop(update["attempt"]) :]
+                if update["attempt"] in attempt_reference:
+                    del rows[attempt_reference.pop(update["attempt"]) :]
                 assert update["step"] == len(rows) + 1
                 rows.append(update["rows"])
         return rows

@@ -162,7 +162,7 @@ def whole(job: dict[str, Any], folder: Path, data: Path) -> Seen:
     """The files that a run leaves in `folder`, which is the working folder and holds copies of all of `data`."""
     for file in data.glob("*.parquet"):
         shutil.copy(file, folder)
-    run(None, FILE, Options(), text=json.dumps(job), screen=Console(quiet=True))
+    run(None, FILE, Options(), text=json.dumps(job), console=Console(quiet=True))
     return {"files": sorted(_names(folder))}
 
 

@@ -104,7 +104,9 @@ def _run(task: str, job: Job, dataset: Data | None, options: Options, quiet: boo
     path, text = (Path("job.json"), _json(job)) if isinstance(job, Mapping) else (Path(job), None)
     with path_of(given) as place:
         cache = FOLDER if is_in_memory(given) else None
-        return run(task, path, replace(options, dataset=place, cache_dir=cache), text=text, screen=Console(quiet=quiet))
+        return run(
+            task, path, replace(options, dataset=place, cache_dir=cache), text=text, console=Console(quiet=quiet)
+        )
 
 
 def _without_table(job: Job) -> tuple[Job, Any]:

@@ -33,16 +33,16 @@ def kind_of(backend: str) -> ChildKind:
     return "RayJob" if backend == "ray" else "Job"
 
 
-def supports(blueprint: ChildSpec) -> tuple[Manifest, ...]:
+def supports(child_spec: ChildSpec) -> tuple[Manifest, ...]:
     """What must be there before the first child, the same for every attempt."""
-    keys = secret(blueprint)
-    network = (build(blueprint) for build in NETWORKS[blueprint.backend])
-    return (*(() if keys is None else (keys,)), config_map(blueprint), *network)
+    keys = secret(child_spec)
+    network = (build(child_spec) for build in NETWORKS[child_spec.backend])
+    return (*(() if keys is None else (keys,)), config_map(child_spec), *network)
 
 
-def child(blueprint: ChildSpec) -> Manifest:
+def child(child_spec: ChildSpec) -> Manifest:
     """The Job or RayJob of one attempt and phase."""
-    return preprocess_job(blueprint) if blueprint.prepares else CHILDREN[blueprint.backend](blueprint)
+    return preprocess_job(child_spec) if child_spec.prepares else CHILDREN[child_spec.backend](child_spec)
 
 
 def clean_up(job: Job) -> tuple[Deletion, ...]:

@@ -25,55 +25,55 @@ READABLE_CHARACTERS = 400_000
 """A longer job is written without line breaks: a ConfigMap holds no more than 1 MiB."""
 
 
-def config_map(blueprint: ChildSpec) -> Manifest:
-    ca = {CA_KEY: blueprint.ca} if blueprint.ca else {}
+def config_map(child_spec: ChildSpec) -> Manifest:
+    ca = {CA_KEY: child_spec.ca} if child_spec.ca else {}
     return {
         "apiVersion": "v1",
         "kind": "ConfigMap",
-        "metadata": support_metadata(blueprint),
+        "metadata": support_metadata(child_spec),
         "immutable": True,
-        "data": {JOB_KEY: _text(job_document(blueprint)), **ca},
+        "data": {JOB_KEY: _text(job_document(child_spec)), **ca},
     }
 
 
-def job_document(blueprint: ChildSpec) -> dict[str, Any]:
+def job_document(child_spec: ChildSpec) -> dict[str, Any]:
     """The content of `job.yaml`. No key of a dictionary of credentials is in it."""
-    spec = canonical(blueprint.spec)
+    spec = canonical(child_spec.spec)
     return {
         "apiVersion": API_VERSION,
         "kind": KIND,
-        "metadata": {"name": blueprint.job.name, "namespace": blueprint.job.namespace},
+        "metadata": {"name": child_spec.job.name, "namespace": child_spec.job.namespace},
         "spec": {
             **{key: spec[key] for key in FOR_PODS if key in spec},
-            "backend": _backend(blueprint, spec.get("backend", {})),
-            "seed": blueprint.spec.seed if blueprint.resolved.seed is None else blueprint.resolved.seed,
-            "workersPerPod": blueprint.workers_per_pod,
+            "backend": _backend(child_spec, spec.get("backend", {})),
+            "seed": child_spec.spec.seed if child_spec.resolved.seed is None else child_spec.resolved.seed,
+            "workersPerPod": child_spec.workers_per_pod,
         },
     }
 
 
-def _backend(blueprint: ChildSpec, given: Mapping[str, Any]) -> dict[str, Any]:
-    backend = {**given, **_paths(blueprint, given)}
-    if blueprint.has_trainer:
+def _backend(child_spec: ChildSpec, given: Mapping[str, Any]) -> dict[str, Any]:
+    backend = {**given, **_paths(child_spec, given)}
+    if child_spec.has_trainer:
         trainer = given.get("trainer") or {}
-        open_keys = {key: value for key, value in _resolved(blueprint).items() if trainer.get(key) is None}
+        open_keys = {key: value for key, value in _resolved(child_spec).items() if trainer.get(key) is None}
         backend["trainer"] = {**trainer, **open_keys}
     return backend
 
 
-def _resolved(blueprint: ChildSpec) -> dict[str, Any]:
+def _resolved(child_spec: ChildSpec) -> dict[str, Any]:
     """What the file may leave to the cluster, and a pod must never derive again."""
     return {
-        "strategy": blueprint.resolved.strategy or blueprint.spec.backend.strategy,
-        "use_gpu": bool(blueprint.resolved.gpus),
-        "num_workers": blueprint.workers,
-        "resources_per_worker": dict(blueprint.resources_per_worker),
+        "strategy": child_spec.resolved.strategy or child_spec.spec.backend.strategy,
+        "use_gpu": bool(child_spec.resolved.gpus),
+        "num_workers": child_spec.workers,
+        "resources_per_worker": dict(child_spec.resources_per_worker),
     }
 
 
-def _paths(blueprint: ChildSpec, given: Mapping[str, Any]) -> dict[str, Any]:
+def _paths(child_spec: ChildSpec, given: Mapping[str, Any]) -> dict[str, Any]:
     """Paths of the mounted files, where the job's file has the keys themselves."""
-    paths = {name: path_of(name) for name in dictionaries(blueprint.spec.backend)}
+    paths = {name: path_of(name) for name in dictionaries(child_spec.spec.backend)}
     cache = {CACHE: paths.pop(CACHE)} if CACHE in paths else {}
     return {**cache, "credentials": {**given["credentials"], **paths}} if paths else cache
 

@@ -21,15 +21,15 @@ HEAD_DRAIN_SECONDS = 45
 _DRAIN = "RAY_GRACEFUL_SHUTDOWN_DRAIN_TIMEOUT_S"
 
 
-def of_the_job(blueprint: ChildSpec) -> Mapping[str, str]:
+def of_the_job(child_spec: ChildSpec) -> Mapping[str, str]:
     """What the training program is told beside its `job.yaml`."""
-    return {**HOME, "PYTHONUNBUFFERED": "1", **dict(_told(blueprint))}
+    return {**HOME, "PYTHONUNBUFFERED": "1", **dict(_told(child_spec))}
 
 
-def of_a_gang(blueprint: ChildSpec) -> Mapping[str, str]:
+def of_a_gang(child_spec: ChildSpec) -> Mapping[str, str]:
     """Where the pods meet. Which of them it is, each hears from Kubernetes: JOB_COMPLETION_INDEX."""
     return {
-        environment.MASTER_ADDRESS: master_address(blueprint),
+        environment.MASTER_ADDRESS: master_address(child_spec),
         environment.MASTER_PORT: str(RENDEZVOUS_PORT),
     }
 
@@ -42,24 +42,24 @@ def of_a_ray_worker() -> Mapping[str, str]:
     return {_DRAIN: str(WORKER_DRAIN_SECONDS)}
 
 
-def _told(blueprint: ChildSpec) -> Iterator[tuple[str, str]]:
-    yield environment.ATTEMPT, str(blueprint.attempt)
-    yield environment.UID, blueprint.job.uid
-    yield environment.PHASE, blueprint.phase
+def _told(child_spec: ChildSpec) -> Iterator[tuple[str, str]]:
+    yield environment.ATTEMPT, str(child_spec.attempt)
+    yield environment.UID, child_spec.job.uid
+    yield environment.PHASE, child_spec.phase
     yield environment.CONTRACT, str(environment.CONTRACT_VERSION)
-    if blueprint.backend == "ray":
-        yield environment.RAY_VERSION, blueprint.ray_version
-    if blueprint.run_folder:
-        yield environment.RUN, blueprint.run_folder
-    yield environment.WORKERS, "1" if blueprint.prepares else str(blueprint.workers)
-    yield environment.WORKERS_PER_POD, "1" if blueprint.prepares else str(blueprint.workers_per_pod)
-    if blueprint.settings.progress_url:
-        yield environment.PROGRESS_URL, progress_url(blueprint)
+    if child_spec.backend == "ray":
+        yield environment.RAY_VERSION, child_spec.ray_version
+    if child_spec.run_folder:
+        yield environment.RUN, child_spec.run_folder
+    yield environment.WORKERS, "1" if child_spec.prepares else str(child_spec.workers)
+    yield environment.WORKERS_PER_POD, "1" if child_spec.prepares else str(child_spec.workers_per_pod)
+    if child_spec.settings.progress_url:
+        yield environment.PROGRESS_URL, progress_url(child_spec)
         yield environment.TOKEN_FILE, f"{environment.TOKEN_FOLDER}/token"
-        if blueprint.ca:
+        if child_spec.ca:
             yield environment.CA, f"{environment.TOKEN_FOLDER}/{CA_KEY}"
 
 
-def progress_url(blueprint: ChildSpec) -> str:
-    base, job = blueprint.settings.progress_url.rstrip("/"), blueprint.job
+def progress_url(child_spec: ChildSpec) -> str:
+    base, job = child_spec.settings.progress_url.rstrip("/"), child_spec.job
     return f"{base}/v1/namespaces/{job.namespace}/jobs/{job.name}"

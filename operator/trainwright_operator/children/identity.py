@@ -23,24 +23,24 @@ def owner_of(job: Job) -> Mapping[str, Any]:
     }
 
 
-def child_metadata(blueprint: ChildSpec) -> dict[str, Any]:
+def child_metadata(child_spec: ChildSpec) -> dict[str, Any]:
     """Of a Job or RayJob. Kueue's label stands on it alone: on pods or on the TrainingJob it would queue them too.
 
     Labels and annotations of the TrainingJob are not copied: Argo CD would take the child for one of its own.
     """
-    queue = {QUEUE: blueprint.spec.queue_name} if blueprint.spec.queue_name else {}
-    return _metadata(blueprint, blueprint.name, {**blueprint.labels, **queue})
+    queue = {QUEUE: child_spec.spec.queue_name} if child_spec.spec.queue_name else {}
+    return _metadata(child_spec, child_spec.name, {**child_spec.labels, **queue})
 
 
-def support_metadata(blueprint: ChildSpec) -> dict[str, Any]:
+def support_metadata(child_spec: ChildSpec) -> dict[str, Any]:
     """Of what all attempts share."""
-    return _metadata(blueprint, blueprint.common_name, blueprint.common_labels)
+    return _metadata(child_spec, child_spec.common_name, child_spec.common_labels)
 
 
-def _metadata(blueprint: ChildSpec, name: str, labels: Mapping[str, str]) -> dict[str, Any]:
+def _metadata(child_spec: ChildSpec, name: str, labels: Mapping[str, str]) -> dict[str, Any]:
     return {
         "name": name,
-        "namespace": blueprint.job.namespace,
+        "namespace": child_spec.job.namespace,
         "labels": dict(labels),
-        "ownerReferences": [dict(owner_of(blueprint.job))],
+        "ownerReferences": [dict(owner_of(child_spec.job))],
     }

@@ -21,38 +21,40 @@ from trainwright_operator.model.observed import Manifest
 COMMAND = ("trainwright", "run", environment.JOB_FILE)
 
 
-def single_job(blueprint: ChildSpec) -> Manifest:
-    return _job(blueprint, {"template": _template(blueprint, {})})
+def single_job(child_spec: ChildSpec) -> Manifest:
+    return _job(child_spec, {"template": _template(child_spec, {})})
 
 
-def preprocess_job(blueprint: ChildSpec) -> Manifest:
+def preprocess_job(child_spec: ChildSpec) -> Manifest:
     """The phase before training on GPUs. It goes where `podTemplate` sends all pods of the job, but holds no device."""
-    return _job(blueprint, {"template": _template(blueprint, dict(variables.WITHOUT_GPUS))})
+    return _job(child_spec, {"template": _template(child_spec, dict(variables.WITHOUT_GPUS))})
 
 
-def indexed_job(blueprint: ChildSpec) -> Manifest:
+def indexed_job(child_spec: ChildSpec) -> Manifest:
     """All pods start together, each with its index and a name that the others can resolve."""
-    template = _template(blueprint, dict(variables.of_a_gang(blueprint)))
-    template["spec"]["subdomain"] = blueprint.common_name
-    count = blueprint.pods
+    template = _template(child_spec, dict(variables.of_a_gang(child_spec)))
+    template["spec"]["subdomain"] = child_spec.common_name
+    count = child_spec.pods
     return _job(
-        blueprint, {"completionMode": "Indexed", "completions": count, "parallelism": count, "template": template}
+        child_spec, {"completionMode": "Indexed", "completions": count, "parallelism": count, "template": template}
     )
 
 
-def _job(blueprint: ChildSpec, spec: dict[str, Any]) -> Manifest:
+def _job(child_spec: ChildSpec, spec: dict[str, Any]) -> Manifest:
     return {
         "apiVersion": "batch/v1",
         "kind": "Job",
-        "metadata": child_metadata(blueprint),
+        "metadata": child_metadata(child_spec),
         "spec": {"backoffLimit": 0, **spec},
     }
 
 
-def _template(blueprint: ChildSpec, extra: dict[str, str]) -> dict[str, Any]:
-    mounted = [*volumes.of_the_job(blueprint), volumes.scratch(), volumes.shared_memory()]
-    resources = pod_resources.of_preprocessing(blueprint) if blueprint.prepares else pod_resources.of_workers(blueprint)
-    cpus = {environment.CPUS: str(pod_resources.cpus(blueprint, resources))}
-    env = {**variables.of_the_job(blueprint), **cpus, **extra}
-    made = trainer_container(blueprint, TRAINER, env=env, resources=resources, mounted=mounted, command=COMMAND)
-    return pod(blueprint, made, mounted)
+def _template(child_spec: ChildSpec, extra: dict[str, str]) -> dict[str, Any]:
+    mounted = [*volumes.of_the_job(child_spec), volumes.scratch(), volumes.shared_memory()]
+    resources = (
+        pod_resources.of_preprocessing(child_spec) if child_spec.prepares else pod_resources.of_workers(child_spec)
+    )
+    cpus = {environment.CPUS: str(pod_resources.cpus(child_spec, resources))}
+    env = {**variables.of_the_job(child_spec), **cpus, **extra}
+    made = trainer_container(child_spec, TRAINER, env=env, resources=resources, mounted=mounted, command=COMMAND)
+    return pod(child_spec, made, mounted)

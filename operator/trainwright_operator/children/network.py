@@ -26,20 +26,20 @@ KUBERAY = {"app.kubernetes.io/component": "kuberay-operator"}
 """The label of KubeRay's pods that its chart and its manifests have in common. Their namespace may be any."""
 
 
-def gang_policy(blueprint: ChildSpec) -> Manifest:
-    return _policy(blueprint)
+def gang_policy(child_spec: ChildSpec) -> Manifest:
+    return _policy(child_spec)
 
 
-def ray_policy(blueprint: ChildSpec) -> Manifest:
-    return _policy(blueprint, _from_kuberay())
+def ray_policy(child_spec: ChildSpec) -> Manifest:
+    return _policy(child_spec, _from_kuberay())
 
 
-def _policy(blueprint: ChildSpec, *more: dict[str, Any]) -> Manifest:
-    own = {"matchLabels": {names.JOB_UID: blueprint.job.uid}}
+def _policy(child_spec: ChildSpec, *more: dict[str, Any]) -> Manifest:
+    own = {"matchLabels": {names.JOB_UID: child_spec.job.uid}}
     return {
         "apiVersion": "networking.k8s.io/v1",
         "kind": "NetworkPolicy",
-        "metadata": support_metadata(blueprint),
+        "metadata": support_metadata(child_spec),
         "spec": {
             "podSelector": own,
             "policyTypes": ["Ingress"],

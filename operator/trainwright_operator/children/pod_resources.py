@@ -26,35 +26,35 @@ SUBMITTER: Mapping[str, Any] = MappingProxyType(
 """It follows a log. KubeRay's own default reserves 500m CPU for that."""
 
 
-def of_workers(blueprint: ChildSpec) -> dict[str, Any]:
+def of_workers(child_spec: ChildSpec) -> dict[str, Any]:
     """Of the container with workers, the overlay included."""
-    sized = [blueprint.spec.gpu_resource_name] if blueprint.has_trainer or blueprint.gpus_per_pod else []
-    return overlay.resources(_own(blueprint), blueprint.pod_template, sized)
+    sized = [child_spec.spec.gpu_resource_name] if child_spec.has_trainer or child_spec.gpus_per_pod else []
+    return overlay.resources(_own(child_spec), child_spec.pod_template, sized)
 
 
-def of_preprocessing(blueprint: ChildSpec) -> dict[str, Any]:
+def of_preprocessing(child_spec: ChildSpec) -> dict[str, Any]:
     """Of the phase before training: the CPUs of a pod of workers, and none of the devices that the overlay asks for.
 
     Not the GPUs alone: network adapters and the like are as scarce, and lie on the same nodes.
     """
-    cpus = _cores(blueprint.cpus_per_pod)
-    asked = overlay.resources({"requests": {"cpu": cpus} if cpus else {}}, blueprint.pod_template, ())
+    cpus = _cores(child_spec.cpus_per_pod)
+    asked = overlay.resources({"requests": {"cpu": cpus} if cpus else {}}, child_spec.pod_template, ())
     kept = {side: {name: amount for name, amount in asked[side].items() if "/" not in name} for side in asked}
     return {side: amounts for side, amounts in kept.items() if amounts}
 
 
-def cpus(blueprint: ChildSpec, resources: Mapping[str, Any]) -> int:
+def cpus(child_spec: ChildSpec, resources: Mapping[str, Any]) -> int:
     """CPUs that each process may compute with: its part of those that its pod has for sure."""
     limit = amount(resources.get("limits", {}).get("cpu", 0))
     found = limit or amount(resources.get("requests", {}).get("cpu", 0))
-    return max(1, math.ceil(found / (1 if blueprint.prepares else blueprint.workers_per_pod)))
+    return max(1, math.ceil(found / (1 if child_spec.prepares else child_spec.workers_per_pod)))
 
 
-def _own(blueprint: ChildSpec) -> dict[str, Any]:
-    cpus, gpus = _cores(blueprint.cpus_per_pod), blueprint.gpus_per_pod
+def _own(child_spec: ChildSpec) -> dict[str, Any]:
+    cpus, gpus = _cores(child_spec.cpus_per_pod), child_spec.gpus_per_pod
     return {
         "requests": {"cpu": cpus} if cpus else {},
-        "limits": {blueprint.spec.gpu_resource_name: str(gpus)} if gpus else {},
+        "limits": {child_spec.spec.gpu_resource_name: str(gpus)} if gpus else {},
     }
 
 

@@ -36,7 +36,7 @@ LOST_NODE = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
 
 
 def container(
-    blueprint: ChildSpec,
+    child_spec: ChildSpec,
     name: str,
     *,
     env: Mapping[str, str],
@@ -48,9 +48,9 @@ def container(
     own = {"command": list(command)} if command else {}
     return {
         "name": name,
-        "image": blueprint.image,
+        "image": child_spec.image,
         **own,
-        "env": overlay.variables(env, blueprint.pod_template),
+        "env": overlay.variables(env, child_spec.pod_template),
         "resources": dict(resources),
         "volumeMounts": [dict(item.mount) for item in mounted],
         "securityContext": dict(CONTAINER_SECURITY),
@@ -59,7 +59,7 @@ def container(
 
 
 def trainer_container(
-    blueprint: ChildSpec,
+    child_spec: ChildSpec,
     name: str,
     *,
     env: Mapping[str, str],
@@ -68,27 +68,27 @@ def trainer_container(
     command: Sequence[str] = (),
 ) -> dict[str, Any]:
     """A container that runs the training program or a part of it, with the user's volumes and Secrets."""
-    made = container(blueprint, name, env=env, resources=resources, mounted=mounted, command=command)
-    made["volumeMounts"] = overlay.mounts((item.mount for item in mounted), blueprint.pod_template)
-    sources = [*_credentials(blueprint), *blueprint.pod_template.get("envFrom", ())]
+    made = container(child_spec, name, env=env, resources=resources, mounted=mounted, command=command)
+    made["volumeMounts"] = overlay.mounts((item.mount for item in mounted), child_spec.pod_template)
+    sources = [*_credentials(child_spec), *child_spec.pod_template.get("envFrom", ())]
     return {**made, "envFrom": [dict(source) for source in sources]} if sources else made
 
 
 def pod(
-    blueprint: ChildSpec, made: Mapping[str, Any], mounted: Sequence[Mounted], *, volumes: bool = True
+    child_spec: ChildSpec, made: Mapping[str, Any], mounted: Sequence[Mounted], *, volumes: bool = True
 ) -> dict[str, Any]:
     """A pod's template around a container. `volumes`: whether it has the user's own."""
-    template = blueprint.pod_template
+    template = child_spec.pod_template
     own_volumes = (item.volume for item in mounted)
     return {
-        "metadata": overlay.metadata(blueprint.labels, template),
+        "metadata": overlay.metadata(child_spec.labels, template),
         "spec": {
             "restartPolicy": "Never",
             "terminationGracePeriodSeconds": GRACE_SECONDS,
             "automountServiceAccountToken": False,
             "enableServiceLinks": False,
             "securityContext": overlay.security_context(POD_SECURITY, template),
-            "tolerations": overlay.tolerations(_lost_node(blueprint.settings.unreachable_seconds), template),
+            "tolerations": overlay.tolerations(_lost_node(child_spec.settings.unreachable_seconds), template),
             **overlay.scheduling(template),
             "volumes": overlay.volumes(own_volumes, template if volumes else {}),
             "containers": [dict(made)],
@@ -96,8 +96,8 @@ def pod(
     }
 
 
-def _credentials(blueprint: ChildSpec) -> list[dict[str, Any]]:
-    found = blueprint.spec.credentials
+def _credentials(child_spec: ChildSpec) -> list[dict[str, Any]]:
+    found = child_spec.spec.credentials
     return [{"secretRef": {"name": found.secret_name}}] if found else []
 
 

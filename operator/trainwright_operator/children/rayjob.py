@@ -26,59 +26,59 @@ GROUP = "workers"
 HEAD_PORTS = {"gcs-server": 6379, "dashboard": DASHBOARD_PORT}
 
 
-def ray_job(blueprint: ChildSpec) -> Manifest:
+def ray_job(child_spec: ChildSpec) -> Manifest:
     return {
         "apiVersion": "ray.io/v1",
         "kind": "RayJob",
-        "metadata": child_metadata(blueprint),
+        "metadata": child_metadata(child_spec),
         "spec": {
             "entrypoint": ENTRYPOINT,
             "submissionMode": "K8sJobMode",
-            "submitterPodTemplate": _submitter(blueprint),
+            "submitterPodTemplate": _submitter(child_spec),
             "submitterConfig": {"backoffLimit": 0},
             "backoffLimit": 0,
             "shutdownAfterJobFinishes": True,
-            "rayClusterSpec": _cluster(blueprint),
+            "rayClusterSpec": _cluster(child_spec),
         },
     }
 
 
-def _cluster(blueprint: ChildSpec) -> dict[str, Any]:
+def _cluster(child_spec: ChildSpec) -> dict[str, Any]:
     return {
-        "rayVersion": blueprint.ray_version,
+        "rayVersion": child_spec.ray_version,
         "authOptions": {"mode": "token"},
-        "headGroupSpec": {"rayStartParams": rayparams.of_the_head(), "template": _head(blueprint)},
+        "headGroupSpec": {"rayStartParams": rayparams.of_the_head(), "template": _head(child_spec)},
         "workerGroupSpecs": [
             {
                 "groupName": GROUP,
-                "replicas": blueprint.pods,
-                "minReplicas": blueprint.pods,
-                "maxReplicas": blueprint.pods,
-                "rayStartParams": rayparams.of_workers(blueprint),
-                "template": _worker(blueprint),
+                "replicas": child_spec.pods,
+                "minReplicas": child_spec.pods,
+                "maxReplicas": child_spec.pods,
+                "rayStartParams": rayparams.of_workers(child_spec),
+                "template": _worker(child_spec),
             }
         ],
     }
 
 
-def _head(blueprint: ChildSpec) -> dict[str, Any]:
+def _head(child_spec: ChildSpec) -> dict[str, Any]:
     """It runs the driver, so it has all that the training program needs, but none of the workers' resources."""
-    mounted = [*volumes.of_the_job(blueprint), volumes.scratch()]
-    env = {**variables.of_the_job(blueprint), **variables.of_a_head()}
-    made = trainer_container(blueprint, RAY, env=env, resources=pod_resources.HEAD, mounted=mounted)
+    mounted = [*volumes.of_the_job(child_spec), volumes.scratch()]
+    env = {**variables.of_the_job(child_spec), **variables.of_a_head()}
+    made = trainer_container(child_spec, RAY, env=env, resources=pod_resources.HEAD, mounted=mounted)
     made["ports"] = [{"name": name, "containerPort": port} for name, port in HEAD_PORTS.items()]
-    return pod(blueprint, made, mounted)
+    return pod(child_spec, made, mounted)
 
 
-def _worker(blueprint: ChildSpec) -> dict[str, Any]:
-    mounted = [*volumes.of_the_job(blueprint), volumes.scratch()]
-    env = {**variables.of_the_job(blueprint), **variables.of_a_ray_worker()}
-    made = trainer_container(blueprint, RAY, env=env, resources=pod_resources.of_workers(blueprint), mounted=mounted)
-    return pod(blueprint, made, mounted)
+def _worker(child_spec: ChildSpec) -> dict[str, Any]:
+    mounted = [*volumes.of_the_job(child_spec), volumes.scratch()]
+    env = {**variables.of_the_job(child_spec), **variables.of_a_ray_worker()}
+    made = trainer_container(child_spec, RAY, env=env, resources=pod_resources.of_workers(child_spec), mounted=mounted)
+    return pod(child_spec, made, mounted)
 
 
-def _submitter(blueprint: ChildSpec) -> dict[str, Any]:
+def _submitter(child_spec: ChildSpec) -> dict[str, Any]:
     """It needs the dashboard's address and token, which KubeRay gives it, and nothing of the job's."""
     mounted = [volumes.scratch()]
-    made = container(blueprint, SUBMITTER, env=variables.HOME, resources=pod_resources.SUBMITTER, mounted=mounted)
-    return pod(blueprint, made, mounted, volumes=False)
+    made = container(child_spec, SUBMITTER, env=variables.HOME, resources=pod_resources.SUBMITTER, mounted=mounted)
+    return pod(child_spec, made, mounted, volumes=False)

@@ -22,14 +22,14 @@ def of_the_head() -> dict[str, str]:
     return {"num-cpus": "0", "num-gpus": "0", "dashboard-host": "0.0.0.0"}
 
 
-def of_workers(blueprint: ChildSpec) -> dict[str, str]:
+def of_workers(child_spec: ChildSpec) -> dict[str, str]:
     """CPUs are whole in Ray, and at least one a pod: tasks that preprocess need it."""
     params = {
-        "num-cpus": str(max(1, math.ceil(blueprint.cpus_per_pod))),
-        "num-gpus": str(blueprint.gpus_per_pod),
+        "num-cpus": str(max(1, math.ceil(child_spec.cpus_per_pod))),
+        "num-gpus": str(child_spec.gpus_per_pod),
     }
-    if blueprint.custom_resources_per_pod:
-        params["resources"] = quoted(blueprint.custom_resources_per_pod)
+    if child_spec.custom_resources_per_pod:
+        params["resources"] = quoted(child_spec.custom_resources_per_pod)
     return params
 
 

@@ -31,15 +31,15 @@ def file_of(name: str) -> str:
     return f"{name}.json"
 
 
-def secret(blueprint: ChildSpec) -> Manifest | None:
+def secret(child_spec: ChildSpec) -> Manifest | None:
     """None where the file holds no keys."""
-    found = dictionaries(blueprint.spec.backend)
+    found = dictionaries(child_spec.spec.backend)
     if not found:
         return None
     return {
         "apiVersion": "v1",
         "kind": "Secret",
-        "metadata": support_metadata(blueprint),
+        "metadata": support_metadata(child_spec),
         "type": "Opaque",
         "immutable": True,
         "stringData": {file_of(name): json.dumps(keys) for name, keys in found.items()},

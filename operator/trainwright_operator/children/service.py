@@ -10,21 +10,21 @@ RENDEZVOUS_PORT = 29500
 """Where pod 0 listens for the others."""
 
 
-def service(blueprint: ChildSpec) -> Manifest:
+def service(child_spec: ChildSpec) -> Manifest:
     """Names resolve before pods are ready: they become ready by meeting."""
     return {
         "apiVersion": "v1",
         "kind": "Service",
-        "metadata": support_metadata(blueprint),
+        "metadata": support_metadata(child_spec),
         "spec": {
             "clusterIP": "None",
             "publishNotReadyAddresses": True,
-            "selector": dict(blueprint.common_labels),
+            "selector": dict(child_spec.common_labels),
             "ports": [{"name": "rendezvous", "port": RENDEZVOUS_PORT, "targetPort": RENDEZVOUS_PORT}],
         },
     }
 
 
-def master_address(blueprint: ChildSpec) -> str:
+def master_address(child_spec: ChildSpec) -> str:
     """Of the first pod of this attempt, within its namespace."""
-    return f"{blueprint.name}-0.{blueprint.common_name}"
+    return f"{child_spec.name}-0.{child_spec.common_name}"

@@ -41,25 +41,25 @@ def shared_memory() -> Mounted:
     return _mounted("shm", {"emptyDir": {"medium": "Memory"}}, "/dev/shm", writable=True)
 
 
-def of_the_job(blueprint: ChildSpec) -> Iterator[Mounted]:
+def of_the_job(child_spec: ChildSpec) -> Iterator[Mounted]:
     """What the training program reads."""
-    config = {"name": blueprint.common_name, "items": [{"key": JOB_KEY, "path": JOB_KEY}]}
+    config = {"name": child_spec.common_name, "items": [{"key": JOB_KEY, "path": JOB_KEY}]}
     # A single file: its folder holds other mounts. The ConfigMap never changes, so nothing is missed by it.
     yield _mounted("job", {"configMap": config}, JOB_FILE, subPath=JOB_KEY)
-    if blueprint.settings.progress_url:
-        yield _mounted("token", {"projected": {"sources": list(_token(blueprint))}}, TOKEN_FOLDER)
-    if blueprint.spec.credentials:
-        name = blueprint.spec.credentials.secret_name
+    if child_spec.settings.progress_url:
+        yield _mounted("token", {"projected": {"sources": list(_token(child_spec))}}, TOKEN_FOLDER)
+    if child_spec.spec.credentials:
+        name = child_spec.spec.credentials.secret_name
         yield _mounted("credentials", _secret(name), CREDENTIALS_FOLDER)
-    if dictionaries(blueprint.spec.backend):
-        yield _mounted("cache-credentials", _secret(blueprint.common_name), CACHE_CREDENTIALS_FOLDER)
+    if dictionaries(child_spec.spec.backend):
+        yield _mounted("cache-credentials", _secret(child_spec.common_name), CACHE_CREDENTIALS_FOLDER)
 
 
-def _token(blueprint: ChildSpec) -> Iterator[dict[str, Any]]:
+def _token(child_spec: ChildSpec) -> Iterator[dict[str, Any]]:
     token = {"audience": AUDIENCE, "expirationSeconds": TOKEN_SECONDS, "path": "token"}
     yield {"serviceAccountToken": token}
-    if blueprint.ca:
-        yield {"configMap": {"name": blueprint.common_name, "items": [{"key": CA_KEY, "path": CA_KEY}]}}
+    if child_spec.ca:
+        yield {"configMap": {"name": child_spec.common_name, "items": [{"key": CA_KEY, "path": CA_KEY}]}}
 
 
 def _secret(name: str) -> dict[str, Any]:

@@ -51,7 +51,7 @@ class Applier:
     ) -> None:
         self._client = client
         self._note = note
-        self.announcer = EventRecorder(client, now, identity)
+        self.recorder = EventRecorder(client, now, identity)
 
     async def carry_out(self, job: Job, plan: Plan) -> None:
         """All of the plan, or as much as could be done before an ApiError, Stale, Vanished or Refused."""
@@ -62,7 +62,7 @@ class Applier:
             await self._delete(deletion)
         if plan.status is not None:
             updated = await self._write(job, plan.status)
-            self.announcer.difference(job, plan.status)
+            self.recorder.difference(job, plan.status)
             await self._remove_leftovers(job, updated, plan.status)
 
     async def _check_unchanged(self, job: Job) -> Manifest:

@@ -69,7 +69,7 @@ class Reconciler:
         self._unseen = set(self._view.keys())
         log.info("all is listed: %d jobs", len(self._unseen))
         async with asyncio.TaskGroup() as workers:
-            workers.create_task(self._applier.announcer.run())
+            workers.create_task(self._applier.recorder.run())
             for _ in range(self._settings.concurrency):
                 workers.create_task(self._work())
 

@@ -34,18 +34,18 @@ def pods_linger(view: Context) -> Plan | None:
     blocking = pod_draining.blocking(view.world, view.now, grace)
     if not blocking:
         return None
-    draft = view.draft()
+    builder = view.builder()
     over = f"attempt {attempt.number}" if attempt.completion_time else "what came before"
     words = f"{over} has ended; its pod {blocking[0].name} is not gone yet"
-    conditions.waits(draft, "Queued" if start.gave_room_back(attempt) else "WaitingForPods", words)
-    draft.set(message=conditions.line(words))
+    conditions.waits(builder, "Queued" if start.gave_room_back(attempt) else "WaitingForPods", words)
+    builder.set(message=conditions.line(words))
     again = pod_draining.looks_again(blocking, grace)
     wake_at = again if again is not None and again > view.now else None
     if view.world.pods_fresh:
         # No event may tell that they have gone: they were found by a list alone.
         soon = times.after(view.now, view.settings.retry_limit)
         wake_at = min(wake_at or soon, soon)
-    return Plan(status=draft.finish(phase), wake_at=wake_at)
+    return Plan(status=builder.finish(phase), wake_at=wake_at)
 
 
 def refused(view: Context) -> Plan | None:
@@ -56,41 +56,41 @@ def refused(view: Context) -> Plan | None:
     reason, words = ("Invalid", verdict.message if verdict is not None else "the spec could not be read")
     if view.changed:
         reason, words = ("ChangedAfterStart", conditions.CHANGED)
-    draft = view.draft()
-    draft.condition("Accepted", False, reason, words)
-    if draft.attempt is not None:
-        draft.condition("Running", False, reason, words)
-    conditions.stalls(draft, reason, words)
-    draft.set(message=conditions.line(words))
-    return Plan(status=draft.finish(phase))
+    builder = view.builder()
+    builder.condition("Accepted", False, reason, words)
+    if builder.attempt is not None:
+        builder.condition("Running", False, reason, words)
+    conditions.stalls(builder, reason, words)
+    builder.set(message=conditions.line(words))
+    return Plan(status=builder.finish(phase))
 
 
 def suspended(view: Context) -> Plan | None:
     """Nothing of it lives, and nothing is started."""
     if not view.job.suspend:
         return None
-    draft, attempt = view.draft(), view.attempt
+    builder, attempt = view.builder(), view.attempt
     if attempt is not None and view.ended is None:
-        record(view, draft, attempt, Ending("stopped", "Suspended", "suspended before it was created"), None)
+        record(view, builder, attempt, Ending("stopped", "Suspended", "suspended before it was created"), None)
     if attempt is not None:
-        draft.condition("Running", False, "Suspended", "")
-    draft.condition("Accepted", True, "Accepted", "")
-    draft.condition("Suspended", True, "Suspended", "set spec.suspend to false to go on")
-    conditions.settles(draft, "Suspended")
-    draft.set(message=None)
-    return Plan(status=draft.finish(phase))
+        builder.condition("Running", False, "Suspended", "")
+    builder.condition("Accepted", True, "Accepted", "")
+    builder.condition("Suspended", True, "Suspended", "set spec.suspend to false to go on")
+    conditions.settles(builder, "Suspended")
+    builder.set(message=None)
+    return Plan(status=builder.finish(phase))
 
 
 def without_kuberay(view: Context) -> Plan | None:
     """A RayJob needs KubeRay, which may be installed at any time."""
     if view.world.kuberay or view.kind != "RayJob":
         return None
-    draft = view.draft()
+    builder = view.builder()
     words = "backend ray needs KubeRay 1.6 or later, which is not installed in this cluster"
-    draft.condition("Accepted", True, "Accepted", "")
-    conditions.stalls(draft, "KubeRayMissing", words)
-    draft.set(message=words)
-    return Plan(status=draft.finish(phase), wake_at=view.now + timedelta(seconds=KUBERAY_SECONDS))
+    builder.condition("Accepted", True, "Accepted", "")
+    conditions.stalls(builder, "KubeRayMissing", words)
+    builder.set(message=words)
+    return Plan(status=builder.finish(phase), wake_at=view.now + timedelta(seconds=KUBERAY_SECONDS))
 
 
 def backing_off(view: Context) -> Plan | None:
@@ -103,10 +103,10 @@ def backing_off(view: Context) -> Plan | None:
         return _queued(view, attempt, due)
     if view.now >= due:
         return None
-    draft = view.draft()
+    builder = view.builder()
     words = f"attempt {attempt.number} ended ({attempt.reason}); attempt {attempt.number + 1} follows after a pause"
-    conditions.waits(draft, "BackOff", words)
-    return Plan(status=draft.finish(phase), wake_at=due)
+    conditions.waits(builder, "BackOff", words)
+    return Plan(status=builder.finish(phase), wake_at=due)
 
 
 def _queued(view: Context, attempt: Attempt, due: datetime) -> Plan | None:
@@ -116,7 +116,7 @@ def _queued(view: Context, attempt: Attempt, due: datetime) -> Plan | None:
         if not start.others_try(view.job.uid, view.world.waiting):
             return None
         again = times.after(view.now, retry.pause(1, f"{view.job.uid}/{attempt.number}", view.settings.backoff))
-    draft = view.draft()
+    builder = view.builder()
     words = f"attempt {attempt.number} found no room for all of its pods; attempt {attempt.number + 1} tries again"
-    conditions.waits(draft, "Queued", words)
-    return Plan(status=draft.finish(phase), wake_at=again)
+    conditions.waits(builder, "Queued", words)
+    return Plan(status=builder.finish(phase), wake_at=again)

@@ -31,25 +31,25 @@ def close(view: Context, attempt: Attempt, end: Ending, child: Child | None, *, 
     if end.outcome == "infrastructure" and not view.world.pods_fresh:
         # A pod that tells more may be there, and its event on the way.
         return Plan(asks=(Ask("pods"),))
-    draft = view.draft()
+    builder = view.builder()
     if end.outcome == "done" and view.prepares(attempt):
-        _hand_on(view, draft, attempt, end, child)
-        return Plan(status=draft.finish(phase))
-    record(view, draft, attempt, end, child)
+        _hand_on(view, builder, attempt, end, child)
+        return Plan(status=builder.finish(phase))
+    record(view, builder, attempt, end, child)
     if end.outcome == "done":
-        _complete(view, draft, attempt)
-    elif refusal := fails or _refusal(view, draft, end):
-        _fail(draft, refusal, end, attempt.number)
+        _complete(view, builder, attempt)
+    elif refusal := fails or _refusal(view, builder, end):
+        _fail(builder, refusal, end, attempt.number)
     else:
-        _goes_on(draft, end, attempt.number)
-    return Plan(status=draft.finish(phase))
+        _goes_on(builder, end, attempt.number)
+    return Plan(status=builder.finish(phase))
 
 
-def record(view: Context, draft: StatusBuilder, attempt: Attempt, end: Ending, child: Child | None) -> None:
+def record(view: Context, builder: StatusBuilder, attempt: Attempt, end: Ending, child: Child | None) -> None:
     """Write the attempt's end and add it to the counts."""
     ended = _end_time(view.now, child)
     attempt = _begun(view, attempt, child, ended)
-    draft.change_attempt(
+    builder.change_attempt(
         start_time=attempt.start_time,
         completion_time=times.written(ended),
         stop_time=attempt.stop_time,
@@ -58,25 +58,25 @@ def record(view: Context, draft: StatusBuilder, attempt: Attempt, end: Ending, c
         message=conditions.line(end.message) or None,
         position=view.position_of(attempt),
     )
-    _add(draft, "active_seconds", round(deadline.seconds_of(attempt, ended)))
+    _add(builder, "active_seconds", round(deadline.seconds_of(attempt, ended)))
     if end.outcome in retry.COUNTED:
-        _add(draft, "retries", 1)
+        _add(builder, "retries", 1)
     if end.outcome == "preempted":
-        _add(draft, "preemptions", 1)
+        _add(builder, "preemptions", 1)
     if end.reason == start.UNSCHEDULABLE:
-        _add(draft, "requeues", 1)
+        _add(builder, "requeues", 1)
     elif attempt.start_time or end.outcome == "done":
-        draft.set(requeues=None)  # it may never have been seen while it ran
+        builder.set(requeues=None)  # it may never have been seen while it ran
     if end.outcome not in ("done", "stopped"):
-        draft.set(log_tail=end.log_tail or None)
+        builder.set(log_tail=end.log_tail or None)
 
 
-def _hand_on(view: Context, draft: StatusBuilder, attempt: Attempt, end: Ending, child: Child | None) -> None:
+def _hand_on(view: Context, builder: StatusBuilder, attempt: Attempt, end: Ending, child: Child | None) -> None:
     """The data is there, for this attempt and all that follow. It goes on with its task's child, once this one's pods
     are gone; what it waits for room meanwhile counts for nothing."""
     ended = _end_time(view.now, child)
     attempt = _begun(view, attempt, child, ended)
-    draft.set(
+    builder.set(
         preprocessed=Preprocessed(
             attempt=attempt.number,
             child=attempt.child,
@@ -85,12 +85,12 @@ def _hand_on(view: Context, draft: StatusBuilder, attempt: Attempt, end: Ending,
             message=conditions.line(end.message) or None,
         )
     )
-    _add(draft, "active_seconds", round(deadline.seconds_of(attempt, ended)))
+    _add(builder, "active_seconds", round(deadline.seconds_of(attempt, ended)))
     name = view.child_name(attempt.number, view.task)
-    draft.change_attempt(child=name, phase=view.task, create_time=None, start_time=None, stop_time=None, reason=None)
+    builder.change_attempt(child=name, phase=view.task, create_time=None, start_time=None, stop_time=None, reason=None)
     words = being_started(view.kind, name)
-    conditions.waits(draft, "Starting", words)
-    draft.set(child=name, message=words)
+    conditions.waits(builder, "Starting", words)
+    builder.set(child=name, message=words)
 
 
 def _begun(view: Context, attempt: Attempt, child: Child | None, ended: datetime) -> Attempt:
@@ -99,47 +99,47 @@ def _begun(view: Context, attempt: Attempt, child: Child | None, ended: datetime
     return attempt.model_copy(update={"start_time": attempt.start_time or (times.written(began) if began else None)})
 
 
-def _add(draft: StatusBuilder, count: str, more: int) -> None:
+def _add(builder: StatusBuilder, count: str, more: int) -> None:
     """To what a hand may have made as large as the schema allows."""
-    draft.set(**{count: min((draft.get(count) or 0) + more, LARGEST_COUNT)})
+    builder.set(**{count: min((builder.get(count) or 0) + more, LARGEST_COUNT)})
 
 
-def _refusal(view: Context, draft: StatusBuilder, end: Ending) -> str:
-    return retry.refusal(end.outcome, draft.get("retries") or 0, draft.get("preemptions") or 0, view.limits)
+def _refusal(view: Context, builder: StatusBuilder, end: Ending) -> str:
+    return retry.refusal(end.outcome, builder.get("retries") or 0, builder.get("preemptions") or 0, view.limits)
 
 
-def _complete(view: Context, draft: StatusBuilder, attempt: Attempt) -> None:
+def _complete(view: Context, builder: StatusBuilder, attempt: Attempt) -> None:
     posted = said(view.job, attempt, view.world.pods)
-    model = (posted.model if posted else None) or _default_model(view, draft.get("output"))
+    model = (posted.model if posted else None) or _default_model(view, builder.get("output"))
     words = _scores(posted)
     if model:
         words = f"{words}; model {model}" if words else f"model {model}"
-    draft.set(
+    builder.set(
         completion_time=times.written(view.now),
         model=model,
         test_scores=posted.test_scores if posted else None,
         message=conditions.line(words) or None,
         log_tail=None,
     )
-    draft.condition("Running", False, "Complete", "")
-    draft.condition("Complete", True, "Done", words or "done")
-    conditions.settles(draft, "Done")
+    builder.condition("Running", False, "Complete", "")
+    builder.condition("Complete", True, "Done", words or "done")
+    conditions.settles(builder, "Done")
 
 
-def _fail(draft: StatusBuilder, reason: str, end: Ending, attempt: int) -> None:
+def _fail(builder: StatusBuilder, reason: str, end: Ending, attempt: int) -> None:
     cause = conditions.line(end.message) or end.reason
     # A mistake is the reader's to mend, and its line says all; other ends say where they come from.
     words = cause if reason == "Mistake" else f"attempt {attempt}: {cause}"
-    draft.set(completion_time=times.written(draft.now), message=conditions.line(words))
-    draft.condition("Running", False, "Failed", "")
-    draft.condition("Failed", True, reason, words)
-    conditions.stalls(draft, reason, words)
+    builder.set(completion_time=times.written(builder.now), message=conditions.line(words))
+    builder.condition("Running", False, "Failed", "")
+    builder.condition("Failed", True, reason, words)
+    conditions.stalls(builder, reason, words)
 
 
-def _goes_on(draft: StatusBuilder, end: Ending, attempt: int) -> None:
+def _goes_on(builder: StatusBuilder, end: Ending, attempt: int) -> None:
     words = conditions.line(f"attempt {attempt} ended: {end.message or end.reason}")
-    draft.set(message=words)
-    conditions.waits(draft, "Queued" if end.reason == start.UNSCHEDULABLE else end.reason, words)
+    builder.set(message=words)
+    conditions.waits(builder, "Queued" if end.reason == start.UNSCHEDULABLE else end.reason, words)
 
 
 def _end_time(now: datetime, child: Child | None) -> datetime:

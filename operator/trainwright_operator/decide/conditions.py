@@ -19,25 +19,25 @@ def line(text: str) -> str:
     return words if len(words) <= LINE_LETTERS else words[: LINE_LETTERS - 1] + "…"
 
 
-def waits(draft: StatusBuilder, reason: str, message: str) -> None:
+def waits(builder: StatusBuilder, reason: str, message: str) -> None:
     """On its way: not running yet, or not any more for now."""
-    draft.condition("Running", False, reason, message)
-    draft.condition("Reconciling", True, reason, message)
-    draft.condition("Stalled", False, "Progressing")
+    builder.condition("Running", False, reason, message)
+    builder.condition("Reconciling", True, reason, message)
+    builder.condition("Stalled", False, "Progressing")
 
 
-def runs(draft: StatusBuilder, reason: str, message: str) -> None:
-    draft.condition("Running", True, reason, message)
-    settles(draft, reason)
+def runs(builder: StatusBuilder, reason: str, message: str) -> None:
+    builder.condition("Running", True, reason, message)
+    settles(builder, reason)
 
 
-def settles(draft: StatusBuilder, reason: str) -> None:
+def settles(builder: StatusBuilder, reason: str) -> None:
     """As it is wanted to be: nothing is under way."""
-    draft.condition("Reconciling", False, reason)
-    draft.condition("Stalled", False, "Progressing")
+    builder.condition("Reconciling", False, reason)
+    builder.condition("Stalled", False, "Progressing")
 
 
-def stalls(draft: StatusBuilder, reason: str, message: str) -> None:
+def stalls(builder: StatusBuilder, reason: str, message: str) -> None:
     """Nothing will happen until somebody mends something."""
-    draft.condition("Reconciling", False, reason)
-    draft.condition("Stalled", True, reason, message)
+    builder.condition("Reconciling", False, reason)
+    builder.condition("Stalled", True, reason, message)

@@ -135,16 +135,16 @@ class Context:
     def pods_of(self, attempt: Attempt) -> tuple[Pod, ...]:
         return of_child(self.world.pods, attempt.number, attempt.phase)
 
-    def draft(self) -> StatusBuilder:
-        draft = StatusBuilder(self.job, self.now)
+    def builder(self) -> StatusBuilder:
+        builder = StatusBuilder(self.job, self.now)
         attempt = self.attempt
-        if draft.attempt is None and attempt is not None:
-            draft.add_attempt(attempt)
-            draft.set(start_time=draft.get("start_time") or times.written(self.now))
-        elif attempt is not None and draft.attempt != attempt:
-            draft.change_attempt(child=attempt.child, phase=attempt.phase)
-            draft.set(child=attempt.child)
-        return draft
+        if builder.attempt is None and attempt is not None:
+            builder.add_attempt(attempt)
+            builder.set(start_time=builder.get("start_time") or times.written(self.now))
+        elif attempt is not None and builder.attempt != attempt:
+            builder.change_attempt(child=attempt.child, phase=attempt.phase)
+            builder.set(child=attempt.child)
+        return builder
 
 
 def is_open(attempt: Attempt) -> bool:

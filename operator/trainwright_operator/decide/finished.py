@@ -35,17 +35,17 @@ def finished(view: Context) -> Plan | None:
         return Plan(delete=deletions(superfluous))
     due = ttl.due(view.job)
     if due is None or (view.job.status.child is None and view.job.ttl_policy != "DeleteJob"):
-        return Plan(status=view.draft().finish(phase))
-    return Plan(status=view.draft().finish(phase), wake_at=due) if view.now < due else _cleaned_up(view)
+        return Plan(status=view.builder().finish(phase))
+    return Plan(status=view.builder().finish(phase), wake_at=due) if view.now < due else _cleaned_up(view)
 
 
 def _cleaned_up(view: Context) -> Plan:
     job = view.job
     if job.ttl_policy == "DeleteJob":
         return Plan(delete=(Deletion("TrainingJob", job.namespace, job.name, job.uid),))
-    draft = view.draft()
-    draft.set(child=None)
-    return Plan(delete=clean_up(job), status=draft.finish(phase))
+    builder = view.builder()
+    builder.set(child=None)
+    return Plan(delete=clean_up(job), status=builder.finish(phase))
 
 
 def _is_superfluous(child: Child, kept: str | None) -> bool:

@@ -124,41 +124,41 @@ def going_on(view: Context) -> Plan | None:
 
 
 def _as_it_goes(view: Context, attempt: Attempt, child: Child, wake_at: datetime | None = None) -> Plan:
-    draft = view.draft()
+    builder = view.builder()
     began = start_time.began(child, view.world.pods, attempt, view.now)
     started = attempt.start_time or (times.written(began) if began else None)
     reason = attempt.reason or disrupted(view.pods_of(attempt)) or None
-    draft.change_attempt(
+    builder.change_attempt(
         start_time=started, stop_time=attempt.stop_time, position=view.position_of(attempt), reason=reason
     )
     if view.changed:
-        draft.condition("Accepted", False, "ChangedAfterStart", conditions.CHANGED)
-    elif draft.rejected("ChangedAfterStart"):
-        draft.condition("Accepted", True, "Accepted", "the change after the start was undone")
+        builder.condition("Accepted", False, "ChangedAfterStart", conditions.CHANGED)
+    elif builder.rejected("ChangedAfterStart"):
+        builder.condition("Accepted", True, "Accepted", "the change after the start was undone")
     runs = _runs(view, attempt, child)
     if attempt.stop_time and runs:
-        conditions.runs(draft, "Stopping", "asked to write a checkpoint and to stop")
-        draft.set(message=None)
+        conditions.runs(builder, "Stopping", "asked to write a checkpoint and to stop")
+        builder.set(message=None)
     elif runs and view.prepares(attempt):
         # That training fits stays to be seen.
-        conditions.runs(draft, "Preprocessing", f"attempt {attempt.number}: {child.kind} {child.name}")
-        draft.set(message=conditions.CHANGED if view.changed else conditions.PREPROCESSING)
+        conditions.runs(builder, "Preprocessing", f"attempt {attempt.number}: {child.kind} {child.name}")
+        builder.set(message=conditions.CHANGED if view.changed else conditions.PREPROCESSING)
     elif runs:
-        conditions.runs(draft, "Running", f"attempt {attempt.number}: {child.kind} {child.name}")
-        draft.set(message=conditions.CHANGED if view.changed else view.straggler_of(attempt))
-        draft.forget("Fits")
+        conditions.runs(builder, "Running", f"attempt {attempt.number}: {child.kind} {child.name}")
+        builder.set(message=conditions.CHANGED if view.changed else view.straggler_of(attempt))
+        builder.forget("Fits")
     if runs:
-        draft.set(requeues=None)
+        builder.set(requeues=None)
     else:
         reason, words = waiting(child, view.world.pods)
-        conditions.waits(draft, reason, words)
-        draft.set(message=conditions.line(words) or None)
-        judge_capacity(view, draft, attempt)
+        conditions.waits(builder, reason, words)
+        builder.set(message=conditions.line(words) or None)
+        judge_capacity(view, builder, attempt)
     leaves = pod_draining.looks_again(view.pods_of(attempt), 0.0)
     moments = (leaves, *_start_limits(view, attempt, child))
     later = (moment for moment in moments if moment is not None and moment > view.now)
     wake_at = _first(wake_at, _deadline(view, attempt, started), *later)
-    return Plan(status=draft.finish(phase), wake_at=wake_at)
+    return Plan(status=builder.finish(phase), wake_at=wake_at)
 
 
 def _runs(view: Context, attempt: Attempt, child: Child) -> bool:

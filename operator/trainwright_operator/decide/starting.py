@@ -30,21 +30,21 @@ def create_child(view: Context) -> Plan | None:
         return None
     if view.is_handed_on(attempt) and (asks := _unsure(view, view.child_name(attempt.number, PREPROCESS), "Job")):
         return Plan(asks=asks)
-    draft = view.draft()
+    builder = view.builder()
     if view.world.refused:
         words = conditions.line(view.world.refused)
-        draft.condition("Running", False, "CannotCreate", words)
-        conditions.stalls(draft, "CannotCreate", words)
-        draft.set(message=words)
-        return Plan(status=draft.finish(phase))
-    draft.change_attempt(create_time=times.written(view.now))
-    draft.condition("Started", True, "Started", f"attempt {attempt.number}: {view.kind_of(attempt)} {attempt.child}")
-    _wait(view, draft, attempt)
-    blueprint = _blueprint(view, attempt)
-    made = child(blueprint)
-    _fits(view, draft, blueprint, made)
-    create = () if view.child is not None else (*supports(blueprint), made)
-    return Plan(create=create, status=draft.finish(phase))
+        builder.condition("Running", False, "CannotCreate", words)
+        conditions.stalls(builder, "CannotCreate", words)
+        builder.set(message=words)
+        return Plan(status=builder.finish(phase))
+    builder.change_attempt(create_time=times.written(view.now))
+    builder.condition("Started", True, "Started", f"attempt {attempt.number}: {view.kind_of(attempt)} {attempt.child}")
+    _wait(view, builder, attempt)
+    child_spec = _blueprint(view, attempt)
+    made = child(child_spec)
+    _fits(view, builder, child_spec, made)
+    create = () if view.child is not None else (*supports(child_spec), made)
+    return Plan(create=create, status=builder.finish(phase))
 
 
 def assign_attempt(view: Context) -> Plan | None:
@@ -55,29 +55,29 @@ def assign_attempt(view: Context) -> Plan | None:
     resolved = _resolved(view)
     if isinstance(resolved, Ask):
         return Plan(asks=(resolved,))
-    draft, spec, job = view.draft(), view.spec, view.job
+    builder, spec, job = view.builder(), view.spec, view.job
     number = (before.number if before else 0) + 1
     first = stages.first(spec, resolved, job.status)
     attempt = Attempt(number=number, child=view.child_name(number, first), phase=first)
-    draft.add_attempt(attempt)
-    draft.set(start_time=draft.get("start_time") or times.written(view.now), resolved=resolved)
-    draft.set(output=names.run_folder(spec.output, job.namespace, job.name, job.uid) if spec.output else None)
+    builder.add_attempt(attempt)
+    builder.set(start_time=builder.get("start_time") or times.written(view.now), resolved=resolved)
+    builder.set(output=names.run_folder(spec.output, job.namespace, job.name, job.uid) if spec.output else None)
     told = (_sized(spec, resolved, first), *(job.verdict.warnings if job.verdict else ()))
-    draft.condition("Accepted", True, "Accepted", "; ".join(told))
-    if draft.holds("Suspended"):
-        draft.condition("Suspended", False, "Resumed")
-    _wait(view, draft, attempt)
-    return Plan(status=draft.finish(phase))
+    builder.condition("Accepted", True, "Accepted", "; ".join(told))
+    if builder.holds("Suspended"):
+        builder.condition("Suspended", False, "Resumed")
+    _wait(view, builder, attempt)
+    return Plan(status=builder.finish(phase))
 
 
-def judge_capacity(view: Context, draft: StatusBuilder, attempt: Attempt) -> None:
+def judge_capacity(view: Context, builder: StatusBuilder, attempt: Attempt) -> None:
     """Say so when the present nodes could hold what waits, after all: new ones may have come."""
     if condition_of(view.job.status.conditions, "Fits", "False") is None:
         return
     resolved, verdict = view.job.status.resolved, view.job.verdict
     if resolved is not None and verdict is not None and verdict.spec is not None and not view.changed:
-        blueprint = _blueprint(view, attempt)
-        _fits(view, draft, blueprint, child(blueprint))
+        child_spec = _blueprint(view, attempt)
+        _fits(view, builder, child_spec, child(child_spec))
 
 
 def _unsure(view: Context, child: str, kind: ChildKind) -> tuple[Ask, ...]:
@@ -86,10 +86,10 @@ def _unsure(view: Context, child: str, kind: ChildKind) -> tuple[Ask, ...]:
     return asks if child in view.world.gone else (*asks, Ask("child", child, kind))
 
 
-def _wait(view: Context, draft: StatusBuilder, attempt: Attempt) -> None:
+def _wait(view: Context, builder: StatusBuilder, attempt: Attempt) -> None:
     words = being_started(view.kind_of(attempt), attempt.child or "")
-    conditions.waits(draft, "Starting", words)
-    draft.set(message=words)
+    conditions.waits(builder, "Starting", words)
+    builder.set(message=words)
 
 
 def _resolved(view: Context) -> Resolved | Ask:
@@ -101,15 +101,15 @@ def _resolved(view: Context) -> Resolved | Ask:
     return resolve(view.spec, verdict.digest if verdict else "", view.world, view.settings)
 
 
-def _fits(view: Context, draft: StatusBuilder, blueprint: ChildSpec, made: Manifest) -> None:
+def _fits(view: Context, builder: StatusBuilder, child_spec: ChildSpec, made: Manifest) -> None:
     """Of the phase before training, training is judged too: nobody should wait for data that nothing can train on."""
     nodes = view.world.nodes
     if nodes is None:
         return
     words = misfit(gangs(made), nodes)
-    if not words and blueprint.prepares:
-        words = misfit(gangs(child(replace(blueprint, phase=blueprint.spec.task))), nodes)
-    draft.condition("Fits", not words, "NoNodeFits" if words else "Fits", words)
+    if not words and child_spec.prepares:
+        words = misfit(gangs(child(replace(child_spec, phase=child_spec.spec.task))), nodes)
+    builder.condition("Fits", not words, "NoNodeFits" if words else "Fits", words)
 
 
 def _blueprint(view: Context, attempt: Attempt) -> ChildSpec:

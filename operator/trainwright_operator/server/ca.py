@@ -52,9 +52,9 @@ class Pair:
             return ()
         return tuple(str(name.value) for name in found)
 
-    def signed_by(self, authority: Pair) -> bool:
+    def signed_by(self, ca: Pair) -> bool:
         try:
-            self.certificate.verify_directly_issued_by(authority.certificate)
+            self.certificate.verify_directly_issued_by(ca.certificate)
         except (ValueError, TypeError, InvalidSignature):
             return False
         return True
@@ -69,21 +69,21 @@ def new_authority(now: datetime, life: timedelta) -> Pair:
     return Pair(builder.sign(key, hashes.SHA256()), key)
 
 
-def new_server(authority: Pair, names: Sequence[str], now: datetime, life: timedelta) -> Pair:
+def new_server(ca: Pair, names: Sequence[str], now: datetime, life: timedelta) -> Pair:
     """A server's certificate for these names and addresses."""
     key = ec.generate_private_key(ec.SECP256R1())
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "trainwright")])
     alternatives = x509.SubjectAlternativeName([_general_name(name) for name in names])
-    issuer = x509.AuthorityKeyIdentifier.from_issuer_public_key(authority.key.public_key())
+    issuer = x509.AuthorityKeyIdentifier.from_issuer_public_key(ca.key.public_key())
     builder = (
-        _builder(now, life, subject, authority.certificate.subject, key)
+        _builder(now, life, subject, ca.certificate.subject, key)
         .add_extension(x509.BasicConstraints(False, None), critical=True)
         .add_extension(_usage(signs_certificates=False), critical=True)
         .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
         .add_extension(alternatives, critical=False)
         .add_extension(issuer, critical=False)
     )
-    return Pair(builder.sign(authority.key, hashes.SHA256()), key)
+    return Pair(builder.sign(ca.key, hashes.SHA256()), key)
 
 
 def _builder(

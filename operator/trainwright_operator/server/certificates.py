@@ -52,14 +52,14 @@ class Certificates:
     @property
     def bundle(self) -> bytes:
         """All that a client has to trust, as PEM."""
-        return b"".join(authority.certificate_pem for authority in self.authorities)
+        return b"".join(ca.certificate_pem for ca in self.authorities)
 
     @property
     def data(self) -> dict[str, str]:
         """As a Secret's `data`."""
         content = {
             "ca.crt": self.bundle,
-            "ca.key": b"".join(authority.key_pem for authority in self.authorities),
+            "ca.key": b"".join(ca.key_pem for ca in self.authorities),
             "tls.crt": self.server.certificate_pem,
             "tls.key": self.server.key_pem,
         }
@@ -96,5 +96,5 @@ def _signer(authorities: tuple[Pair, ...], until: datetime) -> Pair:
 
 
 def _serves(server: Pair, authorities: tuple[Pair, ...], names: Sequence[str], now: datetime) -> bool:
-    trusted = any(server.signed_by(authority) for authority in authorities)
+    trusted = any(server.signed_by(ca) for ca in authorities)
     return trusted and set(server.names) == set(names) and not needs_renewal(server.certificate, now)

@@ -37,7 +37,7 @@ class Reviews:
         self._api, self._clock = api, clock
         self._known: OrderedDict[bytes, tuple[float, PodIdentity]] = OrderedDict()
 
-    async def poster(self, token: str) -> PodIdentity | None:
+    async def identity(self, token: str) -> PodIdentity | None:
         """None for a token that is not valid, or not made for us, or not bound to a pod. Raises ApiError."""
         digest = hashlib.sha256(token.encode()).digest()
         until, known = self._known.get(digest, (0.0, None))
@@ -55,8 +55,8 @@ class Reviews:
         status = answer.get("status")
         return status if isinstance(status, dict) else {}
 
-    def _remember(self, digest: bytes, poster: PodIdentity) -> None:
-        self._known[digest] = (self._clock() + REMEMBERED_SECONDS, poster)
+    def _remember(self, digest: bytes, identity: PodIdentity) -> None:
+        self._known[digest] = (self._clock() + REMEMBERED_SECONDS, identity)
         self._known.move_to_end(digest)
         while len(self._known) > REMEMBERED:
             self._known.popitem(last=False)

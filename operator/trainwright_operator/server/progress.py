@@ -74,9 +74,9 @@ class ProgressEndpoint:
     async def _reply(self, request: web.Request) -> Reply:
         namespace, name = request.match_info["namespace"], request.match_info["name"]
         try:
-            poster = await self._poster(request, namespace)
+            identity = await self._poster(request, namespace)
             report = await _report(request)
-            pod = await self._pod(poster)
+            pod = await self._pod(identity)
             return await self._taken(namespace, name, pod, report)
         except ApiError as error:
             log.warning("a report for %s/%s could not be taken: %s", namespace, name, error)
@@ -86,20 +86,20 @@ class ProgressEndpoint:
 
     async def _poster(self, request: web.Request, namespace: str) -> PodIdentity:
         scheme, _, token = request.headers.get("Authorization", "").partition(" ")
-        poster = None
+        identity = None
         if scheme.lower() == "bearer" and 0 < len(token) <= TOKEN_LETTERS:
-            poster = await self._reviews.poster(token.strip())
-        if poster is None:
+            identity = await self._reviews.identity(token.strip())
+        if identity is None:
             line = "expected the token of a pod, made for the audience trainwright"
             raise Refused(HTTPStatus.UNAUTHORIZED, line, {"WWW-Authenticate": "Bearer"})
-        if poster.namespace != namespace:
-            raise Refused(HTTPStatus.FORBIDDEN, f"the pod is of namespace {poster.namespace}, not {namespace}")
-        return poster
+        if identity.namespace != namespace:
+            raise Refused(HTTPStatus.FORBIDDEN, f"the pod is of namespace {identity.namespace}, not {namespace}")
+        return identity
 
-    async def _pod(self, poster: PodIdentity) -> Mapping[str, Any]:
-        pod = await self._found(PODS.path(poster.namespace, poster.pod))
-        if pod is None or pod["metadata"]["uid"] != poster.pod_uid:
-            raise Refused(HTTPStatus.FORBIDDEN, f"the pod {poster.pod} is gone")
+    async def _pod(self, identity: PodIdentity) -> Mapping[str, Any]:
+        pod = await self._found(PODS.path(identity.namespace, identity.pod))
+        if pod is None or pod["metadata"]["uid"] != identity.pod_uid:
+            raise Refused(HTTPStatus.FORBIDDEN, f"the pod {identity.pod} is gone")
         return pod
 
     async def _taken(self, namespace: str, name: str, pod: Mapping[str, Any], report: Report) -> Reply:

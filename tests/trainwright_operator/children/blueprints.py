@@ -42,7 +42,7 @@ def job(name: str = "flights", uid: str = UID, **status: Any) -> Job:
     )
 
 
-def blueprint(
+def child_spec(
     backend: str = "local",
     *,
     owner: Job | None = None,

@@ -4,7 +4,7 @@ import pytest
 
 from trainwright_operator.children import child, clean_up, kind_of, supports
 
-from .blueprints import BACKENDS, blueprint, job
+from .blueprints import BACKENDS, child_spec, job
 
 
 @pytest.mark.parametrize(
@@ -17,24 +17,24 @@ from .blueprints import BACKENDS, blueprint, job
     ],
 )
 def test_a_backend_has_its_supports(backend: str, kinds: list[str]) -> None:
-    assert [manifest["kind"] for manifest in supports(blueprint(backend))] == kinds
-    with_keys = blueprint(backend, backend_keys={"cache_credentials": {"key": "x"}})
+    assert [manifest["kind"] for manifest in supports(child_spec(backend))] == kinds
+    with_keys = child_spec(backend, backend_keys={"cache_credentials": {"key": "x"}})
     assert [manifest["kind"] for manifest in supports(with_keys)] == ["Secret", *kinds]
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_the_kind_is_known_without_building(backend: str) -> None:
-    assert child(blueprint(backend))["kind"] == kind_of(backend)
+    assert child(child_spec(backend))["kind"] == kind_of(backend)
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_later_attempts_share_the_supports(backend: str) -> None:
-    assert supports(blueprint(backend, attempt=1)) == supports(blueprint(backend, attempt=2, phase="evaluate"))
+    assert supports(child_spec(backend, attempt=1)) == supports(child_spec(backend, attempt=2, phase="evaluate"))
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_cleaning_up_deletes_all_that_was_built(backend: str) -> None:
-    made = blueprint(backend, attempt=4, backend_keys={"cache_credentials": {"key": "x"}})
+    made = child_spec(backend, attempt=4, backend_keys={"cache_credentials": {"key": "x"}})
     finished = job(child=made.name)
     deleted = {(found.kind, found.namespace, found.name) for found in clean_up(finished)}
     built = (*supports(made), child(made))

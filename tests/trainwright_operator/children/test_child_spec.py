@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from trainwright_api.resource.status import Resolved
 from trainwright_operator.model.names import CHILD_LIMIT
 
-from .blueprints import UID, blueprint, job, sized
+from .blueprints import UID, child_spec, job, sized
 
 NAMES = st.text("abz059-.", min_size=1, max_size=253).map(lambda text: text.strip("-.") or "x")
 DNS_1035 = re.compile("[a-z]([-a-z0-9]*[a-z0-9])?")
@@ -18,14 +18,14 @@ DNS_1035 = re.compile("[a-z]([-a-z0-9]*[a-z0-9])?")
 @settings(deadline=None)
 @given(NAMES, st.uuids().map(str), st.integers(1, 20_000), st.sampled_from(["train", "experiment", "preprocess"]))
 def test_every_name_fits_kuberay_and_a_service(name: str, uid: str, attempt: int, phase: str) -> None:
-    made = blueprint(owner=job(name, uid), attempt=attempt, phase=phase)
+    made = child_spec(owner=job(name, uid), attempt=attempt, phase=phase)
     for found in (made.name, made.common_name):
         assert len(found) <= CHILD_LIMIT
         assert DNS_1035.fullmatch(found)
 
 
 def test_attempts_and_phases_have_names_of_their_own_and_share_one() -> None:
-    made = [blueprint(attempt=attempt, phase=phase) for attempt in (1, 2) for phase in ("preprocess", "train")]
+    made = [child_spec(attempt=attempt, phase=phase) for attempt in (1, 2) for phase in ("preprocess", "train")]
     assert [found.name for found in made] == [
         "flights-1c9e2f7a-1-preprocess",
         "flights-1c9e2f7a-1-train",
@@ -50,7 +50,7 @@ def test_a_worker_gets_what_the_file_says_and_defaults(
     given_shares: dict[str, float] | None, gpus: int, shares: dict[str, float]
 ) -> None:
     trainer = {"resources_per_worker": given_shares} if given_shares else None
-    assert blueprint("ray", trainer=trainer, resolved=sized(4, gpus=gpus)).resources_per_worker == shares
+    assert child_spec("ray", trainer=trainer, resolved=sized(4, gpus=gpus)).resources_per_worker == shares
 
 
 @pytest.mark.parametrize(
@@ -69,17 +69,17 @@ def test_a_worker_gets_what_the_file_says_and_defaults(
 def test_pods_hold_whole_gpus_for_all_their_workers(
     workers: int, per_pod: int, shares: dict[str, float], pods: int, cpus: float, gpus: int
 ) -> None:
-    made = blueprint("ray", trainer={"resources_per_worker": shares}, resolved=sized(workers, per_pod, gpus=workers))
+    made = child_spec("ray", trainer={"resources_per_worker": shares}, resolved=sized(workers, per_pod, gpus=workers))
     assert (made.pods, made.cpus_per_pod, made.gpus_per_pod) == (pods, cpus, gpus)
 
 
 def test_a_status_without_numbers_is_one_worker_without_a_gpu() -> None:
-    made = blueprint("ray", resolved=Resolved())
+    made = child_spec("ray", resolved=Resolved())
     assert (made.workers, made.workers_per_pod, made.pods, made.gpus_per_pod) == (1, 1, 1, 0)
     assert made.image == "trainwright:0.1.0"
 
 
 def test_the_run_folder_is_the_recorded_one_else_a_new_one() -> None:
-    assert blueprint().run_folder == f"s3://runs/teams/flights-{UID[:8]}"
-    assert blueprint(owner=job(output="s3://elsewhere/run")).run_folder == "s3://elsewhere/run"
-    assert blueprint(output=None).run_folder is None
+    assert child_spec().run_folder == f"s3://runs/teams/flights-{UID[:8]}"
+    assert child_spec(owner=job(output="s3://elsewhere/run")).run_folder == "s3://elsewhere/run"
+    assert child_spec(output=None).run_folder is None

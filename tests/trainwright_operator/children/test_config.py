@@ -10,7 +10,7 @@ from trainwright_api.resource.status import Resolved
 from trainwright_operator.children import ChildSpec
 from trainwright_operator.children.config import job_document
 
-from .blueprints import BACKENDS, blueprint, sized, support
+from .blueprints import BACKENDS, child_spec, sized, support
 
 OPERATORS_OWN: dict[str, Any] = {
     "image": "mine:1",
@@ -30,7 +30,7 @@ def spec_of(made: ChildSpec) -> dict[str, Any]:
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_the_file_is_a_job_that_the_trainer_reads(backend: str) -> None:
-    made = blueprint(backend, backend_keys={"cache_credentials": {"key": "x"}}, **OPERATORS_OWN)
+    made = child_spec(backend, backend_keys={"cache_credentials": {"key": "x"}}, **OPERATORS_OWN)
     read = inspected(support(made, "ConfigMap")["data"]["job.yaml"], "job.yaml").valid().job
     assert (read.metadata.name, read.metadata.namespace) == ("flights", "teams")
     assert read.spec.config == made.spec.config
@@ -38,12 +38,12 @@ def test_the_file_is_a_job_that_the_trainer_reads(backend: str) -> None:
 
 
 def test_the_operators_own_stays_with_the_operator() -> None:
-    assert not set(OPERATORS_OWN) & set(spec_of(blueprint(**OPERATORS_OWN)))
+    assert not set(OPERATORS_OWN) & set(spec_of(child_spec(**OPERATORS_OWN)))
 
 
 def test_what_was_resolved_is_written_in_where_the_file_leaves_it_open() -> None:
     resolved = Resolved(workers=8, workers_per_pod=4, gpus=8, seed=7, strategy="fsdp")
-    spec = spec_of(blueprint("ray", resolved=resolved, trainer={"max_retries": 1}))
+    spec = spec_of(child_spec("ray", resolved=resolved, trainer={"max_retries": 1}))
     assert (spec["seed"], spec["workersPerPod"]) == (7, 4)
     assert spec["backend"]["trainer"] == {
         "max_retries": 1,
@@ -61,17 +61,17 @@ def test_what_the_file_says_stays() -> None:
         "num_workers": {"min": 1, "max": 4},
         "resources_per_worker": {"CPU": 2},
     }
-    spec = spec_of(blueprint("ray", resolved=sized(3), trainer=trainer))
+    spec = spec_of(child_spec("ray", resolved=sized(3), trainer=trainer))
     assert spec["backend"]["trainer"] == trainer
 
 
 def test_null_in_the_file_is_open_too() -> None:
-    spec = spec_of(blueprint("ray", resolved=sized(3), trainer={"use_gpu": None, "num_workers": None}))
+    spec = spec_of(child_spec("ray", resolved=sized(3), trainer={"use_gpu": None, "num_workers": None}))
     assert (spec["backend"]["trainer"]["use_gpu"], spec["backend"]["trainer"]["num_workers"]) == (False, 3)
 
 
 def test_local_has_no_trainer_section() -> None:
-    assert spec_of(blueprint("local"))["backend"] == {"type": "local"}
+    assert spec_of(child_spec("local"))["backend"] == {"type": "local"}
 
 
 def test_dictionaries_of_keys_become_paths() -> None:
@@ -79,7 +79,7 @@ def test_dictionaries_of_keys_become_paths() -> None:
         "cache_credentials": {"key": "CANARY"},
         "credentials": {"datasets": {"key": "CANARY"}, "artifacts": "/etc/trainwright/credentials/a.json"},
     }
-    backend = spec_of(blueprint(backend_keys=keys))["backend"]
+    backend = spec_of(child_spec(backend_keys=keys))["backend"]
     assert backend["cache_credentials"] == "/etc/trainwright/cache-credentials/cache_credentials.json"
     assert backend["credentials"] == {
         "datasets": "/etc/trainwright/cache-credentials/datasets.json",
@@ -89,22 +89,22 @@ def test_dictionaries_of_keys_become_paths() -> None:
 
 def test_a_path_of_keys_stays_a_path() -> None:
     path = "/etc/trainwright/credentials/cache.json"
-    assert spec_of(blueprint(backend_keys={"cache_credentials": path}))["backend"]["cache_credentials"] == path
+    assert spec_of(child_spec(backend_keys={"cache_credentials": path}))["backend"]["cache_credentials"] == path
 
 
 def test_the_certificate_authority_lies_beside_the_job_where_there_is_one() -> None:
-    assert support(blueprint(ca="PEM"), "ConfigMap")["data"]["ca.crt"] == "PEM"
-    assert list(support(blueprint(ca=""), "ConfigMap")["data"]) == ["job.yaml"]
+    assert support(child_spec(ca="PEM"), "ConfigMap")["data"]["ca.crt"] == "PEM"
+    assert list(support(child_spec(ca=""), "ConfigMap")["data"]) == ["job.yaml"]
 
 
 def test_it_never_changes() -> None:
-    assert support(blueprint(), "ConfigMap")["immutable"] is True
+    assert support(child_spec(), "ConfigMap")["immutable"] is True
 
 
 def test_a_job_that_is_large_still_fits() -> None:
     features = [{"name": f"column {index}", "type": "number"} for index in range(9000)]
     config = {"input_features": features, "output_features": [{"name": "late", "type": "binary"}]}
-    made = blueprint(config=config)
+    made = child_spec(config=config)
     text = support(made, "ConfigMap")["data"]["job.yaml"]
     assert text.count("\n") == 1
     assert len(text) < len(json.dumps(job_document(made), indent=2)) / 2

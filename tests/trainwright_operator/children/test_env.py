@@ -6,14 +6,14 @@ from trainwright_api.resource.environment import CONTRACT_VERSION
 from trainwright_operator.children.pods import GRACE_SECONDS
 from trainwright_operator.settings import Settings
 
-from .blueprints import BACKENDS, UID, blueprint, env, sized, templates, trainers
+from .blueprints import BACKENDS, UID, child_spec, env, sized, templates, trainers
 
 DRAIN = "RAY_GRACEFUL_SHUTDOWN_DRAIN_TIMEOUT_S"
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_the_training_program_is_told_which_attempt_it_is(backend: str) -> None:
-    made = blueprint(backend, attempt=3, phase="evaluate", resolved=sized(5, per_pod=2))
+    made = child_spec(backend, attempt=3, phase="evaluate", resolved=sized(5, per_pod=2))
     for template in trainers(made).values():
         told = env(template)
         assert told["TRAINWRIGHT_ATTEMPT"] == "3"
@@ -28,30 +28,30 @@ def test_the_training_program_is_told_which_attempt_it_is(backend: str) -> None:
 
 
 def test_the_version_of_ray_is_told_where_ray_runs() -> None:
-    for template in trainers(blueprint("ray", rayVersion="2.56.1")).values():
+    for template in trainers(child_spec("ray", rayVersion="2.56.1")).values():
         assert env(template)["TRAINWRIGHT_RAY_VERSION"] == "2.56.1"
-    assert env(templates(blueprint("ray"))["head"])["TRAINWRIGHT_RAY_VERSION"] == "2.60.0"
-    assert "TRAINWRIGHT_RAY_VERSION" not in env(templates(blueprint())["trainer"])
+    assert env(templates(child_spec("ray"))["head"])["TRAINWRIGHT_RAY_VERSION"] == "2.60.0"
+    assert "TRAINWRIGHT_RAY_VERSION" not in env(templates(child_spec())["trainer"])
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_every_pod_has_a_home_that_it_may_write_to(backend: str) -> None:
-    assert {env(template)["HOME"] for template in templates(blueprint(backend)).values()} == {"/tmp"}
+    assert {env(template)["HOME"] for template in templates(child_spec(backend)).values()} == {"/tmp"}
 
 
 def test_where_nobody_listens_nothing_is_told_of_it() -> None:
-    told = env(templates(blueprint(settings=Settings(progress_url="")))["trainer"])
+    told = env(templates(child_spec(settings=Settings(progress_url="")))["trainer"])
     assert not {"TRAINWRIGHT_PROGRESS_URL", "TRAINWRIGHT_TOKEN_FILE", "TRAINWRIGHT_CA"} & set(told)
 
 
 def test_without_a_certificate_authority_the_images_own_are_trusted() -> None:
-    told = env(templates(blueprint(ca=""))["trainer"])
+    told = env(templates(child_spec(ca=""))["trainer"])
     assert "TRAINWRIGHT_PROGRESS_URL" in told
     assert "TRAINWRIGHT_CA" not in told
 
 
 def test_rays_head_outlives_its_workers_and_the_grace_period_both() -> None:
-    made = templates(blueprint("ray"))
+    made = templates(child_spec("ray"))
     head, worker = int(env(made["head"])[DRAIN]), int(env(made["worker"])[DRAIN])
     assert worker < head < GRACE_SECONDS
     assert made["head"]["spec"]["terminationGracePeriodSeconds"] == GRACE_SECONDS
@@ -59,5 +59,5 @@ def test_rays_head_outlives_its_workers_and_the_grace_period_both() -> None:
 
 def test_only_gangs_have_a_place_to_meet() -> None:
     for backend in ("local", "ray"):
-        for template in templates(blueprint(backend)).values():
+        for template in templates(child_spec(backend)).values():
             assert not any(name.startswith("TRAINWRIGHT_MASTER") for name in env(template))

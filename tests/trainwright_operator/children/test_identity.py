@@ -4,7 +4,7 @@ import pytest
 
 from trainwright_operator.children import child, supports
 
-from .blueprints import BACKENDS, UID, blueprint, templates
+from .blueprints import BACKENDS, UID, child_spec, templates
 
 OWNER = {
     "apiVersion": "trainwright.dev/v1alpha1",
@@ -19,7 +19,7 @@ QUEUE = "kueue.x-k8s.io/queue-name"
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_the_job_owns_everything(backend: str) -> None:
-    made = blueprint(backend, backend_keys={"cache_credentials": {"key": "x"}})
+    made = child_spec(backend, backend_keys={"cache_credentials": {"key": "x"}})
     for manifest in (*supports(made), child(made)):
         assert manifest["metadata"]["ownerReferences"] == [OWNER]
         assert manifest["metadata"]["namespace"] == "teams"
@@ -27,7 +27,7 @@ def test_the_job_owns_everything(backend: str) -> None:
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_everything_is_found_by_the_jobs_uid(backend: str) -> None:
-    made = blueprint(backend, attempt=3, podTemplate={"labels": {"trainwright.dev/job-uid": "other", "team": "a"}})
+    made = child_spec(backend, attempt=3, podTemplate={"labels": {"trainwright.dev/job-uid": "other", "team": "a"}})
     for manifest in supports(made):
         assert manifest["metadata"]["labels"]["trainwright.dev/job-uid"] == UID
         assert "trainwright.dev/attempt" not in manifest["metadata"]["labels"]
@@ -40,9 +40,9 @@ def test_everything_is_found_by_the_jobs_uid(backend: str) -> None:
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_kueue_sees_the_child_alone(backend: str) -> None:
-    made = blueprint(backend, queueName="gpus")
+    made = child_spec(backend, queueName="gpus")
     assert child(made)["metadata"]["labels"][QUEUE] == "gpus"
     others = (*supports(made), *templates(made).values())
     assert not any(QUEUE in found["metadata"]["labels"] for found in others)
-    assert QUEUE not in child(blueprint(backend))["metadata"]["labels"]
+    assert QUEUE not in child(child_spec(backend))["metadata"]["labels"]
     assert "suspend" not in child(made)["spec"]

@@ -4,14 +4,14 @@ import pytest
 
 from trainwright_operator.children import child
 
-from .blueprints import blueprint, container, sized, templates
+from .blueprints import child_spec, container, sized, templates
 
 JOBS = ("local", "deepspeed", "horovod")
 
 
 @pytest.mark.parametrize("backend", JOBS)
 def test_nobody_but_the_operator_retries_suspends_or_cleans_up(backend: str) -> None:
-    spec = child(blueprint(backend, queueName="gpus"))["spec"]
+    spec = child(child_spec(backend, queueName="gpus"))["spec"]
     assert spec["backoffLimit"] == 0
     assert not {"suspend", "ttlSecondsAfterFinished", "activeDeadlineSeconds"} & set(spec)
     # With either of them a pod that is being deleted would not fail the Job until it has gone.
@@ -20,7 +20,7 @@ def test_nobody_but_the_operator_retries_suspends_or_cleans_up(backend: str) -> 
 
 @pytest.mark.parametrize("backend", JOBS)
 def test_it_runs_the_one_command(backend: str) -> None:
-    assert container(templates(blueprint(backend))["trainer"])["command"] == [
+    assert container(templates(child_spec(backend))["trainer"])["command"] == [
         "trainwright",
         "run",
         "/etc/trainwright/job.yaml",
@@ -28,12 +28,12 @@ def test_it_runs_the_one_command(backend: str) -> None:
 
 
 def test_local_is_one_pod() -> None:
-    assert set(child(blueprint("local"))["spec"]) == {"backoffLimit", "template"}
+    assert set(child(child_spec("local"))["spec"]) == {"backoffLimit", "template"}
 
 
 @pytest.mark.parametrize("backend", ["deepspeed", "horovod"])
 @pytest.mark.parametrize(("workers", "per_pod", "pods"), [(1, 1, 1), (4, 1, 4), (4, 2, 2), (5, 2, 3)])
 def test_a_gang_starts_all_its_pods_at_once(backend: str, workers: int, per_pod: int, pods: int) -> None:
-    spec = child(blueprint(backend, resolved=sized(workers, per_pod)))["spec"]
+    spec = child(child_spec(backend, resolved=sized(workers, per_pod)))["spec"]
     assert spec["completionMode"] == "Indexed"
     assert spec["completions"] == spec["parallelism"] == pods

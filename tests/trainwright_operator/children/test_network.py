@@ -13,7 +13,7 @@ import pytest
 
 from trainwright_operator.model import names
 
-from .blueprints import blueprint, job, sized, supports_of, templates
+from .blueprints import child_spec, job, sized, supports_of, templates
 from .network_plugin import Pod, admits, lets_out
 
 OTHER_UID = "2d0f3a8b-0000-4000-8000-000000000000"
@@ -56,12 +56,12 @@ REFUSED = [
 
 def pods(backend: str, uid: str | None = None, namespace: str = "teams") -> dict[str, Pod]:
     """Of one job, as their templates make them."""
-    made = blueprint(backend, owner=job(uid=uid) if uid else None, resolved=sized(2))
+    made = child_spec(backend, owner=job(uid=uid) if uid else None, resolved=sized(2))
     return {role: Pod(namespace, template["metadata"]["labels"]) for role, template in templates(made).items()}
 
 
 def policies(backend: str) -> list[dict[str, Any]]:
-    return supports_of(blueprint(backend, resolved=sized(2)), "NetworkPolicy")
+    return supports_of(child_spec(backend, resolved=sized(2)), "NetworkPolicy")
 
 
 @pytest.mark.parametrize(("backend", "source", "target", "port", "why"), NEEDED)

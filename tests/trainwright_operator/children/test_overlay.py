@@ -6,7 +6,7 @@ import pytest
 
 from trainwright_operator.children import overlay
 
-from .blueprints import BACKENDS, blueprint, container, env, mounts, sized, templates, trainers
+from .blueprints import BACKENDS, child_spec, container, env, mounts, sized, templates, trainers
 
 TEMPLATE: dict[str, Any] = {
     "labels": {"team": "a"},
@@ -28,7 +28,7 @@ TEMPLATE: dict[str, Any] = {
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_scheduling_labels_and_environment_are_every_pods(backend: str) -> None:
-    for template in templates(blueprint(backend, podTemplate=TEMPLATE)).values():
+    for template in templates(child_spec(backend, podTemplate=TEMPLATE)).values():
         spec = template["spec"]
         for key in ("nodeSelector", "affinity", "priorityClassName", "serviceAccountName", "imagePullSecrets"):
             assert spec[key] == TEMPLATE[key]
@@ -43,7 +43,7 @@ def test_scheduling_labels_and_environment_are_every_pods(backend: str) -> None:
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_data_and_secrets_are_every_training_pods(backend: str) -> None:
-    made = blueprint(backend, podTemplate=TEMPLATE, credentials={"secretName": "keys"})
+    made = child_spec(backend, podTemplate=TEMPLATE, credentials={"secretName": "keys"})
     for template in trainers(made).values():
         assert mounts(template)["/data"] == "data"
         assert TEMPLATE["volumes"][0] in template["spec"]["volumes"]
@@ -51,20 +51,20 @@ def test_data_and_secrets_are_every_training_pods(backend: str) -> None:
 
 
 def test_the_workers_resources_are_theirs_alone() -> None:
-    made = templates(blueprint("ray", podTemplate=TEMPLATE))
+    made = templates(child_spec("ray", podTemplate=TEMPLATE))
     assert container(made["worker"])["resources"]["limits"] == {"memory": "16Gi"}
     assert "limits" not in container(made["head"])["resources"]
     assert container(made["submitter"])["resources"]["limits"] == {"memory": "1Gi"}
 
 
 def test_the_submitter_mounts_no_data() -> None:
-    submitter = templates(blueprint("ray", podTemplate=TEMPLATE))["submitter"]
+    submitter = templates(child_spec("ray", podTemplate=TEMPLATE))["submitter"]
     assert [volume["name"] for volume in submitter["spec"]["volumes"]] == ["trainwright-tmp"]
 
 
 def test_a_variable_replaces_ours_by_name_but_never_those_that_the_program_is_led_by() -> None:
     given = [{"name": "HOME", "value": "/data"}, {"name": "TRAINWRIGHT_ATTEMPT", "value": "9"}]
-    template = templates(blueprint(podTemplate={"env": given}))["trainer"]
+    template = templates(child_spec(podTemplate={"env": given}))["trainer"]
     names = [item["name"] for item in container(template)["env"]]
     assert len(names) == len(set(names))
     assert (env(template)["HOME"], env(template)["TRAINWRIGHT_ATTEMPT"]) == ("/data", "1")
@@ -72,7 +72,7 @@ def test_a_variable_replaces_ours_by_name_but_never_those_that_the_program_is_le
 
 def test_a_variable_may_come_from_a_secret() -> None:
     source = {"secretKeyRef": {"name": "keys", "key": "token"}}
-    template = templates(blueprint(podTemplate={"env": [{"name": "TOKEN", "valueFrom": source}]}))["trainer"]
+    template = templates(child_spec(podTemplate={"env": [{"name": "TOKEN", "valueFrom": source}]}))["trainer"]
     assert env(template)["TOKEN"] == source
 
 
@@ -89,7 +89,7 @@ def test_a_variable_may_come_from_a_secret() -> None:
 )
 def test_a_mount_may_replace_a_scratch_place_but_not_what_we_tell_the_program(path: str, name: str) -> None:
     given = {"volumes": TEMPLATE["volumes"], "volumeMounts": [{"name": "data", "mountPath": path}]}
-    found = mounts(templates(blueprint(podTemplate=given))["trainer"])
+    found = mounts(templates(child_spec(podTemplate=given))["trainer"])
     assert {where.rstrip("/"): volume for where, volume in found.items()}[_plain(path)] == name
 
 
@@ -99,7 +99,7 @@ def _plain(path: str) -> str:
 
 def test_a_volume_with_our_name_is_passed_over() -> None:
     given = {"volumes": [{"name": "trainwright-job", "emptyDir": {}}]}
-    volumes = templates(blueprint(podTemplate=given))["trainer"]["spec"]["volumes"]
+    volumes = templates(child_spec(podTemplate=given))["trainer"]["spec"]["volumes"]
     assert next(volume for volume in volumes if volume["name"] == "trainwright-job").keys() == {"name", "configMap"}
 
 
@@ -130,10 +130,10 @@ def test_resources_are_merged_and_gpus_stay_sized(theirs: dict[str, Any], merged
 
 def test_gpus_that_nobody_resolved_are_not_taken() -> None:
     given = {"resources": {"limits": {GPU: 2}}}
-    made = blueprint("ray", podTemplate=given, resolved=sized(1))
+    made = child_spec("ray", podTemplate=given, resolved=sized(1))
     assert "limits" not in container(templates(made)["worker"])["resources"]
 
 
 def test_local_has_no_other_word_for_a_gpu_than_its_resources() -> None:
     given = {"resources": {"limits": {GPU: 1}}}
-    assert container(templates(blueprint("local", podTemplate=given))["trainer"])["resources"]["limits"] == {GPU: 1}
+    assert container(templates(child_spec("local", podTemplate=given))["trainer"])["resources"]["limits"] == {GPU: 1}

@@ -7,7 +7,7 @@ import pytest
 from trainwright_operator.children import pod_resources
 from trainwright_operator.model.quantities import amount
 
-from .blueprints import blueprint, container, env, sized, templates
+from .blueprints import child_spec, container, env, sized, templates
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ def test_a_pod_reserves_its_workers_shares(
     shares: dict[str, float] | None, workers: int, per_pod: int, gpus: int, resource: str, expected: dict[str, Any]
 ) -> None:
     trainer = {"resources_per_worker": shares} if shares else None
-    made = blueprint("ray", trainer=trainer, resolved=sized(workers, per_pod, gpus), gpuResourceName=resource)
+    made = child_spec("ray", trainer=trainer, resolved=sized(workers, per_pod, gpus), gpuResourceName=resource)
     assert pod_resources.of_workers(made) == expected
 
 
@@ -48,17 +48,17 @@ def test_a_pod_reserves_its_workers_shares(
     ],
 )
 def test_a_process_is_told_its_part_of_the_cpus(resources: dict[str, Any], per_pod: int, cpus: int) -> None:
-    assert pod_resources.cpus(blueprint("deepspeed", resolved=sized(4, per_pod)), resources) == cpus
+    assert pod_resources.cpus(child_spec("deepspeed", resolved=sized(4, per_pod)), resources) == cpus
 
 
 def test_jobs_tell_their_processes_and_ray_tells_its_own_and_nobody_is_told_how_many_threads() -> None:
     given = {"resources": {"limits": {"cpu": "8"}}}
-    assert env(templates(blueprint("local", podTemplate=given))["trainer"])["TRAINWRIGHT_CPUS"] == "8"
-    assert "TRAINWRIGHT_CPUS" not in env(templates(blueprint("ray"))["worker"])
+    assert env(templates(child_spec("local", podTemplate=given))["trainer"])["TRAINWRIGHT_CPUS"] == "8"
+    assert "TRAINWRIGHT_CPUS" not in env(templates(child_spec("ray"))["worker"])
 
 
 def test_head_and_submitter_fit_beside_two_workers_on_a_small_node() -> None:
-    made = templates(blueprint("ray", trainer={"resources_per_worker": {"CPU": 0.5}}, resolved=sized(2)))
+    made = templates(child_spec("ray", trainer={"resources_per_worker": {"CPU": 0.5}}, resolved=sized(2)))
     beside = [container(made[role])["resources"]["requests"]["cpu"] for role in ("head", "submitter")]
     workers = 2 * amount(container(made["worker"])["resources"]["requests"]["cpu"])
     assert sum(map(amount, beside)) + workers <= 1.5

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from .blueprints import BACKENDS, blueprint, container, templates
+from .blueprints import BACKENDS, child_spec, container, templates
 
 ALLOWED_VOLUMES = {"configMap", "projected", "secret", "emptyDir"}
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_it_is_restricted(backend: str) -> None:
-    made = blueprint(backend, backend_keys={"cache_credentials": {"key": "x"}}, credentials={"secretName": "keys"})
+    made = child_spec(backend, backend_keys={"cache_credentials": {"key": "x"}}, credentials={"secretName": "keys"})
     for template in templates(made).values():
         spec, own = template["spec"], container(template)["securityContext"]
         assert spec["securityContext"]["runAsNonRoot"] is True
@@ -28,7 +28,7 @@ def test_it_is_restricted(backend: str) -> None:
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_it_has_no_token_for_the_api_and_no_second_life(backend: str) -> None:
-    for template in templates(blueprint(backend)).values():
+    for template in templates(child_spec(backend)).values():
         spec = template["spec"]
         assert spec["automountServiceAccountToken"] is False
         assert spec["enableServiceLinks"] is False
@@ -38,12 +38,12 @@ def test_it_has_no_token_for_the_api_and_no_second_life(backend: str) -> None:
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_it_leaves_a_lost_node_soon(backend: str) -> None:
-    for template in templates(blueprint(backend)).values():
+    for template in templates(child_spec(backend)).values():
         lost = {item["key"]: item["tolerationSeconds"] for item in template["spec"]["tolerations"]}
         assert lost == {"node.kubernetes.io/not-ready": 20, "node.kubernetes.io/unreachable": 20}
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_it_runs_the_image_that_was_resolved(backend: str) -> None:
-    made = blueprint(backend, image="changed:2")
+    made = child_spec(backend, image="changed:2")
     assert {container(template)["image"] for template in templates(made).values()} == {"trainwright:1"}

@@ -8,14 +8,14 @@ import pytest
 
 from trainwright_operator.children import ChildSpec, child, supports
 
-from .blueprints import blueprint, container, env, sized
+from .blueprints import child_spec, container, env, sized
 
 TRAINER = {"num_workers": 4, "resources_per_worker": {"CPU": 2, "GPU": 1, "ssd": 1}}
 WITH_GPUS = ("ray", "deepspeed", "horovod")
 
 
 def before(backend: str = "ray", phase: str = "preprocess", **spec: Any) -> ChildSpec:
-    return blueprint(backend, phase=phase, trainer=TRAINER, resolved=sized(4, per_pod=2, gpus=4), **spec)
+    return child_spec(backend, phase=phase, trainer=TRAINER, resolved=sized(4, per_pod=2, gpus=4), **spec)
 
 
 @pytest.mark.parametrize("backend", WITH_GPUS)
@@ -38,7 +38,7 @@ def test_it_has_the_cpus_of_a_pod_of_workers_and_no_device(backend: str) -> None
 
 def test_a_local_job_loses_the_gpu_of_its_pod_template() -> None:
     asked = {"resources": {"limits": {"nvidia.com/gpu": "1", "cpu": "8"}}}
-    template = child(blueprint("local", phase="preprocess", podTemplate=asked))["spec"]["template"]
+    template = child(child_spec("local", phase="preprocess", podTemplate=asked))["spec"]["template"]
     assert container(template)["resources"] == {"limits": {"cpu": "8"}}
 
 

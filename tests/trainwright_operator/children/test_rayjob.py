@@ -6,11 +6,11 @@ import pytest
 
 from trainwright_operator.children import child
 
-from .blueprints import blueprint, container, sized, templates
+from .blueprints import child_spec, container, sized, templates
 
 
 def spec_of(**changes: Any) -> dict[str, Any]:
-    found: dict[str, Any] = child(blueprint("ray", **changes))["spec"]
+    found: dict[str, Any] = child(child_spec("ray", **changes))["spec"]
     return found
 
 
@@ -57,12 +57,12 @@ def test_slices_of_gpus_are_limits_that_ray_is_told_of() -> None:
 
 
 def test_each_pod_has_one_container_and_kuberay_gives_it_its_command() -> None:
-    for template in templates(blueprint("ray")).values():
+    for template in templates(child_spec("ray")).values():
         assert len(template["spec"]["containers"]) == 1
         assert "command" not in container(template)
         assert "args" not in container(template)
 
 
 def test_the_head_names_the_ports_that_kuberay_looks_for() -> None:
-    ports = container(templates(blueprint("ray"))["head"])["ports"]
+    ports = container(templates(child_spec("ray"))["head"])["ports"]
     assert {port["name"]: port["containerPort"] for port in ports} == {"gcs-server": 6379, "dashboard": 8265}

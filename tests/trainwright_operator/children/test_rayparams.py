@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from trainwright_operator.children.rayparams import of_the_head, of_workers, quoted
 
-from .blueprints import blueprint, sized
+from .blueprints import child_spec, sized
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ def test_a_node_offers_what_its_workers_need(
     trainer = {"resources_per_worker": shares} if shares else None
     resolved = sized(8, per_pod, gpus)
     # The profile mig-1g.5gb.me is one of those that KubeRay does not take for a GPU.
-    made = blueprint("ray", trainer=trainer, resolved=resolved, gpuResourceName="nvidia.com/mig-1g.5gb.me")
+    made = child_spec("ray", trainer=trainer, resolved=resolved, gpuResourceName="nvidia.com/mig-1g.5gb.me")
     assert of_workers(made) == params
 
 

@@ -8,12 +8,12 @@ import pytest
 
 from trainwright_operator.children import child, kind_of, read_child
 
-from .blueprints import BACKENDS, UID, blueprint, sized
+from .blueprints import BACKENDS, UID, child_spec, sized
 
 
 def stored(backend: str, **changes: Any) -> dict[str, Any]:
     """A child as the API server has it."""
-    raw = deepcopy(dict(child(blueprint(backend, **changes))))
+    raw = deepcopy(dict(child(child_spec(backend, **changes))))
     raw["metadata"] |= {"uid": "u-1", "creationTimestamp": "2026-11-21T12:00:00Z"}
     return raw
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from trainwright_operator.children import child, supports
 from trainwright_operator.children.secret import secret
 
-from .blueprints import BACKENDS, blueprint, support
+from .blueprints import BACKENDS, child_spec, support
 
 CANARY = "canary-5f1d"
 KEYS = st.sampled_from(["key", "secret", "client_kwargs", "token"])
@@ -37,7 +37,7 @@ def backends_with_keys(draw: st.DrawFn) -> tuple[str, dict[str, Any]]:
 @given(backends_with_keys())
 def test_a_key_stands_in_its_file_of_the_secret_and_nowhere_else(generated: tuple[str, dict[str, Any]]) -> None:
     backend, section = generated
-    made = blueprint(backend, backend_keys=section)
+    made = child_spec(backend, backend_keys=section)
     holding = [manifest["kind"] for manifest in (*supports(made), child(made)) if CANARY in json.dumps(manifest)]
     assert holding == (["Secret"] if CANARY in json.dumps(section) else [])
     files = support(made, "Secret")["stringData"]
@@ -49,6 +49,6 @@ def test_a_key_stands_in_its_file_of_the_secret_and_nowhere_else(generated: tupl
 
 @pytest.mark.parametrize("keys", [{}, {"cache_credentials": "/etc/trainwright/credentials/cache.json"}])
 def test_no_keys_no_secret(keys: dict[str, Any]) -> None:
-    made = blueprint(backend_keys=keys)
+    made = child_spec(backend_keys=keys)
     assert secret(made) is None
     assert [manifest["kind"] for manifest in supports(made)] == ["ConfigMap"]

@@ -4,12 +4,12 @@ import pytest
 
 from trainwright_operator.children import child
 
-from .blueprints import blueprint, env, sized, support, templates
+from .blueprints import child_spec, env, sized, support, templates
 
 
 @pytest.mark.parametrize("backend", ["deepspeed", "horovod"])
 def test_the_first_pod_is_found_by_the_name_that_the_service_gives_it(backend: str) -> None:
-    made = blueprint(backend, resolved=sized(4))
+    made = child_spec(backend, resolved=sized(4))
     found, template = support(made, "Service"), templates(made)["trainer"]
     assert found["spec"]["clusterIP"] == "None"
     assert found["spec"]["publishNotReadyAddresses"] is True
@@ -21,5 +21,5 @@ def test_the_first_pod_is_found_by_the_name_that_the_service_gives_it(backend: s
 
 
 def test_two_attempts_meet_at_different_names() -> None:
-    first, second = (env(templates(blueprint("horovod", attempt=number))["trainer"]) for number in (1, 2))
+    first, second = (env(templates(child_spec("horovod", attempt=number))["trainer"]) for number in (1, 2))
     assert first["TRAINWRIGHT_MASTER_ADDRESS"] != second["TRAINWRIGHT_MASTER_ADDRESS"]

@@ -4,14 +4,14 @@ import pytest
 
 from trainwright_operator.settings import Settings
 
-from .blueprints import BACKENDS, blueprint, container, mounts, support, templates, trainers
+from .blueprints import BACKENDS, child_spec, container, mounts, support, templates, trainers
 
 KEYS = {"cache_credentials": {"key": "x"}}
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_every_mount_has_its_volume_and_every_own_volume_is_mounted(backend: str) -> None:
-    made = blueprint(backend, backend_keys=KEYS, credentials={"secretName": "keys"})
+    made = child_spec(backend, backend_keys=KEYS, credentials={"secretName": "keys"})
     for template in templates(made).values():
         volumes = [volume["name"] for volume in template["spec"]["volumes"]]
         assert sorted(mounts(template).values()) == sorted(volumes)
@@ -19,7 +19,7 @@ def test_every_mount_has_its_volume_and_every_own_volume_is_mounted(backend: str
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_what_the_training_program_reads_is_mounted(backend: str) -> None:
-    made = blueprint(backend, backend_keys=KEYS, credentials={"secretName": "keys"})
+    made = child_spec(backend, backend_keys=KEYS, credentials={"secretName": "keys"})
     for template in trainers(made).values():
         assert {
             "/etc/trainwright/job.yaml",
@@ -31,14 +31,14 @@ def test_what_the_training_program_reads_is_mounted(backend: str) -> None:
 
 
 def test_the_submitter_has_nothing_of_the_jobs() -> None:
-    made = blueprint("ray", backend_keys=KEYS, credentials={"secretName": "keys"})
+    made = child_spec("ray", backend_keys=KEYS, credentials={"secretName": "keys"})
     submitter = templates(made)["submitter"]
     assert set(mounts(submitter)) == {"/tmp"}
     assert "envFrom" not in container(submitter)
 
 
 def test_the_volumes_name_the_supports_that_are_built() -> None:
-    made = blueprint(backend_keys=KEYS)
+    made = child_spec(backend_keys=KEYS)
     volumes = {volume["name"]: volume for volume in templates(made)["trainer"]["spec"]["volumes"]}
     assert volumes["trainwright-job"]["configMap"]["name"] == support(made, "ConfigMap")["metadata"]["name"]
     assert (
@@ -47,18 +47,18 @@ def test_the_volumes_name_the_supports_that_are_built() -> None:
 
 
 def test_the_token_is_for_the_operator_alone_and_short() -> None:
-    volumes = {volume["name"]: volume for volume in templates(blueprint())["trainer"]["spec"]["volumes"]}
+    volumes = {volume["name"]: volume for volume in templates(child_spec())["trainer"]["spec"]["volumes"]}
     token, ca = volumes["trainwright-token"]["projected"]["sources"]
     assert token == {"serviceAccountToken": {"audience": "trainwright", "expirationSeconds": 3600, "path": "token"}}
     assert ca["configMap"]["items"] == [{"key": "ca.crt", "path": "ca.crt"}]
 
 
 def test_where_nobody_listens_there_is_no_token() -> None:
-    template = templates(blueprint(settings=Settings(progress_url="")))["trainer"]
+    template = templates(child_spec(settings=Settings(progress_url="")))["trainer"]
     assert "/var/run/secrets/trainwright" not in mounts(template)
 
 
 @pytest.mark.parametrize(("backend", "has"), [("local", True), ("deepspeed", True), ("horovod", True), ("ray", False)])
 def test_gangs_have_shared_memory_and_ray_gets_it_from_kuberay(backend: str, has: bool) -> None:
-    for template in trainers(blueprint(backend)).values():
+    for template in trainers(child_spec(backend)).values():
         assert ("/dev/shm" in mounts(template)) is has

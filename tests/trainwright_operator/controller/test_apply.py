@@ -33,7 +33,7 @@ class Scene:
 
     async def apply(self, **plan: Any) -> None:
         await self.applier.carry_out(self.job, Plan(**plan))
-        await self.applier.announcer.flush()
+        await self.applier.recorder.flush()
 
     def changed_by_another(self) -> dict[str, Any]:
         return self.api.add(self.raw)
@@ -331,7 +331,7 @@ def test_events_are_told_where_a_hand_comes_between_the_status_and_the_rest() ->
         scene.api.fault = conflicts
         with pytest.raises(ApiError, match="modified"):
             await scene.apply(status=BEGUN)
-        await scene.applier.announcer.flush()
+        await scene.applier.recorder.flush()
         assert scene.api.requests[-1].startswith("create Event")
 
     told(story)

@@ -19,9 +19,9 @@ def announced(api: FakeApi, after: TrainingJobStatus) -> list[dict[str, Any]]:
     """The events of a job whose status was empty, in the order of their names, as kubectl shows them."""
 
     async def story() -> None:
-        announcer = EventRecorder(api, FakeTime().now, "pod-1")  # type: ignore[arg-type]
-        announcer.difference(seen(stored(api)), after)
-        await announcer.flush()
+        recorder = EventRecorder(api, FakeTime().now, "pod-1")  # type: ignore[arg-type]
+        recorder.difference(seen(stored(api)), after)
+        await recorder.flush()
 
     asyncio.run(story())
     return [found for key, found in sorted(api.objects.items()) if key[0] == "Event"]

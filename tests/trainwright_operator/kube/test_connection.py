@@ -140,11 +140,11 @@ def test_an_authority_that_does_not_say_what_its_key_is_for_is_trusted(
         return context
 
     monkeypatch.setattr(ssl, "create_default_context", strict)
-    authority = _without_key_usage(new_authority(datetime.now(UTC), timedelta(hours=1)))
+    ca = _without_key_usage(new_authority(datetime.now(UTC), timedelta(hours=1)))
 
     async def story() -> None:
-        async with api_server(tls=tls_of(authority, tmp_path)) as server:
-            Account(tmp_path, monkeypatch).live_in(server, authority)
+        async with api_server(tls=tls_of(ca, tmp_path)) as server:
+            Account(tmp_path, monkeypatch).live_in(server, ca)
             async with Client(await Connection.open()) as client:
                 await client.request("GET", "/version")
             assert len(server.requests) == 1
@@ -185,31 +185,31 @@ class Account:
     def now(self) -> datetime:
         return datetime(2026, 11, 1) + timedelta(minutes=self.minutes)
 
-    def live_in(self, server: ApiServer, authority: Pair) -> None:
-        self._ca.write_bytes(authority.certificate_pem)
+    def live_in(self, server: ApiServer, ca: Pair) -> None:
+        self._ca.write_bytes(ca.certificate_pem)
         host, _, port = server.url.removeprefix("https://").partition(":")
         self._patch.setenv("KUBERNETES_SERVICE_HOST", host)
         self._patch.setenv("KUBERNETES_SERVICE_PORT", port)
 
 
-def _without_key_usage(authority: Pair) -> Pair:
+def _without_key_usage(ca: Pair) -> Pair:
     """The same authority, signed anew."""
-    found = authority.certificate
+    found = ca.certificate
     builder = (
         x509.CertificateBuilder()
         .subject_name(found.subject)
         .issuer_name(found.issuer)
-        .public_key(authority.key.public_key())
+        .public_key(ca.key.public_key())
         .serial_number(found.serial_number)
         .not_valid_before(found.not_valid_before_utc)
         .not_valid_after(found.not_valid_after_utc)
         .add_extension(x509.BasicConstraints(True, 0), critical=True)
     )
-    return Pair(builder.sign(authority.key, hashes.SHA256()), authority.key)
+    return Pair(builder.sign(ca.key, hashes.SHA256()), ca.key)
 
 
-def tls_of(authority: Pair, folder: Path) -> ssl.SSLContext:
-    pair = new_server(authority, ["127.0.0.1"], datetime.now(UTC), timedelta(hours=1))
+def tls_of(ca: Pair, folder: Path) -> ssl.SSLContext:
+    pair = new_server(ca, ["127.0.0.1"], datetime.now(UTC), timedelta(hours=1))
     file = folder / "server.pem"
     file.write_bytes(pair.certificate_pem + pair.key_pem)
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)

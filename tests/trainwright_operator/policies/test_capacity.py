@@ -4,7 +4,7 @@ from trainwright_operator.children import child
 from trainwright_operator.model.observed import Node
 from trainwright_operator.policies.capacity import Gang, gangs, misfit
 
-from ..children.blueprints import blueprint, sized
+from ..children.blueprints import child_spec, sized
 
 POD = {"containers": [{"resources": {"requests": {"cpu": 2, "memory": "4Gi", "nvidia.com/gpu": 1}}}]}
 NODE = Node("n", True, False, {}, (), {"cpu": 8.0, "memory": 2.0**36, "nvidia.com/gpu": 2.0})
@@ -28,7 +28,7 @@ def test_the_line_says_what_is_missing() -> None:
 
 def test_what_submits_a_ray_job_is_one_of_its_gang() -> None:
     found = [
-        (gang.pod["containers"][0]["name"], gang.count) for gang in gangs(child(blueprint("ray", resolved=sized(4))))
+        (gang.pod["containers"][0]["name"], gang.count) for gang in gangs(child(child_spec("ray", resolved=sized(4))))
     ]
     assert found == [("ray", 4), ("ray", 1), ("submitter", 1)]
-    assert gangs(child(blueprint("horovod", resolved=sized(4))))[0].count == 4
+    assert gangs(child(child_spec("horovod", resolved=sized(4))))[0].count == 4

@@ -144,7 +144,7 @@ class Place:
     naps: list[float] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.keeper = CertificateRotator(self.api, self.settings, self.clock)
+        self.rotator = CertificateRotator(self.api, self.settings, self.clock)
 
     def application(self) -> aiohttp.web.Application:
         progress = ProgressEndpoint(
@@ -155,7 +155,7 @@ class Place:
             now=self.clock,
             sleep=self._nap,
         )
-        health = Health(self.vitals, self.settings.stale_after, lambda: self.keeper.loaded)
+        health = Health(self.vitals, self.settings.stale_after, lambda: self.rotator.loaded)
         return application(admission=Admission(self.metrics), progress=progress, metrics=self.metrics, health=health)
 
     async def _nap(self, seconds: float) -> None:
@@ -164,10 +164,10 @@ class Place:
     @asynccontextmanager
     async def client(self) -> AsyncIterator[aiohttp.ClientSession]:
         """A session with the server, which runs while the block does."""
-        await self.keeper.refresh(leading=True)
+        await self.rotator.refresh(leading=True)
         async with (
-            serving(self.application(), self.keeper.context, 0, "127.0.0.1") as port,
-            aiohttp.ClientSession(f"https://localhost:{port}", connector=connector(self.keeper.bundle)) as session,
+            serving(self.application(), self.rotator.context, 0, "127.0.0.1") as port,
+            aiohttp.ClientSession(f"https://localhost:{port}", connector=connector(self.rotator.bundle)) as session,
         ):
             yield session
 

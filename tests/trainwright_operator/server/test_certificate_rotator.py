@@ -18,8 +18,8 @@ SECRET = f"/api/v1/namespaces/trainwright/secrets/{SECRET_NAME}"
 WEBHOOK = f"/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/{WEBHOOK_NAME}"
 
 
-def refresh(keeper, leading=True):
-    asyncio.run(keeper.refresh(leading=leading))
+def refresh(rotator, leading=True):
+    asyncio.run(rotator.refresh(leading=leading))
 
 
 def announced(api):
@@ -42,37 +42,37 @@ def test_the_server_has_the_names_that_it_is_called_by():
 
 def test_only_the_leader_makes_a_certificate(api, place, another):
     follower = another()
-    refresh(follower.keeper, leading=False)
-    assert not follower.keeper.loaded
-    assert follower.keeper.bundle == ""
+    refresh(follower.rotator, leading=False)
+    assert not follower.rotator.loaded
+    assert follower.rotator.bundle == ""
     assert api.methods() == ["GET"]
-    refresh(place.keeper)
-    refresh(follower.keeper, leading=False)
-    assert follower.keeper.loaded
-    assert follower.keeper.bundle == place.keeper.bundle
+    refresh(place.rotator)
+    refresh(follower.rotator, leading=False)
+    assert follower.rotator.loaded
+    assert follower.rotator.bundle == place.rotator.bundle
     assert api.objects[SECRET]["type"] == "kubernetes.io/tls"
 
 
 def test_the_leader_tells_the_api_server_whom_to_trust(api, place, webhook):
-    refresh(place.keeper)
-    assert announced(api) == [place.keeper.bundle]
+    refresh(place.rotator)
+    assert announced(api) == [place.rotator.bundle]
     assert api.objects[WEBHOOK]["webhooks"][0]["clientConfig"]["url"] == webhook["webhooks"][0]["clientConfig"]["url"]
 
 
 @pytest.mark.usefixtures("webhook")
 def test_what_is_right_is_not_written_again(api, place):
-    refresh(place.keeper)
+    refresh(place.rotator)
     api.requests.clear()
-    refresh(place.keeper)
+    refresh(place.rotator)
     assert api.methods() == ["GET", "GET"]
 
 
 @pytest.mark.usefixtures("webhook")
 def test_a_bundle_that_somebody_overwrote_is_put_back(api, place):
-    refresh(place.keeper)
+    refresh(place.rotator)
     api.objects[WEBHOOK]["webhooks"][0]["clientConfig"]["caBundle"] = ""
-    refresh(place.keeper)
-    assert announced(api) == [place.keeper.bundle]
+    refresh(place.rotator)
+    assert announced(api) == [place.rotator.bundle]
 
 
 def test_an_install_for_single_namespaces_touches_no_webhook(api, clock):
@@ -83,25 +83,25 @@ def test_an_install_for_single_namespaces_touches_no_webhook(api, clock):
 @pytest.mark.usefixtures("webhook")
 def test_the_certificate_is_made_anew_after_two_thirds_and_followers_load_it(api, place, another, clock):
     follower = another()
-    refresh(place.keeper)
-    refresh(follower.keeper, leading=False)
+    refresh(place.rotator)
+    refresh(follower.rotator, leading=False)
     before = api.objects[SECRET]["data"]
     clock.pass_by(days=61)
-    refresh(place.keeper)
+    refresh(place.rotator)
     after = api.objects[SECRET]["data"]
     assert before["tls.crt"] != after["tls.crt"]
     assert before["ca.crt"] == after["ca.crt"]
     clock.pass_by(days=30)
-    assert not follower.keeper.loaded
-    refresh(follower.keeper, leading=False)
-    assert follower.keeper.loaded
+    assert not follower.rotator.loaded
+    refresh(follower.rotator, leading=False)
+    assert follower.rotator.loaded
 
 
 def test_a_deleted_secret_comes_back_with_the_authority_that_pods_trust(api, place):
-    refresh(place.keeper)
-    bundle = place.keeper.bundle
+    refresh(place.rotator)
+    bundle = place.rotator.bundle
     del api.objects[SECRET]
-    refresh(place.keeper)
+    refresh(place.rotator)
     assert base64.b64decode(api.objects[SECRET]["data"]["ca.crt"]).decode() == bundle
 
 
@@ -109,15 +109,15 @@ def test_a_deleted_secret_comes_back_with_the_authority_that_pods_trust(api, pla
 def test_a_damaged_secret_is_mended_by_the_leader_alone(api, place, another, data):
     api.put(SECRET, {"metadata": {"name": SECRET_NAME}, "data": data})
     follower = another()
-    refresh(follower.keeper, leading=False)
-    assert not follower.keeper.loaded
-    refresh(place.keeper)
-    refresh(follower.keeper, leading=False)
-    assert follower.keeper.loaded
+    refresh(follower.rotator, leading=False)
+    assert not follower.rotator.loaded
+    refresh(place.rotator)
+    refresh(follower.rotator, leading=False)
+    assert follower.rotator.loaded
 
 
 def test_of_two_leaders_in_a_hand_over_one_writes(api, place, another):
-    refresh(place.keeper)
+    refresh(place.rotator)
     place.clock.pass_by(days=61)
     other = another()
 
@@ -128,10 +128,10 @@ def test_of_two_leaders_in_a_hand_over_one_writes(api, place, another):
 
     api.before = meanwhile
     with pytest.raises(ApiError, match="modified"):
-        refresh(place.keeper)
-    refresh(other.keeper)
-    refresh(place.keeper)
-    assert place.keeper.bundle == other.keeper.bundle
+        refresh(place.rotator)
+    refresh(other.rotator)
+    refresh(place.rotator)
+    assert place.rotator.bundle == other.rotator.bundle
 
 
 @pytest.mark.parametrize(
@@ -152,7 +152,7 @@ def test_what_fails_for_a_moment_does_not_end_the_watch(api, place, caplog, fail
 
     api.failures = [failure]
     with caplog.at_level(logging.WARNING), pytest.raises(asyncio.CancelledError):
-        asyncio.run(place.keeper.keep(lambda: True, sleep))
+        asyncio.run(place.rotator.keep(lambda: True, sleep))
     assert pauses == [1.0, 60.0, 60.0]
     assert told in caplog.text
 
@@ -163,15 +163,15 @@ def test_connections_go_on_while_the_certificate_changes(place, clock):
 
     async def conversation():
         clock.pass_by(days=-61)
-        await place.keeper.refresh(leading=True)
-        bundle = place.keeper.bundle
+        await place.rotator.refresh(leading=True)
+        bundle = place.rotator.bundle
         async with (
-            serving(place.application(), place.keeper.context, 0, "127.0.0.1") as port,
+            serving(place.application(), place.rotator.context, 0, "127.0.0.1") as port,
             Line(port, bundle) as old,
         ):
             await old.asks()
             clock.pass_by(days=61)
-            await place.keeper.refresh(leading=True)
+            await place.rotator.refresh(leading=True)
             await old.asks()
             async with Line(port, bundle) as new:
                 await new.asks()

@@ -80,7 +80,7 @@ def test_at_every_moment_of_ten_years_a_client_of_the_last_year_trusts_the_serve
         found = renewed(found, NAMES, now, LIFE) or found
         bundles.append(found.authorities)
         known = bundles[-27 if len(bundles) > 27 else 0]
-        assert any(found.server.signed_by(authority) for authority in known)
+        assert any(found.server.signed_by(ca) for ca in known)
         assert found.server.certificate.not_valid_after_utc > now + LIFE * 0.1
 
 
@@ -117,9 +117,9 @@ def test_a_key_of_another_certificate_is_refused():
 
 
 def test_clocks_may_differ_but_not_by_more_than_a_hundredth_of_a_life():
-    authority = new_authority(NOW, LIFE)
-    assert new_server(authority, NAMES, NOW, LIFE).certificate.not_valid_before_utc == NOW - timedelta(hours=1)
-    short = new_server(authority, NAMES, NOW, timedelta(seconds=500)).certificate
+    ca = new_authority(NOW, LIFE)
+    assert new_server(ca, NAMES, NOW, LIFE).certificate.not_valid_before_utc == NOW - timedelta(hours=1)
+    short = new_server(ca, NAMES, NOW, timedelta(seconds=500)).certificate
     assert short.not_valid_before_utc == NOW - timedelta(seconds=5)
 
 

@@ -35,12 +35,12 @@ def reviews(api, clock):
     return Reviews(api, clock.seconds)
 
 
-def poster(reviews, token="good"):
-    return asyncio.run(reviews.poster(token))
+def identity(reviews, token="good"):
+    return asyncio.run(reviews.identity(token))
 
 
 def test_a_good_token_names_its_pod(api, reviews):
-    assert poster(reviews) == PodIdentity("ml", "late-1-abc", "p1")
+    assert identity(reviews) == PodIdentity("ml", "late-1-abc", "p1")
     assert api.requests[0][2]["spec"] == {"token": "good", "audiences": ["trainwright"]}
 
 
@@ -60,32 +60,32 @@ def test_a_good_token_names_its_pod(api, reviews):
 )
 def test_any_other_names_nobody(api, reviews, status):
     api.tokens["bad"] = status
-    assert poster(reviews, "bad") is None
+    assert identity(reviews, "bad") is None
 
 
 def test_a_review_is_remembered_for_a_minute(api, reviews, clock):
-    poster(reviews)
+    identity(reviews)
     clock.pass_by(seconds=59)
-    poster(reviews)
+    identity(reviews)
     assert len(api.requests) == 1
     clock.pass_by(seconds=2)
     del api.tokens["good"]
-    assert poster(reviews) is None
+    assert identity(reviews) is None
 
 
 def test_a_refusal_is_not_remembered(api, reviews):
-    assert poster(reviews, "early") is None
+    assert identity(reviews, "early") is None
     api.tokens["early"] = GOOD
-    assert poster(reviews, "early") is not None
+    assert identity(reviews, "early") is not None
 
 
 def test_no_more_than_a_bound_is_remembered_and_no_token_itself(api, reviews, monkeypatch):
     monkeypatch.setattr(pod_identity, "REMEMBERED", 3)
     for number in range(5):
         api.tokens[f"token-{number}"] = GOOD
-        poster(reviews, f"token-{number}")
+        identity(reviews, f"token-{number}")
     assert len(reviews._known) == 3
     assert "token-4" not in repr(reviews._known)
     api.requests.clear()
-    poster(reviews, "token-4")
+    identity(reviews, "token-4")
     assert api.requests == []

@@ -20,10 +20,10 @@ ENDED = Ended(1.0, 0, 5, {}, "epochs", ("done in 1 s",))
 
 
 def test_lines_for_people(stream):
-    screen = Console(stream)
-    screen.say("one", "two")
-    screen.on_event(ENDED)
-    screen.close()
+    console = Console(stream)
+    console.say("one", "two")
+    console.on_event(ENDED)
+    console.close()
     assert stream.getvalue() == "one\ntwo\ndone in 1 s\n"
 
 
@@ -33,21 +33,21 @@ def test_notices_are_told_once_with_their_file(stream):
 
 
 def test_objects_for_programs(stream):
-    screen = Console(stream, as_json=True)
-    screen.say("ü")
-    screen.on_event(ENDED)
-    screen.close()
+    console = Console(stream, as_json=True)
+    console.say("ü")
+    console.on_event(ENDED)
+    console.close()
     first, last = map(json.loads, stream.getvalue().splitlines())
     assert first == {"event": "notice", "line": "ü"}
     assert last["event"] == "ended"
 
 
 def test_nothing_where_it_is_quiet(stream):
-    screen = Console(stream, quiet=True)
-    screen.say("one")
-    screen.tell(["a"], "job.yaml")
-    screen.on_event(ENDED)
-    screen.close()
+    console = Console(stream, quiet=True)
+    console.say("one")
+    console.tell(["a"], "job.yaml")
+    console.on_event(ENDED)
+    console.close()
     assert stream.getvalue() == ""
 
 
@@ -63,11 +63,11 @@ def test_others_hear_and_are_closed_with_it(stream, quiet):
         def close(self):
             self.closed = True
 
-    screen, other = Console(stream, quiet=quiet), Other()
-    screen.share(other)
-    screen.on_event(ENDED)
+    console, other = Console(stream, quiet=quiet), Other()
+    console.share(other)
+    console.on_event(ENDED)
     assert (other.events, other.closed) == ([ENDED], False)
-    screen.close()
+    console.close()
     assert other.closed
 
 

@@ -13,10 +13,10 @@ from .conftest import ROWS
 
 
 def told(now, *events):
-    standing = ProgressSnapshot("train")
+    snapshot = ProgressSnapshot("train")
     for time, event in events:
-        standing.on_event(event, time)
-    return standing.message(now)
+        snapshot.on_event(event, time)
+    return snapshot.message(now)
 
 
 def test_before_anything_is_known():

@@ -45,7 +45,7 @@ def mirrored(tmp_path, store, bucket):
     return put
 
 
-def shelf(uri):
+def cache_store(uri):
     return S3CacheStore(parse(uri, "cache"), None)
 
 
@@ -172,7 +172,7 @@ def test_many_parts_under_a_prefix(parquet, columns, usual, mirrored):
     assert columns_of(far) == columns_of(local)
     assert far.content == local.content
     assert far.finish() == ()
-    assert Cache(shelf(f"{bucket}/.trainwright_cache")).has_column("features", _any_feature(bucket))
+    assert Cache(cache_store(f"{bucket}/.trainwright_cache")).has_column("features", _any_feature(bucket))
 
 
 def _any_feature(bucket):
@@ -234,7 +234,7 @@ def test_a_damaged_object_is_the_users_mistake(parquet, columns, usual, mirrored
 
 
 def test_a_cache_entry_is_whole_or_it_is_none(store, bucket):
-    cache = Cache(shelf(f"{bucket}/cache"))
+    cache = Cache(cache_store(f"{bucket}/cache"))
     cache.make()
     column = Column(pa.chunked_array([pa.array([1.0, 2.0], pa.float32())]), ("said",))
     assert cache.read_json("statistics", "k") is None
@@ -243,7 +243,7 @@ def test_a_cache_entry_is_whole_or_it_is_none(store, bucket):
     cache.write_json("statistics", "k", {"a": [1, "ü"]})
     cache.write_column("features", "k", column)
     assert cache.finish() == ()
-    other = Cache(shelf(f"{bucket}/cache"))
+    other = Cache(cache_store(f"{bucket}/cache"))
     assert other.read_json("statistics", "k") == {"a": [1, "ü"]}
     assert other.read_column("features", "k").values.to_pylist() == [1.0, 2.0]
     assert store.list("cache/") == ["features/", "statistics/"]
@@ -263,7 +263,7 @@ def test_a_column_that_breaks_off_leaves_nothing(store, bucket):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        shelf(f"{bucket}/cache").commit("features/k.parquet", half)
+        cache_store(f"{bucket}/cache").commit("features/k.parquet", half)
     assert store.list() == []
 
 

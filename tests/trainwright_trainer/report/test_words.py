@@ -55,9 +55,9 @@ def test_how_training_ended(make_report: Make, reason: str, said: str) -> None:
 
 def test_what_decides_is_named_with_its_output_where_there_are_several(make_report: Make) -> None:
     started = make_report().started
-    assert words.decisive(replace(started, validation_metric="a.b.loss")) == "validation loss"
+    assert words.monitored(replace(started, validation_metric="a.b.loss")) == "validation loss"
     several = replace(started, outputs={"late": "binary", "delay": "number"})
-    assert words.decisive(several) == "validation late.roc_auc"
+    assert words.monitored(several) == "validation late.roc_auc"
 
 
 def test_new_data_is_called_so(make_report: Make) -> None:

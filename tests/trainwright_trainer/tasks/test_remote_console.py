@@ -17,16 +17,16 @@ def step(number):
 
 
 def test_steps_are_told_now_and_then_and_everything_else_at_once():
-    link, times = Link(), iter([0.0, 0.0, EVERY_SECONDS / 2, EVERY_SECONDS, EVERY_SECONDS])
-    screen, ended = RemoteConsole(link, clock=lambda: next(times)), Ended(1.0, 0, 3, {}, "epochs")
+    channel, times = Link(), iter([0.0, 0.0, EVERY_SECONDS / 2, EVERY_SECONDS, EVERY_SECONDS])
+    console, ended = RemoteConsole(channel, clock=lambda: next(times)), Ended(1.0, 0, 3, {}, "epochs")
     for event in (step(1), step(2), step(3), step(4), ended):
-        screen.on_event(event)
-    assert [content for _, content in link.sent] == [step(1), step(3), ended]
+        console.on_event(event)
+    assert [content for _, content in channel.sent] == [step(1), step(3), ended]
 
 
 def test_notices_are_told_once_with_their_source():
-    link = Link()
-    screen = RemoteConsole(link)
-    screen.say()
-    screen.tell(["a", "b", "a"], "rows.csv")
-    assert link.sent == [("said", ("rows.csv: a", "rows.csv: b"))]
+    channel = Link()
+    console = RemoteConsole(channel)
+    console.say()
+    console.tell(["a", "b", "a"], "rows.csv")
+    assert channel.sent == [("said", ("rows.csv: a", "rows.csv: b"))]

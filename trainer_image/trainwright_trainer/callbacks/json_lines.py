@@ -29,16 +29,16 @@ class JsonLines:
     def on_event(self, event: Event) -> None:
         if not isinstance(event, Stepped):
             if isinstance(event, Started):
-                self._pace = Throughput(event, self._clock())
+                self._throughput = Throughput(event, self._clock())
             elif isinstance(event, Evaluated):
-                self._pace.paused(event.rows_per_second)
+                self._throughput.paused(event.rows_per_second)
             self._write(event)
             return
         now = self._clock()
         if now >= self._next:
             self._next = now + EVERY_SECONDS
-            self._pace.saw(event, now)
-            speed, left = self._pace.rows_per_second, self._pace.left_in_all(event, now)
+            self._throughput.saw(event, now)
+            speed, left = self._throughput.rows_per_second, self._throughput.left_in_all(event, now)
             self._write(event, rows_per_second=speed, seconds_left=left)
 
     def close(self) -> None:

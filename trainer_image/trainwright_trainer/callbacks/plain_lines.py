@@ -34,7 +34,7 @@ class PlainProgress:
                 self._step(event, now)
             elif self._resting:
                 # The first step after a pause: speed is counted from here.
-                self._pace.saw(event, now)
+                self._throughput.saw(event, now)
                 self._resting = False
         elif isinstance(event, Started):
             self._start(event)
@@ -51,7 +51,7 @@ class PlainProgress:
 
     def _start(self, event: Started) -> None:
         self._epochs = event.epochs
-        self._pace = Throughput(event, self._clock())
+        self._throughput = Throughput(event, self._clock())
         self._readings = Readings(event)
         self._stream.line(f"{event.name}: " + " · ".join(data_items(event)))
         self._stream.line(f"{event.name}: " + " · ".join(setting_items(event)))
@@ -59,15 +59,15 @@ class PlainProgress:
 
     def _step(self, event: Stepped, now: float) -> None:
         self._next = now + EVERY_SECONDS
-        self._pace.saw(event, now)
-        left = f"{formats.clock(self._pace.left_in_all(event, now))} left"
+        self._throughput.saw(event, now)
+        left = f"{formats.clock(self._throughput.left_in_all(event, now))} left"
         done = formats.share(event.epoch_rows / max(1, event.train_rows))
-        speed = f"{formats.rate(self._pace.rows_per_second)} rows/s"
+        speed = f"{formats.rate(self._throughput.rows_per_second)} rows/s"
         self._stream.line(f"{self._epoch(event.epoch)} · {done} · {speed} · {left}")
 
     def _round(self, event: Evaluated) -> None:
         self._next = self._clock() + EVERY_SECONDS
-        self._pace.paused(event.rows_per_second)
+        self._throughput.paused(event.rows_per_second)
         self._resting = True
         readings = [str(reading) for reading in self._readings.of(event)]
         speed = f"{formats.rate(event.rows_per_second)} rows/s"

@@ -30,7 +30,7 @@ class ProgressSnapshot:
     def __init__(self, phase: str) -> None:
         self._phase = phase
         self._started: Started | None = None
-        self._pace: Throughput | None = None
+        self._throughput: Throughput | None = None
         self._step: Stepped | None = None
         self._round: Evaluated | None = None
         self._checkpoint: str | None = None
@@ -40,15 +40,15 @@ class ProgressSnapshot:
     def on_event(self, event: Event, now: float) -> None:
         if isinstance(event, Stepped):
             self._step = event
-            if self._pace is not None and now >= self._look:
-                self._pace.saw(event, now)
+            if self._throughput is not None and now >= self._look:
+                self._throughput.saw(event, now)
                 self._look = now + LOOK_SECONDS
         elif isinstance(event, Started):
-            self._started, self._pace = event, Throughput(event, now)
+            self._started, self._throughput = event, Throughput(event, now)
         elif isinstance(event, Evaluated):
             self._round = event
-            if self._pace is not None:
-                self._pace.paused(event.rows_per_second)
+            if self._throughput is not None:
+                self._throughput.paused(event.rows_per_second)
         elif isinstance(event, Checkpointed):
             self._checkpoint = self._checkpoint if event.error else event.name[:MOST_LETTERS]
         elif isinstance(event, Ended):
@@ -76,14 +76,14 @@ class ProgressSnapshot:
         }
 
     def _of_the_steps(self, now: float) -> dict[str, Any]:
-        step, pace = self._step, self._pace
-        if step is None or pace is None:
+        step, throughput = self._step, self._throughput
+        if step is None or throughput is None:
             return {}
-        left = 0.0 if self._ended else pace.left_in_all(step, now)
+        left = 0.0 if self._ended else throughput.left_in_all(step, now)
         return {
             "epoch": step.epoch + 1,
             "fraction": self._fraction(step.epoch * step.train_rows + step.epoch_rows),
-            "rows_per_second": _finite(pace.rows_per_second),
+            "rows_per_second": _finite(throughput.rows_per_second),
             "eta_seconds": left if left <= LONGEST else None,
         }
 

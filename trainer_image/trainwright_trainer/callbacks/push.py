@@ -35,12 +35,12 @@ class Pusher:
         stop: Callable[[str], None],
         say: Callable[[str], None],
         clock: Callable[[], float] = time.monotonic,
-        patience: float = PATIENCE_SECONDS,
+        retry_policy: float = PATIENCE_SECONDS,
         again: float = AGAIN_SECONDS,
     ) -> None:
         self._post, self._uid, self._attempt, self._stop, self._say = post, uid, attempt, stop, say
-        self._clock, self._patience, self._again = clock, patience, again
-        self._standing, self._rhythm, self._reach = ProgressSnapshot(phase), ReportSchedule(clock()), Reach()
+        self._clock, self._retry_policy, self._again = clock, retry_policy, again
+        self._snapshot, self._schedule, self._reach = ProgressSnapshot(phase), ReportSchedule(clock()), Reach()
         self._changed = threading.Condition()
         self._outcome: OutcomeMessage | None = None
         self._untold: str | None = "it takes too long"
@@ -51,8 +51,8 @@ class Pusher:
 
     def on_event(self, event: Event) -> None:
         with self._changed:
-            self._standing.on_event(event, self._clock())
-            if isinstance(event, Checkpointed) and self._rhythm.hurry():
+            self._snapshot.on_event(event, self._clock())
+            if isinstance(event, Checkpointed) and self._schedule.hurry():
                 self._changed.notify()
 
     def close(self) -> None:
@@ -63,7 +63,7 @@ class Pusher:
         with self._changed:
             self._outcome = outcome
             self._changed.notify()
-        self._thread.join(self._patience + LAST_REQUEST_SECONDS)
+        self._thread.join(self._retry_policy + LAST_REQUEST_SECONDS)
         return self._untold
 
     def _run(self) -> None:
@@ -74,7 +74,7 @@ class Pusher:
     def _wait(self) -> OutcomeMessage | None:
         """Until the next report is due. Answers the outcome as soon as there is one."""
         with self._changed:
-            while self._outcome is None and (rest := self._rhythm.rest(self._clock())) > 0:
+            while self._outcome is None and (rest := self._schedule.rest(self._clock())) > 0:
                 self._changed.wait(rest)
             return self._outcome
 
@@ -91,7 +91,7 @@ class Pusher:
             self._say(notice)
 
     def _tell_the_end(self) -> None:
-        until = self._clock() + self._patience
+        until = self._clock() + self._retry_policy
         while True:
             try:
                 self._post(self._report())
@@ -108,6 +108,6 @@ class Pusher:
     def _report(self) -> Report:
         with self._changed:
             now = self._clock()
-            self._rhythm.told(now)
-            progress = self._standing.message(now)
+            self._schedule.told(now)
+            progress = self._snapshot.message(now)
         return Report(uid=self._uid, attempt=self._attempt, progress=progress, outcome=self._outcome)

@@ -50,13 +50,13 @@ class TerminalProgress:
             self._step = event
             now = self._clock()
             if now >= self._next:
-                self._pace.saw(event, now)
+                self._throughput.saw(event, now)
                 self._draw(now)
             return
         if isinstance(event, Started):
             self._start(event)
         elif isinstance(event, Evaluated):
-            self._pace.paused(event.rows_per_second)
+            self._throughput.paused(event.rows_per_second)
             self._scores = self._readings.of(event)
             if named := self._naming.of(event):
                 self._print(Text(named, "yellow"))
@@ -77,7 +77,7 @@ class TerminalProgress:
     def _start(self, event: Started) -> None:
         now = self._clock()
         self._epochs = event.epochs
-        self._pace = Throughput(event, now)
+        self._throughput = Throughput(event, now)
         self._readings = Readings(event)
         for line in self._header(event):
             self._print(line)
@@ -110,8 +110,8 @@ class TerminalProgress:
         assert step is not None
         fraction = min(1.0, step.epoch_rows / max(1, step.train_rows))
         label = f"epoch {str(step.epoch + 1).rjust(len(str(self._epochs)))}/{self._epochs}".ljust(_LABEL)
-        done, speed = f" {formats.share(fraction):>5}", f"{formats.rate(self._pace.rows_per_second)} rows/s"
-        left, all_left = self._pace.left_in_epoch(step), self._pace.left_in_all(step, now)
+        done, speed = f" {formats.share(fraction):>5}", f"{formats.rate(self._throughput.rows_per_second)} rows/s"
+        left, all_left = self._throughput.left_in_epoch(step), self._throughput.left_in_all(step, now)
         times = f"{formats.clock(left)} left in epoch, {formats.clock(all_left)} in all"
         right = f"   {speed:>11}   {times}"
         room = self._width - len(label) - 2 - len(done)

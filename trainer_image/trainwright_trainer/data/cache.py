@@ -28,8 +28,8 @@ FOLDER = ".trainwright_cache"
 class Cache:
     """The entries on one shelf. Columns are written by one thread of its own; `finish` waits for it."""
 
-    def __init__(self, shelf: CacheStore) -> None:
-        self.shelf = shelf
+    def __init__(self, cache_store: CacheStore) -> None:
+        self.cache_store = cache_store
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="cache")
         self._pending: list[Future[None]] = []
         self._failure: str | None = None
@@ -37,13 +37,13 @@ class Cache:
 
     def make(self) -> None:
         """Raises `EnvironmentFailure` where it cannot be written."""
-        self.shelf.make()
+        self.cache_store.make()
 
     def read_json(self, kind: str, key: str) -> dict[str, Any] | None:
         """The entry, or None."""
         name = f"{kind}/{key}.json"
         try:
-            found = json.loads(self.shelf.read(name))
+            found = json.loads(self.cache_store.read(name))
             if found["digest"] == digest(found["entry"]):
                 return dict(found["entry"])
         except FileNotFoundError:
@@ -59,13 +59,13 @@ class Cache:
         self._commit(f"{kind}/{key}.json", lambda file: _discard(file.write(text.encode())))
 
     def has_column(self, kind: str, key: str) -> bool:
-        return self.shelf.has(f"{kind}/{key}.parquet")
+        return self.cache_store.has(f"{kind}/{key}.parquet")
 
     def read_column(self, kind: str, key: str) -> columnfile.Column | None:
         """The column and its notices, or None. Raises EnvironmentFailure where a store does not give it."""
         name = f"{kind}/{key}.parquet"
         try:
-            with self.shelf.open(name) as file:
+            with self.cache_store.open(name) as file:
                 return columnfile.read(file)
         except FileNotFoundError:
             return None
@@ -92,7 +92,7 @@ class Cache:
         notices = list(self.take_notices())
         if self._failure is not None:
             notices.append(
-                f"the cache in {self.shelf.location!r} could not be written ({self._failure}); "
+                f"the cache in {self.cache_store.location!r} could not be written ({self._failure}); "
                 "the next run will preprocess again"
             )
         return tuple(notices)
@@ -103,7 +103,7 @@ class Cache:
         return tuple(notices)
 
     def _place(self, name: str) -> str:
-        return repr(f"{self.shelf.location}/{name}")
+        return repr(f"{self.cache_store.location}/{name}")
 
     def _damaged(self, name: str) -> None:
         notice = f"cache entry {self._place(name)} is damaged; it is made again"
@@ -115,7 +115,7 @@ class Cache:
         if self._failure is not None:
             return
         try:
-            self.shelf.commit(name, fill)
+            self.cache_store.commit(name, fill)
         except OSError as error:
             self._failure = str(error.strerror)
         except EnvironmentFailure as failure:

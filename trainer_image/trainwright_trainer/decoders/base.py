@@ -31,8 +31,8 @@ class Decoder(nn.Module, ABC):
         """The values of the last layer, after the fixed step that makes them begin at what is usual."""
         if self.start is None:
             return values
-        begun: torch.Tensor = self.start(values)
-        return begun
+        attempt_reference: torch.Tensor = self.start(values)
+        return attempt_reference
 
     @abstractmethod
     def forward(self, hidden: torch.Tensor) -> torch.Tensor: ...

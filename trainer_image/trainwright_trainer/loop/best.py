@@ -17,7 +17,7 @@ from trainwright_trainer.loop.protocols import Tensors
 class Best:
     """`weights` is the model's state at `step`: a copy that nobody changes, so snapshots may share it."""
 
-    decisive: MonitoredMetric
+    monitored: MonitoredMetric
     early_stop: int
     tolerance: float = 0.0
     """The part by which a loss may be worse by chance: of rounds as good as that, the last is the best. It is a part of
@@ -32,7 +32,7 @@ class Best:
     def observe(self, value: float, step: int, epoch: int) -> bool:
         """One round's value; True when it is the best so far."""
         self.first = value if math.isnan(self.first) else self.first
-        better = self.decisive.better(value, self.value)
+        better = self.monitored.better(value, self.value)
         if not better and not self._as_good(value):
             self.rounds_since += 1
             return False

@@ -74,7 +74,7 @@ class Evaluator:
     def _observe(self, scores: Mapping[str, Scores]) -> bool:
         best, progress = self.state.best, self.state.progress
         if "validation" in scores:
-            value = best.decisive.of(scores["validation"])
+            value = best.monitored.of(scores["validation"])
             improved = best.observe(value, progress.step, progress.epoch)
         else:
             best.take(progress.step, progress.epoch)

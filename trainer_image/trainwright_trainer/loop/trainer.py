@@ -66,7 +66,7 @@ class Trainer:
         self._begun = self._saved = self._mark = clock()
         self._saved_step = state.progress.step if state.progress.step else -1
         self._marked_rows = self._asked = 0
-        strategy.vote(self._wishes)
+        strategy.vote(self._control_state)
 
     @property
     def seconds(self) -> float:
@@ -134,7 +134,7 @@ class Trainer:
         if stop or save:
             self._save(None)
 
-    def _wishes(self) -> tuple[bool, bool]:
+    def _control_state(self) -> tuple[bool, bool]:
         """Whether to stop, and whether to save."""
         return self._stop(), self._saving.checkpoints is not None and (self._asked_to_save or self._is_time)
 

@@ -16,11 +16,11 @@ _THRESHOLD = 1e-4
 class Plateau:
     """Observes one value a round; `factor` multiplies the schedule's rate.
 
-    After more than `patience` rounds in a row without a better one it falls, at most `reduce_on_plateau` times.
+    After more than `retry_policy` rounds in a row without a better one it falls, at most `reduce_on_plateau` times.
     """
 
     def __init__(self, section: LearningRateScheduler, direction: Direction) -> None:
-        self._limit, self._patience = section.reduce_on_plateau, section.reduce_on_plateau_patience
+        self._limit, self._retry_policy = section.reduce_on_plateau, section.reduce_on_plateau_patience
         self._rate, self._smaller = section.reduce_on_plateau_rate, direction == "min"
         self._best = math.inf if self._smaller else -math.inf
         self._waited = 0
@@ -38,7 +38,7 @@ class Plateau:
             self._best, self._waited = value, 0
         else:
             self._waited += 1
-        if self._waited > self._patience:
+        if self._waited > self._retry_policy:
             self._reductions, self._waited = self._reductions + 1, 0
 
     def _better(self, value: float) -> bool:

@@ -37,9 +37,9 @@ from trainwright_trainer.tasks import run as story
 def run_in_pod(pod: Pod, path: Path, options: Options) -> ExitCode:
     """One attempt, or a phase of it. Raises nothing."""
     with LogTail().keeping(sys.stdout, sys.stderr) as log, stopping_in_a_pod(StopRequest()) as stop:
-        screen = Console(as_json=options.json)
-        pusher = _pusher(pod, screen, stop)
-        ending = _ending(pod, path, options, screen, stop)
+        console = Console(as_json=options.json)
+        pusher = _pusher(pod, console, stop)
+        ending = _ending(pod, path, options, console, stop)
         _say(*filter(None, [ending.words]))
         message = ending.message(pod, log.text())
         _leave_a_message(pod.termination_log, message)
@@ -51,7 +51,7 @@ def run_in_pod(pod: Pod, path: Path, options: Options) -> ExitCode:
     return ExitCode(ending.outcome.exit_code)
 
 
-def _pusher(pod: Pod, screen: Console, stop: StopRequest) -> Pusher | None:
+def _pusher(pod: Pod, console: Console, stop: StopRequest) -> Pusher | None:
     """None where the operator has no address."""
     if pod.address is None:
         return None
@@ -62,19 +62,19 @@ def _pusher(pod: Pod, screen: Console, stop: StopRequest) -> Pusher | None:
         attempt=pod.attempt,
         phase=pod.phase,
         stop=lambda reason: stop.ask_from_a_thread(f"the operator ({reason})"),
-        say=screen.say,
+        say=console.say,
     )
     pusher.start()
-    screen.share(pusher)
+    console.share(pusher)
     return pusher
 
 
-def _ending(pod: Pod, path: Path, options: Options, screen: Console, stop: StopRequest) -> Termination:
+def _ending(pod: Pod, path: Path, options: Options, console: Console, stop: StopRequest) -> Termination:
     try:
         refuse_skew(pod)
-        return Termination.of_result(story.run(None, path, options, screen=screen, pod=pod, stop=stop))
+        return Termination.of_result(story.run(None, path, options, console=console, pod=pod, stop=stop))
     except AlreadyDone as done:
-        screen.say(str(done))
+        console.say(str(done))
         return (
             Termination.of_the_run_before(_run_folder(pod.run, path))
             if pod.run

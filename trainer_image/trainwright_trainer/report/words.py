@@ -39,7 +39,7 @@ def beside(output: OutputFigures, metric: str) -> str:
     return f", the mean over its classes; the share of right rows, accuracy_micro, is {formats.score(share)}"
 
 
-def decisive(started: Started) -> str:
+def monitored(started: Started) -> str:
     """The metric that decides the best epoch: `validation roc_auc`; of several outputs also whose."""
     return f"validation {formats.metric_name(started.validation_metric, started.outputs)}"
 
@@ -47,7 +47,7 @@ def decisive(started: Started) -> str:
 def kept_weights(data: ReportData) -> str:
     """What the upright line in the curves stands for."""
     said = "The upright line marks the round whose weights were kept"
-    return f"{said}: the best by {decisive(data.started)}." if data.started and _decided(data) else f"{said}."
+    return f"{said}: the best by {monitored(data.started)}." if data.started and _decided(data) else f"{said}."
 
 
 def ending(data: ReportData, started: Started, ended: Ended) -> str:
@@ -56,9 +56,9 @@ def ending(data: ReportData, started: Started, ended: Ended) -> str:
     why = {
         "epochs": f"Training finished all {formats.counted(started.epochs, 'epoch')}.",
         "train_steps": "Training finished all train_steps.",
-        "early stopping": f"Training stopped early: {decisive(started)} was not better after {best}.",
+        "early stopping": f"Training stopped early: {monitored(started)} was not better after {best}.",
     }
-    kept = f"The model is that of {best}" + (f", the best by {decisive(started)}." if _decided(data) else ".")
+    kept = f"The model is that of {best}" + (f", the best by {monitored(started)}." if _decided(data) else ".")
     return f"{why[ended.reason]} {kept}"
 
 

@@ -45,7 +45,7 @@ class Attempt:
 
     def superseded(self) -> bool:
         """Whether a newer attempt has begun; the files that all attempts share are its own from then on."""
-        return bool(numbers.begun(self.storage, self.number))
+        return bool(numbers.attempt_reference(self.storage, self.number))
 
 
 def begin(

@@ -31,10 +31,10 @@ class AttemptReference:
         return Attempt(storage, self.number, self.first, start, self.pinned)
 
 
-def brought_up(storage: Storage, begun: AttemptReference) -> tuple[AttemptReference, tuple[str, ...]]:
+def brought_up(storage: Storage, attempt_reference: AttemptReference) -> tuple[AttemptReference, tuple[str, ...]]:
     """For processes that begin again in the same attempt: from its own newest whole checkpoint, where there is one.
 
     And one notice for each that is damaged.
     """
-    found, notices = newest_whole(storage, lambda attempt: attempt == begun.number)
-    return (replace(begun, start=found.name) if found else begun), notices
+    found, notices = newest_whole(storage, lambda attempt: attempt == attempt_reference.number)
+    return (replace(attempt_reference, start=found.name) if found else attempt_reference), notices

@@ -6,7 +6,7 @@ from trainwright_trainer.rundir import layout
 from trainwright_trainer.storage.base import Storage
 
 
-def begun(storage: Storage, after: int = 0) -> list[int]:
+def attempt_reference(storage: Storage, after: int = 0) -> list[int]:
     """From small to large, those beyond `after`."""
     return [number for number in _listed(storage, after) if storage.exists(layout.start(number))]
 

@@ -16,10 +16,10 @@ from trainwright_trainer.storage.s3client.uri import S3Uri
 class S3Storage(Storage):
     """`root` need not hold anything yet; its bucket has to be there."""
 
-    def __init__(self, root: S3Uri, access: S3Credentials, patience: RetryPolicy | None = None) -> None:
+    def __init__(self, root: S3Uri, access: S3Credentials, retry_policy: RetryPolicy | None = None) -> None:
         self.root = root
         self.location = str(root)
-        self._bucket = Bucket(root.bucket, access, patience)
+        self._bucket = Bucket(root.bucket, access, retry_policy)
         self._prefix = f"{root.key}/" if root.key else ""
 
     def read(self, name: str) -> bytes:

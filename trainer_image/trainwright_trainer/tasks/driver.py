@@ -19,7 +19,7 @@ from trainwright_trainer.rundir.attempt_reference import AttemptReference
 from trainwright_trainer.rundir.preflight import ExistingRun
 from trainwright_trainer.runtime.signals import StopRequest
 from trainwright_trainer.storage.base import Storage
-from trainwright_trainer.tasks.lifecycle import begun, told_in_the_folder
+from trainwright_trainer.tasks.lifecycle import attempt_reference, told_in_the_folder
 from trainwright_trainer.tasks.result import Result
 from trainwright_trainer.tasks.worker import WorkerSpec, work
 from trainwright_trainer.tasks.worker_result import End, Failed
@@ -27,13 +27,13 @@ from trainwright_trainer.tasks.worker_result import End, Failed
 _EARLY = "before training began: nothing was written but the cache. Start it again."
 
 
-def train_on_ray(job: Job, storage: Storage, how: ExistingRun, screen: Console, stop: StopRequest) -> Result:
+def train_on_ray(job: Job, storage: Storage, how: ExistingRun, console: Console, stop: StopRequest) -> Result:
     """One attempt on workers, to its end. Raises what `errors.py` lists, after writing the outcome."""
     with ExitStack() as early:
         early.enter_context(stop.at_once(_EARLY))
         alone = job.attempt is not None
-        with cluster(job.spec.backend.trainer, job.given_workers, alone=alone, say=screen.say) as needs:
-            driver = Driver(replace(job, workers=needs.workers), storage, how, screen, early)
+        with cluster(job.spec.backend.trainer, job.given_workers, alone=alone, say=console.say) as needs:
+            driver = Driver(replace(job, workers=needs.workers), storage, how, console, early)
             with told_in_the_folder(lambda: driver.attempt):
                 on_workers(needs, work, driver.order(), driver.answer, stop)
                 return driver.result()
@@ -42,26 +42,26 @@ def train_on_ray(job: Job, storage: Storage, how: ExistingRun, screen: Console, 
 class Driver:
     """What the driver does with the workers' letters. `early` is closed when the attempt begins."""
 
-    def __init__(self, job: Job, storage: Storage, how: ExistingRun, screen: Console, early: ExitStack) -> None:
-        self._job, self._storage, self._how, self._screen, self._early = job, storage, how, screen, early
+    def __init__(self, job: Job, storage: Storage, how: ExistingRun, console: Console, early: ExitStack) -> None:
+        self._job, self._storage, self._how, self._console, self._early = job, storage, how, console, early
         self.attempt: Attempt | None = None
         self._ends: dict[int, End] = {}
 
     def order(self) -> WorkerSpec:
         return WorkerSpec(self._job, {name: os.environ[name] for name in (ROW_LOG,) if name in os.environ})
 
-    def answer(self, letter: Message) -> Any:
+    def answer(self, message: Message) -> Any:
         """Does what a letter asks for; the answer to it, where one is waited for."""
-        match letter.kind:
+        match message.kind:
             case "said":
-                self._screen.say(*letter.content)
+                self._console.say(*message.content)
             case "heard":
-                self._screen.on_event(letter.content)
+                self._console.on_event(message.content)
             case "ended":
-                rank, end = letter.content
+                rank, end = message.content
                 self._ends[rank] = end
             case "ready":
-                return self._begin(letter.content)
+                return self._begin(message.content)
         return None
 
     def result(self) -> Result:
@@ -75,7 +75,7 @@ class Driver:
         self._early.close()
         try:
             self.attempt = self.attempt or replace(
-                begun(self._job, self._storage, self._how, content, self._screen.say), notices=()
+                attempt_reference(self._job, self._storage, self._how, content, self._console.say), notices=()
             )
         except Exception as error:  # a worker has asked, and tells it as the end of everything
             return Failed.of(error)

@@ -81,11 +81,11 @@ def trained(location: Place, access: S3Credentials | None = None) -> Trained:
     return Trained(config, folder.statistics, layout, model.eval(), folder.extra)
 
 
-def evaluate(job: Job, screen: Console) -> Scores:
+def evaluate(job: Job, console: Console) -> Scores:
     """Scores of a data set with targets: `evaluation.json` and `evaluation.html` in the output folder."""
     it = _model_of(job)
     data, part = _judged(it, job)
-    screen.tell(data.notices, data.dataset)
+    console.tell(data.notices, data.dataset)
     rows = _valid(it, data)
     if not len(rows):
         raise Mistakes.one("dataset", _NO_ROW[part].format(data.dataset))
@@ -108,33 +108,33 @@ def evaluate(job: Job, screen: Console) -> Scores:
     folder = storage_at(str(job.output), job.keys.artifacts)
     folder.write("evaluation.html", [render(page).encode()])
     folder.write("evaluation.json", [json.dumps(finite(plain), indent=2).encode() + b"\n"])
-    screen.say(
+    console.say(
         f"{data.dataset}: {counted(len(rows), _ROW[part])} · " + " · ".join(shown),
         f"report {job.output / 'evaluation.html'} · scores {job.output / 'evaluation.json'}",
     )
     return scores
 
 
-def predict(job: Job, screen: Console) -> pa.Table:
+def predict(job: Job, console: Console) -> pa.Table:
     """One row of predictions for each row of the data set, in its order; empty where an input drops the row."""
     it = _model_of(job)
     data = encode_with(it.config, it.statistics, job.dataset, targets=False, keys=job.keys)
-    screen.tell(data.notices, data.dataset)
-    return _write_predictions(it, data, job, screen)
+    console.tell(data.notices, data.dataset)
+    return _write_predictions(it, data, job, console)
 
 
-def predict_test_rows(job: Job, model: Place, screen: Console) -> None:
+def predict_test_rows(job: Job, model: Place, console: Console) -> None:
     """The predictions of an experiment: `test_predictions.parquet`, with the number of each row."""
     it = trained(model, job.keys.artifacts)
     data, _ = _judged(it, job)
     split = _valid(it, data)
     if not len(split):
-        screen.say("no test row to predict: the split has none")
+        console.say("no test row to predict: the split has none")
         return
     with _computing(it, split, job):
         table = _predicted(it, split).add_column(0, "row", pa.array(split.rows))
     _write(table, job.output / "test_predictions.parquet", job.keys)
-    screen.say(f"{counted(len(split), 'test row')} predicted: {job.output / 'test_predictions.parquet'}")
+    console.say(f"{counted(len(split), 'test row')} predicted: {job.output / 'test_predictions.parquet'}")
 
 
 def _model_of(job: Job) -> Trained:
@@ -177,7 +177,7 @@ def _predicted(it: Trained, split: Split) -> pa.Table:
     return pa.concat_tables(parts)
 
 
-def _write_predictions(it: Trained, data: Prepared, job: Job, screen: Console) -> pa.Table:
+def _write_predictions(it: Trained, data: Prepared, job: Job, console: Console) -> pa.Table:
     path = prediction_file(job.options.output, job.output)
     split = _valid(it, data)
     places = np.full(data.rows, -1, dtype=np.int64)
@@ -187,7 +187,7 @@ def _write_predictions(it: Trained, data: Prepared, job: Job, screen: Console) -
     _write(table, path, job.keys)
     left_out = data.rows - len(split)
     more = f", {count(left_out)} empty for want of an input" if left_out else ""
-    screen.say(f"{data.dataset}: {counted(data.rows, 'row')} predicted{more}: {path}")
+    console.say(f"{data.dataset}: {counted(data.rows, 'row')} predicted{more}: {path}")
     return table
 
 

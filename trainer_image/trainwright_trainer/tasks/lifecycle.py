@@ -16,7 +16,9 @@ from trainwright_trainer.rundir.preflight import ExistingRun
 from trainwright_trainer.storage.base import Storage
 
 
-def begun(job: Job, storage: Storage, how: ExistingRun, content: str | None, say: Callable[..., None]) -> Attempt:
+def attempt_reference(
+    job: Job, storage: Storage, how: ExistingRun, content: str | None, say: Callable[..., None]
+) -> Attempt:
     """The attempt, which has taken its number. `content`: the hash of the data. Raises what `begin` raises."""
     attempt = begin(storage, job.plain(), how, name=job.name, content=content, number=job.attempt, versions=versions())
     say(*attempt.notices)

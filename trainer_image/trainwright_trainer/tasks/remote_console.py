@@ -16,13 +16,13 @@ EVERY_SECONDS = 0.1
 class RemoteConsole:
     """Of rank 0. A listener."""
 
-    def __init__(self, link: Channel, *, clock: Callable[[], float] = time.monotonic) -> None:
-        self._link, self._clock = link, clock
+    def __init__(self, channel: Channel, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._channel, self._clock = channel, clock
         self._next = clock()
 
     def say(self, *lines: str) -> None:
         if lines:
-            self._link.send("said", lines)
+            self._channel.send("said", lines)
 
     def tell(self, notices: Iterable[str], source: str) -> None:
         """Notices of a file."""
@@ -34,7 +34,7 @@ class RemoteConsole:
             if now < self._next:
                 return
             self._next = now + EVERY_SECONDS
-        self._link.send("heard", event)
+        self._channel.send("heard", event)
 
     def close(self) -> None:
         """The driver closes its own."""

@@ -35,7 +35,7 @@ def run(
     options: Options,
     *,
     text: str | None = None,
-    screen: Console | None = None,
+    console: Console | None = None,
     pod: Pod | None = None,
     stop: StopRequest | None = None,
 ) -> Result | TaskSummary:
@@ -43,40 +43,40 @@ def run(
 
     In a pod its phase is done. `stop`: somebody else's, who looks after signals then. Raises what `errors.py` lists.
     """
-    screen = screen or Console(as_json=options.json)
+    console = console or Console(as_json=options.json)
     job = read_job(task, path, options, text, pod)
     threads = options.threads or asked_threads(os.environ) or usable_cpus(job.cpus)
-    with closing(screen), reporting_oom(), reading_with(threads):
-        screen.tell(job.notices, path.name)
-        return TASKS[pod.phase if pod else job.task](job, screen, stop)
+    with closing(console), reporting_oom(), reading_with(threads):
+        console.tell(job.notices, path.name)
+        return TASKS[pod.phase if pod else job.task](job, console, stop)
 
 
-def _train(job: Job, screen: Console, stop: StopRequest | None) -> Result:
+def _train(job: Job, console: Console, stop: StopRequest | None) -> Result:
     preload_imports()
     storage = storage_at(str(job.output), job.keys.artifacts)
     how = _how(job)
     with stopping_on_signals(StopRequest()) if stop is None else nullcontext(stop) as stop:
         look(storage, job.plain(), how)
-        return TRAINED[job.spec.backend.type](job, storage, how, screen, stop)
+        return TRAINED[job.spec.backend.type](job, storage, how, console, stop)
 
 
-def _train_here(job: Job, storage: Storage, how: ExistingRun, screen: Console, stop: StopRequest) -> Result:
+def _train_here(job: Job, storage: Storage, how: ExistingRun, console: Console, stop: StopRequest) -> Result:
     with stop.at_once("before training began: nothing was written but the cache. Start it again."):
         data = prepare(job.config, job.dataset, seed=job.spec.seed, cache_dir=job.cache_dir, keys=job.keys)
-    screen.tell(data.notices, Path(job.dataset).name)
+    console.tell(data.notices, Path(job.dataset).name)
     from trainwright_trainer.tasks.train import train_on
 
     try:
-        return train_on(data, job, storage, how, screen, stop)
+        return train_on(data, job, storage, how, console, stop)
     finally:
         data.finish()
 
 
-def _train_on_ray(job: Job, storage: Storage, how: ExistingRun, screen: Console, stop: StopRequest) -> Result:
+def _train_on_ray(job: Job, storage: Storage, how: ExistingRun, console: Console, stop: StopRequest) -> Result:
     settle(os.environ)
     from trainwright_trainer.tasks.driver import train_on_ray
 
-    return train_on_ray(job, storage, how, screen, stop)
+    return train_on_ray(job, storage, how, console, stop)
 
 
 # By the word of `backend.type`.
@@ -91,48 +91,48 @@ def _how(job: Job) -> ExistingRun:
     return ExistingRun.RESUME if job.options.resume else ExistingRun.NEW
 
 
-def _experiment(job: Job, screen: Console, stop: StopRequest | None) -> Result:
+def _experiment(job: Job, console: Console, stop: StopRequest | None) -> Result:
     try:
-        result = _train(job, screen, stop)
+        result = _train(job, console, stop)
     except AlreadyDone:
         if job.attempt is not None:  # an earlier one may have been killed before it predicted
-            _predict_test_rows(job, screen, stop)
+            _predict_test_rows(job, console, stop)
         raise
-    _predict_test_rows(job, screen, stop)
+    _predict_test_rows(job, console, stop)
     return result
 
 
-def _predict_test_rows(job: Job, screen: Console, stop: StopRequest | None) -> None:
+def _predict_test_rows(job: Job, console: Console, stop: StopRequest | None) -> None:
     from trainwright_trainer.tasks import evaluate
 
     with _ending_at_once(stop):
-        evaluate.predict_test_rows(job, job.output / "model", screen)
+        evaluate.predict_test_rows(job, job.output / "model", console)
 
 
-def _preprocess(job: Job, screen: Console, stop: StopRequest | None) -> TaskSummary:
+def _preprocess(job: Job, console: Console, stop: StopRequest | None) -> TaskSummary:
     with _ending_at_once(stop):
         data = prepare(job.config, job.dataset, seed=job.spec.seed, cache_dir=job.cache_dir, keys=job.keys)
-        screen.tell([*data.notices, *data.finish()], Path(job.dataset).name)
+        console.tell([*data.notices, *data.finish()], Path(job.dataset).name)
     state = "was there" if data.cache_hit else "written"
     told = TaskSummary(f"{data.dataset}: {counted(data.rows, 'row')}; cache {data.cache_key[:12]} {state}")
-    screen.say(told.line)
+    console.say(told.line)
     return told
 
 
-def _evaluate(job: Job, screen: Console, stop: StopRequest | None) -> TaskSummary:
+def _evaluate(job: Job, console: Console, stop: StopRequest | None) -> TaskSummary:
     preload_imports()
     from trainwright_trainer.tasks import evaluate
 
     with _ending_at_once(stop):
-        return TaskSummary("the model is measured", evaluate.evaluate(job, screen))
+        return TaskSummary("the model is measured", evaluate.evaluate(job, console))
 
 
-def _predict(job: Job, screen: Console, stop: StopRequest | None) -> TaskSummary:
+def _predict(job: Job, console: Console, stop: StopRequest | None) -> TaskSummary:
     preload_imports()
     from trainwright_trainer.tasks import evaluate
 
     with _ending_at_once(stop):
-        return TaskSummary("the predictions are written", predictions=evaluate.predict(job, screen))
+        return TaskSummary("the predictions are written", predictions=evaluate.predict(job, console))
 
 
 def _ending_at_once(stop: StopRequest | None) -> AbstractContextManager[None]:

@@ -41,32 +41,32 @@ from trainwright_trainer.storage.base import Storage
 from trainwright_trainer.strategies import strategy_for
 from trainwright_trainer.strategies.interface import Strategy
 from trainwright_trainer.tasks import artifacts
-from trainwright_trainer.tasks.lifecycle import begun, told_in_the_folder
+from trainwright_trainer.tasks.lifecycle import attempt_reference, told_in_the_folder
 from trainwright_trainer.tasks.resolve import Derived, given_batching, resolved_once, started
 from trainwright_trainer.tasks.result import Result
 from trainwright_trainer.tasks.train_context import TrainContext
 
 
 def train_on(
-    data: Prepared, job: Job, storage: Storage, how: ExistingRun, screen: Console, stop: StopRequest
+    data: Prepared, job: Job, storage: Storage, how: ExistingRun, console: Console, stop: StopRequest
 ) -> Result:
     """One attempt, from encoded columns to the report. Raises what `errors.py` lists, after writing the outcome.
 
     What can be known to be wrong before the first step is raised before there is an attempt.
     """
     ready, model, splits = made_ready(data, job)
-    attempt = begun(job, storage, how, data.content or None, screen.say)
-    seat = local(job.cpus)
-    strategy = strategy_for(job.spec.backend.strategy, seat.world, seat.device)
+    attempt = attempt_reference(job, storage, how, data.content or None, console.say)
+    rank_info = local(job.cpus)
+    strategy = strategy_for(job.spec.backend.strategy, rank_info.world, rank_info.device)
     with told_in_the_folder(lambda: attempt), reporting_oom():
         assert ready.config is not None
-        material = TrainContext(ready.config, ready, data, attempt, threads_of(job, seat))
-        return Training(material, strategy, screen, stop).run(model, splits)
+        material = TrainContext(ready.config, ready, data, attempt, threads_of(job, rank_info))
+        return Training(material, strategy, console, stop).run(model, splits)
 
 
-def threads_of(job: Job, seat: RankInfo) -> Threads:
+def threads_of(job: Job, rank_info: RankInfo) -> Threads:
     """--threads comes before OMP_NUM_THREADS."""
-    return Threads(seat.cpus, job.options.threads or seat.threads)
+    return Threads(rank_info.cpus, job.options.threads or rank_info.threads)
 
 
 def made_ready(data: Prepared, job: Job, world: int = 1) -> tuple[Job, Model, dict[str, Split]]:
@@ -113,10 +113,10 @@ class Training:
     """The parts of one attempt, in the order in which `run` uses them. Of several ranks, the first keeps the folder."""
 
     def __init__(
-        self, material: TrainContext, strategy: Strategy, screen: Audience, stop: Stop, saves: Callable[[], int] = int
+        self, material: TrainContext, strategy: Strategy, console: Audience, stop: Stop, saves: Callable[[], int] = int
     ) -> None:
         """`saves`: how many checkpoints were asked for, so far."""
-        self.material, self.strategy, self.screen, self.stop, self.saves = material, strategy, screen, stop, saves
+        self.material, self.strategy, self.console, self.stop, self.saves = material, strategy, console, stop, saves
         self.config, self.job, self.attempt = material.config, material.job, material.attempt
         self.keeps = strategy.rank == 0
         self.metrics_file = MetricsFile(self.attempt)
@@ -127,8 +127,8 @@ class Training:
             shared_files.write_job(self.attempt, self.job.written())
         model = model.to(self.strategy.device)
         if self.keeps and self.job.recipe is not None:
-            self.screen.say(self.job.recipe.line)
-        found = resolved_once(material, model, splits["train"], self.strategy, self.screen.say)
+            self.console.say(self.job.recipe.line)
+        found = resolved_once(material, model, splits["train"], self.strategy, self.console.say)
         with computing_with(found.threads), closing(self._relay()) as relay:
             fitted = self._fit(model, splits, found, relay)
             test, metrics = self._test(model, splits, found.batching)
@@ -139,15 +139,15 @@ class Training:
                 artifacts.write_report(material, self.metrics_file.history, figures, end)
             relay.on_event(end)
         if self.keeps:
-            self.screen.say(*material.data.finish())
+            self.console.say(*material.data.finish())
         return artifacts.result_of(material, fitted, end)
 
     def _relay(self) -> Relay:
         if not self.keeps:
             return Relay([])
-        logs, say = tensorboard_of(self.attempt), self.screen.say
+        logs, say = tensorboard_of(self.attempt), self.console.say
         metrics = BestEffort(self.metrics_file, names.METRICS, say, to_the_end=False)
-        return Relay([self.screen, metrics, BestEffort(logs, names.LOGS, say, to_the_end=True)])
+        return Relay([self.console, metrics, BestEffort(logs, names.LOGS, say, to_the_end=True)])
 
     def _fit(self, model: Model, splits: dict[str, Split], found: Derived, relay: Relay) -> Fitted:
         policy: CheckpointPolicy = self.job.spec.checkpoint

@@ -40,76 +40,76 @@ class WorkerSpec:
     environment: Mapping[str, str]
 
 
-def work(order: WorkerSpec, seat: RankInfo, link: Channel) -> None:
+def work(order: WorkerSpec, rank_info: RankInfo, channel: Channel) -> None:
     """Tells the driver how it ended. Raises `PeerLost` alone, after which all ranks are to begin again."""
-    strategy = strategy_for(order.job.spec.backend.strategy, seat.world, seat.device)
+    strategy = strategy_for(order.job.spec.backend.strategy, rank_info.world, rank_info.device)
     try:
         os.environ.update(order.environment)
-        threads = threads_of(order.job, seat)
+        threads = threads_of(order.job, rank_info)
         with reporting_oom(), reading_with(threads.asked or usable_cpus()):
-            end: End = Done(_trained(order.job, strategy, link, threads))
+            end: End = Done(_trained(order.job, strategy, channel, threads))
     except PeerLost:
-        if not link.ended():
+        if not channel.ended():
             raise
         return
     except Exception as error:  # the outermost edge of this process: whatever it is, the driver is told
         end = Failed.of(error)
-    if seat.rank == 0 or isinstance(end, Failed):
-        link.send("ended", (seat.rank, end))
-    link.close()
+    if rank_info.rank == 0 or isinstance(end, Failed):
+        channel.send("ended", (rank_info.rank, end))
+    channel.close()
     if isinstance(end, Failed):
         strategy.leave()
 
 
-def _trained(job: Job, strategy: Strategy, link: Channel, threads: Threads) -> Result:
-    screen = RemoteConsole(link)
-    data = _prepared(job, strategy, screen)
+def _trained(job: Job, strategy: Strategy, channel: Channel, threads: Threads) -> Result:
+    console = RemoteConsole(channel)
+    data = _prepared(job, strategy, console)
     job, model, splits = made_ready(data, job, strategy.world)
-    attempt = _attempt(job, strategy, link, data.content or None, screen)
+    attempt = _attempt(job, strategy, channel, data.content or None, console)
     assert job.config is not None
     material = TrainContext(job.config, job, data, attempt, threads)
-    training = Training(material, strategy, screen, _Asked(link), lambda: link.saves)
+    training = Training(material, strategy, console, _Asked(channel), lambda: channel.saves)
     return training.run(model, splits)
 
 
-def _prepared(job: Job, strategy: Strategy, screen: RemoteConsole) -> Prepared:
+def _prepared(job: Job, strategy: Strategy, console: RemoteConsole) -> Prepared:
     """Rank 0 first: where they share a cache, the others find there what it has written."""
     if strategy.rank:
         strategy.share(None)
     data = prepare(job.config, job.dataset, seed=job.spec.seed, cache_dir=job.cache_dir, keys=job.keys)
     if strategy.rank == 0:
-        screen.tell([*data.notices, *data.finish()], Path(job.dataset).name)
+        console.tell([*data.notices, *data.finish()], Path(job.dataset).name)
         strategy.share(None)
     return data
 
 
-def _attempt(job: Job, strategy: Strategy, link: Channel, content: str | None, screen: RemoteConsole) -> Attempt:
+def _attempt(job: Job, strategy: Strategy, channel: Channel, content: str | None, console: RemoteConsole) -> Attempt:
     """The driver takes the attempt's number; workers that begin again in it go on from its newest checkpoint."""
     storage = storage_at(str(job.output), job.keys.artifacts)
-    begun = strategy.share(_begun(storage, link, content, screen) if strategy.rank == 0 else None)
-    assert begun is not None
-    return begun.attempt(storage)
+    attempt_reference = strategy.share(_begun(storage, channel, content, console) if strategy.rank == 0 else None)
+    assert attempt_reference is not None
+    return attempt_reference.attempt(storage)
 
 
-def _begun(storage: Storage, link: Channel, content: str | None, screen: RemoteConsole) -> AttemptReference:
-    answer: AttemptReference | Failed = link.ask("ready", content)
+def _begun(storage: Storage, channel: Channel, content: str | None, console: RemoteConsole) -> AttemptReference:
+    answer: AttemptReference | Failed = channel.ask("ready", content)
     if isinstance(answer, Failed):
         raise answer.error()
-    begun, notices = brought_up(storage, answer)
-    screen.say(*notices)
-    return begun
+    attempt_reference, notices = brought_up(storage, answer)
+    console.say(*notices)
+    return attempt_reference
 
 
 class _Asked:
     """The driver's wish to stop."""
 
-    def __init__(self, link: Channel) -> None:
-        self._link = link
+    def __init__(self, channel: Channel) -> None:
+        self._channel = channel
 
     @property
     def reason(self) -> str | None:
         """Another rank may have heard of it, and voted, before this one has."""
-        return self._link.stop or self._link.look_for_stop()
+        return self._channel.stop or self._channel.look_for_stop()
 
     def __bool__(self) -> bool:
-        return self._link.stop is not None
+        return self._channel.stop is not None

@@ -148,14 +148,14 @@ def started() -> Iterator[dict[str, str]]:
             start_new_session=True,
         )
         assert process.stdout is not None
-        patience = Timer(SECONDS, process.kill)
-        patience.start()
+        retry_policy = Timer(SECONDS, process.kill)
+        retry_policy.start()
         with closing(process.stdout) as log:
             lines = []
             while "will now block forever" not in (line := log.readline()):
                 assert line, lines
                 lines.append(line)
-            patience.cancel()
+            retry_policy.cancel()
             yield environment
             os.killpg(process.pid, signal.SIGTERM)
             process.wait(SECONDS)

@@ -10,23 +10,23 @@ from trainwright_trainer.backends.ray.messages import ControlState, Message
 
 def test_letters_come_in_their_order_and_once():
     async def scene():
-        desk = Mailbox()
-        await desk.post([Message("said", ("a",)), Message("said", ("b",))])
-        await desk.post([Message("heard", "c")])
-        first = [letter.content for letter in await desk.take()]
-        await desk.post([Message("said", ("d",))])
-        return first, [letter.content for letter in await desk.take()]
+        mailbox = Mailbox()
+        await mailbox.post([Message("said", ("a",)), Message("said", ("b",))])
+        await mailbox.post([Message("heard", "c")])
+        first = [message.content for message in await mailbox.take()]
+        await mailbox.post([Message("said", ("d",))])
+        return first, [message.content for message in await mailbox.take()]
 
     assert asyncio.run(scene()) == ([("a",), ("b",), "c"], [("d",)])
 
 
 def test_who_asks_waits_for_the_answer_to_its_own_question():
     async def scene():
-        desk = Mailbox()
-        asked = [asyncio.create_task(desk.ask("ready", content)) for content in ("x", "y")]
+        mailbox = Mailbox()
+        asked = [asyncio.create_task(mailbox.ask("ready", content)) for content in ("x", "y")]
         await asyncio.sleep(0)
-        for letter in reversed(await desk.take()):
-            await desk.answer(letter.number, letter.content * 2)
+        for message in reversed(await mailbox.take()):
+            await mailbox.answer(message.number, message.content * 2)
         return await asyncio.gather(*asked)
 
     assert asyncio.run(scene()) == ["xx", "yy"]
@@ -34,22 +34,22 @@ def test_who_asks_waits_for_the_answer_to_its_own_question():
 
 def test_the_drivers_wishes_are_told_to_whoever_posts():
     async def scene():
-        desk = Mailbox()
-        told = [await desk.post([])]
+        mailbox = Mailbox()
+        told = [await mailbox.post([])]
         for _ in range(2):
-            await desk.save()
-        told.append(await desk.post([]))
-        await desk.stop("SIGTERM")
-        return [*told, await desk.post([])]
+            await mailbox.save()
+        told.append(await mailbox.post([]))
+        await mailbox.stop("SIGTERM")
+        return [*told, await mailbox.post([])]
 
     assert asyncio.run(scene()) == [ControlState(), ControlState(saves=2), ControlState("SIGTERM", 2)]
 
 
 def test_the_end_is_known_before_it_is_taken():
     async def scene():
-        desk = Mailbox()
-        before = await desk.ended()
-        await desk.post([Message("ended", (0, None))])
-        return before, await desk.ended()
+        mailbox = Mailbox()
+        before = await mailbox.ended()
+        await mailbox.post([Message("ended", (0, None))])
+        return before, await mailbox.ended()
 
     assert asyncio.run(scene()) == (False, True)

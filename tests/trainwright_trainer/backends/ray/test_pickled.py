@@ -21,6 +21,6 @@ sys.stdout.buffer.write(letter.content)
 
 
 def test_it_is_handed_on_without_torch():
-    letter = pickle.dumps(Message("ready", sealed(BEGUN)))
-    handed_on = subprocess.run([sys.executable, "-c", DESK], input=letter, stdout=subprocess.PIPE, check=True).stdout
+    message = pickle.dumps(Message("ready", sealed(BEGUN)))
+    handed_on = subprocess.run([sys.executable, "-c", DESK], input=message, stdout=subprocess.PIPE, check=True).stdout
     assert opened(handed_on) == BEGUN

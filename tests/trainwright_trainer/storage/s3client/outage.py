@@ -23,5 +23,5 @@ class Clock:
         while self._plans and self._plans[0][0] <= self.now:
             self._plans.pop(0)[1]()
 
-    def patience(self) -> RetryPolicy:
+    def retry_policy(self) -> RetryPolicy:
         return RetryPolicy(clock=lambda: self.now, sleep=self.sleep, chance=lambda: 1.0, tell=self.told.append)

@@ -16,7 +16,7 @@ def why() -> str:
 
 def test_it_asks_more_and_more_seldom_for_more_than_two_minutes() -> None:
     clock, times = Clock(), [0.0]
-    waiting = clock.patience().begin()
+    waiting = clock.retry_policy().begin()
     while waiting.again(why):
         times.append(clock.now)
     assert 120 < times[-1] < 180
@@ -28,7 +28,7 @@ def test_it_asks_more_and_more_seldom_for_more_than_two_minutes() -> None:
 
 def test_the_time_that_requests_take_counts() -> None:
     clock = Clock()
-    waiting = clock.patience().begin()
+    waiting = clock.retry_policy().begin()
     assert waiting.again(why)
     clock.now += 1000
     assert not waiting.again(why)
@@ -36,8 +36,8 @@ def test_the_time_that_requests_take_counts() -> None:
 
 def test_waits_are_of_random_length() -> None:
     slept: list[float] = []
-    patience = RetryPolicy(clock=lambda: 0.0, sleep=slept.append, chance=iter([0.0, 1.0]).__next__, longest=0.2)
-    waiting = patience.begin()
+    retry_policy = RetryPolicy(clock=lambda: 0.0, sleep=slept.append, chance=iter([0.0, 1.0]).__next__, longest=0.2)
+    waiting = retry_policy.begin()
     assert waiting.again(why)
     assert waiting.again(why)
     assert slept == [0.1, 0.2]
@@ -45,7 +45,7 @@ def test_waits_are_of_random_length() -> None:
 
 def test_a_long_wait_is_told_once() -> None:
     clock = Clock()
-    waiting = clock.patience().begin()
+    waiting = clock.retry_policy().begin()
     for _ in range(10):
         waiting.again(why)
     assert clock.told == ["s3://bucket: no answer; it is asked again for 150 s in all"]
@@ -59,7 +59,7 @@ def test_people_are_told_on_standard_error(capsys: pytest.CaptureFixture[str]) -
 
 def test_a_short_wait_is_not_told() -> None:
     clock = Clock()
-    waiting = clock.patience().begin()
+    waiting = clock.retry_policy().begin()
     while clock.now < 2:
         waiting.again(why)
     assert clock.told == []

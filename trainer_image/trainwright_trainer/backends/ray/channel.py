@@ -20,37 +20,37 @@ EVERY_SECONDS = 1.0
 class RayChannel:
     """Open from its making until `close`."""
 
-    def __init__(self, desk: ActorHandle[Any]) -> None:
-        self._desk = desk
-        self._letters: queue.SimpleQueue[Message | None] = queue.SimpleQueue()
-        self._wishes = self._post([])
-        self._saves_before = self._wishes.saves
+    def __init__(self, mailbox: ActorHandle[Any]) -> None:
+        self._mailbox = mailbox
+        self._messages: queue.SimpleQueue[Message | None] = queue.SimpleQueue()
+        self._control_state = self._post([])
+        self._saves_before = self._control_state.saves
         self._thread = threading.Thread(target=self._carry, name="letters", daemon=True)
         self._thread.start()
 
     def send(self, kind: Kind, content: Any) -> None:
-        self._letters.put(Message(kind, sealed(content)))
+        self._messages.put(Message(kind, sealed(content)))
 
     def ask(self, kind: Kind, content: Any) -> Any:
-        answer: Any = ray.get(self._desk.ask.remote(kind, sealed(content)))
+        answer: Any = ray.get(self._mailbox.ask.remote(kind, sealed(content)))
         return opened(answer)
 
     @property
     def stop(self) -> str | None:
-        return self._wishes.stop
+        return self._control_state.stop
 
     @property
     def saves(self) -> int:
-        return self._wishes.saves - self._saves_before
+        return self._control_state.saves - self._saves_before
 
     def look_for_stop(self) -> str | None:
         return self._post([]).stop
 
     def ended(self) -> bool:
-        return bool(ray.get(self._desk.ended.remote()))
+        return bool(ray.get(self._mailbox.ended.remote()))
 
     def close(self) -> None:
-        self._letters.put(None)
+        self._messages.put(None)
         self._thread.join()
 
     def _carry(self) -> None:
@@ -58,24 +58,24 @@ class RayChannel:
         try:
             open_still = True
             while open_still:
-                letters, open_still = self._waiting()
-                self._wishes = self._post(letters)
+                messages, open_still = self._waiting()
+                self._control_state = self._post(messages)
         except RayError:
             return
 
-    def _post(self, letters: list[Message]) -> ControlState:
-        told: Any = self._desk.post  # its type knows no answer
-        wishes: ControlState = ray.get(told.remote(letters))
-        return wishes
+    def _post(self, messages: list[Message]) -> ControlState:
+        told: Any = self._mailbox.post  # its type knows no answer
+        control_state: ControlState = ray.get(told.remote(messages))
+        return control_state
 
     def _waiting(self) -> tuple[list[Message], bool]:
         """What there is to carry, at least once a second, and whether more may come."""
-        letters: list[Message] = []
+        messages: list[Message] = []
         try:
-            letter = self._letters.get(timeout=EVERY_SECONDS)
-            while letter is not None:
-                letters.append(letter)
-                letter = self._letters.get_nowait()
+            message = self._messages.get(timeout=EVERY_SECONDS)
+            while message is not None:
+                messages.append(message)
+                message = self._messages.get_nowait()
         except queue.Empty:
-            return letters, True
-        return letters, False
+            return messages, True
+        return messages, False

@@ -51,17 +51,19 @@ def on_workers(
 
     Raises `EnvironmentFailure` when workers were lost more often than is mended.
     """
-    desk = _desk()
+    mailbox = _mailbox()
     with tempfile.TemporaryDirectory(prefix="trainwright-ray-") as scratch:
         fitting = _Fitting(
-            _trainer(needs, partial(_sit_down, os.getcwd(), needs.resources.get("CPU", 0), work, order, desk), scratch)
+            _trainer(
+                needs, partial(_sit_down, os.getcwd(), needs.resources.get("CPU", 0), work, order, mailbox), scratch
+            )
         )
-        _hear(desk, fitting, answer, stop)
-    if fitting.error is not None and not ray.get(desk.ended.remote()):
+        _hear(mailbox, fitting, answer, stop)
+    if fitting.error is not None and not ray.get(mailbox.ended.remote()):
         raise fitting.error
 
 
-def _desk() -> ActorHandle[Any]:
+def _mailbox() -> ActorHandle[Any]:
     here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
     remote: Any = ray.remote  # its overloads lack this strategy
     handle: ActorHandle[Any] = remote(num_cpus=0, scheduling_strategy=here)(Mailbox).remote()
@@ -85,7 +87,7 @@ def _trainer(needs: WorkerResources, entry: Callable[[], None], scratch: str) ->
     )
 
 
-def _sit_down(folder: str, cpus: float, work: Work, order: Any, desk: ActorHandle[Any]) -> None:
+def _sit_down(folder: str, cpus: float, work: Work, order: Any, mailbox: ActorHandle[Any]) -> None:
     """In a worker. Paths count from the driver's folder, where that is there.
 
     Ray sets OMP_NUM_THREADS in it to its CPUs; only what the worker was started with is the user's.
@@ -93,13 +95,13 @@ def _sit_down(folder: str, cpus: float, work: Work, order: Any, desk: ActorHandl
     if os.path.isdir(folder):
         os.chdir(folder)
     context = get_context()
-    link = RayChannel(desk)
+    channel = RayChannel(mailbox)
     rank, world = context.get_world_rank(), context.get_world_size()
     try:
-        seat = RankInfo(rank, world, str(get_device()), usable_cpus(cpus), asked_threads(first_environment()))
-        work(order, seat, link)
+        rank_info = RankInfo(rank, world, str(get_device()), usable_cpus(cpus), asked_threads(first_environment()))
+        work(order, rank_info, channel)
     finally:
-        link.close()
+        channel.close()
 
 
 class _Fitting:
@@ -127,29 +129,29 @@ def _reason(error: Exception) -> str:
     return lines[-1].strip() if lines else type(error).__name__
 
 
-def _hear(desk: ActorHandle[Any], fitting: _Fitting, answer: Callable[[Message], Any], stop: StopRequest) -> None:
+def _hear(mailbox: ActorHandle[Any], fitting: _Fitting, answer: Callable[[Message], Any], stop: StopRequest) -> None:
     """Until the workers are done; of one that has told the end the others are not waited for for ever."""
     asked, ended_at = False, float("inf")
     nodes = Nodes()
     while fitting.goes_on and time.monotonic() < ended_at + _LEAVING_SECONDS:
-        if _deliver(desk, answer):
+        if _deliver(mailbox, answer):
             ended_at = min(ended_at, time.monotonic())
         leaving = nodes.newly_leaving(time.monotonic())
         if nodes.here in leaving:
             stop.ask(_TAKEN_AWAY)
         elif leaving:
-            ray.get(desk.save.remote())
+            ray.get(mailbox.save.remote())
         if stop.reason is not None and not asked:
-            ray.get(desk.stop.remote(stop.reason))
+            ray.get(mailbox.stop.remote(stop.reason))
             asked = True
-    _deliver(desk, answer)
+    _deliver(mailbox, answer)
 
 
-def _deliver(desk: ActorHandle[Any], answer: Callable[[Message], Any]) -> bool:
+def _deliver(mailbox: ActorHandle[Any], answer: Callable[[Message], Any]) -> bool:
     """Whether the end was among the letters."""
-    letters: list[Message] = ray.get(desk.take.remote())
-    for letter in letters:
-        found = answer(replace(letter, content=opened(letter.content)))
-        if letter.number is not None:
-            ray.get(desk.answer.remote(letter.number, sealed(found)))
-    return any(letter.kind == "ended" for letter in letters)
+    messages: list[Message] = ray.get(mailbox.take.remote())
+    for message in messages:
+        found = answer(replace(message, content=opened(message.content)))
+        if message.number is not None:
+            ray.get(mailbox.answer.remote(message.number, sealed(found)))
+    return any(message.kind == "ended" for message in messages)

@@ -20,17 +20,17 @@ class Mailbox:
     """All methods are coroutines, so that one who waits keeps nobody from it."""
 
     def __init__(self) -> None:
-        self._letters: list[Message] = []
+        self._messages: list[Message] = []
         self._come = asyncio.Event()
         self._answers: dict[int, asyncio.Future[Any]] = {}
-        self._wishes = ControlState()
+        self._control_state = ControlState()
         self._ended = False
 
-    async def post(self, letters: Sequence[Message]) -> ControlState:
+    async def post(self, messages: Sequence[Message]) -> ControlState:
         """Answers what the driver wishes."""
-        for letter in letters:
-            self._put(letter)
-        return self._wishes
+        for message in messages:
+            self._put(message)
+        return self._control_state
 
     async def ask(self, kind: Any, content: Any) -> Any:
         """Waits for what the driver answers."""
@@ -50,19 +50,19 @@ class Mailbox:
         except TimeoutError:
             return []
         self._come.clear()
-        letters, self._letters = self._letters, []
-        return letters
+        messages, self._messages = self._messages, []
+        return messages
 
     async def answer(self, number: int, content: Any) -> None:
         self._answers[number].set_result(content)
 
     async def stop(self, reason: str) -> None:
-        self._wishes = replace(self._wishes, stop=reason)
+        self._control_state = replace(self._control_state, stop=reason)
 
     async def save(self) -> None:
-        self._wishes = replace(self._wishes, saves=self._wishes.saves + 1)
+        self._control_state = replace(self._control_state, saves=self._control_state.saves + 1)
 
-    def _put(self, letter: Message) -> None:
-        self._letters.append(letter)
-        self._ended = self._ended or letter.kind == "ended"
+    def _put(self, message: Message) -> None:
+        self._messages.append(message)
+        self._ended = self._ended or message.kind == "ended"
         self._come.set()

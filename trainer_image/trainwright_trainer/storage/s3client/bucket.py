@@ -42,9 +42,9 @@ class Bucket:
     Safe to use from several threads.
     """
 
-    def __init__(self, name: str, access: S3Credentials, patience: RetryPolicy | None = None) -> None:
+    def __init__(self, name: str, access: S3Credentials, retry_policy: RetryPolicy | None = None) -> None:
         self.name, self.access = name, access
-        self._patience = patience or RetryPolicy()
+        self._retry_policy = retry_policy or RetryPolicy()
         self._client = client_of(access)
 
     def region(self) -> str:
@@ -206,7 +206,7 @@ class Bucket:
 
     def _ask(self, key: str, act: Callable[[], T]) -> T:
         """What `act` answers, once it does."""
-        waiting = self._patience.begin()
+        waiting = self._retry_policy.begin()
         while True:
             try:
                 return act()

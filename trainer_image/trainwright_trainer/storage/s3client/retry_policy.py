@@ -35,16 +35,16 @@ class RetryPolicy:
 class Waiting:
     """The failures of one request."""
 
-    def __init__(self, patience: RetryPolicy) -> None:
-        self._patience = patience
+    def __init__(self, retry_policy: RetryPolicy) -> None:
+        self._retry_policy = retry_policy
         self._first: float | None = None
-        self._delay = patience.shortest
+        self._delay = retry_policy.shortest
         self._told = False
 
     @property
     def seconds(self) -> float:
         """Since the first failure."""
-        return 0.0 if self._first is None else self._patience.clock() - self._first
+        return 0.0 if self._first is None else self._retry_policy.clock() - self._first
 
     def again(self, why: Callable[[], object]) -> bool:
         """After a failure: sleeps and answers True, or False where it has lasted too long. `why` is the failure.
@@ -52,12 +52,12 @@ class Waiting:
         Sleeps are of random length, so that many workers do not come back at one moment.
         """
         if self._first is None:
-            self._first = self._patience.clock()
-        if self.seconds >= self._patience.seconds:
+            self._first = self._retry_policy.clock()
+        if self.seconds >= self._retry_policy.seconds:
             return False
-        if self.seconds >= self._patience.silent and not self._told:
+        if self.seconds >= self._retry_policy.silent and not self._told:
             self._told = True
-            self._patience.tell(f"{why()}; it is asked again for {self._patience.seconds:.0f} s in all")
-        self._patience.sleep(self._delay * (0.5 + self._patience.chance() / 2))
-        self._delay = min(2 * self._delay, self._patience.longest)
+            self._retry_policy.tell(f"{why()}; it is asked again for {self._retry_policy.seconds:.0f} s in all")
+        self._retry_policy.sleep(self._delay * (0.5 + self._retry_policy.chance() / 2))
+        self._delay = min(2 * self._delay, self._retry_policy.longest)
         return True
