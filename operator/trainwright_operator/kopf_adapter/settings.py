@@ -18,7 +18,7 @@ EXIT_SECONDS = 0.1
 
 
 def configure(settings: kopf.OperatorSettings, ours: Settings) -> None:
-    # Events are written by `announce.py`: once for each change of a status, and beside the passes.
+    # Events are written by `event_recorder.py`, once for each change of a status, and beside the passes.
     settings.posting.enabled = False
     # It would ask for the right to see all namespaces and definitions of resources.
     settings.scanning.disabled = True
