@@ -35,7 +35,7 @@ _EXPECTED = (aiohttp.ClientError, TimeoutError)
 Tasks = Collection[asyncio.Task[Any]]
 
 log = logging.getLogger(__name__)
-# What ends kopf is told here, and what befalls its requests in `kopf_adapter/session.py`. Handlers log as "kopf.objects".
+# This module logs the end of kopf, `kopf_adapter/session.py` its failed requests. Handlers log as "kopf.objects".
 logging.getLogger("kopf._core").setLevel(logging.CRITICAL)
 logging.getLogger("kopf._cogs").setLevel(logging.CRITICAL)
 

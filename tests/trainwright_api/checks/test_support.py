@@ -16,7 +16,7 @@ from trainwright_api.schema.choice import Choice
 from trainwright_api.schema.field_schema import Shape, shape_of
 from trainwright_api.schema.section import Section
 
-README = Path(__file__).parents[2] / "README.md"
+README = Path(__file__).parents[3] / "README.md"
 
 
 def shapes(shape: Shape) -> Iterator[Shape]:
