@@ -1,1 +1,1 @@
-"""The loop: queue, reconciler, apply, events."""
+"""The control loop: queue, reconciler, apply, events."""

@@ -1,4 +1,4 @@
-"""Carries out a Plan: creations, deletions, one status, then events. Decides nothing."""
+"""Carries out a Plan: creations, deletions, one status, then events. It makes no decisions."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ OF_THE_PODS: Mapping[str, Any] = {
     "outcome": True,
     "resolved": {"batch_size": True, "global_batch_size": True, "learning_rate_factor": True},
 }
-"""The progress endpoint writes these, under a field manager of its own."""
-# Answers that the same request will get again, until somebody changes something.
+"""The fields that the progress endpoint writes, under its own field manager."""
+# Status codes that the same request gets again until somebody changes something.
 _FINAL = (400, 403, 404, 405, 413, 422)
 
 
 class Stale(Exception):
-    """The job has changed since it was seen. Nothing was done; what it is now has been noted."""
+    """The job has changed since it was observed. Nothing was done; the informer has its new state."""
 
 
 class Vanished(Exception):
@@ -36,15 +36,16 @@ class Vanished(Exception):
 
 
 class Refused(Exception):
-    """What the plan creates cannot be created, and trying again at once will not help. Says why in one line."""
+    """An object of the plan cannot be created, and an immediate retry does not help. The text gives the cause in one
+    line."""
 
 
 class Foreign(Refused):
-    """Another object has the name."""
+    """Another object already has the name."""
 
 
 class Applier:
-    """`note` gets every TrainingJob that the API server has answered with."""
+    """Applies plans. `note` receives every TrainingJob that the API server returns."""
 
     def __init__(
         self, client: Client, note: Callable[[Manifest], Any], now: Callable[[], datetime], identity: str = ""
@@ -54,7 +55,7 @@ class Applier:
         self.recorder = EventRecorder(client, now, identity)
 
     async def carry_out(self, job: Job, plan: Plan) -> None:
-        """All of the plan, or as much as could be done before an ApiError, Stale, Vanished or Refused."""
+        """Carry out the plan, up to the first ApiError, Stale, Vanished or Refused."""
         if plan.create or plan.delete:
             await self._check_unchanged(job)
         await self._create_all(job, plan.create)
@@ -66,7 +67,11 @@ class Applier:
             await self._remove_leftovers(job, updated, plan.status)
 
     async def _check_unchanged(self, job: Job) -> Manifest:
-        """As it is now. An old state in a slow cache must start nothing, and delete nothing that came after it."""
+        """Return the job's current object.
+
+        Raises Stale if it has changed since it was observed, Vanished if it is gone. A slow cache may hold an old
+        state, which must not start anything, nor delete anything that is newer.
+        """
         try:
             fresh = await self._client.get(TRAINING_JOBS, job.namespace, job.name)
         except ApiError as error:
@@ -79,7 +84,11 @@ class Applier:
         return fresh
 
     async def _create_all(self, job: Job, manifests: Sequence[Manifest]) -> None:
-        """The child comes last. What is there already may be the work of another operator, who goes on right now."""
+        """Create the manifests in order, the child last.
+
+        If one of the others exists already, another operator may be creating the same objects now. So the job is
+        checked again before the child is created.
+        """
         met = False
         for manifest in manifests:
             if met and manifest is manifests[-1]:
@@ -87,7 +96,7 @@ class Applier:
             met = await self._create(job, manifest) or met
 
     async def _create(self, job: Job, manifest: Manifest) -> bool:
-        """Whether it was there already."""
+        """Create the object. Return True if it exists already. Raises Refused if it cannot be created."""
         try:
             await self._client.create(of_kind(manifest["kind"]), job.namespace, manifest)
             return False
@@ -100,9 +109,10 @@ class Applier:
             raise
 
     async def _check_ours(self, job: Job, manifest: Manifest) -> None:
-        """An earlier pass has made it; or somebody else.
+        """Raise Foreign unless an earlier pass created the existing object.
 
-        Of a Secret it is taken for granted: the name holds the job's uid, and the operator need not read Secrets.
+        A Secret is not checked: its name contains the job's uid, and so the operator needs no permission to read
+        Secrets.
         """
         resource = of_kind(manifest["kind"])
         if resource == SECRETS:
@@ -112,7 +122,7 @@ class Applier:
             raise Foreign(f"{_named(manifest)} exists and does not belong to this job: delete or rename one of them")
 
     async def _delete(self, deletion: Deletion) -> None:
-        """It is fine when it has gone, or when another object has its name."""
+        """Delete the object. It is no error if it is gone, or if another object has its name."""
         try:
             await self._client.delete(
                 of_kind(deletion.kind), deletion.namespace, deletion.name, uid=deletion.uid, propagation="Background"
@@ -122,7 +132,7 @@ class Applier:
                 raise
 
     async def _write(self, job: Job, status: TrainingJobStatus) -> Manifest:
-        """The job as it is with that."""
+        """Write the status and return the updated job."""
         body = {
             "metadata": {"name": job.name, "namespace": job.namespace, "resourceVersion": job.resource_version},
             "status": own_fields(status),
@@ -135,17 +145,18 @@ class Applier:
             if error.not_found:
                 raise Vanished from None
             if error.conflict:
-                # The cache may not know it for a while: without a look the next pass would fail in the same way.
+                # The cache may stay old for a while: without this check, the next pass would fail in the same way.
                 await self._check_unchanged(job)
             if error.invalid:
-                # Of what is dropped, a hand may hold on to a part that is not valid alone.
+                # A dropped field that a manual edit also owns may keep a part that is invalid on its own.
                 await self._remove_leftovers(job, await self._check_unchanged(job), status)
             raise
         self._note(updated)
         return updated
 
     async def _remove_leftovers(self, job: Job, raw: Manifest, status: TrainingJobStatus) -> None:
-        """What a hand has written, and a decision has dropped: else the same would be decided for ever."""
+        """Remove manually written fields that the decision dropped; otherwise every pass would decide the same
+        again."""
         left = leftovers(mapping(raw, "status"), own_fields(status), OF_THE_PODS)
         pointers = [f"/status{pointer}" for pointer in left]
         if pointers:
@@ -157,13 +168,17 @@ class Applier:
 
 
 def own_fields(status: TrainingJobStatus) -> Mapping[str, Any]:
-    """The status without what the progress endpoint writes. Under server-side apply, what is missing here is let go."""
-    # What a hand has written into a status may be of any type; the API server judges it.
+    """Return the status without the fields of the progress endpoint.
+
+    Under server-side apply, a field that is missing here is released.
+    """
+    # A manual edit may have written any type into the status; the API server validates it.
     return status.model_dump(mode="json", by_alias=True, exclude_none=True, exclude=OF_THE_PODS, warnings=False)
 
 
 def _belongs(metadata: Mapping[str, Any], uid: str) -> bool:
-    """By its owners; where a hand has taken them away, by its label."""
+    """True if the object belongs to the job, by its owner references, or by its label if a manual edit removed
+    those."""
     owners = [owner.get("uid") for owner in mappings(metadata.get("ownerReferences"))]
     return uid in (owners or [mapping(metadata, "labels").get(names.JOB_UID)])
 

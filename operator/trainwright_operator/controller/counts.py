@@ -1,4 +1,4 @@
-"""Counts what passes see and do. Who shows it is told; nothing here knows how."""
+"""Counts jobs by phase, and retries. An Observer exports the numbers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Key = tuple[str, str]
 
 
 class Observer(Protocol):
-    """Who shows the numbers."""
+    """The interface of the metrics."""
 
     def passed(self, seconds: float) -> None: ...
 
@@ -29,7 +29,7 @@ class Observer(Protocol):
 
 
 class Counts:
-    """What the passes so far have seen. Every change of a job is followed by a pass."""
+    """The counts of all passes so far. A pass follows every change of a job."""
 
     def __init__(self, observer: Observer) -> None:
         self._observer = observer
@@ -37,7 +37,7 @@ class Counts:
         self._by_phase: Counter[str] = Counter()
 
     def saw(self, key: Key, job: Job | None) -> None:
-        """A job, as a pass has found it; None when it is gone."""
+        """Record the job at the start of a pass; None if it is gone."""
         before = self._phases.pop(key, None)
         after = None if job is None else job.status.phase or "Pending"
         if after is not None:
@@ -47,7 +47,7 @@ class Counts:
             self._observer.jobs(self._by_phase)
 
     def did(self, job: Job, plan: Plan) -> None:
-        """A pass has written all of its plan."""
+        """Record that a pass has carried out all of its plan."""
         last = current(job.status.attempts)
         following = current(plan.status.attempts) if plan.status is not None else None
         if last is not None and following is not None and following.number > last.number and last.outcome is not None:

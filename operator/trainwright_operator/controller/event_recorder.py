@@ -1,7 +1,7 @@
-"""Writes Events, for `kubectl describe`. They are told once, and nothing depends on them.
+"""Writes Events, for `kubectl describe`. Each event is written once, and nothing depends on it.
 
-They wait in a queue of their own, so that no job waits for the events of another. An operator that dies takes with it
-those that it has not written yet.
+Events wait in their own queue, so that no job waits for the events of another. If the operator dies, the events in the
+queue are lost.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ CONTROLLER = "trainwright.dev/operator"
 MICROTIME = "%Y-%m-%dT%H:%M:%S.%fZ"
 NOTE_BYTES = 1024
 NAME_LIMIT = 220
-"""Of the job's name so much goes into an event's, which has 253 characters."""
+"""The maximum length of the job's name in an event's name, which may have 253 characters."""
 WORD_LIMIT = 128
 WAITING_LIMIT = 10_000
-"""More events than these are dropped: the API server has not taken any for a while."""
+"""The maximum number of waiting events. Further events are dropped: the API server has not accepted any for a while."""
 
 log = logging.getLogger(__name__)
 
@@ -40,7 +40,7 @@ class EventRecorder:
         self._waiting: asyncio.Queue[Mapping[str, Any]] = asyncio.Queue(WAITING_LIMIT)
 
     def difference(self, job: Job, after: TrainingJobStatus) -> None:
-        """What has changed by a status that was written."""
+        """Queue the events of a status that was written."""
         for place, event in enumerate(between(job.status, after)):
             try:
                 self._waiting.put_nowait(self._manifest(job, event, place))
@@ -48,12 +48,12 @@ class EventRecorder:
                 log.warning("the event %s is dropped: %d others wait", event.reason, WAITING_LIMIT)
 
     async def run(self) -> None:
-        """Writes what waits, one after the other, for ever."""
+        """Write the queued events one after the other, for ever."""
         while True:
             await self._write(await self._waiting.get())
 
     async def flush(self) -> None:
-        """Writes what waits now."""
+        """Write the events that are queued now."""
         while not self._waiting.empty():
             await self._write(self._waiting.get_nowait())
 
@@ -65,7 +65,7 @@ class EventRecorder:
 
     def _manifest(self, job: Job, event: Event, place: int) -> Mapping[str, Any]:
         now = self._now()
-        # kubectl lists events of one second by name: the name grows with the time.
+        # kubectl sorts the events of one second by name, so the name increases with time.
         when = f"{int(now.timestamp() * 1e6) + place:x}"
         name = f"{job.name[:NAME_LIMIT].rstrip('-.')}.{when}{secrets.token_hex(2)}"
         return {
@@ -95,6 +95,6 @@ def _reference(job: Job) -> Mapping[str, str]:
 
 
 def _cut(text: str) -> str:
-    """The API server counts bytes."""
+    """Cut the text to NOTE_BYTES, since the API server limits bytes and not characters."""
     whole = text.encode()
     return text if len(whole) <= NOTE_BYTES else whole[: NOTE_BYTES - 3].decode(errors="ignore") + "…"

@@ -1,4 +1,4 @@
-"""What the probes ask: does this process lead, and does it still hear the API server?"""
+"""The state that the probes report: if this process leads, and how long the API server has been silent."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from trainwright_operator.kube.leader_election import Lease
 
 
 class Vitals:
-    """`view` is there once the process leads."""
+    """The input of the probes. `view` is set once the process leads."""
 
     def __init__(self, lease: Lease, now: Callable[[], datetime]) -> None:
         self._lease, self._now = lease, now

@@ -1,4 +1,4 @@
-"""The operator without its process: what sees, what is to be looked at, and what looks. Tests run it as it is."""
+"""The operator without its process: informer, queue and reconciler. The tests run this class."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def utc_now() -> datetime:
 
 
 class Operator:
-    """Runs by `run`, or within `async with`. It leads from its first moment: who may start it is the Lease's matter."""
+    """The running operator, by `run` or `async with`. It leads from the start: the caller must hold the Lease."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class Operator:
         self._running: asyncio.Task[None] | None = None
 
     async def run(self) -> None:
-        """Until it is cancelled. Anything else that ends it is a bug."""
+        """Run until cancelled. Any other end is a bug."""
         async with asyncio.TaskGroup() as group:
             group.create_task(self._host.run())
             group.create_task(self.view.run())
@@ -65,7 +65,7 @@ class Operator:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Raises what has ended it before its time."""
+        """Stop the operator. Raises the exception that ended it early, if any."""
         assert self._running is not None
         self._running.cancel()
         with suppress(asyncio.CancelledError):

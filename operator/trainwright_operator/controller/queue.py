@@ -1,4 +1,4 @@
-"""Which job is to be looked at next. One key is worked on by one worker at a time; what is asked twice is done once."""
+"""A queue of jobs to reconcile. One worker at a time has a key, and repeated requests for a key are merged."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from typing import Generic, TypeVar
 K = TypeVar("K", bound=Hashable)
 
 GLANCE = 60.0
-"""The clock on the wall may be set anew: it is looked at after so many seconds at the latest."""
+"""The maximum number of seconds between two looks at the wall clock, which may be adjusted."""
 
 
 class WorkQueue(Generic[K]):
-    """Keys that are ready, keys that wait for a time, keys that are worked on.
+    """Keys that are ready, keys that wait for a time, and keys that a worker has.
 
-    A worker takes a key with `get` and says `done` in every case, after `forget` (it went well) or `retry` (it did
-    not). A key has at most one time set, the earliest; it is void once the key is taken.
+    A worker takes a key with `get` and always calls `done`, after `forget` (success) or `retry` (failure). A key has at
+    most one time set, the earliest. `get` clears it.
     """
 
     def __init__(
@@ -33,7 +33,7 @@ class WorkQueue(Generic[K]):
         self._clock, self._base, self._limit, self._jitter = clock, base, limit, jitter
         self._ready: asyncio.Queue[K] = asyncio.Queue()
         self._waiting: set[K] = set()
-        """What `_ready` holds."""
+        """The keys in `_ready`."""
         self._active: set[K] = set()
         self._again: set[K] = set()
         self._times: dict[K, datetime] = {}
@@ -44,11 +44,11 @@ class WorkQueue(Generic[K]):
 
     @property
     def depth(self) -> int:
-        """Keys that could be worked on now."""
+        """The number of keys that could be processed now."""
         return len(self._waiting) + len(self._again)
 
     def add(self, key: K) -> None:
-        """Once more, should it be worked on right now."""
+        """Add the key. If a worker has it now, it is processed once more afterwards."""
         if key in self._active:
             self._again.add(key)
         elif key not in self._waiting:
@@ -65,7 +65,7 @@ class WorkQueue(Generic[K]):
         self._wind()
 
     def retry(self, key: K, at_least: float = 0.0) -> float:
-        """After a pause that doubles with every failure of the key; answers it, in seconds."""
+        """Add the key after a pause that doubles with each failure of the key. Return the pause in seconds."""
         failures = self._failures.get(key, 0)
         self._failures[key] = failures + 1
         pause = min(self._limit, self._base * 2.0 ** min(failures, 32)) * (0.8 + 0.4 * self._jitter())
@@ -74,7 +74,7 @@ class WorkQueue(Generic[K]):
         return pause
 
     def forget(self, key: K) -> None:
-        """It went well: the next failure is a first one."""
+        """Reset the failures of the key after a success."""
         self._failures.pop(key, None)
 
     async def get(self) -> K:
@@ -91,7 +91,7 @@ class WorkQueue(Generic[K]):
             self.add(key)
 
     def _wind(self) -> None:
-        """Sets the timer to the earliest time."""
+        """Set the timer to the earliest time."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

@@ -1,6 +1,6 @@
-"""One pass of one job: look, decide, carry out; and the workers that do so side by side.
+"""One reconciliation pass of a job: observe, decide, apply. Several workers run passes concurrently.
 
-A pass that fails is tried again after a pause, and fails alone.
+A pass that fails is retried after a pause, and does not affect other jobs.
 """
 
 from __future__ import annotations
@@ -32,14 +32,15 @@ from trainwright_operator.settings import Settings
 Key = tuple[str, str]
 Decide = Callable[[Job, World, Settings, datetime, str], Plan]
 ROUNDS = 4
-"""A decision may ask so often; an answer is no reason to ask the same again."""
+"""The maximum number of times that a pass may request data. A decision must not request the same data again."""
 RESYNC_JITTER = 0.1
 
 log = logging.getLogger(__name__)
 
 
 class Reconciler:
-    """`ca`: the certificate authority of the progress endpoint. `leading`: no pass begins once that is false."""
+    """Runs the passes. `ca`: the certificate authority of the progress endpoint. No pass starts once `leading` is
+    false."""
 
     def __init__(
         self,
@@ -59,12 +60,12 @@ class Reconciler:
         self._counts = Counts(observer)
         self._applier = Applier(client, view.note, clock, settings.identity)
         self._stale: set[Key] = set()
-        """Whose last pass saw an old state."""
+        """The jobs whose last pass saw an old state."""
         self._unseen: set[Key] = set()
-        """What was there at the start, and was not looked at yet."""
+        """The jobs that existed at the start and have not been reconciled yet."""
 
     async def run(self) -> None:
-        """Works for ever, once everything has been seen."""
+        """Run the workers for ever, once the informer has synced."""
         await self._view.wait_until_synced()
         self._unseen = set(self._view.keys())
         log.info("all is listed: %d jobs", len(self._unseen))
@@ -75,7 +76,8 @@ class Reconciler:
 
     async def _work(self) -> None:
         while True:
-            # A pass that writes nothing waits for nothing: thousands of them would hold up the Lease, and lose it.
+            # A pass that writes nothing never yields; thousands of them would block the renewal of the Lease, which
+            # would be lost.
             await asyncio.sleep(0)
             key = await self._queue.get()
             try:
@@ -92,14 +94,14 @@ class Reconciler:
                 log.info("every job has been looked at")
 
     async def look_at(self, key: Key) -> None:
-        """One pass, whatever happens in it."""
+        """Run one pass, and handle every exception in it."""
         started = time.monotonic()
         try:
             job = self._view.job(key)
             self._counts.saw(key, job)
             with logs.about(key, job.status.attempt if job is not None else None):
                 await self._try(key, job)
-        except Exception:  # A bug met by one job must not end the others.
+        except Exception:  # A bug that one job triggers must not stop the others.
             with logs.about(key):
                 log.exception("a pass failed unexpectedly")
             self._failed(key, "Unexpected")
@@ -124,7 +126,7 @@ class Reconciler:
                 self._queue.add_at(key, due)
 
     def _again(self, key: Key) -> None:
-        """At once; only where that did not help either, after a pause."""
+        """Retry at once, or after a pause if the last pass was stale too."""
         if key in self._stale:
             self._failed(key, "Stale")
         else:
@@ -136,7 +138,7 @@ class Reconciler:
         return self._queue.retry(key, at_least)
 
     async def _pass(self, job: Job) -> datetime | None:
-        """When to look again; None for a job that is gone."""
+        """Run one pass. Return the time of the next one, None for a job that is gone."""
         world, decided = await self._decide(job, self._view.world(job))
         try:
             await self._applier.carry_out(job, decided)
@@ -150,7 +152,7 @@ class Reconciler:
         return min(filter(None, (decided.wake_at, self._resync())))
 
     async def _decide(self, job: Job, world: World) -> tuple[World, Plan]:
-        """The plan, once it has no more to ask; and the world with all answers."""
+        """Return the world with all answers, and the plan that needs no more data."""
         for _ in range(ROUNDS):
             found = self._decides(job, world, self._settings, self._clock(), self._ca())
             if not found.asks:
@@ -160,7 +162,7 @@ class Reconciler:
         raise RuntimeError(f"it still asks for {found.asks} after {ROUNDS} answers")
 
     async def _tell(self, job: Job, world: World) -> None:
-        """Writes down what the API server refuses, so that people can read it. Nothing else is done about it."""
+        """Write the API server's refusal into the status, for the user to read. It has no other effect."""
         _, decided = await self._decide(job, world)
         if decided.create or decided.delete:
             return
@@ -186,7 +188,7 @@ class Reconciler:
         return replace(world, children=(*others, child), fresh=world.fresh | {ask.name})
 
     async def _pods(self, job: Job, known: Iterable[Pod]) -> tuple[Pod, ...]:
-        """As they are now. Of those that were taken off their node and have gone since, the trace is kept."""
+        """Return the job's current pods, and the trace of each evicted pod that is gone since it was seen."""
         there: dict[str, Pod] = {}
         async for page in self._client.list(PODS, job.namespace, selector=f"{names.JOB_UID}={job.uid}"):
             if page.first:

@@ -1,4 +1,5 @@
-"""What a status holds beyond what was applied: server-side apply does not remove what somebody else has written too."""
+"""Fields that a status has beyond the applied ones: server-side apply keeps a field that somebody else has also
+written."""
 
 from __future__ import annotations
 
@@ -12,17 +13,17 @@ from trainwright_api.resource.status import TrainingJobStatus
 from trainwright_api.schema.field_schema import shape_of
 
 Parts = Mapping[str, Any]
-"""Fields, by their names in Python, that are not looked at: wholly (True), or in part."""
+"""Fields, by their Python names, that are ignored: completely (True), or in part."""
 
 NOTHING: Parts = MappingProxyType({})
 KEYS: Mapping[str, str] = MappingProxyType(
     {to_camel(name): key for name, info in TrainingJobStatus.model_fields.items() if (key := shape_of(info).keyed_by)}
 )
-"""What tells the items of each list of a status apart."""
+"""The key that identifies an item in each list of a status."""
 
 
 def leftovers(found: Any, wanted: Any, spared: Parts = NOTHING, at: str = "") -> Iterator[str]:
-    """JSON pointers (RFC 6901), in an order in which they can be removed one after the other."""
+    """Yield JSON pointers (RFC 6901) in an order in which they can be removed one after the other."""
     if not (isinstance(found, Mapping) and isinstance(wanted, Mapping)):
         return
     for key, value in found.items():
@@ -38,7 +39,7 @@ def leftovers(found: Any, wanted: Any, spared: Parts = NOTHING, at: str = "") ->
 
 
 def _in_list(found: list[Any], wanted: list[Any], key: str, at: str) -> Iterator[str]:
-    """From the last to the first, as those behind a removed one move up."""
+    """Go from the last item to the first, since a removal shifts the items behind it."""
     known = {item[key]: item for item in wanted}
     for index, item in reversed(list(enumerate(found))):
         if item[key] in known:

@@ -1,4 +1,4 @@
-"""What `kubectl describe` tells: read from the difference between the status before a pass and the one after."""
+"""The events of a job, derived from the difference between the status before a pass and after it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from trainwright_operator.model.status_builder import condition_of, current, end
 
 @dataclass(frozen=True)
 class Rule:
-    """A condition that is worth an event when it takes this status, for all reasons or for some."""
+    """A condition that produces an event when it takes this status, for all reasons or for the given ones."""
 
     condition: str
     status: Literal["True", "False"]
@@ -42,7 +42,7 @@ AFTER_ATTEMPTS = (
 
 
 def between(before: TrainingJobStatus, after: TrainingJobStatus) -> tuple[Event, ...]:
-    """The events of one status write, in the order in which things happened."""
+    """Return the events of one status write, in the order in which things happened."""
     return (
         *_of_conditions(BEFORE_ATTEMPTS, before, after),
         *_of_attempts(before, after),

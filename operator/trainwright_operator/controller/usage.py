@@ -1,4 +1,4 @@
-"""How much of a resource the pods of a cluster have asked for, by node."""
+"""The amount of a resource that the pods of a cluster request, by node."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from trainwright_operator.model.observed import Manifest
 from trainwright_operator.model.quantities import amount
 
 ON_A_NODE = "spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed"
-"""The field selector of pods that take room."""
+"""The field selector of pods that occupy a node."""
 
 
 def by_node(pods: Iterable[Manifest], resource: str) -> Mapping[str, float]:
@@ -23,7 +23,8 @@ def by_node(pods: Iterable[Manifest], resource: str) -> Mapping[str, float]:
 
 
 def _asked(spec: Mapping[str, Any], resource: str) -> float:
-    """As the scheduler counts: what runs side by side, or the largest of what runs before it alone."""
+    """Count as the scheduler does: the sum of the concurrent containers, or the largest init container that runs
+    alone."""
     before = spec.get("initContainers") or ()
     aside = [container for container in before if container.get("restartPolicy") == "Always"]
     alone = [_requests(container, resource) for container in before if container not in aside]

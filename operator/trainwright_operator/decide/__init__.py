@@ -1,1 +1,2 @@
-"""The situations that a job can be in, by the stage of its life. Each function knows one, and plans its pass."""
+"""The situations of a job, grouped by the stage of its life. Each function recognizes one situation and plans its
+pass."""

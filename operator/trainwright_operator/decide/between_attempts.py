@@ -1,4 +1,4 @@
-"""Between two attempts, and before the first: what must be out of the way before the next may be named."""
+"""The situations between two attempts, and before the first: everything that must be over before the next attempt."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from trainwright_operator.policies.outcome import Ending
 from trainwright_operator.policies.phase import phase
 
 KUBERAY_SECONDS = 60.0
-"""How often a job looks for KubeRay where the cluster does not know RayJobs."""
+"""The interval at which a job checks for KubeRay in a cluster that does not know RayJobs."""
 
 
 def clearing_away(view: Context) -> Plan | None:
-    """The attempt has ended and the job goes on: its child makes room for the next."""
+    """The attempt has ended, and another one may follow: delete its child."""
     child = view.child
     if view.ended is None or child is None:
         return None
@@ -27,7 +27,7 @@ def clearing_away(view: Context) -> Plan | None:
 
 
 def pods_linger(view: Context) -> Plan | None:
-    """No attempt is named, and no phase begins, while pods of the one before run: they share a run folder."""
+    """Wait while pods of the previous attempt or stage run: they use the same run folder."""
     attempt, grace = view.attempt, view.settings.overlap_grace
     if attempt is None or is_open(attempt) or view.child is not None:
         return None
@@ -42,14 +42,14 @@ def pods_linger(view: Context) -> Plan | None:
     again = pod_draining.looks_again(blocking, grace)
     wake_at = again if again is not None and again > view.now else None
     if view.world.pods_fresh:
-        # No event may tell that they have gone: they were found by a list alone.
+        # The pods come from a list, so the informer may not report their deletion: look again soon.
         soon = times.after(view.now, view.settings.retry_limit)
         wake_at = min(wake_at or soon, soon)
     return Plan(status=builder.finish(phase), wake_at=wake_at)
 
 
 def refused(view: Context) -> Plan | None:
-    """The spec cannot be run, or is not the one that was started: nothing new is started."""
+    """The spec is invalid, or it has changed since the start: nothing new is started."""
     verdict = view.job.verdict
     if verdict is not None and verdict.spec is not None and not view.changed:
         return None
@@ -66,7 +66,7 @@ def refused(view: Context) -> Plan | None:
 
 
 def suspended(view: Context) -> Plan | None:
-    """Nothing of it lives, and nothing is started."""
+    """The job is suspended and no child exists: nothing is started."""
     if not view.job.suspend:
         return None
     builder, attempt = view.builder(), view.attempt
@@ -82,7 +82,7 @@ def suspended(view: Context) -> Plan | None:
 
 
 def without_kuberay(view: Context) -> Plan | None:
-    """A RayJob needs KubeRay, which may be installed at any time."""
+    """The job needs KubeRay, which is missing. It may be installed at any time."""
     if view.world.kuberay or view.kind != "RayJob":
         return None
     builder = view.builder()
@@ -94,7 +94,7 @@ def without_kuberay(view: Context) -> Plan | None:
 
 
 def backing_off(view: Context) -> Plan | None:
-    """A pause after a failure that counts, or after room was given back."""
+    """A pause follows a failure that counts, or an attempt that released its nodes."""
     attempt = view.ended
     due = retry.due(view.job.status, attempt, view.job.uid, view.settings.backoff) if attempt is not None else None
     if attempt is None or due is None:
@@ -110,7 +110,7 @@ def backing_off(view: Context) -> Plan | None:
 
 
 def _queued(view: Context, attempt: Attempt, due: datetime) -> Plan | None:
-    """After the pause it lets a gang pass that is on its way, and looks again as often as after a first failure."""
+    """After the pause, wait for a gang that is being scheduled, and check as often as after a first failure."""
     again = due
     if view.now >= due:
         if not start.others_try(view.job.uid, view.world.waiting):

@@ -1,4 +1,4 @@
-"""What is written when an attempt, or its first phase, ends: its record, the counts, and what comes of the job."""
+"""The status that is written when an attempt, or its preprocess stage, ends: its record, the counts, the job's end."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from trainwright_operator.policies.phase import phase
 from trainwright_operator.policies.waiting import being_started
 
 LARGEST_COUNT = 2**53
-"""The schema's."""
+"""The maximum in the schema."""
 
 
 def close(view: Context, attempt: Attempt, end: Ending, child: Child | None, *, fails: str = "") -> Plan:
-    """Close the attempt with this ending. `fails`: the reason for which the job fails with it, whatever its limits.
+    """Close the attempt with this ending. `fails`: the reason for which the job fails with it, whatever its limits are.
 
-    A child that has not ended, as it was seen, may have ended since, and is asked for first.
+    If the child was not seen as ended, it may have ended since, so the plan reads it first.
     """
     if child is not None and is_unsure(view, child):
         return Plan(asks=(Ask("child", child.name, child.kind),))
     if end.outcome == "infrastructure" and not view.world.pods_fresh:
-        # A pod that tells more may be there, and its event on the way.
+        # A pod may hold more details, while its event has not arrived yet.
         return Plan(asks=(Ask("pods"),))
     builder = view.builder()
     if end.outcome == "done" and view.prepares(attempt):
@@ -46,7 +46,7 @@ def close(view: Context, attempt: Attempt, end: Ending, child: Child | None, *, 
 
 
 def record(view: Context, builder: StatusBuilder, attempt: Attempt, end: Ending, child: Child | None) -> None:
-    """Write the attempt's end and add it to the counts."""
+    """Write the end of the attempt and add it to the counts."""
     ended = _end_time(view.now, child)
     attempt = _begun(view, attempt, child, ended)
     builder.change_attempt(
@@ -66,14 +66,17 @@ def record(view: Context, builder: StatusBuilder, attempt: Attempt, end: Ending,
     if end.reason == start.UNSCHEDULABLE:
         _add(builder, "requeues", 1)
     elif attempt.start_time or end.outcome == "done":
-        builder.set(requeues=None)  # it may never have been seen while it ran
+        builder.set(requeues=None)  # the attempt may have ended before a pass saw it running
     if end.outcome not in ("done", "stopped"):
         builder.set(log_tail=end.log_tail or None)
 
 
 def _hand_on(view: Context, builder: StatusBuilder, attempt: Attempt, end: Ending, child: Child | None) -> None:
-    """The data is there, for this attempt and all that follow. It goes on with its task's child, once this one's pods
-    are gone; what it waits for room meanwhile counts for nothing."""
+    """Record that the preprocess stage is done, and move the attempt to the child of its task.
+
+    The data stays valid for all later attempts. The new child is created once the pods of this one are gone. The time
+    until it has room does not count as active time.
+    """
     ended = _end_time(view.now, child)
     attempt = _begun(view, attempt, child, ended)
     builder.set(
@@ -94,13 +97,13 @@ def _hand_on(view: Context, builder: StatusBuilder, attempt: Attempt, end: Endin
 
 
 def _begun(view: Context, attempt: Attempt, child: Child | None, ended: datetime) -> Attempt:
-    """With the time when its pods ran, which nobody may have written yet."""
+    """Return the attempt with the time at which its pods started, which no pass may have written yet."""
     began = start_time.began(child, view.world.pods, attempt, ended)
     return attempt.model_copy(update={"start_time": attempt.start_time or (times.written(began) if began else None)})
 
 
 def _add(builder: StatusBuilder, count: str, more: int) -> None:
-    """To what a hand may have made as large as the schema allows."""
+    """Add to a count, at most up to the schema's maximum: a manual edit may have made it that large."""
     builder.set(**{count: min((builder.get(count) or 0) + more, LARGEST_COUNT)})
 
 
@@ -128,7 +131,7 @@ def _complete(view: Context, builder: StatusBuilder, attempt: Attempt) -> None:
 
 def _fail(builder: StatusBuilder, reason: str, end: Ending, attempt: int) -> None:
     cause = conditions.line(end.message) or end.reason
-    # A mistake is the reader's to mend, and its line says all; other ends say where they come from.
+    # A mistake is for the user to fix, and its message is complete; other messages need the attempt's number.
     words = cause if reason == "Mistake" else f"attempt {attempt}: {cause}"
     builder.set(completion_time=times.written(builder.now), message=conditions.line(words))
     builder.condition("Running", False, "Failed", "")

@@ -1,4 +1,4 @@
-"""The conditions of a job, as every situation sets them. Reconciling and Stalled are kstatus' words."""
+"""The conditions of a job, as the situations set them. Reconciling and Stalled are terms of kstatus."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ PREPROCESSING = "preprocessing on CPUs; GPUs are asked for when that is done"
 
 
 def line(text: str) -> str:
-    """As one line of the status."""
+    """Return the text as one line for the status, cut to LINE_LETTERS characters."""
     words = " · ".join(part.strip() for part in text.splitlines() if part.strip())
     return words if len(words) <= LINE_LETTERS else words[: LINE_LETTERS - 1] + "…"
 
 
 def waits(builder: StatusBuilder, reason: str, message: str) -> None:
-    """On its way: not running yet, or not any more for now."""
+    """The job does not run now, but will."""
     builder.condition("Running", False, reason, message)
     builder.condition("Reconciling", True, reason, message)
     builder.condition("Stalled", False, "Progressing")
@@ -32,12 +32,12 @@ def runs(builder: StatusBuilder, reason: str, message: str) -> None:
 
 
 def settles(builder: StatusBuilder, reason: str) -> None:
-    """As it is wanted to be: nothing is under way."""
+    """The job is in its desired state: nothing is in progress."""
     builder.condition("Reconciling", False, reason)
     builder.condition("Stalled", False, "Progressing")
 
 
 def stalls(builder: StatusBuilder, reason: str, message: str) -> None:
-    """Nothing will happen until somebody mends something."""
+    """Nothing happens until a person fixes the cause."""
     builder.condition("Reconciling", False, reason)
     builder.condition("Stalled", True, reason, message)

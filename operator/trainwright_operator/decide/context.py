@@ -1,4 +1,4 @@
-"""All that a decision sees, and the small questions that several situations ask of it."""
+"""The input of a decision, and the properties of it that several situations use."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ class Context:
 
     @cached_property
     def attempt(self) -> Attempt | None:
-        """The newest attempt; where a hand has erased it, what its child tells of it."""
+        """The newest attempt. If a manual edit removed it from the status, it is read from its child."""
         found = current(self.job.status.attempts) or _told_by(self.world.children)
         return None if found is None else self._mended(found)
 
     def _mended(self, attempt: Attempt) -> Attempt:
-        """With the phase that its child's name tells, and that name, where a hand has changed either."""
+        """Restore the stage and the child's name of the attempt if a manual edit changed either."""
         own = {self.child_name(attempt.number, phase): phase for phase in (PREPROCESS, self.task)}
         known = attempt.phase if attempt.phase in own.values() else None
         if attempt.child:
@@ -64,7 +64,7 @@ class Context:
 
     @property
     def ended(self) -> Attempt | None:
-        """The newest attempt, where it has ended."""
+        """The newest attempt if it has ended, else None."""
         attempt = self.attempt
         return attempt if attempt is not None and attempt.completion_time is not None else None
 
@@ -74,7 +74,7 @@ class Context:
 
     @property
     def spec(self) -> TrainingJobSpec:
-        """Of a job that is not refused."""
+        """The spec of a job with a valid spec. Raises ValueError if there is none."""
         verdict = self.job.verdict
         if verdict is None or verdict.spec is None:
             raise ValueError(f"{self.job.name} has no spec that can be run")
@@ -85,50 +85,50 @@ class Context:
         return (self.job.raw.get("spec") or {}).get("task") or "train"
 
     def prepares(self, attempt: Attempt) -> bool:
-        """Whether the attempt is in the phase before the task's own."""
+        """True if the attempt is in the stage before the one of its task."""
         return comes_before(attempt.phase, self.task)
 
     def is_handed_on(self, attempt: Attempt) -> bool:
-        """Whether the phase before the task's own is done. Its pods may still be there."""
+        """True if the stage before the task's own is done. The pods of that stage may still exist."""
         done = self.job.status.preprocessed
         return done is not None and done.attempt == attempt.number and not self.prepares(attempt)
 
     @property
     def kind(self) -> ChildKind:
-        """What the children are that do its task."""
+        """The kind of the children that run the task."""
         backend = (self.job.raw.get("spec") or {}).get("backend")
         word = backend.get("type") if isinstance(backend, dict) else None
         return kind_of(word if isinstance(word, str) else "local")
 
     def kind_of(self, attempt: Attempt) -> ChildKind:
-        """What the attempt's child is, or will be."""
+        """The kind of the attempt's child, which may not exist yet."""
         return "Job" if self.prepares(attempt) else self.kind
 
     @property
     def is_queued_by_kueue(self) -> bool:
-        """Whether it waits for room in a queue of Kueue, which decides who gets it."""
+        """True if Kueue decides when the job gets room."""
         return bool((self.job.raw.get("spec") or {}).get("queueName"))
 
     @property
     def changed(self) -> bool:
-        """Whether what is fixed since the start reads otherwise now. The schema cannot guard keys that it lacks."""
+        """True if a field that is fixed since the start has changed. The schema cannot protect keys that it lacks."""
         resolved, verdict = self.job.status.resolved, self.job.verdict
         if resolved is None or resolved.digest is None or verdict is None:
             return False
         return resolved.digest != verdict.digest
 
     def position_of(self, attempt: Attempt) -> int | None:
-        """The row that the attempt started from, as its pods have told."""
+        """The row that the attempt started from, as its pods reported it."""
         progress = self._progress_of(attempt)
         return attempt.position if progress is None else progress.start_position
 
     def straggler_of(self, attempt: Attempt) -> str | None:
-        """The line that names the rank which holds the others up, where its pods tell of one."""
+        """The message that names the slowest rank, if the pods reported one."""
         progress = self._progress_of(attempt)
         return None if progress is None else progress.straggler
 
     def _progress_of(self, attempt: Attempt) -> Progress | None:
-        """The last that its pods have told, if it is of this attempt."""
+        """The last progress that the pods posted, if it belongs to this attempt."""
         progress = self.job.status.progress
         return progress if progress is not None and progress.attempt == attempt.number else None
 
@@ -148,17 +148,17 @@ class Context:
 
 
 def is_open(attempt: Attempt) -> bool:
-    """Created, and not ended."""
+    """True if the attempt's child was created and the attempt has not ended."""
     return attempt.create_time is not None and attempt.completion_time is None
 
 
 def is_unsure(view: Context, child: Child) -> bool:
-    """Seen as not ended, perhaps long ago: to be asked for before anything follows from that which cannot be undone."""
+    """True if the child was seen as not ended, perhaps long ago. Read it again before a step that cannot be undone."""
     return child.state not in ENDED and child.name not in view.world.fresh
 
 
 def deletions(children: tuple[Child, ...]) -> tuple[Deletion, ...]:
-    """Of those that nobody deletes already."""
+    """Return deletions for the children that are not being deleted yet."""
     return tuple(
         Deletion(child.kind, child.namespace, child.name, child.uid) for child in children if not child.deleting
     )

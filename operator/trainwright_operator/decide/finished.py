@@ -1,4 +1,4 @@
-"""The end: deleted by its user, or finished."""
+"""The situations at the end of a job: deleted by its user, or finished."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ from trainwright_operator.policies import ttl
 from trainwright_operator.policies.phase import phase
 
 UNATTENDED = ("ValidationFailed",)
-"""Where KubeRay never looks at a RayJob again, and shuts no cluster down that it may have made before."""
+"""The KubeRay reasons after which it no longer reconciles a RayJob, nor deletes a cluster that it may have created."""
 
 
 def being_deleted(view: Context) -> Plan | None:
-    """The garbage collector follows the owner references; there is nothing of ours to wait for."""
+    """The job is being deleted. The garbage collector follows the owner references, so the operator waits for
+    nothing."""
     return Plan() if view.job.deleting else None
 
 
 def finished(view: Context) -> Plan | None:
-    """A job that has finished never leaves its end. What still lives is deleted; then its time to live runs."""
+    """A finished job stays finished. Delete what still exists, then wait for its time to live."""
     if end_of(view.job.status) is None:
         return None
     superfluous = tuple(child for child in view.world.children if _is_superfluous(child, view.job.status.child))
@@ -49,5 +50,5 @@ def _cleaned_up(view: Context) -> Plan:
 
 
 def _is_superfluous(child: Child, kept: str | None) -> bool:
-    """The last child stays for its logs, if it has ended, and if nothing of it runs on."""
+    """Return False for the last child, if it has ended and none of its parts runs: it keeps the logs."""
     return child.name != kept or child.state not in ENDED or child.reason in UNATTENDED

@@ -1,11 +1,11 @@
-"""The heart: from what is there to what shall be. Pure, level-triggered, and the only place that decides.
+"""Map the observed state to a plan. This function is pure and level-triggered, and it alone decides.
 
-A job is in exactly one situation. They are tried in the order of the table; the first that knows the job plans the
-whole pass. Nothing is remembered between passes but the status.
+A job is in exactly one situation. The situations are tried in the order of the table; the first that recognizes the job
+plans the whole pass. Only the status is kept between passes.
 
-A pass acts on what the status already says, and writes down what it has newly seen: first the name of a child, then, a
-pass later, the child; first that an attempt has ended, then its deletion. So a crash between any two requests leaves
-what the next pass reads as its own.
+A pass acts on what the status already records, and records what it has newly seen. The name of a child is written one
+pass before the child is created; the end of an attempt is written one pass before its child is deleted. So after a
+crash between any two requests, the next pass recognizes what exists as its own.
 """
 
 from __future__ import annotations
@@ -69,6 +69,6 @@ SITUATIONS: tuple[Situation, ...] = (
 
 
 def plan(job: Job, world: World, settings: Settings, now: datetime, ca: str = "") -> Plan:
-    """What to do about the job now. `ca`: the certificate authority of the progress endpoint, in PEM."""
+    """Return the plan for the job at this time. `ca`: the certificate authority of the progress endpoint, in PEM."""
     view = Context(job, world, settings, now, ca)
     return next(found for situation in SITUATIONS if (found := situation(view)) is not None)

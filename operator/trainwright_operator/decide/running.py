@@ -1,4 +1,4 @@
-"""An attempt that was created and has not ended: does it run, wait, stop, or has it ended unseen?"""
+"""The situations of an attempt that was created and has not ended: it runs, waits, stops, or ended unseen."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from trainwright_operator.policies.waiting import waiting
 
 
 def orphans(view: Context) -> Plan | None:
-    """A child that is not the newest attempt's: a late write of an operator that had lost its Lease."""
+    """Delete children of other attempts: an operator that had lost its Lease may have created them late."""
     attempt = view.attempt
     kept = None if attempt is None else attempt.child
     found = deletions(tuple(child for child in view.world.children if child.name != kept))
@@ -27,7 +27,7 @@ def orphans(view: Context) -> Plan | None:
 
 
 def child_unseen(view: Context) -> Plan | None:
-    """The child is not there: gone, or not seen yet. Only a GET can tell."""
+    """The child is missing: it is gone, or not in the cache yet. Only a GET can tell which."""
     attempt = view.attempt
     if attempt is None or not is_open(attempt) or view.child is not None:
         return None
@@ -37,7 +37,7 @@ def child_unseen(view: Context) -> Plan | None:
 
 
 def ended(view: Context) -> Plan | None:
-    """The child has ended; or its process has posted how it ends, and it does not leave."""
+    """The child has ended, or its process has posted its outcome and does not exit."""
     if view.running is None:
         return None
     attempt, child = view.running
@@ -53,7 +53,7 @@ def ended(view: Context) -> Plan | None:
 
 
 def requeued(view: Context) -> Plan | None:
-    """Kueue has suspended a child that had started: it would begin anew under an old number."""
+    """Kueue has suspended a child that had started. It would start again under the old attempt number."""
     if view.running is None:
         return None
     attempt, child = view.running
@@ -63,7 +63,7 @@ def requeued(view: Context) -> Plan | None:
 
 
 def out_of_time(view: Context) -> Plan | None:
-    """The deadline counts what all attempts have run."""
+    """The deadline has passed. It counts the running time of all attempts."""
     if view.running is None:
         return None
     attempt, child = view.running
@@ -75,7 +75,10 @@ def out_of_time(view: Context) -> Plan | None:
 
 
 def to_stop(view: Context) -> Plan | None:
-    """Suspended by its user: it is asked first, and deleted after a grace. Once asked, it stops."""
+    """The user has suspended the job. The child is asked to stop, and deleted after a grace period.
+
+    An attempt that was asked to stop stops, even if the job is resumed.
+    """
     if view.running is None:
         return None
     attempt, child = view.running
@@ -89,7 +92,8 @@ def to_stop(view: Context) -> Plan | None:
 
 
 def lost(view: Context) -> Plan | None:
-    """A pod of it went with its node: while it stands in the API, KubeRay makes no other, and the rest waits for it."""
+    """A pod was lost with its node. While its API object exists, KubeRay creates no replacement and the other pods
+    wait."""
     if view.running is None:
         return None
     attempt, child = view.running
@@ -101,7 +105,7 @@ def lost(view: Context) -> Plan | None:
 
 
 def late(view: Context) -> Plan | None:
-    """It holds room, and has not started in time; or it makes room for others."""
+    """The attempt holds nodes and has not started in time, or it makes room for others."""
     if view.running is None:
         return None
     attempt, child = view.running
@@ -117,7 +121,7 @@ def late(view: Context) -> Plan | None:
 
 
 def going_on(view: Context) -> Plan | None:
-    """It runs, or waits for room."""
+    """The attempt runs, or waits for room."""
     if view.running is None:
         return None
     return _as_it_goes(view, *view.running)
@@ -140,7 +144,7 @@ def _as_it_goes(view: Context, attempt: Attempt, child: Child, wake_at: datetime
         conditions.runs(builder, "Stopping", "asked to write a checkpoint and to stop")
         builder.set(message=None)
     elif runs and view.prepares(attempt):
-        # That training fits stays to be seen.
+        # Whether training fits on the nodes is still unknown, so the condition Fits stays.
         conditions.runs(builder, "Preprocessing", f"attempt {attempt.number}: {child.kind} {child.name}")
         builder.set(message=conditions.CHANGED if view.changed else conditions.PREPROCESSING)
     elif runs:
@@ -162,7 +166,11 @@ def _as_it_goes(view: Context, attempt: Attempt, child: Child, wake_at: datetime
 
 
 def _runs(view: Context, attempt: Attempt, child: Child) -> bool:
-    """Between the end of its pods and its own a Job has no ready pod either, and may say so first: that is no start."""
+    """True if the child runs.
+
+    A Job whose pods have ended reads as pending until the Job itself ends, since it has no ready pod. So a pending Job
+    counts as running if it has started, or if a pod of it has ended.
+    """
     if child.state != "pending" or child.kind != "Job":
         return child.state == "running"
     pods = view.pods_of(attempt)
@@ -170,14 +178,15 @@ def _runs(view: Context, attempt: Attempt, child: Child) -> bool:
 
 
 def _start_limits(view: Context, attempt: Attempt, child: Child) -> tuple[datetime | None, datetime | None]:
-    """Its start deadline, and when it makes room for others. Neither while a queue holds it, or once it has run."""
+    """Return the start deadline and the time to make room for others. Both are None for a suspended child or one that
+    has run."""
     if attempt.start_time is not None or child.state == "suspended" or _runs(view, attempt, child):
         return None, None
     pods, grace = view.pods_of(attempt), view.settings.gang_grace
     over = start.deadline(pods, view.limits.start_deadline)
     if child.pods == 1 or view.is_queued_by_kueue or start.is_placed(child, pods):
         return over, None
-    # Others may come: it looks again as often as it would give way to them.
+    # Other jobs may arrive: look again after each grace period.
     again = times.after(view.now, grace)
     return over, start.gives_way(child, pods, view.world, grace) or again
 

@@ -1,4 +1,4 @@
-"""A new attempt: first it gets a name in the status, a pass later its child is created."""
+"""The situations of a new attempt: one pass writes its name into the status, the next creates its child."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from trainwright_operator.policies.waiting import being_started
 
 
 def create_child(view: Context) -> Plan | None:
-    """The attempt has a name and no child yet, or one that nobody wrote down."""
+    """The attempt is in the status, and its child is not created, or its creation is not recorded yet."""
     attempt = view.attempt
     if attempt is None or attempt.create_time is not None or attempt.completion_time is not None:
         return None
@@ -48,7 +48,8 @@ def create_child(view: Context) -> Plan | None:
 
 
 def assign_attempt(view: Context) -> Plan | None:
-    """Its number, its child's name and what was resolved stand in the status before anything is created."""
+    """Write the attempt's number, its child's name and the resolved values into the status before anything is
+    created."""
     before = view.attempt
     if before is not None and (asks := _unsure(view, before.child or "", view.kind_of(before))):
         return Plan(asks=asks)
@@ -71,7 +72,7 @@ def assign_attempt(view: Context) -> Plan | None:
 
 
 def judge_capacity(view: Context, builder: StatusBuilder, attempt: Attempt) -> None:
-    """Say so when the present nodes could hold what waits, after all: new ones may have come."""
+    """Update the condition Fits if it is False: new nodes may have been added."""
     if condition_of(view.job.status.conditions, "Fits", "False") is None:
         return
     resolved, verdict = view.job.status.resolved, view.job.verdict
@@ -81,7 +82,7 @@ def judge_capacity(view: Context, builder: StatusBuilder, attempt: Attempt) -> N
 
 
 def _unsure(view: Context, child: str, kind: ChildKind) -> tuple[Ask, ...]:
-    """What a cache may have missed, and must be gone before anything new begins: the last child, and its pods."""
+    """Return what must be read because the cache may lack it: the last child and its pods, which must be gone first."""
     asks = () if view.world.pods_fresh else (Ask("pods"),)
     return asks if child in view.world.gone else (*asks, Ask("child", child, kind))
 
@@ -93,7 +94,7 @@ def _wait(view: Context, builder: StatusBuilder, attempt: Attempt) -> None:
 
 
 def _resolved(view: Context) -> Resolved | Ask:
-    """Derived once. Only an image that the job itself names may have been mended since."""
+    """Return the resolved values, which are computed once. Only the image of the spec may have changed since."""
     found = view.job.status.resolved
     if found is not None and found.digest is not None and found.workers is not None:
         return found.model_copy(update={"image": view.spec.image or found.image})
@@ -102,7 +103,8 @@ def _resolved(view: Context) -> Resolved | Ask:
 
 
 def _fits(view: Context, builder: StatusBuilder, child_spec: ChildSpec, made: Manifest) -> None:
-    """Of the phase before training, training is judged too: nobody should wait for data that nothing can train on."""
+    """Set the condition Fits. In the preprocess stage, check training too: data that nothing can train on is of no
+    use."""
     nodes = view.world.nodes
     if nodes is None:
         return
@@ -125,7 +127,8 @@ def _blueprint(view: Context, attempt: Attempt) -> ChildSpec:
 
 
 def _sized(spec: TrainingJobSpec, resolved: Resolved, first: str) -> str:
-    """As in: 4 workers × (2 CPU, 1 GPU) in 4 pods; image trainwright:0.1.0; preprocessed on CPUs first."""
+    """Describe the sizes, as in: 4 workers × (2 CPU, 1 GPU) in 4 pods; image trainwright:0.1.0; preprocessed on CPUs
+    first."""
     before = "; preprocessed on CPUs first" if comes_before(first, spec.task) else ""
     return f"{_shape(spec, resolved)}; image {resolved.image}{before}"
 

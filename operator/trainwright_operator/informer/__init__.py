@@ -1,1 +1,1 @@
-"""What is there: reflectors that list and watch, and the snapshot that a decision sees."""
+"""The observed state of the cluster: reflectors that list and watch, and the snapshot that a decision uses."""

@@ -1,4 +1,4 @@
-"""All that the operator sees: its own copy of jobs, of what they started, and of the nodes."""
+"""The operator's cache of jobs, of their children and pods, and of the nodes."""
 
 from __future__ import annotations
 
@@ -22,18 +22,19 @@ from trainwright_operator.settings import Settings
 
 
 class ClusterView:
-    """`on_change` is told the key of every job that is worth another look. Nothing is known before `synced`."""
+    """The cache of the cluster. It calls `on_change` with the key of every job to reconcile. It is complete once
+    `synced`."""
 
     def __init__(self, client: Client, settings: Settings, clock: Clock, on_change: Callable[[Key], None]) -> None:
         self._on_change = on_change
         self._verdicts = Verdicts()
         self._nodes: tuple[Node, ...] | None = None
         self._waiting: dict[str, Waiting] = {}
-        """By uid: the jobs that wait for room."""
+        """The jobs that wait for room, by uid."""
         self._leaving: dict[Key, str] = {}
-        """Of pods that are being deleted and hold their room: the uid of their job."""
+        """The pods that are being deleted and still hold their room, with the uid of their job."""
         self._taken: dict[str, Pod] = {}
-        """By the job's uid: its last pod that was taken off a node and has gone since."""
+        """The last essential pod that was evicted and is gone since, by the uid of its job."""
         self.jobs = Jobs(settings, clock, self._job_changed)
         self._batch_jobs = Reflector(
             client, resources.JOBS, Store(read_child, _job_uid, self._part_changed), settings, clock, selector=JOB_UID
@@ -60,7 +61,7 @@ class ClusterView:
         return (*always, self._node_list) if self._clusterwide else always
 
     async def run(self) -> None:
-        """Looks at all but the jobs, until it is cancelled. Anything else that ends it is a bug."""
+        """Watch everything except the TrainingJobs, until cancelled. Any other end is a bug."""
         async with asyncio.TaskGroup() as group:
             for reflector in self._reflectors:
                 group.create_task(reflector.run())
@@ -75,7 +76,7 @@ class ClusterView:
             await reflector.wait_until_synced()
 
     def last_seen(self) -> datetime:
-        """When the API server last answered the watch that has waited longest."""
+        """Return the time of the last answer to the watch that has waited longest."""
         return min(self.jobs.last_seen, *(reflector.last_seen for reflector in self._reflectors))
 
     def keys(self) -> list[Key]:
@@ -96,13 +97,13 @@ class ClusterView:
         )
 
     def note(self, raw: Manifest) -> None:
-        """The API server's answer to a write of ours: the next decision sees it."""
+        """Store the API server's answer to a write of the operator, so that the next decision sees it."""
         noting = self._by_kind.get(str(raw.get("kind")))
         if noting is not None:
             noting(raw)
 
     def forget(self, job: Job) -> None:
-        """The API server has answered that it is gone."""
+        """Remove a job that the API server has reported as gone."""
         self.jobs.forget(job)
 
     @property
@@ -139,7 +140,7 @@ class ClusterView:
         self._on_change(key)
 
     def _pod_changed(self, key: Key, old: Pod | None, new: Pod | None) -> None:
-        """Of one that was taken off its node, and is gone before any decision has seen that, the trace is kept."""
+        """Track the pod. Keep the trace of an essential pod that was evicted and is gone before a decision saw that."""
         if old is not None and new is None and old.disrupted and old.essential and self._is_open(old.job_uid):
             self._taken[old.job_uid] = old.trace
         if new is not None and new.deletion_time and new.node and not new.ended:
@@ -160,7 +161,8 @@ class ClusterView:
             self._on_change(key)
 
     def _node_changed(self, key: Key, old: Node | None, new: Node | None) -> None:  # noqa: ARG002
-        """A lost node is news to the jobs that have pods on it, any other change to those that found no room."""
+        """Wake the jobs with pods on a lost node. For a node that is ready, wake the jobs that fit on no present
+        node."""
         self._nodes = None
         if old is not None and old.ready and (new is None or not new.ready):
             for uid in {pod.job_uid for _, pod in self._pods.store.items() if pod.node == old.name and not pod.ended}:

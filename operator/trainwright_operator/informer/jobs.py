@@ -1,7 +1,7 @@
-"""The TrainingJobs, as kopf's handlers tell of them.
+"""The TrainingJobs, as kopf's handlers report them.
 
-kopf lists again where its watch has a gap, and does not tell what was deleted meanwhile. So the names in its lists are
-read on their way to it, and a job that a whole list did not hold is forgotten.
+kopf lists again when its watch has a gap, and does not report the deletions in between. So the names are read from the
+responses on their way to kopf, and a job that a complete list did not contain is removed.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from trainwright_operator.settings import Settings
 log = logging.getLogger(__name__)
 
 Place = str | None
-"""A namespace; None: the whole cluster."""
+"""A namespace; None for the whole cluster."""
 OnChange = Callable[[Key, StoredJob | None, StoredJob | None], None]
 
 
 @dataclass
 class Listing:
-    """kopf's lists of one place: the one that is being read, and what is known of the newest whole one."""
+    """kopf's lists of one place: the one that is being read, and the newest complete one."""
 
     last_seen: datetime
     reading: set[Key] = field(default_factory=set)
@@ -37,7 +37,7 @@ class Listing:
 
 
 class Jobs:
-    """`on_change` is told key, old and new."""
+    """The cache of TrainingJobs. It calls `on_change` with the key, the old value and the new one."""
 
     def __init__(self, settings: Settings, clock: Clock, on_change: OnChange) -> None:
         self.store = Store(strip_job, _uid, on_change)
@@ -45,7 +45,7 @@ class Jobs:
         self._listings = {place: Listing(clock()) for place in settings.namespaces or (None,)}
 
     def heard(self, kind: str | None, raw: Manifest) -> None:
-        """An event from kopf; of an object in a list the kind is None."""
+        """Handle an event from kopf. The kind is None for an object in a list."""
         if kind == "DELETED":
             self.store.remove(raw)
         else:
@@ -54,16 +54,17 @@ class Jobs:
             self._on_change(key_of(raw), None, None)
 
     def note(self, raw: Manifest) -> None:
-        """The API server's answer to a write of ours."""
+        """Store the API server's answer to a write of the operator."""
         self.store.put(raw)
 
     def forget(self, job: Job) -> None:
-        """The API server has answered that the job is gone."""
+        """Remove a job that the API server has reported as gone."""
         where = {"namespace": job.namespace, "name": job.name, "resourceVersion": job.resource_version}
         self.store.remove({"metadata": where})
 
     def listed(self, place: Place, names: Iterable[Key], version: int, *, first: bool, last: bool) -> None:
-        """A page of a list that kopf reads. With the last one, what the list did not hold is forgotten."""
+        """Record a page of a list that kopf reads. After the last page, jobs that the list did not contain are
+        removed."""
         listing = self._listings[place]
         if first:
             listing.reading.clear()
@@ -81,12 +82,12 @@ class Jobs:
         listing.whole.set()
 
     def keys(self) -> list[Key]:
-        """What the newest whole lists held: kopf tells of each, sooner or later."""
+        """Return the keys in the newest complete lists. kopf reports each of them, sooner or later."""
         return sorted(key for listing in self._listings.values() for key in listing.names)
 
     @property
     def synced(self) -> bool:
-        """A first list is whole."""
+        """True once the first list of every place is complete."""
         return all(listing.whole.is_set() for listing in self._listings.values())
 
     async def wait_until_synced(self) -> None:
@@ -94,12 +95,12 @@ class Jobs:
             await listing.whole.wait()
 
     def seen(self, place: Place) -> None:
-        """The API server has answered a request of kopf's."""
+        """Record that the API server has answered a request of kopf."""
         self._listings[place].last_seen = self._clock()
 
     @property
     def last_seen(self) -> datetime:
-        """When it last did, of the place where that is longest ago."""
+        """The time of the last answer, for the place where it is oldest."""
         return min(listing.last_seen for listing in self._listings.values())
 
     @property

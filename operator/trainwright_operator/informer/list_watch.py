@@ -1,7 +1,7 @@
-"""Keeps a store equal to what the API server has: list, replace, watch from there, list again when that breaks off.
+"""Keeps a store equal to the API server's state: list, replace, watch from there, and list again after a failure.
 
-A feed outlives every error of the API server. Any other exception is a bug of ours: it ends the process, for an
-operator that decides on what it no longer sees does harm.
+A ListWatch continues after every error of the API server. Any other exception is a bug in the operator and ends the
+process, because an operator that decides on outdated data does harm.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ T = TypeVar("T")
 Clock = Callable[[], datetime]
 
 MISSING_SECONDS = 60.0
-"""How often a resource is looked for that the API server does not know."""
+"""The interval at which a resource is retried that the API server does not know."""
 SHORT_SECONDS = 1.0
-"""A watch that brought nothing and ended so soon was none."""
+"""A watch without an event that ends sooner counts as failed."""
 
 
 class ListWatch(Generic[T]):
-    """One list and one watch: of the whole cluster, or of one namespace."""
+    """A list and a watch: of the whole cluster, or of one namespace."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class ListWatch(Generic[T]):
         self.synced = asyncio.Event()
         self.installed = True
         self._version: int | None = None
-        """What the next watch begins at. None: a list is due."""
+        """The resourceVersion at which the next watch starts. None: a list is due."""
         self._list_due = 0.0
         self._failures = 0
 
@@ -66,7 +66,7 @@ class ListWatch(Generic[T]):
         now = asyncio.get_running_loop().time()
         if self._version is None or now >= self._list_due:
             await self._list()
-            # A whole list now and then also mends what no error tells of: an event that never came.
+            # A complete list from time to time also repairs silent errors, such as an event that never arrived.
             self._list_due = now + self._settings.resync * random.uniform(0.9, 1.1)
         if self._version is None:
             await asyncio.sleep(min(MISSING_SECONDS, self._settings.resync))

@@ -1,4 +1,4 @@
-"""One resource as the API server has it, in the whole cluster or in some namespaces."""
+"""The cache of one resource, in the whole cluster or in some namespaces."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 class Reflector(Generic[T]):
-    """A store and what feeds it: one feed, or one for each namespace."""
+    """A store, and the ListWatch that fills it, or one for each namespace."""
 
     def __init__(
         self,
@@ -36,7 +36,7 @@ class Reflector(Generic[T]):
 
     @property
     def synced(self) -> bool:
-        """A first list is complete."""
+        """True once the first list of every place is complete."""
         return all(feed.synced.is_set() for feed in self._feeds)
 
     async def wait_until_synced(self) -> None:
@@ -45,12 +45,12 @@ class Reflector(Generic[T]):
 
     @property
     def installed(self) -> bool:
-        """Whether the API server knows the resource."""
+        """True if the API server knows the resource."""
         return all(feed.installed for feed in self._feeds)
 
     @property
     def last_seen(self) -> datetime:
-        """When the API server last answered, of the place where that is longest ago."""
+        """The time of the API server's last answer, for the place where it is oldest."""
         return min(feed.last_seen for feed in self._feeds)
 
     async def run(self) -> None:
@@ -59,5 +59,5 @@ class Reflector(Generic[T]):
                 group.create_task(feed.run())
 
     def note(self, raw: Manifest) -> None:
-        """The answer to a write of ours: the next decision sees it, before the watch brings it."""
+        """Store the answer to a write of the operator: the next decision sees it before the watch delivers it."""
         self.store.put(raw)

@@ -1,9 +1,9 @@
-"""What is known of one resource: the newest state of every object, never an older one over it.
+"""The cached objects of one resource. An older state never replaces a newer one.
 
-A resourceVersion is a number that grows with every write of the cluster (a promise of Kubernetes 1.34 and later), so
-events that come late, twice or out of order are told from new ones. Three marks do it: the version of each object; the
-version of each deletion, so that a late event does not bring an object back; and the version of the last whole list,
-which knows all that happened before it.
+A resourceVersion is a number that grows with every write of the cluster (guaranteed since Kubernetes 1.34), so late,
+repeated or reordered events can be recognized. Three versions are kept for this: that of each object; that of each
+deletion, so that a late event does not restore a deleted object; and that of the last complete list, which includes
+everything before it.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 Key = tuple[str, str]
-"""Namespace ("" for what has none) and name."""
+"""The namespace ("" for a cluster-scoped object) and the name."""
 
 UNREADABLE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
-"""What reading an object raises that a hand has made unreadable."""
+"""The exceptions that an object raises if a manual edit made it unreadable."""
 GRAVES = 10_000
-"""The most deletions that are remembered at a time."""
+"""The maximum number of deletions that are remembered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +33,15 @@ class Entry(Generic[T]):
     uid: str
     owner: str
     value: T | None
-    """None: there is an object, but not one of ours, or none that can be read."""
+    """None: the object exists, but it is not one of the operator's, or it cannot be read."""
 
 
 class Store(Generic[T]):
-    """`read` makes of an object what is kept, `owner` what else it is found by; `on_change` is told old and new."""
+    """A cache of objects.
+
+    `read` converts an object to the value that is kept. `owner` returns a second key to find it by. `on_change` is
+    called with the key, the old value and the new one.
+    """
 
     def __init__(
         self,
@@ -65,14 +69,14 @@ class Store(Generic[T]):
                 yield key, value
 
     def put(self, raw: Manifest) -> None:
-        """An object as it is, or was: an older state than the known one changes nothing."""
+        """Store an object. A state that is older than the known one is ignored."""
         key, version = key_of(raw), version_of(raw)
         known = self._entries.get(key)
         if version > max(self._settled(key), known.version if known is not None else 0):
             self._set(key, self._entry(raw))
 
     def remove(self, raw: Manifest) -> None:
-        """The last state of an object that has been deleted."""
+        """Remove an object, given its last state."""
         key, version = key_of(raw), version_of(raw)
         known = self._entries.get(key)
         if version <= self._settled(key) or (known is not None and version < known.version):
@@ -81,11 +85,11 @@ class Store(Generic[T]):
         self._set(key, None)
 
     def listed(self, objects: Iterable[Manifest]) -> dict[Key, Entry[T]]:
-        """Part of a list, for `replace`."""
+        """Convert a part of a list, for `replace`."""
         return {key_of(raw): self._entry(raw) for raw in objects}
 
     def _entry(self, raw: Manifest) -> Entry[T]:
-        """What is kept of an object; what is kept already, where it has not changed."""
+        """Return the entry of an object. An unchanged object keeps its entry."""
         key, uid, version = key_of(raw), _uid(raw), version_of(raw)
         known = self._entries.get(key)
         if known is not None and (known.uid, known.version) == (uid, version):
@@ -98,7 +102,7 @@ class Store(Generic[T]):
         return Entry(version, uid, self._owner(value) if value is not None else "", value)
 
     def replace(self, namespace: str | None, listed: Mapping[Key, Entry[T]], version: int) -> None:
-        """All objects of a namespace (None: of all) as of `version`. What is newer than the list stays."""
+        """Store a complete list of a namespace (None: of all) as of `version`. Objects newer than the list stay."""
         if version < self._listed.get(namespace, 0):
             log.warning("a list as of %s is older than the one before, and is left alone", version)
             return
@@ -112,7 +116,7 @@ class Store(Generic[T]):
         self._graves = {key: grave for key, grave in self._graves.items() if grave > self._settled(key)}
 
     def retain(self, namespace: str | None, names: Container[Key], version: int) -> None:
-        """Only these were there as of `version`. What is newer stays."""
+        """Remove all objects except `names` as of `version`. Newer objects stay."""
         for key in self._absent(namespace, names, version):
             self._bury(key, version)
             self._set(key, None)
@@ -121,7 +125,7 @@ class Store(Generic[T]):
         return [key for key, entry in self._within(namespace) if key not in names and entry.version <= version]
 
     def clear(self, namespace: str | None) -> None:
-        """The API server does not know the resource (any more)."""
+        """Remove all objects, because the API server does not know the resource (any more)."""
         for key in [key for key, _ in self._within(namespace)]:
             self._set(key, None)
 
@@ -129,7 +133,7 @@ class Store(Generic[T]):
         return (item for item in self._entries.items() if namespace in (None, item[0][0]))
 
     def _settled(self, key: Key) -> int:
-        """Events up to this version say nothing new about the key."""
+        """Return the version up to which events contain nothing new about the key."""
         return max(self._listed.get(None, 0), self._listed.get(key[0], 0), self._graves.get(key, 0))
 
     def _bury(self, key: Key, version: int) -> None:
@@ -166,7 +170,7 @@ def key_of(raw: Manifest) -> Key:
 
 
 def version_of(raw: Manifest) -> int:
-    """0, which is older than everything, for what has none."""
+    """Return the resourceVersion, or 0, which is older than any other, for an object without one."""
     text = str(_metadata(raw).get("resourceVersion") or "")
     return int(text) if text.isdecimal() else 0
 

@@ -1,7 +1,7 @@
-"""What is kept of a TrainingJob and of a node, and what a decision sees of it.
+"""The stored form of a TrainingJob and of a node, and its conversion to the form that decisions use.
 
-Jobs are kept as JSON text and read again for each decision: thousands of them cost little then. Of a job that has
-finished only what cleaning up needs is kept, and compressed.
+Jobs are stored as JSON text and parsed again for each decision, so that thousands of them need little memory. For a
+finished job, only the fields that cleanup needs are kept, compressed.
 """
 
 from __future__ import annotations
@@ -25,24 +25,24 @@ from trainwright_operator.model.quantities import amount
 from trainwright_operator.model.reading import mapping, mappings, number, text
 
 APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
-"""kubectl's copy of the spec, secrets included."""
+"""kubectl's copy of the spec, which includes secrets."""
 KEPT_METADATA = ("namespace", "name", "uid", "generation", "resourceVersion", "creationTimestamp", "deletionTimestamp")
 KEPT_SPEC = ("suspend", "ttlSecondsAfterFinished", "ttlPolicy")
 LARGEST_ATTEMPT = 1_000_000_000
-"""A larger number is a hand's: the next ones would not fit into the schema, nor into names."""
+"""A larger number comes from a manual edit: the numbers after it would not fit into the schema, nor into names."""
 UNKNOWN_TIME = datetime.fromtimestamp(0, UTC)
 
 
 @dataclass(frozen=True, slots=True)
 class StoredJob:
-    """A TrainingJob as it is kept."""
+    """A TrainingJob in its stored form."""
 
     uid: str
     finished: bool
     waits_for_room: bool
-    """No present node can hold it, so a new one is news."""
+    """True if no present node can hold it, so that a new node must trigger a pass."""
     waiting: Waiting | None
-    """What other jobs are to know of it while it waits for room."""
+    """The data that other jobs need about it while it waits for room."""
     data: bytes
 
 
@@ -82,7 +82,7 @@ def read_job(stored: StoredJob, judge: Callable[[Manifest], Verdict]) -> Job:
 
 
 def read_status(raw: Any) -> TrainingJobStatus:
-    """What can be read of a status; the rest, which only a hand can have written, counts as absent."""
+    """Return the readable part of a status. The rest, which only a manual edit can have written, counts as absent."""
     status = mapping(raw)
     try:
         read = TrainingJobStatus.model_validate(status)
@@ -140,7 +140,8 @@ def _reads(key: str, value: Any) -> bool:
 
 
 def _waiting(raw: Manifest, conditions: list[Mapping[str, Any]]) -> Waiting | None:
-    """By what its last pass has written. In a queue of Kueue it waits for nothing that pods hold."""
+    """Return the waiting state that the last pass wrote. A job in a queue of Kueue does not wait for other pods'
+    room."""
     spec = mapping(raw, "spec")
     running = next((item for item in conditions if item.get("type") == "Running"), {})
     if (running.get("status"), running.get("reason")) != ("False", "Queued") or spec.get("queueName"):
@@ -165,7 +166,7 @@ def _is(conditions: list[Mapping[str, Any]], kind: str, status: str) -> bool:
 
 
 def _is_end(condition: Mapping[str, Any]) -> bool:
-    """Only what `read_status` reads counts, so that both find the same end."""
+    """True if the condition is a readable end. It must agree with `read_status`, so that both find the same end."""
     is_said = condition.get("type") in ENDS and condition.get("status") == "True"
     return is_said and _reads("conditions", [condition])
 

@@ -1,4 +1,4 @@
-"""What the contract says of each job's spec, found out once for every version of it."""
+"""The validation result of each job's spec, computed once for every version of the spec."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from trainwright_operator.model.observed import Manifest, Verdict
 
 
 class Verdicts:
-    """Remembers the newest `size` verdicts by uid and generation."""
+    """A cache of the newest `size` verdicts, by uid and generation."""
 
     def __init__(self, size: int = 1024) -> None:
         self._size = size

@@ -1,1 +1,1 @@
-"""Plain data that decisions read and make: what is observed, plans, names, times."""
+"""The plain data that decisions read and produce: observed objects, plans, names and times."""

@@ -1,4 +1,5 @@
-"""The names and labels of what a job starts. Deterministic: the same job and attempt always give the same name."""
+"""The names and labels of the objects of a job. They are deterministic: a job and an attempt always give the same
+name."""
 
 from __future__ import annotations
 
@@ -13,33 +14,34 @@ MANAGED_BY = "app.kubernetes.io/managed-by"
 MANAGER = "trainwright"
 
 CHILD_LIMIT = 47
-"""KubeRay's limit for the name of a RayJob; a longer one is admitted and never runs."""
+"""KubeRay's limit for the name of a RayJob. A RayJob with a longer name is admitted and never runs."""
 LABEL_LIMIT = 63
 FILE_LIMIT = 255
-"""Of file systems, and of S3 servers that keep objects as files, for each part of a path."""
+"""The limit of file systems for each part of a path, and of S3 servers that store objects as files."""
 
 
 def child_name(job: str, uid: str, attempt: int, phase: str) -> str:
-    """`<name>-<8 of the uid>-<attempt>-<phase>`, a DNS-1035 label of at most 47 characters; the name is cut."""
+    """Return `<name>-<8 of the uid>-<attempt>-<phase>`, a DNS-1035 label of at most 47 characters. A long name is
+    cut."""
     return _joined(job, f"-{uid[:8]}-{attempt}-{phase}", CHILD_LIMIT)
 
 
 def common_name(job: str, uid: str) -> str:
-    """The name of what all attempts share: ConfigMap, Secret, NetworkPolicy, Service."""
+    """Return the name of the objects that all attempts share: ConfigMap, Secret, NetworkPolicy, Service."""
     return _joined(job, f"-{uid[:8]}", CHILD_LIMIT)
 
 
 def run_folder(output: str, namespace: str, job: str, uid: str) -> str:
-    """`<output>/<namespace>/<name>-<8 of the uid>`: attempts share it, a job that was made anew gets another.
+    """Return `<output>/<namespace>/<name>-<8 of the uid>`.
 
-    A name that would be too long for a folder is cut.
+    All attempts share it. A job that is created again gets a new one. A name that is too long for a folder is cut.
     """
     suffix = f"-{uid[:8]}"
     return f"{output.rstrip('/')}/{namespace}/{job[: FILE_LIMIT - len(suffix)]}{suffix}"
 
 
 def labels(job: str, uid: str, attempt: int | None = None, phase: str | None = None) -> Mapping[str, str]:
-    """Of every object and pod of a job. The uid is what they are found by."""
+    """Return the labels of every object and pod of a job. The operator finds them by the uid."""
     found = {MANAGED_BY: MANAGER, JOB_UID: uid, JOB_NAME: job[:LABEL_LIMIT].rstrip("-.")}
     if attempt is not None:
         found[ATTEMPT] = str(attempt)

@@ -1,4 +1,4 @@
-"""What a decision sees: one job, what it has started, and the nodes. Plain data, made by `world` and by `children`.
+"""The input of a decision: one job, its children and pods, and the nodes. `informer` and `children` create this data.
 
 Times are aware datetimes in UTC.
 """
@@ -23,19 +23,20 @@ ChildState = Literal["pending", "running", "suspended", "succeeded", "failed"]
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the contract says of a spec: the spec where it can be run, the mistakes where it cannot."""
+    """The result of validating a spec: the spec if it is valid, else the mistakes."""
 
     spec: TrainingJobSpec | None
     digest: str
-    """The hash of what is fixed once a job has started; of the raw spec where it is not valid."""
+    """The hash of the fields that are fixed once a job has started. If the spec is not valid, the hash of the raw
+    spec."""
     message: str = ""
-    """The mistakes, as `trainwright validate` prints them. Empty where there is none."""
+    """The mistakes, as `trainwright validate` prints them. Empty if there are none."""
     warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Job:
-    """A TrainingJob. A job that has finished keeps of its spec what is needed to clean up (`finished_spec`)."""
+    """A TrainingJob. Of a finished job only the fields needed to clean up are kept."""
 
     namespace: str
     name: str
@@ -48,10 +49,10 @@ class Job:
     ttl_seconds: int | None
     ttl_policy: str
     verdict: Verdict | None
-    """None for a job that has finished: nothing asks."""
+    """None for a finished job, which is not validated."""
     status: TrainingJobStatus
     raw: Manifest = field(default_factory=dict, compare=False, repr=False)
-    """The object as stored, without managedFields. Empty for a job that has finished."""
+    """The object as stored, without managedFields. Empty for a finished job."""
 
     @property
     def key(self) -> tuple[str, str]:
@@ -60,7 +61,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Child:
-    """A Job or RayJob of ours, read from its spec and status into one form for both."""
+    """A Job or RayJob of the operator, read from its spec and status into one form."""
 
     kind: ChildKind
     namespace: str
@@ -73,16 +74,16 @@ class Child:
     deleting: bool
     state: ChildState
     pods: int = 1
-    """How many it is made of. The pod that submits a RayJob comes last, and is not counted."""
+    """The number of its pods, without the one that submits a RayJob."""
     started: datetime | None = None
-    """When its pods ran."""
+    """The time when its pods started to run."""
     finished: datetime | None = None
     exit_code: int | None = None
-    """Of a RayJob it is read from `status.message`; of a Job it stands in its pods."""
+    """Read from `status.message` of a RayJob. For a Job, the pods hold it."""
     reason: str = ""
-    """Kubernetes' or KubeRay's word for the end, as in DeadlineExceeded."""
+    """The reason for the end, as Kubernetes or KubeRay gives it, as in DeadlineExceeded."""
     message: str = ""
-    """Their text for it. Of a RayJob it ends with the last log lines."""
+    """The message for the end. For a RayJob, it ends with the last log lines."""
 
 
 @dataclass(frozen=True)
@@ -96,30 +97,30 @@ class Pod:
     attempt: int
     node: str | None
     phase: str
-    """Kubernetes' own: Pending, Running, Succeeded, Failed, Unknown."""
+    """The pod's phase: Pending, Running, Succeeded, Failed, Unknown."""
     work: str = ""
-    """The phase of the attempt: the task, or preprocess before it. Empty where a hand has taken its label away."""
+    """The stage of the attempt: the task, or preprocess before it. Empty if a manual edit removed the label."""
     ready: bool = False
     essential: bool = True
-    """Whether its loss ends the attempt. Ray replaces a worker within one."""
+    """True if its loss ends the attempt. Ray replaces a lost worker within an attempt."""
     deletion_time: datetime | None = None
-    """When its grace period is over, once it is being deleted."""
+    """The end of its grace period, if it is being deleted."""
     exit_code: int | None = None
-    """Of the training container, once it has ended."""
+    """The exit code of the training container, if it has ended."""
     termination_message: str = ""
     disrupted: str = ""
-    """The reason of the condition DisruptionTarget: a preemption, an eviction, a drained node."""
+    """The reason of the condition DisruptionTarget: a preemption, an eviction, or a drained node."""
     reason: str = ""
-    """The pod's own, as in Evicted or NodeLost; else the container's, as in OOMKilled."""
+    """The reason of the pod, as in Evicted or NodeLost, else of its container, as in OOMKilled."""
     waiting: str = ""
-    """Why a container cannot start, as in ImagePullBackOff: and the message."""
+    """The reason why a container cannot start, as in ImagePullBackOff, and the message."""
     unschedulable: str = ""
-    """The scheduler's message, while no node has room."""
+    """The scheduler's message while no node has room."""
     unschedulable_since: datetime | None = None
     scheduled: datetime | None = None
-    """When it got its node."""
+    """The time when it was assigned to a node."""
     started: datetime | None = None
-    """When its container ran."""
+    """The time when its container started."""
 
     @property
     def ended(self) -> bool:
@@ -127,12 +128,12 @@ class Pod:
 
     @property
     def trace(self) -> Pod:
-        """What is left of one that was taken off its node, once it has gone: it has failed."""
+        """The record that is kept of a pod that was evicted and has gone: the same pod, marked as failed."""
         return replace(self, phase="Failed")
 
 
 def of_child(pods: Iterable[Pod], attempt: int, phase: str | None) -> tuple[Pod, ...]:
-    """Those of one child among the pods of a job."""
+    """Return the pods of one child, by the attempt and its stage."""
     own = (pod for pod in pods if pod.attempt == attempt)
     return tuple(pod for pod in own if not (pod.work and phase and differ(pod.work, phase)))
 
@@ -152,42 +153,42 @@ class Node:
     labels: Mapping[str, str]
     taints: tuple[Taint, ...]
     allocatable: Mapping[str, float]
-    """By resource, in its base unit (cores, bytes, pieces)."""
+    """The amount by resource, in base units (cores, bytes, pieces)."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Waiting:
-    """A job that waits for room on the nodes, and in no queue of Kueue. The oldest comes first."""
+    """A job that waits for room on the nodes, and not in a queue of Kueue. The oldest sorts first."""
 
     created: str
     uid: str
     gang: bool
-    """Whether its pods work together or not at all."""
+    """True if its pods can only work all together."""
     trying: bool
-    """Whether pods of it may find their places: they are there, and the present nodes could hold them if empty."""
+    """True if its pods exist and may be scheduled: the present nodes could hold them if empty."""
 
 
 @dataclass(frozen=True)
 class World:
-    """What there is beside the job. None stands for what nobody has asked for yet, or may not ask for."""
+    """The state of the cluster around the job. None stands for data that was not read yet, or that may not be read."""
 
     children: tuple[Child, ...] = ()
     pods: tuple[Pod, ...] = ()
     nodes: tuple[Node, ...] | None = None
-    """None: the operator may not look at nodes (an install for single namespaces)."""
+    """None if the operator may not read nodes (an installation for single namespaces)."""
     gone: frozenset[str] = frozenset()
-    """Names of children that a GET has just not found."""
+    """The names of children that a GET has just reported as not found."""
     fresh: frozenset[str] = frozenset()
-    """Names of children that are here as a GET has just found them."""
+    """The names of children that a GET has just read."""
     pods_fresh: bool = False
-    """Whether the pods are as a list has just found them."""
+    """True if a list has just read the pods."""
     waiting: tuple[Waiting, ...] = ()
-    """All jobs that wait for room, the oldest first; this one may be among them."""
+    """All jobs that wait for room, the oldest first. This job may be among them."""
     leaving: bool = False
-    """Whether pods of other jobs are being deleted, and still hold their room."""
+    """True if pods of other jobs are being deleted and still hold their room."""
     in_use: Mapping[str, float] | None = None
-    """By node: how much of the job's GPU resource the pods on it have asked for."""
+    """By node: the amount of the job's GPU resource that the pods on the node request."""
     kuberay: bool = True
-    """Whether the cluster knows RayJobs."""
+    """True if the cluster knows RayJobs."""
     refused: str = ""
-    """Why the API server has just not created what the last plan was to create, in one line."""
+    """The reason, in one line, for which the API server has just rejected an object of the last plan."""

@@ -1,4 +1,4 @@
-"""What a decision is: objects to create and to delete, one status, what is still to be asked, when to look again."""
+"""The output of a decision: objects to create and delete, a status, missing data to read, and the next wake-up time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from trainwright_operator.model.observed import Manifest
 
 @dataclass(frozen=True)
 class Deletion:
-    """An object to delete, in the background. `uid`: only this very object; None: whatever has the name."""
+    """An object to delete, in the background. With `uid`, only that object is deleted; with None, any object of the
+    name."""
 
     kind: str
     namespace: str
@@ -22,33 +23,33 @@ class Deletion:
 
 @dataclass(frozen=True)
 class Ask:
-    """What must be read from the API server before a decision: a child that is missed, the job's pods, GPUs in use."""
+    """Data to read from the API server before a decision: a missing child, the job's pods, or the GPUs in use."""
 
     what: Literal["child", "pods", "gpus"]
     name: str = ""
-    """The child's name, or the resource's."""
+    """The name of the child or of the resource."""
     kind: str = ""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """All of one pass. Creations come first, in this order, then deletions, then the status; events follow it.
+    """The result of one pass. Creations come first, in this order, then deletions, then the status, then its events.
 
-    `create` ends with the child where one is to be started. With `asks` nothing else is planned: the answers go into
-    the world, and the job is planned again.
+    `create` ends with the child if one is to be started. With `asks`, nothing else is planned: the reconciler adds the
+    answers to `World` and plans the job again.
     """
 
     create: tuple[Manifest, ...] = ()
     delete: tuple[Deletion, ...] = ()
     status: TrainingJobStatus | None = None
-    """The whole status of the reconciler's own fields. None: it stays as it is, nothing is written."""
+    """The complete status of the reconciler's own fields. None: the status does not change, and nothing is written."""
     wake_at: datetime | None = None
     asks: tuple[Ask, ...] = ()
 
 
 @dataclass(frozen=True)
 class Event:
-    """What `kubectl describe` shows."""
+    """An Event, as `kubectl describe` shows it."""
 
     type: Literal["Normal", "Warning"]
     reason: str

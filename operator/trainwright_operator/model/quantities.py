@@ -1,4 +1,4 @@
-"""Kubernetes' quantities as numbers: "500m" is 0.5, "16Gi" is 17179869184.0."""
+"""Kubernetes quantities as numbers: "500m" is 0.5, "16Gi" is 17179869184.0."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _BINARY = "KMGTPE"
 
 
 def amount(quantity: Any) -> float:
-    """In base units (cores, bytes, pieces); 0 for what is no quantity."""
+    """Return the quantity in base units (cores, bytes, pieces), 0 if it is not a valid quantity."""
     found = _PATTERN.fullmatch(str(quantity))
     if found is None:
         return 0.0

@@ -1,4 +1,5 @@
-"""Reading objects that others write: whatever is missing or of a wrong type reads as absent, and nothing raises."""
+"""Functions to read objects that others write. A value that is missing or of a wrong type reads as absent; none
+raises."""
 
 from __future__ import annotations
 
@@ -9,18 +10,18 @@ from typing import Any
 from trainwright_operator.model import times
 
 NEVER = datetime(1970, 1, 1, tzinfo=UTC)
-"""For an object without a time of creation."""
+"""The creation time of an object that has none."""
 
 
 def mapping(value: Any, *path: str) -> Mapping[str, Any]:
-    """The mapping at a path of keys, empty where there is none."""
+    """Return the mapping at a path of keys, empty if there is none."""
     for key in path:
         value = value.get(key) if isinstance(value, Mapping) else None
     return value if isinstance(value, Mapping) else {}
 
 
 def mappings(value: Any) -> Iterator[Mapping[str, Any]]:
-    """The mappings in a list."""
+    """Yield the mappings in a list."""
     return (item for item in value if isinstance(item, Mapping)) if isinstance(value, list) else iter(())
 
 
@@ -33,7 +34,7 @@ def number(value: Any) -> int | None:
 
 
 def time(value: Any) -> datetime | None:
-    """In UTC. Go's zero time, which KubeRay writes, is none."""
+    """Return the time in UTC. Go's zero time, which KubeRay writes, reads as None."""
     found = times.read(text(value))
     if found is None or not NEVER.year < found.year < datetime.max.year:
         return None
@@ -41,7 +42,7 @@ def time(value: Any) -> datetime | None:
 
 
 def condition(status: Mapping[str, Any], kind: str) -> Mapping[str, Any] | None:
-    """The condition of that type, where it holds."""
+    """Return the condition of that type if its status is True."""
     for found in mappings(status.get("conditions")):
         if found.get("type") == kind and found.get("status") == "True":
             return found

@@ -1,4 +1,4 @@
-"""The status that a pass is about to write: it starts as what was seen, and is changed one statement at a time."""
+"""The status that a pass is about to write. It starts as a copy of the observed status, and is changed step by step."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ KEPT_ATTEMPTS = 10
 
 
 class StatusBuilder:
-    """A status in the making. Nothing in it is shared with the job that was seen."""
+    """A status that is being built. Changes to it do not affect the observed job."""
 
     def __init__(self, job: Job, now: datetime) -> None:
         self.job = job
@@ -32,7 +32,7 @@ class StatusBuilder:
         return self._fields[field]
 
     def condition(self, kind: str, value: bool, reason: str, message: str = "") -> None:
-        """The time of transition moves only when the value does, as metav1 has it."""
+        """Set a condition. Its transition time changes only when its status does, as `metav1.Condition` defines it."""
         conditions = list(self._fields["conditions"] or [])
         place = next((at for at, condition in enumerate(conditions) if condition.type == kind), len(conditions))
         status = "True" if value else "False"
@@ -52,12 +52,12 @@ class StatusBuilder:
         self.set(conditions=conditions)
 
     def forget(self, kind: str) -> None:
-        """Drop a condition that says nothing any more."""
+        """Remove a condition that no longer applies."""
         conditions = self._fields["conditions"]
         self.set(conditions=[one for one in conditions if one.type != kind] if conditions else conditions)
 
     def rejected(self, reason: str) -> bool:
-        """Whether the spec stands as not accepted for this reason."""
+        """True if the spec is marked as not accepted for this reason."""
         found = condition_of(self._fields["conditions"], "Accepted", "False")
         return found is not None and found.reason == reason
 
@@ -77,7 +77,7 @@ class StatusBuilder:
             self.set(attempts=attempts)
 
     def finish(self, derive_phase: Callable[[TrainingJobStatus], str]) -> TrainingJobStatus | None:
-        """The status to write, None where it says what the seen one says."""
+        """Return the status to write, None if it equals the observed one."""
         self.set(observed_generation=self.job.generation)
         status = TrainingJobStatus.model_construct(**self._fields)
         status = status.model_copy(update={"phase": derive_phase(status)})
@@ -85,7 +85,7 @@ class StatusBuilder:
 
 
 def current(attempts: list[Attempt] | None) -> Attempt | None:
-    """The newest attempt, whatever order a hand has left them in."""
+    """Return the newest attempt. A manual edit may have changed the order of the list."""
     return max(attempts, key=lambda attempt: attempt.number) if attempts else None
 
 
@@ -97,5 +97,5 @@ def condition_of(conditions: list[Condition] | None, kind: str, status: str | No
 
 
 def end_of(status: TrainingJobStatus) -> Phase | None:
-    """How a job that has finished ended; None before."""
+    """Return the end of a finished job, None for any other."""
     return next((end for end in ENDS if condition_of(status.conditions, end, "True")), None)

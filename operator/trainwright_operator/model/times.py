@@ -1,4 +1,4 @@
-"""Times as the status writes them: RFC 3339, UTC, whole seconds."""
+"""Times in the format of the status: RFC 3339, UTC, whole seconds."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ def written(time: datetime) -> str:
 
 
 def read(text: str | None) -> datetime | None:
-    """None for what is absent, and for what is no time: a hand may have written anything."""
+    """Return the time, or None for an absent or invalid text, which a manual edit may leave."""
     if not text:
         return None
     try:
@@ -21,7 +21,8 @@ def read(text: str | None) -> datetime | None:
 
 
 def after(time: datetime, seconds: float) -> datetime:
-    """So much later. A time that a hand has written may lie at the edge of all times: what is beyond it is the edge."""
+    """Return the time plus `seconds`, clamped to the range of datetime: a manual edit may have written an extreme
+    time."""
     try:
         return time + timedelta(seconds=seconds)
     except OverflowError:

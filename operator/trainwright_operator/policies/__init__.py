@@ -1,1 +1,1 @@
-"""The operator's decisions, one question a file. Pure: no client, no clock."""
+"""The rules that decisions use, one subject a file. They are pure: they use no client and no clock."""

@@ -1,6 +1,7 @@
-"""Could the present nodes, were they empty, hold what a job asks for?
+"""Checks if the present nodes, when empty, can hold the pods of a job.
 
-No is a warning, not a failure: an autoscaler may bring nodes. Room that others have taken is the scheduler's word.
+A negative answer is a warning and not a failure: an autoscaler may add nodes. The scheduler decides about room that
+other pods take.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ class Gang:
 
 
 def gangs(child: Manifest) -> tuple[Gang, ...]:
-    """The pods of a Job or a RayJob."""
+    """Return the gangs of a Job or a RayJob."""
     spec = child["spec"]
     if child["kind"] == "Job":
         return (Gang(spec["template"]["spec"], spec.get("parallelism", 1)),)
@@ -34,7 +35,7 @@ def gangs(child: Manifest) -> tuple[Gang, ...]:
 
 
 def misfit(gangs: Iterable[Gang], nodes: tuple[Node, ...]) -> str:
-    """One line that says what no present node can hold, "" where all fit."""
+    """Return one line that describes the pods that no present node can hold, "" if all fit."""
     for gang in gangs:
         asked = requests(gang.pod)
         admitted = admitting(gang.pod, nodes)

@@ -1,4 +1,4 @@
-"""How long a job has run, over all attempts, and when that is too long. Waiting for room does not count."""
+"""The running time of a job over all attempts, and its deadline. The time spent waiting for room does not count."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from trainwright_operator.policies.limits import Limits
 
 
 def seconds_of(attempt: Attempt, until: datetime) -> float:
-    """How long the attempt has run, 0 where its pods never did."""
+    """Return the running time of the attempt in seconds, 0 if its pods never ran."""
     started = times.read(attempt.start_time)
     return max(0.0, (until - started).total_seconds()) if started else 0.0
 
 
 def passes(status: TrainingJobStatus, attempt: Attempt, limits: Limits) -> datetime | None:
-    """When the job has run for too long if the attempt goes on; None without a deadline, or while it waits."""
+    """Return the time at which the running attempt exceeds the deadline; None without a deadline, or while it waits."""
     started = times.read(attempt.start_time)
     if limits.active_deadline is None or started is None:
         return None

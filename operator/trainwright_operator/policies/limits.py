@@ -1,4 +1,4 @@
-"""The limits of a job. The schema holds them, so they can be read from a spec that is refused for other reasons."""
+"""The limits of a job. The schema validates them, so they can be read from a spec that is invalid for other reasons."""
 
 from __future__ import annotations
 

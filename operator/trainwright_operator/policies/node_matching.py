@@ -1,4 +1,4 @@
-"""Which nodes pods may run on, and how many of them a node holds when it is empty."""
+"""Determines which nodes can run a pod, and how many such pods an empty node holds."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
 
 def admitting(pod: Mapping[str, Any], nodes: Iterable[Node]) -> tuple[Node, ...]:
-    """The nodes that a pod's selector, required affinity and tolerations let it on, whether or not there is room."""
+    """Return the nodes that the pod's selector, required affinity and tolerations allow, regardless of free room."""
     return tuple(node for node in nodes if _usable(node) and _selected(pod, node) and _tolerated(pod, node))
 
 
 def requests(pod: Mapping[str, Any]) -> dict[str, float]:
-    """What a pod asks for, by resource, in base units: summed over containers, limits where nothing is requested."""
+    """Return the pod's requests by resource, in base units, summed over containers. Limits count where a request is
+    missing."""
     asked: dict[str, float] = {}
     for container in pod.get("containers", ()):
         resources = container.get("resources", {})
@@ -29,7 +30,7 @@ def requests(pod: Mapping[str, Any]) -> dict[str, float]:
 
 
 def holds(node: Node, asked: Mapping[str, float]) -> int:
-    """How many such pods the empty node has room for."""
+    """Return how many such pods fit on the empty node."""
     rooms = [node.allocatable.get(name, 0.0) / value for name, value in asked.items() if value > 0]
     return math.floor(min(rooms) + 1e-9) if rooms else int(node.allocatable.get("pods", 110))
 
@@ -41,7 +42,7 @@ def _usable(node: Node) -> bool:
 def _selected(pod: Mapping[str, Any], node: Node) -> bool:
     if any(node.labels.get(key) != value for key, value in mapping(pod, "nodeSelector").items()):
         return False
-    # An affinity is the user's own text: nobody has checked it before the API server sees the pod.
+    # The user wrote the affinity, and nothing validates it before the API server receives the pod.
     terms = list(mappings(mapping(pod, "affinity", "nodeAffinity", _REQUIRED).get("nodeSelectorTerms")))
     return not terms or any(_matches(term, node) for term in terms)
 

@@ -1,7 +1,7 @@
-"""How an attempt ended, from all that is known of it, in the order of trust.
+"""Determines how an attempt ended from all available information, in the order of trust.
 
-The outcome that its process posted; the termination message of its pod, which is the same text; the exit code; else
-nobody of ours has spoken, and it was the infrastructure's doing, or a preemption.
+The order: the outcome that its process posted; the termination message of its pod, which has the same format; the exit
+code. Without these, the cause is the infrastructure or a preemption.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ OF_EXIT_CODES: Mapping[int, OutcomeClass] = MappingProxyType(
     {0: "done", 1: "crash", 2: "mistake", 3: "environment", 75: "stopped"}
 )
 KILLED = (137, 143)
-"""SIGKILL and SIGTERM: the process did not end itself."""
+"""The exit codes of SIGKILL and SIGTERM: the process did not exit by itself."""
 SUBMISSION_FAILED = "SubmissionFailed"
-"""KubeRay's reason where the submitter has failed, also when it only followed what ran already."""
+"""KubeRay's reason if the submitter failed, even if it only attached to an entrypoint that already ran."""
 LOG_CUT_BYTES = 2048
-"""Kubernetes takes so much of the end of a log for a termination message."""
+"""The number of bytes that Kubernetes takes from the end of a log as the termination message."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Ending:
 
 
 def ending(job: Job, attempt: Attempt, child: Child | None, pods: tuple[Pod, ...]) -> Ending:
-    """Of an attempt whose child has ended, or is gone (None)."""
+    """Return the ending of an attempt whose child has ended, or is gone (None)."""
     own = of_child(pods, attempt.number, attempt.phase)
     posted = said(job, attempt, own)
     if posted is not None:
@@ -47,9 +47,9 @@ def ending(job: Job, attempt: Attempt, child: Child | None, pods: tuple[Pod, ...
 
 
 def said(job: Job, attempt: Attempt, own: tuple[Pod, ...] = ()) -> PostedOutcome | None:
-    """What the attempt's own process said of the end of its phase, by post or in its pod's termination message.
+    """Return the outcome that the attempt's own process reported for its stage, posted or in its termination message.
 
-    What a process of the phase before said, or says late, is no word about this one.
+    A report from a process of the stage before, or a late one from it, is ignored.
     """
     return next((found for found in _told(job, own) if _is_about(found, job, attempt)), None)
 
@@ -64,7 +64,8 @@ def _told(job: Job, own: tuple[Pod, ...]) -> Iterator[PostedOutcome]:
 
 
 def _is_about(found: PostedOutcome, job: Job, attempt: Attempt) -> bool:
-    """One that names no phase, as of an older version, is only clear where there is but one."""
+    """True if the outcome belongs to the attempt's stage. An outcome without a stage, as older versions post it, only
+    counts if the attempt has a single stage."""
     if found.attempt != attempt.number or found.phase is not None:
         return found.attempt == attempt.number and not differ(found.phase, attempt.phase)
     done = job.status.preprocessed
@@ -72,7 +73,8 @@ def _is_about(found: PostedOutcome, job: Job, attempt: Attempt) -> bool:
 
 
 def as_status(message: OutcomeMessage, phase: str = "") -> PostedOutcome:
-    """The message as it stands in the status. `phase`: what the label of its pod says, which is the operator's own."""
+    """Convert the message to its form in the status. `phase`: the stage in the pod's label, which the operator itself
+    sets."""
     return PostedOutcome(
         attempt=message.attempt,
         phase=phase or message.phase,
@@ -85,10 +87,10 @@ def as_status(message: OutcomeMessage, phase: str = "") -> PostedOutcome:
 
 
 def disrupted(own: tuple[Pod, ...]) -> str:
-    """The reason for which a pod that the attempt cannot do without is taken off its node, "" where none is.
+    """Return the disruption reason of a pod that the attempt needs, "" if there is none.
 
-    Such a pod may be gone before its child has failed: whoever sees it first writes it down, as the open attempt's
-    reason.
+    Such a pod may be gone before its child has failed. So the first pass that sees it stores the reason in the open
+    attempt.
     """
     return next((pod.disrupted for pod in own if pod.essential and pod.disrupted), "")
 
@@ -96,7 +98,7 @@ def disrupted(own: tuple[Pod, ...]) -> str:
 def _as_posted(posted: PostedOutcome, attempt: Attempt, own: tuple[Pod, ...]) -> Ending:
     words = posted.message or posted.outcome
     if posted.outcome == "stopped" and attempt.stop_time is None:
-        # It was told to end by a signal that is not ours: its place was taken.
+        # The process received a stop signal that the operator did not request: its node was taken.
         return Ending("preempted", disrupted(own) or attempt.reason or "Terminated", words, posted.log_tail or "")
     return Ending(posted.outcome, _WORDS[posted.outcome], words, posted.log_tail or "")
 
@@ -117,7 +119,7 @@ def _as_seen(attempt: Attempt, child: Child | None, own: tuple[Pod, ...]) -> End
 
 def _exit_code(child: Child | None, own: tuple[Pod, ...]) -> int | None:
     codes = [pod.exit_code for pod in own if pod.exit_code]
-    # Of a gang, the member that ended by itself says why; the others were killed for it.
+    # The member of a gang that exited by itself holds the cause; the others were killed because of it.
     spoken = [code for code in codes if code not in KILLED]
     if spoken or codes:
         return (spoken or codes)[0]
@@ -153,7 +155,8 @@ def _tail(child: Child | None, own: tuple[Pod, ...]) -> str:
 
 
 def _whole_lines(text: str) -> str:
-    """A line that was cut may begin within a secret, whose name nobody sees any more."""
+    """Drop the first line of a truncated text: the cut may fall inside a secret and hide its name from the
+    redaction."""
     if len(text.encode(errors="replace")) < LOG_CUT_BYTES:
         return text
     first, newline, rest = text.partition("\n")

@@ -1,4 +1,4 @@
-"""The one word for display. It is derived from the conditions, never decided upon."""
+"""The phase of a job, for display. It is derived from the conditions and never decides anything."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _OF_A_REASON: dict[str, Phase] = {"Queued": "Queued", "Starting": "Starting", "S
 
 
 def phase(status: TrainingJobStatus) -> Phase:
-    """What `kubectl get` shows under PHASE."""
+    """Return the word that `kubectl get` shows under PHASE."""
     end = end_of(status)
     if end is not None:
         return end

@@ -1,7 +1,7 @@
-"""Which pods hold up the next attempt, and which are lost.
+"""Determines which pods delay the next attempt, and which pods are lost.
 
-All of the old attempt's, until they are gone or have ended. A pod on a lost node never says that it has ended: it is
-passed over some time after its grace period, and the run folder's fence makes that safe.
+All pods of the old attempt delay it until they are gone or have ended. A pod on a lost node never reports that it has
+ended, so it is ignored some time after its grace period. The fence of the run folder makes that safe.
 """
 
 from __future__ import annotations
@@ -13,24 +13,28 @@ from trainwright_operator.model.observed import Node, Pod, World
 
 
 def blocking(world: World, now: datetime, grace: float) -> tuple[Pod, ...]:
-    """The pods to wait for. `grace`: seconds past a pod's own grace period, on a node that is not ready or absent."""
+    """Return the pods to wait for.
+
+    `grace`: seconds past a pod's own grace period, on a node that is not ready or absent.
+    """
     return tuple(pod for pod in world.pods if not pod.ended and not _passed_over(pod, world.nodes, now, grace))
 
 
 def lost(pods: Iterable[Pod], nodes: tuple[Node, ...] | None, now: datetime) -> tuple[Pod, ...]:
-    """Those on a lost node that should have gone by now. Whoever made them waits for them, and makes no others."""
+    """Return the pods on lost nodes whose grace period is over. Their controller waits for them and creates no
+    others."""
     return tuple(pod for pod in pods if pod.node and not pod.ended and _passed_over(pod, nodes, now, 0.0))
 
 
 def looks_again(pods: Iterable[Pod], grace: float) -> datetime | None:
-    """When the first of the pods may be passed over, if its node is lost."""
+    """Return the earliest time at which one of the pods may be ignored, if its node is lost."""
     ends = [pod.deletion_time + timedelta(seconds=grace) for pod in pods if pod.deletion_time]
     return min(ends, default=None)
 
 
 def _passed_over(pod: Pod, nodes: tuple[Node, ...] | None, now: datetime, grace: float) -> bool:
     if pod.node is None:
-        return pod.deletion_time is not None  # it never ran
+        return pod.deletion_time is not None  # never scheduled, so it never ran
     if nodes is None or pod.deletion_time is None:
         return False
     ready = any(node.name == pod.node and node.ready for node in nodes)

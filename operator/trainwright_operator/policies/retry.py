@@ -1,4 +1,4 @@
-"""May there be another attempt after this ending, and when?"""
+"""Decides if another attempt may follow an ending, and when."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from trainwright_operator.policies.start import gave_room_back
 from trainwright_operator.settings import Backoff
 
 COUNTED: tuple[OutcomeClass, ...] = ("environment", "crash", "infrastructure")
-"""Endings that count against backoffLimit. A stop that nobody asked for counts as a preemption."""
+"""The endings that count against backoffLimit. A stop that the operator did not request counts as a preemption."""
 
 
 def refusal(outcome: OutcomeClass, retries: int, preemptions: int, limits: Limits) -> str:
-    """The reason for which there is no further attempt, "" where there is one. The counts include this ending."""
+    """Return the reason for which no further attempt is made, "" if one is. The counts include this ending."""
     if outcome == "mistake":
         return "Mistake"
     if outcome in COUNTED and retries > limits.backoff:
@@ -27,9 +27,9 @@ def refusal(outcome: OutcomeClass, retries: int, preemptions: int, limits: Limit
 
 
 def due(status: TrainingJobStatus, last: Attempt, uid: str, backoff: Backoff) -> datetime | None:
-    """When the attempt after `last` may start; None: at once.
+    """Return the time at which the attempt after `last` may start; None: at once.
 
-    A pause follows an ending that counts, and one that gave its room back.
+    A pause follows an ending that counts, and one that released its nodes.
     """
     ended, room = times.read(last.completion_time), gave_room_back(last)
     if ended is None or not (room or last.outcome in COUNTED):
@@ -39,7 +39,10 @@ def due(status: TrainingJobStatus, last: Attempt, uid: str, backoff: Backoff) ->
 
 
 def pause(failures: int, seed: str, backoff: Backoff) -> float:
-    """Seconds: doubled with each failure up to the limit, then spread by ± jitter, always alike for the same seed."""
+    """Return the pause in seconds.
+
+    It doubles with each failure up to the limit, then varies by ± jitter. The same seed gives the same pause.
+    """
     plain = min(backoff.base * 2.0 ** min(failures - 1, 60), backoff.limit)
     draw = int.from_bytes(hashlib.sha256(seed.encode()).digest()[:8]) / 2**64
     return float(plain * (1 + backoff.jitter * (2 * draw - 1)))

@@ -1,6 +1,6 @@
-"""How many workers, on how many GPUs: what the job says, and where it leaves that to the cluster, what is free there.
+"""Determines the number of workers and GPUs, from the spec, or from the free GPUs where the spec leaves it open.
 
-Decided once, when the first attempt is named; `status.resolved` keeps it.
+It is decided once, when the first attempt is assigned; `status.resolved` keeps it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from trainwright_operator.settings import Settings
 
 
 def resolve(spec: TrainingJobSpec, digest: str, world: World, settings: Settings) -> Resolved | Ask:
-    """What the job starts with, or what must be asked first."""
+    """Return the resolved values of the job, or the data that must be read first."""
     found = Resolved(
         digest=digest, strategy=spec.backend.strategy, seed=spec.seed, image=spec.image or settings.image, gpus=0
     )
@@ -35,7 +35,7 @@ def resolve(spec: TrainingJobSpec, digest: str, world: World, settings: Settings
 
 
 def gpu_share(spec: TrainingJobSpec, nodes: Iterable[Node]) -> float:
-    """GPUs of each worker: as the job says, else 1 where a node that admits its pods has any."""
+    """Return the GPUs of each worker: the spec's value, else 1 if a node that admits the pods has GPUs."""
     trainer = spec.backend.trainer
     asked = (trainer.resources_per_worker or {}).get("GPU")
     if trainer.use_gpu is False:
@@ -63,13 +63,17 @@ def _workers(
 
 
 def _room(node: Node, spec: TrainingJobSpec, world: World) -> float:
-    """The node's GPUs: those that are free, where the cluster decides on the workers; else all, for it may wait."""
+    """Return the node's GPUs: the free ones if the cluster decides the number of workers, else all, as the job may
+    wait."""
     in_use = 0.0 if isinstance(spec.backend.trainer.num_workers, int) else (world.in_use or {}).get(node.name, 0.0)
     return max(0.0, node.allocatable.get(spec.gpu_resource_name, 0.0) - in_use)
 
 
 def _held(room: float, share: float, together: int | str) -> int:
-    """How many workers find their GPUs there. A pod has whole ones, so alone in it half of one may lie idle."""
+    """Return the number of workers that fit on `room` GPUs.
+
+    A pod gets whole GPUs, so a worker that is alone in its pod may leave part of one unused.
+    """
     if not isinstance(together, int):
         return math.floor(room / share + 1e-9)
     return math.floor(room / _whole(together * share)) * together
@@ -80,9 +84,10 @@ def _whole(gpus: float) -> int:
 
 
 def _together(spec: TrainingJobSpec, workers: int, share: float, rooms: tuple[float, ...]) -> int:
-    """Workers in one pod. auto: the most that share the pods evenly and fit the largest node's GPUs.
+    """Return the number of workers in one pod.
 
-    Where the nodes have places for all pods with fewer of them only, so many; a cluster that is too small may grow.
+    With auto: the largest count that divides the workers evenly and fits the GPUs of the largest node. If the nodes can
+    only hold all pods with a smaller count, that count is used. A cluster that is too small may still grow.
     """
     if isinstance(spec.workers_per_pod, int):
         return min(spec.workers_per_pod, workers)
@@ -93,7 +98,7 @@ def _together(spec: TrainingJobSpec, workers: int, share: float, rooms: tuple[fl
 
 
 def _scheduling(spec: TrainingJobSpec) -> Mapping[str, Any]:
-    """What of the pod template decides on nodes, as a pod has it."""
+    """Return the scheduling fields of the pod template, in the form of a pod spec."""
     if spec.pod_template is None:
         return {}
     template: dict[str, Any] = spec.pod_template.model_dump(mode="json", by_alias=True, exclude_none=True)

@@ -1,7 +1,7 @@
-"""The phase that a new attempt begins with.
+"""Determines the first stage of a new attempt.
 
-A GPU is paid for only while it trains: where GPUs are asked for and every pod finds the cache, CPUs fill it first.
-What was preprocessed once is not preprocessed again.
+GPUs cost only while they train: if the job uses GPUs and all its pods can reach the cache, pods on CPUs fill the cache
+first. Data is preprocessed once.
 """
 
 from __future__ import annotations
@@ -15,19 +15,20 @@ from trainwright_operator.model.quantities import amount
 
 
 def first(spec: TrainingJobSpec, resolved: Resolved, status: TrainingJobStatus) -> str:
-    """The task, or preprocess before it."""
+    """Return the task, or `preprocess` if that stage comes before it."""
     is_first = status.preprocessed is None and _has_data_to_prepare(spec) and _asks_for_gpus(spec, resolved)
     return PREPROCESS if is_first else spec.task
 
 
 def _has_data_to_prepare(spec: TrainingJobSpec) -> bool:
-    """For a cache that the pods of training find. A user's own train function prepares its data itself."""
-    cache = spec.backend.cache_dir or spec.dataset  # without a folder of its own the cache lies beside the data
+    """True if the data goes to a cache that the training pods can reach. A user's own train function prepares its own
+    data."""
+    cache = spec.backend.cache_dir or spec.dataset  # without its own folder, the cache is next to the data
     return spec.task in TRAINING and spec.config is not None and cache is not None and is_shared(cache, spec)
 
 
 def _asks_for_gpus(spec: TrainingJobSpec, resolved: Resolved) -> bool:
-    """Where no workers are sized, the pod's overlay may ask for them."""
+    """True if the job uses GPUs. If the backend has no number of workers, the pod template may request them."""
     if BACKENDS[spec.backend.type].sizes_workers:
         return bool(resolved.gpus)
     resources = spec.pod_template.resources if spec.pod_template else None

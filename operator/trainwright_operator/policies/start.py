@@ -1,9 +1,9 @@
-"""How long an attempt may try to start, and what comes of one that does not.
+"""Limits the time that an attempt may take to start, and determines its ending if it does not.
 
-The pods of one child work together or not at all, so those that have a node hold it for nothing while another finds
-none. A gang gives such room back at the start deadline; and soon while other jobs wait for room, since jobs that each
-fit alone would else hold parts of it against each other for ever. Among gangs that try at the same time, the oldest
-keeps its part twice as long: so one of them gets what the others give back.
+The pods of one child can only work all together, so the pods that have a node hold it in vain while another pod finds
+none. A gang releases its nodes at the start deadline, and soon if other jobs wait for room: otherwise jobs that would
+each fit alone could hold parts of the nodes against each other for ever. Among gangs that try at the same time, the
+oldest keeps its nodes twice as long, so one of them gets the nodes that the others release.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from trainwright_operator.model.observed import Child, Pod, Waiting, World
 from trainwright_operator.policies.outcome import Ending
 
 UNSCHEDULABLE = "Unschedulable"
-"""The reason of an attempt that gave its room back."""
+"""The reason of an attempt that released its nodes."""
 DEADLINE = "StartDeadlineExceeded"
 OF_IMAGES = (
     "ErrImagePull",
@@ -29,7 +29,7 @@ OF_IMAGES = (
     "RegistryUnavailable",
     "SignatureValidationFailed",
 )
-"""The kubelet's reasons for a container without its image."""
+"""The kubelet's reasons for a container whose image is missing."""
 
 
 def gave_room_back(attempt: Attempt) -> bool:
@@ -37,17 +37,17 @@ def gave_room_back(attempt: Attempt) -> bool:
 
 
 def deadline(pods: Iterable[Pod], seconds: int) -> datetime | None:
-    """None while no pod has a node: nothing is held then."""
+    """Return the start deadline, None while no pod has a node, since nothing is held then."""
     found = _first_scheduled(pods)
     return None if found is None else times.after(found, seconds)
 
 
 def gives_way(child: Child, pods: tuple[Pod, ...], world: World, grace: float) -> datetime | None:
-    """When a gang that is not placed makes room for the other jobs that wait for it; None where there are none.
+    """Return the time at which an unplaced gang makes room for other waiting jobs; None if there are none.
 
-    It is counted from the last of its pods that found no room. A gang that holds nothing makes room too: it would
-    take the first part that comes free, and hold that. What others have given back is only free when their pods are
-    gone, which may take as long as pods have for their end.
+    It counts from the time at which the last of its pods found no room. A gang that holds nothing also makes room,
+    because it would take the first part that becomes free and hold it. Released room becomes free only when the pods
+    are gone, which takes up to their grace period.
     """
     if all(one.uid == child.job_uid for one in world.waiting):
         return None
@@ -60,21 +60,21 @@ def gives_way(child: Child, pods: tuple[Pod, ...], world: World, grace: float) -
 
 
 def is_placed(child: Child, pods: Iterable[Pod]) -> bool:
-    """Whether all of its pods have a node, the one that submits included, once that is there."""
+    """True if all of its pods have a node, including the submitter once it exists."""
     live = [pod for pod in pods if not pod.ended]
     return sum(pod.scheduled is not None for pod in live) >= child.pods and not any(pod.unschedulable for pod in live)
 
 
 def others_try(uid: str, waiting: Iterable[Waiting]) -> bool:
-    """Whether another gang is on its way to its places: two would only take them from each other."""
+    """True if another gang is being scheduled: two gangs would take the nodes from each other."""
     return any(one.gang and one.trying for one in waiting if one.uid != uid)
 
 
 def ending(child: Child, pods: tuple[Pod, ...], image: str | None, seconds: int | None) -> Ending:
-    """Of a child that has not started in so many seconds; None: it makes room for others before.
+    """Return the ending of a child that has not started within `seconds`; None: it makes room for others before that.
 
-    What needs mending by its user is an environment's failure, and tried again only when the job is made anew. A gang
-    without room is stopped, which counts against no limit.
+    A cause that the user must fix is an environment failure; a new attempt needs a new job. A gang without room is
+    stopped, which counts against no limit.
     """
     held_up = next((pod for pod in pods if pod.waiting and not pod.ended), None)
     told = f"pod {held_up.name}: {held_up.waiting}" if held_up is not None else ""

@@ -1,4 +1,4 @@
-"""When an attempt began to run: when the last of its pods did, since none trains before all are there."""
+"""The start time of an attempt: that of its last pod, since training needs all of them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from trainwright_operator.model.observed import Child, Pod, of_child
 
 
 def began(child: Child | None, pods: tuple[Pod, ...], attempt: Attempt, now: datetime) -> datetime | None:
-    """None for a child that never ran. Where its pods are gone, the child's own time, which may be a little early."""
+    """Return the start time, None if the child never ran.
+
+    If its pods are gone, it is the child's own start time, which may be slightly early.
+    """
     if child is None or child.state in ("pending", "suspended"):
         return None
     starts = [pod.started for pod in of_child(pods, attempt.number, attempt.phase) if pod.started is not None]

@@ -1,4 +1,5 @@
-"""When a child that was asked to stop is deleted: once it has ended, when nothing of it runs, or after the grace."""
+"""Determines when a child that was asked to stop is deleted: it has ended, none of its pods runs, or the grace is
+over."""
 
 from __future__ import annotations
 
@@ -10,13 +11,13 @@ from trainwright_operator.model.observed import Child, Pod, of_child
 
 
 def patience_ends(attempt: Attempt, grace: float) -> datetime | None:
-    """The end of the grace, None where it was not asked to stop."""
+    """Return the end of the grace period, None if the attempt was not asked to stop."""
     asked = times.read(attempt.stop_time)
     return times.after(asked, grace) if asked else None
 
 
 def nothing_runs(child: Child, pods: tuple[Pod, ...]) -> bool:
-    """Whether there is nobody to listen: no pod of the child has begun, or all have ended."""
+    """True if no pod of the child runs: none has started, or all have ended."""
     own = of_child(pods, child.attempt, child.phase)
     return child.state != "running" and not any(pod.phase == "Running" for pod in own)
 

@@ -1,4 +1,4 @@
-"""When a job that has finished is cleaned up."""
+"""The time at which a finished job is cleaned up."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from trainwright_operator.model.observed import Job
 
 
 def due(job: Job) -> datetime | None:
-    """None: never."""
+    """Return the cleanup time; None: never."""
     ended = times.read(job.status.completion_time)
     if job.ttl_seconds is None or ended is None:
         return None

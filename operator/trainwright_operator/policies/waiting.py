@@ -1,4 +1,4 @@
-"""Why a child does not run yet: it waits for room, or it is being started."""
+"""The reason why a child does not run yet: it waits for room, or it is being started."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from trainwright_operator.model.observed import Child, Pod, of_child
 
 
 def waiting(child: Child, pods: tuple[Pod, ...]) -> tuple[str, str]:
-    """The reason, Queued or Starting, and one line."""
+    """Return the reason, Queued or Starting, and a one-line message."""
     own = [pod for pod in of_child(pods, child.attempt, child.phase) if not pod.ended]
     if child.state == "suspended":
         return "Queued", f"{child.kind} {child.name} waits in its queue"
@@ -20,5 +20,5 @@ def waiting(child: Child, pods: tuple[Pod, ...]) -> tuple[str, str]:
 
 
 def being_started(kind: str, name: str) -> str:
-    """The same line from the child's creation until it runs: counting pods would be a write for each of them."""
+    """Return one message for the whole time until the child runs: a count of pods would cost a write for each pod."""
     return f"{kind} {name} is being started"
