@@ -1,4 +1,4 @@
-"""What runs in the pods and on a laptop: from a TrainingJob to a trained model.
+"""The trainer: trains a model from a TrainingJob, in a pod or on a laptop.
 
 from trainwright_trainer import predict, train
 

@@ -1,4 +1,4 @@
-"""The Python API: the tasks of the command line as functions. Torch and Arrow are imported when one is called."""
+"""The Python API: the tasks of the command line as functions. A call imports torch and Arrow; this module does not."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ def train(
     overwrite: bool = False,
     quiet: bool = False,
 ) -> Result:
-    """`trainwright train` from Python. `job` is a file, or what would stand in it.
+    """`trainwright train` from Python. `job` is the path of a file, or its content as a mapping.
 
-    `dataset`: a path or URI, a pandas DataFrame or another Arrow table, instead of the job's. A table's index does not
-    count, and its cache lies in the working folder. Raises `Mistakes` for what is wrong in the job or the data,
-    `EnvironmentFailure` for what is wrong with the machine, `StoppedRun` after a signal, and `AlreadyDone` where there
-    is nothing left to train.
+    `dataset` replaces the job's: a path or URI, a pandas DataFrame or another Arrow table. The index of a table is
+    ignored, and its cache lies in the working folder. Raises `Mistakes` for an error in the job or the data,
+    `EnvironmentFailure` for a fault of the machine, `StoppedRun` after a signal, and `AlreadyDone` if nothing is left
+    to train.
     """
     from trainwright_trainer.tasks.result import TaskSummary
 
@@ -60,9 +60,9 @@ def evaluate(
     threads: int | None = None,
     quiet: bool = False,
 ) -> Scores:
-    """`trainwright evaluate` from Python: by output feature and metric, how good the model is on the data.
+    """`trainwright evaluate` from Python. Returns the scores of a model on the data, by output feature and metric.
 
-    `model`: a model's folder or its run; without it the one that `job` trains. The rest is as in `train`.
+    `model`: the folder of a model or of its run; the default is the model that `job` trains. The rest is as in `train`.
     """
     options = Options(output=_text(output), backend=backend, model=_text(model), threads=threads)
     return _told("evaluate", job, dataset, options, quiet).test
@@ -78,9 +78,9 @@ def predict(
     threads: int | None = None,
     quiet: bool = False,
 ) -> pa.Table:
-    """`trainwright predict` from Python: one row for each of the data, which is written to `output` too.
+    """`trainwright predict` from Python. Returns one row for each row of the data, and writes the table to `output`.
 
-    A DataFrame is one call away: `predict(…).to_pandas()`. The rest is as in `evaluate`.
+    For a DataFrame: `predict(…).to_pandas()`. The rest is as in `evaluate`.
     """
     options = Options(output=_text(output), backend=backend, model=_text(model), threads=threads)
     return _told("predict", job, dataset, options, quiet).predictions
@@ -110,7 +110,7 @@ def _run(task: str, job: Job, dataset: Data | None, options: Options, quiet: boo
 
 
 def _without_table(job: Job) -> tuple[Job, Any]:
-    """The job, and the table that stands in it in place of a path."""
+    """Split a job whose `dataset` is a table into the job without `dataset`, and that table."""
     if not isinstance(job, Mapping):
         if is_in_memory(job):
             raise Mistakes.one("", f"expected a job's file or its keys and values, found a {type(job).__name__}")
@@ -132,7 +132,7 @@ def _json(job: Mapping[str, Any]) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Of a path, and of numpy's numbers and arrays."""
+    """The JSON value of a path, or of a number or array of numpy. Raises `TypeError` for other types."""
     if isinstance(value, os.PathLike):
         return os.fspath(value)
     if hasattr(value, "tolist"):

@@ -1,4 +1,4 @@
-"""How a run can end, and the exceptions that say so. A user's mistake is `trainwright_api.problems.Mistakes`."""
+"""Exit codes, and the exceptions that end a run. A user's mistake raises `trainwright_api.problems.Mistakes`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from trainwright_api.problems import Mistakes
 
 
 class ExitCode(IntEnum):
-    """What the process answers; the operator retries 3 and 75, never 2."""
+    """The exit code of the process. The operator retries 3 and 75, and never 2."""
 
     DONE = 0
     CRASH = 1
@@ -19,17 +19,17 @@ class ExitCode(IntEnum):
 
 
 class EnvironmentFailure(Exception):
-    """The machine's fault: a full disk, a folder that cannot be written, no memory. One line, exit code 3."""
+    """A fault of the machine: a full disk, a read-only folder, no memory. Prints one line; exit code 3."""
 
 
 class AlreadyDone(Exception):
-    """A resume that has nothing left to train. One line, exit code 0."""
+    """A resumed run has nothing left to train. Prints one line; exit code 0."""
 
 
 class StoppedRun(Exception):
-    """The run was asked to stop and has written its checkpoint. One line that says how to go on, exit code 75."""
+    """The run stopped on request and wrote its checkpoint. Prints one line with the resume command; exit code 75."""
 
 
 def not_built(path: str, found: str, built: str) -> Mistakes:
-    """A refusal of what the contract allows and this version lacks: `not_built("backend.type", "ray", "local")`."""
+    """The error for a valid value that this version does not support: `not_built("backend.type", "ray", "local")`."""
     return Mistakes.one(path, problems.not_built(found, f"this version has {built}"))

@@ -1,4 +1,4 @@
-"""Where a run computes, by the word of `backend.type`: one file each. A backend starts processes and hands over seats.
+"""The backends, by `backend.type`: `local` and `ray`. A backend starts processes and gives each its rank info.
 
-Ray is imported by the subpackage `ray` alone, and only where a run trains on Ray.
+Only the subpackage `ray` imports Ray, and only for a run that trains on Ray.
 """

@@ -1,4 +1,4 @@
-"""This process on this machine, with its GPU where there is one."""
+"""The backend `local`: this process on this machine, with its GPU if it has one."""
 
 from __future__ import annotations
 
@@ -11,6 +11,6 @@ from trainwright_trainer.runtime.cpus import asked_threads, usable_cpus
 
 
 def local(reserved: float | None = None) -> RankInfo:
-    """One process; nothing is started. `reserved`: the CPUs that it may count on, where it shares the machine."""
+    """The rank info of this process. No other is started. `reserved`: its CPUs if it shares the machine."""
     device = "cuda" if torch.cuda.is_available() else "cpu"
     return RankInfo(0, 1, device, usable_cpus(reserved), asked_threads(os.environ))

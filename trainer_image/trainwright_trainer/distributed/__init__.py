@@ -1,1 +1,1 @@
-"""What every process of a distributed run knows of the others."""
+"""The rank, world size and devices of a distributed run."""

@@ -1,4 +1,4 @@
-"""What a backend hands over to each process that it starts. Nothing else of it is known further up."""
+"""The values that a backend passes to each process that it starts. Higher layers know nothing else of the backend."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class RankInfo:
-    """One of `world` processes that train together, with the device and the CPUs that are its own.
+    """One of `world` processes that train together, with its device and its number of CPUs.
 
-    Where there are several, their default process group is made already. `threads`: what OMP_NUM_THREADS asks for.
+    With several processes, their default process group is already initialised. `threads`: from OMP_NUM_THREADS.
     """
 
     rank: int

@@ -1,1 +1,1 @@
-"""One job on this machine: what the file, the command line and the pod say together."""
+"""One job on this machine, resolved from the file, the command line and the pod."""

@@ -1,8 +1,8 @@
-"""How batch sizes, accumulation, workers and the learning rate meet: pure functions of the trainer section.
+"""Batch sizes, gradient accumulation, workers and the learning rate: pure functions of the trainer section.
 
-The global batch B is what decides the training. It is `effective_batch_size` where that is a number, else
-batch_size × gradient_accumulation_steps × workers. How many processes then share B, and in how many passes, changes
-only rounding.
+The global batch B decides the training. It is `effective_batch_size` if that is a number, else
+batch_size × gradient_accumulation_steps × workers. The number of processes that share B, and their number of passes,
+change only rounding.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from trainwright_trainer.errors import not_built
 
 _POWERS = {"constant": 0.0, "sqrt": 0.5, "linear": 1.0}
 
-# Losses that are a root of a mean: the root of a whole batch is not the sum of the roots of its parts.
+# Losses that are a root of a mean: the loss of a batch is not a sum over its parts.
 ROOTS = frozenset({"root_mean_squared_error", "root_mean_squared_percentage_error"})
 
 
 @dataclass(frozen=True)
 class Batching:
-    """Rows of a global batch, rows of one worker's pass at most, and the learning rate before any schedule."""
+    """The rows of a global batch, the maximum rows of a worker's pass, and the learning rate before any schedule."""
 
     global_rows: int
     pass_rows: int
     learning_rate: float
 
     def to_json(self) -> dict[str, Any]:
-        """For resolved.json: what was derived once is never derived again."""
+        """For resolved.json, from which later attempts read it."""
         return asdict(self)
 
     @classmethod
@@ -39,24 +39,24 @@ class Batching:
         return cls(**content)
 
     def passes(self, world: int) -> int:
-        """Passes that every one of `world` processes makes for a full global batch."""
+        """The passes of each of `world` processes for a full global batch."""
         return math.ceil(math.ceil(self.global_rows / world) / self.pass_rows)
 
 
 def needs_search(trainer: TrainerConfig) -> bool:
-    """Whether `batch_size: auto` has to be measured; with the other two numbers given it follows from them."""
+    """True if `batch_size: auto` has to be measured. It is computed if the other two numbers are given."""
     follows = trainer.effective_batch_size != "auto" and trainer.gradient_accumulation_steps != "auto"
     return trainer.batch_size == "auto" and not follows
 
 
 def passes_of_a_step(trainer: TrainerConfig, workers: int) -> int:
-    """How many times a batch size that is searched for is in a global batch."""
+    """The number of passes of a step, over all workers: the global batch divided by the searched batch size."""
     accumulated = 1 if trainer.gradient_accumulation_steps == "auto" else trainer.gradient_accumulation_steps
     return accumulated * workers
 
 
 def search_limit(trainer: TrainerConfig, workers: int) -> int:
-    """The largest batch size that a search may try: no worker's share of a given global batch is exceeded."""
+    """The largest batch size that a search may try. It is at most a worker's share of a given global batch."""
     limit = trainer.max_batch_size or 2**40
     if trainer.effective_batch_size == "auto":
         return limit
@@ -64,11 +64,11 @@ def search_limit(trainer: TrainerConfig, workers: int) -> int:
 
 
 def batching(trainer: TrainerConfig, workers: int, found: int | None = None, *, whole: bool = False) -> Batching:
-    """What the section means for `workers` of the file. `found` is the searched batch size, where one is needed.
+    """Resolve the section for the file's number of workers. `found`: the searched batch size, if one is needed.
 
-    `whole` is for models with batch norm, whose statistics are of all rows of a global batch, on any number of workers:
+    `whole` is for models with batch norm. Their statistics cover all rows of a global batch, on any number of workers:
     a worker's share is then one pass, and accumulation only makes the batch larger.
-    Raises `Mistakes` for `learning_rate: auto`, and ValueError where a search is needed and `found` is missing.
+    Raises `Mistakes` for `learning_rate: auto`, and `ValueError` if a search is needed and `found` is missing.
     """
     accumulated = 1 if trainer.gradient_accumulation_steps == "auto" else trainer.gradient_accumulation_steps
     size = found if trainer.batch_size == "auto" else trainer.batch_size
@@ -92,7 +92,7 @@ def _learning_rate(trainer: TrainerConfig, workers: int) -> float:
 
 
 def check_losses_add_up(losses: Sequence[str], passes: int) -> None:
-    """Refuses a root-of-mean loss that would have to be summed over passes. `losses`: types, by output feature."""
+    """Raise `Mistakes` for a root-of-mean loss if a batch takes several passes. `losses`: types, by output feature."""
     for position, word in enumerate(losses):
         if word in ROOTS and passes > 1:
             raise Mistakes.one(

@@ -1,4 +1,4 @@
-"""What the file and the command line say together: one job, on this machine, with its places made absolute."""
+"""One job on this machine, resolved from the file, the command line and the pod, with its locations resolved."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ TASKS_OF_A_MODEL = ("evaluate", "predict")
 
 @dataclass(frozen=True)
 class Job:
-    """One run to do. `config` is resolved, and None for the tasks that take a trained model.
+    """One run to do. `config` is resolved. It is None for the tasks that take a trained model.
 
-    `workers` are those of the file: they decide the global batch, wherever the job runs.
+    `workers`: the number in the file. It decides the global batch on every backend.
     """
 
     path: Path
@@ -55,26 +55,26 @@ class Job:
     text: str
     notices: tuple[str, ...]
     attempt: int | None = None
-    """In a pod the attempt's number, which is the operator's to give."""
+    """The attempt's number, which the operator assigns. None outside a pod."""
     recipe: Recipe | None = None
-    """How it is trained where the file does not say it; known when its rows are."""
+    """The recipe for a file without a trainer section. It is set after the data are read."""
     given_workers: int | None = None
-    """How many workers are to train on Ray; None: as many as the cluster has GPUs for."""
+    """The number of workers on Ray. None: as many as the cluster has GPUs for."""
     cpus: float | None = None
-    """In a pod the CPUs that the operator has reserved for this process."""
+    """The CPUs that the operator has reserved for this process. None outside a pod."""
 
     @property
     def spec(self) -> TrainingJobSpec:
         return self.resource.spec
 
     def plain(self) -> dict[str, Any]:
-        """The job as plain JSON with its config resolved: what a resumed run must have in common with this one."""
+        """The job as plain JSON with its resolved config. A resumed run must be compatible with it."""
         spec = canonical(self.spec)
         config = None if self.config is None else self.config.model_dump(mode="json")
         return {"spec": {**spec, "config": config, "dataset": self.dataset, "seed": self.spec.seed}}
 
     def written(self) -> str:
-        """The file as it was given; where it holds secrets, the same job without them."""
+        """The text of the file. If it holds secrets, the same job as JSON without them."""
         hidden = redacted(self.resource)
         return self.text if hidden == canonical(self.resource) else json.dumps(hidden, indent=2) + "\n"
 
@@ -84,7 +84,7 @@ class Job:
 
 
 def read_job(task: str | None, path: Path, options: Options, text: str | None = None, pod: Pod | None = None) -> Job:
-    """Read, check and resolve a file, or the `text` that stands for one. Raises `Mistakes`."""
+    """Read, check and resolve a file, or `text` in place of its content. Raises `Mistakes`."""
     text = load.text_of(path) if text is None else text
     over = Over(options.dataset, options.backend, task, _model(task, path.stem, text, options), options.seed)
     loaded = _accepted(load.inspected(text, path.name, options=over))
@@ -116,7 +116,7 @@ def read_job(task: str | None, path: Path, options: Options, text: str | None = 
 
 
 def _accepted(found: Inspected) -> Loaded:
-    """The job. Raises `Mistakes` with all that stands against it, in its file and in the head of its data."""
+    """The valid job. Raises `Mistakes` with all errors in the file and in the head of the data."""
     try:
         return found.accepted()
     except Mistakes as mistakes:
@@ -132,7 +132,7 @@ def _in_one_process(spec: TrainingJobSpec) -> list[str]:
 
 
 def _left_open(spec: TrainingJobSpec) -> list[str]:
-    """What a file leaves open, and this version does in another way than the reference says."""
+    """Notices for unset fields where this version deviates from the reference."""
     backend = spec.backend
     if backend.type == "ray" and "type" not in backend.processor.model_fields_set:
         return ["backend.processor.type is not given: preprocessing is done by pandas, for dask is not built yet"]
@@ -140,7 +140,7 @@ def _left_open(spec: TrainingJobSpec) -> list[str]:
 
 
 def _stored(spec: TrainingJobSpec, *places: Place | None) -> set[str]:
-    """What lies in a store, by its use of keys. A cache without a place of its own lies beside the data."""
+    """The uses of credentials whose files lie in S3. A cache without a location of its own lies beside the data."""
     data = spec.dataset or ""
     lie = {
         DATASETS: uri.is_s3(data),
@@ -151,18 +151,18 @@ def _stored(spec: TrainingJobSpec, *places: Place | None) -> set[str]:
 
 
 def _model(task: str | None, stem: str, text: str, options: Options) -> str | None:
-    """The model to measure: the one that is named, else the one that this very file trains."""
+    """The model of evaluate and predict: the one that the options name, else the one that this file trains."""
     if task not in TASKS_OF_A_MODEL or options.model is not None:
         return options.model
     loaded = load.inspected(text, stem, options=Over(dataset=options.dataset or "-")).loaded
     if loaded is None:
-        return None  # a file for a trained model; its own mistakes are told when it is read for good
+        return None  # a file for a trained model; `read_job` reports its errors
     trained = loaded.job
     return str(_output(trained.spec, trained.metadata.name or stem) / "model")
 
 
 def _output(spec: TrainingJobSpec, name: str) -> Place:
-    """Paths count from the working folder, in the file as on the command line."""
+    """The default output. Relative paths start at the working folder, in the file and on the command line."""
     return place_of(spec.output or "out", "output") / name
 
 
@@ -171,7 +171,7 @@ def _place(output: str | None) -> Place | None:
 
 
 def _given_workers(spec: TrainingJobSpec, pod: Pod | None) -> int | None:
-    """On Ray: those that the operator has resolved, else the file's number."""
+    """The number of workers on Ray: the one that the operator has resolved, else the file's number."""
     if spec.backend.type != "ray":
         return None
     workers = pod.workers if pod and pod.workers else spec.backend.trainer.num_workers
@@ -179,6 +179,6 @@ def _given_workers(spec: TrainingJobSpec, pod: Pod | None) -> int | None:
 
 
 def _workers(declared: Backend) -> int:
-    """Of a range the number is not known: Ray's cluster decides, or the file fixes the global batch."""
+    """The number of workers in the file, or 1 for a range: then the cluster or a given global batch decides."""
     workers = declared.trainer.num_workers
     return workers if isinstance(workers, int) else 1

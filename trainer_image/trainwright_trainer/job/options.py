@@ -1,4 +1,4 @@
-"""What the command line adds to the file: every field has the meaning of its `--flag`."""
+"""The options of the command line. Each field has the meaning of its `--flag`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Options:
-    """Overrides of one run. None means: as the file says."""
+    """Overrides for one run. None means that the file decides."""
 
     dataset: str | None = None
     output: str | None = None
@@ -18,5 +18,5 @@ class Options:
     model: str | None = None
     json: bool = False
     cache_dir: str | None = None
-    """Where the cache lies if the file does not say it. No flag: data that are given in memory have no place."""
+    """The cache folder if the file names none. It has no flag: only in-memory data need it, which have no location."""
     threads: int | None = None

@@ -1,4 +1,4 @@
-"""The pod that this process is, as the operator tells it by the environment. These variables are read here alone."""
+"""The pod of this process, from environment variables that the operator sets. No other module reads them."""
 
 from __future__ import annotations
 
@@ -10,40 +10,40 @@ from trainwright_api.problems import Mistakes
 from trainwright_api.resource import environment as names
 
 TERMINATION_LOG = Path("/dev/termination-log")
-"""Kubernetes keeps what is written there when the pod ends."""
+"""Kubernetes keeps the content of this file when the container terminates."""
 
 
 @dataclass(frozen=True)
 class Address:
-    """Where to report, and with what: the files are mounted, and may be renewed."""
+    """The address for progress reports, with token and CA. The files are mounted, and may be rotated."""
 
     url: str
     token_file: Path
     ca: Path | None
-    """None: whatever the image trusts."""
+    """None: the CA certificates of the image."""
 
 
 @dataclass(frozen=True)
 class Pod:
-    """One attempt of a TrainingJob. `phase`: the task, or preprocess before it."""
+    """The pod of one attempt of a TrainingJob. `phase`: its stage, which is the task or `preprocess`."""
 
     attempt: int
     phase: str
     uid: str = ""
     run: str | None = None
-    """The run folder. None where the job has no output."""
+    """The run folder. None if the job has no output."""
     address: Address | None = None
     contract: str | None = None
     ray_version: str | None = None
     workers: int | None = None
-    """How many train, where the operator has resolved it."""
+    """The number of training workers, if the operator has resolved it."""
     cpus: int | None = None
-    """How many each process may compute with."""
+    """The number of CPUs that each process may use."""
     termination_log: Path = TERMINATION_LOG
 
 
 def this_pod(environment: Mapping[str, str]) -> Pod | None:
-    """None where the operator has not started this process. Raises `Mistakes`."""
+    """The pod of this process, or None if the operator did not start it. Raises `Mistakes` for invalid variables."""
     attempt = environment.get(names.ATTEMPT)
     if attempt is None:
         return None

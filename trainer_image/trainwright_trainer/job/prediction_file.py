@@ -1,4 +1,4 @@
-"""Which file predictions are written to, and in which of the formats that this version writes."""
+"""The path and the format of the prediction file."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ FORMATS = (".parquet", ".csv")
 
 
 def refuse_unwritable(output: str) -> None:
-    """Raises `Mistakes` where `--output` names a file of another format. A folder with such a name ends with `/`."""
+    """Raise `Mistakes` if `--output` names a file of another format. A folder with such a name must end with `/`."""
     suffix = PurePosixPath(output).suffix
     is_folder = output.endswith("/") or not suffix[1:2].isalpha() or Path(output).is_dir()
     if not is_folder and suffix.lower() not in FORMATS:
@@ -22,6 +22,6 @@ def refuse_unwritable(output: str) -> None:
 
 
 def prediction_file(output: str | None, place: Place) -> Place:
-    """`output`: what the command line says; `place`: where that is, or the run's folder where it says nothing."""
+    """The path to write to. `output`: the option; `place`: its location, or the run's folder without the option."""
     is_file = output is not None and not output.endswith("/") and place.suffix.lower() in FORMATS
     return place if is_file else place / "predictions.parquet"

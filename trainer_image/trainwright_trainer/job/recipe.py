@@ -1,7 +1,7 @@
-"""How a file without a trainer section is trained: one pure function of the data's shape. docs/recipe.md is its table.
+"""The trainer section for a file without one: a pure function of the data's shape. docs/recipe.md has the table.
 
-The linear model that Ludwig's defaults make (inputs side by side, one layer) then ends where logistic or ridge
-regression ends: a penalty of one half over the rows, as in scikit-learn, and a rate that falls to zero.
+With it, the linear model of Ludwig's defaults (concatenated inputs, one layer) converges to the solution of logistic
+or ridge regression: the penalty is 0.5 / rows, as in scikit-learn, and the learning rate falls to zero.
 """
 
 from __future__ import annotations
@@ -14,23 +14,23 @@ from typing import Any
 from trainwright_api.config import ModelConfig
 from trainwright_api.config.trainer import TrainerConfig
 
-# Below so many validation rows a share or a rank moves in steps that are larger than what an epoch changes.
+# With fewer validation rows, a share or a rank metric changes in steps larger than the change of one epoch.
 FEW_ROWS = 1_000
-# How far a weight can go in a whole run, in standard deviations of its input and its target.
+# The distance that a weight can move in a whole run, in standard deviations of its input and its target.
 _TRAVEL = 25.0
 _FASTEST = 0.1
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """`trainer`: what the section would say. `tolerance`: by what part a validation loss may be worse by chance."""
+    """`trainer`: the section's content. `tolerance`: the relative change of a validation loss that is noise."""
 
     trainer: Mapping[str, Any]
     tolerance: float
 
     @property
     def line(self) -> str:
-        """What is told at the start."""
+        """The log line at the start."""
         it = self.trainer
         return (
             f"recipe (the file has no trainer section): at most {it['epochs']} epochs, "
@@ -41,7 +41,7 @@ class Recipe:
 
 
 def recipe(rows: int, validation_rows: int, inputs: int, outputs: Sequence[str]) -> Recipe:
-    """For `rows` of the training split, `validation_rows`, so many inputs, and the types of the outputs."""
+    """The recipe for `rows` training rows, `validation_rows`, the number of inputs, and the types of the outputs."""
     classes = all(kind in ("binary", "category") for kind in outputs)
     batch = _power_of_two(math.sqrt(rows) / 2, 8, 1_024)
     steps = math.ceil(rows / batch)
@@ -54,9 +54,9 @@ def recipe(rows: int, validation_rows: int, inputs: int, outputs: Sequence[str])
         "learning_rate": float(f"{rate:.2g}"),
         "learning_rate_scheduler": {"decay": "linear", "warmup_fraction": 0.05},
         "regularization_type": "l2",
-        # With several outputs the units of their losses differ, and so would what the penalty costs each of them.
+        # With several outputs the units of their losses differ, so one penalty would weigh differently on each.
         "regularization_lambda": float(f"{0.5 / rows:.2g}") if len(outputs) == 1 else 0.0,
-        # Squares have long tails: clipped at Ludwig's 0.5, the steps of a small batch lead away from the mean.
+        # Squared errors have long tails: clipped at Ludwig's 0.5, the steps of small batches are biased.
         "gradient_clipping": {"clipglobalnorm": 0.5 if classes else 5.0},
         "early_stop": max(5, epochs // 3),
     }
@@ -67,7 +67,7 @@ def recipe(rows: int, validation_rows: int, inputs: int, outputs: Sequence[str])
 def settled(
     given: ModelConfig, config: ModelConfig, rows: int, validation_rows: int
 ) -> tuple[ModelConfig, Recipe | None]:
-    """The config that is trained with, and the recipe where it is ours. `given`: as in the file; `config`: resolved."""
+    """The config to train with, and its recipe if it has one. `given`: the config in the file; `config`: resolved."""
     found = None
     section = config.trainer
     if "trainer" not in given.model_fields_set:
@@ -79,7 +79,7 @@ def settled(
 
 
 def _names_no_metric(given: ModelConfig, config: ModelConfig) -> bool:
-    """Whether neither the trainer section nor the output that decides says which metric decides."""
+    """True if neither the trainer section nor the monitored output names the validation metric."""
     if "validation_metric" in given.trainer.model_fields_set:
         return False
     decides = given.trainer.validation_field or config.output_features[0].name

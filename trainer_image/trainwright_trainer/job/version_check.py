@@ -1,4 +1,4 @@
-"""Whether the operator and this image can work together: checked before anything is read."""
+"""Check that the versions of the operator and of this image are compatible, before anything is read."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from trainwright_trainer.job.pod import Pod
 
 
 def refuse_skew(pod: Pod, *, installed: Callable[[str], str] = version) -> None:
-    """Raises `Mistakes` for versions that cannot work together. What the operator does not tell is not judged."""
+    """Raise `Mistakes` for incompatible versions. A version that the operator does not send is not checked."""
     problems = [*_contract(pod), *_ray(pod, installed)]
     if problems:
         raise Mistakes(problems)
@@ -24,7 +24,7 @@ def _contract(pod: Pod) -> Iterator[Problem]:
 
 
 def _ray(pod: Pod, installed: Callable[[str], str]) -> Iterator[Problem]:
-    """Versions that differ in the last number alone speak the same."""
+    """Versions of Ray are compatible if the first two numbers are equal."""
     if pod.ray_version is None:
         return
     try:

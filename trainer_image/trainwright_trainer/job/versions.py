@@ -1,4 +1,4 @@
-"""What a run was computed with."""
+"""The versions of the software that computes a run."""
 
 from __future__ import annotations
 
@@ -7,5 +7,5 @@ from importlib.metadata import version
 
 
 def versions() -> dict[str, str]:
-    """For people: no decision rests on them."""
+    """For people only. No decision depends on them."""
     return {"trainwright": version("trainwright"), "torch": version("torch"), "python": platform.python_version()}

@@ -1,1 +1,1 @@
-"""A run in a pod: the entry point, how it ended for the operator, and the tail of its log."""
+"""A run in a pod: the entry point, the termination message for the operator, and the tail of the log."""

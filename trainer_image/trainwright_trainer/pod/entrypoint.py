@@ -1,7 +1,7 @@
-"""`trainwright run` in a pod: the same story, and an end that the operator hears of, whatever it is.
+"""`trainwright run` in a pod: the run itself, and a report of every outcome to the operator.
 
-It is left in four places, for each may be out of reach: the termination message, the operator, attempts/N/outcome.json,
-and the exit code.
+The outcome goes to four places, because each may be unreachable: the termination message, the operator's progress
+server, attempts/N/outcome.json, and the exit code.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from trainwright_trainer.tasks import run as story
 
 
 def run_in_pod(pod: Pod, path: Path, options: Options) -> ExitCode:
-    """One attempt, or a phase of it. Raises nothing."""
+    """Run one stage of an attempt. Returns the exit code, and raises no exception."""
     with LogTail().keeping(sys.stdout, sys.stderr) as log, stopping_in_a_pod(StopRequest()) as stop:
         console = Console(as_json=options.json)
         pusher = _pusher(pod, console, stop)
@@ -45,14 +45,14 @@ def run_in_pod(pod: Pod, path: Path, options: Options) -> ExitCode:
         _leave_a_message(pod.termination_log, message)
         untold = pusher.finish(message) if pusher else None
         if untold is not None:
-            # The last line of the log is still the one that says why.
+            # The last line of the log still has to be the reason of the outcome.
             _say(f"the operator could not be told how it ended: {untold}", ending.outcome.line)
         _leave_in_the_folder(pod, path, ending.outcome, log.text())
     return ExitCode(ending.outcome.exit_code)
 
 
 def _pusher(pod: Pod, console: Console, stop: StopRequest) -> Pusher | None:
-    """None where the operator has no address."""
+    """The started pusher of progress, or None if the operator has no address."""
     if pod.address is None:
         return None
     endpoint = Endpoint(pod.address.url, pod.address.token_file, pod.address.ca)
@@ -80,7 +80,7 @@ def _ending(pod: Pod, path: Path, options: Options, console: Console, stop: Stop
             if pod.run
             else Termination(Outcome("done", str(done)))
         )
-    except Exception as error:  # the outermost edge: there is nobody above who could tell the operator
+    except Exception as error:  # the outermost edge: no caller can report to the operator
         found = Termination(Outcome.of(error), words=_words(error, path))
         if found.outcome.kind == "crash":
             traceback.print_exc()
@@ -88,7 +88,7 @@ def _ending(pod: Pod, path: Path, options: Options, console: Console, stop: Stop
 
 
 def _words(error: Exception, path: Path) -> str:
-    """What a person reads at the end of the log, as on the command line."""
+    """The text at the end of the log, the same as on the command line."""
     if isinstance(error, Mistakes):
         return error.render(path.name)
     found = Outcome.of(error)
@@ -101,7 +101,7 @@ def _say(*lines: str) -> None:
 
 
 def _leave_a_message(place: Path, message: OutcomeMessage) -> None:
-    """The kubelet has made the file; where there is none, nobody waits for it."""
+    """Write the termination message. The kubelet creates the file; without it, nothing reads the message."""
     with suppress(OSError):
         descriptor = os.open(place, os.O_WRONLY | os.O_TRUNC)
         with open(descriptor, "w", encoding="utf-8") as file:
@@ -109,7 +109,7 @@ def _leave_a_message(place: Path, message: OutcomeMessage) -> None:
 
 
 def _leave_in_the_folder(pod: Pod, path: Path, ended: Outcome, log: str) -> None:
-    """Of an end that came before the attempt began to train: from then on it writes its own."""
+    """Write the outcome if the attempt has not begun. After its beginning, the attempt writes its own outcome."""
     if pod.run is None or (pod.phase == PREPROCESS and ended.kind == "done"):
         return
     with suppress(Mistakes, EnvironmentFailure):
@@ -119,7 +119,7 @@ def _leave_in_the_folder(pod: Pod, path: Path, ended: Outcome, log: str) -> None
 
 
 def _run_folder(place: str, job: Path) -> Storage:
-    """With the job's own keys, where the file can be read; else with those of the environment."""
+    """The run folder, with the job's credentials if the file is valid, else with those of the environment."""
     keys = NO_KEYS
     with suppress(Mistakes):
         keys = keys_of(load.inspected(load.text_of(job), job.name).valid().job.spec.backend)

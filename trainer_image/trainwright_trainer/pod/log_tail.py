@@ -1,4 +1,4 @@
-"""The end of what this process prints, kept for those who ask why it ended when its pod is gone."""
+"""The last lines that this process prints. They explain the outcome after the pod is deleted."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from trainwright_api.resource.messages import LOG_BYTES, last_bytes
 from trainwright_api.resource.redaction import redacted_text
 
 KEPT = 4 * LOG_BYTES
-"""More than is told: secrets are taken out before it is cut, because half of one would not be known as one."""
+"""Characters that are kept, more than are sent: redaction precedes the cut, as it cannot recognise half a secret."""
 
 
 class LogTail:
-    """Of standard output and standard error together, as far as Python writes them."""
+    """The tail of standard output and standard error together. It has only the text that Python writes."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -24,7 +24,7 @@ class LogTail:
 
     @contextmanager
     def keeping(self, out: TextIO, err: TextIO) -> Iterator[LogTail]:
-        """Inside, both streams are kept while they are written to. Neither is a terminal then."""
+        """Inside the context, keep a copy of the text of both streams. `isatty` of both is False."""
         with (
             redirect_stdout(cast(TextIO, _Kept(out, self._keep))),
             redirect_stderr(cast(TextIO, _Kept(err, self._keep))),
@@ -32,7 +32,7 @@ class LogTail:
             yield self
 
     def text(self) -> str:
-        """The last whole lines, without secrets, in at most 4 KiB."""
+        """The last complete lines, at most 4 KiB, with secrets redacted."""
         with self._lock:
             kept = self._kept.partition("\n")[2] if self._cut else self._kept
         return last_bytes(redacted_text(kept), LOG_BYTES)
@@ -44,7 +44,7 @@ class LogTail:
 
 
 class _Kept:
-    """A stream that hands on what is written to it."""
+    """A stream that copies its text to `keep`."""
 
     def __init__(self, stream: TextIO, keep: Callable[[str], None]) -> None:
         self._stream, self._keep = stream, keep
@@ -54,7 +54,7 @@ class _Kept:
         return self._stream.write(text)
 
     def isatty(self) -> bool:
-        """No colours, and no lines that are drawn anew."""
+        """False: no colours and no redrawn lines in the log."""
         return False
 
     def __getattr__(self, name: str) -> Any:

@@ -1,4 +1,4 @@
-"""How an attempt ended, as the operator is told: its class, one line, and what it has made."""
+"""The end of an attempt as the operator receives it: the kind of outcome, one line, the model and the scores."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from trainwright_trainer.tasks.result import Result, TaskSummary
 
 @dataclass(frozen=True)
 class Termination:
-    """`words` are what a person reads at the end of the log; empty where all has been said."""
+    """`words`: the text at the end of the log; empty if the log already has it."""
 
     outcome: Outcome
     words: str = ""
@@ -33,12 +33,12 @@ class Termination:
 
     @classmethod
     def of_the_run_before(cls, storage: Storage) -> Termination:
-        """Of an attempt that had nothing left to do: what an earlier one has made is told again."""
+        """For an attempt with nothing left to do. It reports the model and the scores of an earlier attempt."""
         location = f"{storage.location.rstrip('/')}/{layout.MODEL.rstrip('/')}"
         return cls(TRAINED, model=location, test_scores=flat(_scores(storage)))
 
     def message(self, pod: Pod, log_tail: str) -> OutcomeMessage:
-        """For the operator and the kubelet, without secrets of a known shape."""
+        """The message for the operator and the kubelet. Secrets of a known format are redacted."""
         message = OutcomeMessage(
             attempt=pod.attempt,
             phase=pod.phase,
@@ -52,7 +52,7 @@ class Termination:
 
 
 def _scores(storage: Storage) -> Mapping[str, Mapping[str, float]]:
-    """The test scores in metrics.json; none where it is not what it should be."""
+    """The test scores in metrics.json; empty if the file is missing or invalid."""
     try:
         found = json_text.parse(storage.read(layout.METRICS))["end"]["test"]
     except (FileNotFoundError, ValueError, KeyError, TypeError, EnvironmentFailure):

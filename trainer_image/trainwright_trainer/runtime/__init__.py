@@ -1,1 +1,1 @@
-"""What a process needs around a task: signals, memory errors, early imports."""
+"""The environment of a task in its process: signals, memory errors, threads, early imports."""

@@ -1,4 +1,4 @@
-"""How many CPUs this process may use, and how many threads somebody has asked for."""
+"""The number of CPUs that this process may use, and the number of threads that the user asks for."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ VARIABLE = "OMP_NUM_THREADS"
 
 
 def usable_cpus(reserved: float | None = None, root: Path = Path("/")) -> int:
-    """The least of: the CPU affinity, the quotas of its cgroups, and `reserved`. Parts of a CPU are not counted."""
+    """The minimum of the CPU affinity, the quotas of the cgroups, and `reserved`, rounded down, at least 1."""
     limits = [len(os.sched_getaffinity(0)), *_quotas(root), *([] if reserved is None else [reserved])]
     return max(1, int(min(limits)))
 
 
 def asked_threads(environment: Mapping[str, str]) -> int | None:
-    """OMP_NUM_THREADS: a number, or one for each level of nested parallelism. Raises `Mistakes`."""
+    """The first number in OMP_NUM_THREADS, which has one for each level of nested parallelism. Raises `Mistakes`."""
     text = environment.get(VARIABLE, "").partition(",")[0].strip()
     if not text:
         return None
@@ -28,13 +28,13 @@ def asked_threads(environment: Mapping[str, str]) -> int | None:
 
 
 def first_environment(file: Path = Path("/proc/self/environ")) -> dict[str, str]:
-    """The environment with which this process was started, without what it has set itself since."""
+    """The environment at the start of this process, without later changes."""
     pairs = (entry.partition("=") for entry in file.read_bytes().decode(errors="replace").split("\0") if entry)
     return {name: value for name, _, value in pairs}
 
 
 def _quotas(root: Path) -> Iterator[float]:
-    """CPUs by the quotas of this process's cgroups (version 1 and 2) and of those above them."""
+    """The quotas, in CPUs, of this process's cgroups (version 1 and 2) and of their ancestors."""
     try:
         lines = (root / "proc/self/cgroup").read_text().splitlines()
     except OSError:
@@ -48,7 +48,9 @@ def _quotas(root: Path) -> Iterator[float]:
 
 
 def _quotas_above(mount: Path, path: str) -> Iterator[float]:
-    """In a container the path may be that of the host, which is not there: then its own cgroup is the mount."""
+    """The quotas from `path` up to the mount. In a container `path` may be a host path that does not exist there; then
+    the mount itself is the cgroup.
+    """
     folder = mount / path.strip("/")
     while True:
         quota = _quota(folder)
@@ -60,7 +62,7 @@ def _quotas_above(mount: Path, path: str) -> Iterator[float]:
 
 
 def _quota(folder: Path) -> float | None:
-    """None where there is no limit."""
+    """The quota of one cgroup in CPUs, or None without a limit."""
     try:
         if (folder / "cpu.max").exists():
             quota, period = (folder / "cpu.max").read_text().split()

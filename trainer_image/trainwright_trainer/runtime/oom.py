@@ -1,4 +1,4 @@
-"""Running out of memory, which comes in many words and is one thing: the machine is too small for the job."""
+"""Out-of-memory errors in their various forms. All mean that the machine is too small for the job."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _THREADS = "no further thread can be started: memory, or a limit on processes, i
 
 
 def out_of_memory(error: BaseException) -> bool:
-    """Python has a class for it; torch says it in a RuntimeError, in one way on CPUs and in another on GPUs."""
+    """True for a `MemoryError`, and for the `RuntimeError`s of torch, whose texts differ between CPU and GPU."""
     if isinstance(error, MemoryError):
         return True
     return isinstance(error, RuntimeError) and any(word in str(error) for word in ("allocate memory", "out of memory"))
@@ -20,7 +20,7 @@ def out_of_memory(error: BaseException) -> bool:
 
 @contextmanager
 def reporting_oom() -> Iterator[None]:
-    """Turns running out of memory, or of threads, into an `EnvironmentFailure`."""
+    """Turn an out-of-memory error, or a failed start of a thread, into an `EnvironmentFailure`."""
     try:
         yield
     except (MemoryError, RuntimeError) as error:

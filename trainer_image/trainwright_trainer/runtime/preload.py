@@ -1,4 +1,4 @@
-"""Heavy imports, begun early: torch takes seconds to import, and Arrow reads the data on threads of its own."""
+"""Early imports in the background. Importing torch takes seconds, in which Arrow's threads already read the data."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ _MODULES = (
     "trainwright_trainer.metrics.model",
 )
 
-# How often an idle thread of torch's looks for work before it sleeps. By its own default, and with 100,000 looks, it
-# takes the core on a busy machine from the thread that has the work: a step on two of two busy cores then takes ten
-# times as long as on one. Small steps, which would feel the sleep, have one thread (`threads.py`).
+# The number of times an idle thread of torch spins before it sleeps. With the default, and with 100,000 spins, an idle
+# thread on a busy machine takes the core from the thread that has work: a step with two threads on two busy cores then
+# takes ten times as long as with one. Sleep would slow small steps, but these have one thread (`threads.py`).
 SPINS = "1000"
 
 
 def preload_imports() -> threading.Thread:
-    """Imports what training needs in the background. Whoever imports the same meanwhile waits for it, as Python does.
+    """Import the modules of training in a background thread. A concurrent import of the same module waits for it.
 
-    A failure is not told here: the import statement that needs the module tells it.
+    An import error is ignored here: the import statement that needs the module raises it again.
     """
     if "OMP_WAIT_POLICY" not in os.environ:
         os.environ.setdefault("GOMP_SPINCOUNT", SPINS)

@@ -1,7 +1,8 @@
-"""SIGINT and SIGTERM ask the loop to stop: it does so after its step, with a checkpoint. A second one ends at once.
+"""SIGINT and SIGTERM request a stop: the loop finishes its step and writes a checkpoint. A second one ends at once.
 
-A shell without job control ignores SIGINT for what it starts in the background, so that Ctrl-C is for others: what was
-ignored stays ignored. In a pod none ends it at once: there the kubelet's SIGKILL is the end of all patience.
+A shell without job control makes its background processes ignore SIGINT, so that Ctrl-C does not reach them. A signal
+that is ignored at the start stays ignored. In a pod no signal ends the process at once; the kubelet sends SIGKILL
+after the grace period.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ Handler = Callable[[int, FrameType | None], object]
 
 
 class StopRequest:
-    """A flag that the loop reads before every step. `reason` names who asked. For the main thread."""
+    """A flag that the loop reads before every step. `reason` names the source. For the main thread only."""
 
     def __init__(self) -> None:
         self.reason: str | None = None
@@ -32,25 +33,25 @@ class StopRequest:
         return self.reason is not None
 
     def ask(self, reason: str) -> None:
-        """Raises `StoppedRun` where there is nothing to finish first; once, for others may come while that unwinds."""
+        """Request a stop. Inside `at_once` it raises `StoppedRun`, once: more requests may come while that unwinds."""
         self.reason = self.reason or reason
         when, self._at_once = self._at_once, None
         if when is not None:
             raise StoppedRun(f"stopped by {self.reason} {when}")
 
     def ask_from_a_thread(self, reason: str) -> None:
-        """From any thread. What is to be ended where it is, only the main thread can end: a signal wakes it."""
+        """Request a stop from any thread. Inside `at_once` a signal makes the main thread end the run."""
         self.reason = self.reason or reason  # first: the main thread may be about to enter `at_once`
         if self._at_once is not None and (main := threading.main_thread().ident) is not None:
             signal.pthread_kill(main, signal.SIGTERM)
 
     def on_event(self, number: int, _frame: FrameType | None = None) -> None:
-        """A handler of signals, for which the first request counts."""
+        """A signal handler. The first request sets the reason."""
         self.ask(signal.Signals(number).name)
 
     @contextmanager
     def at_once(self, when: str) -> Iterator[None]:
-        """Inside, a request ends the run where it is; `when` says what that means."""
+        """Inside the context, a request ends the run immediately. `when` completes the message `stopped by …`."""
         self._at_once = when
         try:
             if self.reason is not None:
@@ -62,7 +63,7 @@ class StopRequest:
 
 @contextmanager
 def stopping_on_signals(request: StopRequest) -> Iterator[StopRequest]:
-    """Turn the first signal into a request; a second one does what it did before: it ends the program."""
+    """Turn the first signal into a request. A second one goes to the previous handler, which ends the program."""
     before: dict[int, Any] = {number: signal.getsignal(number) for number in SIGNALS}
 
     def handle(number: int, frame: FrameType | None) -> None:
@@ -80,16 +81,16 @@ def stopping_on_signals(request: StopRequest) -> Iterator[StopRequest]:
 
 @contextmanager
 def stopping_in_a_pod(request: StopRequest) -> Iterator[StopRequest]:
-    """Turn signals into a request, however many come."""
+    """Turn all signals into requests."""
     with _handled_by(request.on_event, SIGNALS):
         yield request
 
 
 @contextmanager
 def ending_on_signals() -> Iterator[None]:
-    """For the command line: a signal that nobody else handles ends the process on the spot.
+    """For the command line: a signal without another handler ends the process at once.
 
-    Nothing is unwound, for that could wait long for a slow disk; what lies in the run folder stands any kill.
+    Nothing is unwound, because that could wait long for a slow disk. The run folder is consistent after any kill.
     """
     with _handled_by(_end, _heard()):
         yield
@@ -104,7 +105,7 @@ def _end(number: int, _frame: FrameType | None) -> None:
 
 @contextmanager
 def handlers_kept() -> Iterator[None]:
-    """Around a library that sets handlers of its own: Ray ends a program by SIGTERM, on the spot and without a word."""
+    """Restore the handlers after calls into a library that sets its own. Ray's ends the program silently on SIGTERM."""
     before: dict[int, Any] = {number: signal.getsignal(number) for number in SIGNALS}
     try:
         yield
@@ -115,13 +116,15 @@ def handlers_kept() -> Iterator[None]:
 
 
 def _heard() -> list[signal.Signals]:
-    """Those that whoever started this process did not have it ignore."""
+    """The signals that this process was not started to ignore."""
     return [number for number in SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
 
 
 @contextmanager
 def _handled_by(handler: Handler, numbers: Iterable[signal.Signals]) -> Iterator[None]:
-    """Only the main thread may set handlers: elsewhere (the Python API in a thread) signals are left alone."""
+    """Set `handler` inside the context. Outside the main thread (the Python API in a thread) Python allows no handlers;
+    then nothing changes.
+    """
     try:
         previous = {number: signal.signal(number, handler) for number in numbers}
     except ValueError:

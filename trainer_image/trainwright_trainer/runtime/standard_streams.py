@@ -1,4 +1,4 @@
-"""Input, output and errors of a process that was started without them, as some daemons and `>&-` do."""
+"""Standard streams of a process that was started without them, for example by a daemon or with `>&-`."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import sys
 
 
 def open_closed_streams() -> None:
-    """Opens the null device in place of each: else a file that is opened later takes its number, and what a library
-    prints is written into it.
+    """Open the null device for each closed stream. Otherwise a file that is opened later gets its descriptor, and the
+    output of a library is written into that file.
     """
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:

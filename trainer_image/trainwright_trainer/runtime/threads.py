@@ -1,8 +1,8 @@
-"""How many threads compute a training step.
+"""The number of threads that compute a training step.
 
-More threads than a step can feed wait for each other after every operation. On a machine with other work that costs a
-hundred times what they gain, and bits of a sum depend on their number. So the number is a pure function of the step's
-size and the CPUs, never measured in a run.
+With more threads than a step has work for, threads wait for each other after every operation. On a busy machine that
+costs a hundred times the gain. The number also changes the rounding of sums. Therefore it is a pure function of the
+step's size and the CPUs, and is never measured in a run.
 """
 
 from __future__ import annotations
@@ -14,26 +14,26 @@ from dataclasses import dataclass
 import torch
 from torch import nn
 
-# Threads, and the least parameters × rows of a step for them: bench/README.md has what was measured for two threads. A
-# step for twice as many is twice as large.
+# Threads, and the minimum parameters × rows of a step for them. bench/README.md has the measurements for two threads;
+# twice the threads need a step twice as large.
 TABLE = tuple((1 << power, 1 << (24 + power)) for power in range(1, 8))
 
 
 def threads_for(parameters: int, rows: int, cpus: int) -> int:
-    """How many threads compute a step of so many rows, at most `cpus`."""
+    """The number of threads for a step of `rows` rows, at most `cpus`."""
     fed = [threads for threads, work in TABLE if parameters * rows >= work]
     return max(1, min(cpus, max(fed, default=1)))
 
 
 @dataclass(frozen=True)
 class Threads:
-    """`cpus` that this process may use; `asked`: by --threads or OMP_NUM_THREADS, which come before the table."""
+    """`cpus`: those that this process may use. `asked`: --threads or OMP_NUM_THREADS, which override the table."""
 
     cpus: int
     asked: int | None = None
 
     def of(self, model: nn.Module, rows: int) -> int:
-        """For steps of so many rows."""
+        """The number of threads for steps of `rows` rows."""
         return self.asked or threads_for(parameters_of(model), rows, self.cpus)
 
 
@@ -43,7 +43,7 @@ def parameters_of(model: nn.Module) -> int:
 
 @contextmanager
 def computing_with(threads: int) -> Iterator[None]:
-    """Torch computes with so many threads, and afterwards with as many as before."""
+    """Set the number of threads of torch inside the context, and restore it on exit."""
     before = torch.get_num_threads()
     torch.set_num_threads(threads)
     try:

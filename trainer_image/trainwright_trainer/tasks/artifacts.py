@@ -1,4 +1,4 @@
-"""What a finished training leaves behind: the model, the report, the last line, and the answer to Python."""
+"""The artifacts of a finished training: the model, the report, the last log line, and the result for Python."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from trainwright_trainer.tasks.train_context import TrainContext
 
 
 def save_model(material: TrainContext, model: Model) -> None:
-    """The folder `model/`; a newer attempt's is left alone."""
+    """Write the folder `model/`, unless a newer attempt has superseded this one."""
     attempt, job = material.attempt, material.job
     if attempt.superseded():
         return
@@ -40,7 +40,7 @@ def save_model(material: TrainContext, model: Model) -> None:
 
 
 def ended(material: TrainContext, fitted: Fitted, test: Scores, figures: Sequence[OutputFigures]) -> Ended:
-    """The last event, with the line that people read last, and a warning where the model is worth nothing."""
+    """The last event. It holds the last log line, and a warning if the model is no better than the baseline."""
     compared = comparisons(figures)
     decides = _decides(material.config)
     phrases = [one.phrase for one in compared if one.output == decides.field] or [one.phrase for one in compared[:1]]
@@ -61,7 +61,7 @@ def ended(material: TrainContext, fitted: Fitted, test: Scores, figures: Sequenc
 
 
 def write_report(material: TrainContext, history: History, figures: Sequence[OutputFigures], end: Ended) -> None:
-    """report.html."""
+    """Write report.html."""
     page = render(
         ReportData(
             title=material.job.name,
@@ -78,7 +78,7 @@ def write_report(material: TrainContext, history: History, figures: Sequence[Out
 
 
 def result_of(material: TrainContext, fitted: Fitted, end: Ended) -> Result:
-    """What Python is answered."""
+    """The return value of the Python API."""
     output = material.job.output
     return Result(
         output=output,
@@ -93,7 +93,7 @@ def result_of(material: TrainContext, fitted: Fitted, end: Ended) -> Result:
 
 
 def _headline(config: ModelConfig, test: Mapping[str, Mapping[str, float]]) -> Iterator[tuple[str, float]]:
-    """The scores worth a place in the last line: the deciding metric, and accuracy beside it, of a category both."""
+    """The test scores in the last log line: the monitored metric and, where the output has them, both accuracies."""
     decides = _decides(config)
     for metric in dict.fromkeys((decides.metric, "accuracy", SHARE_OF_RIGHT)):
         value = test.get(decides.field, {}).get(metric)

@@ -1,4 +1,4 @@
-"""The driver of a run on Ray: it takes the attempt's number, starts the workers, hears them, and says how it ended."""
+"""The driver of a run on Ray. It starts the workers, begins the attempt, handles messages and records the outcome."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _EARLY = "before training began: nothing was written but the cache. Start it aga
 
 
 def train_on_ray(job: Job, storage: Storage, how: ExistingRun, console: Console, stop: StopRequest) -> Result:
-    """One attempt on workers, to its end. Raises what `errors.py` lists, after writing the outcome."""
+    """Run one attempt on workers. Writes the outcome, then raises the exceptions that `errors.py` lists."""
     with ExitStack() as early:
         early.enter_context(stop.at_once(_EARLY))
         alone = job.attempt is not None
@@ -40,7 +40,7 @@ def train_on_ray(job: Job, storage: Storage, how: ExistingRun, console: Console,
 
 
 class Driver:
-    """What the driver does with the workers' letters. `early` is closed when the attempt begins."""
+    """Handles the messages of the workers. `early` is closed when the attempt begins."""
 
     def __init__(self, job: Job, storage: Storage, how: ExistingRun, console: Console, early: ExitStack) -> None:
         self._job, self._storage, self._how, self._console, self._early = job, storage, how, console, early
@@ -51,7 +51,7 @@ class Driver:
         return WorkerSpec(self._job, {name: os.environ[name] for name in (ROW_LOG,) if name in os.environ})
 
     def answer(self, message: Message) -> Any:
-        """Does what a letter asks for; the answer to it, where one is waited for."""
+        """Handle one message. Returns the reply, or None if the worker does not wait for one."""
         match message.kind:
             case "said":
                 self._console.say(*message.content)
@@ -65,18 +65,21 @@ class Driver:
         return None
 
     def result(self) -> Result:
-        """What rank 0 has told of the end; where it told nothing, what another has. Raises what it was."""
+        """The result from the lowest rank that reported an end, rank 0 if it did. Raises that worker's exception.
+
+        Raises `EnvironmentFailure` if no worker reported an end.
+        """
         if not self._ends:
             raise EnvironmentFailure("the workers ended, and none of them said why")
         return self._ends[min(self._ends)].answer()
 
     def _begin(self, content: str | None) -> AttemptReference | Failed:
-        """Once an attempt, however often its workers begin again."""
+        """Begin the attempt. Later calls, from restarted workers, return a reference to the same attempt."""
         self._early.close()
         try:
             self.attempt = self.attempt or replace(
                 attempt_reference(self._job, self._storage, self._how, content, self._console.say), notices=()
             )
-        except Exception as error:  # a worker has asked, and tells it as the end of everything
+        except Exception as error:  # the worker that waits for the reply reports it as its end
             return Failed.of(error)
         return AttemptReference.of(self.attempt)

@@ -1,4 +1,4 @@
-"""The tasks of a trained model: how good is it, and what does it say. The model's folder is all they need."""
+"""The tasks of a trained model, evaluate and predict. They need only the data and the folder of the model."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ from trainwright_trainer.tasks.feature_summaries import feature_summaries
 
 ROWS_AT_A_TIME = 16_384
 
-# What the rows that judge a model are called: all of new data, or the test rows of the data of its training.
+# The word for an evaluated row: all rows of new data ("given"), or the test rows of the training data ("test").
 _ROW = {"given": "row", "test": "test row"}
 _NO_ROW = {
     "given": "no row of {!r} can judge the model: each lacks a target, or an input that drops the row.",
@@ -62,7 +62,7 @@ _NO_ROW = {
 
 @dataclass(frozen=True)
 class Trained:
-    """A model as it was saved, ready to compute. `about`: its name, its seed and the hash of its training data."""
+    """A saved model, loaded and in eval mode. `about`: its name, its seed and the hash of its training data."""
 
     config: ModelConfig
     statistics: Mapping[str, Mapping[str, Any]]
@@ -72,7 +72,7 @@ class Trained:
 
 
 def trained(location: Place, access: S3Credentials | None = None) -> Trained:
-    """The model in a folder, or in the run that lies there. Raises `Mistakes` where it is none, or is damaged."""
+    """Load the model from its folder or its run folder. Raises `Mistakes` if there is no model, or it is damaged."""
     folder = model_folder.load(str(location), access)
     config = ModelConfig.model_validate(folder.config)
     layout = layout_of(config, folder.statistics)
@@ -82,7 +82,7 @@ def trained(location: Place, access: S3Credentials | None = None) -> Trained:
 
 
 def evaluate(job: Job, console: Console) -> Scores:
-    """Scores of a data set with targets: `evaluation.json` and `evaluation.html` in the output folder."""
+    """Score a data set with targets. Writes `evaluation.json` and `evaluation.html` to the output folder."""
     it = _model_of(job)
     data, part = _judged(it, job)
     console.tell(data.notices, data.dataset)
@@ -116,7 +116,7 @@ def evaluate(job: Job, console: Console) -> Scores:
 
 
 def predict(job: Job, console: Console) -> pa.Table:
-    """One row of predictions for each row of the data set, in its order; empty where an input drops the row."""
+    """Predict each row of the data set, in its order. A row that an input feature drops has null predictions."""
     it = _model_of(job)
     data = encode_with(it.config, it.statistics, job.dataset, targets=False, keys=job.keys)
     console.tell(data.notices, data.dataset)
@@ -124,7 +124,7 @@ def predict(job: Job, console: Console) -> pa.Table:
 
 
 def predict_test_rows(job: Job, model: Place, console: Console) -> None:
-    """The predictions of an experiment: `test_predictions.parquet`, with the number of each row."""
+    """Write the test predictions of an experiment, with each row's number, to `test_predictions.parquet`."""
     it = trained(model, job.keys.artifacts)
     data, _ = _judged(it, job)
     split = _valid(it, data)
@@ -143,7 +143,7 @@ def _model_of(job: Job) -> Trained:
 
 
 def _judged(it: Trained, job: Job) -> tuple[Prepared, str]:
-    """The rows that may judge the model: all of new data, the test rows of the data that it was trained on."""
+    """The data and the part of it to evaluate: all rows of new data, or the test rows of the training data."""
     if content_now(find(job.dataset, job.keys.datasets)) != it.about["content"]:
         return encode_with(it.config, it.statistics, job.dataset, targets=True, keys=job.keys), "given"
     data = prepare(it.config, job.dataset, seed=it.about["seed"], cache_dir=job.cache_dir, keys=job.keys)
@@ -152,7 +152,7 @@ def _judged(it: Trained, job: Job) -> tuple[Prepared, str]:
 
 
 def _valid(it: Trained, data: Prepared) -> Split:
-    """Rows of the test part that no feature drops."""
+    """The test rows that no feature drops."""
     split = everything(data, _present(it.layout, data), DTYPES[it.config.trainer.precision])
     kept = np.flatnonzero(data.splits[split.rows] == TEST)
     index = torch.from_numpy(kept)
@@ -160,7 +160,7 @@ def _valid(it: Trained, data: Prepared) -> Split:
 
 
 def _present(layout: Layout, data: Prepared) -> Layout:
-    """The layout without the columns that the data lack: those of targets, where nobody needs them."""
+    """The layout without the columns that the data lack. For predict these are the targets."""
     return replace(layout, columns={name: place for name, place in layout.columns.items() if name in data.columns})
 
 
@@ -170,7 +170,7 @@ def _computing(it: Trained, split: Split, job: Job) -> AbstractContextManager[No
 
 
 def _predicted(it: Trained, split: Split) -> pa.Table:
-    """One row for each of the split; of an empty one the columns alone."""
+    """One row of predictions for each row of the split. An empty split gives an empty table with all columns."""
     batches = split.batches(ROWS_AT_A_TIME) if len(split) else [Batch(split.floats, split.ints, split.rows)]
     with torch.inference_mode():
         parts = [prediction_table(it.config, it.statistics, it.model(batch)) for batch in batches]
@@ -192,7 +192,7 @@ def _write_predictions(it: Trained, data: Prepared, job: Job, console: Console) 
 
 
 def _write(table: pa.Table, place: Place, keys: JobCredentials) -> None:
-    """Into a store by way of a file of this machine."""
+    """Write the table. For an object store, write a temporary local file and upload it."""
     if isinstance(place, Path):
         _write_here(table, place)
         return
@@ -214,7 +214,7 @@ def _write_here(table: pa.Table, path: Path) -> None:
 
 
 def _without_lists(table: pa.Table) -> pa.Table:
-    """CSV has no lists: a vector becomes its numbers with spaces between them, as it may be read again."""
+    """CSV has no lists: a vector becomes its numbers separated by spaces, a form that the reader accepts."""
     for position, field in enumerate(table.schema):
         if pa.types.is_list(field.type):
             texts = [None if row is None else " ".join(map(repr, row)) for row in table[position].to_pylist()]

@@ -1,4 +1,4 @@
-"""One line for each feature in the report, from the statistics that encoding used."""
+"""One summary for each feature in the report, from the statistics that the encoding used."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from trainwright_trainer.report.data import FeatureSummary
 
 
 def feature_summaries(config: ModelConfig, statistics: Mapping[str, Mapping[str, Any]]) -> Iterator[FeatureSummary]:
-    """In the order of the config, inputs first."""
+    """The summaries in the order of the config, inputs first."""
     for role, features in (("input", config.input_features), ("output", config.output_features)):
         for feature in features:
             if feature.name in statistics:

@@ -1,6 +1,6 @@
-"""A data set that the Python API is given in memory: a Parquet file that lives as long as the call.
+"""In-memory data sets of the Python API. Each becomes a Parquet file that exists as long as the call.
 
-What is trained, cached and resumed goes by the file's content, so the same table hits the same cache.
+The cache and resume use the hash of the file's content, so the same table hits the same cache.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class ArrowTable(Protocol):
 
 
 Data = str | os.PathLike[str] | ArrowTable
-# What messages call it, as they call a file by its name.
+# Messages name the file, so the user reads this name.
 _NAME = "DataFrame.parquet"
 
 
@@ -37,7 +37,7 @@ def is_in_memory(data: object) -> bool:
 
 @contextmanager
 def path_of(data: Data | None) -> Iterator[str | None]:
-    """Where the data lie. A table is written to a temporary file, which is gone at the end."""
+    """Yield the path of the data. A table is written to a temporary file, which is deleted on exit."""
     if data is None or isinstance(data, str | os.PathLike):
         yield None if data is None else os.fspath(data)
         return
@@ -49,7 +49,7 @@ def path_of(data: Data | None) -> Iterator[str | None]:
 
 
 def table_of(data: object) -> pa.Table:
-    """The columns without index and metadata. Raises `Mistakes` for what is no table."""
+    """The columns as an Arrow table, without index and metadata. Raises `Mistakes` if `data` is not a table."""
     import pyarrow as pa
 
     pandas = sys.modules.get("pandas")
@@ -69,7 +69,7 @@ def _of_pandas(frame: Any) -> pa.Table:
 
 
 def _column(series: Any) -> pa.Array | pa.ChunkedArray:
-    """A column of mixed types becomes text, as in JSON lines."""
+    """Convert one column. A column of mixed types becomes text, as in JSON lines."""
     import pyarrow as pa
 
     try:

@@ -1,4 +1,4 @@
-"""The first and the last thing that an attempt writes, whoever trains in it: that it began, and how it ended."""
+"""Begin an attempt and write its outcome. Used by local runs and by the driver on Ray."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from trainwright_trainer.storage.base import Storage
 def attempt_reference(
     job: Job, storage: Storage, how: ExistingRun, content: str | None, say: Callable[..., None]
 ) -> Attempt:
-    """The attempt, which has taken its number. `content`: the hash of the data. Raises what `begin` raises."""
+    """Begin the attempt under its number. `content`: the hash of the data. Raises the exceptions of `begin`."""
     attempt = begin(storage, job.plain(), how, name=job.name, content=content, number=job.attempt, versions=versions())
     say(*attempt.notices)
     return attempt
@@ -27,14 +27,14 @@ def attempt_reference(
 
 @contextmanager
 def told_in_the_folder(attempt: Callable[[], Attempt | None]) -> Iterator[None]:
-    """Whatever ends the attempt, outcome.json says it; a user's second interrupt is as a kill.
+    """Write outcome.json on success and on any `Exception`. A second interrupt writes nothing, like a kill.
 
-    `attempt` is asked at the end. None: nothing began, and nothing is written.
+    `attempt` is called on exit. If it returns None, no attempt has begun, and nothing is written.
     """
     try:
         yield
     except Exception as error:
-        with suppress(EnvironmentFailure):  # the first failure is the one to tell
+        with suppress(EnvironmentFailure):  # the first failure is the one to report
             _write(attempt(), Outcome.of(error, traceback.format_exc().splitlines()))
         raise
     _write(attempt(), TRAINED)

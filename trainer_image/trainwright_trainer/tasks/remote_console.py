@@ -1,4 +1,4 @@
-"""The driver's screen, as a worker has it: what is said and heard here is told there."""
+"""The driver's console in a worker process: it sends log lines and events to the driver."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from trainwright_trainer.callbacks.console import told_of
 from trainwright_trainer.callbacks.events import Event, Stepped
 
 EVERY_SECONDS = 0.1
-"""How often steps are told. Nobody can see more of them."""
+"""Minimum time between two step events that are sent. A console does not show more of them."""
 
 
 class RemoteConsole:
-    """Of rank 0. A listener."""
+    """A listener. Only the console of rank 0 receives events."""
 
     def __init__(self, channel: Channel, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._channel, self._clock = channel, clock
@@ -25,7 +25,7 @@ class RemoteConsole:
             self._channel.send("said", lines)
 
     def tell(self, notices: Iterable[str], source: str) -> None:
-        """Notices of a file."""
+        """Log the notices about the file `source`."""
         self.say(*told_of(notices, source))
 
     def on_event(self, event: Event) -> None:
@@ -37,4 +37,4 @@ class RemoteConsole:
         self._channel.send("heard", event)
 
     def close(self) -> None:
-        """The driver closes its own."""
+        """Does nothing. The driver closes the real console."""

@@ -1,4 +1,4 @@
-"""What is derived from the job and its data before the first step: batch sizes, resolved.json, how a run begins."""
+"""Values resolved from the job and its data before the first step: batch sizes, threads, resolved.json."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from trainwright_trainer.tasks.train_context import TrainContext
 
 
 def given_batching(job: Job, model: Model) -> Batching | None:
-    """None where the batch size is to be searched for."""
+    """The batch sizes of the config, or None if the batch size has to be searched for."""
     assert job.config is not None
     trainer = job.config.trainer
     return None if needs_search(trainer) else batching(trainer, job.workers, whole=has_batch_norm(model))
@@ -34,9 +34,9 @@ def given_batching(job: Job, model: Model) -> Batching | None:
 
 @dataclass(frozen=True)
 class Derived:
-    """What a run derives once. `threads` compute its steps.
+    """Values that a run resolves once. `threads`: the number of threads that compute a step.
 
-    `rows_per_second`, by batch size: what a search for the batch size has measured; empty where there was none.
+    `rows_per_second`: the speeds that the batch size search measured, by batch size; empty without a search.
     """
 
     batching: Batching
@@ -51,9 +51,9 @@ class Derived:
 def resolved_once(
     material: TrainContext, model: Model, train: Split, strategy: Strategy, say: Callable[[str], None]
 ) -> Derived:
-    """Rank 0's, on all ranks. What an earlier attempt of this run derived is taken from it, and never derived again.
+    """Resolve on rank 0, and share the result with all ranks. Values of an earlier attempt of this run are reused.
 
-    Threads that somebody asks for come before those of the earlier attempt.
+    A number of threads that the user asks for overrides that of the earlier attempt.
     """
     found = strategy.share(_found(material, model, train, strategy, say) if strategy.rank == 0 else None)
     assert found is not None
@@ -89,7 +89,7 @@ def _batching(
 def _searched(
     material: TrainContext, model: Model, train: Split, strategy: Strategy, say: Callable[[str], None]
 ) -> tuple[Batching, Mapping[int, float]]:
-    """Rank 0 measures alone."""
+    """Search for the batch size. Only rank 0 measures."""
     trainer, workers = material.config.trainer, material.job.workers
     found = fastest_batch_size(
         trainer,
@@ -107,7 +107,7 @@ def _searched(
 
 
 def _told(found: Found) -> str:
-    """`batch_size auto: 256 rows, 52k rows/s (of 16 to 1,024 the fastest: 1,024 rows, 61k rows/s)`."""
+    """For example `batch_size auto: 256 rows, 52k rows/s (of 16 to 1,024 the fastest: 1,024 rows, 61k rows/s)`."""
     speeds = found.speeds
     shown = [
         f"{formats.count(size)} rows, {formats.rate(speeds[size])} rows/s"

@@ -1,4 +1,4 @@
-"""What a finished task hands back."""
+"""The return values of the tasks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Result:
-    """`test` is empty where the split has no test rows. `reason`: epochs, train_steps or early stopping."""
+    """Of a training. `test` is empty if the split has no test rows. `reason`: epochs, train_steps or early stopping."""
 
     output: Place
     model: Place
@@ -29,7 +29,7 @@ class Result:
 
 @dataclass(frozen=True)
 class TaskSummary:
-    """Of a task that trains nothing: one line, and the scores or the predictions that it has made."""
+    """Of a task that does not train: one line, and the scores or the predictions."""
 
     line: str
     test: Scores = field(default_factory=dict)

@@ -1,6 +1,7 @@
-"""The story of a run: read → preprocess → cache → load → train → evaluate → save → report.
+"""The flow of a run: read → preprocess → cache → load → train → evaluate → save → report.
 
-The first half stands here. The second half is `training.py`; it needs torch, which is imported while this half reads.
+This file holds the first half. The second half is `train.py`; it needs torch, which is imported in the background
+while the first half runs.
 """
 
 from __future__ import annotations
@@ -39,9 +40,10 @@ def run(
     pod: Pod | None = None,
     stop: StopRequest | None = None,
 ) -> Result | TaskSummary:
-    """Do one task of a file: the given one, or the one that the file names. `text` stands for the file where given.
+    """Run one task of a job file: `task`, or the task that the file names. `text` replaces the content of the file.
 
-    In a pod its phase is done. `stop`: somebody else's, who looks after signals then. Raises what `errors.py` lists.
+    In a pod, run the pod's stage. If `stop` is given, the caller handles the signals. Raises the exceptions that
+    `errors.py` lists.
     """
     console = console or Console(as_json=options.json)
     job = read_job(task, path, options, text, pod)
@@ -79,7 +81,7 @@ def _train_on_ray(job: Job, storage: Storage, how: ExistingRun, console: Console
     return train_on_ray(job, storage, how, console, stop)
 
 
-# By the word of `backend.type`.
+# By `backend.type`.
 TRAINED = {"local": _train_here, "ray": _train_on_ray}
 
 
@@ -95,7 +97,7 @@ def _experiment(job: Job, console: Console, stop: StopRequest | None) -> Result:
     try:
         result = _train(job, console, stop)
     except AlreadyDone:
-        if job.attempt is not None:  # an earlier one may have been killed before it predicted
+        if job.attempt is not None:  # an earlier attempt may have been killed before it predicted
             _predict_test_rows(job, console, stop)
         raise
     _predict_test_rows(job, console, stop)
@@ -136,7 +138,7 @@ def _predict(job: Job, console: Console, stop: StopRequest | None) -> TaskSummar
 
 
 def _ending_at_once(stop: StopRequest | None) -> AbstractContextManager[None]:
-    """Where a request ends the task: nothing of it is kept, and it is short."""
+    """A stop request ends the task immediately: the task is short, and a partial result is of no use."""
     return nullcontext() if stop is None else stop.at_once("before it was done. Start it again.")
 
 

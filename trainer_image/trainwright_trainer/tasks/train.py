@@ -1,4 +1,4 @@
-"""The second half of the story: load → train → evaluate → save → report. Everything here lies in one run folder."""
+"""The second half of a run: load → train → evaluate → save → report. All its files lie in one run folder."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ from trainwright_trainer.tasks.train_context import TrainContext
 def train_on(
     data: Prepared, job: Job, storage: Storage, how: ExistingRun, console: Console, stop: StopRequest
 ) -> Result:
-    """One attempt, from encoded columns to the report. Raises what `errors.py` lists, after writing the outcome.
+    """Run one attempt, from encoded columns to the report. Writes the outcome, then raises as `errors.py` lists.
 
-    What can be known to be wrong before the first step is raised before there is an attempt.
+    Errors that can be found before the first step are raised before the attempt begins.
     """
     ready, model, splits = made_ready(data, job)
     attempt = attempt_reference(job, storage, how, data.content or None, console.say)
@@ -65,14 +65,14 @@ def train_on(
 
 
 def threads_of(job: Job, rank_info: RankInfo) -> Threads:
-    """--threads comes before OMP_NUM_THREADS."""
+    """The threads of this process. `--threads` overrides OMP_NUM_THREADS."""
     return Threads(rank_info.cpus, job.options.threads or rank_info.threads)
 
 
 def made_ready(data: Prepared, job: Job, world: int = 1) -> tuple[Job, Model, dict[str, Split]]:
-    """The job with what its rows decide, its model and its data.
+    """The job with its recipe, if it needs one, its model and its splits.
 
-    Raises what can be known to be wrong with them before there is an attempt.
+    Raises the errors that can be found before the attempt begins.
     """
     assert job.config is not None
     layout = layout_of(job.config, data.statistics)
@@ -86,7 +86,7 @@ def made_ready(data: Prepared, job: Job, world: int = 1) -> tuple[Job, Model, di
 
 
 def settled_job(job: Job, splits: Mapping[str, Split]) -> Job:
-    """The job as it is trained: with a recipe where the file has no trainer section."""
+    """The job as it is trained. It gets a recipe if the file has no trainer section."""
     given, config = job.spec.config, job.config
     assert given is not None
     assert config is not None
@@ -95,13 +95,13 @@ def settled_job(job: Job, splits: Mapping[str, Split]) -> Job:
 
 
 class Audience(Listener, Protocol):
-    """Who reads along, here or far away."""
+    """A console: the local one, or the remote one of a worker."""
 
     def say(self, *lines: str) -> None: ...
 
 
 class Stop(Protocol):
-    """A wish that is true from the moment when somebody has asked; `reason` names who."""
+    """A stop request. It is true once a stop is requested; `reason` names the source of the request."""
 
     @property
     def reason(self) -> str | None: ...
@@ -110,12 +110,12 @@ class Stop(Protocol):
 
 
 class Training:
-    """The parts of one attempt, in the order in which `run` uses them. Of several ranks, the first keeps the folder."""
+    """The parts of one attempt, in the order in which `run` uses them. Only rank 0 writes to the run folder."""
 
     def __init__(
         self, material: TrainContext, strategy: Strategy, console: Audience, stop: Stop, saves: Callable[[], int] = int
     ) -> None:
-        """`saves`: how many checkpoints were asked for, so far."""
+        """`saves` returns the number of checkpoints requested so far."""
         self.material, self.strategy, self.console, self.stop, self.saves = material, strategy, console, stop, saves
         self.config, self.job, self.attempt = material.config, material.job, material.attempt
         self.keeps = strategy.rank == 0
@@ -193,7 +193,7 @@ class Training:
         return f"stopped by {self.stop.reason} at {where}; checkpoint written. Go on with: {shlex.join(words)}"
 
     def _test(self, model: Model, splits: Mapping[str, Split], batches: Batching) -> tuple[Scores, ModelMetrics]:
-        """Of the best weights, on the test rows; empty where nothing is to be evaluated."""
+        """The scores of the best weights on the test rows; empty if evaluation is off or there are no test rows."""
         metrics = model_metrics(self.config, self.material.data.statistics, figures=True)
         if self.config.trainer.skip_all_evaluation or not len(splits["test"]):
             return {}, metrics

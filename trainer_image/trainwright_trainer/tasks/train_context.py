@@ -1,4 +1,4 @@
-"""What one attempt trains with."""
+"""The inputs of one training attempt."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from trainwright_trainer.runtime.threads import Threads
 
 @dataclass(frozen=True)
 class TrainContext:
-    """The job, its data as columns, the attempt that owns the run folder, and the threads that may compute.
+    """The job, its data as columns, the attempt that owns the run folder, and the number of threads.
 
-    `config` is the job's, resolved.
+    `config` is the resolved config of the job.
     """
 
     config: ModelConfig

@@ -1,4 +1,4 @@
-"""`trainwright validate`: what a cluster would say of a file, and whether its data are there and have the columns."""
+"""`trainwright validate`: the checks of a cluster, and whether the data exist and have the columns of the config."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from trainwright_api.problems import Mistakes
 
 
 def validated(path: Path, dataset: str | None = None, backend: str | None = None) -> tuple[str, ...]:
-    """What the user of a good file should know. Raises `Mistakes` with all that is wrong, and `EnvironmentFailure`."""
+    """The notices for a valid file. Raises `Mistakes` with all errors, and `EnvironmentFailure`."""
     options = load.Options(dataset=dataset, backend=backend)
     found = load.inspected(load.text_of(path), path.name, options=options)
     mistakes = Mistakes(())

@@ -1,6 +1,7 @@
-"""One worker's part of a run: read → preprocess → load → train → evaluate, and on rank 0 save → report.
+"""The run in one worker: read → preprocess → load → train → evaluate, and on rank 0 save → report.
 
-All ranks do the same, each on its rows. It knows no backend: it is given a seat and a way to the driver.
+All ranks do the same, each on its own rows. The code is independent of the backend: it gets a rank info and a channel
+to the driver.
 """
 
 from __future__ import annotations
@@ -34,14 +35,14 @@ from trainwright_trainer.tasks.worker_result import Done, End, Failed
 
 @dataclass(frozen=True)
 class WorkerSpec:
-    """What the workers are to do, and what of the driver's environment they have too."""
+    """The job of the workers, and the variables of the driver's environment that they inherit."""
 
     job: Job
     environment: Mapping[str, str]
 
 
 def work(order: WorkerSpec, rank_info: RankInfo, channel: Channel) -> None:
-    """Tells the driver how it ended. Raises `PeerLost` alone, after which all ranks are to begin again."""
+    """Run the job and report its end to the driver. Raises only `PeerLost`, after which all ranks have to restart."""
     strategy = strategy_for(order.job.spec.backend.strategy, rank_info.world, rank_info.device)
     try:
         os.environ.update(order.environment)
@@ -52,7 +53,7 @@ def work(order: WorkerSpec, rank_info: RankInfo, channel: Channel) -> None:
         if not channel.ended():
             raise
         return
-    except Exception as error:  # the outermost edge of this process: whatever it is, the driver is told
+    except Exception as error:  # the outermost edge of this process: every error is reported to the driver
         end = Failed.of(error)
     if rank_info.rank == 0 or isinstance(end, Failed):
         channel.send("ended", (rank_info.rank, end))
@@ -73,7 +74,7 @@ def _trained(job: Job, strategy: Strategy, channel: Channel, threads: Threads) -
 
 
 def _prepared(job: Job, strategy: Strategy, console: RemoteConsole) -> Prepared:
-    """Rank 0 first: where they share a cache, the others find there what it has written."""
+    """Rank 0 preprocesses first. If the ranks share a cache, the others read what rank 0 has written."""
     if strategy.rank:
         strategy.share(None)
     data = prepare(job.config, job.dataset, seed=job.spec.seed, cache_dir=job.cache_dir, keys=job.keys)
@@ -84,7 +85,7 @@ def _prepared(job: Job, strategy: Strategy, console: RemoteConsole) -> Prepared:
 
 
 def _attempt(job: Job, strategy: Strategy, channel: Channel, content: str | None, console: RemoteConsole) -> Attempt:
-    """The driver takes the attempt's number; workers that begin again in it go on from its newest checkpoint."""
+    """The attempt, which the driver begins. Restarted workers resume from the newest checkpoint of the same attempt."""
     storage = storage_at(str(job.output), job.keys.artifacts)
     attempt_reference = strategy.share(_begun(storage, channel, content, console) if strategy.rank == 0 else None)
     assert attempt_reference is not None
@@ -101,14 +102,14 @@ def _begun(storage: Storage, channel: Channel, content: str | None, console: Rem
 
 
 class _Asked:
-    """The driver's wish to stop."""
+    """The driver's stop request, as this worker knows it."""
 
     def __init__(self, channel: Channel) -> None:
         self._channel = channel
 
     @property
     def reason(self) -> str | None:
-        """Another rank may have heard of it, and voted, before this one has."""
+        """Asks the driver if no stop is known here: another rank may have received the request, and voted, earlier."""
         return self._channel.stop or self._channel.look_for_stop()
 
     def __bool__(self) -> bool:

@@ -1,4 +1,4 @@
-"""How training ended, in a form that crosses from process to process."""
+"""The end of training in a worker, in a form that can be pickled and sent to another process."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from trainwright_trainer.tasks.result import Result
 
 
 class WorkerCrash(Exception):
-    """A bug of ours in a worker. Its traceback there is a note to it."""
+    """A bug of trainwright in a worker. The traceback of the worker is attached as a note."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Done:
 
 @dataclass(frozen=True)
 class Failed:
-    """An exception. `problems` are those of `Mistakes`."""
+    """An exception. `problems`: those of a `Mistakes`, else empty."""
 
     kind: Kind
     line: str
@@ -34,13 +34,13 @@ class Failed:
 
     @classmethod
     def of(cls, error: Exception) -> Failed:
-        """Of the exception that is being handled."""
+        """Build it from `error`, which has to be the exception that is being handled."""
         outcome = Outcome.of(error)
         problems = error.problems if isinstance(error, Mistakes) else ()
         return cls(outcome.kind, outcome.line, problems, traceback.format_exc())
 
     def answer(self) -> Result:
-        """Raises what it was."""
+        """Raise the exception."""
         raise self.error()
 
     def error(self) -> Exception:

@@ -1,4 +1,4 @@
-"""A worker's way to the desk: a thread carries the letters, so that no step waits for the driver."""
+"""A worker's channel to the mailbox. A thread sends the messages, so that no step waits for the driver."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from trainwright_trainer.backends.ray.messages import ControlState, Kind, Messag
 from trainwright_trainer.backends.ray.pickled import opened, sealed
 
 EVERY_SECONDS = 1.0
-"""How often the desk is asked for the driver's wishes when there is nothing to tell."""
+"""The interval at which the control state is polled when there is no message to send."""
 
 
 class RayChannel:
-    """Open from its making until `close`."""
+    """Open from construction until `close`."""
 
     def __init__(self, mailbox: ActorHandle[Any]) -> None:
         self._mailbox = mailbox
@@ -54,7 +54,7 @@ class RayChannel:
         self._thread.join()
 
     def _carry(self) -> None:
-        """Without the driver nobody listens any more, and Ray ends this process soon."""
+        """Send messages until `close`. On a `RayError` the driver is gone, and Ray ends this process soon."""
         try:
             open_still = True
             while open_still:
@@ -64,12 +64,12 @@ class RayChannel:
             return
 
     def _post(self, messages: list[Message]) -> ControlState:
-        told: Any = self._mailbox.post  # its type knows no answer
+        told: Any = self._mailbox.post  # its type has no return value
         control_state: ControlState = ray.get(told.remote(messages))
         return control_state
 
     def _waiting(self) -> tuple[list[Message], bool]:
-        """What there is to carry, at least once a second, and whether more may come."""
+        """The messages to send, after at most one second, and True if more may come."""
         messages: list[Message] = []
         try:
             message = self._messages.get(timeout=EVERY_SECONDS)

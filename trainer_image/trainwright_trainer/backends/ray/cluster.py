@@ -1,5 +1,5 @@
-"""A Ray to run on: the one that this process is in already, else the one that RAY_ADDRESS names, else the one that
-`ray start` runs on this machine, else a new one right here. RAY_ADDRESS=local asks for a new one.
+"""Select the Ray cluster: the one this process has joined, else the one that RAY_ADDRESS names, else the one that
+`ray start` runs on this machine, else a new one in this machine. RAY_ADDRESS=local always starts a new one.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from trainwright_trainer.runtime.signals import handlers_kept
 
 ADDRESS = "RAY_ADDRESS"
 NEW = "local"
-# Nothing of ours goes through Ray's store of objects but orders and letters.
+# Only worker specs and messages go through Ray's object store.
 _STORE_BYTES = 128 << 20
-# On a busy machine it may miss its own deadlines; what it has read by then makes the next try faster.
+# On a busy machine Ray may miss its own deadlines. A retry is faster, as its files are then in the page cache.
 _TRIES = 3
 _SECONDS_TO_ANSWER = 10.0
-# Ray Train leaves this actor behind on the driver's node. Name and namespace are the same word.
+# Ray Train leaves this actor behind on the driver's node. Its name and its namespace are equal.
 _LEFT_BEHIND = "AutoscalingCoordinator"
 
 
@@ -35,10 +35,10 @@ _LEFT_BEHIND = "AutoscalingCoordinator"
 def cluster(
     section: BackendTrainer, workers: int | None, *, alone: bool = False, say: Callable[[str], None]
 ) -> Iterator[WorkerResources]:
-    """What the workers need of it. A Ray that is started here is shut down at the end, with all that runs in it.
+    """Connect to Ray and yield the resources of the workers. A Ray that is started here is shut down on exit.
 
-    `alone`: nobody else uses the Ray that is joined, and nothing of this run stays there. `say`: where it runs, in a
-    line, unless RAY_ADDRESS says it already.
+    `alone`: no other run uses the cluster; on exit the actor that Ray Train leaves behind is killed. `say` logs the
+    address of the cluster, unless RAY_ADDRESS gives it.
     """
     if ray.is_initialized():
         yield needs_of(section, workers, _gpus())
@@ -53,13 +53,13 @@ def cluster(
             needs = needs_of(section, workers, _gpus())
         yield needs
     finally:
-        if alone and ray.is_initialized():  # asking for an actor would join again
+        if alone and ray.is_initialized():  # `ray.get_actor` would connect again
             _leave()
         ray.shutdown()
 
 
 def _recorded(say: Callable[[str], None]) -> str | None:
-    """The Ray that `ray start` has recorded on this machine, as `ray.init()` finds it, where it still answers."""
+    """The address that `ray start` has recorded on this machine, as `ray.init()` finds it, if it still answers."""
     address: str | None = services.find_bootstrap_address(None)
     if address is None:
         return None
@@ -73,7 +73,9 @@ def _recorded(say: Callable[[str], None]) -> str | None:
 
 
 def _join(address: str, shown: str) -> None:
-    """By `auto`, Ray takes RAY_ADDRESS, else the recorded one, and only for that its token from the home folder."""
+    """Join the cluster. With `auto`, Ray uses RAY_ADDRESS, else the recorded address, and only for the latter its token
+    from the home folder. Raises `EnvironmentFailure` if the cluster cannot be reached.
+    """
     try:
         _knock(address)
         with handlers_kept():
@@ -83,20 +85,20 @@ def _join(address: str, shown: str) -> None:
 
 
 def _knock(address: str) -> None:
-    """Raises OSError where nobody listens. Ray itself finds that out after a quarter of an hour."""
+    """Raise `OSError` if the port is not open. Ray itself takes a quarter of an hour to notice that."""
     host, _, port = address.rpartition(":")
     if port.isdecimal() and "/" not in host:
         socket.create_connection((host.strip("[]"), int(port)), _SECONDS_TO_ANSWER).close()
 
 
 def _leave() -> None:
-    """A pod that is told to end waits until its node is idle, for as long as it is given."""
-    with suppress(ValueError, RayError):  # it is not there, or the cluster is not
+    """Kill the actor of Ray Train. With it the node is not idle, and a terminating pod waits out its grace period."""
+    with suppress(ValueError, RayError):  # there is no such actor, or the cluster is gone
         ray.kill(ray.get_actor(_LEFT_BEHIND, namespace=_LEFT_BEHIND))
 
 
 def _start(section: BackendTrainer, workers: int | None) -> WorkerResources:
-    """On this machine workers share the cores, however many they are."""
+    """Start Ray on this machine. Workers share the cores: Ray gets as many CPUs as the workers need."""
     gpus = _gpus_here()
     needs = needs_of(section, workers, gpus)
     check_this_machine(needs, gpus)
@@ -121,7 +123,7 @@ def _init(options: Mapping[str, Any]) -> None:
             ray.init(
                 address="local", include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR, **options
             )
-    except Exception as error:  # Ray has no narrower class for it
+    except Exception as error:  # Ray has no narrower class for this error
         ray.shutdown()
         raise EnvironmentFailure(f"Ray cannot be started on this machine: {_first_line(error)}") from error
 

@@ -1,7 +1,7 @@
-"""Workers of Ray Train's: each is given its seat, and the driver hears what they tell until the last one is done.
+"""Run workers with Ray Train. Each gets its rank info, and the driver handles messages until all workers are done.
 
-What a user did wrong is told in a letter and never raised in a worker, for Ray Train tries again whatever is raised
-there. The loss of a worker is Ray Train's to mend: it starts all of them anew, as often as `retries` says.
+A worker sends a user's mistake as a message and does not raise it, because Ray Train retries after any exception.
+After the loss of a worker, Ray Train restarts all of them, at most `retries` times.
 """
 
 from __future__ import annotations
@@ -36,20 +36,20 @@ from trainwright_trainer.runtime.signals import StopRequest
 
 Work = Callable[[Any, RankInfo, Channel], None]
 
-# While rank 0 reads the data the others wait; that a process is gone they hear at once, however long this is.
+# The other ranks wait while rank 0 reads the data. They notice a lost process at once, whatever this timeout is.
 _TIMEOUT_SECONDS = 6 * 3600
-# How long workers may take to leave after one of them has told the end.
+# The time in which all workers have to exit after the first message of an end.
 _LEAVING_SECONDS = 60.0
-# Who asks for a stop where the driver's own node is taken away: of its processes `ray start` alone got the signal.
+# The reason of the stop when the driver's own node is drained: only `ray start` has received the signal.
 _TAKEN_AWAY = "SIGTERM"
 
 
 def on_workers(
     needs: WorkerResources, work: Work, order: Any, answer: Callable[[Message], Any], stop: StopRequest
 ) -> None:
-    """`work(order, seat, link)` on each of the workers. `answer` is called in this thread, with each letter in turn.
+    """Call `work(order, rank_info, channel)` on each worker. `answer` handles each message, in this thread, in order.
 
-    Raises `EnvironmentFailure` when workers were lost more often than is mended.
+    Raises `EnvironmentFailure` if workers are lost more often than the retries allow.
     """
     mailbox = _mailbox()
     with tempfile.TemporaryDirectory(prefix="trainwright-ray-") as scratch:
@@ -65,7 +65,7 @@ def on_workers(
 
 def _mailbox() -> ActorHandle[Any]:
     here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
-    remote: Any = ray.remote  # its overloads lack this strategy
+    remote: Any = ray.remote  # the overloads of `ray.remote` lack this strategy
     handle: ActorHandle[Any] = remote(num_cpus=0, scheduling_strategy=here)(Mailbox).remote()
     return handle
 
@@ -73,7 +73,7 @@ def _mailbox() -> ActorHandle[Any]:
 def _trainer(needs: WorkerResources, entry: Callable[[], None], scratch: str) -> TorchTrainer:
     meeting = "cpu:gloo,cuda:nccl" if needs.use_gpu else "gloo"
     resources = dict(needs.resources)
-    run: Any = RunConfig(  # the trainer's annotations still name the older one
+    run: Any = RunConfig(  # the annotations of `TorchTrainer` still name the older RunConfig
         name=f"trainwright-{uuid4().hex[:12]}",
         storage_path=scratch,
         failure_config=FailureConfig(max_failures=needs.retries),
@@ -88,9 +88,9 @@ def _trainer(needs: WorkerResources, entry: Callable[[], None], scratch: str) ->
 
 
 def _sit_down(folder: str, cpus: float, work: Work, order: Any, mailbox: ActorHandle[Any]) -> None:
-    """In a worker. Paths count from the driver's folder, where that is there.
+    """Run in a worker. Relative paths start at the driver's folder, if the worker has that folder.
 
-    Ray sets OMP_NUM_THREADS in it to its CPUs; only what the worker was started with is the user's.
+    Ray sets OMP_NUM_THREADS to the worker's CPUs, so the user's value is read from the initial environment.
     """
     if os.path.isdir(folder):
         os.chdir(folder)
@@ -105,7 +105,7 @@ def _sit_down(folder: str, cpus: float, work: Work, order: Any, mailbox: ActorHa
 
 
 class _Fitting:
-    """Ray Train's `fit`, in a thread: this one listens meanwhile."""
+    """Ray Train's `fit` in a background thread. The main thread handles messages in the meantime."""
 
     def __init__(self, trainer: TorchTrainer) -> None:
         self.error: EnvironmentFailure | None = None
@@ -120,7 +120,7 @@ class _Fitting:
     def _fit(self) -> None:
         try:
             self._trainer.fit()
-        except Exception as error:  # the outermost edge of this thread; Ray has many words for one thing
+        except Exception as error:  # the outermost edge of this thread; Ray has many classes for one error
             self.error = EnvironmentFailure(f"workers were lost, and no retry is left: {_reason(error)}")
 
 
@@ -130,7 +130,7 @@ def _reason(error: Exception) -> str:
 
 
 def _hear(mailbox: ActorHandle[Any], fitting: _Fitting, answer: Callable[[Message], Any], stop: StopRequest) -> None:
-    """Until the workers are done; of one that has told the end the others are not waited for for ever."""
+    """Handle messages until the workers are done, or until `_LEAVING_SECONDS` after the first message of an end."""
     asked, ended_at = False, float("inf")
     nodes = Nodes()
     while fitting.goes_on and time.monotonic() < ended_at + _LEAVING_SECONDS:
@@ -148,7 +148,7 @@ def _hear(mailbox: ActorHandle[Any], fitting: _Fitting, answer: Callable[[Messag
 
 
 def _deliver(mailbox: ActorHandle[Any], answer: Callable[[Message], Any]) -> bool:
-    """Whether the end was among the letters."""
+    """Handle the waiting messages. True if one of them reports the end."""
     messages: list[Message] = ray.get(mailbox.take.remote())
     for message in messages:
         found = answer(replace(message, content=opened(message.content)))

@@ -1,6 +1,6 @@
-"""Where workers leave letters for the driver, and it leaves answers: an actor of Ray's on the driver's node.
+"""The mailbox between the workers and the driver: a Ray actor on the driver's node, with messages and replies.
 
-It knows nothing of Ray, and holds letters only until the driver takes them.
+This module does not import Ray. The mailbox holds messages only until the driver takes them.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import Any
 from trainwright_trainer.backends.ray.messages import ControlState, Message
 
 PATIENCE_SECONDS = 0.5
-"""How long the driver waits for letters before it looks at other things."""
+"""The time that the driver waits for messages before it does other work."""
 
 
 class Mailbox:
-    """All methods are coroutines, so that one who waits keeps nobody from it."""
+    """All methods are coroutines, so that a waiting caller does not block others."""
 
     def __init__(self) -> None:
         self._messages: list[Message] = []
@@ -27,24 +27,24 @@ class Mailbox:
         self._ended = False
 
     async def post(self, messages: Sequence[Message]) -> ControlState:
-        """Answers what the driver wishes."""
+        """Store the messages. Returns the control state."""
         for message in messages:
             self._put(message)
         return self._control_state
 
     async def ask(self, kind: Any, content: Any) -> Any:
-        """Waits for what the driver answers."""
+        """Store a message and wait for the driver's reply."""
         number = len(self._answers)
         self._answers[number] = asyncio.get_running_loop().create_future()
         self._put(Message(kind, content, number))
         return await self._answers[number]
 
     async def ended(self) -> bool:
-        """Whether a letter told the end."""
+        """True if a message has reported an end."""
         return self._ended
 
     async def take(self) -> list[Message]:
-        """For the driver: what has come, in its order, or nothing after a while."""
+        """For the driver: the messages in order of arrival, or none after `PATIENCE_SECONDS`."""
         try:
             await asyncio.wait_for(self._come.wait(), PATIENCE_SECONDS)
         except TimeoutError:

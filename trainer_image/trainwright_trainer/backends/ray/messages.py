@@ -1,4 +1,4 @@
-"""What rank 0 of the workers and the driver tell each other, whoever carries it."""
+"""The messages between the workers and the driver, independent of their transport."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Kind = Literal["said", "heard", "ready", "ended"]
 
 @dataclass(frozen=True)
 class Message:
-    """From a worker. `number` is set where an answer is waited for."""
+    """From a worker. `number` is set if the worker waits for a reply."""
 
     kind: Kind
     content: Any
@@ -19,41 +19,41 @@ class Message:
 
 @dataclass(frozen=True)
 class ControlState:
-    """Of the driver. `stop`: who asks for one. `saves`: how many checkpoints were asked for, so far."""
+    """From the driver. `stop`: the source of a stop request. `saves`: the number of checkpoints requested so far."""
 
     stop: str | None = None
     saves: int = 0
 
 
 class Channel(Protocol):
-    """A worker's way to the driver."""
+    """A worker's channel to the driver."""
 
     def send(self, kind: Kind, content: Any) -> None:
-        """Returns at once; letters arrive in the order in which they were sent."""
+        """Send a message and return at once. Messages arrive in the order in which they were sent."""
         ...
 
     def ask(self, kind: Kind, content: Any) -> Any:
-        """Waits for the driver's answer."""
+        """Send a message and wait for the driver's reply."""
         ...
 
     @property
     def stop(self) -> str | None:
-        """Who asked for a stop, as far as is known here. Looked up once a second, beside the steps."""
+        """The source of the stop request, as last polled: once a second, in the background of the steps."""
         ...
 
     @property
     def saves(self) -> int:
-        """How many checkpoints were asked for since this way was opened, as far as is known here."""
+        """The number of checkpoints requested since this channel was opened, as last polled."""
         ...
 
     def look_for_stop(self) -> str | None:
-        """Who asked for a stop, looked up now."""
+        """The source of the stop request, polled now."""
         ...
 
     def ended(self) -> bool:
-        """Whether some worker has told the end of it all."""
+        """True if a worker has reported the end of the run."""
         ...
 
     def close(self) -> None:
-        """Returns when everything has arrived."""
+        """Close the channel. Returns when all messages have arrived."""
         ...

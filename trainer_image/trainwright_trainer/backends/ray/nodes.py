@@ -1,7 +1,7 @@
-"""Nodes that are about to be taken away.
+"""Nodes that are draining.
 
-`ray start` marks its own when it gets SIGTERM, and lives on for a while: time for a checkpoint. Ray Train looks for the
-same marks, but tells its workers in a barrier, which no step can afford.
+`ray start` marks its node as draining when it receives SIGTERM, and runs on for a while: time for a checkpoint. Ray
+Train reads the same marks, but reports them to its workers in a barrier, which is too slow for a step.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ EVERY_SECONDS = 1.0
 
 
 class Nodes:
-    """Those of the Ray that this process has joined. `here` is its own."""
+    """The nodes of the cluster that this process has joined. `here`: the id of its own node."""
 
     def __init__(self) -> None:
         self.here: str = ray.get_runtime_context().get_node_id()
@@ -23,7 +23,7 @@ class Nodes:
         self._next = 0.0
 
     def newly_leaving(self, now: float) -> Set[str]:
-        """Told once of each; looked up once a second."""
+        """The ids of nodes that have begun to drain since the last call. Polled at most once a second."""
         if now < self._next:
             return frozenset()
         self._next = now + EVERY_SECONDS

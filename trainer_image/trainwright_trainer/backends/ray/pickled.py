@@ -1,6 +1,7 @@
-"""What letters hold, as bytes that the desk hands on unopened.
+"""The content of a message, pickled to bytes that the mailbox does not unpickle.
 
-To open them it would import what they are made of, and with it torch: for seconds, in which every worker waits for it.
+To unpickle them, the mailbox would import their classes and with them torch. That takes seconds, in which every worker
+would wait.
 """
 
 from __future__ import annotations

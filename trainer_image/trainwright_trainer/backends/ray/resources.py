@@ -1,4 +1,4 @@
-"""What workers need of a cluster, from the `backend.trainer` section and what there is."""
+"""The number of workers and their resources, from the `backend.trainer` section and the GPUs of the cluster."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from trainwright_trainer.errors import EnvironmentFailure
 
 @dataclass(frozen=True)
 class WorkerResources:
-    """`resources` are of each worker: CPU, GPU and others by name."""
+    """`resources`: those of one worker, by name: CPU, GPU and custom ones."""
 
     workers: int
     use_gpu: bool
@@ -21,12 +21,12 @@ class WorkerResources:
 
     @property
     def cpus(self) -> int:
-        """Of all workers."""
+        """The CPUs of all workers, rounded up."""
         return math.ceil(self.workers * self.resources.get("CPU", 0))
 
 
 def needs_of(section: BackendTrainer, workers: int | None, gpus: float) -> WorkerResources:
-    """`workers`: None where the file leaves it to the cluster; `gpus`: of the whole cluster."""
+    """The resources to ask for. `workers`: None if the cluster decides; `gpus`: those of the whole cluster."""
     given = dict(section.resources_per_worker or {})
     use_gpu = section.use_gpu if section.use_gpu is not None else given.get("GPU", gpus) > 0
     resources = {"CPU": 1.0, **given}
@@ -41,14 +41,14 @@ def needs_of(section: BackendTrainer, workers: int | None, gpus: float) -> Worke
 
 
 def _within(asked: int | WorkerRange | None, room: int) -> int:
-    """As many workers as find a GPU, within the range that the file gives. The operator decides alike."""
+    """As many workers as get a GPU, within the range in the file. The operator uses the same rule."""
     if isinstance(asked, WorkerRange):
         return min(max(room, asked.min), asked.max)
     return max(1, room)
 
 
 def check_this_machine(needs: WorkerResources, gpus: float) -> None:
-    """A cluster may still grow; this machine does not. Raises `EnvironmentFailure`."""
+    """Raise `EnvironmentFailure` if this machine lacks GPUs. A cluster is not checked, because it may still grow."""
     if needs.workers * needs.resources.get("GPU", 0) > gpus:
         asked = f"{needs.workers * needs.resources['GPU']:g}"
         raise EnvironmentFailure(
