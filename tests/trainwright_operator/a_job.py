@@ -1,4 +1,4 @@
-"""A TrainingJob as the API server has it, and as a pass sees it."""
+"""A TrainingJob as the API server stores it, and as a pass sees it."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ RAW: Mapping[str, Any] = {
 
 
 def stored(api: FakeApi) -> dict[str, Any]:
-    """A new one in the API server."""
+    """Store the job in the API server."""
     return api.add(RAW)
 
 
 def seen(raw: Mapping[str, Any], **status: Any) -> Job:
-    """The same in the operator's eyes."""
+    """Return the job in the form that decisions use."""
     metadata = raw["metadata"]
     return Job(
         namespace=metadata["namespace"],
@@ -44,7 +44,7 @@ def seen(raw: Mapping[str, Any], **status: Any) -> Job:
 
 
 def child(kind: str, name: str, owner: str = "uid-of-flights") -> dict[str, Any]:
-    """What a plan creates."""
+    """Return an object as a plan creates it."""
     reference = {"apiVersion": RAW["apiVersion"], "kind": RAW["kind"], "name": "flights", "uid": owner}
     return {
         "kind": kind,

@@ -1,4 +1,4 @@
-"""A small HTTP server that plays the API server: it answers as a test scripts it, and notes what it was asked."""
+"""A small HTTP server in place of the API server: a test scripts its answers, and it records its requests."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from trainwright_operator.kube.connection import Connection
 Json = dict[str, Any]
 Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
 Part = Json | bytes | None
-"""Of a watch: an event, raw bytes, or None: nothing more comes, and the stream stays open."""
+"""A part of a watch: an event, raw bytes, or None: nothing more comes, and the stream stays open."""
 
 
 class ApiServer:
-    """Takes the next scripted answer of its queue; without one, lists are empty and watches stay silent."""
+    """Returns the scripted answers in order. Without one, lists are empty and watches stay silent."""
 
     def __init__(self) -> None:
         self.requests: list[web.Request] = []
         self.bodies: list[Any] = []
         self.answers: list[Answer] = []
-        """To anything but watches."""
+        """The answers to all requests except watches."""
         self.watches: list[Answer] = []
         self.discovery: dict[str, Json] = {}
-        """By path: what the server knows."""
+        """The resources that the server knows, by path."""
         self.discovered: list[str] = []
         self.url = ""
         self.closing = asyncio.Event()
@@ -106,7 +106,7 @@ def page(objects: Iterable[Json] = (), version: int = 1, token: str = "") -> Ans
 
 
 def stream(*parts: Part) -> Answer:
-    """A watch that brings this and ends, or stays open when it ends with None."""
+    """A watch that sends these parts and ends. With None as the last part it stays open."""
 
     async def streamed(request: web.Request) -> web.StreamResponse:
         response = web.StreamResponse()
@@ -127,14 +127,14 @@ async def hang(request: web.Request) -> web.StreamResponse:
 
 
 async def reset(request: web.Request) -> web.StreamResponse:
-    """The connection breaks before an answer."""
+    """Break the connection before an answer."""
     assert request.transport is not None
     request.transport.abort()
     return web.Response()
 
 
 def cut(content: bytes) -> Answer:
-    """The connection breaks in the middle of the answer."""
+    """Break the connection in the middle of the answer."""
 
     async def broken(request: web.Request) -> web.StreamResponse:
         response = web.StreamResponse(headers={"Content-Length": str(len(content) + 10)})
@@ -156,7 +156,7 @@ def bookmark(version: int) -> Json:
 
 
 def config_map(name: str, version: int, uid: str = "", *, value: str = "", namespace: str = "team") -> Json:
-    """An object that serves as any other."""
+    """Return a ConfigMap, as an example of any object."""
     return {
         "apiVersion": "v1",
         "kind": "ConfigMap",

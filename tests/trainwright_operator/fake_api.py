@@ -17,22 +17,22 @@ Fault = Callable[[str, str], None]
 
 
 class FakeApi:
-    """Stands in for `Client`."""
+    """A fake `Client`."""
 
     def __init__(self) -> None:
         self.objects: dict[Key, dict[str, Any]] = {}
         self.requests: list[str] = []
-        """As in `create Job/flights-1`."""
+        """Each as in `create Job/flights-1`."""
         self.fault: Fault | None = None
         self.hangs = False
         self.delay: Callable[[], Awaitable[None]] | None = None
-        """Awaited before `replace` answers, after its effect."""
+        """Awaited in `replace`, after its effect and before its answer."""
         self.held: Mapping[str, Any] = {}
-        """What a hand owns of every status."""
+        """The status fields that a manual edit owns."""
         self._versions: Iterator[int] = itertools.count(1)
 
     def add(self, raw: Mapping[str, Any]) -> dict[str, Any]:
-        """An object that was there before."""
+        """Store an object that exists before the test."""
         metadata = raw["metadata"]
         return self._store((raw["kind"], metadata.get("namespace"), metadata["name"]), raw)
 
@@ -77,7 +77,7 @@ class FakeApi:
         subresource: str | None = None,
         force: bool = True,
     ) -> dict[str, Any]:
-        """Only the status: its fields replace what is there, as the one owner's set; what a hand holds on to stays."""
+        """Apply the status only. Its fields replace the stored ones, as for a sole owner; the `held` fields stay."""
         await self._asked("apply", resource, name)
         assert (field_manager, subresource, force) == ("trainwright", "status", True)
         found = self._found(resource, namespace, name)
@@ -94,7 +94,7 @@ class FakeApi:
         resource_version: str,
         subresource: str | None = None,
     ) -> dict[str, Any]:
-        """Only fields of the status."""
+        """Remove fields of the status only."""
         await self._asked("remove", resource, name)
         assert subresource == "status"
         found = self._found(resource, namespace, name)
@@ -155,5 +155,5 @@ class FakeApi:
 
 
 def unreachable(verb: str, what: str) -> None:
-    """A fault: no request is answered."""
+    """A fault: the API server answers no request."""
     raise Unreachable(f"{verb} {what}: the connection was reset")

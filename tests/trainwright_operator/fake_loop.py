@@ -1,4 +1,4 @@
-"""An event loop whose time passes at once: where everything waits, the clock goes to the next timer."""
+"""An event loop with simulated time: when every task waits, the clock moves to the next timer."""
 
 from __future__ import annotations
 

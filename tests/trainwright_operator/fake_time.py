@@ -1,4 +1,4 @@
-"""Time that passes when a test says so."""
+"""A clock that a test controls."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ START = datetime(2026, 11, 1, 12, tzinfo=UTC)
 
 
 class FakeTime:
-    """`sleep` ends when `advance` has come to its end; `monotonic` and `now` tell how far that is."""
+    """`advance` moves the clock, which `monotonic` and `now` read, and ends each `sleep` at its time."""
 
     def __init__(self) -> None:
         self.passed = 0.0
@@ -33,7 +33,7 @@ class FakeTime:
         await wakes
 
     async def advance(self, seconds: float) -> None:
-        """Let so much time pass. Whatever wakes in it does so at its own moment."""
+        """Move the clock by `seconds`. Each sleeper wakes at its own time."""
         end = self.passed + seconds
         await settle()
         while self._sleepers and self._sleepers[0][0] <= end:

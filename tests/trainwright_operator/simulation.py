@@ -1,4 +1,4 @@
-"""A cluster of one job in plain memory, with a clock that tests turn: what `plan` decides is done, or half done."""
+"""A cluster with one job in memory, and a clock that tests control. It carries out plans, completely or in part."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def verdict_of(spec: dict[str, Any]) -> Verdict:
 
 @dataclass
 class Cluster:
-    """One job and what it has started."""
+    """One job, its children and its pods."""
 
     spec: dict[str, Any] = field(default_factory=lambda: dict(SPEC))
     name: str = "flights"
@@ -55,7 +55,7 @@ class Cluster:
     generation: int = 1
     deleted: bool = False
     warnings: tuple[str, ...] = ()
-    """Of the verdict on the spec."""
+    """The warnings in the verdict on the spec."""
     kuberay: bool = True
     waiting: tuple[Waiting, ...] = ()
     leaving: bool = False
@@ -94,7 +94,7 @@ class Cluster:
         return replace(world, **answers)
 
     def decide(self) -> Plan:
-        """The plan, with its questions answered as the reconciler answers them."""
+        """Return the plan, with its requests for data answered as the reconciler answers them."""
         asked: frozenset[str] = frozenset()
         answers: dict[str, Any] = {}
         for _ in range(ROUNDS):
@@ -108,7 +108,7 @@ class Cluster:
         raise AssertionError(f"it still asks for {decided.asks}")
 
     def run(self, *, requests: int | None = None) -> int:
-        """One pass; with `requests`, the operator dies after so many. Returns the number that it made."""
+        """Run one pass. With `requests`, the operator dies after that many. Return the number that it made."""
         decided = self.decide()
         steps = [lambda one=one: self._create(one) for one in decided.create]
         steps += [lambda one=one: self._delete(one.name, one.kind) for one in decided.delete]
@@ -119,7 +119,7 @@ class Cluster:
         return len(steps[:requests])
 
     def settle(self) -> None:
-        """Passes until nothing is left to do at this moment."""
+        """Run passes until nothing is left to do at this time."""
         for _ in range(12):
             if self.run() == 0:
                 return
@@ -155,7 +155,7 @@ class Cluster:
         self.events += between(self.status, parsed)
         self.status = parsed
 
-    # what others do
+    # actions of users, controllers and pods
 
     @property
     def child(self) -> Child:
@@ -179,7 +179,7 @@ class Cluster:
         )
 
     def posts(self, outcome: str, line: str = "", **more: Any) -> None:
-        """Of the phase that the newest child is of, unless told otherwise."""
+        """Post an outcome. Its stage is that of the newest child unless given."""
         newest = next(reversed(self.children.values()), None)
         told = {"phase": newest.phase if newest is not None else "train", **more}
         posted = PostedOutcome(

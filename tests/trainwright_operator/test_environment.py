@@ -29,7 +29,7 @@ def test_every_kind_of_field_is_read() -> None:
 
 
 def test_every_field_has_a_name() -> None:
-    """A new field of a new kind would need a reader of its own."""
+    """A field of a new type needs its own reader."""
     for field in fields(Settings):
         if field.name not in ("backoff", "namespaces"):
             value = getattr(Settings(), field.name)

@@ -1,4 +1,4 @@
-"""kopf itself, with our handlers, before an API server that answers as a test says."""
+"""The real kopf with the operator's handlers, and an API server that a test scripts."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Scene:
 
     @property
     def starts(self) -> int:
-        """kopf asks once for what the server knows."""
+        """The number of starts of kopf: each start reads the API groups once."""
         return self.server.discovered.count("/apis")
 
     def serves(self, *answers: Answer, watches: tuple[Answer, ...] = ()) -> None:

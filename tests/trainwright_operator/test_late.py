@@ -1,4 +1,4 @@
-"""An attempt that does not start: what is decided, one story a test. Jobs that compete for room: test_room.py."""
+"""Attempts that do not start, one scenario a test. Jobs that compete for room: test_room.py."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SELF = Waiting("2026-11-21T12:00:00Z", UID, gang=True, trying=True)
 
 
 def waiting(backend: object = RAY, **spec: object) -> Cluster:
-    """Its head has a node, its worker has none."""
+    """Return a cluster whose head pod has a node and whose worker pod has none."""
     cluster = Cluster(spec={**SPEC, "backend": backend, **spec})
     cluster.settle()
     place(cluster)
@@ -37,7 +37,7 @@ def _unschedulable(pod: Pod, cluster: Cluster) -> Pod:
 
 
 def one_pod(**fields: object) -> Cluster:
-    """A job of one pod, which has its node."""
+    """Return a cluster with a job of one pod, which has a node."""
     cluster = Cluster(spec={**SPEC, "image": "registry.example.com/ml:7"})
     cluster.settle()
     name, attempt = cluster.child.name, cluster.child.attempt

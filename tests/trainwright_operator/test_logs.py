@@ -14,11 +14,11 @@ from trainwright_operator import logs
 
 @pytest.fixture
 def stream() -> Iterator[io.StringIO]:
-    """Where logs go, with logging as it was before put back."""
+    """The stream of the logs. The previous logging setup is restored afterwards."""
     root = logging.getLogger()
     before, level = list(root.handlers), root.level
     stream = io.StringIO()
-    # `force` closes what it finds, and these are pytest's.
+    # `force` closes the handlers that it finds, and these belong to pytest.
     root.handlers[:] = []
     logs.configure(stream)
     yield stream

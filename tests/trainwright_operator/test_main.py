@@ -32,7 +32,7 @@ def _logging_as_it_was() -> Iterator[None]:
 
 
 def complaint(capsys: pytest.CaptureFixture[str]) -> str:
-    """The one line that was logged."""
+    """Return the only line that was logged."""
     [line] = capsys.readouterr().err.splitlines()
     message = json.loads(line)["message"]
     assert isinstance(message, str)

@@ -1,4 +1,4 @@
-"""What the operator may do, and how it runs, as the chart is rendered into its manifests."""
+"""The operator's permissions and its Deployment, in the manifests that the chart renders to."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ def of_kind(name: str, *kinds: str) -> list[dict[str, Any]]:
 
 
 def operators_roles(name: str) -> list[dict[str, Any]]:
-    """Those that add to the roles of users are not the operator's."""
+    """Return the operator's roles, without those that are aggregated to the roles of users."""
     return [role for role in of_kind(name, "Role", "ClusterRole") if not aggregated(role)]
 
 
 def aggregated(role: dict[str, Any]) -> set[str]:
-    """The users' roles that get what this one grants."""
+    """Return the users' roles to which this one is aggregated."""
     mark = "rbac.authorization.k8s.io/aggregate-to-"
     return {label.removeprefix(mark) for label in role["metadata"]["labels"] if label.startswith(mark)}
 
@@ -113,7 +113,7 @@ def test_the_webhook_of_make_operator_differs_by_its_address_alone() -> None:
 
 
 def test_an_operator_of_single_namespaces_has_no_webhook() -> None:
-    """It may not write whom to trust, so nobody could reach it."""
+    """It may not write the CA into the webhook configuration, so the API server could not reach it."""
     assert of_kind("namespaced.yaml", "ValidatingWebhookConfiguration") == []
 
 
@@ -134,7 +134,7 @@ def container(name: str = "clusterwide.yaml") -> dict[str, Any]:
 
 
 def settings_of(found: dict[str, Any]) -> Settings:
-    """As the operator reads them; what the pod knows by itself is the same word everywhere."""
+    """Return the settings as the operator reads them. Values from the pod's own fields are all the same word."""
     return Settings.from_environment({one["name"]: one.get("value", "trainwright") for one in found["env"]})
 
 
@@ -166,7 +166,8 @@ def test_the_namespaces_are_told() -> None:
 
 
 def test_the_service_leads_to_the_pods() -> None:
-    """What the webhook and the pods of jobs are told leads to the port where the server listens, under its names."""
+    """The addresses of the webhook and for the pods of jobs lead to the server's port, under its certificate's
+    names."""
     settings = settings_of(container())
     [port], [entry] = deployed("Service")["spec"]["ports"], deployed("ValidatingWebhookConfiguration")["webhooks"]
     assert container()["ports"] == [{"name": port["targetPort"], "containerPort": settings.server_port}]

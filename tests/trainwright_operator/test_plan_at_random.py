@@ -1,4 +1,4 @@
-"""Random lives of a job, with the operator dying between any two requests: what must hold holds after every step."""
+"""Random histories of a job, where the operator dies between any two requests: the invariants hold after every step."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def starts(cluster: Cluster, draw: random.Random) -> None:  # noqa: ARG001
 
 
 def finds_no_room(cluster: Cluster, draw: random.Random) -> None:
-    """For one of its pods, or none of its pods starts; others may wait for room too."""
+    """No room is found for one of the pods, or no pod starts. Other jobs may wait for room too."""
     for child in cluster.children.values():
         if child.state == "pending" and child.name not in cluster.pods:
             placed = Pod("default", child.name, f"p{child.attempt}", UID, child.attempt, "node", "Pending", child.phase)
@@ -136,7 +136,7 @@ def test_a_status_that_hands_have_torn_does_no_harm(seed: int, backend: dict[str
 
 
 def _comes_to_an_end(cluster: Cluster, draw: random.Random) -> None:
-    """With a user who lets it run, and pods that start and end well, every job completes or has failed for good."""
+    """If the user lets it run, and pods start and end well, every job completes or has finally failed."""
     cluster.spec["suspend"] = False
     cluster.waiting = ()
     for _ in range(60):

@@ -1,6 +1,6 @@
-"""Jobs that compete for room on one node: each that fits alone comes to its turn, whatever the scheduler places first.
+"""Jobs that compete for room on one node: each that fits alone gets its turn, in any order of scheduling.
 
-The node, its scheduler and KubeRay are played in plain memory, a step a second; what is decided is the operator's.
+The node, its scheduler and KubeRay are simulated in memory, in steps of a second. The decisions are the operator's.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from .simulation import SPEC, START, Cluster
 
 RAY = {"type": "ray", "trainer": {"num_workers": 1}}
 CORES = 1.75
-"""Of two, what the cluster itself leaves."""
+"""The part of the node's two cores that the cluster itself leaves free."""
 ASKED = {"head": 0.25, "worker": 1.0, "submitter": 0.1}
 NEVER = 99.0
 NODE = Node("node-1", True, False, {}, (), {"cpu": 2.0, "memory": 8 * 2.0**30, "pods": 110.0})
 CLUSTER_STARTS, TRAINING, POD_LEAVES = 8, 45, 30
-"""Seconds."""
+"""In seconds."""
 
 
 @dataclass
 class OneNode:
-    """With jobs that were created one second after the other."""
+    """A node, with jobs that were created one second after the other."""
 
     draw: random.Random
     seen_nodes: tuple[Node, ...] | None = None
-    """By an operator that may look at nodes."""
+    """The nodes as the operator sees them; None if it may not read nodes."""
     jobs: list[Cluster] = field(default_factory=list)
     too_large: set[str] = field(default_factory=set)
     leaving: dict[str, datetime] = field(default_factory=dict)
@@ -64,7 +64,8 @@ class OneNode:
             self._step()
 
     def _look_at(self, job: Cluster) -> None:
-        """When something of it has changed, or when it has asked for a look at this time; as the operator does."""
+        """Run passes if a child or pod of the job has changed, or if its wake-up time has come, as the operator
+        does."""
         job.now = self.now
         seen = (tuple(job.children.values()), tuple(job.pods.values()))
         due = self.due.get(job.uid)
@@ -92,7 +93,7 @@ class OneNode:
                 self._go_on(job, child)
 
     def _make_pods(self, job: Cluster, child: Child) -> None:
-        """KubeRay's and the Job controller's part. The submitter comes when the cluster is there."""
+        """Create pods as KubeRay and the Job controller do. The submitter follows when the RayCluster is ready."""
         roles = ["head", "worker"] if child.kind == "RayJob" else ["worker"]
         if child.kind == "RayJob" and self._since_ready(job, child, roles) >= CLUSTER_STARTS:
             roles.append("submitter")
@@ -143,7 +144,7 @@ class OneNode:
 
 
 def _stored(job: Cluster) -> StoredJob:
-    """What the operator's store keeps of it."""
+    """Return the job as the operator's store keeps it."""
     metadata = {"uid": job.uid, "name": job.name, "creationTimestamp": times.written(START)}
     status = job.status.model_dump(by_alias=True, exclude_none=True)
     return strip_job({"metadata": metadata, "spec": job.spec, "status": status})
@@ -169,7 +170,7 @@ def test_five_jobs_that_each_fit_alone_all_finish(seed: int) -> None:
 def test_a_gang_that_never_fits_lets_those_pass_that_do(
     seed: int, first: bool, nodes: tuple[Node, ...] | None, seconds: int
 ) -> None:
-    """Soon, where the operator sees that no node could hold it."""
+    """It is fast if the operator sees that no node could hold the gang."""
     node = OneNode(random.Random(seed), nodes)
     never = [node.add(too_large=True) for _ in range(3)] if first else []
     fits = [node.add(), node.add(backend={"type": "local"})]
@@ -181,7 +182,7 @@ def test_a_gang_that_never_fits_lets_those_pass_that_do(
 
 
 def test_a_gang_that_waits_alone_keeps_its_place_until_its_deadline() -> None:
-    """Somebody may bring a node for it, who looks at what waits."""
+    """A person may see the waiting job and add a node for it."""
     node = OneNode(random.Random(1))
     job = node.add(too_large=True, startDeadlineSeconds=300)
     node.run(290)

@@ -1,4 +1,4 @@
-"""The life of a job that preprocesses on CPUs before it asks for GPUs, one story a test."""
+"""The life of a job that preprocesses on CPUs before it requests GPUs, one scenario a test."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def preprocessing(**spec: object) -> Cluster:
 
 
 def handed_on(**spec: object) -> Cluster:
-    """Its training child is there, and waits for room."""
+    """Return a cluster whose training child exists and waits for room."""
     cluster = preprocessing(**spec)
     cluster.wait(40)
     cluster.posts("done", "336,776 rows")

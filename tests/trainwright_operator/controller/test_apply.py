@@ -22,7 +22,7 @@ BEGUN = TrainingJobStatus(attempts=[Attempt(number=1, create_time="2026-11-01T12
 
 
 class Scene:
-    """An API server with one job, and whoever applies plans to it."""
+    """An API server with one job, and an Applier."""
 
     def __init__(self) -> None:
         self.api = FakeApi()
@@ -103,7 +103,7 @@ def test_nothing_is_created_for_a_job_that_has_changed() -> None:
 
 
 def test_nothing_is_deleted_for_a_job_that_has_changed() -> None:
-    """What looks superfluous may belong to an attempt that came after what was seen."""
+    """The object to delete may belong to an attempt that is newer than the observed state."""
 
     async def story(scene: Scene) -> None:
         scene.api.add(child("Job", "flights-2"))
@@ -116,7 +116,7 @@ def test_nothing_is_deleted_for_a_job_that_has_changed() -> None:
 
 
 def test_no_child_is_created_for_a_job_that_changes_between_its_supports_and_its_child() -> None:
-    """Another operator has made the supports, and may have seen the attempt's child come and go meanwhile."""
+    """Another operator has created the supports, and may have seen the attempt's child come and go since."""
 
     async def story(scene: Scene) -> None:
         def goes_on(verb: str, what: str) -> None:

@@ -19,7 +19,7 @@ def in_(seconds: float) -> timedelta:
 
 
 async def is_idle(work: WorkQueue[str], seconds: float = 0.1) -> bool:
-    """Whether nothing comes for so long."""
+    """True if no key arrives within `seconds`."""
     try:
         await asyncio.wait_for(work.get(), seconds)
     except TimeoutError:

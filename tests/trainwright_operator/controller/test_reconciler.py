@@ -56,7 +56,7 @@ class FakeView:
 
 
 class FakeQueue:
-    """Writes down what is asked of it."""
+    """A queue that records its calls."""
 
     depth = 0
 
@@ -101,7 +101,7 @@ class FakeObserver:
 
 
 class Scene:
-    """One job, and a reconciler whose decisions are the test's."""
+    """One job, and a reconciler whose plans the test sets."""
 
     def __init__(self) -> None:
         self.api, self.view, self.queue, self.observer = FakeApi(), FakeView(), FakeQueue(), FakeObserver()
@@ -236,7 +236,7 @@ def test_gpus_in_use_are_counted_in_the_whole_cluster() -> None:
             scene.api.add({**pod, "spec": {"nodeName": "node", "containers": [gpu]}})
         await scene.look(Plan(asks=(Ask("gpus", "gpu"),)), Plan())
         assert scene.worlds[1].in_use is not None
-        # The fake gives a first page for each: what was read before is void then.
+        # The fake returns a first page for each pod, which discards the pages before it.
         assert scene.worlds[1].in_use["node"] == 2.0
 
     told(story)

@@ -1,4 +1,4 @@
-"""The life of a job, one story a test: what is decided, and that nothing is written once it is stable."""
+"""The life of a job, one scenario a test: checks the plans, and that a stable job causes no writes."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_who_holds_the_others_up_is_the_message_of_a_job_that_runs() -> None:
 
 @pytest.mark.parametrize("seen", ["Running", "Succeeded"])
 def test_a_job_does_not_start_again_between_the_end_of_its_pod_and_its_own(seen: str) -> None:
-    """Its Job may tell that no pod is ready before the pod tells of its end."""
+    """The Job may report that no pod is ready before the end of the pod is seen."""
     cluster = running()
     cluster.children[cluster.child.name] = replace(cluster.child, state="pending")
     cluster.pods["pod-1"] = pod(cluster, phase=seen)
@@ -200,7 +200,7 @@ def test_a_pod_on_a_lost_node_is_passed_over_a_minute_past_its_grace() -> None:
 
 
 def test_an_attempt_whose_pod_is_lost_with_its_node_ends_when_the_pods_grace_is_over() -> None:
-    """A worker of Ray's too: KubeRay replaces none that the API server still has."""
+    """This includes a Ray worker: KubeRay replaces no pod that still exists in the API server."""
     cluster = running()
     gone = cluster.now + timedelta(seconds=60)
     cluster.pods = {"worker": pod(cluster, essential=False, deletion_time=gone, disrupted="DeletionByTaintManager")}
@@ -279,7 +279,7 @@ def test_the_deadline_counts_what_all_attempts_have_run() -> None:
     cluster.settle()
     cluster.wait(500)
     cluster.settle()
-    cluster.wait(1000)  # it waits for room: that does not count
+    cluster.wait(1000)  # time spent waiting for room does not count
     cluster.settle()
     cluster.starts()
     cluster.settle()
@@ -408,7 +408,7 @@ def test_a_child_that_may_have_ended_unseen_is_asked_for_before_its_attempt_is_c
 
 
 def test_the_last_child_of_a_finished_job_is_asked_for_before_it_is_deleted() -> None:
-    """An old list may still show it running; its logs are worth keeping."""
+    """An old list may still show the child as running, and its logs must be kept."""
     cluster = running()
     before = cluster.child
     cluster.ends()
@@ -448,7 +448,7 @@ def test_a_finished_job_never_leaves_its_end() -> None:
 
 
 def test_what_kuberay_refuses_is_deleted_and_made_anew() -> None:
-    """It never looks again at a RayJob that did not pass its validation."""
+    """KubeRay never reconciles a RayJob again that failed its validation."""
     cluster = Cluster(spec={**RAY, "backoffLimit": 1})
     cluster.settle()
     for attempt in (1, 2):
@@ -513,7 +513,7 @@ def test_what_no_node_can_hold_is_a_warning_at_once() -> None:
 
 
 def test_what_is_doubtful_of_an_accepted_spec_is_told_by_its_event() -> None:
-    """Where the webhook is off, nobody else tells it."""
+    """If the webhook is off, only this event reports the warning."""
     cluster = Cluster(warnings=("config.combiner: not built yet: tabnet; image mine:2 must have it",))
     cluster.settle()
     (accepted,) = [event for event in cluster.events if event.reason == "Accepted"]
@@ -628,7 +628,7 @@ def test_a_stable_job_is_left_alone(stage: str) -> None:
 
 
 def test_every_situation_is_known_to_some_job() -> None:
-    """No function of the table is dead: each plans at least one of the stories' states."""
+    """Every function of the table is used: each one plans at least one of these states."""
     known: set[str] = set()
     for cluster in _states():
         view = Context(cluster.job(), cluster.world(), cluster.settings, cluster.now)

@@ -26,7 +26,7 @@ Story = Callable[["Cluster", ClusterView], Awaitable[None]]
 
 
 class Cluster:
-    """Stands in for the client: objects that are listed, and events that a test sends."""
+    """A fake client: it lists objects, and yields the events that a test sends."""
 
     def __init__(self) -> None:
         self.objects: defaultdict[str, list[Json]] = defaultdict(list)
@@ -38,7 +38,7 @@ class Cluster:
         self.jobs: Jobs | None = None
 
     def list_jobs(self, jobs: Jobs) -> None:
-        """As kopf does at its start."""
+        """List the jobs as kopf does when it starts."""
         self.jobs = jobs
         for place in jobs.places:
             there = [raw for raw in self.objects["TrainingJob"] if place in (None, raw["metadata"]["namespace"])]
@@ -59,7 +59,7 @@ class Cluster:
             yield await self._events[resource.kind].get()
 
     async def send(self, kind: str, raw: Json) -> list[tuple[str, str]]:
-        """Which jobs an event wakes."""
+        """Send an event and return the keys of the jobs that it wakes."""
         self.version += 1
         raw["metadata"]["resourceVersion"] = str(self.version)
         self.woken.clear()
@@ -223,7 +223,7 @@ def test_what_a_job_has_started_wakes_it(part: Json) -> None:
 
 
 def taken(name: str, attempt: int, **labels: str) -> Json:
-    """A pod that the scheduler has taken off its node."""
+    """A pod that the scheduler has preempted."""
     found = pod(name)
     found["metadata"]["labels"] |= {ATTEMPT: str(attempt), **labels}
     found["status"]["conditions"] = [{"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler"}]

@@ -68,7 +68,7 @@ def test_what_is_listed_again_and_has_not_changed_is_no_news() -> None:
 
 
 def test_what_a_whole_list_does_not_hold_is_forgotten() -> None:
-    """kopf lists again after a gap, and does not tell what went in it."""
+    """kopf lists again after a gap, and does not report the deletions in it."""
 
     async def story(scene: Scene) -> None:
         for raw in (job("a", 5), job("b", 6), job("newer", 20)):
@@ -132,7 +132,7 @@ def test_a_job_that_the_api_server_does_not_know_any_more_is_forgotten_but_not_i
 
 
 def test_a_listed_object_that_cannot_be_read_is_told_all_the_same() -> None:
-    """Somebody waits for every job of the first list to be looked at."""
+    """The reconciler waits until every job of the first list was processed."""
 
     async def story(scene: Scene) -> None:
         broken = job("a", 5)

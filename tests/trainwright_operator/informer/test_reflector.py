@@ -39,11 +39,11 @@ START = datetime(2026, 11, 1, tzinfo=UTC)
 Story = Callable[["Case"], Awaitable[None]]
 
 sleep = asyncio.sleep
-"""The real one, where a test puts another in its place."""
+"""The real function, for tests that replace it."""
 
 
 class Case:
-    """A reflector of ConfigMaps, its server, and what it told."""
+    """A reflector of ConfigMaps, its server, and the changes that it reported."""
 
     def __init__(self, server: ApiServer, client: Client, settings: Settings) -> None:
         self.server = server
@@ -102,7 +102,7 @@ def test_it_lists_and_watches_from_there() -> None:
         assert not case.reflector.synced
         await case.until({"b": "b@6"})
         assert case.told == [("a", None, "a@3"), ("b", None, "b@6"), ("a", "a@3", None)]
-        # No resourceVersion: a list that is consistent, not one from some cache.
+        # Without resourceVersion, the list is consistent and not served from a cache.
         assert dict(case.server.lists[0].query) == {"limit": "100", "labelSelector": "ours"}
         assert case.server.watched[0].query["resourceVersion"] == "5"
         assert case.server.watched[0].query["timeoutSeconds"] == "60"
@@ -231,7 +231,7 @@ def test_a_hanging_list_is_asked_again() -> None:
 
 
 def pauses_of(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """The pauses that are asked for from now on; none is made."""
+    """Record the pauses from now on, without waiting."""
     pauses: list[float] = []
 
     async def noted(seconds: float) -> None:
@@ -258,7 +258,7 @@ def test_pauses_double_up_to_the_limit_and_the_api_server_may_ask_for_longer_one
 
 @pytest.mark.parametrize("watch", [stream(), refusal(410), refusal(500)], ids=["closed", "410", "500"])
 def test_watches_that_fail_one_after_the_other_are_no_hot_loop(monkeypatch: pytest.MonkeyPatch, watch: Any) -> None:
-    """Though each list between them succeeds."""
+    """Each list in between succeeds, and the pauses still grow."""
     pauses = pauses_of(monkeypatch)
 
     async def story(case: Case) -> None:

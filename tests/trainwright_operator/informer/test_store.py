@@ -16,7 +16,7 @@ Change = tuple[str, str | None, str | None]
 
 
 class Seen:
-    """A store of the values of objects, and what it told."""
+    """A store of the values of objects, and the changes that it reported."""
 
     def __init__(self) -> None:
         self.told: list[Change] = []
@@ -251,7 +251,7 @@ def test_what_identifies_an_object(raw: Manifest, key: Key, version: int) -> Non
 
 @pytest.mark.parametrize("seed", range(200))
 def test_events_in_any_order_and_any_number_end_in_the_same_state(seed: int) -> None:
-    """A list taken at any moment, and every later event once or more, in any order."""
+    """A list is taken at any moment, and every later event arrives once or more, in any order."""
     draws = random.Random(seed)
     events, state = [], dict[str, tuple[str, int]]()
     states = [dict(state)]

@@ -1,4 +1,4 @@
-"""Names that KubeRay and DNS take, and that nobody else has."""
+"""Names are valid for KubeRay and DNS, and unique."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ UID, OTHER = "1c9e2f7a-0000-4000-8000-000000000000", "2d9e2f7a-0000-4000-8000-00
 JOBS = ("flights", "a" * 253, "1-starts.with.a.digit", "ends-in-a-hyphen-where-it-is-cut-", "x")
 RAY_CLUSTER_LIMIT = 53
 SUFFIX_OF_KUBERAY = 6
-"""A hyphen and five letters make a RayCluster's name of a RayJob's."""
+"""KubeRay appends a hyphen and five letters to the name of a RayJob to name its RayCluster."""
 
 
 @pytest.mark.parametrize("job", JOBS)

@@ -1,4 +1,4 @@
-"""How an attempt ended, in the order of trust."""
+"""The ending of an attempt, by its sources in the order of trust."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many workers, on how many GPUs."""
+"""The number of workers and of GPUs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which phase an attempt begins with."""
+"""The first stage of an attempt."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long an attempt may try to start, and what its end is then."""
+"""The limits on the start of an attempt, and its ending when it does not start."""
 
 from __future__ import annotations
 
