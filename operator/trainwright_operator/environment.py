@@ -1,6 +1,6 @@
 """Settings from environment variables: `TRAINWRIGHT_MAX_WORKERS=8` is the field `max_workers`.
 
-A field that is a dataclass itself is read from the names with its own in front: `TRAINWRIGHT_BACKOFF_BASE`.
+The name of a field that is itself a dataclass becomes a prefix: `TRAINWRIGHT_BACKOFF_BASE` is `backoff.base`.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from typing import Any, TypeVar, get_type_hints
 from trainwright_api.problems import nearest
 
 PREFIX = "TRAINWRIGHT_"
-# Kubernetes puts these into every pod beside a Service that is called trainwright.
+# Kubernetes sets these variables in every pod of a namespace with a Service named trainwright.
 _SERVICE_LINK = re.compile(r"_SERVICE_HOST$|_SERVICE_PORT(_[A-Z0-9_]+)?$|_PORT_\d+_(TCP|UDP)(_[A-Z]+)?$")
 
 Read = TypeVar("Read")
 
 
 def read(settings: type[Read], environment: Mapping[str, str]) -> Read:
-    """The dataclass with what the environment sets of it. Raises ValueError with all mistakes in one line."""
+    """Return the dataclass with the values of the environment. Raises ValueError with all mistakes in one line."""
     known = dict(_readers(settings, PREFIX))
     mistakes: list[str] = []
     values: dict[str, Any] = {}

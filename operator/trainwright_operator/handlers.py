@@ -1,7 +1,7 @@
-"""What kopf calls: the operator begins here.
+"""The handlers that kopf calls: the entry of every event.
 
-Every change of a TrainingJob asks for a pass. A pass (`reconciler.py`) looks at the job and at what it has started,
-lets `plan.py` decide, and carries that out.
+Every change of a TrainingJob enqueues a pass. A pass (`reconciler.py`) reads the job and its children, lets `plan.py`
+decide, and applies the plan.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ REGISTRY = kopf.OperatorRegistry()
 
 @dataclass(frozen=True)
 class Memo:
-    """What the handlers work with."""
+    """The objects that kopf passes to every handler."""
 
     settings: Settings
     server: str
@@ -30,7 +30,7 @@ class Memo:
     jobs: Relay
 
     def __copy__(self) -> Self:
-        """kopf makes a copy for each object."""
+        """Return the same object. kopf copies the memo for each Kubernetes object."""
         return self
 
 
@@ -46,5 +46,5 @@ async def login(memo: Any, **_: Any) -> kopf.AiohttpSession:
 
 @kopf.on.event(TRAINING_JOBS.group, TRAINING_JOBS.version, TRAINING_JOBS.plural, registry=REGISTRY)
 async def training_job(event: kopf.RawEvent, memo: Any, **_: Any) -> None:
-    """Created, changed or deleted; or there already when the operator started."""
+    """Handle a TrainingJob that was created, changed or deleted, or that kopf found in a list."""
     memo.jobs.heard(event["type"], event["object"])

@@ -1,7 +1,7 @@
-"""Runs kopf beside the rest of the operator. Where an error ends it, it starts again after a pause.
+"""Runs kopf beside the rest of the operator, and restarts it after a pause if it ends with an error.
 
-It has a thread and an event loop of its own. At its end kopf cancels every task that has begun since its start, now and
-then loses a cancellation, and leaves streams open: none of that reaches the server, the Lease or the informers.
+kopf has its own thread and event loop. When kopf ends, it cancels every task that started after it, sometimes loses a
+cancellation, and leaves streams open. The separate loop protects the server, the Lease and the informers from that.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from trainwright_operator.kube.client import Client
 from trainwright_operator.settings import Settings
 
 MISSING_SECONDS = 60.0
-"""kopf looks only at its start for what the API server knows: without TrainingJobs it starts again after so long."""
+"""kopf discovers the API server's resources only at its start. If TrainingJobs are missing, it restarts after this."""
 STOP_SECONDS = 1.0
-"""How long what was cancelled may take to end."""
+"""How long cancelled tasks may take to end."""
 CLEARING_ROUNDS = 10
 _EXPECTED = (aiohttp.ClientError, TimeoutError)
 
@@ -47,7 +47,7 @@ class Host:
         self._patience = Pauses(min(MISSING_SECONDS, settings.resync), MISSING_SECONDS)
 
     async def run(self) -> None:
-        """Until it is cancelled."""
+        """Run until cancelled."""
         loop = asyncio.get_running_loop()
         while True:
             started = loop.time()
@@ -59,7 +59,7 @@ class Host:
             await asyncio.sleep(pause)
 
     async def _kopf(self, loop: asyncio.AbstractEventLoop) -> BaseException | None:
-        """What has ended it. None: it has found no TrainingJobs to watch."""
+        """Run kopf once. Return the error that ended it, or None if it found no TrainingJobs to watch."""
         thread = KopfThread(self._client, Relay(self._jobs, loop), self._settings, self._patience.next())
         ended = loop.create_future()
         thread.start(lambda error: _tell(loop, ended, error))
@@ -71,7 +71,7 @@ class Host:
 
 
 class KopfThread:
-    """One run of kopf. `patience`: how long it may take until it asks for TrainingJobs."""
+    """One run of kopf. kopf has to request TrainingJobs within `patience` seconds."""
 
     def __init__(self, client: Client, relay: Relay, settings: Settings, patience: float) -> None:
         self._client, self._relay, self._settings, self._patience = client, relay, settings, patience
@@ -83,7 +83,7 @@ class KopfThread:
         threading.Thread(target=self._run, args=(on_end,), name="kopf", daemon=True).start()
 
     def stop(self) -> None:
-        with suppress(RuntimeError):  # It has ended by itself.
+        with suppress(RuntimeError):  # The loop is closed if kopf has ended by itself.
             self._loop.call_soon_threadsafe(self._stopping.set)
 
     def _run(self, on_end: Any) -> None:
@@ -124,7 +124,7 @@ class KopfThread:
 
 
 async def _clear(loop: asyncio.AbstractEventLoop) -> None:
-    """What has lost a cancellation gets another one."""
+    """Cancel the remaining tasks again, because kopf can lose a cancellation."""
     for _ in range(CLEARING_ROUNDS):
         left = asyncio.all_tasks() - {asyncio.current_task()}
         if not left:
@@ -136,7 +136,7 @@ async def _clear(loop: asyncio.AbstractEventLoop) -> None:
 
 
 def _tell(loop: asyncio.AbstractEventLoop, ended: asyncio.Future[Any], error: BaseException | None) -> None:
-    with suppress(RuntimeError):  # A loop that is closed: the operator has ended.
+    with suppress(RuntimeError):  # The loop is closed if the operator has ended.
         loop.call_soon_threadsafe(ended.set_result, error)
 
 
@@ -148,7 +148,7 @@ def _log(error: BaseException | None, pause: float) -> None:
     if error is None:
         log.warning("kopf has found no TrainingJobs to watch; it starts again in %.1f s", pause)
         return
-    # Its own errors tell of the API server. Any other is a bug.
+    # kopf's own exceptions report errors of the API server. Any other exception is a bug.
     told = isinstance(error, _EXPECTED) or type(error).__module__.startswith("kopf.")
     log.log(
         logging.WARNING if told else logging.ERROR,

@@ -1,4 +1,4 @@
-"""Logs as one JSON object a line on stderr: time, level, message, and the job and attempt that they are about."""
+"""Logs on stderr, one JSON object per line: time, level, message, and the job and attempt concerned."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from contextvars import ContextVar
 from datetime import UTC, datetime
 from typing import Any, TextIO
 
-# kopf tells every step at its level INFO; aiohttp tells every request; what the kubeconfig's reader
-# warns of it raises as well.
+# kopf logs every step at INFO, and aiohttp logs every request. The kubeconfig loader also raises what it warns
+# about.
 _QUIET = {
     "kopf": logging.WARNING,
     "aiohttp.access": logging.WARNING,
@@ -25,7 +25,7 @@ _about: ContextVar[Mapping[str, Any]] = ContextVar("about", default={})  # noqa:
 
 @contextmanager
 def about(job: tuple[str, str], attempt: int | None = None) -> Iterator[None]:
-    """What is logged within is about this job (namespace, name), and this attempt of it."""
+    """Add this job (namespace, name) and this attempt to the log lines of the block."""
     fields: dict[str, Any] = {"job": "/".join(job)}
     if attempt is not None:
         fields["attempt"] = attempt
@@ -37,7 +37,7 @@ def about(job: tuple[str, str], attempt: int | None = None) -> Iterator[None]:
 
 
 class JsonFormatter(logging.Formatter):
-    """A record of any logger, kopf's and aiohttp's too, as one line."""
+    """Formats a record of any logger, kopf's and aiohttp's included, as one line."""
 
     def format(self, record: logging.LogRecord) -> str:
         line = {
@@ -53,13 +53,13 @@ class JsonFormatter(logging.Formatter):
 
 
 def _kopfs_object(record: logging.LogRecord) -> Mapping[str, Any]:
-    """kopf marks what it logs of an object with a reference to it."""
+    """Return the job of a record from kopf, which attaches a reference to the object."""
     reference = getattr(record, "k8s_ref", None) or {}
     return {"job": f"{reference.get('namespace')}/{reference['name']}"} if reference.get("name") else {}
 
 
 def configure(stream: TextIO | None = None) -> None:
-    """All loggers of the process write so from now on."""
+    """Make all loggers of the process write JSON lines to `stream` (default: stderr)."""
     handler = logging.StreamHandler(sys.stderr if stream is None else stream)
     handler.setFormatter(JsonFormatter())
     logging.basicConfig(handlers=[handler], level=logging.INFO, force=True)

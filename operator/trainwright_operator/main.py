@@ -1,4 +1,4 @@
-"""The process: every one serves, one of them leads. Wires the parts together; decides nothing."""
+"""The operator process. Every process runs the server, and one of them leads. This module only wires the parts."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ log = logging.getLogger(__name__)
 
 
 class Misconfigured(Exception):
-    """Whoever started the process has to change something. Says what in one line."""
+    """A setting is wrong. The message says in one line what to change."""
 
 
 def main(environment: Mapping[str, str] = os.environ) -> int:
-    """The exit code."""
+    """Run the operator. Return the exit code."""
     logs.configure()
     try:
         return asyncio.run(_run(_settings(environment)))
@@ -53,7 +53,7 @@ def main(environment: Mapping[str, str] = os.environ) -> int:
 
 
 def _settings(environment: Mapping[str, str]) -> Settings:
-    """Two processes on one machine, which are no pods, are told apart as well."""
+    """Read the settings. Without a configured identity, a random one also separates two processes on one machine."""
     try:
         settings = Settings.from_environment(environment)
     except ValueError as error:
@@ -71,7 +71,7 @@ async def _run(settings: Settings) -> int:
 async def _connection() -> Connection:
     try:
         return await Connection.open()
-    except Exception as error:  # A kubeconfig can be wrong in many ways, and its library raises as many errors.
+    except Exception as error:  # For a wrong kubeconfig the library raises exceptions of many types.
         line = " ".join(str(error).split())
         raise Misconfigured(f"there is no way to an API server: {line}; KUBECONFIG names one") from None
 
@@ -95,7 +95,7 @@ class Process:
         return self._code
 
     async def _serve(self, server: AsyncExitStack) -> None:
-        """On every pod, whether it leads or not."""
+        """Start the server. It runs on every pod, also on those that do not lead."""
         wanted = self._settings.server_port
         try:
             port = await server.enter_async_context(serving(self._app(), self._rotator.context, wanted))
@@ -105,7 +105,7 @@ class Process:
         self._in_background(server, self._guarded(self._rotator.keep(lambda: self._lease.holds)))
 
     async def _led(self) -> bool:
-        """Waits for the Lease; False where a signal came before it."""
+        """Wait for the Lease. Return False if a signal comes first."""
         tasks = [asyncio.create_task(self._guarded(self._lease.acquire())), asyncio.create_task(self._stop.wait())]
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         await _ended(*tasks)
@@ -130,7 +130,7 @@ class Process:
             await self._stop.wait()
 
     async def _hold(self) -> None:
-        """Whoever loses the Lease is gone at once, before anything else can be written."""
+        """Renew the Lease. The process exits as soon as it loses the Lease, before it can write anything."""
         try:
             await self._lease.hold()
         except LeaseLost as error:
@@ -138,7 +138,7 @@ class Process:
             os._exit(FAILED)
 
     async def _work(self, operator: Operator) -> None:
-        """Pods that are told to post are told whom to trust: nothing is started before that is known."""
+        """Run the operator once the certificates are loaded: pods that post progress need the CA at their start."""
         while self._settings.progress_url and not self._rotator.loaded:
             await asyncio.sleep(LOOK_SECONDS)
         await operator.run()
@@ -146,7 +146,7 @@ class Process:
     async def _guarded(self, work: Coroutine[Any, Any, Any]) -> None:
         try:
             await work
-        except Exception:  # The outermost edge: a bug of ours ends the process, which is started anew.
+        except Exception:  # The outermost handler: a bug ends the process, and Kubernetes restarts it.
             log.exception("the operator failed")
             self._code = FAILED
             self._stop.set()

@@ -1,4 +1,4 @@
-"""What whoever runs the operator may set. Times are seconds; tests set them to tenths."""
+"""The settings of the operator. Times are in seconds; tests set them to tenths of a second."""
 
 from __future__ import annotations
 
@@ -25,57 +25,57 @@ class Settings:
     """The operator's settings. The defaults are those of the chart."""
 
     image: str = "trainwright:0.1.0"
-    """The image of jobs that name none."""
+    """The image of jobs that do not set one."""
     ray_version: str = "2.60.0"
     """The version of Ray in that image."""
     namespaces: tuple[str, ...] = ()
-    """Look only here, with Roles of these namespaces. Empty: the whole cluster."""
+    """The namespaces that the operator watches, with a Role in each. Empty: the whole cluster."""
     progress_url: str = ""
-    """The address under which pods reach this operator, without a path. Empty: pods are not told to post."""
+    """The URL under which pods reach this operator, without a path. Empty: pods do not post progress."""
     namespace: str = "trainwright"
-    """The operator's own: its Lease and its certificates lie here."""
+    """The operator's own namespace, with its Lease and its certificates."""
     identity: str = ""
     """This pod's name, the holder of the Lease."""
 
     max_workers: int = 64
-    """The most workers that a job gets which leaves their number to the cluster."""
+    """The maximum of workers for a job that leaves their number to the cluster."""
     backoff: Backoff = field(default_factory=Backoff)
     stop_grace: float = 120.0
-    """How long a child that was asked to stop may take before it is deleted."""
+    """How long a child may take to stop after a stop request. Then the operator deletes it."""
     gang_grace: float = 30.0
-    """How long a gang of which some pods find no room keeps what it has while other jobs wait for room; the one that
-    waits longest keeps it twice as long. Without others it keeps it until `startDeadlineSeconds`."""
+    """How long a gang with unschedulable pods keeps its scheduled pods while other jobs wait for room. The gang that
+    waits longest keeps them twice as long. If no other job waits, it keeps them until `startDeadlineSeconds`."""
     overlap_grace: float = 60.0
-    """How long past its grace period a pod on a lost node still holds up the next attempt."""
+    """How long past its grace period a pod on a lost node still blocks the next attempt."""
     unreachable_seconds: int = 30
     """How long pods tolerate a node that is not ready or not reachable."""
 
     resync: float = 600.0
-    """Every job is looked at again at least so often, ± 10 %."""
+    """The interval after which every job gets a pass again, ± 10 %."""
     concurrency: int = 16
-    """Jobs that are looked at side by side."""
+    """The maximum of concurrent passes."""
     request_timeout: float = 30.0
-    """No request to the API server may hang for longer."""
+    """The timeout of a request to the API server."""
     watch_timeout: float = 300.0
-    """A watch is opened anew after so long."""
+    """How long a watch stays open before it is reopened."""
     retry_base: float = 0.2
-    """The first pause after an API error; doubled each time."""
+    """The first pause after an API error. It doubles each time."""
     retry_limit: float = 60.0
     """The longest such pause."""
     stale_after: float = 900.0
-    """Liveness fails when a watch has heard nothing from the API server for so long."""
+    """The liveness probe fails if a watch has received nothing from the API server for this long."""
 
     lease_duration: float = 12.0
-    """A Lease that was not renewed for so long is free."""
+    """A Lease that was not renewed for this long is free."""
     lease_renew: float = 3.0
-    """How often the holder renews it. It gives up after two thirds of the duration without success."""
+    """The interval of renewals. The holder gives up after two thirds of `lease_duration` without a renewal."""
 
     server_port: int = 9443
-    """Where the TLS server of every pod listens. 0: any free port."""
+    """The port of the TLS server of every pod. 0: any free port."""
     progress_interval: float = 15.0
-    """`status.progress` is written at most so often, an outcome at once."""
+    """The minimum interval between writes of `status.progress`. An outcome is written at once."""
     certificate_days: float = 90.0
-    """How long the server's certificate is valid. It is made anew after two thirds."""
+    """How long the server's certificate is valid, in days. It is renewed after two thirds of that time."""
 
     @property
     def clusterwide(self) -> bool:
@@ -83,7 +83,7 @@ class Settings:
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str]) -> Settings:
-        """`TRAINWRIGHT_MAX_WORKERS=8` sets `max_workers`, and so on. Raises ValueError for what cannot be."""
+        """Read the settings: `TRAINWRIGHT_MAX_WORKERS=8` sets `max_workers`. Raises ValueError for invalid values."""
         settings = read(cls, environment)
         mistakes = list(settings.mistakes())
         if mistakes:
@@ -91,7 +91,7 @@ class Settings:
         return settings
 
     def mistakes(self) -> Iterator[str]:
-        """What is wrong between the settings, and with values that nothing could work with."""
+        """Yield a line for each conflict between settings and for each unusable value."""
         for name in (
             "max_workers",
             "gang_grace",

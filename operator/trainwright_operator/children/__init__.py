@@ -1,4 +1,4 @@
-"""What a job starts in the cluster: pure builders of manifests, and the readers of what becomes of them."""
+"""The objects that a job creates in the cluster: pure builders of manifests, and readers of their state."""
 
 from trainwright_operator.children.builders import child, clean_up, kind_of, supports
 from trainwright_operator.children.child_spec import ChildSpec

@@ -1,4 +1,4 @@
-"""Which objects a job is made of, by its backend."""
+"""The objects of a job, by its backend."""
 
 from __future__ import annotations
 
@@ -25,30 +25,31 @@ NETWORKS: Mapping[str, tuple[Builder, ...]] = MappingProxyType(
     {"local": (), "ray": (ray_policy,), "deepspeed": (service, gang_policy), "horovod": (service, gang_policy)}
 )
 SUPPORTS = ("Secret", "ConfigMap", "NetworkPolicy", "Service")
-"""The kinds of what all attempts of a job may share."""
+"""The kinds of objects that all attempts of a job can share."""
 
 
 def kind_of(backend: str) -> ChildKind:
-    """The kind of the child that a backend is run by. What comes before it is a Job with every backend."""
+    """Return the kind of the child that runs a backend. The preprocess stage is a Job with every backend."""
     return "RayJob" if backend == "ray" else "Job"
 
 
 def supports(child_spec: ChildSpec) -> tuple[Manifest, ...]:
-    """What must be there before the first child, the same for every attempt."""
+    """Return the objects that must exist before the first child. They are the same for every attempt."""
     keys = secret(child_spec)
     network = (build(child_spec) for build in NETWORKS[child_spec.backend])
     return (*(() if keys is None else (keys,)), config_map(child_spec), *network)
 
 
 def child(child_spec: ChildSpec) -> Manifest:
-    """The Job or RayJob of one attempt and phase."""
+    """Return the Job or RayJob of one attempt and stage."""
     return preprocess_job(child_spec) if child_spec.prepares else CHILDREN[child_spec.backend](child_spec)
 
 
 def clean_up(job: Job) -> tuple[Deletion, ...]:
-    """Everything that a finished job may have left. Its spec is forgotten, so some of it may never have been there.
+    """Return the deletions of all objects that a finished job can have left.
 
-    KubeRay gives a RayJob's name to its submitter's Job too, which goes with it.
+    The spec of a finished job is not kept, so some of these objects may never have existed. KubeRay gives the
+    submitter's Job the name of the RayJob, and deletes it with the RayJob.
     """
     found = [] if job.status.child is None else [(kind, job.status.child) for kind in ("RayJob", "Job")]
     common = names.common_name(job.name, job.uid)

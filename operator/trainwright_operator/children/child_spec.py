@@ -1,4 +1,4 @@
-"""All that a child is made of: the job, the attempt, and what was resolved for it."""
+"""The child spec: the job, the attempt, and the values resolved for it, from which a child is built."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from trainwright_operator.model.observed import Job
 from trainwright_operator.settings import Settings
 
 SHARES_OF_RAY_ITSELF = ("memory", "object_store_memory")
-"""Shares in bytes, which Ray finds on a node by itself. What is none of these, nor CPU or GPU, is a custom resource."""
+"""Amounts in bytes, which Ray detects on a node. A resource that is none of these, nor CPU or GPU, is custom."""
 
 
 @dataclass(frozen=True)
 class ChildSpec:
-    """One child. The same blueprint always gives the same manifests."""
+    """The specification of one child. Equal child specs give equal manifests."""
 
     job: Job
     spec: TrainingJobSpec
     attempt: int
     phase: str
-    """What the child does: the task, or preprocess before it."""
+    """The stage that the child runs: the task, or preprocess before it."""
     resolved: Resolved
     settings: Settings
     ca: str = ""
-    """The certificate authority of the progress endpoint, in PEM. Empty: whatever the image trusts."""
+    """The CAs of the progress endpoint, as PEM. Empty: the CAs that the image trusts."""
 
     @property
     def name(self) -> str:
@@ -41,12 +41,12 @@ class ChildSpec:
 
     @property
     def common_name(self) -> str:
-        """The name of what all attempts share."""
+        """The name of the objects that all attempts share."""
         return names.common_name(self.job.name, self.job.uid)
 
     @property
     def labels(self) -> Mapping[str, str]:
-        """Of the child and its pods."""
+        """The labels of the child and its pods."""
         return names.labels(self.job.name, self.job.uid, self.attempt, self.phase)
 
     @property
@@ -59,12 +59,12 @@ class ChildSpec:
 
     @property
     def prepares(self) -> bool:
-        """Whether it is the phase before the task's own: one pod of CPUs, which fills the cache."""
+        """True for the stage before the task's own: one pod without GPUs, which fills the cache."""
         return comes_before(self.phase, self.spec.task)
 
     @property
     def has_trainer(self) -> bool:
-        """Whether `backend.trainer` acts, so that workers and GPUs are sized from it."""
+        """True if `backend.trainer` applies, so that it sizes workers and GPUs."""
         return BACKENDS[self.backend].sizes_workers
 
     @property
@@ -73,7 +73,7 @@ class ChildSpec:
 
     @property
     def ray_version(self) -> str:
-        """Of the image, as KubeRay and the training program are told."""
+        """The version of Ray in the image, for KubeRay and the training program."""
         return self.spec.ray_version or self.settings.ray_version
 
     @property
@@ -92,12 +92,12 @@ class ChildSpec:
 
     @property
     def pods(self) -> int:
-        """Pods with workers. The last one may have fewer of them; it is as large as the others."""
+        """The number of pods with workers. The last pod may have fewer workers; it reserves as much as the others."""
         return math.ceil(self.workers / self.workers_per_pod)
 
     @property
     def resources_per_worker(self) -> Mapping[str, float]:
-        """As the file says; what it leaves open is 1 CPU, and 1 GPU where GPUs were resolved."""
+        """The resources of the job's file. Defaults: 1 CPU, and 1 GPU if the job resolved to GPUs."""
         shares = {"CPU": 1, "GPU": 1, **(self.spec.backend.trainer.resources_per_worker or {})}
         if not self.resolved.gpus:
             del shares["GPU"]
@@ -109,18 +109,18 @@ class ChildSpec:
 
     @property
     def gpus_per_pod(self) -> int:
-        """Whole ones: Kubernetes does not share them. Workers with half a GPU each share one within a pod."""
+        """Whole GPUs, because Kubernetes does not share them. Two workers with half a GPU share one within a pod."""
         return math.ceil(self._per_pod("GPU"))
 
     @property
     def custom_resources_per_pod(self) -> Mapping[str, float]:
-        """Resources that only Ray knows."""
+        """The custom resources per pod, which only Ray knows."""
         own = ("CPU", "GPU", *SHARES_OF_RAY_ITSELF)
         return {name: self._per_pod(name) for name in self.resources_per_worker if name not in own}
 
     @cached_property
     def pod_template(self) -> Mapping[str, Any]:
-        """The overlay, in Kubernetes' own spelling."""
+        """`spec.podTemplate` in Kubernetes' spelling."""
         return {} if self.spec.pod_template is None else canonical(self.spec.pod_template)
 
     def _per_pod(self, resource: str) -> float:

@@ -1,7 +1,7 @@
-"""The ConfigMap that every pod of a job mounts: its `job.yaml`, and the certificate authority to post to.
+"""The ConfigMap that every pod of a job mounts: `job.yaml`, and the CAs of the progress endpoint.
 
-`job.yaml` is the job as `trainwright run` reads it: what pods need and no more, with everything written in that was
-resolved, and with paths in the place of keys.
+`job.yaml` is the job as `trainwright run` reads it: only the fields that pods need, with all resolved values, and with
+file paths in place of credentials.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from trainwright_operator.model.observed import Manifest
 JOB_KEY = "job.yaml"
 CA_KEY = "ca.crt"
 FOR_PODS = ("task", "dataset", "config", "model", "entrypoint", "resumeFrom", "output", "checkpoint")
-"""Copied as they are; backend, seed and workersPerPod are completed. All else is the operator's, and stays with it."""
+"""Fields that are copied unchanged. backend, seed and workersPerPod are completed. Pods do not get the other fields."""
 READABLE_CHARACTERS = 400_000
-"""A longer job is written without line breaks: a ConfigMap holds no more than 1 MiB."""
+"""A longer job is written without line breaks, because a ConfigMap holds at most 1 MiB."""
 
 
 def config_map(child_spec: ChildSpec) -> Manifest:
@@ -37,7 +37,7 @@ def config_map(child_spec: ChildSpec) -> Manifest:
 
 
 def job_document(child_spec: ChildSpec) -> dict[str, Any]:
-    """The content of `job.yaml`. No key of a dictionary of credentials is in it."""
+    """Return the content of `job.yaml`. It contains no inline credentials."""
     spec = canonical(child_spec.spec)
     return {
         "apiVersion": API_VERSION,
@@ -62,7 +62,7 @@ def _backend(child_spec: ChildSpec, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _resolved(child_spec: ChildSpec) -> dict[str, Any]:
-    """What the file may leave to the cluster, and a pod must never derive again."""
+    """Return the trainer's fields that the job's file can leave open. A pod must not resolve them again."""
     return {
         "strategy": child_spec.resolved.strategy or child_spec.spec.backend.strategy,
         "use_gpu": bool(child_spec.resolved.gpus),
@@ -72,7 +72,7 @@ def _resolved(child_spec: ChildSpec) -> dict[str, Any]:
 
 
 def _paths(child_spec: ChildSpec, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Paths of the mounted files, where the job's file has the keys themselves."""
+    """Return the paths of the mounted files, for credentials that the job's file gives inline."""
     paths = {name: path_of(name) for name in dictionaries(child_spec.spec.backend)}
     cache = {CACHE: paths.pop(CACHE)} if CACHE in paths else {}
     return {**cache, "credentials": {**given["credentials"], **paths}} if paths else cache

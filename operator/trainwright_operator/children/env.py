@@ -1,4 +1,4 @@
-"""The environment that the operator gives to containers."""
+"""The environment variables that the operator sets in containers."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from trainwright_operator.children.config import CA_KEY
 from trainwright_operator.children.service import RENDEZVOUS_PORT, master_address
 
 HOME = {"HOME": "/tmp", "USER": "trainwright"}
-"""The root is read-only, and the user id need not be one of the image's: torch asks for the user's name."""
+"""The root filesystem is read-only. torch reads the user's name, and the image may not have the user id."""
 
 WITHOUT_GPUS = {"NVIDIA_VISIBLE_DEVICES": "void", "CUDA_VISIBLE_DEVICES": ""}
-"""A container runtime may show a node's GPUs to every container whose image asks for them."""
+"""Hides GPUs: some container runtimes expose a node's GPUs to every container whose image requests them."""
 
 WORKER_DRAIN_SECONDS = 30
 HEAD_DRAIN_SECONDS = 45
-"""How long Ray lets tasks end after a SIGTERM. The head hears it with the workers, and must outlive them."""
+"""How long Ray lets tasks end after a SIGTERM. Head and workers get it together, and the head must outlive them."""
 _DRAIN = "RAY_GRACEFUL_SHUTDOWN_DRAIN_TIMEOUT_S"
 
 
 def of_the_job(child_spec: ChildSpec) -> Mapping[str, str]:
-    """What the training program is told beside its `job.yaml`."""
+    """Return the variables for the training program, which it reads in addition to `job.yaml`."""
     return {**HOME, "PYTHONUNBUFFERED": "1", **dict(_told(child_spec))}
 
 
 def of_a_gang(child_spec: ChildSpec) -> Mapping[str, str]:
-    """Where the pods meet. Which of them it is, each hears from Kubernetes: JOB_COMPLETION_INDEX."""
+    """Return the rendezvous address. Kubernetes sets the index of each pod: JOB_COMPLETION_INDEX."""
     return {
         environment.MASTER_ADDRESS: master_address(child_spec),
         environment.MASTER_PORT: str(RENDEZVOUS_PORT),

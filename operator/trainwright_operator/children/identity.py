@@ -1,4 +1,4 @@
-"""Whose an object is: names, labels and the owner that the garbage collector follows."""
+"""The metadata of children: names, labels and the owner reference for the garbage collector."""
 
 from __future__ import annotations
 
@@ -24,16 +24,17 @@ def owner_of(job: Job) -> Mapping[str, Any]:
 
 
 def child_metadata(child_spec: ChildSpec) -> dict[str, Any]:
-    """Of a Job or RayJob. Kueue's label stands on it alone: on pods or on the TrainingJob it would queue them too.
+    """Return the metadata of a Job or RayJob.
 
-    Labels and annotations of the TrainingJob are not copied: Argo CD would take the child for one of its own.
+    Only this object has Kueue's label: on pods or on the TrainingJob, Kueue would queue them too. Labels and
+    annotations of the TrainingJob are not copied, because Argo CD would treat the child as its own resource.
     """
     queue = {QUEUE: child_spec.spec.queue_name} if child_spec.spec.queue_name else {}
     return _metadata(child_spec, child_spec.name, {**child_spec.labels, **queue})
 
 
 def support_metadata(child_spec: ChildSpec) -> dict[str, Any]:
-    """Of what all attempts share."""
+    """Return the metadata of the objects that all attempts share."""
     return _metadata(child_spec, child_spec.common_name, child_spec.common_labels)
 
 

@@ -1,9 +1,9 @@
-"""The batch/v1 Jobs: one pod for `local`, a gang of them for `deepspeed` and `horovod`, one to preprocess for any.
+"""The batch/v1 Jobs: one pod for `local`, a gang for `deepspeed` and `horovod`, one preprocess pod for any backend.
 
-Every retry is the operator's: `backoffLimit: 0` and `restartPolicy: Never`. For a gang that also means that the first
-pod that fails, or is being deleted, fails the Job, which ends the others at once. (A pod failure policy would make the
-Job wait until a pod that is being deleted has gone, which on a lost node is never.) `suspend` is Kueue's to write, and
-the time to live is the operator's.
+Only the operator retries: `backoffLimit: 0` and `restartPolicy: Never`. So the first pod of a gang that fails or is
+being deleted fails the Job, which ends the other pods at once. (With a pod failure policy, the Job would wait until a
+terminating pod is gone, which never happens on a lost node.) Kueue writes `suspend`. The operator implements the time
+to live itself, so the Job has no `ttlSecondsAfterFinished`.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ def single_job(child_spec: ChildSpec) -> Manifest:
 
 
 def preprocess_job(child_spec: ChildSpec) -> Manifest:
-    """The phase before training on GPUs. It goes where `podTemplate` sends all pods of the job, but holds no device."""
+    """Return the Job of the preprocess stage. `podTemplate` schedules it as all pods of the job; it reserves no device."""
     return _job(child_spec, {"template": _template(child_spec, dict(variables.WITHOUT_GPUS))})
 
 
 def indexed_job(child_spec: ChildSpec) -> Manifest:
-    """All pods start together, each with its index and a name that the others can resolve."""
+    """Return the Job of a gang. Its pods start together, each with an index and a name that the others can resolve."""
     template = _template(child_spec, dict(variables.of_a_gang(child_spec)))
     template["spec"]["subdomain"] = child_spec.common_name
     count = child_spec.pods

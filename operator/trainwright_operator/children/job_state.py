@@ -1,4 +1,4 @@
-"""How a batch/v1 Job goes, from its own status."""
+"""The state of a batch/v1 Job, from its status."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ def state_of_job(raw: Mapping[str, Any]) -> State:
         return _ended("failed", status, failed)
     if spec.get("suspend") is True:
         return State("suspended")
-    # A Job does not say when its pods ran: its startTime counts the wait for room.
+    # A Job's status does not show when its pods ran: its startTime includes the wait for room.
     return State("running" if _all_run(spec, status) else "pending")
 
 
 def _all_run(spec: Mapping[str, Any], status: Mapping[str, Any]) -> bool:
-    """A gang trains when its last pod is there. A pod of ours is ready when its container runs."""
+    """Return True if all pods run. A gang trains once its last pod runs. Our pods are ready once their container runs."""
     ready, succeeded = number(status.get("ready")) or 0, number(status.get("succeeded")) or 0
     return ready > 0 and ready + succeeded >= (number(spec.get("parallelism")) or 1)
 

@@ -1,15 +1,15 @@
-"""Who may connect to the pods of a Ray cluster or a gang. Whoever reaches an open one runs code in it, or spoils it.
+"""The NetworkPolicies of Ray clusters and gangs. A client of an open pod could run code in it or disturb the training.
 
-Allowed in:
+Allowed ingress:
     from                      to            port   why
     pods of the same job      every pod     all    GCS, raylets, object transfer, rendezvous, gradients, the submitter
-    KubeRay's operator        pods of ray   8265   asks the dashboard how the Ray job goes
-Everything else is denied: other pods, other jobs, and our own operator too, which connects to no pod (pods post to it).
-The kubelet's probes come from the pod's own node, which no NetworkPolicy stops.
-Out everything is open: the API of the operator, DNS, object storage, package indexes, what the user's code needs.
+    KubeRay's operator        pods of ray   8265   reads the status of the Ray job from the dashboard
+All other ingress is denied: from other pods, from other jobs, and from our own operator, which connects to no pod
+(pods post to it). The kubelet's probes come from the pod's own node, which no NetworkPolicy blocks.
+All egress is allowed: the operator's API, DNS, object storage, package indexes and anything the user's code needs.
 
-A NetworkPolicy acts only where the cluster's network plug-in enforces it. Ray's token authentication stands beside it;
-the rendezvous of a gang (torch's, Gloo's) has no such thing.
+A NetworkPolicy has an effect only if the cluster's network plug-in enforces it. Ray also has token authentication; the
+rendezvous of a gang (torch, Gloo) has none.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from trainwright_operator.model.observed import Manifest
 
 DASHBOARD_PORT = 8265
 KUBERAY = {"app.kubernetes.io/component": "kuberay-operator"}
-"""The label of KubeRay's pods that its chart and its manifests have in common. Their namespace may be any."""
+"""The label of KubeRay's pods that its chart and its manifests share. They can run in any namespace."""
 
 
 def gang_policy(child_spec: ChildSpec) -> Manifest:

@@ -1,4 +1,4 @@
-"""Which job an object belongs to, and which attempt and phase of it."""
+"""The origin of an object: its job, attempt and stage."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ class Origin:
 
 
 def origin_of_child(raw: Mapping[str, Any]) -> Origin | None:
-    """By its owner and its name, which no hand can change; else by its labels. None where it is not ours."""
+    """Return the origin of a child, or None if no TrainingJob owns it.
+
+    The owner reference gives the job. The name, which is immutable, gives attempt and stage; the labels are a fallback.
+    """
     metadata = mapping(raw, "metadata")
     uid = _owner(metadata)
     if not uid:

@@ -1,4 +1,7 @@
-"""`spec.podTemplate` over the operator's own pods. Ours wins where the job could not run otherwise."""
+"""Merges `spec.podTemplate` into the operator's pods. The operator's value wins where the job needs it to run.
+
+In this module, "ours" are the operator's values and "theirs" those of `spec.podTemplate`.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +12,14 @@ from typing import Any
 from trainwright_api.resource.environment import OWN_FOLDERS, OWN_VARIABLES, OWN_VOLUMES
 
 SCHEDULING = ("nodeSelector", "affinity", "priorityClassName", "serviceAccountName", "imagePullSecrets")
-"""Taken as they are: ours has none of them."""
+"""Fields that are copied unchanged, because the operator sets none of them."""
 
 Template = Mapping[str, Any]
 Items = Sequence[Mapping[str, Any]]
 
 
 def scheduling(template: Template) -> dict[str, Any]:
-    """Where and as whom the pods run."""
+    """Return the fields that set the nodes, the priority, the service account and the pull secrets of the pods."""
     return {key: template[key] for key in SCHEDULING if template.get(key)}
 
 
@@ -25,7 +28,7 @@ def tolerations(own: Items, template: Template) -> list[dict[str, Any]]:
 
 
 def metadata(own: Mapping[str, str], template: Template) -> dict[str, Any]:
-    """Labels and annotations. Ours are never replaced: pods are found by them."""
+    """Merge labels and annotations. Our labels always win, because the operator finds pods by them."""
     found: dict[str, Any] = {"labels": {**template.get("labels", {}), **own}}
     if template.get("annotations"):
         found["annotations"] = dict(template["annotations"])
@@ -37,7 +40,7 @@ def security_context(own: Mapping[str, Any], template: Template) -> dict[str, An
 
 
 def variables(own: Mapping[str, str], template: Template) -> list[dict[str, Any]]:
-    """Ours first, so that theirs may refer to them; theirs replace ours by name, but for those that are only ours."""
+    """Merge by name. Theirs replace ours, except for reserved names. Ours come first, so that theirs can refer to them."""
     theirs = {item["name"]: item for item in template.get("env", ()) if not item["name"].startswith(OWN_VARIABLES)}
     kept = [{"name": name, "value": value} for name, value in own.items() if name not in theirs]
     return [*kept, *(dict(item) for item in theirs.values())]
@@ -49,7 +52,7 @@ def volumes(own: Iterable[Mapping[str, Any]], template: Template) -> list[dict[s
 
 
 def mounts(own: Iterable[Mapping[str, Any]], template: Template) -> list[dict[str, Any]]:
-    """Theirs may take the place of ours at /tmp and /dev/shm, and nowhere in our own folders."""
+    """Merge by path. Theirs can replace ours at /tmp and /dev/shm. Theirs within our own folders are dropped."""
     theirs = [item for item in template.get("volumeMounts", ()) if not _is_ours(item["mountPath"])]
     taken = {normpath(item["mountPath"]) for item in theirs}
     kept = (item for item in own if item["mountPath"] not in taken)
@@ -57,9 +60,9 @@ def mounts(own: Iterable[Mapping[str, Any]], template: Template) -> list[dict[st
 
 
 def resources(own: Mapping[str, Any], template: Template, sized: Iterable[str]) -> dict[str, Any]:
-    """Theirs over ours, but for the resources that are `sized` from `backend.trainer`.
+    """Merge requests and limits. Theirs win, except for the resources that are `sized` from `backend.trainer`.
 
-    A request of ours gives way where they set a limit without a request: it might lie above it.
+    If they set a limit without a request, our request is dropped, because it could exceed their limit.
     """
     given = template.get("resources", {})
     theirs = {

@@ -1,10 +1,10 @@
-"""What containers reserve and may use.
+"""The resource requests and limits of containers.
 
-CPUs are requests: the worker's share, times its workers. There is no CPU limit, because a limit throttles a process
-that computes in many threads, even on an idle node; `podTemplate.resources.limits.cpu` sets one where it is wanted.
-Instead every process is told how many CPUs it may compute with (on Ray a worker's resources say so).
-GPUs are limits, whole ones. Memory is reserved and limited as `podTemplate.resources` says, and by nothing else.
-Head and submitter are small, whatever the workers are.
+CPUs are requests: the CPUs of a worker times the workers of the pod. There is no CPU limit, because a limit throttles
+a process with many threads, even on an idle node; `podTemplate.resources.limits.cpu` can set one. Instead, an
+environment variable tells every process how many CPUs to use (on Ray, the worker's resources do).
+GPUs are limits, in whole numbers. Only `podTemplate.resources` sets requests and limits of memory.
+Head and submitter are small for workers of any size.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ from trainwright_operator.children.child_spec import ChildSpec
 from trainwright_operator.model.quantities import amount
 
 HEAD: Mapping[str, Any] = MappingProxyType({"requests": {"cpu": "250m", "memory": "1Gi"}})
-"""It trains nothing: GCS, dashboard, and the driver, which may use what is idle."""
+"""The head runs the GCS, the dashboard and the driver, and trains nothing. It has no limits and may use idle CPUs."""
 SUBMITTER: Mapping[str, Any] = MappingProxyType(
     {"requests": {"cpu": "100m", "memory": "256Mi"}, "limits": {"memory": "1Gi"}}
 )
-"""It follows a log. KubeRay's own default reserves 500m CPU for that."""
+"""The submitter only follows a log. KubeRay's default would reserve 500m CPU."""
 
 
 def of_workers(child_spec: ChildSpec) -> dict[str, Any]:
-    """Of the container with workers, the overlay included."""
+    """Return the resources of the container with workers, `podTemplate` included."""
     sized = [child_spec.spec.gpu_resource_name] if child_spec.has_trainer or child_spec.gpus_per_pod else []
     return overlay.resources(_own(child_spec), child_spec.pod_template, sized)
 
 
 def of_preprocessing(child_spec: ChildSpec) -> dict[str, Any]:
-    """Of the phase before training: the CPUs of a pod of workers, and none of the devices that the overlay asks for.
+    """Return the resources of the preprocess stage: the CPUs of a pod of workers, and no devices of `podTemplate`.
 
-    Not the GPUs alone: network adapters and the like are as scarce, and lie on the same nodes.
+    All devices are dropped and not only GPUs: network adapters are as scarce, and on the same nodes.
     """
     cpus = _cores(child_spec.cpus_per_pod)
     asked = overlay.resources({"requests": {"cpu": cpus} if cpus else {}}, child_spec.pod_template, ())
@@ -44,7 +44,7 @@ def of_preprocessing(child_spec: ChildSpec) -> dict[str, Any]:
 
 
 def cpus(child_spec: ChildSpec, resources: Mapping[str, Any]) -> int:
-    """CPUs that each process may compute with: its part of those that its pod has for sure."""
+    """Return the CPUs that each process may use: its part of the pod's CPU limit, or else of the pod's CPU request."""
     limit = amount(resources.get("limits", {}).get("cpu", 0))
     found = limit or amount(resources.get("requests", {}).get("cpu", 0))
     return max(1, math.ceil(found / (1 if child_spec.prepares else child_spec.workers_per_pod)))

@@ -1,4 +1,4 @@
-"""The pod of every kind of child, fit for Pod Security *restricted*: a container, and what surrounds it."""
+"""The pod template of every kind of child. It passes the Pod Security Standard *restricted*."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SUBMITTER = "submitter"
 
 USER = 1000
 GRACE_SECONDS = 60
-"""Between SIGTERM and SIGKILL: time for a last checkpoint, and for Ray's head to outlive its workers."""
+"""The time between SIGTERM and SIGKILL, for a last checkpoint, and for Ray's head to outlive its workers."""
 
 POD_SECURITY: Mapping[str, Any] = MappingProxyType(
     {
@@ -44,7 +44,7 @@ def container(
     mounted: Sequence[Mounted],
     command: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """A container without the user's own volumes and environment sources; `trainer_container` has them."""
+    """Return a container without the user's volumes and environment sources; `trainer_container` adds them."""
     own = {"command": list(command)} if command else {}
     return {
         "name": name,
@@ -67,7 +67,7 @@ def trainer_container(
     mounted: Sequence[Mounted],
     command: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """A container that runs the training program or a part of it, with the user's volumes and Secrets."""
+    """Return a container that runs the training program or a part of it, with the user's volumes and Secrets."""
     made = container(child_spec, name, env=env, resources=resources, mounted=mounted, command=command)
     made["volumeMounts"] = overlay.mounts((item.mount for item in mounted), child_spec.pod_template)
     sources = [*_credentials(child_spec), *child_spec.pod_template.get("envFrom", ())]
@@ -77,7 +77,7 @@ def trainer_container(
 def pod(
     child_spec: ChildSpec, made: Mapping[str, Any], mounted: Sequence[Mounted], *, volumes: bool = True
 ) -> dict[str, Any]:
-    """A pod's template around a container. `volumes`: whether it has the user's own."""
+    """Return a pod template with this container. With `volumes` it has the user's volumes."""
     template = child_spec.pod_template
     own_volumes = (item.volume for item in mounted)
     return {

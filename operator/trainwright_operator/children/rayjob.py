@@ -1,11 +1,11 @@
-"""The RayJob: one per attempt and phase, which KubeRay turns into a cluster and one submission.
+"""The RayJob: one per attempt and stage. KubeRay creates a cluster and one submission for it.
 
-Nothing is retried here but lost workers, by Ray Train: a head that is lost ends the attempt instead of running the
-entrypoint a second time (`restartPolicy: Never`, one submission). The submitter is a pod of its own because that is the
-only kind which can be made to pass Pod Security *restricted*; it outlives the cluster and keeps the end of the log.
-`suspend` is Kueue's to write. Clusters are shut down at the end, as Kueue demands.
+Only lost workers are retried, by Ray Train. The loss of the head ends the attempt and does not run the entrypoint
+again (`restartPolicy: Never`, one submission). The submitter is a separate pod, because only that submission mode can
+pass the Pod Security Standard *restricted*; the pod outlives the cluster and keeps the end of the log. Kueue writes
+`suspend`, and requires that clusters are shut down at the end.
 
-The entrypoint and Ray's parameters are pasted into shell commands by KubeRay: no text of a user may stand in them.
+KubeRay pastes the entrypoint and Ray's parameters into shell commands, so they must not contain a user's text.
 """
 
 from __future__ import annotations
@@ -62,7 +62,8 @@ def _cluster(child_spec: ChildSpec) -> dict[str, Any]:
 
 
 def _head(child_spec: ChildSpec) -> dict[str, Any]:
-    """It runs the driver, so it has all that the training program needs, but none of the workers' resources."""
+    """Return the head's pod. It runs the driver, so it has the training program's mounts, but not the workers'
+    resources."""
     mounted = [*volumes.of_the_job(child_spec), volumes.scratch()]
     env = {**variables.of_the_job(child_spec), **variables.of_a_head()}
     made = trainer_container(child_spec, RAY, env=env, resources=pod_resources.HEAD, mounted=mounted)
@@ -78,7 +79,7 @@ def _worker(child_spec: ChildSpec) -> dict[str, Any]:
 
 
 def _submitter(child_spec: ChildSpec) -> dict[str, Any]:
-    """It needs the dashboard's address and token, which KubeRay gives it, and nothing of the job's."""
+    """Return the submitter's pod. KubeRay gives it the dashboard's address and token; it needs nothing of the job."""
     mounted = [volumes.scratch()]
     made = container(child_spec, SUBMITTER, env=variables.HOME, resources=pod_resources.SUBMITTER, mounted=mounted)
     return pod(child_spec, made, mounted, volumes=False)

@@ -1,13 +1,13 @@
-"""How a RayJob goes. Two fields of KubeRay's say it together, and either alone misleads:
+"""The state of a RayJob, from two fields of its status. Either field alone is misleading:
 
-jobDeploymentStatus   jobStatus           what it is
+jobDeploymentStatus   jobStatus           state
 Complete              SUCCEEDED           succeeded
-Complete              anything else       failed: a Ray job that was stopped completes too
-Failed                anything at all     failed: after the loss of the head jobStatus stays RUNNING for ever
-ValidationFailed      -                   failed: KubeRay never looks at it again
-Suspending, Suspended -                   suspended, and so is a RayJob with spec.suspend that has not ended
-Running               RUNNING, or ended   running: the end counts when KubeRay has seen the submitter end too
-everything else       -                   pending
+Complete              any other value     failed: a stopped Ray job also becomes Complete
+Failed                any value           failed: after the loss of the head, jobStatus stays RUNNING for ever
+ValidationFailed      -                   failed: KubeRay does not reconcile it again
+Suspending, Suspended -                   suspended; also a RayJob with spec.suspend that has not ended
+Running               RUNNING, or ended   running: the RayJob ends only when KubeRay has seen the submitter end too
+any other value       -                   pending
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from trainwright_operator.model.reading import mapping, text, time
 
 NOT_STARTED = ("", "PENDING")
 FIRST_CHARACTERS, LAST_CHARACTERS = 1024, 4096
-"""What is kept of a message: KubeRay puts up to 20,000 characters of log into it."""
+"""The parts of a message that are kept: KubeRay puts up to 20,000 characters of log into it."""
 _EXIT_CODE = re.compile(r"failed with exit code (-?[0-9]{1,9})\b", re.ASCII)
 
 
@@ -32,7 +32,7 @@ def state_of_ray_job(raw: Mapping[str, Any]) -> State:
     status = mapping(raw, "status")
     word = text(status.get("jobStatus"))
     state = _state(text(status.get("jobDeploymentStatus")), word, mapping(raw, "spec").get("suspend") is True)
-    # Redacted before it is cut: of a secret that was cut in two nobody would know the rest.
+    # Redact before truncation: a truncated secret would no longer match the patterns.
     message = redacted_text(text(status.get("message")))
     ended = state in ("succeeded", "failed")
     return State(
@@ -56,7 +56,7 @@ def _state(deployment: str, job: str, suspend: bool) -> ChildState:
 
 
 def _started(status: Mapping[str, Any]) -> datetime | None:
-    """When Ray started the job; KubeRay's own startTime counts the wait for room."""
+    """Return the time when Ray started the job. KubeRay's own startTime includes the wait for room."""
     return _of_ray(status, "startTime") or time(status.get("startTime"))
 
 
@@ -65,7 +65,8 @@ def _of_ray(status: Mapping[str, Any], key: str) -> datetime | None:
 
 
 def _exit_code(message: str) -> int | None:
-    """From the first line, which is KubeRay's; log lines follow it. A signal reads as a shell tells it: 128 + n."""
+    """Return the exit code in the first line, which KubeRay writes before the log. Signal n gives 128 + n, as in a
+    shell."""
     found = _EXIT_CODE.search(message.partition("\n")[0])
     code = int(found[1]) if found else None
     return 128 - code if code is not None and code < 0 else code

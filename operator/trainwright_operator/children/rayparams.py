@@ -1,7 +1,7 @@
-"""What `ray start` is told of a node's resources. Said outright, for KubeRay derives them badly.
+"""The `rayStartParams`: the resources of a node for `ray start`. They are explicit, because KubeRay derives them wrong.
 
-It reads CPUs from limits, of which there are none, and GPUs from limits by the resource's name, which misses some MIG
-profiles. It pastes the values unquoted into a shell command, so every text of a user is escaped here.
+KubeRay reads CPUs from limits, which are not set, and GPUs from limits by the resource's name, which misses some MIG
+profiles. It pastes the values unquoted into a shell command, so this module escapes every text of a user.
 """
 
 from __future__ import annotations
@@ -14,16 +14,17 @@ from collections.abc import Mapping
 from trainwright_operator.children.child_spec import ChildSpec
 
 _INERT = re.compile(r"[A-Za-z0-9_.:/-]")
-"""Characters that mean nothing to a shell, to JSON, or to Kubernetes' $(VARIABLE)."""
+"""Characters without a special meaning in a shell, in JSON and in Kubernetes' $(VARIABLE)."""
 
 
 def of_the_head() -> dict[str, str]:
-    """It schedules and trains nothing. Without the second, it would offer the GPUs of a node that shows them to all."""
+    """Return the head's parameters: Ray runs no tasks on it. Without num-gpus, it would offer GPUs that a node exposes
+    to all containers."""
     return {"num-cpus": "0", "num-gpus": "0", "dashboard-host": "0.0.0.0"}
 
 
 def of_workers(child_spec: ChildSpec) -> dict[str, str]:
-    """CPUs are whole in Ray, and at least one a pod: tasks that preprocess need it."""
+    """Return the workers' parameters. num-cpus is a whole number, at least 1 per pod: preprocessing tasks need it."""
     params = {
         "num-cpus": str(max(1, math.ceil(child_spec.cpus_per_pod))),
         "num-gpus": str(child_spec.gpus_per_pod),
@@ -34,7 +35,7 @@ def of_workers(child_spec: ChildSpec) -> dict[str, str]:
 
 
 def quoted(resources: Mapping[str, float]) -> str:
-    """JSON in single quotes, as KubeRay and the shell want it, with every other character of a name escaped."""
+    """Return JSON in single quotes, as KubeRay and the shell need it. Special characters of names are escaped."""
     pairs = ", ".join(f'"{_escaped(name)}": {json.dumps(amount)}' for name, amount in resources.items())
     return f"'{{{pairs}}}'"
 

@@ -1,4 +1,4 @@
-"""From a Job or RayJob as the API server has it to what a decision sees of it."""
+"""Reads a Job or RayJob of the API server into a `Child`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from trainwright_operator.model.reading import NEVER, mapping, mappings, number,
 
 
 def read_child(raw: Any) -> Child | None:
-    """None for what is not a child of a TrainingJob, such as the Job of KubeRay's submitter."""
+    """Return the child, or None for an object that no TrainingJob owns, such as the Job of KubeRay's submitter."""
     kind, origin = _kind(mapping(raw)), origin_of_child(mapping(raw))
     if kind is None or origin is None:
         return None
@@ -47,7 +47,7 @@ def _pods(kind: ChildKind, spec: Mapping[str, Any]) -> int:
 
 
 def _kind(raw: Mapping[str, Any]) -> ChildKind | None:
-    """The items of a list need not name their kind: of the two, a RayJob is the one with an entrypoint."""
+    """Return the kind. The items of a list can lack it; then an entrypoint marks a RayJob."""
     named = raw.get("kind")
     if named is None:
         return "RayJob" if "entrypoint" in mapping(raw, "spec") else "Job"

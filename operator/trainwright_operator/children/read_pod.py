@@ -1,4 +1,4 @@
-"""From a pod as the API server has it to what a decision sees of it."""
+"""Reads a pod of the API server into a `Pod`."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from trainwright_operator.model.reading import condition, mapping, mappings, num
 NODE_TYPE = "ray.io/node-type"
 """KubeRay's label: head or worker."""
 STARTING = ("", "ContainerCreating", "PodInitializing")
-"""Reasons to wait that every pod goes through."""
+"""The waiting reasons of every normal start."""
 
 Statuses = list[Mapping[str, Any]]
 
 
 def read_pod(raw: Any) -> Pod | None:
-    """None for a pod of no job."""
+    """Return the pod, or None if it belongs to no job."""
     metadata, status = mapping(raw, "metadata"), mapping(raw, "status")
     labels = mapping(metadata, "labels")
     job_uid = text(labels.get(names.JOB_UID))
@@ -58,7 +58,7 @@ def _ended(containers: Statuses) -> Iterator[Mapping[str, Any]]:
 
 
 def _exit_code(containers: Statuses) -> int | None:
-    """Of the training program alone: Ray's own processes and the submitter end with codes that mean other things."""
+    """Return the exit code of the training program. Those of Ray's processes and the submitter mean other things."""
     return next((number(end.get("exitCode")) for end in _ended(_named(containers, TRAINER))), None)
 
 
@@ -84,14 +84,14 @@ def _why_waiting(containers: Statuses) -> str:
 
 
 def _started(status: Mapping[str, Any]) -> datetime | None:
-    """When its container ran; init containers only prepare."""
+    """Return the start time of its last container. Init containers do not count."""
     states = [mapping(container, "state") for container in mappings(status.get("containerStatuses"))]
     found = [time(mapping(state, word).get("startedAt")) for state in states for word in ("running", "terminated")]
     return max((start for start in found if start), default=None)
 
 
 def _scheduled(raw: Mapping[str, Any]) -> datetime | None:
-    """A pod that was made with its node has no such condition."""
+    """Return the time of scheduling. A pod that was created with a node name lacks the condition PodScheduled."""
     if not mapping(raw, "spec").get("nodeName"):
         return None
     found = condition(mapping(raw, "status"), "PodScheduled")
@@ -99,7 +99,7 @@ def _scheduled(raw: Mapping[str, Any]) -> datetime | None:
 
 
 def _unschedulable(status: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The scheduler's word that no node has room."""
+    """Return the scheduler's condition that no node has room, or {}."""
     for found in mappings(status.get("conditions")):
         if found.get("type") == "PodScheduled" and found.get("reason") == "Unschedulable":
             return found

@@ -1,4 +1,4 @@
-"""Keys that the job's file gives as dictionaries: one JSON file each, in a Secret that the job owns."""
+"""The Secret, owned by the job, with the credentials that the job's file gives as dictionaries, one JSON file each."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from trainwright_operator.children.identity import support_metadata
 from trainwright_operator.model.observed import Manifest
 
 CACHE = "cache_credentials"
-"""Trainwright's own key of the backend section; the others stand in Ludwig's `credentials`."""
+"""Trainwright's own key of the backend section. The other keys are in Ludwig's `credentials`."""
 
 
 def dictionaries(backend: Backend) -> Mapping[str, Mapping[str, Any]]:
-    """The dictionaries by the name of their key: `cache_credentials`, or one of `credentials`."""
+    """Return the dictionaries by their key: `cache_credentials`, or a key of `credentials`."""
     given = {CACHE: backend.cache_credentials, **dict(backend.credentials or ())}
     return {name: value for name, value in given.items() if isinstance(value, dict)}
 
 
 def path_of(name: str) -> str:
-    """Where pods find the dictionary of that name."""
+    """Return the path in pods of the dictionary with this name."""
     return f"{CACHE_CREDENTIALS_FOLDER}/{file_of(name)}"
 
 
@@ -32,7 +32,7 @@ def file_of(name: str) -> str:
 
 
 def secret(child_spec: ChildSpec) -> Manifest | None:
-    """None where the file holds no keys."""
+    """Return the Secret, or None if the job's file has no dictionaries of credentials."""
     found = dictionaries(child_spec.spec.backend)
     if not found:
         return None

@@ -1,4 +1,4 @@
-"""The headless Service by which the pods of a gang find each other's names."""
+"""The headless Service that gives the pods of a gang their DNS names."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from trainwright_operator.children.identity import support_metadata
 from trainwright_operator.model.observed import Manifest
 
 RENDEZVOUS_PORT = 29500
-"""Where pod 0 listens for the others."""
+"""The port on which pod 0 listens for the others."""
 
 
 def service(child_spec: ChildSpec) -> Manifest:
-    """Names resolve before pods are ready: they become ready by meeting."""
+    """Return the Service. DNS names resolve before pods are ready, because pods need them for the rendezvous."""
     return {
         "apiVersion": "v1",
         "kind": "Service",
@@ -26,5 +26,5 @@ def service(child_spec: ChildSpec) -> Manifest:
 
 
 def master_address(child_spec: ChildSpec) -> str:
-    """Of the first pod of this attempt, within its namespace."""
+    """Return the address of the attempt's first pod, within its namespace."""
     return f"{child_spec.name}-0.{child_spec.common_name}"

@@ -1,4 +1,4 @@
-"""What a child's own status says, in one form for Jobs and RayJobs."""
+"""The state of a child from its own status, in one form for Jobs and RayJobs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from trainwright_operator.model.observed import ChildState
 
 @dataclass(frozen=True)
 class State:
-    """The fields of the same names in `observed.Child`."""
+    """The state of a child. `observed.Child` has fields of the same names."""
 
     state: ChildState
     started: datetime | None = None

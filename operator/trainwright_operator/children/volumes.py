@@ -1,4 +1,4 @@
-"""What is mounted in every pod: the job, the token to post with, keys, and places to write."""
+"""The volumes of every pod: the job, the token for progress posts, credentials, and writable directories."""
 
 from __future__ import annotations
 
@@ -19,32 +19,32 @@ from trainwright_operator.children.config import CA_KEY, JOB_KEY
 from trainwright_operator.children.secret import dictionaries
 
 TOKEN_SECONDS = 3600
-"""How long a token to post with is valid. The kubelet renews it long before."""
+"""How long a token for progress posts is valid. The kubelet renews it long before."""
 READABLE_BY_GROUP = 0o440
 
 
 @dataclass(frozen=True)
 class Mounted:
-    """A volume of our own, and where the container finds it."""
+    """A volume of the operator and its mount in the container."""
 
     volume: Mapping[str, Any]
     mount: Mapping[str, Any]
 
 
 def scratch() -> Mounted:
-    """The root is read-only; this is where everything temporary goes."""
+    """Return the volume for temporary files, because the root filesystem is read-only."""
     return _mounted("tmp", {"emptyDir": {}}, "/tmp", writable=True)
 
 
 def shared_memory() -> Mounted:
-    """Without it a pod has 64 MiB at /dev/shm, where gloo, NCCL and loaders meet. KubeRay mounts its own."""
+    """Return a volume at /dev/shm for gloo, NCCL and data loaders. The default has 64 MiB. KubeRay mounts its own."""
     return _mounted("shm", {"emptyDir": {"medium": "Memory"}}, "/dev/shm", writable=True)
 
 
 def of_the_job(child_spec: ChildSpec) -> Iterator[Mounted]:
-    """What the training program reads."""
+    """Yield the volumes that the training program reads."""
     config = {"name": child_spec.common_name, "items": [{"key": JOB_KEY, "path": JOB_KEY}]}
-    # A single file: its folder holds other mounts. The ConfigMap never changes, so nothing is missed by it.
+    # A subPath mount of one file, because its folder has other mounts. It gets no updates; the ConfigMap is immutable.
     yield _mounted("job", {"configMap": config}, JOB_FILE, subPath=JOB_KEY)
     if child_spec.settings.progress_url:
         yield _mounted("token", {"projected": {"sources": list(_token(child_spec))}}, TOKEN_FOLDER)

@@ -1,1 +1,1 @@
-"""What lies between kopf and the operator: settings, the session that kopf reads by, the relay to the queue."""
+"""The adapter between kopf and the operator: settings, kopf's HTTP session, and the relay to the informer."""

@@ -1,4 +1,4 @@
-"""The pauses between tries."""
+"""Exponential backoff: the pauses between tries."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ from collections.abc import Iterator
 
 
 class Pauses:
-    """They double up to a limit, and never end. Each iteration begins anew; `next` goes on until `reset`."""
+    """An infinite sequence of pauses in seconds that double up to a limit.
+
+    Each iteration starts from `base`; `next` continues one shared iteration until `reset`.
+    """
 
     def __init__(self, base: float, limit: float) -> None:
         self._base, self._limit = base, limit

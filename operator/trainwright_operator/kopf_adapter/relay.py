@@ -1,4 +1,4 @@
-"""What kopf's thread tells the operator's. Calls keep their order."""
+"""Passes calls from kopf's thread to the operator's event loop. Calls keep their order."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from trainwright_operator.model.observed import Manifest
 
 
 class Relay:
-    """`loop` is that of the operator."""
+    """Calls the methods of `jobs` in `loop`, the operator's event loop."""
 
     def __init__(self, jobs: Jobs, loop: asyncio.AbstractEventLoop) -> None:
         self._jobs, self._loop = jobs, loop
@@ -26,7 +26,7 @@ class Relay:
         self._call(self._jobs.seen, place)
 
     async def listed(self, place: Place, names: Sequence[Key], version: int, *, first: bool, last: bool) -> None:
-        """Ends when all that was told before has arrived, so that kopf reads no faster than the operator takes it."""
+        """Return after all earlier calls have run, so that kopf reads no faster than the operator processes."""
 
         async def take() -> None:
             self._jobs.listed(place, names, version, first=first, last=last)
@@ -34,6 +34,6 @@ class Relay:
         await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(take(), self._loop))
 
     def _call(self, told: Callable[..., None], *args: Any) -> None:
-        # A loop that is closed: the operator has ended.
+        # The loop is closed if the operator has ended.
         with suppress(RuntimeError):
             self._loop.call_soon_threadsafe(told, *args)

@@ -1,8 +1,8 @@
-"""kopf's way to the API server: what it reads passes here first.
+"""kopf's HTTP session with the API server. Every response passes through this module before kopf reads it.
 
-* What Python's JSON parser cannot take does not reach kopf, for one such object would end it.
-* The names in its lists of TrainingJobs are told to the operator, and that the API server has answered at all.
-* A watch ends once the next list is due, as if the API server had said that its resourceVersion is too old.
+* JSON that Python's parser cannot read does not reach kopf, because one such object would end kopf.
+* The operator gets the names in kopf's lists of TrainingJobs, and a signal for each response of the API server.
+* A watch ends when the next list is due, as if the API server had reported that its resourceVersion is too old.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ log = logging.getLogger(__name__)
 EXPIRED = {"kind": "Status", "code": 410, "reason": "Expired", "message": "the next list is due"}
 LIST_AGAIN = json.dumps({"type": "ERROR", "object": EXPIRED}).encode() + b"\n"
 NOWHERE = "-"
-"""No namespace is called so."""
+"""The place of all other paths. No namespace has this name."""
 SHORT_SECONDS = 1.0
-"""A watch that brought nothing and ended so soon was none: kopf opens the next one without a pause."""
+"""A watch that ends this soon without an event counts as failed: it gets a pause, because kopf makes none."""
 
 
 @asynccontextmanager
 async def session(client: Client, relay: Relay, settings: Settings) -> AsyncIterator[Heard]:
-    """A session with the credentials of the operator's own client."""
+    """Yield a session with the credentials of the operator's own client."""
     heard = Heard(client, relay, settings)
     async with client.connection.session(heard.response_class, heard.trace) as made:
         heard.session = made
@@ -48,7 +48,7 @@ async def session(client: Client, relay: Relay, settings: Settings) -> AsyncIter
 
 
 class Heard:
-    """What one session of kopf's has heard."""
+    """The requests and responses that one session of kopf has seen."""
 
     session: aiohttp.ClientSession
 
@@ -56,9 +56,9 @@ class Heard:
         self._client, self._relay, self._settings = client, relay, settings
         self._places = {TRAINING_JOBS.path(place): place for place in relay.places}
         self.asked = False
-        """kopf has begun a request for TrainingJobs."""
+        """True once kopf has started a request for TrainingJobs."""
         self.list_due: dict[Place, float] = {}
-        """By the event loop's clock."""
+        """The times of the next lists, by the event loop's clock."""
         self.short_ends = Pauses(settings.retry_base, settings.retry_limit)
 
     def place(self, path: str) -> Place:
@@ -100,12 +100,12 @@ class Heard:
         names = [key_of(raw) for raw in mappings(value.get("items"))]
         await self._relay.listed(place, names, int(version), first=first, last=last)
         if last:
-            # A list now and then also mends what no error tells of: an event that never came.
+            # A periodic list also repairs the silent loss of an event.
             self.list_due[place] = _now() + self._settings.resync * random.uniform(0.9, 1.1)
 
     @property
     def trace(self) -> aiohttp.TraceConfig:
-        """Counts kopf's requests, and logs those that fail: kopf's own lines look like bugs."""
+        """Count kopf's requests, and log the failed ones. kopf's own log lines for them look like bugs."""
         trace = aiohttp.TraceConfig()
         trace.on_request_start.append(self._asks)
         trace.on_request_end.append(self._answered)
@@ -136,17 +136,17 @@ class Heard:
 
 
 class Events:
-    """The events of a watch, in the place of the response's content."""
+    """The events of a watch. Replaces the `content` of the response."""
 
     def __init__(self, content: aiohttp.StreamReader, heard: Heard, place: Place) -> None:
         self._content, self._heard, self._place = content, heard, place
 
     def __getattr__(self, name: str) -> Any:
-        """For aiohttp, which ends and closes it."""
+        """Delegate to the stream, for aiohttp, which ends and closes it."""
         return getattr(self._content, name)
 
     async def iter_chunked(self, _: int) -> AsyncIterator[bytes]:
-        """Whole lines. A connection that breaks is an end as any other: kopf goes on from the last event."""
+        """Yield whole lines. A broken connection is a normal end: kopf continues from the last event."""
         started, brought = _now(), False
         async with aclosing(lines(self._content)) as source:
             while True:
@@ -173,7 +173,7 @@ class Events:
 
 
 def _readable(line: bytes) -> bytes:
-    """The line, so that kopf can parse it."""
+    """Return the line in a form that kopf can parse."""
     if line.count(b"{") + line.count(b"[") > json_depth.LEVELS:
         line = json_depth.cut(line)
     try:
@@ -185,7 +185,7 @@ def _readable(line: bytes) -> bytes:
 
 
 async def _value(response: aiohttp.ClientResponse) -> Any:
-    """kopf asks again where the connection breaks before the answer; so it does where it breaks in the answer."""
+    """Parse the body. Raises ClientConnectionError, which kopf retries, if the connection breaks within the body."""
     try:
         return json_depth.loads(await response.read())
     except (aiohttp.ClientPayloadError, ValueError) as error:

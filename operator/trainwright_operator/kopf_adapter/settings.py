@@ -1,4 +1,4 @@
-"""How kopf is set up: it lists, watches and calls the handlers. It writes nothing, and remembers nothing."""
+"""kopf's configuration: kopf lists, watches and calls the handlers. It writes nothing and stores nothing."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from trainwright_operator.kube.client import PAGE_LIMIT
 from trainwright_operator.settings import Settings
 
 WORKER_SECONDS = 0.5
-"""kopf keeps an object for so long after its last event."""
+"""kopf ends the worker of an object this long after its last event."""
 EXIT_SECONDS = 0.1
-"""How long kopf waits at its end for handlers; ours never wait."""
+"""How long kopf waits for handlers at its end. Our handlers never wait."""
 
 
 def configure(settings: kopf.OperatorSettings, ours: Settings) -> None:
-    # Events are written by `event_recorder.py`, once for each change of a status, and beside the passes.
+    # `event_recorder.py` writes the events, once for each change of a status, in parallel to the passes.
     settings.posting.enabled = False
-    # It would ask for the right to see all namespaces and definitions of resources.
+    # Scanning would need the permission to read all namespaces and CustomResourceDefinitions.
     settings.scanning.disabled = True
-    # The Lease decides who leads.
+    # The Lease elects the leader.
     settings.peering.standalone = True
     # The process outlives kopf.
     settings.process.ultimate_exiting_timeout = None
@@ -39,7 +39,7 @@ def configure(settings: kopf.OperatorSettings, ours: Settings) -> None:
 
 
 class NoDiffs(kopf.DiffBaseStorage):
-    """kopf compares an object with what it has stored in it, for handlers that we do not have."""
+    """Disables kopf's diffs: they compare an object with a copy in its annotations, for handlers that we do not use."""
 
     def build(self, **_: Any) -> Any:
         return {}
@@ -52,7 +52,7 @@ class NoDiffs(kopf.DiffBaseStorage):
 
 
 class NoMemories(ResourceMemories):
-    """kopf remembers an object until it hears that it was deleted, which it may never hear."""
+    """Disables kopf's memory: it keeps an object until it sees the deletion, and it can miss the deletion."""
 
     async def recall(self, raw_body: Any, **more: Any) -> ResourceMemory:
         return await super().recall(raw_body, **{**more, "ephemeral": True})

@@ -1,6 +1,6 @@
-"""The Kubernetes API as the operator uses it: plain JSON, every request with a timeout, none tried again.
+"""The client of the Kubernetes API: plain JSON, every request has a timeout, no request is retried.
 
-Everything that the operator asks or writes goes through `Client.request`; only watches are streams of their own.
+The operator reads and writes through `Client.request`; only watches use separate streams.
 """
 
 from __future__ import annotations
@@ -30,24 +30,25 @@ APPLY = "application/apply-patch+yaml"
 MERGE = "application/merge-patch+json"
 JSON_PATCH = "application/json-patch+json"
 PAGE_LIMIT = 100
-"""Parsed, a page of RayJobs takes 9 MB of memory; one of 500 would decide how much the whole operator needs."""
+"""Objects per page. A parsed page of 100 RayJobs takes 9 MB of memory; pages of 500 would dominate the operator's
+memory."""
 RESTARTS = 3
-"""How often one list may begin anew because its continue token has expired."""
+"""How often one list may restart because its continue token has expired."""
 
 
 @dataclass(frozen=True)
 class Page:
-    """Part of a list."""
+    """One page of a list."""
 
     items: list[Json]
     resource_version: str
     """Of the whole list."""
     first: bool
-    """The list begins, or begins anew: what earlier pages held is void."""
+    """True for the first page of a list or of a restarted list. The pages before it are void."""
 
 
 class Client:
-    """Requests to one API server. `requests` may be under way at the same time, beside any number of watches."""
+    """Sends requests to one API server. At most `requests` of them run concurrently, beside any number of watches."""
 
     def __init__(
         self,
@@ -81,10 +82,13 @@ class Client:
         content_type: str = JSON,
         timeout: float | None = None,
     ) -> Json:
-        """The answer's JSON. Raises ApiError; Unreachable where there is none, or none in time."""
+        """Return the JSON of the response.
+
+        Raises ApiError for an HTTP error, Unreachable if there is no response in time.
+        """
         limit = aiohttp.ClientTimeout(total=timeout or self._timeout)
         if content_type == APPLY:
-            # With the charset the connection takes it for a text, and writes no JSON of its own.
+            # With the charset the REST client sends the body as text and does not serialise it again.
             body, content_type = json_text.dumps(body).encode(), f"{APPLY}; charset=utf-8"
         async with self._free:
             started, status = time.monotonic(), 0
@@ -103,11 +107,11 @@ class Client:
         return await self.request("POST", resource.path(namespace), body=body)
 
     async def replace(self, resource: Resource, namespace: str | None, name: str, body: Mapping[str, Any]) -> Json:
-        """Refused with a conflict where `metadata.resourceVersion` in the body is not the newest."""
+        """The API server answers with a conflict if `metadata.resourceVersion` in the body is not the newest."""
         return await self.request("PUT", resource.path(namespace, name), body=body)
 
     async def patch(self, resource: Resource, namespace: str | None, name: str, body: Mapping[str, Any]) -> Json:
-        """A merge patch."""
+        """Send a merge patch."""
         return await self.request("PATCH", resource.path(namespace, name), body=body, content_type=MERGE)
 
     async def apply(
@@ -121,7 +125,7 @@ class Client:
         subresource: str | None = None,
         force: bool = True,
     ) -> Json:
-        """Server-side apply. `metadata.resourceVersion` in the body, where given, must be the newest."""
+        """Server-side apply. If the body has `metadata.resourceVersion`, it must be the newest."""
         whole = {"apiVersion": resource.api_version, "kind": resource.kind, **body}
         query = {"fieldManager": field_manager, "force": str(force).lower()}
         path = resource.path(namespace, name, subresource)
@@ -137,7 +141,10 @@ class Client:
         resource_version: str,
         subresource: str | None = None,
     ) -> Json:
-        """Take parts away, whoever owns them. Refused with a conflict where the version is not the newest."""
+        """Remove fields by JSON pointer, regardless of their field owner.
+
+        The API server answers with a conflict if `resource_version` is not the newest.
+        """
         seen = {"op": "replace", "path": "/metadata/resourceVersion", "value": resource_version}
         body = [seen, *({"op": "remove", "path": pointer} for pointer in pointers)]
         path = resource.path(namespace, name, subresource)
@@ -152,7 +159,7 @@ class Client:
         uid: str | None = None,
         propagation: str = "Background",
     ) -> Json:
-        """With `uid` only this very object; another under its name is a conflict."""
+        """Delete an object. With `uid`, an object of the same name but another uid is a conflict."""
         body: Json = {"kind": "DeleteOptions", "apiVersion": "v1", "propagationPolicy": propagation}
         if uid is not None:
             body["preconditions"] = {"uid": uid}
@@ -167,7 +174,7 @@ class Client:
         field_selector: str = "",
         limit: int = PAGE_LIMIT,
     ) -> AsyncGenerator[Page, None]:
-        """All objects as of one moment, page by page. See `Page.first`."""
+        """Yield all objects at one resourceVersion, page by page. See `Page.first`."""
         query = {"limit": str(limit), "labelSelector": selector, "fieldSelector": field_selector}
         token, restarts = "", 0
         while True:
@@ -193,14 +200,15 @@ class Client:
         selector: str = "",
         timeout: float = 300.0,
     ) -> AsyncGenerator[Json, None]:
-        """The events since a resourceVersion, bookmarks too, until the API server ends the stream after `timeout`.
+        """Yield the events since a resourceVersion, bookmarks included.
 
-        Raises Gone where they are no longer known, Unreachable where the stream breaks or falls silent.
+        The API server ends the stream after `timeout` seconds. Raises Gone if the resourceVersion has expired,
+        Unreachable if the stream breaks or outlives `timeout` by the request timeout.
         """
         query = {"watch": "true", "allowWatchBookmarks": "true", "timeoutSeconds": f"{max(1, timeout):.0f}"}
         query |= {"labelSelector": selector, "resourceVersion": resource_version}
         path = _url(resource.path(namespace), query)
-        # No shorter limit for silence: of a custom resource that nobody has touched there are not even bookmarks.
+        # No shorter limit for silence: an unchanged custom resource does not even get bookmarks.
         limit = aiohttp.ClientTimeout(total=timeout + self._timeout, sock_connect=self._timeout)
         async with self.connection.send("GET", path, None, JSON, limit) as response:
             self.on_response("WATCH", resource.plural, response.status, 0.0)
@@ -211,7 +219,7 @@ class Client:
 
 
 def _url(path: str, query: Mapping[str, str] | None) -> str:
-    """Parameters without a value are left out."""
+    """Return the path with its query string. Parameters without a value are omitted."""
     given = {name: value for name, value in (query or {}).items() if value}
     return f"{path}?{urlencode(given)}" if given else path
 
@@ -245,7 +253,7 @@ def _page(raw: Json, resource: Resource, first: bool) -> Page:
         raise Unreachable(f"the answer is no list of {resource.plural}")
     objects = [item for item in items or () if isinstance(item, dict)]
     for item in objects:
-        # In lists of built-in resources the items do not say what they are.
+        # The items in lists of built-in resources have no apiVersion and kind.
         item.setdefault("apiVersion", resource.api_version)
         item.setdefault("kind", resource.kind)
     return Page(objects, version, first)
@@ -262,7 +270,7 @@ def _event(line: bytes) -> Json:
 
 
 async def lines(content: aiohttp.StreamReader) -> AsyncGenerator[bytes, None]:
-    """Lines of any length; aiohttp's own reader refuses long ones. A line that is cut off is none."""
+    """Yield lines of any length; aiohttp's own reader rejects long ones. An incomplete last line is dropped."""
     parts: list[bytes] = []
     async for chunk in content.iter_any():
         *ended, rest = chunk.split(b"\n")

@@ -1,8 +1,8 @@
-"""The way to the API server: where it is, who we are, and one request at a time. No retries.
+"""The connection to the API server: address, credentials and single requests without retries.
 
-`kubernetes.aio` reads kubeconfigs, keeps tokens fresh and opens the session; its generated models are left aside,
-because they cost more than the requests. The environment's HTTP proxies are not used: what a pod reaches the world by
-is no way to its own API server, and a kubeconfig can name one.
+`kubernetes.aio` reads kubeconfigs, refreshes tokens and opens the session. Its generated models are not used, because
+they cost more than the requests. The HTTP proxies of the environment are not used: a pod's proxy leads to the internet
+and not to its own API server, and a kubeconfig can name a proxy.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from kubernetes.aio.config import load_incluster_config, load_kube_config, refre
 from trainwright_operator.kube.errors import Unreachable
 
 LOST = (aiohttp.ClientError, TimeoutError, OSError)
-"""What aiohttp raises for a connection that cannot be made, breaks or hangs."""
+"""The exceptions that aiohttp raises for a connection that cannot be opened, breaks or hangs."""
 JSON = "application/json"
 KEEPALIVE = {"TCP_KEEPIDLE": 30, "TCP_KEEPINTVL": 10, "TCP_KEEPCNT": 3}
-"""A connection whose other side is gone breaks after a minute."""
+"""A connection to a peer that is gone breaks after one minute."""
 
 
 class Connection:
@@ -33,7 +33,7 @@ class Connection:
 
     def __init__(self, configuration: Configuration) -> None:
         configuration.client_session_kwargs = {"trust_env": False}
-        # Python 3.13 asks more of certificates than other clients of Kubernetes do: living authorities lack it.
+        # Python 3.13 verifies certificates more strictly than other Kubernetes clients do: CAs in use fail its check.
         configuration.disable_strict_ssl_verification = True
         self._configuration = configuration
         self._rest = _Once(configuration)
@@ -41,7 +41,7 @@ class Connection:
 
     @classmethod
     async def open(cls, kubeconfig: str | None = None) -> Connection:
-        """By a kubeconfig (that given, else $KUBECONFIG), else as a pod, else by ~/.kube/config."""
+        """Open a connection: by `kubeconfig` or $KUBECONFIG, else as a pod in the cluster, else by ~/.kube/config."""
         configuration = Configuration()
         file = kubeconfig or os.environ.get("KUBECONFIG")
         if file is None and "KUBERNETES_SERVICE_HOST" in os.environ:
@@ -55,7 +55,7 @@ class Connection:
 
     @property
     def configuration(self) -> Configuration:
-        """Where the API server is, and who we are."""
+        """The address of the API server and the client's credentials."""
         return self._configuration
 
     async def close(self) -> None:
@@ -69,7 +69,10 @@ class Connection:
     async def send(
         self, method: str, path: str, body: Any, content_type: str, timeout: aiohttp.ClientTimeout
     ) -> AsyncIterator[aiohttp.ClientResponse]:
-        """The answer, whatever its status, its body not yet read. Raises Unreachable, also while it is read."""
+        """Yield the response, for any HTTP status, before its body is read.
+
+        Raises Unreachable, also if the connection breaks while the caller reads the body.
+        """
         try:
             headers = await self._headers(content_type)
             url = self._configuration.host + path
@@ -81,7 +84,7 @@ class Connection:
             raise Unreachable(f"{method} {path}: {type(error).__name__} {error}".rstrip()) from None
 
     def session(self, response: type[aiohttp.ClientResponse], trace: aiohttp.TraceConfig) -> aiohttp.ClientSession:
-        """Another session, for kopf's client. Whoever asks for it closes it."""
+        """Return a new session for kopf's client. The caller closes it."""
 
         async def authorized(request: aiohttp.ClientRequest, send: aiohttp.ClientHandlerType) -> aiohttp.ClientResponse:
             request.headers.update(await self._headers(JSON))
@@ -90,14 +93,14 @@ class Connection:
         return self._rest.session(response_class=response, trace_configs=[trace], middlewares=(authorized,))
 
     async def _headers(self, content_type: str) -> dict[str, str]:
-        # Inside a cluster the network is faster than compression, as for Kubernetes' own controllers.
+        # Inside a cluster the network is faster than compression; Kubernetes' own controllers do not compress either.
         headers = {"Accept": JSON, "Accept-Encoding": "identity", "Content-Type": content_type}
         token = await self._configuration.get_api_key_with_prefix("BearerToken", alias="authorization")
         return {**headers, "Authorization": token.strip()} if token else headers
 
 
 def keepalive_socket(address: aiohttp.AddrInfoType) -> socket.socket:
-    """The kernel asks whether the other side still lives: a watch may rightly be silent for minutes."""
+    """Return a socket with TCP keepalive: a healthy watch can be silent for minutes, so the kernel probes the peer."""
     made = socket.socket(*address[:3])
     made.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     for name, value in KEEPALIVE.items():
@@ -108,7 +111,7 @@ def keepalive_socket(address: aiohttp.AddrInfoType) -> socket.socket:
 
 class _Once(RESTClientObject):
     def _create_connector(self) -> aiohttp.TCPConnector:
-        # The client counts its requests itself: a limit here would also count the watches, which stay open.
+        # `Client` limits its concurrent requests itself; a limit here would also count the watches, which stay open.
         return aiohttp.TCPConnector(limit=0, ssl=self.ssl_context, socket_factory=keepalive_socket)
 
     def _create_pool_manager(self) -> aiohttp.ClientSession:
@@ -123,5 +126,5 @@ class _Once(RESTClientObject):
 
 
 def _retries_nothing(session: aiohttp.ClientSession) -> None:
-    """aiohttp sends a GET, PUT or DELETE again by itself when its connection breaks, and has no setting for it."""
+    """Turn off aiohttp's retries of GET, PUT and DELETE on a broken connection. aiohttp has no public setting."""
     session._retry_connection = False

@@ -1,4 +1,4 @@
-"""What can go wrong between the operator and the API server."""
+"""The errors of requests to the API server."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from collections.abc import Mapping
 from typing import Any
 
 SHOWN_LIMIT = 500
-"""Of an answer that is no JSON so many characters are shown."""
+"""The number of characters of a non-JSON response that a message shows."""
 
 
 class ApiError(Exception):
-    """The API server refused a request, or could not be asked."""
+    """The API server refused a request or could not be reached."""
 
     def __init__(self, status: int, reason: str, message: str, retry_after: float | None = None) -> None:
         super().__init__(f"{status} {reason}: {message}" if status else f"{reason}: {message}")
         self.status = status
-        """HTTP's. 0 where there was no answer."""
+        """The HTTP status. 0 if there was no response."""
         self.reason = reason
-        """One word, Kubernetes' own where it gave one, as in AlreadyExists."""
+        """One word, such as AlreadyExists: Kubernetes' reason if it gave one, else the HTTP phrase."""
         self.message = message
         self.retry_after = retry_after
-        """Seconds that the API server asks to wait for."""
+        """Seconds to wait before a retry, as the API server requests."""
 
     @property
     def not_found(self) -> bool:
@@ -33,12 +33,12 @@ class ApiError(Exception):
 
     @property
     def conflict(self) -> bool:
-        """The object is not what the request said it is: another resourceVersion or uid, or another field owner."""
+        """True if the object has another resourceVersion or uid than the request says, or another field owner."""
         return self.status == 409 and self.reason != "AlreadyExists"
 
     @property
     def gone(self) -> bool:
-        """The resourceVersion or the continue token is too old."""
+        """True if the resourceVersion or the continue token is too old."""
         return self.status == 410
 
     @property
@@ -51,7 +51,7 @@ class ApiError(Exception):
 
     @property
     def overloaded(self) -> bool:
-        """It passes by itself: what was asked for is right."""
+        """True if the request is valid and the error is temporary."""
         return self.too_many or self.status == 503
 
     @property
@@ -60,18 +60,18 @@ class ApiError(Exception):
 
 
 class Gone(ApiError):
-    """A watch or a list cannot go on from where it was: everything has to be listed anew."""
+    """A watch or a list cannot continue: the client has to list again."""
 
 
 class Unreachable(ApiError):
-    """No answer, or none that can be read. Whether the request had an effect is not known."""
+    """There is no response, or it cannot be read. It is unknown if the request had an effect."""
 
     def __init__(self, message: str) -> None:
         super().__init__(0, "Unreachable", message)
 
 
 def of_answer(status: int, phrase: str, body: bytes, retry_after: str | None) -> ApiError:
-    """The error of an answer with an HTTP status of 400 or more."""
+    """Return the error for a response with an HTTP status of 400 or more."""
     told = _told(body)
     reason, message = told.get("reason"), told.get("message")
     return _error(
@@ -83,7 +83,7 @@ def of_answer(status: int, phrase: str, body: bytes, retry_after: str | None) ->
 
 
 def of_status(told: Mapping[str, Any]) -> ApiError:
-    """The error of a `Status` object, as a watch brings it in its stream."""
+    """Return the error for a `Status` object, which a watch sends in its stream."""
     code = told.get("code")
     status = code if isinstance(code, int) else 500
     return _error(status, str(told.get("reason") or "Unknown"), str(told.get("message") or ""), _details(told))
@@ -109,5 +109,5 @@ def _details(told: Mapping[str, Any]) -> float | None:
 
 
 def _seconds(header: str | None) -> float | None:
-    """Of a header Retry-After; the API server gives seconds, never a date."""
+    """Return the seconds of a Retry-After header. The API server sends seconds, never a date."""
     return float(header) if header is not None and header.isdecimal() else None

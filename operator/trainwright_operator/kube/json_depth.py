@@ -1,7 +1,7 @@
-"""JSON that anybody may have stored, however deep it is nested.
+"""Parse JSON from the API server at any nesting depth.
 
-The API server takes ten thousand levels, Python's parser about one thousand: one such object would end every list that
-it stands in, and with it the operator. What lies deeper than any valid job is cut off before it is parsed.
+The API server accepts ten thousand levels, Python's parser about one thousand. One such object would break every list
+that contains it, and with it the operator. Levels deeper than any valid job are cut off before the text is parsed.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ import re
 from typing import Any
 
 LEVELS = 200
-"""A valid job has at most 64; lists, watch events and reviews add a few around it."""
+"""The most nested levels. A valid job has at most 64; lists, watch events and reviews add a few around it."""
 _STRING_OR_BRACKET = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}]')
 
 
 def loads(content: bytes) -> Any:
-    """The value; null stands for what was nested too deeply. Raises ValueError for what is no JSON."""
+    """Parse the value, with null in place of parts that are nested too deeply. Raises ValueError for invalid JSON."""
     try:
         return json.loads(content)
     except RecursionError:
@@ -24,7 +24,7 @@ def loads(content: bytes) -> Any:
 
 
 def cut(content: bytes, levels: int = LEVELS) -> bytes:
-    """The same text, with null in the place of every list or object below so many others."""
+    """Return the text with null in place of every list or object that is nested deeper than `levels`."""
     parts: list[bytes] = []
     depth = kept = 0
     for found in _STRING_OR_BRACKET.finditer(content):

@@ -1,7 +1,7 @@
-"""JSON that is YAML too, whatever its texts hold.
+"""Write JSON that is also valid YAML, for any string values.
 
-The API server reads as YAML what is applied, and pods read their job so. YAML takes no pair of JSON's escapes for one
-character, and does not take every character as it is.
+The API server parses the body of a server-side apply as YAML, and pods parse their job as YAML. YAML does not combine
+two JSON surrogate escapes into one character, and does not accept every character unescaped.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ import json
 import re
 from typing import Any
 
-# Not printable, or the end of a line: YAML 1.2.2, 5.1 and 5.4. Surrogates are halves of characters.
+# Characters that are not printable or end a line (YAML 1.2.2, sections 5.1 and 5.4), and surrogates.
 _ESCAPED = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
 
 
 def dumps(value: Any, *, indent: int | None = None) -> str:
-    """On one line without spaces, or indented. Half a character becomes U+FFFD, as Go reads it."""
+    """Serialise on one line without spaces, or indented. A lone surrogate becomes U+FFFD, as in Go's JSON parser."""
     separators = (",", ":") if indent is None else None
     return _ESCAPED.sub(_escape, json.dumps(value, indent=indent, separators=separators, ensure_ascii=False))
 

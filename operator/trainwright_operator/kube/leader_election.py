@@ -1,9 +1,9 @@
-"""One of several operators leads: whoever holds the Lease.
+"""Leader election: the operator process that holds the Lease is the leader.
 
-As in client-go, nobody trusts another machine's clock: a Lease is free when its record has not changed for
-`lease_duration` as *seen here*. The holder gives up after two thirds of that without a renewal, counted from before the
-last one was sent, so it has stopped before anybody else begins. Kubernetes' Lease holds whole seconds only and they are
-for people to read; the settings, which are the same on all pods, are what counts.
+As in client-go, no process trusts the clock of another machine: a Lease is free if its record has not changed for
+`lease_duration` on the local monotonic clock. The holder gives up after two thirds of that time without a renewal,
+counted from before it sent the last renewal, so it stops before another process can start to lead. The Lease object
+stores whole seconds, for people to read; the processes use the settings, which are the same on all pods.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Answer = TypeVar("Answer")
 
 
 class LeaseLost(Exception):
-    """Somebody else may lead now: no write may follow."""
+    """Another process may lead now: this process must not write any more."""
 
 
 class Lease:
@@ -44,25 +44,25 @@ class Lease:
         self._monotonic = monotonic
         self._sleep = sleep
         self._seen: Manifest | None = None
-        """The Lease as it was last read or written."""
+        """The Lease object as last read or written."""
         self._seen_at = -math.inf
-        """When it was first seen with the record that it has."""
+        """The monotonic time when its current record was first seen."""
         self._renewed_at = -math.inf
-        """When the last renewal that succeeded was sent."""
+        """The monotonic time when the last successful renewal was sent."""
 
     @property
     def holds(self) -> bool:
-        """Whether nobody else can have it yet. True only between `acquire` and the end of `hold`."""
+        """True if no other process can hold the Lease yet. True only between `acquire` and the end of `hold`."""
         return self._monotonic() < self._renewed_at + self._patience
 
     async def acquire(self) -> None:
-        """Waits until this operator leads."""
+        """Wait until this operator leads."""
         while not await self._tried():
             await self._sleep(self._until_free())
         log.info("leading as %s", self._settings.identity)
 
     async def hold(self) -> NoReturn:
-        """Renews it for ever; raises LeaseLost when that cannot be done in time, or somebody else has it."""
+        """Renew the Lease for ever. Raises LeaseLost if it is not renewed in time or another process holds it."""
         while True:
             await self._sleep(min(self._settings.lease_renew, self._left()))
             if self.holds:
@@ -71,7 +71,7 @@ class Lease:
                 raise LeaseLost(f"the Lease was not renewed for {self._patience:g} s")
 
     async def release(self) -> None:
-        """Lets the next one begin at once. Nobody minds where it fails: the Lease ends by itself."""
+        """Release the Lease so that the next leader need not wait. A failure only logs: the Lease expires by itself."""
         if not self.holds:
             return
         left, self._renewed_at = self._left(), -math.inf
@@ -88,13 +88,13 @@ class Lease:
         return max(0.0, self._renewed_at + self._patience - self._monotonic())
 
     def _until_free(self) -> float:
-        """Looks again when the Lease could be free; before, at every renewal, so that a release is soon seen."""
+        """Return the seconds until the Lease can be free, at most a renewal interval, to see a release soon."""
         expires = self._seen_at + self._settings.lease_duration - self._monotonic()
         renew = self._settings.lease_renew
         return min(renew, expires) if expires > 0 else renew
 
     async def _tried(self) -> bool:
-        """One look, and one write where the Lease is free."""
+        """Read the Lease once, and write it if it is free."""
         try:
             return await self._within(self._patience, self._look_and_take())
         except (ApiError, TimeoutError) as error:
@@ -109,14 +109,14 @@ class Lease:
         return self._free(found) and await self._written(self._replace(found, self._settings.identity))
 
     async def _renewed(self) -> None:
-        """One try. A failure leaves everything as it was, for the next one."""
+        """Try to renew once. A failure leaves the state unchanged for the next try."""
         try:
             await self._within(self._left(), self._renew())
         except (ApiError, TimeoutError) as error:
             log.warning("the Lease was not renewed: %s", error or "no answer")
 
     async def _renew(self) -> None:
-        """With the version last seen: on a conflict, or when it was deleted, it is read again."""
+        """Write the Lease with the resourceVersion last seen. On a conflict or a deletion, read it again."""
         if self._seen is not None and await self._written(self._replace(self._seen, self._settings.identity)):
             return
         found = await self._read()
@@ -130,7 +130,7 @@ class Lease:
             await self._written(self._replace(found, self._settings.identity))
 
     async def _written(self, write: Coroutine[Any, Any, Manifest]) -> bool:
-        """Whether the write was ours to make: not when somebody else was faster, or the Lease has gone."""
+        """Return False if another process wrote first or the Lease is gone; else record the renewal."""
         sent = self._monotonic()
         try:
             self._note(await write)
@@ -142,7 +142,7 @@ class Lease:
         return True
 
     async def _drop(self) -> None:
-        """Read first: a renewal that was under way may have written."""
+        """Clear the holder. The Lease is read first, because a cancelled renewal may have written it."""
         found = await self._read()
         if found is not None and _holder(found) == self._settings.identity:
             await self._replace(found, "")
@@ -173,7 +173,7 @@ class Lease:
         return await self._client.create(LEASES, self._settings.namespace, body)
 
     async def _replace(self, lease: Manifest, holder: str) -> Manifest:
-        """Refused by the API server where the Lease has changed since."""
+        """Write the Lease. The API server answers with a conflict if the Lease has changed since it was read."""
         spec = {**lease.get("spec", {}), **self._terms(holder)}
         if holder and holder != _holder(lease):
             spec["acquireTime"] = _now()
@@ -185,7 +185,7 @@ class Lease:
         return {"holderIdentity": holder, "leaseDurationSeconds": seconds, "renewTime": _now()}
 
     async def _within(self, seconds: float, request: Coroutine[Any, Any, Answer]) -> Answer:
-        """The answer, or TimeoutError after so long."""
+        """Return the result of the request. Raises TimeoutError after `seconds`."""
         asked, timer = asyncio.ensure_future(request), asyncio.ensure_future(_waited(self._sleep, seconds))
         try:
             await asyncio.wait((asked, timer), return_when=asyncio.FIRST_COMPLETED)

@@ -1,4 +1,4 @@
-"""The resources of the Kubernetes API that the operator touches, and the paths they lie under."""
+"""The resources of the Kubernetes API that the operator uses, and their paths."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 @dataclass(frozen=True)
 class Resource:
-    """One resource in one version."""
+    """One resource in one API version."""
 
     kind: str
     group: str
@@ -21,7 +21,7 @@ class Resource:
         return f"{self.group}/{self.version}" if self.group else self.version
 
     def path(self, namespace: str | None = None, name: str | None = None, subresource: str | None = None) -> str:
-        """Without a namespace: of the whole cluster. Without a name: of the collection."""
+        """Return the path. Without a namespace it covers the whole cluster; without a name, the collection."""
         parts = ["apis", self.group, self.version] if self.group else ["api", self.version]
         if namespace and self.namespaced:
             parts += ["namespaces", namespace]
@@ -68,12 +68,12 @@ _BY_KIND = {resource.kind: resource for resource in ALL}
 
 
 def of_kind(kind: str) -> Resource:
-    """The resource of a manifest's `kind`. Raises KeyError for one that the operator does not touch."""
+    """Return the resource of a manifest's `kind`. Raises KeyError for a kind that the operator does not use."""
     return _BY_KIND[kind]
 
 
 def shown(path: str) -> str:
-    """A path's resource as a short word for metrics and messages, as in `trainingjobs/status`."""
+    """Return the resource of a path for metrics and messages, such as `trainingjobs/status`."""
     parts = path.strip("/").split("/")
     rest = parts[2:] if parts[0] == "api" else parts[3:]
     if rest[:1] == ["namespaces"] and len(rest) > 2:

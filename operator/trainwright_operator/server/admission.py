@@ -1,4 +1,4 @@
-"""POST /admission: what the API server asks before it stores a TrainingJob. The words are those of `validate`."""
+"""POST /admission: the webhook that the API server calls for a TrainingJob. Its messages equal those of `validate`."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from trainwright_operator.model.reading import mapping
 from trainwright_operator.server.metrics import Metrics
 
 WARNING_LETTERS = 250
-"""The API server cuts warnings that are longer than 256."""
+"""The API server truncates warnings of more than 256 characters."""
 
 Json = dict[str, Any]
 
 
 class Admission:
-    """The webhook. It asks nobody: the answer follows from the question."""
+    """The validating webhook. It sends no requests: the response depends on the AdmissionReview alone."""
 
     def __init__(self, metrics: Metrics) -> None:
         self._metrics = metrics
@@ -36,7 +36,7 @@ class Admission:
 
 
 def read_review(body: bytes) -> Json:
-    """An AdmissionReview with a question in it. Raises ValueError with one line."""
+    """Parse an AdmissionReview that has a request. Raises ValueError with one line."""
     review = json_depth.loads(body)
     question = review.get("request") if isinstance(review, dict) else None
     if not isinstance(question, dict) or not isinstance(question.get("uid"), str):
@@ -47,7 +47,7 @@ def read_review(body: bytes) -> Json:
 
 
 def respond(question: Mapping[str, Any]) -> Json:
-    """The response to an AdmissionReview's request."""
+    """Return the response to the request of an AdmissionReview."""
     try:
         return _respond(question)
     except RecursionError:
@@ -59,11 +59,11 @@ def _respond(question: Mapping[str, Any]) -> Json:
     if not _is_judged(question, new, old):
         return _allowed(question)
     if question["operation"] == "CREATE":
-        new = {key: value for key, value in new.items() if key != "status"}  # nothing has started yet, whatever it says
+        new = {key: value for key, value in new.items() if key != "status"}  # a new job has not started yet
     judged = judge(new, question.get("name") or None)
     if judged.spec is None:
         if _started(old) and judge(old, question.get("name") or None).message == judged.message:
-            # An older version let it start. It must still be possible to suspend it.
+            # An older version accepted it and it has started. It must still be possible to suspend it.
             return _allowed(question, (judged.message,))
         return _denied(question, judged.message)
     refusal = _fixed(judged, old) if _started(old) else ""
@@ -83,7 +83,7 @@ def _started(old: Mapping[str, Any]) -> bool:
 
 
 def _fixed(judged: Judged, old: Mapping[str, Any]) -> str:
-    """Why a job that has started may not be changed so. The rules in the CRD see only the keys that they know."""
+    """Return why the change of a started job is refused, or "". The rules in the CRD cover only the keys they know."""
     recorded = mapping(old, "status", "resolved").get("digest")
     before = judge(old)
     if judged.digest in (recorded, before.digest) or judged.spec is None:

@@ -1,4 +1,4 @@
-"""What the server needs of the API server's client."""
+"""The part of the Kubernetes client that the server uses."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 
 class Api(Protocol):
-    """Raises `trainwright_operator.kube.errors.ApiError`."""
+    """A client of the Kubernetes API. Raises `trainwright_operator.kube.errors.ApiError`."""
 
     async def request(
         self,

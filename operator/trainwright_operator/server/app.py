@@ -1,4 +1,4 @@
-"""The one TLS server of every operator pod: webhook, progress, metrics and probes."""
+"""The TLS server of every operator pod: webhook, progress, metrics and probes."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from trainwright_operator.server.metrics import Metrics
 from trainwright_operator.server.progress import PATH, ProgressEndpoint
 
 BODY_LIMIT = 16 * 2**20
-"""An AdmissionReview holds an object twice, and the API server takes objects of up to 3 MiB."""
+"""An AdmissionReview contains an object twice, and the API server accepts objects of up to 3 MiB."""
 
 GOODBYE = 0.1
-"""Seconds that the last answers have to reach their clients."""
+"""Seconds for the last responses to reach their clients."""
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -43,7 +43,7 @@ _ANY_JOB: dict[str, Any] = {
 def application(
     *, admission: Admission, progress: ProgressEndpoint, metrics: Metrics, health: Health
 ) -> web.Application:
-    """All paths. An unknown one is answered by a 404, another method by a 405, both in JSON."""
+    """Return the application with all paths. An unknown path gets a 404 and a wrong method a 405, both in JSON."""
     app = web.Application(client_max_size=BODY_LIMIT, middlewares=[_errors_as_json])
     app.router.add_post("/admission", admission.handle)
     app.router.add_post(PATH, progress.handle)
@@ -57,8 +57,8 @@ def application(
 async def serving(
     app: web.Application, context: ssl.SSLContext, port: int, host: str | None = None
 ) -> AsyncIterator[int]:
-    """Serves within its block, on all addresses or on `host`; gives the port. 0: any free one."""
-    # The models are built when they are first used; nobody's first `kubectl apply` is to wait for that.
+    """Serve during the block, on all addresses or on `host`. Yields the port. Port 0: any free port."""
+    # The pydantic models are built at their first use. Build them now, so that the first `kubectl apply` is fast.
     judge(_ANY_JOB)
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=5.0)
     await runner.setup()
@@ -70,8 +70,8 @@ async def serving(
 
 
 async def _close(runner: web.AppRunner) -> None:
-    """Closes the connections, too. aiohttp leaves those behind whose other side does not answer TLS's good-bye, and
-    those whose handshake ends in the meantime: the API server opens connections ahead of need.
+    """Close the server and all connections. aiohttp leaves connections open if the peer does not answer the TLS
+    close_notify, or if their handshake completes during the cleanup: the API server opens connections in advance.
     """
     server = runner.server
     assert server is not None

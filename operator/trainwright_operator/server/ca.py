@@ -1,4 +1,4 @@
-"""A certificate authority of our own, and the server's certificates that it signs: made, written as PEM, and read."""
+"""The operator's own CA and the server certificates that it signs: create, write as PEM, and read."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 CLOCK_SKEW = timedelta(hours=1)
-"""Certificates begin so long ago at most: other machines' clocks may be late."""
+"""How far `notBefore` may lie in the past: the clocks of other machines may be late."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Pair:
 
     @classmethod
     def read(cls, certificate: bytes, key: bytes) -> Self:
-        """From PEM. Raises ValueError for what is none, or does not belong together."""
+        """Read a pair from PEM. Raises ValueError for invalid PEM, or if the key is not the certificate's."""
         private = serialization.load_pem_private_key(key, None)
         read = x509.load_pem_x509_certificate(certificate)
         if not isinstance(private, ec.EllipticCurvePrivateKey) or private.public_key() != read.public_key():
@@ -45,7 +45,7 @@ class Pair:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names and addresses that the certificate is for."""
+        """The subject alternative names: the DNS names and addresses of the certificate."""
         try:
             found = self.certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
         except x509.ExtensionNotFound:
@@ -61,7 +61,7 @@ class Pair:
 
 
 def new_authority(now: datetime, life: timedelta) -> Pair:
-    """An authority that signs servers' certificates alone. Each has a name of its own: clients look it up by that."""
+    """Create a CA that signs only server certificates. Each CA has a unique name, because clients find it by name."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, f"trainwright {x509.random_serial_number():x}"[:60])])
     builder = _builder(now, life, name, name, key).add_extension(x509.BasicConstraints(True, 0), critical=True)
@@ -70,7 +70,7 @@ def new_authority(now: datetime, life: timedelta) -> Pair:
 
 
 def new_server(ca: Pair, names: Sequence[str], now: datetime, life: timedelta) -> Pair:
-    """A server's certificate for these names and addresses."""
+    """Create a server certificate for these DNS names and addresses."""
     key = ec.generate_private_key(ec.SECP256R1())
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "trainwright")])
     alternatives = x509.SubjectAlternativeName([_general_name(name) for name in names])

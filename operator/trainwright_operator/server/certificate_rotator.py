@@ -1,7 +1,7 @@
-"""Keeps the server's certificates: the leader makes them and tells the API server whom to trust, every pod loads them.
+"""Rotates the server's certificates: the leader creates them and sets the webhook's `caBundle`; every pod loads them.
 
-The Secret is the only place where they lie. A live SSL context takes a new certificate for the connections that come;
-those that are open go on with theirs.
+The certificates are stored only in the Secret. A live SSL context uses a new certificate for new connections; open
+connections keep theirs.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ SECRET_NAME = "trainwright-tls"
 WEBHOOK_NAME = "trainwright"
 SERVICE_NAME = "trainwright"
 EVERY = 60.0
-"""Seconds between two looks at the Secret."""
+"""Seconds between two reads of the Secret."""
 NOT_YET = 1.0
-"""The same while there is no certificate to serve with."""
+"""Seconds between two reads while the server has no valid certificate."""
 
 log = logging.getLogger(__name__)
 
 
 def server_names(settings: Settings) -> tuple[str, ...]:
-    """What the server is called by the API server, by pods, and by whoever forwards its port."""
+    """Return the names under which the API server, pods and port-forwards reach the server."""
     service = f"{SERVICE_NAME}.{settings.namespace}"
     told = urlsplit(settings.progress_url).hostname
     names = [f"{service}.svc", f"{service}.svc.cluster.local", service, "localhost", "127.0.0.1", told or ""]
@@ -43,7 +43,7 @@ def server_names(settings: Settings) -> tuple[str, ...]:
 
 
 class CertificateRotator:
-    """Loads what the Secret holds into `context`; with `leading` it also makes it."""
+    """Loads the certificates of the Secret into `context`. The leader also writes the Secret."""
 
     def __init__(
         self, api: Api, settings: Settings, now: Callable[[], datetime], *, webhook: str = WEBHOOK_NAME
@@ -58,28 +58,28 @@ class CertificateRotator:
 
     @property
     def loaded(self) -> bool:
-        """Whether the server has a certificate that is valid now."""
+        """True if the server has a certificate that has not expired."""
         return self._loaded is not None and self._loaded.server.certificate.not_valid_after_utc > self._now()
 
     @property
     def bundle(self) -> str:
-        """All authorities that clients of the server have to trust, as PEM. Empty before the first load."""
+        """All CAs that clients of the server have to trust, as PEM. Empty before the first load."""
         return self._loaded.bundle.decode() if self._loaded else ""
 
     async def keep(
         self, leading: Callable[[], bool], sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     ) -> None:
-        """Refreshes for ever. That the API server is away, or the disk full, is no reason to end."""
+        """Refresh for ever. An unreachable API server or a full disk only logs a warning."""
         while True:
             try:
                 await self.refresh(leading=leading())
             except (ApiError, OSError) as error:
                 log.warning("the certificates could not be looked after: %s", error)
-            # A certificate that lives for minutes, as in tests, is looked after more often.
+            # A certificate that is valid for minutes only, as in tests, is checked more often.
             await sleep(min(EVERY, self._life.total_seconds() / 20) if self.loaded else NOT_YET)
 
     async def refresh(self, *, leading: bool) -> None:
-        """One look at the Secret. Raises ApiError."""
+        """Read the Secret once, renew it if `leading`, and load it. Raises ApiError."""
         secret = await self._secret()
         found = _read(secret)
         if leading:
@@ -97,7 +97,7 @@ class CertificateRotator:
             raise
 
     async def _renew(self, secret: Mapping[str, Any] | None, found: Certificates | None) -> Certificates:
-        # Where the Secret was deleted or damaged, pods that run still trust the authorities that we remember.
+        # If the Secret was deleted or damaged, running pods still trust the CAs that this process has loaded.
         known = found or self._loaded
         wanted = renewed(known, self._names, self._now(), self._life) or known
         assert wanted is not None
@@ -112,12 +112,12 @@ class CertificateRotator:
             made = {"metadata": {"name": SECRET_NAME, "namespace": namespace}, "type": "kubernetes.io/tls"}
             await self._api.request("POST", SECRETS.path(namespace), body=_secret_with(made, wanted))
         else:
-            # With the resourceVersion that was read: of two leaders in a hand-over, one writes.
+            # The body has the resourceVersion that was read: of two leaders in a hand-over, only one write succeeds.
             path = SECRETS.path(namespace, SECRET_NAME)
             await self._api.request("PUT", path, body=_secret_with(secret, wanted))
 
     async def _announce(self, certificates: Certificates) -> None:
-        """Tells the API server whom to trust, before anybody serves with it."""
+        """Set the webhook's `caBundle` before any pod serves with the new certificate."""
         if not self._settings.clusterwide:
             return
         path = WEBHOOKS.path(name=self._webhook)
@@ -156,7 +156,7 @@ def _secret_with(secret: Mapping[str, Any], certificates: Certificates) -> dict[
 
 
 def _bundle_operations(webhook: Mapping[str, Any], bundle: str) -> list[dict[str, str]]:
-    """A JSON patch: whoever else writes the object keeps what is theirs."""
+    """Return a JSON patch of the `caBundle` fields that differ. It leaves the fields of other writers unchanged."""
     operations = []
     for position, entry in enumerate(webhook.get("webhooks") or ()):
         if entry["clientConfig"].get("caBundle") != bundle:

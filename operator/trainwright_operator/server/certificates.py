@@ -1,13 +1,13 @@
-"""What the operator's Secret `trainwright-tls` holds, and when of that what is made anew. Decisions alone, no requests.
+"""The content of the operator's Secret `trainwright-tls`, and the renewal of each part. Pure decisions, no requests.
 
-    ca.crt    every authority that is to be trusted, the one that signs first
+    ca.crt    every trusted CA; the oldest one that is valid for long enough signs
     ca.key    their keys, in the same order
     tls.crt   the server's certificate
     tls.key   its key
 
-A server's certificate lives for 90 days by default, an authority forty times as long. Pods take the authorities with
-them when they start, and may train for weeks: so a new authority is announced long before it signs. It joins the rest
-after two thirds of the old one's life, and signs once the old one would end before what is to be signed.
+A server certificate is valid for 90 days by default, a CA forty times as long. A pod gets the CAs when it starts, and
+may train for weeks. So a new CA is published long before it signs: it is added after two thirds of the lifetime of the
+newest CA, and signs once the older CA would expire before the certificate to be signed.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from cryptography import x509
 from trainwright_operator.server.ca import Pair, new_authority, new_server
 
 AUTHORITY_LIVES = 40
-"""An authority lives for so many lives of a server's certificate."""
+"""The lifetime of a CA, in lifetimes of a server certificate."""
 SPENT = 2 / 3
-"""The part of its life after which a certificate is made anew."""
+"""The part of its lifetime after which a certificate is renewed."""
 
 _CERTIFICATE = re.compile(rb"-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----\n?", re.DOTALL)
 _KEY = re.compile(rb"-----BEGIN PRIVATE KEY-----.+?-----END PRIVATE KEY-----\n?", re.DOTALL)
@@ -34,14 +34,14 @@ _KEY = re.compile(rb"-----BEGIN PRIVATE KEY-----.+?-----END PRIVATE KEY-----\n?"
 
 @dataclass(frozen=True)
 class Certificates:
-    """The authorities, and the server's certificate that one of them has signed."""
+    """The CAs and the server certificate that one of them has signed."""
 
     authorities: tuple[Pair, ...]
     server: Pair
 
     @classmethod
     def read(cls, data: Mapping[str, str]) -> Self:
-        """From a Secret's `data`. Raises ValueError for what cannot be used."""
+        """Read the `data` of a Secret. Raises ValueError for unusable data."""
         try:
             content = {key: base64.b64decode(data[key]) for key in ("ca.crt", "ca.key", "tls.crt", "tls.key")}
         except KeyError as error:
@@ -51,12 +51,12 @@ class Certificates:
 
     @property
     def bundle(self) -> bytes:
-        """All that a client has to trust, as PEM."""
+        """All CAs that a client has to trust, as PEM."""
         return b"".join(ca.certificate_pem for ca in self.authorities)
 
     @property
     def data(self) -> dict[str, str]:
-        """As a Secret's `data`."""
+        """The certificates as the `data` of a Secret."""
         content = {
             "ca.crt": self.bundle,
             "ca.key": b"".join(ca.key_pem for ca in self.authorities),
@@ -67,13 +67,13 @@ class Certificates:
 
 
 def needs_renewal(certificate: x509.Certificate, now: datetime) -> bool:
-    """Whether two thirds of its life are over."""
+    """True if two thirds of the certificate's lifetime are over."""
     begin, end = certificate.not_valid_before_utc, certificate.not_valid_after_utc
     return now >= begin + (end - begin) * SPENT
 
 
 def renewed(found: Certificates | None, names: Sequence[str], now: datetime, life: timedelta) -> Certificates | None:
-    """What is to be in the place of `found`, for a server with these names; None where that is good as it is."""
+    """Return the certificates that replace `found` for a server with these names, or None if `found` is still good."""
     authorities = _authorities(found.authorities if found else (), now, life)
     server = found.server if found else None
     if server is None or not _serves(server, authorities, names, now):
@@ -90,7 +90,7 @@ def _authorities(found: tuple[Pair, ...], now: datetime, life: timedelta) -> tup
 
 
 def _signer(authorities: tuple[Pair, ...], until: datetime) -> Pair:
-    """The oldest one that is there for as long as what it signs."""
+    """Return the oldest CA that is valid at `until`, else the newest CA."""
     lasting = [pair for pair in authorities if pair.certificate.not_valid_after_utc >= until]
     return (lasting or authorities[-1:])[0]
 

@@ -1,6 +1,6 @@
-"""What a report means for its job: the reply to the pod, and what of the status is written. Pure.
+"""Decide on a pod's report: the reply to the pod, and the part of the status that is written. Pure functions.
 
-All that this field owner has ever written is applied every time, because server-side apply takes away what is missing.
+Every apply contains all fields that this field owner has written, because server-side apply removes missing fields.
 """
 
 from __future__ import annotations
@@ -29,21 +29,21 @@ _SHARED = (
     "straggler",
     "startPosition",
 )
-"""Fields that are called the same in a message and in the status."""
+"""Fields that have the same name in a message and in the status."""
 
 Json = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Decision:
-    """`status` is what is to be applied; None: nothing is."""
+    """The reply, and the `status` to apply. None: nothing is applied."""
 
     reply: Reply
     status: Json | None = None
 
 
 def decide(job: Json, report: Report, now: datetime, interval: float) -> Decision:
-    """The decision on a report of a pod of this TrainingJob, as the API server has just read it."""
+    """Decide on a report of a pod. `job` is the TrainingJob as just read from the API server."""
     status = mapping(job, "status")
     reply = reply_to(job, report)
     if status.get("attempt") != report.attempt or _closed(status, report.attempt) or _is_past(status, report):
@@ -57,7 +57,7 @@ def decide(job: Json, report: Report, now: datetime, interval: float) -> Decisio
 
 
 def of_phase(report: Report, phase: str) -> Report:
-    """The report as of a pod whose label names its phase, which is the operator's own word, whatever the pod tells."""
+    """Return the report with the stage of the pod's label. The operator has set the label; it overrides the report."""
     parts = {"progress": report.progress, "outcome": report.outcome}
     return report.model_copy(
         update={name: part.model_copy(update={"phase": phase}) for name, part in parts.items() if part and phase}
@@ -65,7 +65,7 @@ def of_phase(report: Report, phase: str) -> Report:
 
 
 def reply_to(job: Json, report: Report) -> Reply:
-    """Whether the pod is to write a checkpoint and leave."""
+    """Return the reply: with `stop` the pod writes a checkpoint and exits."""
     reason = next(_reasons_to_stop(job, report), "")
     return Reply(stop=bool(reason), reason=reason)
 
@@ -103,7 +103,7 @@ def _phase(report: Report) -> str | None:
 
 
 def _is_past(status: Json, report: Report) -> bool:
-    """Whether the attempt has gone on to another phase."""
+    """True if the attempt is now in another stage."""
     now, told = _entry(status, report.attempt).get("phase"), _phase(report)
     return bool(now and told) and differ(now, told)
 
@@ -114,7 +114,7 @@ def _is_due(last: Json, report: Report, now: datetime, interval: float) -> bool:
     written = times.read(last.get("updateTime"))
     if written is None or (last.get("attempt"), last.get("phase")) != (report.attempt, report.progress.phase):
         return True
-    # A time in the future is another clock's, or a hand's: it must not hold up progress for long.
+    # A time in the future comes from another clock or a manual edit: it must not delay progress for long.
     return not now - timedelta(seconds=interval) < written <= now + timedelta(seconds=interval)
 
 
@@ -135,7 +135,8 @@ def _progress(report: Report, now: datetime) -> Json:
 
 
 def _outcome(status: Json, report: Report, now: datetime) -> Any:
-    """The posted outcome as the status has it. One that is there already, from a post that was repeated, stays."""
+    """Return the reported outcome in the form of the status. An equal one in the status keeps its `postTime`, because
+    a pod can repeat its post."""
     if report.outcome is None:
         return status.get("outcome")
     wanted = as_status(report.outcome).model_dump(mode="json", by_alias=True, exclude_none=True)
@@ -145,7 +146,7 @@ def _outcome(status: Json, report: Report, now: datetime) -> Any:
 
 
 def _resolved(status: Json, report: Report) -> Json:
-    """The trainer's part, kept once it is known."""
+    """Return the trainer's part of `status.resolved`. Known values stay."""
     found = mapping(status, "resolved")
     told = report.progress.resolved if report.progress else None
     new = told.model_dump(mode="json", exclude_none=True) if told else {}

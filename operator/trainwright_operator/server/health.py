@@ -1,4 +1,4 @@
-"""/healthz and /readyz. A leader that hears nothing from the API server any more is to be started anew."""
+"""/healthz and /readyz. A leader that receives nothing from the API server fails its liveness probe and restarts."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from aiohttp import web
 
 
 class Vitals(Protocol):
-    """What is known of the operator's own health."""
+    """The health of the operator process."""
 
     @property
     def leading(self) -> bool: ...
 
     @property
     def silences(self) -> Mapping[str, float]:
-        """By the resource that is watched: seconds since the API server has said anything."""
+        """Seconds since the last response of the API server, by watched resource."""
 
 
 class Health:
-    """Answers the probes. `loaded`: whether there is a valid certificate to serve with."""
+    """Answers the probes. `loaded` returns True if the server has a valid certificate."""
 
     def __init__(self, vitals: Vitals, stale_after: float, loaded: Callable[[], bool]) -> None:
         self._vitals, self._stale_after, self._loaded = vitals, stale_after, loaded
 
     def illnesses(self) -> Iterator[str]:
-        """Why this process is no good any more. A follower has nothing to hear."""
+        """Yield the reasons to restart this process. A process that does not lead watches nothing."""
         if self._vitals.leading:
             for resource, seconds in sorted(self._vitals.silences.items()):
                 if seconds > self._stale_after:

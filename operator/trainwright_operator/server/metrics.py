@@ -1,4 +1,4 @@
-"""What Prometheus reads under /metrics. Who counts tells it here; nothing else knows of Prometheus."""
+"""The Prometheus metrics under /metrics. Only this module uses the Prometheus client; other modules call `Metrics`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PASS_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5,
 
 
 class Metrics:
-    """The numbers of one operator. `registry` is its own, so that several fit into one process."""
+    """The metrics of one operator, in a registry of its own, so that one process can run several operators."""
 
     def __init__(self) -> None:
         self.registry = registry = CollectorRegistry()
@@ -59,11 +59,11 @@ class Metrics:
         self._passes.observe(seconds)
 
     def failed(self, reason: str) -> None:
-        """A pass that ended with an error; `reason` is one word of few, as in Conflict."""
+        """Count a pass that ended with an error. `reason` is one of a few words, such as Conflict."""
         self._errors.labels(reason).inc()
 
     def jobs(self, by_phase: Mapping[str, int]) -> None:
-        """All jobs of now. Phases that are not named have none."""
+        """Set the number of jobs in each phase. A missing phase has none."""
         for phase in get_args(Phase):
             self._jobs.labels(phase).set(by_phase.get(phase, 0))
 
@@ -71,7 +71,7 @@ class Metrics:
         self._retries.labels(outcome).inc()
 
     def requested(self, method: str, resource: str, status: int, seconds: float = 0.0) -> None:  # noqa: ARG002
-        """A request to the API server; it fits `Client(on_response=…)`. Status 0: no answer."""
+        """Count a request to the API server, as `Client(on_response=…)` calls it. Status 0: no response."""
         labels = (method, resource, str(status))
         self._requests.labels(*labels).inc()
         if status == 0 or status >= 400:

@@ -1,4 +1,4 @@
-"""Who posts: the token is reviewed by the API server, and names the pod that it is bound to."""
+"""The identity of a reporting pod: the API server reviews the token, and returns the pod that it is bound to."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from trainwright_operator.server.api import Api
 
 REMEMBERED_SECONDS = 60.0
 REMEMBERED = 4096
-"""So many tokens at most."""
+"""The maximum of cached tokens."""
 
 _POD_NAME = "authentication.kubernetes.io/pod-name"
 _POD_UID = "authentication.kubernetes.io/pod-uid"
@@ -23,7 +23,7 @@ _ACCOUNT = "system:serviceaccount:"
 
 @dataclass(frozen=True)
 class PodIdentity:
-    """The pod that a token was made for."""
+    """The pod that a token is bound to."""
 
     namespace: str
     pod: str
@@ -31,14 +31,17 @@ class PodIdentity:
 
 
 class Reviews:
-    """Reviews tokens, and remembers the good ones for a minute by their hashes."""
+    """Reviews tokens, and caches the valid ones for a minute by their hashes."""
 
     def __init__(self, api: Api, clock: Callable[[], float]) -> None:
         self._api, self._clock = api, clock
         self._known: OrderedDict[bytes, tuple[float, PodIdentity]] = OrderedDict()
 
     async def identity(self, token: str) -> PodIdentity | None:
-        """None for a token that is not valid, or not made for us, or not bound to a pod. Raises ApiError."""
+        """Return the pod of a token, or None if the token is invalid, for another audience or not bound to a pod.
+
+        Raises ApiError.
+        """
         digest = hashlib.sha256(token.encode()).digest()
         until, known = self._known.get(digest, (0.0, None))
         if known is not None and self._clock() < until:
@@ -63,7 +66,7 @@ class Reviews:
 
 
 def _poster(status: Mapping[str, Any]) -> PodIdentity | None:
-    # Without the audience in the answer, the reviewer has not looked at it.
+    # If the response lacks the audience, the authenticator has not checked it.
     if not status.get("authenticated") or AUDIENCE not in (status.get("audiences") or ()):
         return None
     user = status.get("user") or {}

@@ -1,6 +1,6 @@
-"""POST /v1/namespaces/NAMESPACE/jobs/NAME: what a pod reports, with its token. The answer is a `Reply`.
+"""POST /v1/namespaces/NAMESPACE/jobs/NAME: a pod's report, sent with the pod's token. The response is a `Reply`.
 
-Nothing is kept in memory but reviews of tokens, for a minute: either operator answers, from the API alone.
+The only state in memory are reviews of tokens, for a minute. So every operator pod can answer from the API alone.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from trainwright_operator.server.reports import read_report
 PATH = "/v1/namespaces/{namespace}/jobs/{name}"
 FIELD_OWNER = "trainwright-progress"
 TRIES = 10
-"""How often an outcome is written when others write the status at the same time."""
+"""The number of tries to write an outcome while others write the status."""
 TOKEN_LETTERS = 16 * 1024
 
 log = logging.getLogger(__name__)
 
 
 class Refused(Exception):
-    """An answer that is no reply: an HTTP status, and one line."""
+    """A refused report: an HTTP status and a message of one line."""
 
     def __init__(self, status: HTTPStatus, line: str, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(line)
@@ -46,7 +46,7 @@ class Refused(Exception):
 
 
 class ProgressEndpoint:
-    """Takes reports and writes them into the status of their jobs."""
+    """Receives reports and writes them into the status of their jobs."""
 
     def __init__(
         self,
@@ -103,7 +103,7 @@ class ProgressEndpoint:
         return pod
 
     async def _taken(self, namespace: str, name: str, pod: Mapping[str, Any], report: Report) -> Reply:
-        """Reads the job, decides, writes; anew from the start where somebody else has written in between."""
+        """Read the job, decide and write. On a conflict with another writer, start again if there is an outcome."""
         for count in range(TRIES):
             job = await self._found(TRAINING_JOBS.path(namespace, name))
             if job is None:
@@ -113,13 +113,13 @@ class ProgressEndpoint:
             if decision.status is None or await self._written(job, decision.status):
                 return decision.reply
             if report.outcome is None:
-                # The next report is not far.
+                # The next report comes soon.
                 return decision.reply
             await self._sleep(random.uniform(0, 0.05) * (count + 1))
         raise Refused(HTTPStatus.CONFLICT, "the job's status changes all the time: try again later")
 
     async def _written(self, job: Mapping[str, Any], status: Mapping[str, Any]) -> bool:
-        """Whether nobody has written the job since it was read."""
+        """Write the status. Return False if the job has changed or is gone since it was read."""
         metadata = {key: job["metadata"][key] for key in ("name", "namespace", "uid", "resourceVersion")}
         body = {"apiVersion": API_VERSION, "kind": KIND, "metadata": metadata, "status": status}
         path = TRAINING_JOBS.path(metadata["namespace"], metadata["name"], "status")

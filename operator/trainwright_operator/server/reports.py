@@ -1,7 +1,8 @@
-"""A report as it came over the wire, and what of it can be used.
+"""Parse a pod's report and keep its usable parts.
 
-A pod's image may be of another version than the operator, and its numbers may be NaN or of any size: what is unknown or
-out of bounds is left out rather than that all is refused. Who reports, and how an attempt ended, must be right.
+A pod's image may have another version than the operator, and its numbers may be NaN or of any size. So unknown and
+out-of-range fields are dropped, and the rest of the report is kept. The uid, the attempt and the outcome's class must
+be valid.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _NEEDED: frozenset[Location] = frozenset(
 
 
 def read_report(body: bytes) -> Report:
-    """Raises ValueError with one line for what is none."""
+    """Parse a report. Raises ValueError with one line if it is not one."""
     try:
         data = json.loads(body)
     except RecursionError:
@@ -37,7 +38,7 @@ def read_report(body: bytes) -> Report:
 
 
 def _validated(data: Any) -> Report:
-    """Every round takes something out, or ends."""
+    """Validate, and drop invalid fields until the rest is valid. Every iteration drops a field or raises."""
     while True:
         try:
             return Report.model_validate(data)
@@ -46,7 +47,7 @@ def _validated(data: Any) -> Report:
 
 
 def _leave_out(data: Any, wrong: list[tuple[Location, str]]) -> None:
-    """Raises ValueError for what cannot be spared."""
+    """Drop the invalid fields. Raises ValueError for a required field."""
     gone: set[Location] = set()
     for location, message in wrong:
         if any(location[:length] in gone for length in range(len(location) + 1)):
@@ -58,7 +59,10 @@ def _leave_out(data: Any, wrong: list[tuple[Location, str]]) -> None:
 
 
 def _spared(data: Any, location: Location) -> Location | None:
-    """Takes what is wrong out of `data` and says what that was: where something is missing, what it is missing in."""
+    """Remove the invalid field from `data` and return its location; None if it is required.
+
+    If the field is missing, remove the parent that lacks it.
+    """
     if location in _NEEDED:
         return None
     *parents, last = location
@@ -72,12 +76,12 @@ def _spared(data: Any, location: Location) -> Location | None:
 
 
 def _within_bounds(data: Any) -> Any:
-    """Texts are cut, a fraction is brought between 0 and 1."""
+    """Truncate texts, and clip the fraction to [0, 1]."""
     progress, outcome = (data.get(key) for key in ("progress", "outcome")) if isinstance(data, dict) else (None, None)
     if isinstance(progress, dict) and _is_number(progress.get("fraction")):
         progress["fraction"] = min(1.0, max(0.0, progress["fraction"]))
     if isinstance(outcome, dict):
-        # Before they are cut, so that no half of a secret stays.
+        # Redact before truncation, so that no half of a secret remains.
         if isinstance(outcome.get("line"), str):
             outcome["line"] = redacted_text(outcome["line"]).partition("\n")[0][:LINE_LETTERS]
         if isinstance(outcome.get("logTail"), str):
