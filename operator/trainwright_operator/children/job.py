@@ -26,7 +26,7 @@ def single_job(child_spec: ChildSpec) -> Manifest:
 
 
 def preprocess_job(child_spec: ChildSpec) -> Manifest:
-    """Return the Job of the preprocess stage. `podTemplate` schedules it as all pods of the job; it reserves no device."""
+    """Return the Job of the preprocess stage. `podTemplate` schedules it like other pods; it reserves no device."""
     return _job(child_spec, {"template": _template(child_spec, dict(variables.WITHOUT_GPUS))})
 
 

@@ -24,7 +24,7 @@ def state_of_job(raw: Mapping[str, Any]) -> State:
 
 
 def _all_run(spec: Mapping[str, Any], status: Mapping[str, Any]) -> bool:
-    """Return True if all pods run. A gang trains once its last pod runs. Our pods are ready once their container runs."""
+    """Return True if all pods run: a gang trains once its last pod runs. Our pods are ready when the container runs."""
     ready, succeeded = number(status.get("ready")) or 0, number(status.get("succeeded")) or 0
     return ready > 0 and ready + succeeded >= (number(spec.get("parallelism")) or 1)
 

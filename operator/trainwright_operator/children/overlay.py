@@ -40,7 +40,7 @@ def security_context(own: Mapping[str, Any], template: Template) -> dict[str, An
 
 
 def variables(own: Mapping[str, str], template: Template) -> list[dict[str, Any]]:
-    """Merge by name. Theirs replace ours, except for reserved names. Ours come first, so that theirs can refer to them."""
+    """Merge by name. Theirs replace ours, except reserved names. Ours come first, so that theirs can refer to them."""
     theirs = {item["name"]: item for item in template.get("env", ()) if not item["name"].startswith(OWN_VARIABLES)}
     kept = [{"name": name, "value": value} for name, value in own.items() if name not in theirs]
     return [*kept, *(dict(item) for item in theirs.values())]
