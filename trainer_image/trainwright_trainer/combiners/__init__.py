@@ -1,4 +1,4 @@
-"""How the inputs' vectors become one: the combiner's config → its class. A new one is one file and one line."""
+"""The combiners: class of the combiner's config → its class. A new combiner needs one file and one line here."""
 
 from __future__ import annotations
 
@@ -13,5 +13,5 @@ COMBINERS: Mapping[type[Combiner], Callable[[Any, int, str], Concat]] = {ConcatC
 
 
 def combiner_for(config: Combiner, input_size: int) -> Concat:
-    """The combiner of inputs that are `input_size` wide together."""
+    """The combiner of inputs whose widths sum to `input_size`."""
     return COMBINERS[type(config)](config, input_size, "config.combiner")

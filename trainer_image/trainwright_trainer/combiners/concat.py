@@ -1,6 +1,6 @@
-"""The combiner that puts all inputs side by side, and sends them through a stack where one is asked for.
+"""The combiner that concatenates all inputs and applies a fully connected stack, if the config has one.
 
-`flatten_inputs` changes nothing here: every encoder of this version gives one vector a row, which is flat already.
+`flatten_inputs` has no effect: every encoder of this version returns one vector a row, which is flat already.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How the combined vector becomes an output: the word of the decoder → its class. A new one is one file and one line.
+"""The decoders: type of the decoder in a config → its class. A new decoder needs one file and one line here.
 
 Each is built from (config, input size, width of the output, path in the config, start).
 """

@@ -1,4 +1,5 @@
-"""What every decoder is: fully connected layers, whose end others may depend on, and a head that gives the logits."""
+"""The base class of decoders: fully connected layers, then a head for the logits. Other outputs may depend on the last
+hidden state."""
 
 from __future__ import annotations
 
@@ -23,12 +24,12 @@ class Decoder(nn.Module, ABC):
         self.start = start
 
     def hidden(self, combined: torch.Tensor) -> torch.Tensor:
-        """The last hidden state, which outputs that depend on this one see: [rows, hidden_size]."""
+        """The last hidden state, [rows, hidden_size]. It is also an input of the outputs that depend on this one."""
         state: torch.Tensor = self.stack(combined)
         return state
 
     def started(self, values: torch.Tensor) -> torch.Tensor:
-        """The values of the last layer, after the fixed step that makes them begin at what is usual."""
+        """The values of the last layer after the fixed affine step `start`, if there is one."""
         if self.start is None:
             return values
         attempt_reference: torch.Tensor = self.start(values)
@@ -52,6 +53,6 @@ def head(config: Any, input_size: int, output_size: int, path: str) -> nn.Linear
 
 
 def agree(given: int | None, found: int, path: str) -> None:
-    """A size that a config may give, though the model and the data say it already."""
+    """Raise `Mistakes` if a config gives a size that differs from the size `found` from the model and the data."""
     if given is not None and given != found:
         raise Mistakes.one(path, f"is {given}, the model and the data make it {found}. Leave it out.")

@@ -1,4 +1,4 @@
-"""One score for each class."""
+"""The decoder of one score for each class."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All outputs of a model: their decoders, in an order in which each comes after those that it depends on."""
+"""All outputs of a model: their decoders, each after the decoders that it depends on."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ Statistics = Mapping[str, Mapping[str, Any]]
 class Outputs(nn.ModuleDict):
     """combined [rows, input_size] → logits by output, in the order of the config.
 
-    An output sees the combined vector, and after it the last hidden state of each output that it depends on. Logits of
-    numbers and binaries are [rows], of vectors [rows, size], of categories [rows, classes].
+    The input of an output is the combined vector, followed by the last hidden state of each output that it depends on.
+    Logits of numbers and binaries are [rows], of vectors [rows, size], of categories [rows, classes].
     """
 
     def __init__(self, features: Sequence[OutputFeature], statistics: Statistics, input_size: int) -> None:
@@ -41,7 +41,7 @@ class Outputs(nn.ModuleDict):
             self._plan.append((name, decoder, seen, feature.type in ("number", "binary"), _ends_in_softmax(feature)))
 
     def spread_of(self, name: str) -> float | None:
-        """The standard deviation with which an output starts; None where it has none."""
+        """The standard deviation in the start of an output; None if the output has no start, or one without scale."""
         decoder = self[module_key(name)]
         assert isinstance(decoder, Decoder)
         return None if decoder.start is None else decoder.start.spread
@@ -68,17 +68,18 @@ def _decoder(path: str, feature: OutputFeature, statistics: Mapping[str, Any], i
 
 
 def width_of(type_: str, statistics: Mapping[str, Any]) -> int:
-    """How many logits a row has."""
+    """The number of logits a row."""
     if type_ == "category":
         return len(statistics["vocabulary"])
     return int(statistics["size"]) if type_ == "vector" else 1
 
 
 def _ends_in_softmax(feature: OutputFeature) -> bool:
-    """Ludwig's documents: `softmax` ends the decoder. Its cross entropy takes logits and has the softmax inside."""
+    """True if the decoder ends in a softmax, as in Ludwig's documentation. Softmax cross entropy takes logits, so the
+    decoder then leaves the softmax out."""
     return isinstance(feature, VectorOutput) and feature.softmax and feature.loss.type != "softmax_cross_entropy"
 
 
 def _in_order(features: Sequence[OutputFeature]) -> list[str]:
-    """Names, each after its dependencies; the contract has seen to it that these exist and make no ring."""
+    """The names of the outputs, each after its dependencies. The contract checks that these exist and are acyclic."""
     return list(TopologicalSorter({feature.name: feature.dependencies for feature in features}).static_order())

@@ -1,4 +1,4 @@
-"""The combined vector as it is, for models whose combiner ends in the right width."""
+"""A decoder that returns the combined vector unchanged, for models whose combiner already has the right width."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from trainwright_trainer.decoders.start import Start
 
 
 class Passthrough(Decoder):
-    """→ [rows, width]. An `input_size` of 1 is the default of every target, so it is taken as not given."""
+    """→ [rows, width]. An `input_size` of 1 is the default of every target, so it counts as not given."""
 
     def __init__(
         self, config: PassthroughDecoder, input_size: int, width: int, path: str, start: Start | None = None

@@ -1,4 +1,4 @@
-"""A vector of values."""
+"""The decoder of a vector of values."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from trainwright_trainer.layers.activations import activation
 
 
 class Projector(Decoder):
-    """→ [rows, width]: the linear layer, then the activation, the factor and the bounds where they are given."""
+    """→ [rows, width]: the linear layer, then the activation, the multiplier and the clipping that the config gives."""
 
     def __init__(
         self, config: ProjectorDecoder, input_size: int, width: int, path: str, start: Start | None = None

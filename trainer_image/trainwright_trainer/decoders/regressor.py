@@ -1,4 +1,4 @@
-"""One number a row: a number's value in normalised units, or the log-odds of a binary."""
+"""The decoder of one value a row: a number in normalised units, or the log-odds of a binary."""
 
 from __future__ import annotations
 

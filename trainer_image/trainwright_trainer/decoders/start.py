@@ -1,11 +1,12 @@
-"""What an output predicts before anything is learnt: an affine last step, fixed by statistics of the training rows.
+"""The start of an output: an affine last step with constants from the statistics of the training rows.
 
 number, vector   values · standard deviation + mean, in the units in which the target is encoded
 binary           log-odds + the log-odds of the share of true
 category         scores + the logarithm of each class's share
 
-So the layers before it learn values of about one, whatever the target's unit. The step is no parameter: no optimizer,
-no penalty and no initializer touches it. It is part of the state, hence of every checkpoint and of the saved model.
+It sets the prediction of the untrained model, and the layers before it learn values of about one for any unit of the
+target. It has no parameters: no optimizer, penalty or initializer changes it. Its buffers are part of the state, so
+they are in every checkpoint and in the saved model.
 """
 
 from __future__ import annotations
@@ -21,7 +22,10 @@ from trainwright_api.config.features import OutputFeature, VectorOutput
 
 
 class Start(nn.Module):
-    """values [rows, width] → values · scale + shift. `scale` is None where it is one, and so is its size, `spread`."""
+    """values [rows, width] → values · scale + shift, float32 [width] each. `spread` is the root mean square of `scale`.
+
+    `scale` and `spread` are None if the scale is 1.
+    """
 
     scale: torch.Tensor | None
     shift: torch.Tensor
@@ -37,8 +41,8 @@ class Start(nn.Module):
 
 
 def start_of(feature: OutputFeature, statistics: Mapping[str, Any]) -> Start | None:
-    """None where the config shapes the output itself: a passthrough decoder, or a vector with an activation, a
-    multiplier or a softmax."""
+    """The start of an output. None if the config shapes the output itself: a passthrough decoder, or a vector with an
+    activation, a multiplier, a softmax or softmax cross entropy."""
     if feature.decoder.type == "passthrough":
         return None
     if feature.type == "number":
@@ -55,7 +59,8 @@ def start_of(feature: OutputFeature, statistics: Mapping[str, Any]) -> Start | N
 
 
 def _log_shares(counts: Sequence[int]) -> list[float]:
-    """One row more for each class, so that a class without any (all that is unknown) has a finite logarithm."""
+    """The logarithms of the classes' shares. Each class counts one row more, so that a class without rows (such as
+    unknown values) has a finite logarithm."""
     rows = sum(counts) + len(counts)
     return [math.log((count + 1) / rows) for count in counts]
 

@@ -1,6 +1,6 @@
-"""How inputs become vectors: one table of (feature type, the word of the encoder) → what builds it.
+"""The encoders of inputs: (feature type, type of the encoder in a config) → the callable that builds it.
 
-A new encoder is one class and one line here.
+A new encoder needs one class and one line here.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ ENCODERS: Mapping[tuple[str, str], Callable[[Any, Encoded], Encoder]] = {
 
 
 def encoder_for(type_: str, config: Any, feature: Encoded) -> Encoder:
-    """The encoder of one input. With `skip` the columns go on as they are."""
+    """The encoder of one input. With `skip` the columns pass through unchanged."""
     if config.skip:
         return Passthrough(feature)
     return ENCODERS[type_, config.type](config, feature)

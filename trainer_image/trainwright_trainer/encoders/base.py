@@ -1,4 +1,4 @@
-"""What every encoder is: columns of a batch in, one vector a row out."""
+"""The base class of encoders: columns of a batch → one vector a row."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from torch import nn
 
 @dataclass(frozen=True)
 class Encoded:
-    """The feature that an encoder is built for: its statistics, its columns in the batch, and where its encoder
-    stands in the config (`config.input_features[2].encoder`)."""
+    """The feature of an encoder: its statistics, the number of its columns in the batch, and the path of its encoder
+    in the config (`config.input_features[2].encoder`)."""
 
     statistics: Mapping[str, Any]
     width: int
@@ -31,14 +31,14 @@ class Encoder(nn.Module, ABC):
 
 
 class Passthrough(Encoder):
-    """The columns as they are; whole numbers become floating ones."""
+    """The columns unchanged; integers are converted to the model's dtype."""
 
     like: torch.Tensor
 
     def __init__(self, feature: Encoded) -> None:
         super().__init__()
         self.output_size = feature.width
-        # It has no weights, so this says which dtype the model has.
+        # This encoder has no weights, so a buffer carries the model's dtype.
         self.register_buffer("like", torch.empty(0), persistent=False)
 
     def forward(self, columns: torch.Tensor) -> torch.Tensor:

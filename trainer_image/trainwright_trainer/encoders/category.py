@@ -1,4 +1,4 @@
-"""Encoders of a category's number: a learnt row for each label, or one column for each."""
+"""Encoders of a category's label number: a learnt embedding for each label, or a one-hot vector."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class OneHot(Encoder):
 class Embedded(Encoder):
     """int64 [rows, 1] → [rows, width of the table].
 
-    `embedding_size` is the largest width: a table is never wider than it has labels.
+    The width of the table is at most `embedding_size` and at most the number of labels.
     """
 
     def __init__(self, config: CategoryDenseEncoder | CategorySparseEncoder, feature: Encoded) -> None:
@@ -52,7 +52,7 @@ class Embedded(Encoder):
 
 
 def sparse(config: CategorySparseEncoder, feature: Encoded) -> Encoder:
-    """A row as wide as there are labels. As long as nothing changes the identity, no table is needed for it."""
+    """An encoder whose output is as wide as the number of labels. A fixed identity table is the same as one-hot."""
     if config.embedding_initializer is None and not config.embeddings_trainable:
         return OneHot(config, feature)
     return Embedded(config, feature)

@@ -1,9 +1,9 @@
 """Encoders of a date's nine numbers: year, month, day, weekday, yearday, hour, minute, second, second of the day.
 
 Both follow Ludwig: the year goes through one linear neuron, the other parts through tables (embed) or sines with their
-natural periods (wave), and a stack of fully connected layers ends them. One thing is ours: the neuron sees the year in
-centuries from 2000. Ludwig's sees 2013 as it is, which drowns every other input of the model; what the neuron can
-express is the same.
+natural periods (wave), and a stack of fully connected layers follows. One thing differs: the neuron's input is the year
+in centuries from 2000. Ludwig's input is 2013 itself, which is far larger than all other inputs of the model. The
+neuron can express the same functions of the year.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from trainwright_trainer.encoders.base import Encoded, Encoder
 from trainwright_trainer.layers.embedding import Embedding
 from trainwright_trainer.layers.fully_connected import FullyConnected, linear, stack_of
 
-# Part → (its column, the number that it begins with, how many there are).
+# Part → (its column, its first value, the number of its values).
 PARTS = {
     "month": (1, 1, 12),
     "day": (2, 1, 31),
@@ -32,7 +32,7 @@ SECONDS_OF_A_DAY = 86_400
 
 
 class _Date(Encoder):
-    """What both have: the neuron of the year, dropout, and the layers at the end."""
+    """The common parts of both encoders: the neuron of the year, dropout, and the layers at the end."""
 
     def __init__(self, config: DateEmbedEncoder | DateWaveEncoder, feature: Encoded) -> None:
         super().__init__()
@@ -57,7 +57,7 @@ class _Date(Encoder):
 
 
 class DateEmbedded(_Date):
-    """int64 [rows, 9] → [rows, output_size]; a learnt row for each month, day, hour and so on."""
+    """int64 [rows, 9] → [rows, output_size]; a learnt embedding for each month, day, hour and so on."""
 
     def __init__(self, config: DateEmbedEncoder, feature: Encoded) -> None:
         super().__init__(config, feature)
@@ -78,7 +78,7 @@ class DateEmbedded(_Date):
 
 
 class DateWave(_Date):
-    """int64 [rows, 9] → [rows, output_size]; a sine for each part, so that December is near January."""
+    """int64 [rows, 9] → [rows, output_size]; a sine for each part, so that December is close to January."""
 
     def __init__(self, config: DateWaveEncoder, feature: Encoded) -> None:
         super().__init__(config, feature)

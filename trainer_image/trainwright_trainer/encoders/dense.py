@@ -1,4 +1,4 @@
-"""Fully connected layers on numbers, binaries and vectors."""
+"""Fully connected layers for numbers, binaries and vectors."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""All inputs of a model: which columns of a batch go through which encoder.
+"""All inputs of a model: the columns of a batch and their encoders.
 
-The plan is made once, so that a step does no more than it must: neighbours that pass through as they are, are taken as
-one slice. Inputs stand in the order of the config, whatever their encoders.
+The plan is made once, to keep each step cheap: neighbouring inputs that pass through unchanged are taken as one slice.
+Inputs are always in the order of the config.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ Statistics = Mapping[str, Mapping[str, Any]]
 
 
 class Relabel(nn.Module):
-    """The labels of one vocabulary as those of another: int64 [rows, 1] → int64 [rows, 1]."""
+    """Converts label numbers of one vocabulary to those of another: int64 [rows, 1] → int64 [rows, 1]."""
 
     index: torch.Tensor
 
     def __init__(self, labels: Sequence[str], others: Sequence[str]) -> None:
         super().__init__()
         position = {label: i for i, label in enumerate(others)}
-        # An input's vocabulary begins with the label for all that is unknown.
+        # Label 0 of an input's vocabulary stands for all unknown values.
         index = torch.tensor([position.get(label, 0) for label in labels], dtype=torch.int64)
         self.register_buffer("index", index, persistent=False)
 
@@ -39,7 +39,8 @@ class Relabel(nn.Module):
 
 
 class Inputs(nn.ModuleDict):
-    """Encoders by feature. `forward` gives one tensor [rows, width] for each of them, or for several that pass."""
+    """Encoders by feature. `forward` returns one tensor [rows, width] for each input; neighbouring float inputs that
+    pass through share one."""
 
     def __init__(self, features: Sequence[InputFeature], statistics: Statistics, layout: Layout) -> None:
         super().__init__()
@@ -74,7 +75,10 @@ class Inputs(nn.ModuleDict):
     def _relabel(
         self, position: int, feature: InputFeature, root: str, statistics: Statistics
     ) -> tuple[nn.Module, ...]:
-        """The step before a shared encoder, where both features have labels and number them differently."""
+        """The step before a shared encoder, if both features have labels and number them differently.
+
+        Raises `Mistakes` if the features' vectors differ in size.
+        """
         own, others = statistics[feature.name], statistics[root]
         if own.get("size") != others.get("size"):
             found = f"{root!r} has vectors of {others.get('size')} values, {feature.name!r} of {own.get('size')}"
@@ -97,7 +101,10 @@ class Inputs(nn.ModuleDict):
 
 
 def _root(feature: InputFeature, features: Sequence[InputFeature]) -> str:
-    """The input whose encoder this one has: itself, or the end of the chain of `tied`."""
+    """The name of the input whose encoder this one uses: itself, or the end of its chain of `tied`.
+
+    Raises `Mistakes` for a cycle.
+    """
     tied = {one.name: one.tied for one in features}
     name, seen = feature.name, {feature.name}
     while (other := tied[name]) is not None:

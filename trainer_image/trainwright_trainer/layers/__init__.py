@@ -1,1 +1,1 @@
-"""What encoders, combiners and decoders are made of. Nothing here knows features or configs of a whole model."""
+"""The layers of encoders, combiners and decoders. Nothing here depends on features or on the config of a model."""

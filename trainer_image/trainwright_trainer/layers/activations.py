@@ -1,4 +1,4 @@
-"""Ludwig's words for the functions between layers."""
+"""Activation functions by Ludwig's names."""
 
 from __future__ import annotations
 
@@ -18,5 +18,5 @@ ACTIVATIONS: Mapping[str, Callable[[], nn.Module]] = {
 
 
 def activation(word: str | None) -> nn.Module | None:
-    """The function as a module; None for null, so that a stack need not call what does nothing."""
+    """The activation as a module; None for null, so that a stack has no module without effect."""
     return None if word is None else ACTIVATIONS[word]()

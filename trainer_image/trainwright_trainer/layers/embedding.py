@@ -1,4 +1,4 @@
-"""A table of learnt rows, one for each number from 0 on."""
+"""A table of learnt rows, one for each index from 0."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from trainwright_trainer.layers.initializers import initialize
 class Embedding(nn.Module):
     """int64 [rows] → [rows, width].
 
-    `width` is at most `largest`, and never more than `size`: more columns than rows could not say more. Where no
-    initializer is named, values begin evenly between -1 and 1, as Ludwig's do.
+    `width` is at most `largest` and at most `size`: more columns than rows add no information. Without an initializer
+    the values are uniform between -1 and 1, as in Ludwig.
     """
 
     def __init__(

@@ -1,7 +1,7 @@
 """The stack that Ludwig calls FCStack: layers of Linear → norm → activation → dropout.
 
-Encoders, the combiner and decoders all describe theirs with the same fields (decoders with `fc_` before each), so they
-are read here, in one place.
+Encoders, the combiner and decoders all describe their stacks with the same config fields (with the prefix `fc_` in
+decoders). All of them are read here.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from trainwright_trainer.layers.normalisation import norm
 
 @dataclass(frozen=True)
 class LayerSettings:
-    """One layer. The names are those of a config; `path` is what stands before them there, as `config.combiner.`."""
+    """One layer. The field names are those of a config; `path` is their prefix there, such as `config.combiner.`."""
 
     output_size: int
     use_bias: bool
@@ -36,8 +36,8 @@ class LayerSettings:
     path: str
 
     def changed_by(self, layer: LayerConfig, path: str) -> LayerSettings:
-        """This layer with what one entry of `fc_layers` says otherwise. Null says something of the norm and the
-        activation, namely that there is none; elsewhere it leaves what the stack has."""
+        """This layer with the values of one entry of `fc_layers`. Null as `norm` or `activation` removes it; for other
+        fields null keeps the value of the stack."""
         given = {name: getattr(layer, name) for name in layer.model_fields_set}
         said = {name: value for name, value in given.items() if value is not None or name in ("norm", "activation")}
         return replace(self, path=path, **said)
@@ -49,8 +49,8 @@ _SHARED = tuple(field.name for field in fields(LayerSettings) if field.name != "
 def stack_of(config: Any, path: str, *, count: str = "num_fc_layers", prefix: str = "") -> tuple[LayerSettings, ...]:
     """The layers that a config section describes.
 
-    `count` is the field with the number of layers; it is not asked where `fc_layers` lists them. `prefix` stands before
-    all other names (`fc_` in decoders).
+    `count` names the field with the number of layers; it is ignored if `fc_layers` lists them. `prefix` is the prefix
+    of all other fields (`fc_` in decoders).
     """
     default = LayerSettings(**{name: getattr(config, prefix + name) for name in _SHARED}, path=f"{path}.{prefix}")
     listed: Sequence[LayerConfig] | None = config.fc_layers
@@ -68,7 +68,7 @@ def linear(
     bias_initializer: AnyInitializer | None,
     path: str,
 ) -> nn.Linear:
-    """A Linear with its first values; `path` is what stands before the initializers' names in the config."""
+    """An initialised `nn.Linear`. `path` is the prefix of the initializers' names in the config."""
     layer = nn.Linear(input_size, output_size, bias=use_bias)
     initialize(layer.weight, weights_initializer or "xavier_uniform", f"{path}weights_initializer")
     if use_bias:
@@ -77,7 +77,7 @@ def linear(
 
 
 class FullyConnectedLayer(nn.Module):
-    """[rows, input_size] → [rows, output_size]. A part that does nothing is left out."""
+    """[rows, input_size] → [rows, output_size]. Parts without effect are left out."""
 
     def __init__(self, input_size: int, settings: LayerSettings) -> None:
         super().__init__()
@@ -102,9 +102,9 @@ class FullyConnectedLayer(nn.Module):
 
 
 class FullyConnected(nn.Module):
-    """Layers one after another; no layers give back their input.
+    """A sequence of layers; an empty one returns its input.
 
-    With `residual`, a layer whose output is as wide as its input has the input added to it.
+    With `residual`, the input of a layer is added to its output if both have the same width.
     """
 
     def __init__(self, input_size: int, layers: Sequence[LayerSettings], *, residual: bool = False) -> None:

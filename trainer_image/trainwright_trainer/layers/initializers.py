@@ -1,7 +1,7 @@
-"""How parameters get their first values: the functions of `torch.nn.init`, by their names.
+"""The initializers of parameters: the functions of `torch.nn.init`, by name.
 
-All of them draw from torch's global generator, which the model seeds once, so a model's first weights are a function of
-its config and the seed.
+All of them draw from torch's global generator, which the model seeds once, so the initial weights of a model depend on
+its config and the seed alone.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ FUNCTIONS: Mapping[str, Callable[..., torch.Tensor]] = {
     "xavier_uniform": init.xavier_uniform_,
     "zeros": init.zeros_,
 }
-# The contract's own defaults, where torch has none for a word that stands alone.
+# The contract's defaults for initializers that are given by name alone and have no default in torch.
 _ALONE: Mapping[str, Mapping[str, float]] = {"constant": {"val": 0.0}, "sparse": {"sparsity": 0.1}}
-# The rest of them need rows and columns.
+# All others need rows and columns.
 _ANY_SHAPE = frozenset({"constant", "normal", "ones", "uniform", "zeros"})
 
 
 @torch.no_grad()
 def initialize(tensor: torch.Tensor, initializer: AnyInitializer, path: str) -> None:
-    """Fill `tensor` in place. `path` is where the config names the initializer.
+    """Fill `tensor` in place. `path` is the config path of the initializer.
 
-    Raises `Mistakes` for one that cannot fill this shape, as `orthogonal` cannot fill a bias.
+    Raises `Mistakes` for an initializer that cannot fill this shape, such as `orthogonal` for a bias.
     """
     word, parameters = initializer_parts(initializer)
     if not _fits(word, tensor):

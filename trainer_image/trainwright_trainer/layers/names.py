@@ -1,4 +1,4 @@
-"""Feature names as names of modules: torch allows no dot in them, and none that its own classes use."""
+"""Feature names as module names. torch allows neither dots nor the attribute names of `nn.ModuleDict` in them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,6 @@ _TAKEN = frozenset(dir(nn.ModuleDict()))
 
 
 def module_key(feature: str) -> str:
-    """The feature's name, percent-encoded where torch could not bear it. Different features have different keys."""
+    """The feature's name, percent-encoded where torch refuses it. Different features have different keys."""
     key = feature.replace("%", "%25").replace(".", "%2E")
     return f"%{key}" if key in _TAKEN else key

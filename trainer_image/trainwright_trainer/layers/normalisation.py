@@ -1,9 +1,9 @@
 """Batch and layer norm. Batch norm is our own, because torch's cannot be shared between ranks without CUDA.
 
-It also refuses a batch of one row, which the last batch of an epoch may well be. Ours normalises such a row by the
-running statistics, as in evaluation, and leaves them as they are: one row has no variance to learn from.
+torch's batch norm also rejects a batch of one row, which can be the last batch of an epoch. Ours normalises such a row
+by the running statistics, as in evaluation, and does not update them: one row has no variance.
 
-Between ranks the rows of a global batch are one batch: each rank adds its rows' moments, weighted by their number.
+With several ranks the rows of a global batch count as one batch: the ranks' moments are added, weighted by their rows.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ from trainwright_api.config.layers import NormParams
 
 
 class Ranks(Protocol):
-    """How the ranks that share a batch meet. Each calls both in the same order."""
+    """The collectives between the ranks that share a batch. All ranks call both methods in the same order."""
 
     def stack(self, own: torch.Tensor) -> torch.Tensor:
-        """[ranks, …]: what each has, in their order."""
+        """[ranks, …]: the tensors of all ranks, in rank order."""
         ...
 
     def sum(self, own: torch.Tensor) -> torch.Tensor: ...
 
 
 class BatchNorm(nn.Module):
-    """Each column to mean 0 and variance 1 over the rows of the batch, then scaled and shifted by learnt parameters.
+    """Normalises each column to mean 0 and variance 1 over the rows of the batch; learnt parameters scale and shift it.
 
-    [rows, features] → the same shape and dtype. The parameters and the law of the running statistics are those of
-    `torch.nn.BatchNorm1d`: the variance of the batch is over n, that which enters the running one is over n - 1.
-    Without running statistics every batch stands for itself, in evaluation too.
+    [rows, features] → the same shape and dtype. The parameters and the update of the running statistics are those of
+    `torch.nn.BatchNorm1d`: the batch is normalised by the variance over n, and the running variance is updated with the
+    variance over n - 1. Without running statistics every batch uses its own moments, in evaluation too.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class BatchNorm(nn.Module):
         return normal.to(rows.dtype)
 
     def _moments(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """The mean and the variance to normalise by: [features] each."""
+        """The mean and the variance for the normalisation: [features] each."""
         if self.ranks is not None and self.training:
             return self._shared_moments(x, self.ranks)
         if self.tracks and (not self.training or len(x) < 2):
@@ -75,7 +75,7 @@ class BatchNorm(nn.Module):
         return mean, variance
 
     def _shared_moments(self, x: torch.Tensor, ranks: Ranks) -> tuple[torch.Tensor, torch.Tensor]:
-        """The same of all ranks' rows. How many these are is known on the device alone, where nobody waits for it."""
+        """The same over all ranks' rows. Their number stays on the device, so that the host does not wait for it."""
         mean, variance, rows = _SharedMoments.apply(x, ranks)
         if not self.tracks:
             return mean, variance
@@ -91,7 +91,7 @@ class BatchNorm(nn.Module):
 
 
 class _SharedMoments(torch.autograd.Function):
-    """[rows, features] of this rank → the mean and the variance of all ranks' rows, and the number of these."""
+    """[rows, features] of this rank → the mean and the variance of all ranks' rows, and the number of these rows."""
 
     @staticmethod
     def forward(ctx: Any, x: torch.Tensor, ranks: Ranks) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
@@ -109,28 +109,28 @@ class _SharedMoments(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, of_mean: torch.Tensor, of_variance: torch.Tensor, _: Any) -> tuple[torch.Tensor, None]:
-        """Every rank's loss depends on the moments: what each wants of them is added up first."""
+        """Every rank's loss depends on the moments, so their gradients are first summed over all ranks."""
         x, mean, rows = ctx.saved_tensors
         of_mean, of_variance = ctx.ranks.sum(torch.cat([of_mean, of_variance])).chunk(2)
         return (of_mean + 2 * of_variance * (x - mean)) / rows, None
 
 
-# Ghost norm is refused before a model is built.
+# Validation refuses ghost norm before a model is built.
 NORMS: Mapping[str, type[nn.Module]] = {"batch": BatchNorm, "layer": nn.LayerNorm}
 
 
 def norm(word: str | None, features: int, parameters: NormParams | None) -> nn.Module | None:
-    """The norm that a config names: `batch`, `layer` or null."""
+    """The norm that a config names: `batch`, `layer` or null (None)."""
     return None if word is None else NORMS[word](features, **(parameters.arguments() if parameters else {}))
 
 
 def has_batch_norm(model: nn.Module) -> bool:
-    """Whether rows of a batch see each other in it."""
+    """True if the model has a batch norm, so that the rows of a batch affect each other."""
     return any(isinstance(module, BatchNorm) for module in model.modules())
 
 
 def share_batch_norm(model: nn.Module, ranks: Ranks) -> None:
-    """Lets the batch norms of `model` see the rows of all ranks."""
+    """Make the batch norms of `model` use the rows of all ranks."""
     for module in model.modules():
         if isinstance(module, BatchNorm):
             module.ranks = ranks

@@ -1,4 +1,4 @@
-"""Epochs, steps, evaluation, early stopping: training that can be killed at any moment and goes on to the bit.
+"""Epochs, steps, evaluation, early stopping. Training can be killed at any moment and resumes bit for bit.
 
-`train.py` tells the story; each other module answers one question of it.
+`fit.py` is the entry point and calls the other modules; each of these holds one subject.
 """

@@ -1,8 +1,8 @@
 """`batch_size: auto`: the smallest power of two that is nearly as fast, in rows a second, as the fastest.
 
-`search` decides, from a function that says how long a step takes; `fastest_batch_size` gives it real steps. They are
-made on scratch copies: the model that is trained later, its optimizer and its metrics are never touched. On a CPU a
-step is computed by one thread and timed by its CPU time, so other processes hardly change the result.
+`search` decides, given a function that returns the seconds of a step; `fastest_batch_size` gives it real steps. They
+run on a copy of the model: the model that is trained later, its optimizer and its metrics do not change. On a CPU one
+thread computes a step and its CPU time is measured, so other processes hardly change the result.
 """
 
 from __future__ import annotations
@@ -33,24 +33,24 @@ from trainwright_trainer.strategies.single import Single
 _LEAST = 16
 _SHARE = 0.2
 _MOST_ON_A_CPU = 1024
-# The part of the greatest speed that is nearly as fast. Speed levels off: which size is the fastest itself is chance.
+# The fraction of the greatest speed that is enough. Speed levels off, so chance decides which size is the fastest.
 _NEARLY = 0.75
 _ROUNDS = 3
 _WARM_UP_STEPS = 2
 _STEPS = 5
-# Long steps are made less often: after so many seconds a round of a size ends, and no further one of it begins.
+# Long steps run less often: a round of a size ends after the first limit, and a size gets no round after the second.
 _SECONDS_OF_A_ROUND = 0.25
 _SECONDS_OF_A_SIZE = 2.0
 _SLOWDOWNS = 2
 
 Seconds = Callable[[int], float]
 Times = dict[int, list[list[float]]]
-"""By size, the times of its steps: one list a round."""
+"""Batch size → seconds of its steps, one list a round."""
 
 
 @dataclass(frozen=True)
 class Found:
-    """The batch size, and the rows a second of each size that was measured."""
+    """The batch size, and the speed in rows a second of each measured size."""
 
     size: int
     speeds: Mapping[int, float]
@@ -65,9 +65,9 @@ def fastest_batch_size(
     strategy: Strategy | None = None,
     clock: Callable[[], float] | None = None,
 ) -> Found:
-    """What `search` finds with real steps on the first rows of `train`, computed by one thread.
+    """Run `search` with real steps on the first rows of `train`, computed by one thread.
 
-    Raises `EnvironmentFailure` if there is no memory for a single row.
+    Raises `EnvironmentFailure` if the memory does not hold a single row.
     """
     strategy = strategy or Single()
     clock = clock or (time.perf_counter if strategy.device.type == "cuda" else time.thread_time)
@@ -83,17 +83,18 @@ def fastest_batch_size(
 
 
 def candidates(train_rows: int, limit: int, *, on_cpu: bool = True) -> list[int]:
-    """The powers of two from the least of 16 and an eighth of the rows to a fifth of the rows, and at most `limit`."""
+    """The powers of two from min(16, an eighth of the rows) to a fifth of the rows, at most `limit` (CPU: 1024)."""
     most = max(1, min(int(_SHARE * train_rows), limit, _MOST_ON_A_CPU if on_cpu else limit))
     least = min(max(1, min(_LEAST, train_rows // 8)), most)
     return [1 << power for power in range(least.bit_length() - 1, most.bit_length())]
 
 
 def search(seconds: Seconds, sizes: Sequence[int]) -> Found:
-    """`seconds(rows)` is what one step of so many rows takes; it may run out of memory. `sizes` ascend.
+    """Find the smallest of `sizes` (ascending) that is nearly the fastest, or the largest below them that fits.
 
-    First each size in turn, until memory or two slowdowns in a row end it; then those once more, several times, so that
-    what happens beside the search for a while does not meet one size alone.
+    `seconds(rows)` runs one step of `rows` rows and returns its seconds; it may run out of memory. The first round
+    measures each size in turn and ends when memory runs out or after two slowdowns in a row. The other rounds measure
+    the same sizes again, so that a short load on the machine does not affect one size alone.
     """
     times: Times = {}
     for size in sizes:
@@ -104,7 +105,7 @@ def search(seconds: Seconds, sizes: Sequence[int]) -> Found:
             _measure_again(seconds, size, times)
     while times:
         size = nearly_fastest(_speeds(times))
-        # Does it still fit, after all that the larger ones have left of the memory?
+        # Check that the size still fits in the memory that the larger sizes have left.
         if sizes[-1] in times or _measure(seconds, size, times):
             return Found(size, _speeds(times))
     return _smaller(seconds, sizes[0] // 2)
@@ -113,8 +114,8 @@ def search(seconds: Seconds, sizes: Sequence[int]) -> Found:
 def nearly_fastest(speeds: Mapping[int, float]) -> int:
     """The smallest size whose speed is at least three quarters of the greatest.
 
-    The speeds are those of the line that fits the measured times best: a step takes a while, and each row a while more.
-    So one wrong time hardly moves the result.
+    The speeds come from the line that best fits the measured times: seconds per step plus seconds per row. So one wrong
+    time hardly changes the result.
     """
     a_step, a_row = _line(speeds)
     smooth = {size: size / (a_step + a_row * size) for size in speeds}
@@ -123,7 +124,7 @@ def nearly_fastest(speeds: Mapping[int, float]) -> int:
 
 
 def _line(speeds: Mapping[int, float]) -> tuple[float, float]:
-    """Seconds of a step without rows, and of a row: neither is negative. Errors count in parts of a time."""
+    """Seconds of a step without rows, and seconds per row, both at least 0. Least squares of the relative errors."""
     if len(speeds) == 1:
         return 1.0, 0.0
     sizes, found = np.array(list(speeds), dtype=float), np.array(list(speeds.values()))
@@ -132,7 +133,7 @@ def _line(speeds: Mapping[int, float]) -> tuple[float, float]:
 
 
 def _smaller(seconds: Seconds, size: int) -> Found:
-    """The smallest size did not fit: the largest below it that does."""
+    """The largest power of two up to `size` that fits in memory, used when the smallest candidate does not fit."""
     times: Times = {}
     while size and not _measure(seconds, size, times):
         size //= 2
@@ -145,7 +146,7 @@ def _smaller(seconds: Seconds, size: int) -> Found:
 
 
 def _measure(seconds: Seconds, size: int, times: Times) -> bool:
-    """One round of a size. False where it does not fit: then neither it nor a larger one is kept."""
+    """Measure one round of a size. Return False if it does not fit; `times` then loses it and all larger sizes."""
     try:
         times[size] = [*times.get(size, ()), list(_repeated(seconds, size))]
     except (MemoryError, RuntimeError) as error:
@@ -153,7 +154,7 @@ def _measure(seconds: Seconds, size: int, times: Times) -> bool:
             raise
         for other in [one for one in times if one >= size]:
             del times[other]
-        error.__traceback__ = None  # its frames hold what did not fit
+        error.__traceback__ = None  # its frames hold the tensors that did not fit
         gc.collect()
         return False
     return True
@@ -165,7 +166,7 @@ def _measure_again(seconds: Seconds, size: int, times: Times) -> None:
 
 
 def _repeated(seconds: Seconds, size: int) -> Iterator[float]:
-    """The times of some steps, after some that warm up; of long steps one is enough of each."""
+    """The seconds of up to five steps, after up to two warm-up steps. Of long steps one of each kind runs."""
     for counted, steps in ((False, _WARM_UP_STEPS), (True, _STEPS)):
         spent = 0.0
         while steps and spent < _SECONDS_OF_A_ROUND:
@@ -176,12 +177,12 @@ def _repeated(seconds: Seconds, size: int) -> Iterator[float]:
 
 
 def _speeds(times: Times) -> dict[int, float]:
-    """By the median of the best round: neighbours make steps slower, never faster."""
+    """Rows a second, by the median of the best round: other processes make steps slower, never faster."""
     return {size: size / max(min(map(statistics.median, rounds)), 1e-12) for size, rounds in times.items()}
 
 
 def _slows_down(seconds: Seconds, times: Times) -> bool:
-    """Whether the last two sizes are each slower than the one before, and are so when they are measured once more."""
+    """True if each of the last two sizes is slower than the one before it, and a second measurement confirms it."""
     last = list(times)[-_SLOWDOWNS - 1 :]
     if len(last) <= _SLOWDOWNS or not _descends(times, last):
         return False
@@ -198,7 +199,10 @@ def _descends(times: Times, sizes: Sequence[int]) -> bool:
 def training_step(
     trainer: TrainerConfig, model: Trainable, train: Split, strategy: Strategy, most: int
 ) -> Callable[[int], None]:
-    """A real step on the first rows of `train`, at most `most`, on a copy of the model. Returns when it is done."""
+    """Return a function that runs one real step on the first `rows` rows of `train`, on a copy of the model.
+
+    `rows` is at most `most`. The function returns when the device has finished the step.
+    """
     scratch = deepcopy(model)
     scratch.train()
     parameters = [one for _, one in scratch.named_parameters() if one.requires_grad]

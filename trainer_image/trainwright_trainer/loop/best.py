@@ -1,4 +1,4 @@
-"""The best round so far, its weights, and how long there has been none better."""
+"""The best evaluation round so far, its weights, and the number of rounds since then."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ from trainwright_trainer.loop.protocols import Tensors
 
 @dataclass
 class Best:
-    """`weights` is the model's state at `step`: a copy that nobody changes, so snapshots may share it."""
+    """`weights` is a copy of the model's state at `step`. Nothing changes it, so snapshots may share it."""
 
     monitored: MonitoredMetric
     early_stop: int
     tolerance: float = 0.0
-    """The part by which a loss may be worse by chance: of rounds as good as that, the last is the best. It is a part of
-    the least loss, or of a tenth of the first round's where the least is smaller: near zero a part of it is nothing."""
+    """The relative difference of the loss that counts as chance: of rounds that are equally good, the last is the best.
+    It is relative to the least loss or to a tenth of the first round's loss, the larger of the two: relative to a least
+    loss near zero the difference would be nothing."""
     value: float = math.nan
     step: int = 0
     epoch: int = 0
@@ -30,7 +31,7 @@ class Best:
     weights: Tensors | None = None
 
     def observe(self, value: float, step: int, epoch: int) -> bool:
-        """One round's value; True when it is the best so far."""
+        """Add one round's value. Return True if it is the best so far, or as good within `tolerance`."""
         self.first = value if math.isnan(self.first) else self.first
         better = self.monitored.better(value, self.value)
         if not better and not self._as_good(value):
@@ -46,16 +47,16 @@ class Best:
         return abs(value - self.value) <= self.tolerance * max(abs(self.value), abs(self.first) / 10)
 
     def take(self, step: int, epoch: int) -> None:
-        """The newest weights are the best there are: without a validation split."""
+        """Make the newest round the best one. Used without a validation split."""
         self.step, self.epoch, self.rounds_since = step, epoch, 0
 
     @property
     def exhausted(self) -> bool:
-        """Whether early stopping ends the run; 0 and -1 switch it off."""
+        """True if early stopping ends the run. `early_stop` 0 or -1 switches it off."""
         return 0 < self.early_stop <= self.rounds_since
 
     def state(self) -> dict[str, Any]:
-        """Plain JSON, without the weights."""
+        """The state as plain JSON, without the weights."""
         names = ("value", "first", "step", "epoch", "rounds_since")
         return {name: getattr(self, name) for name in names}
 

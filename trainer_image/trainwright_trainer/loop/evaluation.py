@@ -1,4 +1,4 @@
-"""The scores of a split: every valid row counts once, on one of the ranks."""
+"""The scores of a split. Every valid row counts once, on one of the ranks."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ def evaluate(
 ) -> Scores:
     """The scores of all rows of `split`, or of its first `steps` batches. Leaves the model in evaluation mode.
 
-    A rank has its share of the batches, which are cut as one process cuts them. On rank 0 `metrics` then hold all rows.
+    Each rank evaluates its share of the batches; the batches are the same for any number of ranks. Afterwards `metrics`
+    on rank 0 hold all rows.
     """
     metrics.reset()
     model.eval()
@@ -42,7 +43,7 @@ def evaluate(
 
 
 def scores_of_all(metrics: Metrics, strategy: Strategy) -> Scores:
-    """The scores of what all ranks have seen, to the bit the same on each. On rank 0 `metrics` then hold it all."""
+    """The scores of all ranks' rows, bit for bit equal on each rank. Afterwards `metrics` on rank 0 hold all rows."""
     if strategy.world == 1:
         return metrics.compute()
     parts = strategy.gather(metrics.tensors())

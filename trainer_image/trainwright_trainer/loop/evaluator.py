@@ -1,4 +1,4 @@
-"""What happens at the end of a round: scores of the splits, the best weights, the plateau."""
+"""The end of an evaluation round: it computes the scores of the splits and updates the best weights and the plateau."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ from trainwright_trainer.loop.protocols import Metrics
 from trainwright_trainer.loop.state import State, copied
 from trainwright_trainer.strategies.interface import Strategy
 
-# Ludwig's words for the splits, and ours.
+# Ludwig's names for the splits → ours.
 _SPLITS = {"training": "train", "validation": "validation", "test": "test"}
 
 
 @dataclass(frozen=True)
 class Evaluator:
-    """Evaluates and decides. `metrics` is for whole passes; the running scores of training are `state.metrics`.
+    """Evaluates the model at the end of a round and updates `state`.
 
-    `score_attribute`: the checkpoint policy's.
+    `metrics` is used for passes over a whole split; `state.metrics` holds the running scores of training.
+    `score_attribute` comes from the checkpoint policy.
     """
 
     state: State
@@ -35,7 +36,10 @@ class Evaluator:
     score_attribute: str
 
     def end(self, seconds: float, rows_per_second: float, learning_rate: float) -> Evaluated:
-        """Scores this round and remembers what follows from it. Leaves the model in training mode."""
+        """Score this round and update the best weights, the plateau and the history.
+
+        `seconds` of training so far, over all attempts. Leaves the model in training mode.
+        """
         scores = self._scores()
         progress = self.state.progress
         best = self._observe(scores)
@@ -47,7 +51,7 @@ class Evaluator:
         return evaluated
 
     def score(self, scores: Mapping[str, Scores]) -> float | None:
-        """Of the round's checkpoint. Test rows are measured only where the policy names them."""
+        """The score of the round's checkpoint. The test split is evaluated only if the policy names it."""
         if self.score_attribute.startswith("test.") and self._has("test"):
             scores = {**scores, "test": self._evaluated("test")}
             self.state.model.train()

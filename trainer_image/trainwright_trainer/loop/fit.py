@@ -1,4 +1,4 @@
-"""Training, from a model and its data to the best weights found."""
+"""`train` builds the parts of the training loop, runs it, and leaves the best weights in the model."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from trainwright_trainer.strategies.single import Single
 
 @dataclass(frozen=True)
 class Result:
-    """How training ended. `reason`: epochs, train_steps, early stopping or stopped; the last left its checkpoint."""
+    """The end of training. `reason`: epochs, train_steps, early stopping, or stopped (after it saved a checkpoint)."""
 
     reason: str
     position: Position
@@ -64,13 +64,13 @@ def train(
     tolerance: float = 0.0,
     clock: Callable[[], float] = time.monotonic,
 ) -> Result:
-    """Trains `model` in place on `splits["train"]`; `config` is resolved, and so is `batching`.
+    """Train `model` in place on `splits["train"]`. `config` and `batching` are resolved.
 
-    The model ends with the weights of its best round (of the last step where nothing is evaluated), unless it was
-    stopped. `resume` goes on from a snapshot, to the bit on one machine. `stop` is asked at every step, and so is
-    `saves`: how many checkpoints somebody has asked for, so far. Of several ranks, rank 0 alone is given `checkpoints`:
-    its clock says when, and its `saves`. `tolerance` is that of `Best`. Raises `Mistakes` for a loss that is not a
-    number and for options that do not fit together.
+    At the end the model has the weights of its best round (of the last step where nothing is evaluated), unless
+    training was stopped. Training continues from the snapshot `resume`, bit for bit on the same machine. `stop` and
+    `saves` are called at every step; `saves` returns the number of checkpoints requested so far. With several ranks
+    only rank 0 gets `checkpoints`, and its clock and its `saves` decide when to save. `tolerance`: see `Best`. Raises
+    `Mistakes` for a loss that is not a number and for options that do not fit together.
     """
     trainer, policy, strategy = config.trainer, policy or CheckpointPolicy(), strategy or Single()
     check(config, model, batching, strategy.world)
@@ -123,7 +123,7 @@ def train(
 
 
 def check(config: ModelConfig, model: Trainable, batching: Batching | None, world: int = 1) -> None:
-    """Raises the `Mistakes` that `train` would raise before its first step."""
+    """Raise the `Mistakes` that `train` raises before its first step."""
     monitors_of(config.trainer, {feature.name: feature.type for feature in config.output_features})
     freeze(model, config.trainer.layers_to_freeze_regex)
     if batching is not None:
@@ -131,7 +131,7 @@ def check(config: ModelConfig, model: Trainable, batching: Batching | None, worl
 
 
 def has_roots(config: ModelConfig) -> bool:
-    """Whether some loss is the root of a mean over the whole batch."""
+    """True if some loss is the root of a mean over the whole batch."""
     return any(word in ROOTS for word in _losses(config))
 
 
@@ -171,7 +171,7 @@ def _scheduler(trainer: TrainerConfig) -> LearningRateScheduler:
 
 
 def freeze(model: Trainable, pattern: str | None) -> None:
-    """Parameters whose names the pattern finds are not trained. Raises `Mistakes` if it finds none, or all."""
+    """Exclude the parameters whose names match `pattern` from training. Raises `Mistakes` if none or all match."""
     if pattern is None:
         return
     named = dict(model.named_parameters())

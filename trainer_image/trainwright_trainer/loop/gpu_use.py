@@ -1,6 +1,6 @@
-"""How busy a GPU is, by NVML: the library that comes with NVIDIA's driver, and that `nvidia-smi` asks too.
+"""The utilisation of a GPU, from NVML: the library that comes with NVIDIA's driver, and that `nvidia-smi` uses too.
 
-torch can ask it as well, but only through one more package.
+torch reads NVML too, but needs one more package for it.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ import torch
 
 LIBRARY = "libnvidia-ml.so.1"
 EVERY_SECONDS = 1.0
-"""The driver itself counts over a time between a sixth of a second and one."""
+"""The driver's own sampling period is between 1/6 s and 1 s."""
 
 
 class _Utilization(ctypes.Structure):
-    """In percent: of the time in which the GPU computed, and in which its memory was read or written."""
+    """The percentages of time in which the GPU computed (`gpu`) and accessed its memory (`memory`)."""
 
     _fields_ = (("gpu", ctypes.c_uint), ("memory", ctypes.c_uint))
 
 
 class GpuUse:
-    """The mean of what is seen about once a second."""
+    """The mean of the GPU's utilisation, sampled about once a second."""
 
     def __init__(self, nvml: Any, handle: ctypes.c_void_p) -> None:
         self._nvml, self._handle = nvml, handle
@@ -38,14 +38,14 @@ class GpuUse:
             self._looks += 1
 
     def mean(self) -> float | None:
-        """0 to 1, since the last call; None where nothing was seen, as on a part of a GPU."""
+        """The mean since the last call, 0 to 1. None without samples: NVML gives none for a MIG instance."""
         found = self._sum / self._looks / 100 if self._looks else None
         self._sum, self._looks = 0, 0
         return found
 
 
 def gpu_use(device: torch.device) -> GpuUse | None:
-    """None where the driver does not know the device by its name, or its library is not there."""
+    """None if the NVML library is missing or does not know the device's UUID."""
     try:
         nvml = ctypes.CDLL(LIBRARY)
     except OSError:

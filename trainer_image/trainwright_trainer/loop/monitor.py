@@ -1,4 +1,4 @@
-"""Which metric decides: for the best round and early stopping, for the plateau, and for the score of a checkpoint."""
+"""The monitored metrics: for the best round and early stopping, for the plateau, and for the score of a checkpoint."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from trainwright_trainer.metrics.category import top_k_tells
 
 COMBINED = "combined"
 
-# What decides where neither the trainer section nor the output says it, by the output's type.
+# Output type → the metric, where neither the trainer section nor the output feature names one.
 DEFAULT_METRIC: Mapping[str, str] = {
     "number": "mean_squared_error",
     "binary": "roc_auc",
@@ -28,7 +28,7 @@ DEFAULT_METRIC: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class MonitoredMetric:
-    """A metric of one output (or of all of them together), and whether small or large is good."""
+    """A metric of one output (or of all of them together), and the direction in which it improves."""
 
     field: str
     metric: str
@@ -36,15 +36,15 @@ class MonitoredMetric:
 
     @property
     def name(self) -> str:
-        """As people read it: `late.roc_auc`."""
+        """The name for messages: `late.roc_auc`."""
         return f"{self.field}.{self.metric}"
 
     def of(self, scores: Scores) -> float:
-        """Its value, NaN where the scores lack it."""
+        """The metric's value in `scores`; NaN where it is missing."""
         return float(scores.get(self.field, {}).get(self.metric, math.nan))
 
     def better(self, value: float, best: float) -> bool:
-        """Strictly; a NaN is never better, and everything else is better than a NaN."""
+        """True if `value` is strictly better. A NaN is never better; every other value is better than a NaN."""
         if math.isnan(value) or math.isnan(best):
             return not math.isnan(value)
         return value < best if self.direction == "min" else value > best
@@ -58,10 +58,11 @@ def own_metrics(config: ModelConfig) -> dict[str, str]:
 def monitored_metric(
     trainer: TrainerConfig, outputs: Mapping[str, str], own: Mapping[str, str] = MappingProxyType({})
 ) -> MonitoredMetric:
-    """`validation_field` and `validation_metric`. `outputs`: output feature → type, in the order of the config.
+    """The metric of `validation_field` and `validation_metric`.
 
-    Without a field it is the first output that has the metric; without a metric, the field's own: `own` by output,
-    else what its type has. Raises `Mistakes`.
+    `outputs`: output feature → type, in the order of the config. The default field is the first output that has the
+    metric. The default metric is the field's entry in `own`, else the default of its type. Raises `Mistakes` for an
+    unknown field or metric.
     """
     field = trainer.validation_field or _field_with(trainer.validation_metric, outputs)
     if field != COMBINED and field not in outputs:
@@ -73,7 +74,7 @@ def monitored_metric(
 
 
 def of_metric(field: str, metric: str, outputs: Mapping[str, str], path: str) -> MonitoredMetric:
-    """The metric of a known field. Raises `Mistakes` at `path` where that type of output has no such metric."""
+    """The metric of a known field. Raises `Mistakes` at `path` if that type of output has no such metric."""
     known = METRICS[_type(field, outputs)]
     if metric not in known:
         raise Mistakes.one(path, _unknown(metric, list(known), f"no metric of '{field}'"))
@@ -81,7 +82,7 @@ def of_metric(field: str, metric: str, outputs: Mapping[str, str], path: str) ->
 
 
 def check_tells(config: ModelConfig, statistics: Mapping[str, Mapping[str, Any]]) -> None:
-    """Raises `Mistakes` where the metric that decides is the same for every model of these data."""
+    """Raise `Mistakes` if the monitored metric has the same value for every model of these data."""
     outputs = {feature.name: feature.type for feature in config.output_features}
     decides = monitored_metric(config.trainer, outputs, own_metrics(config))
     if decides.metric != "hits_at_k":
@@ -119,7 +120,7 @@ def _unknown(found: str, known: list[str], what: str) -> str:
 
 @dataclass(frozen=True)
 class Monitors:
-    """`validation` decides which round is best; `plateau` reduces the learning rate, and is of the same field."""
+    """`validation` decides which round is best. `plateau`, of the same field, decides when the learning rate falls."""
 
     validation: MonitoredMetric
     plateau: MonitoredMetric
@@ -128,7 +129,10 @@ class Monitors:
 def monitors_of(
     trainer: TrainerConfig, outputs: Mapping[str, str], own: Mapping[str, str] = MappingProxyType({})
 ) -> Monitors:
-    """Both of a trainer section. Without `reduce_on_plateau` its metric is not looked at. Raises `Mistakes`."""
+    """Both metrics of a trainer section. Without `reduce_on_plateau`, `reduce_eval_metric` is not read.
+
+    Raises `Mistakes` for an unknown field or metric.
+    """
     validation = monitored_metric(trainer, outputs, own)
     scheduler = trainer.learning_rate_scheduler
     if scheduler is None or not scheduler.reduce_on_plateau:
@@ -138,7 +142,8 @@ def monitors_of(
 
 
 def score_of(attribute: str, scores: Mapping[str, Scores]) -> float | None:
-    """The value of `checkpoint.scoreAttribute`: `validation.loss` or `validation.late.roc_auc`; None where unknown."""
+    """The value of `checkpoint.scoreAttribute`, such as `validation.loss` or `validation.late.roc_auc`; None where
+    `scores` lack it."""
     split, _, rest = attribute.partition(".")
     field, _, metric = rest.rpartition(".")
     value = scores.get("train" if split == "training" else split, {}).get(field or COMBINED, {}).get(metric, math.nan)

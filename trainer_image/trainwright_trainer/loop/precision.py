@@ -1,4 +1,4 @@
-"""In which numbers the model computes."""
+"""The floating-point precision of training passes."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from trainwright_trainer.models.model import DTYPES
 
 
 class Precision:
-    """`autocast()` surrounds a training pass. `scaler` is there where float16 needs its gradients scaled.
+    """`autocast()` wraps a training pass. `scaler` is None unless float16 needs scaled gradients.
 
-    Mixed precision is bfloat16 where the device has it (a CPU always), else float16. Evaluation is never in it.
+    Mixed precision is bfloat16 where the device supports it (a CPU always does), else float16. Evaluation never uses
+    mixed precision.
     """
 
     def __init__(self, trainer: TrainerConfig, device: torch.device) -> None:
@@ -30,7 +31,7 @@ class Precision:
         return torch.autocast(self._device, self._kind) if self._mixed else nullcontext()
 
     def forward(self, model: Callable[..., Any]) -> Callable[..., Any]:
-        """`model` with logits in the run's own precision: losses are never computed in half of it."""
+        """Return `model` under autocast, with logits in the run's own dtype: losses never use half precision."""
         if not self._mixed:
             return model
 

@@ -1,4 +1,4 @@
-"""What the loop asks of its neighbours: the model, the metrics, the checkpoints. Nothing else of them is used."""
+"""Protocols of the model, the metrics and the checkpoints. The loop uses nothing else of them."""
 
 from __future__ import annotations
 
@@ -46,30 +46,30 @@ class Trainable(Protocol):
 
 
 class Metrics(Protocol):
-    """The running scores of one split: small states that rows are added to."""
+    """The running scores of one split: a small state to which batches of rows are added."""
 
     def update(self, logits: Tensors, losses: Tensors, batch: Batch) -> None:
-        """Adds a batch; keeps no gradients alive."""
+        """Add a batch. The state keeps no autograd graph alive."""
         ...
 
     def compute(self) -> Scores: ...
 
     def tensors(self) -> Tensors:
-        """The whole state, for a checkpoint: tensors on the CPU that nothing changes later."""
+        """The whole state for a checkpoint, as tensors on the CPU that nothing changes later."""
         ...
 
     def load(self, tensors: Tensors) -> None: ...
 
     def add(self, tensors: Tensors) -> None:
-        """Takes in the rows that another process's `tensors` hold."""
+        """Add the rows of another process, given as its `tensors()`."""
         ...
 
     def reset(self) -> None: ...
 
 
 class Checkpoints(Protocol):
-    """Where snapshots go."""
+    """The destination of snapshots."""
 
     def save(self, snapshot: Snapshot) -> None:
-        """Returns at once; the snapshot's tensors are nobody else's, and are written in the background."""
+        """Return at once and write in the background. Nothing changes the snapshot's tensors after this call."""
         ...

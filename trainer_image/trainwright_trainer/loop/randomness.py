@@ -1,4 +1,4 @@
-"""Dropout and every other draw of a step come from (seed, rank, step): nothing depends on what was drawn before."""
+"""Dropout and all other random numbers of a step depend on (seed, rank, step) alone, not on earlier draws."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class StepSeeds:
         self._generator = _generator(device)
 
     def set(self, step: int) -> None:
-        """Before the optimizer step that follows `step` finished ones."""
+        """Seed the generator for the next optimizer step; `step` is the number of finished steps."""
         self._generator.manual_seed(key(self._seed, Purpose.DROPOUT, self._rank, step))
 
 

@@ -1,9 +1,9 @@
-"""Which rows each update saw, for tests and for finding faults.
+"""A log of the rows that each optimizer step used, for tests and for debugging.
 
-Where the environment variable TRAINWRIGHT_ROW_LOG names a file, one line of JSON is appended to it right after every
+If the environment variable TRAINWRIGHT_ROW_LOG names a file, one line of JSON is appended to it right after every
 optimizer step: {"attempt": 1, "step": 17, "rows": [source row numbers, in order]}. A line is one unbuffered write, so a
-process that is killed leaves whole lines: exactly those of the updates that it made. Of several ranks each has a file
-of its own: rank 1 writes to the file's name with `.1` after it, and so on.
+process that is killed leaves only whole lines, one for each step that it finished. Each rank has a file of its own:
+rank 1 appends `.1` to the file's name, and so on.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ VARIABLE = "TRAINWRIGHT_ROW_LOG"
 
 
 class RowLog:
-    """Open until `close`; without the variable it does nothing."""
+    """The open log of one rank. Without the environment variable it does nothing."""
 
     def __init__(self, attempt: int, rank: int = 0, environment: Mapping[str, str] = os.environ) -> None:
         self._attempt = attempt

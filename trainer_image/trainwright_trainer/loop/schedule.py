@@ -1,4 +1,4 @@
-"""How long a run is, and where its evaluation rounds lie: whole numbers, known before the first step."""
+"""The length of a run in steps and the steps that end its evaluation rounds, computed before the first step."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from trainwright_api.config.trainer import TrainerConfig
 
 @dataclass(frozen=True)
 class RoundSchedule:
-    """`rows` of the training split, cut into global batches. A round is an evaluation and a checkpoint."""
+    """`rows` of the training split, cut into batches of `global_rows`. A round ends with an evaluation and a
+    checkpoint."""
 
     rows: int
     global_rows: int
@@ -22,16 +23,16 @@ class RoundSchedule:
         return math.ceil(self.rows / self.global_rows)
 
     def ends_round(self, step: int) -> bool:
-        """Whether a round follows when `step` steps are done. The end of training is one, wherever it falls."""
+        """True if a round ends after `step` finished steps. The end of training always ends a round."""
         return step % self.steps_per_round == 0 or step == self.total_steps
 
     def rows_before(self, step_of_epoch: int) -> int:
-        """Rows of an epoch that its first `step_of_epoch` steps see."""
+        """The number of rows that the first `step_of_epoch` steps of an epoch use."""
         return min(self.rows, step_of_epoch * self.global_rows)
 
 
 def plan(trainer: TrainerConfig, rows: int, global_rows: int) -> RoundSchedule:
-    """`train_steps` comes before `epochs`; a round is never longer than an epoch, nor than the run."""
+    """The schedule of a run. `train_steps` overrides `epochs`; a round is at most an epoch and at most the run."""
     steps = math.ceil(rows / global_rows)
     total = trainer.train_steps or trainer.epochs * steps
     return RoundSchedule(rows, global_rows, total, min(_steps_per_round(trainer, steps), total))

@@ -1,7 +1,7 @@
-"""The whole state of training as a `Snapshot`, and back. What is not here is a function of (seed, step).
+"""The whole state of training, converted to a `Snapshot` and back. Everything else is a function of (seed, step).
 
-Tensors: `model.<name>`, `optimizer.<key>.<parameter>`, `metrics.<rank>.<name>`, and `best.<name>` only where the best
-round is not the one of this very snapshot. State: counters and scores, as plain JSON.
+Tensors: `model.<name>`, `optimizer.<key>.<parameter>`, `metrics.<rank>.<name>`, and `best.<name>` only if the best
+round is not the round of the snapshot itself. State: counters and scores, as plain JSON.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from trainwright_trainer.rundir.snapshot import Position, Snapshot
 
 @dataclass
 class Progress:
-    """How far training has come. `seconds` counts all attempts before this one."""
+    """The position of training and its history. `seconds` is the training time of all earlier attempts."""
 
     step: int = 0
     epoch: int = 0
@@ -50,9 +50,9 @@ class State:
     progress: Progress
 
     def capture(self, seconds: float, score: float | None, running: Sequence[Tensors]) -> Snapshot:
-        """A copy of everything, on the CPU. `seconds` of training so far, over all attempts.
+        """A copy of everything, on the CPU. `seconds` is the training time so far, over all attempts.
 
-        `running`: what the metrics of each rank hold, in the order of ranks.
+        `running`: the metrics' tensors of each rank, in rank order.
         """
         progress, best = self.progress, self.best
         best_is_here = best.weights is not None and best.step == progress.step
@@ -77,7 +77,7 @@ class State:
         return Snapshot(progress.position, tensors, state, score)
 
     def restore(self, snapshot: Snapshot, rank: int = 0, world: int = 1) -> None:
-        """Puts everything where it was when `snapshot` was captured, on any number of ranks."""
+        """Restore everything that `snapshot` holds. The number of ranks may differ from that at its capture."""
         tensors, state = snapshot.tensors, snapshot.state
         self.model.load_state_dict(under("model", tensors))
         self._restore_optimizer(under("optimizer", tensors), state["optimizer"])
@@ -93,7 +93,7 @@ class State:
         progress.history[:] = [Evaluated(**round_) for round_ in state["history"]]
 
     def _restore_metrics(self, parts: Sequence[Tensors], rank: int, world: int) -> None:
-        """As many ranks as before have their own again, to the bit; else rank 0 has all of it."""
+        """With the same number of ranks, each loads its own part bit for bit; otherwise rank 0 adds up all parts."""
         self.metrics.reset()
         if len(parts) == world:
             self.metrics.load(parts[rank])
@@ -113,7 +113,7 @@ class State:
         }
 
     def _optimizer_values(self) -> dict[str, dict[str, Any]]:
-        """What an optimizer keeps beside tensors."""
+        """The optimizer's state that is not a tensor, by parameter."""
         found = {
             name: {k: v for k, v in self.optimizer.state[parameter].items() if not isinstance(v, torch.Tensor)}
             for name, parameter in self._named()
@@ -133,12 +133,12 @@ class State:
 
     @property
     def _fused(self) -> bool:
-        """A fused optimizer counts its steps on the device of the parameters, the others on the CPU."""
+        """True for a fused optimizer: its step counts lie on the parameters' device, those of others on the CPU."""
         return bool(self.optimizer.defaults.get("fused"))
 
 
 def copied(tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    """The same values in memory of their own, on the CPU."""
+    """A copy of the tensors on the CPU."""
     return {name: tensor.detach().to("cpu", copy=True) for name, tensor in tensors.items()}
 
 
@@ -147,5 +147,5 @@ def prefixed(prefix: str, tensors: Mapping[str, torch.Tensor]) -> dict[str, torc
 
 
 def under(prefix: str, tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    """Those whose names begin with the prefix, without it."""
+    """The tensors whose names begin with `<prefix>.`; the returned names do not have the prefix."""
     return {name.removeprefix(f"{prefix}."): one for name, one in tensors.items() if name.startswith(f"{prefix}.")}

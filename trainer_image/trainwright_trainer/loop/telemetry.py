@@ -1,6 +1,6 @@
-"""What a rank measures of itself from one round to the next: its own time, its memory, its GPU.
+"""The measurements of one rank between two evaluation rounds: its own time, its memory, its GPU.
 
-Nothing here waits: neither for a GPU nor, beyond what the steps do anyway, for other ranks.
+During steps the measurements add no wait, neither for the GPU nor for other ranks.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ from trainwright_trainer.strategies.interface import Strategy, Watch
 
 
 class OwnTime(Watch, Protocol):
-    """The time from `begin` to `computed`, less what was waited for others between them."""
+    """The time from `begin` to `computed`, without the waits for other ranks between them."""
 
     def begin(self) -> None:
-        """Right before the loader is asked."""
+        """Called right before the loader fetches a batch."""
         ...
 
     def forget(self) -> None:
-        """All steps so far."""
+        """Drop the measurements of all steps so far."""
         ...
 
     def mean(self) -> float:
-        """Seconds a step since `forget`; 0 where none was measured."""
+        """The mean seconds of a step since `forget`; 0 if no step was measured."""
         ...
 
 
 class OnCpu:
-    """By the clock: whatever a step does there is done when the call returns."""
+    """Measures with the clock: on a CPU all work of a step is done when the call returns."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
@@ -65,11 +65,11 @@ class OnCpu:
 
 
 class OnGpu:
-    """By two marks in the GPU's queue, stamped when it gets there: this process runs ahead of it, and never waits.
+    """Measures with two CUDA events, which the GPU stamps when it reaches them. The process does not wait for them.
 
-    So the loader counts as far as the GPU stood idle for it. The next step is marked when the stamps of the last are
-    there: some steps are passed over. Where ranks share a batch norm, its waits are in the queue too and cannot be told
-    apart.
+    The loader's time therefore counts only as far as the GPU is idle meanwhile. A step is measured only when the events
+    of the last measured one are complete, so some steps are skipped. A batch norm shared between ranks waits for other
+    ranks on the GPU too; the measured time includes these waits.
     """
 
     def __init__(self) -> None:
@@ -98,7 +98,7 @@ class OnGpu:
 
     def mean(self) -> float:
         if self._marked:
-            self._last.synchronize()  # at the end of a round, when all that was queued is done
+            self._last.synchronize()  # a round ends here, when all queued work is done
             self._take()
         return self._seconds / max(1, self._steps)
 
@@ -109,7 +109,7 @@ class OnGpu:
 
 
 class Telemetry:
-    """Of one rank. The very first step, which may compile, counts in its own time only where its round has no other."""
+    """The measurements of one rank. The first step may compile; its own time counts only if its round has no other."""
 
     def __init__(self, strategy: Strategy, clock: Callable[[], float]) -> None:
         self._rank, self._device, self._clock = strategy.rank, strategy.device, clock
@@ -121,7 +121,7 @@ class Telemetry:
         strategy.watch(self._own)
 
     def timed(self, batches: Iterator[Batch]) -> Iterator[Batch]:
-        """The same batches; each is a step."""
+        """Yield the same batches and measure the loader; each batch is one step."""
         while True:
             self._own.begin()
             before = self._clock()
@@ -139,7 +139,7 @@ class Telemetry:
                 self._own.forget()
 
     def round(self, seconds: float) -> RankRound:
-        """Of the steps since the last round, which took `seconds` in all."""
+        """The measurements of the steps since the last round, which took `seconds` together."""
         steps = max(1, self._steps)
         found = RankRound(
             self._rank,
@@ -164,5 +164,5 @@ class Telemetry:
 
 
 def _memory() -> int:
-    """Linux counts it in KiB, macOS in bytes."""
+    """The peak resident memory of this process in bytes. Linux reports KiB, macOS bytes."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)

@@ -1,4 +1,4 @@
-"""One optimizer step: passes, gradients, clipping, update. The hot path: what can be prepared is prepared once."""
+"""One optimizer step: passes, gradients, clipping, update. This is the hot path, so `__init__` prepares all it can."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from trainwright_trainer.strategies.interface import Strategy
 
 
 class TrainStep:
-    """`step(batch, rows, rate)` moves the weights once and returns the loss of the global batch.
+    """`step(batch, rows, rate)` updates the weights once and returns the loss of the global batch.
 
-    The loss of a step is the sum over rows divided by the rows of the whole global batch, so it does not depend on how
-    the batch is cut into slices and passes. The penalty on the weights is counted once.
+    The loss of a step is the sum over rows divided by the number of rows of the global batch, so it does not depend on
+    how the batch is cut into slices and passes. The penalty on the weights is added once.
     """
 
     def __init__(
@@ -36,7 +36,7 @@ class TrainStep:
         *,
         roots: bool = False,
     ) -> None:
-        """`roots`: some loss is a root of a mean, which can be taken of the whole batch only."""
+        """`roots`: True if some loss is the root of a mean, which is defined for the whole batch only."""
         self._model, self._optimizer, self._strategy = model, optimizer, strategy
         self._scaler = precision.scaler
         self._forward = precision.forward(forward_of(model, strategy, trainer))
@@ -48,9 +48,9 @@ class TrainStep:
         self._parameters: list[nn.Parameter] = [one for group in optimizer.param_groups for one in group["params"]]
 
     def __call__(self, batch: Batch, rows: int, rate: float) -> torch.Tensor:
-        """`batch`: this process's slice of a global batch of `rows` rows. The loss is detached, and may be NaN.
+        """`batch` is this process's slice of a global batch of `rows` rows. The returned loss is detached, maybe NaN.
 
-        A loss that is not finite leaves the weights as they are where that is known without waiting: on a CPU.
+        On a CPU a loss that is not finite leaves the weights unchanged. On a GPU that check would have to wait.
         """
         passes = math.ceil(math.ceil(rows / self._strategy.world) / self._pass_rows)
         loss = self._strategy.total(self._gradients(batch, rows, passes))
@@ -60,7 +60,7 @@ class TrainStep:
         return loss
 
     def rehearse(self, batch: Batch) -> None:
-        """Two steps that move nothing: DDP arranges its buffers by the first, and bits depend on the arrangement."""
+        """Run two steps that change no weights: DDP arranges its buffers in the first, which affects result bits."""
         self._model.eval()
         for _ in range(2):
             self._strategy.begin_pass(last=True)
@@ -99,7 +99,7 @@ class TrainStep:
         return loss.detach()
 
     def _of_the_whole(self, means: Tensors) -> torch.Tensor:
-        """The total of all ranks' rows as a value, of which each counts its share; the gradient is that of its rows."""
+        """The total over all ranks' rows, divided by the number of ranks; its gradient is that of this rank's rows."""
         total = self._model.total({name: self._strategy.whole(mean) for name, mean in means.items()})
         value = total.detach()
         return total + (value / self._strategy.world - value)
@@ -118,6 +118,6 @@ class TrainStep:
 
 
 def forward_of(model: Trainable, strategy: Strategy, trainer: TrainerConfig) -> Callable[[Batch], Tensors]:
-    """What computes logits in training: what the strategy puts around the model, compiled where asked for."""
+    """The function that computes logits in training: the model wrapped by the strategy, compiled if configured."""
     wrapped = strategy.wrap(model)
     return torch.compile(wrapped) if trainer.compile else wrapped

@@ -1,4 +1,4 @@
-"""The course of training: epochs of steps, rounds between them, and snapshots at any of these boundaries."""
+"""The training loop: epochs of steps, evaluation rounds between steps, and snapshots after any step."""
 
 from __future__ import annotations
 
@@ -25,9 +25,10 @@ EPOCHS, TRAIN_STEPS, EARLY_STOPPING, STOPPED = "epochs", "train_steps", "early s
 
 @dataclass(frozen=True)
 class Saving:
-    """When and where snapshots go: from rank 0.
+    """When rank 0 saves snapshots, and where.
 
-    At the ends of rounds; after each `every_seconds`, where that is more than 0; and when `saves` counts one more.
+    It saves one at the end of each round, every `every_seconds` (0: never), and when the count that `saves` returns
+    has grown.
     """
 
     checkpoints: Checkpoints | None
@@ -36,7 +37,7 @@ class Saving:
 
 
 class Trainer:
-    """Runs once, from wherever `state` stands."""
+    """The training loop. It runs once, from the position of `state`."""
 
     def __init__(
         self,
@@ -70,16 +71,16 @@ class Trainer:
 
     @property
     def seconds(self) -> float:
-        """Of training, over all attempts."""
+        """The seconds of training so far, over all attempts."""
         return self._state.progress.seconds + self._clock() - self._begun
 
     @property
     def stopped(self) -> bool:
-        """Whether training was asked to stop before its end."""
+        """True if `stop` ended training before its regular end."""
         return self._stopped
 
     def run(self) -> None:
-        """Until the steps are done, nothing gets better any more, or somebody asks to stop."""
+        """Train until all steps are done, early stopping ends the run, or `stop` returns True on some rank."""
         self._state.model.train()
         while not self.over:
             self._epoch()
@@ -135,7 +136,7 @@ class Trainer:
             self._save(None)
 
     def _control_state(self) -> tuple[bool, bool]:
-        """Whether to stop, and whether to save."""
+        """This rank's votes: whether to stop, and whether to save."""
         return self._stop(), self._saving.checkpoints is not None and (self._asked_to_save or self._is_time)
 
     @property
@@ -162,7 +163,7 @@ class Trainer:
             listener.on_event(evaluated)
 
     def _save(self, score: float | None) -> None:
-        """Never after a loss that was not finite, and never twice at one step."""
+        """Save a snapshot, unless this step is saved already. Raises `Mistakes` if a loss was not finite."""
         if self._saved_step == self._state.progress.step:
             return
         self._finite.check(self._plan.steps_per_epoch)
@@ -171,5 +172,5 @@ class Trainer:
         if self._saving.checkpoints is not None:
             self._saving.checkpoints.save(self._state.capture(self.seconds, score, parts))
         self._saved, self._saved_step, self._asked = self._clock(), self._state.progress.step, asked
-        # The time that a copy takes is not the steps'.
+        # The time of the copy does not count as time of the steps.
         self._mark += self._saved - before

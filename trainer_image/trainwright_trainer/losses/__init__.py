@@ -1,6 +1,6 @@
-"""What training makes small: the word of the loss → its class. A new loss is one class and one line here.
+"""The losses: type of the loss in a config → its class. A new loss needs one class and one line here.
 
-Each is built from (config, the target's labels, path in the config); only losses of classes look at the labels.
+Each is built from (config, the target's labels, path in the config); only losses of classes use the labels.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""What every loss is: one value a row, and a last step on their mean.
+"""The base class of losses: one value a row, and a last step on their mean.
 
-The loop sums the rows and divides by the rows of the global batch, whatever the slices; so a loss never averages. A
-class weight therefore makes a weighted sum over the rows divided by their number, where torch's own `mean` would divide
-by the sum of the weights. That one would depend on how a batch is cut.
+The loop sums the rows of all slices and divides by the rows of the global batch, so a loss never averages. With class
+weights the loss is therefore the weighted sum divided by the number of rows. torch's own `mean` divides by the sum of
+the weights instead, which would depend on how a batch is cut.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ class Loss(nn.Module, ABC):
         """[rows]. `logits` and `targets` are [rows], [rows, width], or [rows, classes] and int64 [rows]."""
 
     def unit(self, spread: float | None) -> float:  # noqa: ARG002
-        """About what the mean of the rows is before anything is learnt; `spread`: the standard deviation of a number.
+        """The approximate mean of the rows before training. `spread`: the standard deviation of a number.
 
-        A loss of classes has no unit.
+        The unit of a loss of classes is 1.
         """
         return 1.0
 
     def finish(self, mean: torch.Tensor) -> torch.Tensor:
-        """What the mean of the rows becomes in the total: itself, but for roots."""
+        """The term in the total for the mean of the rows: the mean itself, except for losses that are roots."""
         return mean

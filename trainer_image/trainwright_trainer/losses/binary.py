@@ -1,8 +1,8 @@
-"""Cross entropy of yes and no, from log-odds.
+"""Binary cross entropy, from log-odds.
 
-After Ludwig's documents: `positive_class_weight` multiplies the rows whose target is true; `robust_lambda` makes
-(1 - λ) · loss + λ / 2 of it; `confidence_penalty` adds a · (max_entropy - entropy) / max_entropy. (Ludwig's code takes
-that entropy over the batch and over one of the two classes; ours is a row's own.)
+The options follow Ludwig's documentation: `positive_class_weight` multiplies the loss of rows whose target is true;
+`robust_lambda` gives (1 - λ) · loss + λ / 2; `confidence_penalty` adds a · (max_entropy - entropy) / max_entropy.
+(Ludwig's code takes the entropy over the batch and over one of the two classes; ours takes each row's own.)
 """
 
 from __future__ import annotations

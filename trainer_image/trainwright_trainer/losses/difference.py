@@ -1,8 +1,8 @@
-"""Losses of numbers and vectors: of the differences between values and targets, both in normalised units.
+"""Losses of numbers and vectors, from the differences between values and targets, both in normalised units.
 
-A vector's row is the mean over its values. Targets near zero make percentages explode: as in Ludwig (whose percentage
-losses are torchmetrics' and `rmspe_loss`), the absolute one divides by at least 1.17e-6, and the squared one adds 1e-4
-to targets that are zero.
+The loss of a vector's row is the mean over its values. Percentage losses become huge for targets near zero. As in
+Ludwig (whose percentage losses are torchmetrics' and `rmspe_loss`), the absolute one divides by at least 1.17e-6, and
+the squared one adds 1e-4 to targets that are zero.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class MeanAbsolutePercentageError(Difference):
 
 
 class RootMeanSquaredError(MeanSquaredError):
-    """√ of the mean of the squares"""
+    """√mean((value - target)²)"""
 
     def unit(self, spread: float | None) -> float:
         return 1.0 if spread is None else spread
@@ -69,7 +69,7 @@ class RootMeanSquaredError(MeanSquaredError):
 
 
 class RootMeanSquaredPercentageError(Difference):
-    """√ of the mean of ((value - target) / target)²"""
+    """√mean(((value - target) / target)²)"""
 
     def values(self, logits: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
         return ((logits - targets) / (targets + INSTEAD_OF_ZERO * (targets == 0))).square()
@@ -79,7 +79,7 @@ class RootMeanSquaredPercentageError(Difference):
 
 
 class Huber(Difference):
-    """Half the square up to `delta`, and from there on a straight line."""
+    """Half the squared difference up to `delta`, linear beyond it."""
 
     def __init__(self, config: HuberConfig) -> None:
         super().__init__(config)
@@ -93,5 +93,5 @@ class Huber(Difference):
 
 
 def root(mean: torch.Tensor) -> torch.Tensor:
-    """The square root, whose slope at zero would be infinite: a batch without any error has slope zero here."""
+    """The square root, with slope 1 instead of infinity at zero, so a batch without any error has gradient zero."""
     return torch.where(mean > 0, mean.clamp(min=torch.finfo(mean.dtype).tiny).sqrt(), mean)

@@ -1,9 +1,9 @@
 """Cross entropy of one class out of several, from unscaled log-probabilities.
 
-After Ludwig's documents: `class_weights` multiply each class's term; `robust_lambda` makes (1 - λ) · loss + λ / c of it
-with c classes; `confidence_penalty` adds a · (max_entropy - entropy) / max_entropy; with a temperature above zero the
-target of class k is not class k alone but softmax(class_similarities[k] / temperature); shares are spread likewise.
-(Ludwig's code since 0.5 knows the weights alone.)
+The options follow Ludwig's documentation: `class_weights` multiply each class's term; `robust_lambda` gives
+(1 - λ) · loss + λ / c with c classes; `confidence_penalty` adds a · (max_entropy - entropy) / max_entropy. With a
+temperature above zero, softmax(class_similarities[k] / temperature) replaces a target of class k; targets that are
+shares are multiplied by the same matrix. (Ludwig's code since 0.5 supports the weights only.)
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ UNKNOWN = "<UNK>"
 
 
 class SoftmaxCrossEntropy(Loss):
-    """logits [rows, classes]; targets int64 [rows], or [rows, classes] of shares → [rows]"""
+    """logits [rows, classes]; targets int64 [rows], or shares [rows, classes] → [rows]"""
 
     weights: torch.Tensor | None
     similarities: torch.Tensor | None
@@ -51,7 +51,7 @@ class SoftmaxCrossEntropy(Loss):
 def _weights(
     given: Sequence[float] | Mapping[str, float] | None, labels: Sequence[str], path: str
 ) -> torch.Tensor | None:
-    """One weight a class, in the vocabulary's order."""
+    """One weight a class, in the vocabulary's order. Raises `Mistakes` if classes and weights do not match."""
     if given is None:
         return None
     path = f"{path}.class_weights"
@@ -76,7 +76,10 @@ def _by_label(given: Mapping[str, float], labels: Sequence[str], path: str) -> l
 
 
 def _supervision(config: Config, classes: int, path: str) -> torch.Tensor | None:
-    """Row k: the shares that stand for a target of class k. None where they are those of class k alone."""
+    """float64 [classes, classes]; row k holds the shares that replace a target of class k. None if temperature is 0.
+
+    Raises `Mistakes` if the similarities are missing or have the wrong shape.
+    """
     given, temperature = config.class_similarities, config.class_similarities_temperature
     if not temperature:
         return None

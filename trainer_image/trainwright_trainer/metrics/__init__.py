@@ -1,4 +1,4 @@
-"""How good predictions are: small states that can be merged, one file for each type of output."""
+"""Metrics: small mergeable states, one file for each type of output."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""The metrics of one output as a state that can be merged: sums over rows, and where ranks matter the rows themselves.
+"""The metrics of one output as a mergeable state: sums over rows, and the rows themselves where their order matters.
 
-`update` runs on every training step, so it only remembers what it was given. Every so many values the remembered rows
-are folded into the sums, in float64 and all at once. What is not folded yet belongs to the state: so a run that goes on
-from a checkpoint folds the same rows together as one that was never stopped, and the sums are the same to the bit.
+`update` runs at every training step, so it only stores the rows. After `FOLDED_TOGETHER` logits the stored rows are
+folded into the sums, in float64 and all at once. Rows that are not folded yet belong to the state: a run that resumes
+from a checkpoint folds the same rows together as an uninterrupted run, so the sums are equal bit for bit.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ import torch
 Array = npt.NDArray[Any]
 Sums = dict[str, Array]
 
-# Logits that wait before they are folded: 8 MiB of them in float32.
+# The number of stored logits that triggers folding: 8 MiB in float32.
 FOLDED_TOGETHER = 1 << 21
 
 
 class OutputMetrics(ABC):
-    """Metrics of one output over the rows that `update` was given since the beginning or the last `reset`.
+    """Metrics of one output over all rows passed to `update` since the beginning or the last `reset`.
 
-    `keeps` says whether logits and targets of all rows are kept beside the sums.
+    With `keeps`, the state holds the logits and targets of all rows in addition to the sums.
     """
 
     def __init__(self, feature: Any, statistics: Mapping[str, Any], *, keeps: bool) -> None:
@@ -40,52 +40,52 @@ class OutputMetrics(ABC):
         self._values = 0
 
     def update(self, logits: torch.Tensor, targets: torch.Tensor, losses: torch.Tensor) -> None:
-        """Rows of a batch: logits and targets as the loss takes them, and one loss a row."""
-        # A target is a view of its batch, which must not be kept alive for it.
+        """Add the rows of a batch: logits and targets in the shapes that the loss takes, and one loss a row."""
+        # The targets are a view of the batch; a copy lets the batch be freed.
         self._waiting.append((logits.detach(), targets.clone(), losses.detach()))
         self._values += logits.numel()
         if self._values >= FOLDED_TOGETHER:
             self._fold()
 
     def compute(self) -> dict[str, float]:
-        """The metrics by name; those that these rows do not define are left out. Changes nothing."""
+        """The metrics by name, without those that are undefined for these rows. The state does not change."""
         state = self.folded()
         if not state.rows:
             return {}
         mean = float(state._sums["loss"]) / state.rows
-        # Losses called root_… are the root of the mean over all rows.
+        # A loss named root_… is the root of the mean over all rows.
         loss = mean**0.5 if self.feature.loss.type.startswith("root_") else mean
         return {"loss": loss, **state.scores(state._sums)}
 
     @property
     def rows(self) -> int:
-        """Rows that are folded."""
+        """The number of folded rows."""
         return int(self._sums.get("rows", np.int64(0)))
 
     @abstractmethod
     def fold(self, logits: Array, targets: Array) -> Sums:
-        """Sums over these rows: any arrays that may be added up. Floats are float64."""
+        """Sums over these rows: any arrays that can be added. Floats are float64."""
 
     @abstractmethod
     def scores(self, sums: Sums) -> dict[str, float]:
-        """The metrics but the loss; there is at least one row."""
+        """All metrics except the loss; there is at least one row."""
 
     def folded(self) -> Self:
-        """The same state with nothing waiting; this one is left as it is."""
+        """A copy of this state with all rows folded."""
         state = copy(self)
         state._sums, state._kept, state._waiting = dict(self._sums), list(self._kept), list(self._waiting)
         state._fold()
         return state
 
     def merge(self, other: Self) -> None:
-        """Take in the rows of another state of the same output."""
+        """Add the rows of another state of the same output."""
         self._fold()
         rest = other.folded()
         self._add(rest._sums)
         self._kept += rest._kept
 
     def sums(self) -> Sums:
-        """What is folded."""
+        """The sums over the folded rows."""
         return self._sums
 
     def kept(self) -> tuple[Array, Array]:
@@ -94,7 +94,7 @@ class OutputMetrics(ABC):
         return logits.numpy(), targets.numpy()
 
     def tensors(self) -> dict[str, torch.Tensor]:
-        """The state for a checkpoint. Tensors on the CPU that nothing changes later."""
+        """The state for a checkpoint, as tensors on the CPU that nothing changes later."""
         found = {f"sums.{name}": torch.from_numpy(np.array(value)) for name, value in self._sums.items()}
         if self._kept:
             found["kept.logits"], found["kept.targets"] = (
@@ -107,7 +107,7 @@ class OutputMetrics(ABC):
         return found
 
     def load(self, tensors: Mapping[str, torch.Tensor]) -> None:
-        """Go on from what `tensors` gave."""
+        """Replace the state by the result of an earlier `tensors()`."""
         self.reset()
         self._sums = {name[5:]: value.numpy().copy() for name, value in tensors.items() if name.startswith("sums.")}
         if "kept.logits" in tensors:
@@ -117,7 +117,7 @@ class OutputMetrics(ABC):
             self._values = tensors["waiting.logits"].numel()
 
     def add(self, tensors: Mapping[str, torch.Tensor]) -> None:
-        """Take in the rows that another process's `tensors` hold."""
+        """Add the rows of another process, given as its `tensors()`."""
         other = copy(self)
         other.load(tensors)
         self.merge(other)
@@ -135,7 +135,7 @@ class OutputMetrics(ABC):
         self._add({**sums, **self.fold(logits.double().numpy(), targets.numpy())})
 
     def compact(self, targets: torch.Tensor) -> torch.Tensor:
-        """Targets as they are kept."""
+        """The targets in the form in which they are kept."""
         return targets
 
     def _add(self, sums: Sums) -> None:

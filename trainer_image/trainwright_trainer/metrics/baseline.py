@@ -1,4 +1,4 @@
-"""How much better a model is than one who knows nothing but the training rows' mean, or their most common class."""
+"""Comparison of a model with a baseline: always the mean of the training rows, or always their most frequent class."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from trainwright_trainer.callbacks import formats
 from trainwright_trainer.report.data import OutputFigures
 
-# The score that is compared, by the output's type: of numbers the error, of classes the plain share of right rows.
+# Output type → the compared score: the error of numbers, the share of correctly classified rows of classes.
 _COMPARED = {
     "number": "mean_squared_error",
     "vector": "mean_squared_error",
@@ -22,7 +22,7 @@ _RANKING = "roc_auc"
 
 @dataclass(frozen=True)
 class Comparison:
-    """One output's test score beside the baseline's. `ranking`: ROC-AUC, where there is one."""
+    """One output's test score and the baseline's. `ranking`: the ROC-AUC, if it is defined."""
 
     output: str
     metric: str
@@ -37,7 +37,7 @@ class Comparison:
 
     @property
     def phrase(self) -> str:
-        """For the last line: `mean_squared_error 46 % below always the mean`."""
+        """The text for the last line of output: `mean_squared_error 46 % below always the mean`."""
         if not formats.lower_is_better(self.metric):
             return f"{formats.percent(self.model)} right, {self.baseline_name} {formats.percent(self.baseline)}"
         if not self.baseline:
@@ -48,7 +48,7 @@ class Comparison:
 
     @property
     def warning(self) -> str | None:
-        """Where the model is not better."""
+        """The warning if the model is not better than the baseline; else None."""
         if self.better:
             return None
         found = f"{self.metric} {formats.score(self.model)}, {self.baseline_name} {formats.score(self.baseline)}"
@@ -59,12 +59,12 @@ class Comparison:
         return f"warning: {self.output} is predicted no better than without a model ({found}).{more}"
 
     def to_json(self) -> dict[str, Any]:
-        """For metrics.json."""
+        """The entry in metrics.json."""
         return {name: value for name, value in asdict(self).items() if name != "output"} | {"better": self.better}
 
 
 def comparisons(outputs: Iterable[OutputFigures]) -> list[Comparison]:
-    """One for each output that has both scores, in the order of the config."""
+    """One comparison for each output with both scores finite, in the order of the config."""
     found = []
     for output in outputs:
         metric = _COMPARED[output.type]

@@ -1,4 +1,4 @@
-"""Metrics of binaries. The rank of every score matters, so scores and targets of all rows are kept."""
+"""Metrics of binary outputs. ROC-AUC needs the order of all scores, so scores and targets of all rows are kept."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from trainwright_trainer.models.units import probability
 
 
 class BinaryMetrics(OutputMetrics):
-    """Targets and logits are [rows]. A row is predicted true from the output's `threshold` on.
+    """Targets and logits are [rows]. A row is predicted true if its probability is at least the output's `threshold`.
 
-    As with torchmetrics, a share of no rows at all (precision where nothing was predicted true) is 0.
+    As in torchmetrics, a share of zero rows (such as the precision if no row is predicted true) is 0.
     """
 
     def fold(self, logits: Array, targets: Array) -> Sums:
-        """[true class, predicted class] → rows."""
+        """`confusion`: the number of rows by [true class, predicted class]."""
         predicted = probability(logits) >= self.feature.threshold
         cells = np.bincount(2 * (targets > 0.5) + predicted, minlength=4)
         return {"confusion": cells.reshape(2, 2)}

@@ -1,10 +1,10 @@
-"""Metrics of categories.
+"""Metrics of categories, with Ludwig's names.
 
-By Ludwig's names: `accuracy` is the mean of the classes' own shares of right rows (torchmetrics' macro average, over
-the classes that occur in targets or predictions), `accuracy_micro` the plain share of right rows, and `hits_at_k` the
-share of rows whose class is among the `top_k` highest scores. (Ludwig's code averages hits over classes too; its
-documents do not.) Of equal scores, the class with the lower number comes first. With no more than `top_k` classes every
-row is a hit, whatever the model says: then there is no `hits_at_k`.
+`accuracy` is the mean of the classes' own accuracies (torchmetrics' macro average, over the classes that occur in
+targets or predictions). `accuracy_micro` is the share of all rows that are correct. `hits_at_k` is the share of rows
+whose class is among the `top_k` highest scores. (Ludwig's code averages hits over classes too; its documentation does
+not.) If scores are equal, the class with the lower number comes first. With at most `top_k` classes every row is a hit
+for every model, so `hits_at_k` is left out.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from trainwright_trainer.features.category import UNKNOWN
 from trainwright_trainer.metrics.base import Array, OutputMetrics, Sums
 from trainwright_trainer.models.units import softmax
 
-# The figures' matrix has a row for each of the commonest classes and one for all others.
+# The size of the figures' confusion matrix: a row for each of the most frequent classes and one for all others.
 SHOWN = 30
 BINS = 10
-# What the class of all values that are too rare for the vocabulary is called.
+# The label in figures for values that are too rare for the vocabulary.
 RARE = "rare values"
 
 
@@ -57,11 +57,11 @@ class CategoryMetrics(OutputMetrics):
 
     @property
     def ranks_tell(self) -> bool:
-        """Whether `hits_at_k` can differ between two models."""
+        """True if `hits_at_k` can differ between two models."""
         return top_k_tells(self.feature, self.statistics)
 
     def _drawn(self, logits: Array, targets: Array, predicted: Array, right: Array) -> Sums:
-        """What figures need: a confusion matrix of the shown classes, and how sure the predictions were."""
+        """The sums for figures: a confusion matrix of the shown classes, and the calibration of the predictions."""
         shown = len(self.shown)
         cells = np.bincount(self._place[targets] * shown + self._place[predicted], minlength=shown * shown)
         sure = softmax(logits).max(1)
@@ -75,12 +75,12 @@ class CategoryMetrics(OutputMetrics):
 
 
 def top_k_tells(feature: Any, statistics: Mapping[str, Any]) -> bool:
-    """Whether a row's class can be outside the `top_k` likeliest."""
+    """True if a row's class can be outside the `top_k` most probable classes."""
     return bool(feature.top_k < len(statistics["vocabulary"]))
 
 
 def ranks(logits: Array, targets: Array) -> npt.NDArray[np.int64]:
-    """How many classes score before the true one: [rows]."""
+    """The number of classes ranked before the true class: int64 [rows]."""
     own = logits[np.arange(len(targets)), targets][:, None]
     before = np.arange(logits.shape[1])[None, :] < targets[:, None]
     found: npt.NDArray[np.int64] = ((logits > own) | ((logits == own) & before)).sum(1)
@@ -88,7 +88,7 @@ def ranks(logits: Array, targets: Array) -> npt.NDArray[np.int64]:
 
 
 def _places(statistics: Mapping[str, Any]) -> tuple[list[str], npt.NDArray[np.int64], int]:
-    """Labels of the matrix, each class's place in it, and how many classes share the last place."""
+    """The labels of the matrix, each class's position in it, and the number of classes that share the last position."""
     labels = [RARE if label == UNKNOWN else label for label in statistics["vocabulary"]]
     counts = np.asarray(statistics["counts"])
     if len(labels) <= SHOWN:

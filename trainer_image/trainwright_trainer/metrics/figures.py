@@ -1,4 +1,4 @@
-"""What the report draws of an output, from the same states as its metrics (made with `figures=True`)."""
+"""The data of the report's figures, from the same states as the metrics (made with `figures=True`)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Baselines = dict[str, dict[str, float]]
 
 ROC_POINTS = 200
 VALUE_BINS = 30
-# The share of targets that lies below and above the bins of a number; the outermost bins hold these too.
+# The share of targets below the bins of a number, and above them; the outermost bins count these too.
 CUT_OFF = 0.005
 _CATEGORY = "accuracy is the mean of the classes' own accuracies, accuracy_micro the share of all rows that are right"
 _HITS = ", hits_at_k the share of rows whose class is among the {k} likeliest"
@@ -30,7 +30,7 @@ MOST_FREQUENT, MEAN = "always the most frequent class", "always the mean"
 
 
 def figures_of(metrics: ModelMetrics) -> list[OutputFigures]:
-    """One for each output, in the order of the config. Without rows there are none."""
+    """The figures of each output, in the order of the config. The list is empty without rows."""
     scores = metrics.compute()
     found = []
     for name, output in metrics.outputs.items():
@@ -60,7 +60,7 @@ def _binary(output: BinaryMetrics) -> tuple[Drawn, Baselines]:
 
 
 def _roc(scores: Array, positive: Array, area: float) -> RocCurve:
-    """The curve at equal steps of its length, measured along both axes."""
+    """The curve at up to `ROC_POINTS` points, evenly spaced by the sum of both coordinates."""
     false, true = roc_points(scores, positive)
     across, up = false / false[-1], true / true[-1]
     if len(across) > ROC_POINTS:
@@ -71,7 +71,7 @@ def _roc(scores: Array, positive: Array, area: float) -> RocCurve:
 
 
 def _bins(sure: Array, right: Array) -> tuple[Array, Array, Array]:
-    """In ten bins of equal width: the sum of probabilities, how often it came true, and rows."""
+    """In ten bins of equal width: the sum of the probabilities, the number of true rows, and the number of rows."""
     place = np.minimum((sure * BINS).astype(np.int64), BINS - 1)
     return (
         np.bincount(place, sure, BINS),
@@ -111,7 +111,7 @@ def _number(output: NumberMetrics) -> tuple[Drawn, Baselines]:
 
 
 def _against(values: Array, truths: Array) -> PredictedAgainstTrue:
-    """Bins of equal width over all but the outermost targets; what lies beyond counts in the first and last bin."""
+    """Bins of equal width over all but the outermost targets. Values beyond them count in the first and last bin."""
     low, high = np.quantile(truths, [CUT_OFF, 1 - CUT_OFF])
     if low == high:
         low, high = low - 0.5, high + 0.5
@@ -126,7 +126,7 @@ def _vector(output: VectorMetrics) -> tuple[Drawn, Baselines]:
 
 
 def _always_the_mean(output: OutputMetrics) -> Baselines:
-    """The errors of one who knows nothing but the mean of the training rows; of a vector, the mean vector."""
+    """The errors of a baseline that always predicts the mean of the training rows; for vectors, the mean vector."""
     sums = output.sums()
     squared = float(np.mean(sums["away_squared"])) / output.rows
     absolute = float(np.mean(sums["away_absolute"])) / output.rows

@@ -26,7 +26,7 @@ TYPES: Mapping[str, type[OutputMetrics]] = {
 
 
 class ModelMetrics:
-    """Metrics by output, and the loss of all of them together."""
+    """The metrics of each output, and the combined loss."""
 
     def __init__(
         self, config: ModelConfig, statistics: Mapping[str, Mapping[str, Any]], *, figures: bool = False
@@ -43,7 +43,7 @@ class ModelMetrics:
             self._targets.append((feature.name, metrics, columns.tensor == "floats", taken))
 
     def update(self, logits: Mapping[str, torch.Tensor], losses: Mapping[str, torch.Tensor], batch: Batch) -> None:
-        """The rows of a batch: what `Model.forward` and `Model.losses` made of it."""
+        """Add the rows of `batch`, with the results of `Model.forward` and `Model.losses`."""
         for name, metrics, floats, taken in self._targets:
             targets = (batch.floats if floats else batch.ints)[:, taken]
             metrics.update(logits[name], targets, losses[name])
@@ -57,7 +57,7 @@ class ModelMetrics:
         return {"combined": {"loss": total}, **found}
 
     def merge(self, other: ModelMetrics) -> None:
-        """Take in the rows that another process has seen."""
+        """Add the rows of another process."""
         for name, metrics in self.outputs.items():
             metrics.merge(other.outputs[name])
 
@@ -67,7 +67,7 @@ class ModelMetrics:
             metrics.reset()
 
     def tensors(self) -> dict[str, torch.Tensor]:
-        """The state for a checkpoint, by dotted names that begin with the output's."""
+        """The state for a checkpoint. The names are dotted and begin with the output's module key."""
         return {
             f"{module_key(name)}.{part}": tensor
             for name, metrics in self.outputs.items()
@@ -75,12 +75,12 @@ class ModelMetrics:
         }
 
     def load(self, tensors: Mapping[str, torch.Tensor]) -> None:
-        """Go on from what `tensors` gave."""
+        """Replace the state by the result of an earlier `tensors()`."""
         for name, metrics in self.outputs.items():
             metrics.load(_under(name, tensors))
 
     def add(self, tensors: Mapping[str, torch.Tensor]) -> None:
-        """Take in the rows that another process's `tensors` hold."""
+        """Add the rows of another process, given as its `tensors()`."""
         for name, metrics in self.outputs.items():
             metrics.add(_under(name, tensors))
 
@@ -93,5 +93,5 @@ def _under(output: str, tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.
 def model_metrics(
     config: ModelConfig, statistics: Mapping[str, Mapping[str, Any]], *, figures: bool = False
 ) -> ModelMetrics:
-    """The metrics of a resolved config. With `figures` they also keep what `metrics.figures` draws."""
+    """The metrics of a resolved config. With `figures` they also keep the data for `metrics.figures`."""
     return ModelMetrics(config, statistics, figures=figures)

@@ -1,7 +1,7 @@
 """Metrics of numbers, in the target's own units: predictions and targets are decoded before they are compared.
 
-(The loss alone is in the normalised units that training sees.) Percentages are torchmetrics' and Ludwig's: the absolute
-one divides by at least 1.17e-6, the squared one adds 1e-4 to targets that are zero.
+(Only the loss is in the normalised units of training.) The percentage errors follow torchmetrics and Ludwig: the
+absolute one divides by at least 1.17e-6, the squared one adds 1e-4 to targets that are zero.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ INSTEAD_OF_ZERO = 1e-4
 
 
 class NumberMetrics(OutputMetrics):
-    """Targets and logits are [rows]. `away` sums are those of the targets' distances from the training mean."""
+    """Targets and logits are [rows]. The `away` sums are of the targets' differences from the training mean."""
 
     def fold(self, logits: Array, targets: Array) -> Sums:
         values, truths = self.decoded(logits, targets)
@@ -46,5 +46,5 @@ class NumberMetrics(OutputMetrics):
         return {**found, "r2": 1 - float(sums["squared"]) / spread} if rows > 1 and spread > 0 else found
 
     def decoded(self, logits: Array, targets: Array) -> tuple[Array, Array]:
-        """Predictions (clipped, where the output says so) and targets, in the target's own units."""
+        """Predictions (clipped, if the output has `clip`) and targets, in the target's own units."""
         return numbers(self.feature, self.statistics, logits), numbers(None, self.statistics, targets)

@@ -1,4 +1,4 @@
-"""Metrics of the order of scores: exact, ties included, in whole numbers until the last division."""
+"""Metrics of the order of scores. They are exact, ties included: integers until the last division."""
 
 from __future__ import annotations
 
@@ -9,25 +9,26 @@ Floats = npt.NDArray[np.floating]
 Flags = npt.NDArray[np.bool_]
 
 BITS = 34
-"""Of a score's 53 so many count: equal rows get other last bits in batches of other sizes, and are still a tie."""
+"""The bits of a float64 score that are compared. Equal rows get different last bits in batches of different sizes and
+must still be a tie."""
 
 
 def roc_auc(scores: Floats, positive: Flags) -> float | None:
     """The share of pairs (a positive, a negative) in which the positive scores higher; a tie counts half.
 
-    None where one of the two is missing.
+    None if there is no positive or no negative.
     """
     scores = told_apart(scores)
     up, down = np.sort(scores[positive]), np.sort(scores[~positive])
     if not len(up) or not len(down):
         return None
-    # Twice the number of pairs won: those strictly won and those not lost.
+    # Twice the number of pairs won, where a tie is half a win: the pairs with > plus the pairs with >=.
     twice = sum(int(np.searchsorted(down, up, side).sum(dtype=np.int64)) for side in ("left", "right"))
     return twice / (2 * len(up) * len(down))
 
 
 def roc_points(scores: Floats, positive: Flags) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """False and true positives at every threshold, from none to all: one point for each distinct score, and (0, 0)."""
+    """The numbers of false and true positives at each threshold: (0, 0), then one point for each distinct score."""
     scores = told_apart(scores)
     order = np.argsort(-scores, kind="stable")
     ends = np.append(np.flatnonzero(np.diff(scores[order])), len(scores) - 1)
@@ -36,7 +37,7 @@ def roc_points(scores: Floats, positive: Flags) -> tuple[npt.NDArray[np.int64], 
 
 
 def told_apart(scores: Floats) -> Floats:
-    """The scores to ten digits. Those of float32 have fewer, and stay."""
+    """The scores rounded to `BITS` bits, about ten digits. Scores in float32 have fewer bits and stay unchanged."""
     if np.finfo(scores.dtype).nmant < BITS:
         return scores
     mantissa, exponent = np.frexp(scores)

@@ -1,4 +1,5 @@
-"""Metrics of vectors: means over all values of all rows. R² is each value's own, averaged over the values that vary."""
+"""Metrics of vectors: means over all values of all rows. R² is computed for each position of the vector and averaged
+over the positions whose targets vary."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from trainwright_trainer.models.units import vectors
 
 
 class VectorMetrics(OutputMetrics):
-    """Targets and logits are [rows, size]. `away` sums are those of the targets' distances from the training means."""
+    """Targets and logits are [rows, size]. The `away` sums are of the targets' differences from the training means."""
 
     def fold(self, logits: Array, targets: Array) -> Sums:
         truths = targets.astype(np.float64)

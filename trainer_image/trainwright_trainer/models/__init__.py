@@ -1,1 +1,1 @@
-"""From encoded columns to predictions: the model, its logits and their meaning."""
+"""The model, its logits, and their conversion to predictions."""

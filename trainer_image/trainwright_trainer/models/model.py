@@ -1,8 +1,8 @@
-"""The model: inputs → encoders → combiner → decoders → logits, and what it costs to be wrong.
+"""The model: inputs → encoders → combiner → decoders → logits, and its losses.
 
-Its first weights are a function of the config, the statistics and the seed alone, whatever backend it trains on. Names
-of parameters are those of the config (`encoders.carrier.table.weight`, `combiner.stack.layers.0.linear.weight`,
-`decoders.late.head.bias`) and are part of the checkpoint's format.
+The initial weights depend on the config, the statistics and the seed alone, not on the backend. The names of parameters
+follow the config (`encoders.carrier.table.weight`, `combiner.stack.layers.0.linear.weight`, `decoders.late.head.bias`)
+and are part of the checkpoint format.
 """
 
 from __future__ import annotations
@@ -63,15 +63,16 @@ class Model(nn.Module):
         return (batch.floats if tensor == "floats" else batch.ints)[:, columns]
 
     def losses(self, logits: Mapping[str, torch.Tensor], batch: Batch) -> dict[str, torch.Tensor]:
-        """Unweighted losses by output: [rows] each, of the batch's dtype though logits may be half as wide."""
+        """Unweighted losses by output: [rows] each. Their dtype is that of `batch.floats`, also for half-precision
+        logits."""
         dtype = batch.floats.dtype
         return {name: loss.rows(logits[name].to(dtype), self.targets(batch, name)) for name, loss in self._losses}
 
     def total(self, means: Mapping[str, torch.Tensor]) -> torch.Tensor:
-        """What is made small: the sum of each output's weight times its finished mean over the rows of a batch.
+        """The scalar that training minimises: the weighted sum of the outputs' finished mean losses, divided by a unit.
 
-        It is divided by a constant, the unit of these losses: so the norm at which gradients are clipped and the factor
-        of the penalty mean the same, whether a target is in metres or in millimetres.
+        The unit is a constant of the losses. With it the norm for gradient clipping and the factor of the penalty have
+        the same meaning for a target in metres and in millimetres.
         """
         finished = [(loss.finish(means[name]), loss.weight) for name, loss in self._losses]
         terms = [loss if weight == 1 else loss * weight for loss, weight in finished]
@@ -79,15 +80,15 @@ class Model(nn.Module):
         return total if self._unit == 1 else total / self._unit
 
     def _unit_of_the_total(self) -> float:
-        """The mean of the losses' units, by weight; exactly 1 where no output is a number."""
+        """The weighted mean of the losses' units; exactly 1 if no output is a number."""
         weights = sum(loss.weight for _, loss in self._losses)
         units = sum(loss.weight * loss.unit(self.decoders.spread_of(name)) for name, loss in self._losses)
         return float(units / weights) if units > 0 else 1.0
 
     def regularization(self, kind: Literal["l1", "l2", "l1_l2"], factor: float) -> torch.Tensor:
-        """`factor` times the sum of absolute values (l1), of squares (l2), or both, of all weights that are trained.
+        """`factor` times the sum of absolute values (l1), of squares (l2), or both, of all trained weights.
 
-        A bias is no weight: it says where an output lies, and nothing is simpler for lying at zero.
+        Biases are not penalised: a bias shifts an output, and a shift of zero makes the model no simpler.
         """
         named = self.named_parameters()
         trained = [one for name, one in named if one.requires_grad and not name.endswith(".bias")]
@@ -98,7 +99,7 @@ class Model(nn.Module):
 
 @contextmanager
 def _seeded(seed: int) -> Iterator[None]:
-    """Draws on the CPU, and on nobody else's account."""
+    """Seeds torch's CPU generator for the initial weights and restores its state afterwards."""
     state = torch.random.get_rng_state()
     torch.default_generator.manual_seed(key(seed, Purpose.INITIALISATION))
     try:

@@ -1,8 +1,8 @@
-"""Predictions as columns of a table, by Ludwig's names.
+"""Predictions as columns of a table, with Ludwig's names.
 
-number    <output>_predictions (in the target's own units, clipped where the output says so)
+number    <output>_predictions (in the target's own units, clipped if the output has `clip`)
 binary    <output>_predictions (a label), <output>_probability (of that label), <output>_probabilities_<label>
-category  as binary, with one column of probabilities for each class
+category  like binary, with one column of probabilities for each class
 vector    <output>_predictions (a list of floats)
 """
 
@@ -24,7 +24,7 @@ Columns = dict[str, pa.Array]
 def prediction_table(
     config: ModelConfig, statistics: Mapping[str, Mapping[str, Any]], logits: Mapping[str, torch.Tensor]
 ) -> pa.Table:
-    """One row for each row of the logits, outputs in the order of the config. Floats are float64, labels text."""
+    """One row for each row of the logits, outputs in the order of the config. Floats are float64, labels strings."""
     columns: Columns = {}
     for feature in config.output_features:
         values = logits[feature.name].detach().double().cpu().numpy()

@@ -1,6 +1,6 @@
-"""From logits to what they mean: probabilities, labels, values in the target's own units. In float64.
+"""Conversion of logits to probabilities and to values in the target's own units, in float64.
 
-Metrics and predictions both read logits here, so a prediction is judged as it is written.
+Metrics and predictions both use these functions, so metrics judge exactly the values that predictions contain.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ Floats = npt.NDArray[np.float64]
 
 
 def numbers(feature: NumberOutput | None, statistics: Mapping[str, Any], encoded: Array) -> Floats:
-    """Encoded numbers [rows] in the target's own units; predictions of `feature` are clipped as it says."""
+    """Encoded numbers [rows] in the target's own units, clipped to `feature.clip` if it is set. Targets pass None."""
     values = number.decode(encoded, statistics)
     return values if feature is None or feature.clip is None else np.clip(values, *feature.clip)
 
 
 def probability(logits: Array) -> Floats:
-    """Of log-odds, elementwise: 1 / (1 + e⁻ᶻ), without overflow."""
+    """The probability of log-odds, elementwise: 1 / (1 + e⁻ᶻ), without overflow."""
     small = np.exp(-np.abs(logits.astype(np.float64)))
     found: Floats = np.where(logits >= 0, 1.0, small) / (1.0 + small)
     return found
 
 
 def softmax(logits: Array) -> Floats:
-    """Of unscaled log-probabilities [rows, classes]: each row sums to 1."""
+    """Probabilities from unscaled log-probabilities [rows, classes]; each row sums to 1."""
     wide = logits.astype(np.float64)
     powers = np.exp(wide - wide.max(1, keepdims=True))
     shares: Floats = powers / powers.sum(1, keepdims=True)
@@ -40,6 +40,7 @@ def softmax(logits: Array) -> Floats:
 
 
 def vectors(feature: VectorOutput, logits: Array) -> Floats:
-    """Predicted vectors [rows, size]. The softmax of an output with its own cross entropy is still to be taken."""
+    """Predicted vectors [rows, size]. The decoder leaves out the softmax if the loss is softmax cross entropy, so it is
+    applied here."""
     waits = feature.softmax and feature.loss.type == "softmax_cross_entropy"
     return softmax(logits) if waits else logits.astype(np.float64)

@@ -1,1 +1,1 @@
-"""How gradients become steps: optimizers, learning rates, plateaus, clipping. Nothing here knows of files or ranks."""
+"""Optimizers, learning-rate schedules, plateaus and gradient clipping. Nothing here depends on files or ranks."""

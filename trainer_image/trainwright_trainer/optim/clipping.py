@@ -1,4 +1,4 @@
-"""Bounds on the gradient. All that are given act, in the order: global norm, norm of each parameter, value."""
+"""Gradient clipping. All configured limits apply, in this order: global norm, norm of each parameter, value."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import torch
 
 from trainwright_api.config.trainer import GradientClipping
 
-# Keeps the division sane where all gradients are 0; torch.nn.utils uses the same.
+# Avoids a division by zero if all gradients are 0; torch.nn.utils uses the same value.
 _TINY = 1e-6
 
 
 def clip(gradients: list[torch.Tensor], section: GradientClipping | None) -> None:
-    """Changes `gradients` in place. They lie on one device."""
+    """Clip `gradients` in place. They must be on one device."""
     if section is None or not gradients:
         return
     if section.clipglobalnorm:
@@ -26,7 +26,7 @@ def clip(gradients: list[torch.Tensor], section: GradientClipping | None) -> Non
 def _clip_global_norm(gradients: list[torch.Tensor], limit: float) -> None:
     total = torch.linalg.vector_norm(torch.stack(torch._foreach_norm(gradients)))
     factor = torch.clamp(limit / (total + _TINY), max=1.0)
-    # On a CPU reading the factor costs nothing, and most steps can leave the gradients as they are.
+    # On a CPU reading the factor costs nothing, and in most steps it is 1.
     if factor.is_cpu and float(factor) == 1.0:
         return
     torch._foreach_mul_(gradients, factor)

@@ -1,8 +1,8 @@
-"""torch's optimizers without the wrappers that serve torch.compile.
+"""torch's optimizers without their wrappers for torch.compile.
 
-Those wrappers import torch._dynamo on their first call, which costs five seconds of every run that never compiles an
-optimizer. Ours is compiled nowhere (`trainer.compile` compiles the model), so we call the functions beneath them. Where
-a later torch wraps nothing, `inspect.unwrap` gives the function itself.
+The wrappers import torch._dynamo at their first call, which takes five seconds in every run. No run compiles its
+optimizer (`trainer.compile` compiles the model), so we call the wrapped functions directly. If a later torch wraps
+nothing, `inspect.unwrap` returns the function itself.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ def _without_gradients(step: Callable[..., Any]) -> Callable[..., Any]:
         with torch.no_grad():
             return step(self, closure)
 
-    # torch wraps what lacks this mark for its profiler and for step hooks, at 30 µs a step; we use neither.
+    # Without this mark torch wraps the function for its profiler and for step hooks, at 30 µs a step; we use neither.
     stepping.hooked = True  # type: ignore[attr-defined]
     return stepping
 
 
 def eager(kind: type[Optimizer]) -> Callable[..., Optimizer]:
-    """A subclass of `kind` with the same arithmetic, that leaves torch._dynamo alone. Closures are not supported."""
+    """A subclass of `kind` with the same arithmetic that does not import torch._dynamo. It supports no closures."""
     plain = {
         name: inspect.unwrap(getattr(kind, name))
         for name in ("add_param_group", "zero_grad", "state_dict", "load_state_dict")

@@ -23,12 +23,12 @@ BUILT: Mapping[str, type[Optimizer]] = {
     "rmsprop": torch.optim.RMSprop,
 }
 
-# One kernel for all parameters, on CPU and GPU alike; the others of torch.optim have none on a CPU.
+# These have one fused kernel for all parameters on CPU and GPU; torch's other optimizers have none on a CPU.
 FUSED = frozenset({"sgd", "adam", "adamw", "adagrad"})
 
 
 def make_optimizer(section: sections.Optimizer, parameters: Iterable[nn.Parameter], learning_rate: float) -> Optimizer:
-    """The optimizer of a config's section over the `parameters` that are trained. Raises `Mistakes` if not built."""
+    """The optimizer of a config's section for the trained `parameters`. Raises `Mistakes` if it is not implemented."""
     word: str = section.model_dump()["type"]
     if word not in BUILT:
         raise not_built("config.trainer.optimizer.type", word, ", ".join(sorted(BUILT)))

@@ -1,4 +1,4 @@
-"""The factor on the learning rate that falls when a metric stops getting better."""
+"""A factor on the learning rate that falls when a metric stops improving."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from typing import Any
 from trainwright_api.config.metric_names import Direction
 from trainwright_api.config.trainer import LearningRateScheduler
 
-# What counts as better: by more than one part in ten thousand, as in torch's ReduceLROnPlateau.
+# A relative improvement of more than 1e-4 counts, as in torch's ReduceLROnPlateau.
 _THRESHOLD = 1e-4
 
 
 class Plateau:
     """Observes one value a round; `factor` multiplies the schedule's rate.
 
-    After more than `retry_policy` rounds in a row without a better one it falls, at most `reduce_on_plateau` times.
+    `factor` falls after more than `reduce_on_plateau_patience` rounds in a row without a better value, at most
+    `reduce_on_plateau` times.
     """
 
     def __init__(self, section: LearningRateScheduler, direction: Direction) -> None:
@@ -31,7 +32,7 @@ class Plateau:
         return float(self._rate**self._reductions)
 
     def observe(self, value: float) -> None:
-        """A NaN is never better."""
+        """Add the value of one round. A NaN is never better."""
         if self._reductions >= self._limit:
             return
         if self._better(value):
@@ -47,7 +48,7 @@ class Plateau:
         return value < self._best * (1 - _THRESHOLD) if self._smaller else value > self._best * (1 + _THRESHOLD)
 
     def state(self) -> dict[str, Any]:
-        """Plain JSON."""
+        """The state as plain JSON."""
         return {"best": self._best, "waited": self._waited, "reductions": self._reductions}
 
     def load(self, state: Mapping[str, Any]) -> None:

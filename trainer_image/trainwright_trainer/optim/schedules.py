@@ -1,7 +1,7 @@
 """The learning rate as a pure function of the step, so that a resumed run needs no scheduler state.
 
-Warm-up rises in a straight line from 0 and ends where the decay begins; the decay counts its steps from there.
-Only the plateau has a memory; it is `plateau.py`'s and multiplies what this module gives.
+Warm-up rises linearly from 0. The decay begins where it ends and counts its steps from there. Only the plateau has
+state; it is in `plateau.py` and multiplies the rate of this module.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from trainwright_api.config.trainer import LearningRateScheduler
 
 @dataclass(frozen=True)
 class Schedule:
-    """`rate(step)` for steps from 0 to `total_steps`. A round is the stretch from one evaluation to the next."""
+    """`rate(step)` for steps from 0 to `total_steps`. `steps_per_round`: the steps from one evaluation to the next."""
 
     section: LearningRateScheduler
     base: float
@@ -23,12 +23,12 @@ class Schedule:
 
     @property
     def warmup_steps(self) -> float:
-        """The longer of the two ways to say it; it need not be whole."""
+        """The larger of the two configured lengths of the warm-up; it may be fractional."""
         by_share = self.section.warmup_fraction * self.total_steps
         return max(by_share, self.section.warmup_evaluations * self.steps_per_round)
 
     def rate(self, step: int) -> float:
-        """The rate of the optimizer step that follows `step` finished ones."""
+        """The rate of the next optimizer step; `step` is the number of finished steps."""
         warmup = self.warmup_steps
         if step < warmup:
             return self.base * step / max(1.0, warmup)

@@ -1,4 +1,4 @@
-"""How gradients meet, one file each. A process alone has none to meet, whatever the file says."""
+"""The strategies by which ranks sum their gradients, one file each. A single process always uses `Single`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from trainwright_trainer.strategies.single import Single
 
 
 def _ddp(device: str) -> Strategy:
-    from trainwright_trainer.strategies.ddp import Ddp  # a process alone need not import it
+    from trainwright_trainer.strategies.ddp import Ddp  # a single process does not need the import
 
     return Ddp(device)
 
@@ -18,5 +18,5 @@ STRATEGIES: Mapping[str, Callable[[str], Strategy]] = {"single": Single, "ddp": 
 
 
 def strategy_for(word: str, world: int, device: str) -> Strategy:
-    """The strategy that `backend.trainer.strategy` names, for one of `world` processes."""
+    """The strategy that `backend.trainer.strategy` names, for one of `world` processes; `single` if `world` is 1."""
     return STRATEGIES[word if world > 1 else "single"](device)

@@ -1,7 +1,7 @@
-"""Several processes, each with the whole model: torch's DDP, which sums gradients while they are computed.
+"""Several processes, each with the whole model: torch's DDP, which sums gradients during the backward pass.
 
-The default process group is there already: whoever started the processes made it, with gloo for tensors on CPUs and,
-where it trains on GPUs, NCCL for those on GPUs.
+The backend has made the default process group before: with gloo for CPU tensors and, for training on GPUs, with NCCL
+for CUDA tensors.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from torch.nn.parallel import DistributedDataParallel
 from trainwright_trainer.layers.normalisation import share_batch_norm
 from trainwright_trainer.strategies.interface import Flags, Forward, PeerLost, T, Unwatched, Watch
 
-# How the libraries beneath say that another process is gone; torch has classes for some of it only.
+# Texts of library errors that mean that another process is gone; torch has exception classes for only some of them.
 _LOST = ("gloo", "nccl", "connection closed", "connection reset", "broken pipe", "processgroup")
 
 
 class Ddp:
-    """One of `world` ranks. Each has every parameter, and all steps are the same on each of them."""
+    """One of `world` ranks. Each rank has all parameters and makes the same steps."""
 
     def __init__(self, device: torch.device | str = "cpu") -> None:
         self.device = torch.device(device)
@@ -38,7 +38,7 @@ class Ddp:
         module = cast(nn.Module, model)
         share_batch_norm(module, self)
         with telling_the_loss_of_peers():
-            # Buffers are those of batch norm, which are the same on every rank by themselves.
+            # The only buffers are those of batch norm, and all ranks compute the same values for them.
             self._around = DistributedDataParallel(module, forward_sync_buffers=False, gradient_as_bucket_view=True)
         return cast(Forward, self._around)
 
@@ -47,7 +47,7 @@ class Ddp:
         self._around.require_backward_grad_sync = last
 
     def backward(self, loss: torch.Tensor) -> None:
-        """DDP takes the mean over ranks: the mean of as many times the loss is the sum."""
+        """DDP takes the mean of the gradients over ranks. The loss is multiplied by `world`, so the mean is the sum."""
         assert self._around is not None
         whole = loss * self.world
         if self._around.require_backward_grad_sync:
@@ -56,11 +56,12 @@ class Ddp:
             whole.backward()  # type: ignore[no-untyped-call]
 
     def _tell_when_computed(self, _: torch.Tensor) -> None:
-        """What is queued as a backward pass begins is called at its end, before DDP waits there for the others."""
+        """Queue the watch's callback at the start of the backward pass: it runs at its end, before DDP's wait."""
         torch.autograd.Variable._execution_engine.queue_callback(self._watch.computed)
 
     def total(self, loss: torch.Tensor) -> torch.Tensor:
-        """On a CPU votes travel with the loss; on a GPU beside it, so that nobody waits for what is queued there."""
+        """On a CPU one all-reduce sums loss and votes. On a GPU the votes have one of their own on the CPU, so that
+        no rank waits for the GPU's queue."""
         if loss.is_cpu:
             both = torch.tensor([float(loss), *map(float, self._ask())], dtype=torch.float64)
             total, *votes = self._sum(both).tolist()
@@ -107,7 +108,7 @@ class Ddp:
         dist.destroy_process_group()
 
     def stack(self, own: torch.Tensor) -> torch.Tensor:
-        """[ranks, …]: what each has, in their order."""
+        """[ranks, …]: the tensors of all ranks, in rank order."""
         found = [torch.empty_like(own) for _ in range(self.world)]
         with self._watch.waiting(), telling_the_loss_of_peers():
             dist.all_gather(found, own)
@@ -125,7 +126,7 @@ class Ddp:
 
 @contextmanager
 def telling_the_loss_of_peers() -> Iterator[None]:
-    """Turns what the libraries beneath say of it into `PeerLost`."""
+    """Convert the libraries' errors about a lost process into `PeerLost`."""
     try:
         yield
     except RuntimeError as error:

@@ -1,7 +1,7 @@
-"""How gradients meet. A strategy knows tensors and process groups; it knows nothing of backends or files.
+"""The interface of strategies, which sum gradients over ranks. A strategy does not depend on backends or files.
 
-A new strategy is one file with a class of this shape. The loop weighs the loss of a rank's slice by the rows of the
-whole global batch, so what a strategy does with gradients is a plain sum.
+A new strategy is one file with a class that implements `Strategy`. The loop divides the loss of a rank's slice by the
+rows of the whole global batch, so a strategy sums gradients without weights.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ T = TypeVar("T")
 
 
 class PeerLost(Exception):
-    """Another process of the training is gone. Whoever started this one starts them all again."""
+    """Another process of the training is gone. The backend starts all processes again."""
 
 
 class Watch(Protocol):
-    """One who times what a rank does by itself."""
+    """Measures the time of a rank's own work."""
 
     def computed(self) -> None:
-        """Once a step: the rank's own gradients are there, those of others may not be."""
+        """Called once a step, when the rank's own gradients are computed. The sum over ranks may still be missing."""
         ...
 
     def waiting(self) -> AbstractContextManager[None]:
-        """Around each wait for other ranks before that."""
+        """A context around each wait for other ranks before `computed`."""
         ...
 
 
 class Unwatched:
-    """Nobody times it."""
+    """A watch that measures nothing."""
 
     def computed(self) -> None: ...
 
@@ -45,9 +45,10 @@ class Unwatched:
 
 
 class Strategy(Protocol):
-    """One process's part in training together with others (or alone).
+    """One process's part in training, with other processes or alone.
 
-    What is not said to be of one rank alone is called by all ranks, in the same order, or they wait for ever.
+    All ranks must call these methods in the same order; otherwise they wait for ever. The exception is `leave`, which
+    one rank may call alone.
     """
 
     @property
@@ -62,19 +63,19 @@ class Strategy(Protocol):
     def device(self) -> torch.device: ...
 
     def wrap(self, model: Forward) -> Forward:
-        """What is called to compute logits in training: the model, in whatever the strategy puts around it."""
+        """Return the callable that computes logits in training: the model, possibly wrapped."""
         ...
 
     def begin_pass(self, *, last: bool) -> None:
-        """Before each pass of a step; `last` is true for the one after which gradients meet."""
+        """Called before each pass of a step. `last` is True for the pass after which gradients are summed."""
         ...
 
     def backward(self, loss: torch.Tensor) -> None:
-        """Adds the loss's gradients to those of the step; after the last pass they are the sum over all ranks."""
+        """Add the gradients of `loss` to those of the step. After the last pass they are the sum over all ranks."""
         ...
 
     def total(self, loss: torch.Tensor) -> torch.Tensor:
-        """The loss of the global batch, from what this rank's rows add to it; once a step."""
+        """The loss of the global batch: the sum of `loss` over all ranks. Called once a step."""
         ...
 
     def whole(self, part: torch.Tensor) -> torch.Tensor:
@@ -82,19 +83,20 @@ class Strategy(Protocol):
         ...
 
     def vote(self, ask: Callable[[], Flags]) -> None:
-        """What each rank is asked once a step, from now on."""
+        """Set the function that returns this rank's flags. It is called once a step."""
         ...
 
     def agreed(self) -> Flags:
-        """After a step: each flag is true on every rank when one answered so."""
+        """The flags after a step, the same on every rank: a flag is True if any rank's flag was True."""
         ...
 
     def watch(self, watch: Watch) -> None:
-        """Who times this rank, from now on."""
+        """Set the watch that measures this rank."""
         ...
 
     def gather(self, own: T) -> Sequence[T]:
-        """On rank 0 what each rank has, in their order; elsewhere nothing. Tensors on the CPU, of any shapes."""
+        """The values of all ranks in rank order, on rank 0; an empty sequence elsewhere. Tensors must be on the CPU and
+        may have different shapes."""
         ...
 
     def share(self, value: T) -> T:
@@ -102,5 +104,5 @@ class Strategy(Protocol):
         ...
 
     def leave(self) -> None:
-        """Of one rank that gives up: the others are told that it is lost, where they would wait for it."""
+        """Called by one rank that gives up: the others raise `PeerLost` where they would wait for it."""
         ...

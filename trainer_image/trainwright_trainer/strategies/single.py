@@ -1,4 +1,4 @@
-"""One process: gradients are what they are."""
+"""Training in one process: gradients need no sum."""
 
 from __future__ import annotations
 
