@@ -166,8 +166,7 @@ def test_the_namespaces_are_told() -> None:
 
 
 def test_the_service_leads_to_the_pods() -> None:
-    """The addresses of the webhook and for the pods of jobs lead to the server's port, under its certificate's
-    names."""
+    """The URLs of the webhook and for the pods of jobs lead to the server's port, under its certificate's names."""
     settings = settings_of(container())
     [port], [entry] = deployed("Service")["spec"]["ports"], deployed("ValidatingWebhookConfiguration")["webhooks"]
     assert container()["ports"] == [{"name": port["targetPort"], "containerPort": settings.server_port}]

@@ -64,8 +64,7 @@ class OneNode:
             self._step()
 
     def _look_at(self, job: Cluster) -> None:
-        """Run passes if a child or pod of the job has changed, or if its wake-up time has come, as the operator
-        does."""
+        """Run passes, as the operator does, if a child or pod of the job has changed or its wake-up time has come."""
         job.now = self.now
         seen = (tuple(job.children.values()), tuple(job.pods.values()))
         due = self.due.get(job.uid)

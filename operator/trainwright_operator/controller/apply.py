@@ -36,8 +36,7 @@ class Vanished(Exception):
 
 
 class Refused(Exception):
-    """An object of the plan cannot be created, and an immediate retry does not help. The text gives the cause in one
-    line."""
+    """An object of the plan cannot be created, and an immediate retry does not help. The text is one line."""
 
 
 class Foreign(Refused):
@@ -155,8 +154,7 @@ class Applier:
         return updated
 
     async def _remove_leftovers(self, job: Job, raw: Manifest, status: TrainingJobStatus) -> None:
-        """Remove manually written fields that the decision dropped; otherwise every pass would decide the same
-        again."""
+        """Remove manually written fields that the decision dropped; otherwise every pass would drop them again."""
         left = leftovers(mapping(raw, "status"), own_fields(status), OF_THE_PODS)
         pointers = [f"/status{pointer}" for pointer in left]
         if pointers:
@@ -177,8 +175,7 @@ def own_fields(status: TrainingJobStatus) -> Mapping[str, Any]:
 
 
 def _belongs(metadata: Mapping[str, Any], uid: str) -> bool:
-    """True if the object belongs to the job, by its owner references, or by its label if a manual edit removed
-    those."""
+    """True if the job owns the object, by its owner references, or by its label if a manual edit removed those."""
     owners = [owner.get("uid") for owner in mappings(metadata.get("ownerReferences"))]
     return uid in (owners or [mapping(metadata, "labels").get(names.JOB_UID)])
 

@@ -39,8 +39,7 @@ log = logging.getLogger(__name__)
 
 
 class Reconciler:
-    """Runs the passes. `ca`: the certificate authority of the progress endpoint. No pass starts once `leading` is
-    false."""
+    """Runs the passes. `ca`: the CA of the progress endpoint, in PEM. No pass starts once `leading` is false."""
 
     def __init__(
         self,

@@ -1,5 +1,4 @@
-"""Fields that a status has beyond the applied ones: server-side apply keeps a field that somebody else has also
-written."""
+"""Fields of a status beyond the applied ones: server-side apply keeps a field that somebody else has also written."""
 
 from __future__ import annotations
 

@@ -23,8 +23,7 @@ def by_node(pods: Iterable[Manifest], resource: str) -> Mapping[str, float]:
 
 
 def _asked(spec: Mapping[str, Any], resource: str) -> float:
-    """Count as the scheduler does: the sum of the concurrent containers, or the largest init container that runs
-    alone."""
+    """Count as the scheduler does: the sum of concurrent containers, or the largest init container that runs alone."""
     before = spec.get("initContainers") or ()
     aside = [container for container in before if container.get("restartPolicy") == "Always"]
     alone = [_requests(container, resource) for container in before if container not in aside]

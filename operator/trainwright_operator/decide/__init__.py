@@ -1,2 +1,1 @@
-"""The situations of a job, grouped by the stage of its life. Each function recognizes one situation and plans its
-pass."""
+"""The situations of a job, grouped by the stage of its life. Each function knows one situation and plans its pass."""

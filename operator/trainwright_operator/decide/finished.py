@@ -15,8 +15,7 @@ UNATTENDED = ("ValidationFailed",)
 
 
 def being_deleted(view: Context) -> Plan | None:
-    """The job is being deleted. The garbage collector follows the owner references, so the operator waits for
-    nothing."""
+    """The job is being deleted. Its objects follow by their owner references, so the operator waits for nothing."""
     return Plan() if view.job.deleting else None
 
 

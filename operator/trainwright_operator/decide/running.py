@@ -92,8 +92,7 @@ def to_stop(view: Context) -> Plan | None:
 
 
 def lost(view: Context) -> Plan | None:
-    """A pod was lost with its node. While its API object exists, KubeRay creates no replacement and the other pods
-    wait."""
+    """A pod was lost with its node. Until its API object is gone, KubeRay does not replace it and the others wait."""
     if view.running is None:
         return None
     attempt, child = view.running
@@ -178,8 +177,10 @@ def _runs(view: Context, attempt: Attempt, child: Child) -> bool:
 
 
 def _start_limits(view: Context, attempt: Attempt, child: Child) -> tuple[datetime | None, datetime | None]:
-    """Return the start deadline and the time to make room for others. Both are None for a suspended child or one that
-    has run."""
+    """Return the start deadline and the time to make room for others.
+
+    Both are None for a suspended child or one that has run.
+    """
     if attempt.start_time is not None or child.state == "suspended" or _runs(view, attempt, child):
         return None, None
     pods, grace = view.pods_of(attempt), view.settings.gang_grace

@@ -48,7 +48,7 @@ def create_child(view: Context) -> Plan | None:
 
 
 def assign_attempt(view: Context) -> Plan | None:
-    """Write the attempt's number, its child's name and the resolved values into the status before anything is
+    """Write the attempt's number, its child's name and the resolved values to the status, before anything is
     created."""
     before = view.attempt
     if before is not None and (asks := _unsure(view, before.child or "", view.kind_of(before))):
@@ -103,8 +103,7 @@ def _resolved(view: Context) -> Resolved | Ask:
 
 
 def _fits(view: Context, builder: StatusBuilder, child_spec: ChildSpec, made: Manifest) -> None:
-    """Set the condition Fits. In the preprocess stage, check training too: data that nothing can train on is of no
-    use."""
+    """Set the condition Fits. The preprocess stage also checks training: data that nothing can train on is useless."""
     nodes = view.world.nodes
     if nodes is None:
         return
@@ -127,8 +126,10 @@ def _blueprint(view: Context, attempt: Attempt) -> ChildSpec:
 
 
 def _sized(spec: TrainingJobSpec, resolved: Resolved, first: str) -> str:
-    """Describe the sizes, as in: 4 workers × (2 CPU, 1 GPU) in 4 pods; image trainwright:0.1.0; preprocessed on CPUs
-    first."""
+    """Describe the sizes.
+
+    Example: 4 workers × (2 CPU, 1 GPU) in 4 pods; image trainwright:0.1.0; preprocessed on CPUs first.
+    """
     before = "; preprocessed on CPUs first" if comes_before(first, spec.task) else ""
     return f"{_shape(spec, resolved)}; image {resolved.image}{before}"
 

@@ -22,8 +22,7 @@ from trainwright_operator.settings import Settings
 
 
 class ClusterView:
-    """The cache of the cluster. It calls `on_change` with the key of every job to reconcile. It is complete once
-    `synced`."""
+    """The cache of the cluster, complete once `synced`. It calls `on_change` with the key of every job to reconcile."""
 
     def __init__(self, client: Client, settings: Settings, clock: Clock, on_change: Callable[[Key], None]) -> None:
         self._on_change = on_change
@@ -161,8 +160,7 @@ class ClusterView:
             self._on_change(key)
 
     def _node_changed(self, key: Key, old: Node | None, new: Node | None) -> None:  # noqa: ARG002
-        """Wake the jobs with pods on a lost node. For a node that is ready, wake the jobs that fit on no present
-        node."""
+        """Wake jobs with pods on a lost node. For a node that is ready, wake the jobs that fit on no present node."""
         self._nodes = None
         if old is not None and old.ready and (new is None or not new.ready):
             for uid in {pod.job_uid for _, pod in self._pods.store.items() if pod.node == old.name and not pod.ended}:

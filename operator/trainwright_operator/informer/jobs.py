@@ -63,8 +63,7 @@ class Jobs:
         self.store.remove({"metadata": where})
 
     def listed(self, place: Place, names: Iterable[Key], version: int, *, first: bool, last: bool) -> None:
-        """Record a page of a list that kopf reads. After the last page, jobs that the list did not contain are
-        removed."""
+        """Record a page of a list that kopf reads. After the last page, jobs that the list lacks are removed."""
         listing = self._listings[place]
         if first:
             listing.reading.clear()

@@ -27,7 +27,7 @@ T = TypeVar("T")
 Clock = Callable[[], datetime]
 
 MISSING_SECONDS = 60.0
-"""The interval at which a resource is retried that the API server does not know."""
+"""The interval at which a resource that the API server does not know is listed again."""
 SHORT_SECONDS = 1.0
 """A watch without an event that ends sooner counts as failed."""
 

@@ -140,8 +140,8 @@ def _reads(key: str, value: Any) -> bool:
 
 
 def _waiting(raw: Manifest, conditions: list[Mapping[str, Any]]) -> Waiting | None:
-    """Return the waiting state that the last pass wrote. A job in a queue of Kueue does not wait for other pods'
-    room."""
+    """Return the job's wait for room, as its last pass wrote it; None if it does not wait, or waits in a queue of
+    Kueue."""
     spec = mapping(raw, "spec")
     running = next((item for item in conditions if item.get("type") == "Running"), {})
     if (running.get("status"), running.get("reason")) != ("False", "Queued") or spec.get("queueName"):

@@ -1,5 +1,4 @@
-"""The names and labels of the objects of a job. They are deterministic: a job and an attempt always give the same
-name."""
+"""The names and labels of the objects of a job. The same job and attempt always give the same name."""
 
 from __future__ import annotations
 
@@ -21,8 +20,7 @@ FILE_LIMIT = 255
 
 
 def child_name(job: str, uid: str, attempt: int, phase: str) -> str:
-    """Return `<name>-<8 of the uid>-<attempt>-<phase>`, a DNS-1035 label of at most 47 characters. A long name is
-    cut."""
+    """Return `<name>-<8 of the uid>-<attempt>-<phase>`, a DNS-1035 label, with the name cut to fit in 47 characters."""
     return _joined(job, f"-{uid[:8]}-{attempt}-{phase}", CHILD_LIMIT)
 
 

@@ -27,8 +27,7 @@ class Verdict:
 
     spec: TrainingJobSpec | None
     digest: str
-    """The hash of the fields that are fixed once a job has started. If the spec is not valid, the hash of the raw
-    spec."""
+    """The hash of the fields that are fixed once a job has started, or of the raw spec if that is not valid."""
     message: str = ""
     """The mistakes, as `trainwright validate` prints them. Empty if there are none."""
     warnings: tuple[str, ...] = ()

@@ -12,8 +12,7 @@ from trainwright_operator.model.observed import Manifest
 
 @dataclass(frozen=True)
 class Deletion:
-    """An object to delete, in the background. With `uid`, only that object is deleted; with None, any object of the
-    name."""
+    """An object to delete, in the background. With `uid`, only that object; with None, any object of the name."""
 
     kind: str
     namespace: str

@@ -1,4 +1,4 @@
-"""Functions to read objects that others write. A value that is missing or of a wrong type reads as absent; none
+"""Functions to read objects that others write. A missing value, or one of a wrong type, reads as absent; none
 raises."""
 
 from __future__ import annotations

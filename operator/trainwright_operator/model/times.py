@@ -21,8 +21,7 @@ def read(text: str | None) -> datetime | None:
 
 
 def after(time: datetime, seconds: float) -> datetime:
-    """Return the time plus `seconds`, clamped to the range of datetime: a manual edit may have written an extreme
-    time."""
+    """Return the time plus `seconds`, clamped to the range of datetime: a manual edit may hold an extreme time."""
     try:
         return time + timedelta(seconds=seconds)
     except OverflowError:

@@ -19,8 +19,10 @@ def admitting(pod: Mapping[str, Any], nodes: Iterable[Node]) -> tuple[Node, ...]
 
 
 def requests(pod: Mapping[str, Any]) -> dict[str, float]:
-    """Return the pod's requests by resource, in base units, summed over containers. Limits count where a request is
-    missing."""
+    """Return the pod's requests by resource, in base units, summed over containers.
+
+    A limit counts where a request is missing.
+    """
     asked: dict[str, float] = {}
     for container in pod.get("containers", ()):
         resources = container.get("resources", {})

@@ -49,7 +49,7 @@ def ending(job: Job, attempt: Attempt, child: Child | None, pods: tuple[Pod, ...
 def said(job: Job, attempt: Attempt, own: tuple[Pod, ...] = ()) -> PostedOutcome | None:
     """Return the outcome that the attempt's own process reported for its stage, posted or in its termination message.
 
-    A report from a process of the stage before, or a late one from it, is ignored.
+    Reports from the stage before are ignored, also late ones.
     """
     return next((found for found in _told(job, own) if _is_about(found, job, attempt)), None)
 
@@ -64,8 +64,10 @@ def _told(job: Job, own: tuple[Pod, ...]) -> Iterator[PostedOutcome]:
 
 
 def _is_about(found: PostedOutcome, job: Job, attempt: Attempt) -> bool:
-    """True if the outcome belongs to the attempt's stage. An outcome without a stage, as older versions post it, only
-    counts if the attempt has a single stage."""
+    """True if the outcome belongs to the attempt's stage.
+
+    An outcome without a stage, as older versions post it, only counts if the attempt has a single stage.
+    """
     if found.attempt != attempt.number or found.phase is not None:
         return found.attempt == attempt.number and not differ(found.phase, attempt.phase)
     done = job.status.preprocessed
@@ -73,8 +75,7 @@ def _is_about(found: PostedOutcome, job: Job, attempt: Attempt) -> bool:
 
 
 def as_status(message: OutcomeMessage, phase: str = "") -> PostedOutcome:
-    """Convert the message to its form in the status. `phase`: the stage in the pod's label, which the operator itself
-    sets."""
+    """Convert the message to its form in the status. `phase`: the stage in the pod's label, which the operator sets."""
     return PostedOutcome(
         attempt=message.attempt,
         phase=phase or message.phase,
@@ -155,8 +156,7 @@ def _tail(child: Child | None, own: tuple[Pod, ...]) -> str:
 
 
 def _whole_lines(text: str) -> str:
-    """Drop the first line of a truncated text: the cut may fall inside a secret and hide its name from the
-    redaction."""
+    """Drop the first line of a truncated text: the cut may hide the name of a secret from the redaction."""
     if len(text.encode(errors="replace")) < LOG_CUT_BYTES:
         return text
     first, newline, rest = text.partition("\n")

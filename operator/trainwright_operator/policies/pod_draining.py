@@ -21,8 +21,7 @@ def blocking(world: World, now: datetime, grace: float) -> tuple[Pod, ...]:
 
 
 def lost(pods: Iterable[Pod], nodes: tuple[Node, ...] | None, now: datetime) -> tuple[Pod, ...]:
-    """Return the pods on lost nodes whose grace period is over. Their controller waits for them and creates no
-    others."""
+    """Return the pods on lost nodes whose grace period is over. Their controller waits for them and makes no others."""
     return tuple(pod for pod in pods if pod.node and not pod.ended and _passed_over(pod, nodes, now, 0.0))
 
 

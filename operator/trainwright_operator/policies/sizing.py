@@ -63,8 +63,7 @@ def _workers(
 
 
 def _room(node: Node, spec: TrainingJobSpec, world: World) -> float:
-    """Return the node's GPUs: the free ones if the cluster decides the number of workers, else all, as the job may
-    wait."""
+    """Return the node's GPUs: all of them for a fixed number of workers, since the job may wait, else the free ones."""
     in_use = 0.0 if isinstance(spec.backend.trainer.num_workers, int) else (world.in_use or {}).get(node.name, 0.0)
     return max(0.0, node.allocatable.get(spec.gpu_resource_name, 0.0) - in_use)
 

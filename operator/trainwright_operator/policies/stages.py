@@ -1,7 +1,7 @@
 """Determines the first stage of a new attempt.
 
-GPUs cost only while they train: if the job uses GPUs and all its pods can reach the cache, pods on CPUs fill the cache
-first. Data is preprocessed once.
+A GPU is paid for only while it trains: if the job uses GPUs and all its pods can reach the cache, pods on CPUs fill the
+cache first. Data that is already preprocessed is not preprocessed again.
 """
 
 from __future__ import annotations
@@ -21,8 +21,10 @@ def first(spec: TrainingJobSpec, resolved: Resolved, status: TrainingJobStatus) 
 
 
 def _has_data_to_prepare(spec: TrainingJobSpec) -> bool:
-    """True if the data goes to a cache that the training pods can reach. A user's own train function prepares its own
-    data."""
+    """True if there is data to preprocess into a cache that the training pods can reach.
+
+    A user's own train function prepares its data itself.
+    """
     cache = spec.backend.cache_dir or spec.dataset  # without its own folder, the cache is next to the data
     return spec.task in TRAINING and spec.config is not None and cache is not None and is_shared(cache, spec)
 

@@ -1,5 +1,4 @@
-"""Determines when a child that was asked to stop is deleted: it has ended, none of its pods runs, or the grace is
-over."""
+"""Determines when a child that was asked to stop is deleted: it ended, none of its pods runs, or the grace is over."""
 
 from __future__ import annotations
 
