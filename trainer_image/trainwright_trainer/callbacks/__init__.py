@@ -1,4 +1,4 @@
-"""What people and programs see while a run goes: listeners of the events, one file each."""
+"""Listeners of a run's events, one file each: they show progress to people and to programs."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ def listener_for(
     environment: Mapping[str, str] | None = None,
     clock: Callable[[], float] = time.monotonic,
 ) -> Listener:
-    """The progress display that fits the stream: JSON lines where asked for, live in a terminal, plain lines elsewhere.
+    """Return the progress display that fits the stream: JSON lines if `json`, live in a terminal, else plain lines.
 
-    Each is imported only when it is chosen, for rich costs a tenth of a second.
+    Each display is imported only when it is chosen, because rich takes 0.1 s to import.
     """
     if json:
         from trainwright_trainer.callbacks.json_lines import JsonLines

@@ -1,4 +1,7 @@
-"""What a run says: progress, notices, and the last line. One object, so that nothing is printed past a live display."""
+"""The console of a run: it prints progress, notices and the last line.
+
+One object prints them all, so that nothing is printed past a live display.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from trainwright_trainer.callbacks.events import Event, Listener
 
 
 class Console:
-    """The listener of a stream, made when the first event comes; notices before that are plain lines."""
+    """Creates the listener of its stream at the first event. Notices before that are plain lines."""
 
     def __init__(self, stream: TextIO | None = None, *, as_json: bool = False, quiet: bool = False) -> None:
         self._stream = sys.stdout if stream is None else stream
@@ -22,19 +25,19 @@ class Console:
         self._others: list[Listener] = []
 
     def share(self, listener: Listener) -> None:
-        """With another who hears every event from now on."""
+        """Add a listener that receives every event from now on."""
         self._others.append(listener)
 
     def say(self, *lines: str) -> None:
-        """Lines for people; with --json each is an object `{"event": "notice", "line": …}`."""
+        """Print lines for people; with --json each is an object `{"event": "notice", "line": …}`."""
         for line in () if self._quiet else lines:
             written = json.dumps({"event": "notice", "line": line}) if self._json else line
-            # In one piece: notices may come from two threads.
+            # One write for each line, because notices may come from two threads.
             self._stream.write(f"{written}\n")
             self._stream.flush()
 
     def tell(self, notices: Iterable[str], source: str) -> None:
-        """Notices of a file."""
+        """Print the notices of a file."""
         self.say(*told_of(notices, source))
 
     def on_event(self, event: Event) -> None:
@@ -53,5 +56,5 @@ class Console:
 
 
 def told_of(notices: Iterable[str], source: str) -> list[str]:
-    """Notices of a file as lines, each once, with the file's name."""
+    """Return the notices of a file as lines that start with the file's name, without duplicates."""
     return [f"{source}: {notice}" for notice in dict.fromkeys(notices)]

@@ -1,4 +1,4 @@
-"""The operator's progress endpoint over HTTPS: a connection for each report, and the token read anew for each."""
+"""The operator's progress endpoint over HTTPS: each report opens a connection and reads the token again."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from trainwright_api.resource.messages import Reply, Report, encoded
 
 ANSWER_BYTES = 64 * 1024
 REFUSED = frozenset({400, 403, 404, 413})
-"""Answers that the same report would get again."""
+"""Statuses that the endpoint would answer again to the same report."""
 
 
 class NotTaken(Exception):
-    """A report that did not arrive, or was not taken: one line. `refused`: trying again changes nothing."""
+    """A report did not arrive, or was not accepted. The text is one line. `refused`: a retry changes nothing."""
 
     def __init__(self, line: str, *, refused: bool = False) -> None:
         super().__init__(line)
@@ -27,7 +27,7 @@ class NotTaken(Exception):
 
 @dataclass(frozen=True)
 class Endpoint:
-    """`timeout` is for every wait on the network, in seconds."""
+    """`timeout` applies to each wait on the network, in seconds."""
 
     url: str
     token_file: Path
@@ -35,7 +35,7 @@ class Endpoint:
     timeout: float = 5.0
 
     def post(self, report: Report) -> Reply:
-        """Raises `NotTaken`, whatever goes wrong."""
+        """Send the report. Raises `NotTaken` for every failure."""
         try:
             status, body = self._exchange(encoded(report).encode())
         except (OSError, HTTPException, ValueError) as error:
@@ -63,7 +63,7 @@ class Endpoint:
 
 
 def _reply(body: bytes) -> Reply:
-    """What a newer operator says beside it is passed over."""
+    """Parse the reply. Fields that a newer operator adds are ignored."""
     said = _object(body)
     return Reply(stop=said.get("stop") is True, reason=str(said.get("reason") or "")[:256])
 

@@ -1,8 +1,8 @@
-"""What a run tells while it goes: plain values that the terminal, TensorBoard, metrics.json and the operator all read.
+"""The events of a run: plain values that the terminal, TensorBoard, metrics.json and the operator all read.
 
-Epochs are counted from 0 in every event (the epoch that a round or a step belongs to). What people read (terminal,
-report) shows epoch + 1; files for programs hold it as it is. `step` counts the optimizer
-steps that are done, since the very beginning.
+Epochs are counted from 0 in every event (the epoch that a round or a step belongs to). Displays for people (terminal,
+report) show epoch + 1; files for programs keep the number as it is. `step` counts the optimizer steps that are done,
+over all attempts.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Scores = Mapping[str, Mapping[str, float]]
 
 @dataclass(frozen=True)
 class Started:
-    """Once, before the first step."""
+    """Sent once, before the first step."""
 
     name: str
     rows: int
@@ -34,19 +34,19 @@ class Started:
     threads: int
     validation_metric: str  # e.g. "late.roc_auc"
     attempt: int
-    epoch: int = 0  # where it starts: > 0 after a resume
+    epoch: int = 0  # the first epoch of this attempt: > 0 after a resume
     step: int = 0
     processes: int = 1
-    pass_rows: int | None = None  # of one worker, at most
-    learning_rate_factor: float | None = None  # what the file's rate was multiplied by
+    pass_rows: int | None = None  # the largest number of rows that one worker has
+    learning_rate_factor: float | None = None  # the factor that the configured learning rate was multiplied by
 
 
 @dataclass(frozen=True)
 class Stepped:
-    """After every optimizer step; listeners must be cheap and throttle themselves."""
+    """Sent after every optimizer step; listeners must be cheap and throttle themselves."""
 
     epoch: int
-    step: int  # optimizer steps since the beginning
+    step: int  # optimizer steps since the run began
     epoch_rows: int  # rows of this epoch that are done
     train_rows: int  # rows of a whole epoch
     learning_rate: float
@@ -54,35 +54,35 @@ class Stepped:
 
 @dataclass(frozen=True)
 class RankRound:
-    """What one rank measured of itself in a round. Times are seconds a step, on average."""
+    """The measurements of one rank in a round. Times are seconds per step, on average."""
 
     rank: int
-    host: str  # its machine; on Kubernetes its pod
-    step_seconds: float  # all of a step, waiting for other ranks included
-    own_seconds: float  # the rank's own part: from asking the loader to having its gradients, without any such waiting
-    loader_seconds: float  # of that, waiting for the loader
-    memory_bytes: int  # the most that the process has ever held
-    gpu_memory_bytes: int | None = None  # the most that its tensors held in this round
-    gpu_use: float | None = None  # the part of the time that the GPU was busy, 0 to 1; None: its driver does not tell
+    host: str  # its machine; on Kubernetes, its pod
+    step_seconds: float  # the whole step, including the time that it waits for other ranks
+    own_seconds: float  # from the loader's call until the rank's gradients are there, without waiting for other ranks
+    loader_seconds: float  # the part of own_seconds that it waits for the loader
+    memory_bytes: int  # the peak memory of the process
+    gpu_memory_bytes: int | None = None  # the peak memory of its tensors in this round
+    gpu_use: float | None = None  # share of time that the GPU was busy, 0 to 1; None if the driver does not report it
 
 
 @dataclass(frozen=True)
 class Evaluated:
-    """After every evaluation round; a row of metrics.json."""
+    """Sent after every evaluation round; one row of metrics.json."""
 
     epoch: int
     step: int
-    seconds: float  # of training since the run began, over all attempts
-    rows_per_second: float  # training steps alone, since the last round
+    seconds: float  # training time since the run began, over all attempts
+    rows_per_second: float  # of training steps alone, since the last round
     learning_rate: float
     scores: Mapping[str, Scores]  # train, validation
     best: bool
-    ranks: tuple[RankRound, ...] = ()  # in their order
+    ranks: tuple[RankRound, ...] = ()  # in the order of ranks
 
 
 @dataclass(frozen=True)
 class Checkpointed:
-    """A checkpoint is complete, or could not be written (`error` is one line; training goes on)."""
+    """A checkpoint is complete, or could not be written (`error` is one line; training continues)."""
 
     name: str
     error: str | None = None
@@ -90,7 +90,7 @@ class Checkpointed:
 
 @dataclass(frozen=True)
 class Ended:
-    """Once, at the end of training."""
+    """Sent once, at the end of training."""
 
     seconds: float
     best_epoch: int
@@ -98,7 +98,7 @@ class Ended:
     test: Scores
     reason: str  # "epochs", "train_steps", "early stopping"
     lines: tuple[str, ...] = field(default=())
-    # Output → its test score beside that of always predicting the mean or the most common class.
+    # Output → its test score, and the score of a baseline that always predicts the mean or the most common class.
     baseline: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
@@ -106,7 +106,7 @@ Event = Started | Stepped | Evaluated | Checkpointed | Ended
 
 
 class Listener(Protocol):
-    """One that hears every event of a run, in order, on the training thread."""
+    """Receives every event of a run, in order, on the training thread."""
 
     def on_event(self, event: Event) -> None: ...
 

@@ -1,4 +1,4 @@
-"""How numbers and times read to people: one place, so that terminal and report agree."""
+"""Number and time formats for people, in one place, so that terminal and report agree."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from collections.abc import Collection, Sequence
 
 NOTHING = "–"
-# What a stream that cannot write UTF-8 gets instead; sign for sign, so that nothing moves.
+# Replacements for a stream that cannot write UTF-8: one character for one, so that nothing moves.
 _PLAIN_SIGNS = str.maketrans("·→–…▼▲━╸─", "->-.v^=-.")
 
 
@@ -22,14 +22,14 @@ def counted(number: int, noun: str) -> str:
 
 
 def share(fraction: float) -> str:
-    """`68 %`; never 100 % before the end."""
+    """`68 %`; rounded down, so that it shows 100 % only at the end."""
     if not math.isfinite(fraction):
         return NOTHING
     return f"{math.floor(fraction * 100 + 1e-9)} %"
 
 
 def percent(fraction: float) -> str:
-    """For reports, with one digit where it says something: `1.2 %`, `68 %`, `100 %`."""
+    """For reports, with one decimal below 10 %: `1.2 %`, `68 %`, `100 %`."""
     if not math.isfinite(fraction):
         return NOTHING
     hundredths = fraction * 100
@@ -39,7 +39,7 @@ def percent(fraction: float) -> str:
 
 
 def clock(seconds: float) -> str:
-    """`0:00:24`, `1:02:03`; whole seconds, rounded up, so that it never says 0 while there is work."""
+    """`0:00:24`, `1:02:03`; whole seconds, rounded up, so that it never shows 0 while there is work."""
     if not math.isfinite(seconds):
         return "-:--:--"
     whole = max(0, math.ceil(seconds))
@@ -64,12 +64,12 @@ def part_of_step(seconds: float) -> str:
 
 
 def memory(size: int) -> str:
-    """`812 MB`, `1.4 GB`; thousands, as disks and GPUs are sold."""
+    """`812 MB`, `1.4 GB`; decimal units, as disks and GPUs are sold."""
     return f"{_three_digits(size / 1e9, decimals=True)} GB" if size >= 999.5e6 else f"{size / 1e6:.0f} MB"
 
 
 def rate(per_second: float) -> str:
-    """`812`, `9.5k`, `201k`, `1.2M`; the unit is the caller's."""
+    """`812`, `9.5k`, `201k`, `1.2M`; the caller adds the unit."""
     if not math.isfinite(per_second):
         return NOTHING
     for limit, divisor, sign in ((999.5, 1, ""), (999_500, 1e3, "k"), (999.5e6, 1e6, "M"), (math.inf, 1e9, "G")):
@@ -100,17 +100,17 @@ def rate_of_learning(value: float) -> str:
 
 
 def metric_name(name: str, outputs: Collection[str]) -> str:
-    """`late.roc_auc` as people read it: of one output alone, `roc_auc`."""
+    """`late.roc_auc` as people read it: with only one output, `roc_auc`."""
     return name.rpartition(".")[2] if len(outputs) == 1 else name
 
 
 def lower_is_better(metric: str) -> bool:
-    """Whether a metric is an error (it should fall), judged by Ludwig's names."""
+    """True if a metric is an error, which should fall. Judged by Ludwig's metric names."""
     return metric == "loss" or "error" in metric or metric in {"perplexity", "edit_distance", "huber"}
 
 
 def wrap(items: Sequence[str], width: int, *, separator: str = " · ") -> list[str]:
-    """Joins items into lines of at most `width` characters, breaking between items; a longer item is cut with `…`."""
+    """Join items into lines of at most `width` characters, breaking between items; a longer item is cut with `…`."""
     lines: list[str] = []
     for item in items:
         joined = f"{lines[-1]}{separator}{item}" if lines else item
@@ -122,12 +122,12 @@ def wrap(items: Sequence[str], width: int, *, separator: str = " · ") -> list[s
 
 
 def shorten(text: str, width: int) -> str:
-    """The text, or its beginning and `…`."""
+    """The text, or its start and `…` if it is longer than `width`."""
     return text if len(text) <= width else text[: max(0, width - 1)] + "…"
 
 
 def encodable(text: str, encoding: str | None) -> str:
-    """The text as a stream of that encoding can write it; control characters (a name may hold some) become `?`."""
+    """The text with every character replaced that the encoding lacks; control characters (of names) become `?`."""
     safe = "".join(sign if sign.isprintable() else "?" for sign in text)
     try:
         safe.encode(encoding or "utf-8")

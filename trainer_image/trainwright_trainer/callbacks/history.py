@@ -1,4 +1,4 @@
-"""The content of metrics.json, as docs/run-directory.md has it: the evaluation rounds, the best, and the end."""
+"""The content of metrics.json as docs/run-directory.md defines it: the evaluation rounds, the best one, and the end."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _PLAIN = ("epoch", "step", "seconds", "rows_per_second", "learning_rate")
 
 
 class History:
-    """Holds the evaluation rounds of a run, over all its attempts. A listener.
+    """A listener that holds the evaluation rounds of a run, over all its attempts.
 
-    A resumed run is given what `to_json` wrote before. When it hears `Started` it drops the rounds past the step that
-    it starts from; they come again.
+    A resumed run passes in the earlier output of `to_json`. At `Started` the history drops the rounds past the first
+    step of the attempt, because they are computed again.
     """
 
     def __init__(self) -> None:
@@ -26,14 +26,14 @@ class History:
 
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> History:
-        """Reads the rounds of an earlier attempt. A null score comes back as NaN."""
+        """Read the rounds of an earlier attempt. A null score becomes NaN."""
         history = cls()
         history._rounds = [(row["attempt"], _round(row)) for row in content["rounds"]]
         return history
 
     @property
     def rounds(self) -> Sequence[Evaluated]:
-        """In the order of their steps."""
+        """The rounds in the order of their steps."""
         return tuple(round_ for _, round_ in self._rounds)
 
     @property
@@ -49,17 +49,17 @@ class History:
             self._started = event
             self._keep_up_to(event.step)
         elif isinstance(event, Evaluated):
-            # A round at the very step of the checkpoint may be computed again; it is the same.
+            # The round at the checkpoint's own step may be computed again, with the same result.
             self._keep_up_to(event.step - 1)
             self._rounds.append((self._started.attempt if self._started else 1, event))
         elif isinstance(event, Ended):
             self._ended = event
 
     def close(self) -> None:
-        """Nothing is held open; whoever owns the run folder writes `to_json`."""
+        """Does nothing: no file is open. The owner of the run folder writes `to_json`."""
 
     def to_json(self) -> dict[str, Any]:
-        """The whole of metrics.json: JSON with null for NaN. Raises ValueError before `Started`."""
+        """The content of metrics.json: JSON with null for NaN. Raises ValueError before `Started`."""
         if self._started is None:
             raise ValueError("metrics.json names its attempt, which only Started tells")
         best = next((round_ for round_ in reversed(self.rounds) if round_.best), None)
@@ -92,7 +92,7 @@ def _round(row: Mapping[str, Any]) -> Evaluated:
 
 
 def _known(value: Any) -> Any:
-    """The same value with NaN in place of null."""
+    """Return the value with NaN in place of null."""
     if isinstance(value, Mapping):
         return {key: _known(item) for key, item in value.items()}
     return float("nan") if value is None else value

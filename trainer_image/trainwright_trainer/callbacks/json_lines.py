@@ -1,4 +1,4 @@
-"""`--json`: one object a line and event, for programs. What is not a number in JSON (NaN, infinity) is null."""
+"""`--json`: one JSON object per event and line, for programs. NaN and infinity become null."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ EVERY_SECONDS = 1.0
 
 
 class JsonLines:
-    """`{"event": "evaluated", …}`: the fields are those of `progress.events`, epochs counted from 0 as there.
+    """A listener that writes `{"event": "evaluated", …}`, with the fields of `callbacks.events`; epochs count from 0.
 
-    Steps are told at most once a second, with rows_per_second and seconds_left beside them. A listener.
+    Steps are written at most once a second, with rows_per_second and seconds_left added.
     """
 
     def __init__(self, stream: TextIO, *, clock: Callable[[], float] = time.monotonic) -> None:
@@ -42,7 +42,7 @@ class JsonLines:
             self._write(event, rows_per_second=speed, seconds_left=left)
 
     def close(self) -> None:
-        """Nothing is held open: the stream is the caller's."""
+        """Does nothing: the caller owns the stream."""
 
     def _write(self, event: Event, **more: float) -> None:
         fields = {"event": type(event).__name__.lower(), **vars(event), **more}
@@ -50,7 +50,7 @@ class JsonLines:
 
 
 def finite(value: Any) -> Any:
-    """The same JSON value with null in place of NaN and infinity, which JSON does not know."""
+    """Return the JSON value with null in place of NaN and infinity, which JSON lacks."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, RankRound):

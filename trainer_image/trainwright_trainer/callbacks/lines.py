@@ -1,4 +1,4 @@
-"""The sentences of a run, as plain text: what the terminal and the plain lines both say."""
+"""The sentences of a run as plain text, for the terminal and the plain lines."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def data_items(started: Started) -> list[str]:
 def setting_items(started: Started) -> list[str]:
     """`cache hit 9f3c…`, `batch 1,024`, `adam 0.001`, `1 process, 2 threads`, `best epoch by roc_auc`.
 
-    After a resume also where it goes on.
+    After a resume it also shows where training continues.
     """
     items = [
         f"cache {'hit' if started.cache_hit else 'written'} {started.cache_key[:4]}…",
@@ -35,13 +35,13 @@ def setting_items(started: Started) -> list[str]:
     return items
 
 
-# Stands beside the accuracy of a category, which is a mean over its classes. A binary output's is such a share itself.
+# Shown beside a category's accuracy, which is a mean over classes. A binary output's accuracy already is this share.
 SHARE_OF_RIGHT = "accuracy_micro"
 
 
 @dataclass(frozen=True)
 class Reading:
-    """One score as it is shown: `roc_auc 0.7421 ▲ (best, epoch 3)`. `better` is None where nothing changed."""
+    """One displayed score: `roc_auc 0.7421 ▲ (best, epoch 3)`. `better` is None if nothing changed."""
 
     label: str
     value: str
@@ -54,9 +54,9 @@ class Reading:
 
 
 class Readings:
-    """Turns evaluation rounds into the few scores that one line can hold: both losses and the validation metric.
+    """Selects the few scores of a round that fit on one line: both losses and the validation metric.
 
-    Beside the accuracy of a category stands the share of right rows.
+    The share of right rows is added beside the accuracy of a category.
     """
 
     def __init__(self, started: Started) -> None:
@@ -66,7 +66,7 @@ class Readings:
         self._best: Evaluated | None = None
 
     def of(self, round_: Evaluated) -> list[Reading]:
-        """The readings of this round, compared with the round before."""
+        """The readings of this round, each compared with the round before."""
         if round_.best or self._best is None:
             self._best = round_
         readings = [self._reading(round_, part, "combined", "loss", f"{part} loss") for part in ("train", "validation")]
@@ -103,7 +103,7 @@ class Readings:
 
 
 def value_of(scores: Scores, feature: str, metric: str) -> float | None:
-    """A score, or None where this round has none."""
+    """The score, or None if this round has none."""
     return scores.get(feature, {}).get(metric)
 
 

@@ -1,4 +1,4 @@
-"""Progress where there is no terminal: plain lines, few of them, no control characters."""
+"""Progress without a terminal: a few plain lines, no control characters."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ EVERY_SECONDS = 15.0
 
 
 class PlainProgress:
-    """One line at the start, every 15 s, and at each evaluation round. A listener."""
+    """A listener that prints one line at the start, every 15 s, and at each evaluation round."""
 
     def __init__(self, stream: TextIO, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._stream = LineStream(stream)
@@ -33,7 +33,7 @@ class PlainProgress:
             if now >= self._next:
                 self._step(event, now)
             elif self._resting:
-                # The first step after a pause: speed is counted from here.
+                # The first step after a pause: throughput is measured from here.
                 self._throughput.saw(event, now)
                 self._resting = False
         elif isinstance(event, Started):
@@ -47,7 +47,7 @@ class PlainProgress:
             self._end(event)
 
     def close(self) -> None:
-        """Nothing is held open: the stream is the caller's."""
+        """Does nothing: the caller owns the stream."""
 
     def _start(self, event: Started) -> None:
         self._epochs = event.epochs

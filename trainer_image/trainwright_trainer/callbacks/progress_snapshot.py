@@ -1,6 +1,6 @@
-"""How far an attempt is, in the operator's words, from what it has told its listeners. Pure: the clock is the caller's.
+"""The progress of an attempt in the operator's terms, collected from events. Pure: the caller passes the clock.
 
-Numbers that JSON lacks are left out, and so is what the contract has no room for.
+NaN and infinity are left out, and so are values that the contract has no field for.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from trainwright_trainer.callbacks.ranks import straggler_line
 from trainwright_trainer.callbacks.throughput import Throughput
 
 LOOK_SECONDS = 1.0
-"""Steps come by the thousand; speed is measured so often."""
+"""Steps come by the thousand; throughput is sampled at this interval."""
 MOST_NUMBERS, MOST_LETTERS = 256, 256
 MOST_RANKS = 8
 LONGEST = 1e10
 
 
 class ProgressSnapshot:
-    """A listener without a thread: `message` says it all."""
+    """A listener without a thread. `message` returns the whole progress."""
 
     def __init__(self, phase: str) -> None:
         self._phase = phase
@@ -55,7 +55,7 @@ class ProgressSnapshot:
             self._ended = True
 
     def message(self, now: float) -> ProgressMessage:
-        """What is not known yet is absent."""
+        """The progress so far. Unknown values are absent."""
         found = {**self._of_the_start(), **self._of_the_steps(now), **self._of_the_round()}
         return ProgressMessage(phase=self._phase[:MOST_LETTERS], last_checkpoint=self._checkpoint, **found)
 
@@ -106,7 +106,7 @@ class ProgressSnapshot:
 
 
 def _position(started: Started) -> int:
-    """Rows over all epochs: the last batch of an epoch may be a short one."""
+    """Rows that are done over all epochs. Not steps × batch size: the last batch of an epoch may be short."""
     whole = started.split_rows.get("train", 0)
     within = (started.step - started.epoch * started.steps_per_epoch) * started.batch_size
     return started.epoch * whole + max(0, min(whole, within))
@@ -120,7 +120,7 @@ def _decisive(started: Started, round_: Evaluated) -> Score | None:
 
 
 def _of_rank(one: RankRound) -> RankProgress:
-    """To the microsecond."""
+    """Convert one rank's measurements, with times rounded to the microsecond."""
     plain = {name: round(value, 6) if isinstance(value, float) else value for name, value in vars(one).items()}
     return RankProgress.model_validate(plain)
 

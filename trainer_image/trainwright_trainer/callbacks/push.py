@@ -1,4 +1,4 @@
-"""Tells the operator how it goes, on a thread of its own: training neither waits for it nor fails by it."""
+"""Reports progress to the operator on its own thread. Training neither waits for it nor fails because of it."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from trainwright_trainer.callbacks.progress_snapshot import ProgressSnapshot
 from trainwright_trainer.callbacks.report_schedule import Reach, ReportSchedule
 
 PATIENCE_SECONDS = 30.0
-"""How long the outcome is tried to be told."""
+"""Time limit of the attempts to send the outcome."""
 AGAIN_SECONDS = 1.0
 LAST_REQUEST_SECONDS = 10.0
-"""For one that still hangs when patience is over: then nobody waits for it any more."""
+"""Extra wait for a request that still hangs after the time limit. After that `finish` returns."""
 
 
 class Pusher:
     """A listener. `post` raises `NotTaken`; `stop` and `say` are called on this object's thread.
 
-    The first report is sent by `start`, before anything is heard; `finish` sends the last one.
+    `start` sends the first report, before any event; `finish` sends the last one.
     """
 
     def __init__(
@@ -56,10 +56,10 @@ class Pusher:
                 self._changed.notify()
 
     def close(self) -> None:
-        """Training may be over, the attempt is not: `finish` is its end."""
+        """Does nothing: the attempt may outlast training, and `finish` ends it."""
 
     def finish(self, outcome: OutcomeMessage) -> str | None:
-        """Tells how it ended. Waits until that was taken; else, after 30 seconds, answers why it was not."""
+        """Send the outcome. Return None once the operator accepts it, or the reason if 30 seconds were not enough."""
         with self._changed:
             self._outcome = outcome
             self._changed.notify()
@@ -72,7 +72,7 @@ class Pusher:
         self._tell_the_end()
 
     def _wait(self) -> OutcomeMessage | None:
-        """Until the next report is due. Answers the outcome as soon as there is one."""
+        """Wait until the next report is due. Return the outcome as soon as there is one."""
         with self._changed:
             while self._outcome is None and (rest := self._schedule.rest(self._clock())) > 0:
                 self._changed.wait(rest)

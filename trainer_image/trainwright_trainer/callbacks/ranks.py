@@ -1,4 +1,4 @@
-"""Which rank the others wait for, and the line that says so."""
+"""Finds the rank that the others wait for, and formats the line that names it."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from trainwright_trainer.callbacks import formats
 from trainwright_trainer.callbacks.events import Evaluated, RankRound
 
 SLOWER = 1.2
-"""How many times the others' part of a step its own takes."""
+"""A straggler's own part of a step takes more than this many times the median of the others."""
 NOTEWORTHY_SECONDS = 0.001
-"""A step; below it, short steps would name one or another by chance."""
+"""The least difference in seconds per step. Below it, noise would decide which rank is named."""
 
 
 def straggler(ranks: Sequence[RankRound]) -> RankRound | None:
-    """The rank whose own part of a step takes clearly longer than that of most others."""
+    """The rank whose own part of a step takes clearly longer than that of the others, or None."""
     if len(ranks) < 2:
         return None
     slowest = max(ranks, key=lambda one: one.own_seconds)

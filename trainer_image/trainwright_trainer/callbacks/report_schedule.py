@@ -1,25 +1,25 @@
-"""When the operator is told how it goes, and when people hear that it cannot be. Pure: the clock is the caller's."""
+"""Decides when the operator gets a report, and when people see that it gets none. Pure: the caller passes the clock."""
 
 from __future__ import annotations
 
 EVERY_SECONDS = 5.0
 GAP_SECONDS = 1.0
-"""However often checkpoints come."""
+"""The minimum time between two reports, even if checkpoints come faster."""
 
 
 class ReportSchedule:
-    """At the start, every 5 seconds, and soon after a checkpoint."""
+    """Reports at the start, every 5 seconds, and soon after a checkpoint."""
 
     def __init__(self, now: float) -> None:
         self._told = now - EVERY_SECONDS
         self._hurried = False
 
     def rest(self, now: float) -> float:
-        """Seconds until the next report; 0 or less: now."""
+        """Seconds until the next report; 0 or less means now."""
         return self._told + (GAP_SECONDS if self._hurried else EVERY_SECONDS) - now
 
     def hurry(self) -> bool:
-        """There is something worth telling. Whether that is news."""
+        """Make the next report due soon. Return True if it was not already."""
         news, self._hurried = not self._hurried, True
         return news
 
@@ -28,7 +28,7 @@ class ReportSchedule:
 
 
 class Reach:
-    """One notice when the operator cannot be told, one when it can again."""
+    """Gives one notice when reports stop reaching the operator, and one when they reach it again."""
 
     def __init__(self) -> None:
         self._lost = False

@@ -1,4 +1,4 @@
-"""Listeners that tie a run's events to its folder."""
+"""Listeners that write a run's events to its folder."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from trainwright_trainer.storage.local import FolderStorage
 
 
 class MetricsFile:
-    """Keeps metrics.json up to date. A listener."""
+    """A listener that keeps metrics.json up to date."""
 
     def __init__(self, attempt: Attempt) -> None:
         before = shared_files.read_metrics(attempt)
@@ -32,11 +32,11 @@ class MetricsFile:
             shared_files.write_metrics(self._attempt, self.history.to_json())
 
     def close(self) -> None:
-        """The file is whole after every event."""
+        """Does nothing: the file is complete after every event."""
 
 
 def tensorboard_of(attempt: Attempt) -> Listener:
-    """The attempt's TensorBoard logs, in its run."""
+    """The listener for the attempt's TensorBoard logs, in the run folder."""
     prefix = layout.attempt_logs(attempt.number)
     if isinstance(attempt.storage, FolderStorage):
         return TensorBoardLog(attempt.storage.path(prefix))
@@ -44,7 +44,7 @@ def tensorboard_of(attempt: Attempt) -> Listener:
 
 
 class SentLog:
-    """TensorBoard's file where nothing can be appended to: kept here, and sent whole after each round. A listener."""
+    """A listener for TensorBoard's file on storage without append: kept locally, and sent whole after each round."""
 
     def __init__(self, storage: Storage, prefix: str) -> None:
         self._storage, self._prefix = storage, prefix
@@ -57,7 +57,7 @@ class SentLog:
             self._send()
 
     def close(self) -> None:
-        """All that was heard is there already."""
+        """Does nothing: every event has been sent already."""
         self._log.close()
         self._folder.cleanup()
 
@@ -67,9 +67,9 @@ class SentLog:
 
 
 class BestEffort:
-    """A listener that training can go on without: what it cannot write is told once. It is tried again all the same.
+    """A listener whose failures do not stop training.
 
-    `to_the_end` says that even the last event may be lost.
+    The first write error is reported once; later events are tried too. `to_the_end`: even the last event may be lost.
     """
 
     def __init__(self, listener: Listener, name: str, say: Callable[[str], None], *, to_the_end: bool) -> None:
@@ -98,14 +98,14 @@ class BestEffort:
 
 
 class Relay:
-    """Hands every event to all, on the training thread; what the checkpoint writer tells waits until the next event."""
+    """Passes every event to all listeners, on the training thread. Checkpoint events wait for the next event."""
 
     def __init__(self, listeners: Sequence[Listener]) -> None:
         self._listeners = listeners
         self._waiting: deque[Checkpointed] = deque()
 
     def checkpointed(self, name: str, error: str | None) -> None:
-        """May be called on any thread."""
+        """Queue the event of the checkpoint writer. May be called on any thread."""
         self._waiting.append(Checkpointed(name, error))
 
     def on_event(self, event: Event) -> None:
@@ -113,7 +113,7 @@ class Relay:
         self._tell(event)
 
     def close(self) -> None:
-        """What was told since the last event is heard: a run that is stopped ends with a checkpoint."""
+        """Pass on the queued events first: a run that is stopped ends with a checkpoint."""
         self._catch_up()
         for listener in self._listeners:
             listener.close()

@@ -1,4 +1,4 @@
-"""A text stream that takes whole lines and never stops a run: neither by its encoding nor by a reader who left."""
+"""A text stream of whole lines that never stops a run: neither its encoding nor a closed pipe raises."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from trainwright_trainer.callbacks import formats
 
 
 class LineStream:
-    """Writes and flushes lines; goes quiet when the pipe is closed at the other end."""
+    """Writes and flushes lines; writes nothing more after the reader closes the pipe."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
         self._open = True
 
     def line(self, text: str) -> None:
-        """One line. Signs that the stream cannot encode are replaced, control characters shown as `?`."""
+        """Write one line. Characters that the stream cannot encode are replaced; control characters become `?`."""
         if not self._open:
             return
         try:
             self._stream.write(formats.encodable(text, self._stream.encoding) + "\n")
             self._stream.flush()
         except BrokenPipeError:
-            # `trainwright train … | head`: training is worth more than its progress lines.
+            # `trainwright train … | head`: training continues without its progress lines.
             self._open = False

@@ -17,9 +17,9 @@ class TensorBoardLog:
 
     A listener.
 
-    A resumed run opens a file of its own. Its first record tells readers to drop what the attempt before it had
-    written past the checkpoint, so that a curve never runs back on itself. The file appears with the first event.
-    Raises OSError where the folder cannot be written.
+    A resumed run opens a new file. Its first record makes readers drop the records of the earlier attempt past the
+    checkpoint, so that a curve never runs back on itself. The file is created at the first event. Raises OSError if the
+    folder cannot be written.
     """
 
     def __init__(self, folder: Path, *, wall_clock: Callable[[], float] = time.time) -> None:
@@ -53,7 +53,7 @@ class TensorBoardLog:
         self._file = (self._folder / name).open("ab")
         self._append(tensorboard_records.version_event(now))
         if event.step:
-            # The round at `step` itself was written before the checkpoint: it stays.
+            # The round at `step` itself was written before the checkpoint, so it stays.
             self._append(tensorboard_records.restart_event(now, event.step + 1))
         self._file.flush()
 
@@ -69,13 +69,13 @@ class TensorBoardLog:
 
 
 def _tagged(part: str, scores: Scores) -> dict[str, float]:
-    """`validation/late/roc_auc`; TensorBoard groups the charts by the part."""
+    """`{"validation/late/roc_auc": …}`; TensorBoard groups the charts by the first part."""
     return {
         f"{part}/{feature}/{metric}": value for feature, metrics in scores.items() for metric, value in metrics.items()
     }
 
 
 def _of_rank(rank: RankRound) -> dict[str, float]:
-    """`ranks/step_seconds/0`: the same figure of all ranks stands together."""
+    """`ranks/step_seconds/0`: the same measurement of all ranks is in one group."""
     figures = {name: value for name, value in vars(rank).items() if name not in ("rank", "host")}
     return {f"ranks/{name}/{rank.rank}": value for name, value in figures.items() if value is not None}

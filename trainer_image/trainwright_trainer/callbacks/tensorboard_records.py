@@ -1,4 +1,4 @@
-"""TensorBoard's event-file format, for scalars: the few message fields that are needed, written by hand.
+"""TensorBoard's event-file format for scalars: the few message fields that are needed, written by hand.
 
 tensorboard's own writer takes 0.6 s to import (torch's takes 5 s) and a thread; the format has not changed since 2016.
 Tests read these files back with tensorboard itself.
@@ -52,12 +52,12 @@ def version_event(wall_time: float) -> bytes:
 
 
 def restart_event(wall_time: float, step: int) -> bytes:
-    """Event.session_log (7) with status START (1): readers forget what older files say from `step` on."""
+    """Event.session_log (7) with status START (1): readers drop the records of older files from `step` on."""
     return _event(wall_time, step) + _bytes(7, _int(1, 1))
 
 
 def scalars_event(wall_time: float, step: int, scalars: Mapping[str, float]) -> bytes:
-    """Event.summary (5) with one Value (1) a scalar: its tag (1) and simple_value (2, float32)."""
+    """Event.summary (5) with one Value (1) per scalar: its tag (1) and simple_value (2, float32)."""
     values = (_bytes(1, tag.encode()) + b"\x15" + struct.pack("<f", value) for tag, value in scalars.items())
     return _event(wall_time, step) + _bytes(5, b"".join(_bytes(1, value) for value in values))
 

@@ -1,4 +1,4 @@
-"""The live display in a terminal: two header lines that stay, and below them a bar and the scores, drawn in place."""
+"""The live display in a terminal: two fixed header lines, and below them a bar and the scores, redrawn in place."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from trainwright_trainer.callbacks.lines import Reading, Readings, data_items, s
 from trainwright_trainer.callbacks.ranks import Naming
 from trainwright_trainer.callbacks.throughput import Throughput
 
-# Drawing takes about this share of the time at most; a slow terminal is drawn less often, yet once a second.
+# The share of the time that drawing may take. A slow terminal is redrawn less often, but at least once a second.
 DRAWING_SHARE = 0.005
 INTERVALS = (0.1, 1.0)
 _LABEL = 8
@@ -26,11 +26,10 @@ _BAR = (8, 40)
 
 
 class TerminalProgress:
-    """Redraws from `on_event`, on the training thread, at most ten times a second. A listener.
+    """A listener that redraws from `on_event`, on the training thread, at most ten times a second.
 
-    rich's own thread stays off: it would take the interpreter's lock whenever it likes. `on_event` of a step costs one
-    look at the clock unless a redraw is due. `close` may be called at any time, and more than once; it gives the
-    cursor back.
+    rich's own refresh thread is off, because it would take the GIL at any time. `on_event` of a step reads the clock
+    once unless a redraw is due. `close` may be called at any time and more than once; it restores the cursor.
     """
 
     def __init__(
@@ -143,13 +142,13 @@ class TerminalProgress:
         self._console.print(self._safe(text), soft_wrap=True)
 
     def _safe(self, text: Text) -> Text:
-        """Sign for sign, so that the styles stay where they are."""
+        """Replaces character by character, so that the styles keep their positions."""
         text.plain = formats.encodable(text.plain, self._console.encoding)
         return text
 
 
 def _bar(fraction: float, width: int) -> Text:
-    """Heavy for what is done, light for the rest: it reads without colour."""
+    """Heavy line for the done part, light line for the rest: readable without colour."""
     halves = math.floor(fraction * width * 2)
     full, half = divmod(halves, 2)
     done = "━" * full + "╸" * half

@@ -1,4 +1,4 @@
-"""How fast training goes and how long it will take, from what a listener hears."""
+"""Measures the training speed and estimates the remaining time, from the events of a listener."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from collections import deque
 
 from trainwright_trainer.callbacks.events import Started, Stepped
 
-# Long enough to be calm, short enough to show a slow-down.
+# Long enough for a steady number, short enough to show a slow-down.
 WINDOW_SECONDS = 5.0
 
 
 class Throughput:
-    """Rows per second of training steps lately, and the time left.
+    """The recent throughput of training steps in rows per second, and the time left.
 
-    The time left in an epoch counts steps alone. The time left in all counts evaluation too, because it is taken from
-    the mean speed since the beginning of this process.
+    The time left in an epoch counts steps alone. The total time left includes evaluation, because it uses the mean
+    speed since this process started.
     """
 
     def __init__(self, started: Started, now: float) -> None:
@@ -26,10 +26,10 @@ class Throughput:
         self._rate = math.nan
 
     def saw(self, event: Stepped, now: float) -> None:
-        """Notes how far it is; called when there is something to draw, not at every step."""
+        """Record the position; called when there is something to draw, not at every step."""
         rows = event.epoch * event.train_rows + event.epoch_rows
         if self._began_at is None:
-            # The first step may carry a whole warm-up; speed is counted from its end.
+            # The first step may include a warm-up, so throughput is measured from its end.
             self._began, self._began_at = now, rows
         self._samples.append((now, rows))
         while len(self._samples) > 2 and self._samples[1][0] <= now - WINDOW_SECONDS:
@@ -37,21 +37,21 @@ class Throughput:
         self._rate = self._slope(self._samples[0], (now, rows))
 
     def paused(self, measured: float) -> None:
-        """An evaluation took place: its time is no training time. `measured` is the loop's own figure, rows/s."""
+        """Exclude an evaluation from the training time. `measured` is the trainer's own throughput, rows/s."""
         self._samples.clear()
         self._rate = measured
 
     @property
     def rows_per_second(self) -> float:
-        """NaN while unknown."""
+        """NaN until known."""
         return self._rate
 
     def left_in_epoch(self, event: Stepped) -> float:
-        """Seconds; NaN while unknown."""
+        """Seconds; NaN until known."""
         return self._seconds(event.train_rows - event.epoch_rows, self._rate)
 
     def left_in_all(self, event: Stepped, now: float) -> float:
-        """Seconds; NaN while unknown."""
+        """Seconds; NaN until known."""
         rows = event.epoch * event.train_rows + event.epoch_rows
         since = (self._began, rows if self._began_at is None else self._began_at)
         mean = self._slope(since, (now, rows))

@@ -1,4 +1,4 @@
-"""The head of the report: how good the model is, on what, against which simple baselines, and the facts of the run."""
+"""The head of the report: the model's score, the rows it is measured on, the simple baselines, the facts of the run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from trainwright_trainer.report.markup import Markup, element, join
 
 
 def head(data: ReportData) -> Markup:
-    """The title, the answer in a sentence for each output, how training ended, and the facts."""
+    """The title, one sentence per output with its score, the reason why training ended, and the facts."""
     kind = "Training report" if data.ended else "Evaluation report"
     return element(
         "header",
@@ -25,7 +25,7 @@ def head(data: ReportData) -> Markup:
 
 
 def scores_table(output: OutputFigures) -> Markup:
-    """A line a metric: this model beside the baselines; the best of the line is bold."""
+    """One line per metric: this model and the baselines; the best value of the line is bold."""
     names = list(output.baselines)
     head_cells = ["metric", "this model", *names]
     rows = [_score_row(output, metric, names) for metric in output.scores]

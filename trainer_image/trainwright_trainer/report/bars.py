@@ -29,7 +29,7 @@ def histogram(name: str, found: Histogram) -> Markup:
 
 
 def frequencies(name: str, found: Frequencies) -> Markup:
-    """Lying bars, each with its value and its share of the rows; what is left is told in one line."""
+    """Horizontal bars, each with its value and its share of the rows; one line sums up the values that are left out."""
     shown, left = found.values[:MOST_NAMED], found.values[MOST_NAMED:]
     whole = max(1, found.rows)
     most = max([*(rows for _, rows in shown), 1])

@@ -13,7 +13,7 @@ BINS = 10
 
 
 def roc(name: str, curve: RocCurve) -> Markup:
-    """True against false positive rate, and the diagonal of a guess."""
+    """True positive rate over false positive rate, and the diagonal of a random guess."""
     x, y = Scale(0, 1, *SQUARE.x), Scale(0, 1, *SQUARE.y)
     points = [(x(a), y(b)) for a, b in zip(curve.false_positive_rate, curve.true_positive_rate, strict=True)]
     return drawing(
@@ -28,7 +28,7 @@ def roc(name: str, curve: RocCurve) -> Markup:
 
 
 def calibration(name: str, bins: Calibration) -> Markup:
-    """The share that came true against the predicted probability; below, how many rows each bin holds."""
+    """The observed share over the predicted probability, and below it the number of rows in each bin."""
     box = replace(SQUARE, bottom=98)
     x, y = Scale(0, 1, *box.x), Scale(0, 1, *box.y)
     known = [(x(p), y(o)) for p, o, rows in zip(bins.predicted, bins.observed, bins.rows, strict=True) if rows]
@@ -49,7 +49,7 @@ def _rows(bins: Calibration, box: Box) -> Markup:
     base, room = box.height - 6, 36
     most = max([*bins.rows, 1])
     width = (box.x[1] - box.x[0]) / BINS
-    # Bins without rows may be left out, so a bar finds its place by what its bin predicts.
+    # Bins without rows may be left out, so the mean prediction of a bin gives its position.
     heights = [
         (min(int(p * BINS), BINS - 1), room * n / most) for p, n in zip(bins.predicted, bins.rows, strict=True) if n
     ]

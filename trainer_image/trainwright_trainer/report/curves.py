@@ -11,7 +11,7 @@ from trainwright_trainer.report.plot import Box, Points, apart, axes, dots, draw
 from trainwright_trainer.report.scales import Scale, fitted, whole_steps
 
 MOST_POINTS = 300
-# With few rounds each is a dot; with many the line says enough.
+# Up to this many rounds, each is drawn as a dot; with more, the line is enough.
 MOST_DOTS = 30
 _BOX = Box()
 
@@ -25,7 +25,7 @@ class Curve:
 
 
 def figure(title: str, y_name: str, curves: Sequence[Curve], best: float | None, *, zero: bool = False) -> Markup:
-    """One small chart. `best` is the epoch that the kept model comes from; `zero` begins the y axis there."""
+    """One small chart. `best` is the epoch of the kept model; `zero`: the y axis starts at zero."""
     shown = [Curve(curve.part, thinned(curve.points, best)) for curve in curves]
     x = _epochs([point[0] for curve in shown for point in curve.points], _BOX)
     values = [point[1] for curve in shown for point in curve.points]
@@ -38,7 +38,7 @@ def figure(title: str, y_name: str, curves: Sequence[Curve], best: float | None,
 
 
 def thinned(points: Points, keep: float | None) -> Points:
-    """At most about 300 of the points: every n-th, the last, and the one at `keep`. What is no number is left out."""
+    """At most about 300 of the points: every n-th, the last, and the one at `keep`. NaN and infinity are left out."""
     known = [point for point in points if math.isfinite(point[1])]
     stride = max(1, math.ceil(len(known) / MOST_POINTS))
     last = len(known) - 1
@@ -66,7 +66,7 @@ def _mark(at: float, best: float, drawn: Mapping[str, Points]) -> Markup:
 
 
 def _names(drawn: Mapping[str, Points]) -> Markup:
-    """Each line's name at its end, so that no legend is needed."""
+    """The name of each line at its end, so that no legend is needed."""
     ends = {part: points[-1] for part, points in drawn.items() if part and points}
     bottom, top = _BOX.y
     places = apart([point[1] for point in ends.values()], 13, top, bottom)

@@ -1,4 +1,4 @@
-"""What the report is drawn from: plain values, computed once at the end of a run. No torch here."""
+"""The input of the report: plain values, computed once at the end of a run. No torch here."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from trainwright_trainer.features.distribution import Distribution
 
 @dataclass(frozen=True)
 class ConfusionMatrix:
-    """Counts [true class][predicted class]; at most 30 classes. `in_last`: how many the last stands for."""
+    """Counts [true class][predicted class]; at most 30 classes. `in_last`: number of classes in the last one."""
 
     labels: Sequence[str]
     counts: Sequence[Sequence[int]]
@@ -30,7 +30,7 @@ class RocCurve:
 
 @dataclass(frozen=True)
 class Calibration:
-    """Ten bins of predicted probability: mean prediction, share that came true, rows."""
+    """Ten bins of predicted probability: mean prediction, observed share, rows."""
 
     predicted: Sequence[float]
     observed: Sequence[float]
@@ -47,7 +47,7 @@ class PredictedAgainstTrue:
 
 @dataclass(frozen=True)
 class OutputFigures:
-    """How one output feature did on one part of the data (test, or what `evaluate` was given)."""
+    """The results of one output feature on one part of the data (test, or the data given to `evaluate`)."""
 
     name: str
     type: str
@@ -57,12 +57,12 @@ class OutputFigures:
     roc: RocCurve | None = None
     calibration: Calibration | None = None
     predicted_against_true: PredictedAgainstTrue | None = None
-    note: str = ""  # what its metrics mean, where their names do not say it
+    note: str = ""  # explains its metrics if their names are not enough
 
 
 @dataclass(frozen=True)
 class FeatureSummary:
-    """One card of the report's features."""
+    """One card in the report's section of features."""
 
     name: str
     type: str
@@ -73,7 +73,7 @@ class FeatureSummary:
 
 @dataclass(frozen=True)
 class ReportData:
-    """The whole of it. `ended` and `history` are None and empty for `evaluate`."""
+    """All data of the report. `ended` is None and `history` is empty for `evaluate`."""
 
     title: str
     started: Started | None
@@ -83,4 +83,4 @@ class ReportData:
     features: Sequence[FeatureSummary]
     resolved: Mapping[str, Any]
     versions: Mapping[str, str]
-    part: str = "test"  # which rows the outputs were judged on; "given": all of data that it was not trained on
+    part: str = "test"  # the rows of the evaluation; "given": all of a data set that it was not trained on

@@ -12,13 +12,13 @@ from trainwright_trainer.report.markup import Markup, element, join
 from trainwright_trainer.report.plot import SQUARE, axes, drawing, line, text
 from trainwright_trainer.report.scales import Scale
 
-# Ink stays readable on the accent colour up to here, on paper and in the dark.
+# Ink stays readable on the accent colour up to this tint, on paper and in dark mode.
 DARKEST = 0.55
 
 
 @dataclass(frozen=True)
 class _Look:
-    """How a matrix of so many classes is drawn: width of the figure, letters of a label, what a cell says."""
+    """The appearance of a matrix by its number of classes: figure width, letters per label, text of a cell."""
 
     width: float
     messages: int
@@ -33,7 +33,7 @@ def _look(classes: int) -> _Look:
 
 
 def confusion(name: str, matrix: ConfusionMatrix) -> Markup:
-    """True classes down, predicted across; each cell says which share of its row it holds, and tints by it."""
+    """True classes down, predicted classes across; text and tint of a cell show its share of the row."""
     classes = len(matrix.labels)
     look = _look(classes)
     left, top = 20 + look.messages * 6.4, 22.0
@@ -82,7 +82,7 @@ def _below(x: float, y: float, label: str, slanted: bool) -> Markup:
 
 
 def predicted_against_true(name: str, histogram: PredictedAgainstTrue) -> Markup:
-    """A grid over the target's own units, darker where more rows are; the diagonal is a perfect prediction."""
+    """A grid in the target's own units, darker for more rows; the diagonal is a perfect prediction."""
     edges = histogram.edges
     x, y = Scale(edges[0], edges[-1], *SQUARE.x), Scale(edges[0], edges[-1], *SQUARE.y)
     most = max((count for row in histogram.counts for count in row), default=0) or 1

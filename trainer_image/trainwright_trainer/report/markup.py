@@ -1,4 +1,4 @@
-"""HTML and SVG as values. What is not `Markup` is text, and text is always escaped."""
+"""HTML and SVG as values. Everything that is not `Markup` is text, and text is always escaped."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def element(name: str, *children: Child, **attributes: Attribute) -> Markup:
 
 
 def join(*children: Child) -> Markup:
-    """The children one after the other, text escaped."""
+    """The children one after the other, with text escaped."""
     return Markup("".join(_child(child) for child in children if child is not None))
 
 
@@ -46,7 +46,7 @@ def _value(value: str | float) -> str:
 
 
 def _clean(text: str) -> str:
-    """Without the control characters and lone surrogates that HTML does not allow."""
+    """The text without the control characters and lone surrogates that HTML forbids."""
     return "".join(sign if sign in "\n\t" or sign.isprintable() or sign.isspace() else "\ufffd" for sign in text)
 
 

@@ -1,4 +1,4 @@
-"""The report: one HTML file that needs nothing else, to read, to mail and to print."""
+"""The report: one self-contained HTML file to read, mail and print."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from trainwright_trainer.report.markup import Markup, element, join
 
 
 def write(path: Path, data: ReportData) -> None:
-    """Writes the page; a reader sees the old file or the new one, never a part. Raises OSError."""
+    """Write the page atomically: a reader sees the old file or the new one. Raises OSError."""
     aside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         aside.write_text(render(data), encoding="utf-8")
@@ -22,7 +22,7 @@ def write(path: Path, data: ReportData) -> None:
 
 
 def render(data: ReportData) -> str:
-    """The page as text: no script, no link, no request; about 50 kB plus 1 kB a feature."""
+    """The page as text: no script, no link, no request; about 50 kB plus 1 kB per feature."""
     room = Path(__file__).parent
     return Template((room / "page.html").read_text(encoding="utf-8")).substitute(
         title=join(f"{data.title} · Trainwright report"),

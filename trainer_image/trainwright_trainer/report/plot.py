@@ -1,4 +1,4 @@
-"""The parts that every figure is made of: a frame with axes, units and a grid, lines, labels that do not collide."""
+"""The parts of every figure: a frame with axes, units and a grid, lines, and labels that do not collide."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Points = Sequence[tuple[float, float]]
 
 @dataclass(frozen=True)
 class Box:
-    """The room of a drawing, in units that are about one pixel on a phone, and its margins."""
+    """The area of a drawing with its margins. A unit is about one pixel on a phone."""
 
     width: float = 340
     height: float = 220
@@ -28,7 +28,7 @@ class Box:
 
     @property
     def y(self) -> tuple[float, float]:
-        """From the bottom up."""
+        """The range of y in the drawing, from the bottom up."""
         return self.height - self.bottom, self.top
 
 
@@ -36,9 +36,9 @@ SQUARE = Box(height=316, right=14, top=24)
 
 
 def drawing(width: float, height: float, title: str, *children: Child, wide: bool = False) -> Markup:
-    """An `svg` that fills its column and has a name for those who cannot see it.
+    """An `svg` that fills its column, with a title for screen readers.
 
-    A wide one does not shrink below what can be read; whoever places it lets it scroll in a box of its own.
+    A wide one does not shrink below a readable size; the caller puts it into a box that scrolls.
     """
     least = f";min-width:{number(width * 0.9)}px" if wide else ""
     return element(
@@ -88,7 +88,7 @@ def dots(points: Points, class_: str, radius: float = 2.5) -> Markup:
 
 
 def apart(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:
-    """The positions, moved as little as it takes to stand `gap` apart inside [low, high]; order is kept."""
+    """The positions, moved as little as possible to be `gap` apart inside [low, high]; the order is kept."""
     order = sorted(range(len(wanted)), key=lambda index: wanted[index])
     placed: list[float] = []
     for index in order:

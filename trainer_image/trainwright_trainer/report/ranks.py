@@ -1,4 +1,4 @@
-"""What each rank did with its time and memory: a table, with the name of the one that the others wait for."""
+"""Time and memory of each rank: a table, with the name of the rank that the others wait for."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _COLUMNS: Mapping[str, Callable[[RankRound], str | None]] = {
 
 
 def ranks(data: ReportData) -> Markup | None:
-    """The slowest first."""
+    """The table, slowest rank first."""
     found = sorted(_over_rounds(data.history), key=lambda one: -one.own_seconds)
     if not found:
         return None
@@ -54,7 +54,7 @@ def _row(one: RankRound, cells: Sequence[str | None]) -> Markup:
 
 
 def _over_rounds(history: Sequence[Evaluated]) -> list[RankRound]:
-    """Of the rounds whose ranks sat where the last round's did."""
+    """Only the rounds whose ranks were on the same hosts as in the last round."""
     last = history[-1].ranks if history else ()
     alike = [one.ranks for one in history if [rank.host for rank in one.ranks] == [rank.host for rank in last]]
     return [_mean(of_rank) for of_rank in zip(*alike, strict=True)]

@@ -1,4 +1,4 @@
-"""From the units of the data to the units of a drawing, and the round numbers that an axis shows."""
+"""Maps the units of the data to the units of a drawing, and chooses the round numbers on an axis."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LOG_RATIO = 100.0
 
 @dataclass(frozen=True)
 class Scale:
-    """Maps [low, high] of the data to [start, stop] of the drawing, by the value or by its logarithm."""
+    """Maps [low, high] of the data to [start, stop] of the drawing, linearly or by the logarithm."""
 
     low: float
     high: float
@@ -27,7 +27,7 @@ class Scale:
         return self.start + (here - low) / (high - low) * (self.stop - self.start)
 
     def ticks(self, wanted: int = 5) -> list[float]:
-        """Round values inside [low, high], about as many as wanted."""
+        """Round values inside [low, high], about as many as `wanted`."""
         return _decades(self.low, self.high, wanted) if self.log else steps(self.low, self.high, wanted)
 
     def label(self, tick: float) -> str:
@@ -36,7 +36,7 @@ class Scale:
 
 
 def fitted(values: Sequence[float], start: float, stop: float, *, log: bool | None = None) -> Scale:
-    """A scale that shows all values with a little air; logarithmic where they span more than two decades."""
+    """A scale that shows all values with a margin; logarithmic if they span more than two decades."""
     known = [value for value in values if math.isfinite(value)] or [0.0, 1.0]
     low, high = min(known), max(known)
     if log is None:
@@ -59,7 +59,7 @@ def steps(low: float, high: float, wanted: int) -> list[float]:
 
 
 def whole_steps(low: float, high: float, wanted: int) -> list[float]:
-    """The same, whole numbers alone: epochs."""
+    """The same, but whole numbers only: epochs."""
     inside = [tick for tick in steps(low, high, wanted) if abs(tick - round(tick)) < 1e-9]
     return inside or [float(math.ceil(low))]
 
@@ -75,7 +75,7 @@ def tick_label(tick: float, ticks: Sequence[float]) -> str:
 
 
 def _decimals(ticks: Sequence[float]) -> int:
-    """The fewest that tell every tick exactly, six at most."""
+    """The fewest decimals that show every tick exactly, six at most."""
     return next((d for d in range(6) if all(abs(round(tick, d) - tick) < 1e-9 * 10**-d for tick in ticks)), 6)
 
 

@@ -1,4 +1,4 @@
-"""The sections of the report below its head, in the order in which they stand."""
+"""The sections of the report below its head, in their order."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from trainwright_trainer.report.answer import scores_table
 from trainwright_trainer.report.data import FeatureSummary, OutputFigures, ReportData
 from trainwright_trainer.report.markup import Markup, element, join
 
-# Past these the page would grow beyond what a mail takes; what is left out is said.
+# More would make the page too large to mail; the page says how many are left out.
 MOST_FEATURES = 400
 MOST_CONFIG = 600_000
 
 
 def learning_curves(data: ReportData) -> Markup | None:
-    """One chart a metric; the loss of the whole first, then each output's metrics."""
+    """One chart per metric: the combined loss first, then the metrics of each output."""
     if not data.history:
         return None
     charts = [_metric_chart(data, feature, metric) for feature, metric in _metrics(data)]
@@ -29,7 +29,7 @@ def learning_curves(data: ReportData) -> Markup | None:
 
 
 def _metrics(data: ReportData) -> Iterator[tuple[str, str]]:
-    """(feature, metric) of all rounds in their first order. With one output, its loss is the whole's."""
+    """(feature, metric) of all rounds in first-seen order. The loss of an only output is left out: it is the combined."""
     seen = dict.fromkeys(
         (feature, metric)
         for round_ in data.history
@@ -64,7 +64,7 @@ def _metric_chart(data: ReportData, feature: str, metric: str) -> Markup:
 
 
 def _epochs_done(data: ReportData, epoch: int, step: int) -> float:
-    """Where a round stands on the axis: rounds within an epoch lie between its ends."""
+    """The position of a round on the axis. Rounds within an epoch lie between its ends."""
     return step / data.started.steps_per_epoch if data.started and data.started.steps_per_epoch else epoch + 1.0
 
 
@@ -96,7 +96,7 @@ def output(data: ReportData, of: OutputFigures) -> Markup:
 
 
 def features(data: ReportData) -> Markup | None:
-    """A card a feature: what it is, its facts, its distribution in the training rows."""
+    """One card per feature: its type and role, its facts, its distribution in the training rows."""
     if not data.features:
         return None
     cards = [_card(feature) for feature in data.features[:MOST_FEATURES]]
@@ -128,7 +128,7 @@ def _distribution(feature: FeatureSummary) -> Markup | None:
 
 
 def throughput(data: ReportData) -> Markup | None:
-    """Training rows a second, round by round."""
+    """Training rows per second, by round."""
     points = [
         (_epochs_done(data, round_.epoch, round_.step), round_.rows_per_second)
         for round_ in data.history
@@ -143,7 +143,7 @@ def throughput(data: ReportData) -> Markup | None:
 
 
 def config(resolved: Mapping[str, Any]) -> Markup | None:
-    """The whole configuration with every default, folded."""
+    """The whole configuration with every default, in a folded block."""
     if not resolved:
         return None
     text = json.dumps(resolved, indent=2, ensure_ascii=False, default=str)

@@ -16,23 +16,23 @@ from trainwright_trainer.report.data import (
     ReportData,
 )
 
-# What people ask first about a model, in this order, where the job watches no metric of its own.
+# The headline metric is the first of these if the job watches no metric itself.
 _TELLING = ("roc_auc", "accuracy", "mean_absolute_error", "root_mean_squared_error", "mean_squared_error", "r2", "loss")
 
 
 def headline_metric(output: OutputFigures, watched: str | None) -> str | None:
-    """The metric that the answer is told in: the one that the job watches, unless it is a loss."""
+    """The metric of the headline: the one that the job watches, unless it is a loss."""
     feature, _, metric = (watched or "").rpartition(".")
     if feature == output.name and metric != "loss" and _known(output.scores, metric):
         return metric
     known = [name for name in (*_TELLING, *output.scores) if _known(output.scores, name)]
-    # A metric that a baseline has too says more than one that stands alone.
+    # Prefer a metric that a baseline has too.
     compared = [name for name in known if strongest_baseline(output, name)]
     return next(iter((*compared, *known)), None)
 
 
 def beside(output: OutputFigures, metric: str) -> str:
-    """The plain share of right rows, where the answer is the mean over classes."""
+    """The plain share of right rows, if the headline metric is the mean over classes."""
     share = output.scores.get(SHARE_OF_RIGHT, math.nan)
     if output.type != "category" or metric != "accuracy" or not math.isfinite(share):
         return ""
@@ -40,18 +40,18 @@ def beside(output: OutputFigures, metric: str) -> str:
 
 
 def monitored(started: Started) -> str:
-    """The metric that decides the best epoch: `validation roc_auc`; of several outputs also whose."""
+    """The metric that decides the best epoch: `validation roc_auc`; with several outputs, also the output's name."""
     return f"validation {formats.metric_name(started.validation_metric, started.outputs)}"
 
 
 def kept_weights(data: ReportData) -> str:
-    """What the upright line in the curves stands for."""
+    """The caption of the vertical line in the curves."""
     said = "The upright line marks the round whose weights were kept"
     return f"{said}: the best by {monitored(data.started)}." if data.started and _decided(data) else f"{said}."
 
 
 def ending(data: ReportData, started: Started, ended: Ended) -> str:
-    """Why training ended, and which epoch the model is from."""
+    """The reason why training ended, and the epoch of the model."""
     best = f"epoch {formats.count(ended.best_epoch + 1)}"
     why = {
         "epochs": f"Training finished all {formats.counted(started.epochs, 'epoch')}.",
@@ -63,17 +63,17 @@ def ending(data: ReportData, started: Started, ended: Ended) -> str:
 
 
 def _decided(data: ReportData) -> bool:
-    """Whether validation rows decided which round is best; without any it is the last one."""
+    """True if validation rows decided the best round; without any, the last round is kept."""
     return any("validation" in round_.scores for round_ in data.history)
 
 
 def kind_of_rows(data: ReportData) -> str:
-    """Which rows the model was judged on."""
+    """The rows that the model is evaluated on."""
     return "rows of new data" if data.part == "given" else f"{data.part} rows"
 
 
 def judged_rows(data: ReportData, output: OutputFigures) -> int | None:
-    """How many rows the output was judged on, where anything tells."""
+    """The number of rows that the output is evaluated on, or None if it is unknown."""
     if output.confusion:
         return sum(map(sum, output.confusion.counts))
     if output.predicted_against_true:
@@ -82,18 +82,18 @@ def judged_rows(data: ReportData, output: OutputFigures) -> int | None:
 
 
 def strongest_baseline(output: OutputFigures, metric: str) -> tuple[str, float] | None:
-    """The baseline that is hardest to beat at this metric."""
+    """The baseline with the best value of this metric."""
     known = [(name, scores[metric]) for name, scores in output.baselines.items() if _known(scores, metric)]
     return max(known, key=lambda pair: -pair[1] if formats.lower_is_better(metric) else pair[1], default=None)
 
 
 def is_better(metric: str, value: float, than: float) -> bool:
-    """Whether one score beats another."""
+    """True if `value` is better than `than`."""
     return value < than if formats.lower_is_better(metric) else value > than
 
 
 def verdict(output: OutputFigures, metric: str) -> str:
-    """How the model stands to the simple baselines, honestly."""
+    """The model compared with the simple baselines."""
     baseline = strongest_baseline(output, metric)
     if baseline is None:
         return "There is no simple baseline to compare it with."
@@ -105,7 +105,7 @@ def verdict(output: OutputFigures, metric: str) -> str:
 
 
 def curve_caption(train: Sequence[float], validation: Sequence[float], best: float | None) -> str:
-    """What one learning curve shows."""
+    """The caption of one learning curve."""
     if not train and not validation:
         return "No round gave a number."
     last = " and ".join(
@@ -120,7 +120,7 @@ def curve_caption(train: Sequence[float], validation: Sequence[float], best: flo
 
 
 def confusion_caption(matrix: ConfusionMatrix) -> str:
-    """What the matrix shows, and the mistake that is made most often."""
+    """The caption of the matrix, with the most frequent mistake."""
     said = "Each cell is a share (%) of the rows of its true class; the diagonal is right."
     named = len(matrix.labels)
     if matrix.in_last > 1:
@@ -156,7 +156,7 @@ def calibration_caption(bins: Calibration) -> str:
 
 
 def predicted_caption(histogram: PredictedAgainstTrue) -> str:
-    """How the grid reads, and what share is close."""
+    """The caption of the grid, with the share of close predictions."""
     total = sum(map(sum, histogram.counts))
     near = sum(n for i, row in enumerate(histogram.counts) for j, n in enumerate(row) if abs(i - j) <= 1)
     most = max((count for row in histogram.counts for count in row), default=0)
