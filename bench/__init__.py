@@ -1,1 +1,1 @@
-"""Benchmarks: ours against the shortest hand-written program, side by side. Never run by the tests."""
+"""Benchmarks: our programs against the shortest hand-written ones, side by side. The tests never run them."""

@@ -1,4 +1,4 @@
-"""Runs the benchmarks, writes bench/results.json and refreshes the table of bench/README.md.
+"""Runs the benchmarks, writes bench/results.json and updates the table in bench/README.md.
 
 python -m bench [--all] [--only tabular|command_line|scaling|busy|threads] [--runs N]
 """

@@ -1,4 +1,4 @@
-"""A small job beside two processes that compute: what `batch_size: auto` finds, and how long it takes.
+"""A small job beside two processes that compute: the batch size that `batch_size: auto` finds, and the time it takes.
 
 python -m bench --only busy
 """
@@ -26,7 +26,7 @@ RUN = BUILD / "out" / "busy"
 
 
 def run() -> dict[str, Result]:
-    """All lines of this benchmark."""
+    """All results of this benchmark."""
     data_of(ROWS)
     with busy():
         sizes = [searched() for _ in range(SEARCHES)]
@@ -41,7 +41,7 @@ def run() -> dict[str, Result]:
 
 @contextmanager
 def busy() -> Iterator[None]:
-    """Processes that compute all the time."""
+    """Runs processes that compute all the time within the block."""
     neighbours = [subprocess.Popen(python("-c", "while True: pass")) for _ in range(NEIGHBOURS)]
     try:
         yield
@@ -52,7 +52,7 @@ def busy() -> Iterator[None]:
 
 
 def trained(job: Path, *options: str) -> float:
-    """The seconds of a whole process."""
+    """Wall-clock seconds of a whole process."""
     return measure(trainwright("train", str(job), "--output", str(RUN), "--overwrite", *options)).seconds
 
 

@@ -1,4 +1,4 @@
-"""What the commands of the benchmarks on a cluster share: they run all, or the one that was asked for."""
+"""The shared command line of the benchmarks on a cluster: it runs all of them, or the selected one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Run = Callable[[argparse.Namespace], Coroutine[Any, Any, dict[str, Result]]]
 
 
 def parser(name: str, description: str, benchmarks: Mapping[str, Run]) -> argparse.ArgumentParser:
-    """With the arguments that `run` reads."""
+    """Return a parser with the arguments that `run` reads."""
     made = argparse.ArgumentParser(prog=f"python -m {name}", description=description)
     made.add_argument("--only", choices=list(benchmarks), help="one of the benchmarks")
     made.add_argument("--dry", action="store_true", help="write nothing down")

@@ -1,4 +1,4 @@
-"""How long the commands take that do not train; they must not import torch.
+"""Run time of the commands that do not train; they must not import torch.
 
 python -m bench --only command_line
 """
@@ -18,20 +18,20 @@ COMMANDS = {"trainwright --help": (["--help"], "≤ 0.5"), "trainwright validate
 
 
 def seconds(arguments: Sequence[str]) -> float:
-    """The median of several runs, after one that warms the disk's cache."""
+    """The median of several runs, after one that warms the page cache."""
     command = trainwright(*arguments)
     measure(command)
     return median(measure(command).seconds for _ in range(RUNS))
 
 
 def torch_modules(arguments: Sequence[str]) -> int:
-    """How many of torch's modules the command imports."""
+    """The number of torch's modules that the command imports."""
     output = measure(python("-X", "importtime", "-m", "trainwright_trainer", *arguments)).output
     return len(re.findall(r"\| +torch\b", output))
 
 
 def run() -> dict[str, Result]:
-    """All lines of this benchmark."""
+    """All results of this benchmark."""
     found = {}
     for name, (arguments, goal) in COMMANDS.items():
         found[name] = result(seconds(arguments), "s", goal)

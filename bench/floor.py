@@ -1,11 +1,11 @@
-"""The floor: the shortest hand-written PyTorch program with the arithmetic of bench/tabular.yaml.
+"""The baseline: the shortest hand-written PyTorch program with the arithmetic of bench/tabular.yaml.
 
 Reads one Parquet file (n0-n9 numbers, c0-c4 categories, b0 binary; target y), splits 0.7/0.1/0.2, z-scores, embeds each
-category in min(50, its words) dimensions, one hidden layer of 256, Adam 1e-3, global-norm clipping 0.5, 2 epochs at
-batch 1,024, validation after each, test at the end. It may become faster, never slower.
+category in min(50, number of its words) dimensions, one hidden layer of 256, Adam 1e-3, global-norm clipping 0.5, 2
+epochs at batch 1,024, validation after each, test at the end. It may become faster, never slower.
 
-    python bench/floor.py make DIR [ROWS]     writes DIR/t<ROWS>.parquet
-    python bench/floor.py DIR/t1000000.parquet
+python bench/floor.py make DIR [ROWS]     writes DIR/t<ROWS>.parquet
+python bench/floor.py DIR/t1000000.parquet
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ T0 = time.time()
 
 
 def frame(rows: int, seed: int = 0) -> pd.DataFrame:
-    """`rows` rows of the benchmark's data: a linear law in n0-n4, c0 and b0, with noise."""
+    """`rows` rows of the benchmark's data: a linear function of n0-n4, c0 and b0, with noise."""
     import numpy as np
     import pandas as pd
 

@@ -1,4 +1,4 @@
-"""Runs a program and measures it from outside, as a user would with a stopwatch."""
+"""Runs a program and measures it from outside, as a stopwatch would."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ BUILD = ROOT / "build" / "bench"
 
 @dataclass(frozen=True)
 class Measured:
-    """Wall-clock seconds from start to end, the most memory the process held in MiB, and what it printed."""
+    """Wall-clock seconds from start to end, the peak memory of the process in MiB, and its output."""
 
     seconds: float
     peak_mib: float
@@ -35,9 +35,9 @@ def trainwright(*arguments: str) -> list[str]:
 
 
 def measure(command: Sequence[str]) -> Measured:
-    """Runs the command in the project's root. Raises SystemExit with its output where it fails.
+    """Run the command in the project's root. Raises SystemExit with its output if it fails.
 
-    A new process inherits the peak memory of the one that starts it, so this program imports nothing large.
+    A new process inherits the peak memory of its parent, so this program imports nothing large.
     """
     with tempfile.TemporaryFile() as output:
         start = time.perf_counter()

@@ -16,7 +16,7 @@ RELATIONS = {"≤": operator.le, "≥": operator.ge, "=": operator.eq}
 
 
 class Result(TypedDict):
-    """What was measured; `goal` is a relation and a number, as in "≤ 1.05", or null; `holds` is null with it."""
+    """One measured value. `goal` is a relation and a number, as in "≤ 1.05", or null; then `holds` is null too."""
 
     value: float
     unit: str
@@ -25,7 +25,7 @@ class Result(TypedDict):
 
 
 def table(found: Mapping[str, Result]) -> str:
-    """All results as a table of Markdown."""
+    """All results as a Markdown table."""
     words = {None: "", True: "yes", False: "**no**"}
     rows = [
         f"| {name} | {one['value']:,} {one['unit']} | {one['goal'] or ''} | {words[one['holds']]} |"
@@ -36,7 +36,7 @@ def table(found: Mapping[str, Result]) -> str:
 
 @dataclass(frozen=True)
 class Book:
-    """Where results are kept: a file, and the table after this line of the README."""
+    """The place of the results: a file, and the table after this line of the README."""
 
     file: Path
     begin: str
@@ -48,7 +48,7 @@ OPERATOR = Book(HERE / "operator.json", "<!-- results: make bench-operator write
 
 
 def result(value: float, unit: str, goal: str | None = None) -> Result:
-    """A result, rounded to what is worth reading, and whether it holds."""
+    """A result with a rounded value, and whether it meets the goal."""
     value = rounded(value)
     return Result(value=value, unit=unit, goal=goal, holds=None if goal is None else reaches(value, goal))
 
@@ -61,7 +61,7 @@ def rounded(value: float) -> float:
 
 
 def reaches(value: float, goal: str) -> bool:
-    """Whether the value is in the goal's relation to the goal's number."""
+    """True if the value is in the goal's relation to the goal's number."""
     relation, bound = goal.split()
     return bool(RELATIONS[relation](value, float(bound)))
 
@@ -75,7 +75,7 @@ def line(name: str, found: Result) -> str:
 
 
 def record(found: Mapping[str, Result], book: Book = TRAINER, readme: Path = README, *, dry: bool = False) -> None:
-    """Prints the results, and writes them over those of the same name in the book; `dry`: only prints."""
+    """Print the results, and write them over those of the same name in the book. `dry`: only print."""
     for name, one in found.items():
         print(line(name, one), flush=True)
     if dry:
@@ -87,7 +87,7 @@ def record(found: Mapping[str, Result], book: Book = TRAINER, readme: Path = REA
 
 
 def with_table(text: str, found: Mapping[str, Result], book: Book = TRAINER) -> str:
-    """The README's text with a new table between its markers. Raises ValueError where a marker is missing."""
+    """The README's text with a new table between its markers. Raises ValueError if a marker is missing."""
     before, _, rest = text.partition(book.begin)
     _, marker, after = rest.partition(END)
     if not marker:

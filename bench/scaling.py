@@ -1,4 +1,4 @@
-"""Does time grow linearly? Ours with an empty cache, from 10 thousand to 1 million rows, or to 10 with --all.
+"""Checks that time grows linearly: ours with an empty cache, from 10 thousand to 1 million rows, to 10 with --all.
 
 python -m bench --only scaling [--all]
 """
@@ -13,13 +13,13 @@ from bench.process import BUILD, measure, python
 from bench.results import Result, result
 from bench.tabular import data_of, ours
 
-SIZES = (1_000, 10_000, 100_000, 1_000_000)  # the first is nothing but the start of the program
+SIZES = (1_000, 10_000, 100_000, 1_000_000)  # the first size measures only the start of the program
 LARGEST = 10_000_000
 MAKE_LARGEST = "from bench.scaling import write; write({path!r}, {rows})"
 
 
 def write(path: str, rows: int, chunk: int = 500_000) -> None:
-    """The benchmark's data in as many row groups as it takes, so that memory stays low. For a process of its own."""
+    """Write the benchmark's data in several row groups, so that memory stays low. Runs in a process of its own."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -33,7 +33,7 @@ def write(path: str, rows: int, chunk: int = 500_000) -> None:
 
 
 def large_data(rows: int) -> Path:
-    """The data of the largest size, made where they are not there yet. Appears whole or not at all."""
+    """The data of the largest size. Created atomically if missing."""
     path = BUILD / f"t{rows}.parquet"
     if not path.exists():
         part = path.with_suffix(".part")
@@ -49,7 +49,7 @@ def exponent(seconds: Mapping[int, float]) -> float:
 
 
 def misfit(seconds: Mapping[int, float], e: float) -> float:
-    """The sum of squared relative errors of the best start-up and b, neither below 0, for this e."""
+    """The sum of squared relative errors for this e, with the best start-up and b, both at least 0."""
     largest = max(seconds)
     points = [(1 / value, math.pow(rows / largest, e) / value) for rows, value in seconds.items()]
     uu, uv, vv = products(points)
@@ -67,7 +67,7 @@ def products(points: Sequence[tuple[float, float]]) -> tuple[float, float, float
 
 
 def run(*, largest: bool = False) -> dict[str, Result]:
-    """All lines of this benchmark: the least time of each size, its memory, and how time grows."""
+    """All results of this benchmark: the least time of each size, its memory, and the growth of time."""
     found, seconds = {}, {}
     for rows in (*SIZES, *((LARGEST,) if largest else ())):
         data = large_data(rows) if rows == LARGEST else data_of(rows)
@@ -79,5 +79,5 @@ def run(*, largest: bool = False) -> dict[str, Result]:
 
 
 def repeats(rows: int) -> int:
-    """Small sizes are repeated: what they take beyond the start of the program is of the size of the noise."""
+    """Small sizes are repeated, because their time beyond the start of the program is about as large as the noise."""
     return 3 if rows < 1_000_000 else 1

@@ -1,4 +1,4 @@
-"""A million rows, whole processes in turn: the floor; ours with an empty cache; ours with a warm one.
+"""A million rows, whole processes in turn: the baseline; ours with an empty cache; ours with a warm cache.
 
 python -m bench --only tabular
 """
@@ -21,13 +21,13 @@ RUNS = 5
 JOB = ROOT / "bench" / "tabular.yaml"
 FLOOR = ROOT / "bench" / "floor.py"
 CACHE, RUN = BUILD / "cache", BUILD / "out" / "tabular"
-# What a training run needs before it can read its first row; each program prints its own seconds.
+# The imports of a training run before it reads its first row; each program prints its own seconds.
 IMPORTS = "import time; t = time.time(); import trainwright_trainer.tasks.run, torch.optim; print(time.time() - t)"
 
 
 @dataclass(frozen=True)
 class Program:
-    """One run of one program: the process, its training steps' rows/s, and its test ROC-AUC."""
+    """One run of one program: the process, the rows/s of its training steps, and its test ROC-AUC."""
 
     process: Measured
     rows_per_second: float
@@ -43,7 +43,7 @@ def floor(data: Path) -> Program:
 
 
 def ours(data: Path, *, cold: bool) -> Program:
-    """One run of ours; `cold` empties the cache before it."""
+    """One run of ours; `cold`: empty the cache first."""
     if cold:
         shutil.rmtree(CACHE, ignore_errors=True)
     command = trainwright("train", str(JOB), "--dataset", str(data), "--output", str(RUN), "--overwrite")
@@ -54,7 +54,7 @@ def ours(data: Path, *, cold: bool) -> Program:
 
 
 def printed(pattern: str, output: str) -> float:
-    """The number that the pattern finds in a program's output."""
+    """The number that the pattern matches in a program's output."""
     found = re.search(pattern, output)
     if found is None:
         raise SystemExit(f"no {pattern} in:\n{output}")
@@ -62,7 +62,7 @@ def printed(pattern: str, output: str) -> float:
 
 
 def data_of(rows: int) -> Path:
-    """The data of the benchmark, made where they are not there yet."""
+    """The data of the benchmark, created if missing."""
     path = BUILD / f"t{rows}.parquet"
     if not path.exists():
         BUILD.mkdir(parents=True, exist_ok=True)
@@ -71,12 +71,12 @@ def data_of(rows: int) -> Path:
 
 
 def ratio(ones: Sequence[float], others: Sequence[float]) -> float:
-    """The median of the ratios of runs that were made one after the other."""
+    """The median of the ratios of consecutive runs."""
     return median(one / other for one, other in zip(ones, others, strict=True))
 
 
 def run(runs: int = RUNS) -> dict[str, Result]:
-    """All lines of this benchmark. `runs` rounds of three processes each."""
+    """All results of this benchmark. `runs` rounds of three processes each."""
     data = data_of(ROWS)
     floors, colds, warms = [], [], []
     for _ in range(runs):
@@ -87,7 +87,7 @@ def run(runs: int = RUNS) -> dict[str, Result]:
 
 
 def ratios(floors: Sequence[Program], colds: Sequence[Program], warms: Sequence[Program]) -> dict[str, Result]:
-    """What has a goal: ours against the floor."""
+    """The results with a goal: ours against the baseline."""
     seconds = [[one.process.seconds for one in runs] for runs in (floors, colds, warms)]
     peaks = [[one.process.peak_mib for one in runs] for runs in (floors, colds, warms)]
     speeds = [[one.rows_per_second for one in runs] for runs in (floors, colds, warms)]
@@ -104,7 +104,7 @@ def ratios(floors: Sequence[Program], colds: Sequence[Program], warms: Sequence[
 
 
 def absolutes(floors: Sequence[Program], colds: Sequence[Program], warms: Sequence[Program]) -> dict[str, Result]:
-    """What the ratios were made of; true of one machine only."""
+    """The absolute values behind the ratios; valid for one machine only."""
     found = {}
     for name, runs in (("floor", floors), ("ours, empty cache", colds), ("ours, warm cache", warms)):
         found[f"{name}: whole"] = result(median(one.process.seconds for one in runs), "s")

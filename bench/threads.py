@@ -1,9 +1,10 @@
-"""How large a training step must be before another thread makes it faster: the table of the trainer's `threads.py`.
+"""Measures from which step size another thread is faster: the source of the table in `runtime/threads.py`.
 
 python -m bench --only threads
 
 Real steps (forward, backward, clipping, Adam) of concat models of several widths on numbers. The size of a step is
-parameters × rows. Of all repetitions, numbers of threads in turn, the fastest counts: it is that of a free machine.
+parameters × rows. The fastest of all repetitions counts, because it has the least noise. The numbers of threads take
+turns.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ SECONDS_A_SIZE = 4.0
 
 
 def run() -> dict[str, Result]:
-    """One line a size and number of threads: how much faster than with half as many."""
+    """One result per size and number of threads: the speed-up over half as many threads."""
     found = {}
     for size, milliseconds in sorted(json.loads(measure(python("-m", "bench.threads")).output)):
         for (_, slower), (threads, faster) in pairwise(sorted((int(one), ms) for one, ms in milliseconds.items())):
@@ -36,12 +37,12 @@ def run() -> dict[str, Result]:
 
 
 def counts(cpus: int) -> list[int]:
-    """Powers of two."""
+    """Powers of two up to the number of CPUs."""
     return [1 << power for power in range(cpus.bit_length())]
 
 
 def measured() -> list[tuple[int, dict[int, float]]]:
-    """For each size of a step the milliseconds by number of threads. In a process of its own: it imports torch."""
+    """For each step size, the milliseconds by number of threads. Runs in its own process because it imports torch."""
     return [sized(width, rows) for width in WIDTHS for rows in ROWS]
 
 
@@ -69,7 +70,7 @@ def seconds_of(step: Callable[[], None]) -> float:
 
 
 def step_of(width: int, rows: int) -> tuple[int, Callable[[], None]]:
-    """The number of parameters, and a step of so many rows."""
+    """Return the number of parameters, and a step with `rows` rows."""
     import numpy as np
     import torch
 
@@ -101,5 +102,5 @@ def step_of(width: int, rows: int) -> tuple[int, Callable[[], None]]:
 
 
 if __name__ == "__main__":
-    os.environ.setdefault("GOMP_SPINCOUNT", SPINS)  # before torch is imported, as in a run
+    os.environ.setdefault("GOMP_SPINCOUNT", SPINS)  # set before torch is imported, as in a run
     json.dump(measured(), sys.stdout)

@@ -1,1 +1,1 @@
-"""Benchmarks of the operator on a control plane of its own: etcd, a kube-apiserver, no nodes that run anything."""
+"""Benchmarks of the operator on a control plane of its own: etcd, a kube-apiserver, no nodes that run pods."""

@@ -1,4 +1,4 @@
-"""Runs the benchmarks of the operator, writes bench/operator.json and refreshes their table in bench/README.md.
+"""Runs the benchmarks of the operator, writes bench/operator.json and updates their table in bench/README.md.
 
 python -m bench.cluster [--only starting|finishing|restart|refusal] [--jobs N] [--rounds N] [--finished N] …
 """

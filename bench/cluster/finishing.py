@@ -1,4 +1,4 @@
-"""Jobs applied → done: a fake KubeRay walks the statuses of their RayJobs as fast as it can, without pods."""
+"""Time from `apply` until jobs are done: a fake KubeRay sets the statuses of their RayJobs at once, without pods."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""The floor: a bare async program that sends what the operator sends, and does not think.
+"""The baseline: a minimal async program that sends the operator's requests without any logic.
 
-The same client, as many jobs side by side, one watch that tells of new jobs. No events, no reflectors, no decisions, no
-status of a child that it waits for. It may become faster, never slower.
+It uses the same client, handles as many jobs in parallel, and learns of new jobs from one watch. It writes no events,
+runs no reflectors, makes no decisions, and waits for no child's status. It may become faster, never slower.
 
-    python -m bench.cluster.floor RECORDING
+python -m bench.cluster.floor RECORDING
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ async def main(requests: Sequence[str]) -> None:
         async for page in client.list(TRAINING_JOBS):
             version = page.resource_version
         print(READY, flush=True)
-        while True:  # the API server ends a watch that is not read fast enough
+        while True:  # the API server ends a watch whose client reads too slowly
             async for event in client.watch(TRAINING_JOBS, resource_version=version, timeout=3600):
                 version = event["object"]["metadata"]["resourceVersion"]
                 if event["type"] == "ADDED":

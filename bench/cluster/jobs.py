@@ -1,4 +1,4 @@
-"""The TrainingJobs of the benchmarks: applied many at once, and waited for by a watch."""
+"""The TrainingJobs of the benchmarks: applied many at once, and awaited by a watch."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ PATIENCE = 300.0
 
 
 def names(prefix: str, count: int) -> Sequence[str]:
-    """All of the same length, and none of them part of another."""
+    """Names of the same length, none of which is part of another."""
     return [f"{prefix}-{number:06}" for number in range(count)]
 
 
 def is_started(job: Manifest) -> bool:
-    """Its child is there, and the status says so."""
+    """True if the child exists and the status says so."""
     attempts = job.get("status", {}).get("attempts", ())
     return any("createTime" in attempt for attempt in attempts)
 
@@ -31,7 +31,7 @@ def is_complete(job: Manifest) -> bool:
 
 
 async def applied(scene: Scene, wanted: Sequence[str], holds: Callable[[Manifest], bool]) -> float:
-    """Applies jobs of these names; the seconds from the first request until it holds of all of them."""
+    """Apply jobs of these names. Return the seconds from the first request until `holds` is true of all of them."""
     version = (await scene.api.list(TRAINING_JOBS, NAMESPACE)).resource_version
     began = time.perf_counter()
     async with asyncio.timeout(PATIENCE), asyncio.TaskGroup() as group:
@@ -42,7 +42,7 @@ async def applied(scene: Scene, wanted: Sequence[str], holds: Callable[[Manifest
 
 
 async def _until(scene: Scene, missing: set[str], holds: Callable[[Manifest], bool], version: str) -> float:
-    """The moment at which none is missing."""
+    """Return the time at which no job is missing."""
     while True:
         async for change in scene.api.watch(TRAINING_JOBS, NAMESPACE, version):
             version = change.object["metadata"]["resourceVersion"]
@@ -53,7 +53,7 @@ async def _until(scene: Scene, missing: set[str], holds: Callable[[Manifest], bo
 
 
 async def check_children(scene: Scene, count: int) -> None:
-    """A RayJob for each job: neither program may have left one out."""
+    """Check that every job has its RayJob, because either program may have left one out."""
     found = len((await scene.api.list(RAY_JOBS, NAMESPACE)).items)
     if found != count:
         raise SystemExit(f"{count} jobs have {found} RayJobs")

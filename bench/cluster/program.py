@@ -1,4 +1,4 @@
-"""A program that runs beside the bench, and what it costs: processor time and memory, as the kernel counts them."""
+"""A program that runs beside the benchmark, with its CPU time and memory as the kernel counts them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LOOK_SECONDS = 0.02
 PATIENCE = 600.0
 OPERATOR = ("-m", "trainwright_operator")
 LISTED, LOOKED_AT = "all is listed", "every job has been looked at"
-"""What the operator logs."""
+"""Messages in the operator's log."""
 
 
 @dataclass(frozen=True)
@@ -27,10 +27,10 @@ class Program:
     process: subprocess.Popen[bytes]
     log: Path
     started: float
-    """By the clock of time.perf_counter."""
+    """In the clock of time.perf_counter."""
 
     async def says(self, words: str) -> float:
-        """Waits until its log has these words; answers the seconds since its start."""
+        """Wait until its log contains these words. Return the seconds since its start."""
         end = time.perf_counter() + PATIENCE
         while words not in self.log.read_text():
             if self.process.poll() is not None or time.perf_counter() > end:
@@ -45,7 +45,7 @@ class Program:
 
     @property
     def peak_mib(self) -> float:
-        """The most memory that it has held."""
+        """Peak memory of the process."""
         lines = Path(f"/proc/{self.process.pid}/status").read_text().splitlines()
         return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM"))
 
@@ -54,7 +54,7 @@ class Program:
 async def running(
     arguments: Sequence[str], kubeconfig: Path, log: Path, settings: Mapping[str, str] | None = None
 ) -> AsyncIterator[Program]:
-    """Python with these arguments within the block, in order ended after it. The operator has its own defaults."""
+    """Run Python with these arguments within the block, then end it in order. The operator keeps its own defaults."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("TRAINWRIGHT_")}
     environment = {**inherited, "TRAINWRIGHT_SERVER_PORT": "0", "KUBECONFIG": str(kubeconfig), **(settings or {})}
     with log.open("wb") as stream:

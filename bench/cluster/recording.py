@@ -1,4 +1,4 @@
-"""What the operator asks and writes for one job that it starts: recorded from a run of its own, for the floor."""
+"""Records the operator's requests for one job that it starts, for the baseline to replay."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from trainwright_operator.settings import Settings
 
 _DEFAULTS = {"query": None, "body": None, "content_type": JSON}
 WARM_UP = 3
-"""Jobs before the one that is recorded."""
+"""Number of jobs before the recorded one."""
 
 
 class Recorder(Client):
-    """The operator's own client, which keeps what is sent for single jobs. Events are no part of it."""
+    """The operator's own client, which records the requests for single jobs. Events are excluded."""
 
     requests: list[dict[str, Any]]
 
@@ -36,7 +36,7 @@ class Recorder(Client):
 
 
 async def record(scene: Scene, path: Path) -> None:
-    """Writes the requests of one job, in their order, as templates."""
+    """Write the requests of one job, in their order, as templates."""
     connection = await Connection.open(str(scene.cluster.kubeconfig))
     async with Recorder(connection) as client:
         client.requests = []

@@ -1,4 +1,4 @@
-"""A mistake in a spec, refused: by our webhook, and beside it by the schema alone, which asks nobody."""
+"""Time to refuse a mistake in a spec: by our webhook, and for comparison by the schema alone."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ WEBHOOKS = Resource(
 
 @dataclass(frozen=True)
 class Mistake:
-    """What is wrong with a spec, and the words by which it is refused."""
+    """The wrong part of a spec, and the words of its refusal."""
 
     spec: Mapping[str, Any]
     told: str
@@ -43,7 +43,7 @@ class Mistake:
         return {**kind, **training_job("mistake", "ray", **self.spec)}
 
 
-# The schema leaves what is in `config` to the webhook, and judges the task itself.
+# The schema leaves the content of `config` to the webhook, and checks the task itself.
 FOR_US = Mistake({"config": {**SPEC["config"], "input_features": [{"name": "distance", "type": "numbr"}]}}, "number")
 FOR_THE_SCHEMA = Mistake({"task": "trian"}, "Unsupported value")
 Refusal = Callable[[Mistake], Awaitable[str]]
@@ -67,7 +67,7 @@ async def run(times: int = TIMES) -> dict[str, Result]:
 
 
 async def _register(here: Scene, port: int) -> None:
-    """As `make operator` does, at a port of our own, and nothing is admitted unseen."""
+    """Register the webhook as `make operator` does, at our own port, with failurePolicy Fail."""
     webhook = YAML(typ="safe").load(MANIFEST)
     for entry in webhook["webhooks"]:
         entry |= {"failurePolicy": "Fail", "clientConfig": {"url": f"https://{LOOPBACK}:{port}/admission"}}
@@ -75,14 +75,14 @@ async def _register(here: Scene, port: int) -> None:
 
 
 async def _trusted(here: Scene) -> None:
-    """Waits until the API server knows whom to trust."""
+    """Wait until the API server has the CA of the webhook."""
     async with asyncio.timeout(program.PATIENCE):
         while FOR_US.told not in await _request(here, FOR_US):
             await asyncio.sleep(program.LOOK_SECONDS)
 
 
 async def _compared(name: str, refusal: Refusal, times: int) -> dict[str, Result]:
-    """In turn; the first of each, which opens connections and fills caches, does not count."""
+    """Measure both in turn. The first request of each does not count: it opens connections and fills caches."""
     ours, floors = [], []
     for _ in range(times + 1):
         ours.append(await _timed(refusal, FOR_US))

@@ -1,4 +1,4 @@
-"""Finished jobs and their RayJobs are there, and the operator starts anew: how long, how much memory, any write?"""
+"""The operator restarts beside finished jobs and their RayJobs: measures the time, the memory and the writes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ async def run(count: int, idle: float = IDLE_SECONDS) -> dict[str, Result]:
         await populate(here, count)
         kubeconfig = here.as_user(USER)
         async with program.running(program.OPERATOR, kubeconfig, here.folder / "first.log") as first:
-            # Whatever is still to be written, it writes.
+            # Let it finish all writes that are still due.
             await first.says(program.LOOKED_AT)
         before = here.requests(USER)
         async with program.running(program.OPERATOR, kubeconfig, here.folder / "second.log") as second:
@@ -47,12 +47,12 @@ async def run(count: int, idle: float = IDLE_SECONDS) -> dict[str, Result]:
 
 
 def _writes(requests: Requests) -> int:
-    """Its Lease aside, which it renews for ever."""
+    """The number of writes without those of its Lease, which it renews forever."""
     return sum(number for (verb, kind), number in requests.items() if verb not in READS and kind != "leases")
 
 
 async def populate(here: Scene, count: int) -> None:
-    """One job runs to its end; all others are copies of it and of its RayJob, statuses included."""
+    """Run one job to its end. All others are copies of it and of its RayJob, including the statuses."""
     job, ray_job = await _finished(here)
     name, uid = job["metadata"]["name"], job["metadata"]["uid"]
     whole = template({"status": job["status"], "child": ray_job}, name, uid)
@@ -70,7 +70,7 @@ async def _finished(here: Scene) -> tuple[Manifest, Manifest]:
     async with operator as ours, Stage(here.api, NAMESPACE, pods=False):
         await ours.says(program.LISTED)
         await jobs.applied(here, [name], jobs.is_complete)
-        # Made once, and found by all that follow.
+        # Created once, and found by all operators that follow.
         await until_object(here.api, SECRETS, SECRET_NAME, OPERATORS_OWN, seconds=program.PATIENCE)
     job = await here.api.get(TRAINING_JOBS, name, NAMESPACE)
     return job, await here.api.get(RAY_JOBS, job["status"]["child"], NAMESPACE)

@@ -1,4 +1,4 @@
-"""A fresh control plane for one measurement: with nodes that could hold every job, and a user for each program."""
+"""A new control plane for one measurement, with nodes that could hold every job and a user for each program."""
 
 from __future__ import annotations
 
@@ -18,31 +18,31 @@ from e2e.players.nodes import Nodes
 
 NAMESPACE = "bench"
 OPERATORS_OWN = "trainwright"
-"""The namespace of its Lease and its certificates."""
+"""The namespace of the operator's Lease and certificates."""
 AT_ONCE = 64
-"""Requests of the bench itself that are under way at a time."""
+"""The most requests of the benchmark itself that are in flight at a time."""
 NODE_COUNT = 4
 
 Requests = Counter[tuple[str, str]]
-"""By verb and resource, as in ("patch", "trainingjobs/status")."""
+"""Counts by verb and resource, as in ("patch", "trainingjobs/status")."""
 
 
 @dataclass(frozen=True)
 class Scene:
     cluster: Cluster
     api: Api
-    """The bench's own."""
+    """The benchmark's own client."""
 
     @property
     def folder(self) -> Path:
         return self.cluster.folder
 
     def as_user(self, name: str) -> Path:
-        """The kubeconfig of an administrator of this name, whose requests `requests` tells from all others."""
+        """The kubeconfig of an administrator of this name; `requests` counts its requests apart from all others."""
         return self.cluster.as_user(name, ["system:masters"]).kubeconfig
 
     def requests(self, user: str) -> Requests:
-        """What the API server has answered this user so far. A watch counts once, when it begins."""
+        """The requests of this user that the API server has answered so far. A watch counts once, when it starts."""
         return Counter(
             (event.verb, "/".join(filter(None, (event.resource, event.subresource))))
             for event in self.cluster.audit_events()
@@ -56,7 +56,7 @@ async def scene() -> AsyncIterator[Scene]:
         cluster = Cluster.of(plane)
         async with Api(cluster.kubeconfig, AT_ONCE) as api:
             for resource in (TRAINING_JOBS, RAY_JOBS, NODES):
-                # A server that has just started refuses to list what it has not read yet.
+                # A server that has just started refuses to list resources that it has not loaded yet.
                 await until(partial(api.list, resource), bool, seconds=60.0, what=f"a list of {resource.plural}")
             for name in (NAMESPACE, OPERATORS_OWN):
                 await api.create(NAMESPACES, {"metadata": {"name": name}})

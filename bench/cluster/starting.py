@@ -1,4 +1,4 @@
-"""Jobs applied → RayJobs there and statuses written: the floor and the operator in turn, each on a fresh cluster."""
+"""Time from `apply` until RayJobs exist and statuses are written: baseline and operator in turn, on fresh clusters."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from bench.cluster.scene import Requests, scene
 from bench.results import Result, result
 
 WARM_UP = 16
-"""Jobs before the clock starts: connections, and what an API server does for the first object of a kind."""
+"""Jobs before the clock starts: they open connections, and the API server does its first-object work for each kind."""
 SETTLE_SECONDS = 2.0
-"""After the last status was written: its event follows."""
+"""Wait after the last status write, because its event follows."""
 
 
 @dataclass(frozen=True)
 class Started:
-    """`seconds` by the wall clock, `cpu` of the program alone."""
+    """`seconds` is wall-clock time, `cpu` is the CPU time of the program alone."""
 
     seconds: float
     cpu: float
@@ -31,7 +31,7 @@ class Started:
 
 
 async def measure(user: str, arguments: Sequence[str], ready: str, count: int) -> Started:
-    """One program starts `count` jobs."""
+    """Let one program start `count` jobs."""
     async with scene() as here:
         log = here.folder / f"{user}.log"
         async with program.running(arguments, here.as_user(user), log) as one:
@@ -70,7 +70,7 @@ def _compared(count: int, ours: Sequence[Started], floors: Sequence[Started]) ->
 
 
 def _per_job(count: int, requests: Requests) -> dict[str, Result]:
-    """Of what is asked or written for single jobs: lists and watches are for all of them."""
+    """Only requests for single jobs: lists and watches serve all jobs."""
     single = {key: number for key, number in requests.items() if key[0] not in ("list", "watch") and key[1] != "leases"}
     found = {"requests a job": result(sum(single.values()) / count, "", "≤ 8")}
     for (verb, resource), number in sorted(single.items(), key=lambda item: -item[1]):

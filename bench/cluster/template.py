@@ -1,4 +1,4 @@
-"""Something recorded of one job, to be used again for others: its name, uid and version stand as words to replace."""
+"""A recording of one job as a template for others: placeholders stand for its name, uid and resourceVersion."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ NAME, UID, SHORT_UID, VERSION = "@name@", "@uid@", "@uid8@", "@version@"
 
 
 def template(recorded: Any, name: str, uid: str) -> str:
-    """As JSON text. What the operator calls by eight letters of the uid is found, too."""
+    """Return the template as JSON text. Names that contain the first eight characters of the uid are replaced too."""
     text = json.dumps(recorded, ensure_ascii=False)
     return text.replace(uid, UID).replace(uid[:8], SHORT_UID).replace(name, NAME)
 
 
 def filled(text: str, name: str, uid: str, version: str = "") -> Any:
-    """The same of another job."""
+    """Return the template filled in for another job."""
     for word, value in ((UID, uid), (SHORT_UID, uid[:8]), (NAME, name), (VERSION, version)):
         text = text.replace(word, value)
     return json.loads(text)

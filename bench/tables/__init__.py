@@ -1,1 +1,1 @@
-"""How good the model of the smallest file is, on small tables, beside scikit-learn's."""
+"""Test scores of the smallest config's model on small tables, beside scikit-learn's."""

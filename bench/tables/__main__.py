@@ -1,4 +1,4 @@
-"""The smallest file on eight tables beside scikit-learn; writes bench/tables.json and its table in bench/README.md.
+"""The smallest config on eight tables beside scikit-learn; writes bench/tables.json and its table in bench/README.md.
 
 python -m bench.tables [--only iris] [--splits 20] [--dry]
 """
@@ -20,7 +20,7 @@ BOOK = Book(HERE / "tables.json", "<!-- results: make bench-tables writes this t
 
 
 def measured(name: str, table: Table, splits: int) -> dict[str, Result]:
-    """Means over the splits. The goal is of the differences: a split is one pair."""
+    """Means over the splits. The goal applies to the paired differences: a split is one pair."""
     with tempfile.TemporaryDirectory(prefix="trainwright-bench-") as folder:
         ours = [models.ours(table, seed, Path(folder)) for seed in range(splits)]
     linear = [models.linear(table, seed) for seed in range(splits)]
@@ -36,7 +36,7 @@ def measured(name: str, table: Table, splits: int) -> dict[str, Result]:
 
 
 def behind_in_errors(ours: Sequence[float], theirs: Sequence[float]) -> float:
-    """By how many standard errors of the mean difference ours is below theirs; negative where it is above."""
+    """The number of standard errors of the mean difference by which ours is below theirs; negative if it is above."""
     differences = [other - own for own, other in zip(ours, theirs, strict=True)]
     error = statistics.stdev(differences) / sqrt(len(differences))
     mean = statistics.fmean(differences)

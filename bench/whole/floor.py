@@ -1,8 +1,8 @@
-"""The floor: what one writes by hand. Workers read the file from S3, and make one step of a small model on their rows.
+"""The baseline, written by hand: workers read the file from S3 and make one step of a small model on their rows.
 
 It runs in a pod, beside the stopwatch. It may become faster, never slower.
 
-    python floor.py s3://BUCKET/KEY [WORKERS]     by Ray, where WORKERS is given
+python floor.py s3://BUCKET/KEY [WORKERS]     with Ray if WORKERS is given
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""GPU-seconds before the first step: with data that the pod with the GPU prepares itself, and with a phase before.
+"""GPU-seconds before the first step: the GPU pod prepares the data itself, or a preprocess stage runs before it.
 
-The node says that it has a GPU, and has none: the pod holds it, and trains on CPUs.
+The node reports a GPU that it does not have: the pod holds it, and trains on CPUs.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ async def run(rows: int, rounds: int) -> dict[str, Result]:
 
 
 async def measure(here: Scene, name: str, data: Path, phases: str) -> tuple[float, float]:
-    """GPU-seconds, and seconds."""
+    """Return GPU-seconds, and seconds."""
     made = job(here, name, data, phases)
     began, stepped = await here.first_step(made)
     spent = gpu_seconds(here.eye.pods, here.eye.seen, GPU, stepped)
@@ -50,7 +50,7 @@ async def measure(here: Scene, name: str, data: Path, phases: str) -> tuple[floa
 
 
 def job(here: Scene, name: str, data: Path, phases: str) -> Manifest:
-    """Nothing was prepared before. With one phase the pod that trains fills a cache of its own."""
+    """A job without prepared data. With one stage, the training pod fills a cache of its own."""
     made = jobs.weather(name, here.bucket)
     spec: dict[str, Any] = made["spec"]
     spec["dataset"] = here.bucket.upload(data, f"{name}/rows.parquet")

@@ -1,4 +1,4 @@
-"""Our own cluster with the operator, and on it a namespace, a bucket and an eye for what happens there."""
+"""Our own cluster with the operator, and on it a namespace, a bucket and an observer of the namespace."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from bench.whole.seeing import Seeing, seeing
 from bench.whole.story import FIRST_STEP
 
 SETTLE_SECONDS = 3.0
-"""After the last pod of a run has gone: the kubelet and KubeRay tidy up."""
+"""Wait after the last pod of a run is gone, because the kubelet and KubeRay still clean up."""
 
 
 @dataclass(frozen=True)
@@ -34,14 +34,14 @@ class Scene:
     eye: Seeing
 
     async def first_step(self, made: Manifest) -> tuple[float, float]:
-        """Applies it as a user does. The moment before, and that of the first step, which has come."""
+        """Apply the object with kubectl. Return the time before that and the time of the first step."""
         self.eye.forget()
         began = time.time()
         await asyncio.to_thread(jobs.apply, self.whole.kubectl, self.namespace, made)
         return began, await self.eye.until(FIRST_STEP)
 
     async def clear(self, made: Manifest) -> None:
-        """Returns when nothing of it is left."""
+        """Delete the object; return when nothing of it is left."""
         kind, name = made["kind"], made["metadata"]["name"]
         await asyncio.to_thread(self.whole.kubectl, "delete", f"-n={self.namespace}", kind, name)
         await until(self._pods, lambda pods: not pods, seconds=180.0, what="the end of all pods")

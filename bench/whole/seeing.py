@@ -1,4 +1,4 @@
-"""What happens in a namespace and in its pods, by the clock of this machine: watches, and the stopwatch's datagrams."""
+"""Observes a namespace and its pods in the clock of this machine: by watches, and by the stopwatch's datagrams."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ PATIENCE = 600.0
 
 
 class Seeing(asyncio.DatagramProtocol):
-    """Pods of this machine's node have its clock too."""
+    """Pods on this machine's node share its clock."""
 
     def __init__(self) -> None:
         self.seen: dict[tuple[str, str], float] = {}
         self.pods: dict[str, Manifest] = {}
-        """By their uids, as they were last seen."""
+        """Pods by uid, as they were last seen."""
         self.address: tuple[str, int] = (HOST, 0)
 
     def connection_made(self, transport: Any) -> None:
@@ -49,7 +49,7 @@ class Seeing(asyncio.DatagramProtocol):
         self.pods.clear()
 
     async def until(self, stage: Stage) -> float:
-        """The moment at which it is reached."""
+        """Return the time at which the stage is reached."""
         end = time.monotonic() + PATIENCE
         while (moment := story.reached(self.seen, stage)) is None:
             if time.monotonic() > end:
@@ -63,7 +63,7 @@ class Seeing(asyncio.DatagramProtocol):
 
 @asynccontextmanager
 async def seeing(api: Api, namespace: str) -> AsyncIterator[Seeing]:
-    """Whatever comes to be in the namespace within the block."""
+    """Observe all objects that appear in the namespace within the block."""
     loop = asyncio.get_running_loop()
     transport, one = await loop.create_datagram_endpoint(Seeing, local_addr=(HOST, 0))
     versions = [(resource, (await api.list(resource, namespace)).resource_version) for resource in WATCHED]

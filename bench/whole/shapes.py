@@ -1,4 +1,4 @@
-"""What is applied: our TrainingJob, and for the floor a Job or a RayJob of the same shape, as one writes it by hand."""
+"""The applied objects: our TrainingJob, and for the baseline a hand-written Job or RayJob of the same shape."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ FOLDER = "/stopwatch"
 CONFIG_MAP = "stopwatch"
 WORKERS = 2
 BATCH = 128
-"""Rows of a step, of all workers; given, as in the floor, for a search for the fastest number would come before it."""
-# How the processes of ours are told from outside. Rank 0 of two prepares the data first, and then the other.
+"""Rows per step, over all workers. Fixed, as in the baseline, because a batch size search would come first."""
+# Marks in our processes, seen from outside. Rank 0 of two prepares the data first, then rank 1.
 OURS: Mapping[str, Any] = {
     "program": "trainwright",
     "after": {
@@ -31,7 +31,7 @@ OURS: Mapping[str, Any] = {
 FLOOR: Mapping[str, Any] = {"program": "floor.py", "after": {}}
 VOLUME = {"name": CONFIG_MAP, "configMap": {"name": CONFIG_MAP}}
 MOUNT = {"name": CONFIG_MAP, "mountPath": FOLDER, "readOnly": True}
-# As little as the tests ask for: the node has two cores for a whole cluster.
+# The same small requests as in the tests: the node has two cores for a whole cluster.
 SMALL = {"local": {"cpu": "100m", "memory": "512Mi"}, "ray": {"cpu": "100m", "memory": "1Gi"}}
 HEAD = {"cpu": "250m", "memory": "1Gi"}
 SUBMITTER = {"cpu": "100m", "memory": "256Mi"}
@@ -44,7 +44,7 @@ def config_map() -> Manifest:
 
 
 def ours(name: str, backend: str, bucket: Bucket, address: tuple[str, int]) -> Manifest:
-    """With a cache of its own: nothing was prepared before."""
+    """A job with a cache of its own, so that no data is prepared yet."""
     job = {"local": jobs.weather, "ray": jobs.on_ray}[backend](name, bucket)
     config: dict[str, Any] = job["spec"]["config"]
     batch_size = BATCH // (WORKERS if backend == "ray" else 1)

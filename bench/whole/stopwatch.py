@@ -1,7 +1,7 @@
-"""Tells the bench when something happens in a pod: by a datagram, for which nobody waits.
+"""Reports events inside a pod to the bench, by a datagram that nothing waits for.
 
-In the pods of ours and of the floor alike it is mounted as `sitecustomize`, so every Python begins with it. STOPWATCH
-says where to tell, the beginning of which program, and the end of which functions:
+It is mounted as `sitecustomize` in our pods and in the baseline's, so every Python process imports it at start.
+STOPWATCH gives the receiver, the program whose start is reported, and the functions whose return is reported:
 {"address": [host, port], "program": "name", "after": {"module": {"function": "word"}}}
 """
 
@@ -24,7 +24,7 @@ _made: set[str] = set()
 
 
 def mark(word: str) -> None:
-    """Once in a process."""
+    """Send the word once per process."""
     if "address" not in SETTINGS or word in _made:
         return
     _made.add(word)
@@ -34,7 +34,7 @@ def mark(word: str) -> None:
 
 
 class _Watched:
-    """Finds the modules of the settings as Python would, and wraps their functions once they are there."""
+    """A meta path finder for the modules of the settings. It wraps their functions after the normal import."""
 
     def __init__(self, after: dict[str, dict[str, str]]) -> None:
         self._after = after

@@ -1,4 +1,4 @@
-"""The stages between `kubectl apply` and the first step, and when each was reached. Pure."""
+"""The stages between `kubectl apply` and the first step, and the time at which each is reached. Pure."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from e2e.api import Manifest, condition
 
 Seen = Mapping[tuple[str, str], float]
-"""When a word was first true of somebody: of an object, by its uid, or of a process, which has told it itself."""
+"""The time at which a word was first true: of an object, by its uid, or of a process, which reports it itself."""
 
 
 @dataclass(frozen=True)
 class Stage:
-    """Reached when the word is true of so many."""
+    """Reached when the word is true of this many objects or processes."""
 
     name: str
     word: str
@@ -42,7 +42,7 @@ RAY = (
 
 
 def words(seen: Manifest) -> Iterator[str]:
-    """What is true of an object."""
+    """The words that are true of an object."""
     match seen["kind"]:
         case "TrainingJob" if condition(seen, "Accepted") == "True":
             yield "TrainingJob accepted"
@@ -54,13 +54,13 @@ def words(seen: Manifest) -> Iterator[str]:
 
 
 def gpus(pod: Manifest, resource: str) -> int:
-    """Those that it holds from when it is scheduled."""
+    """The number of GPUs that the pod holds from its scheduling on."""
     limits = (one.get("resources", {}).get("limits", {}) for one in pod["spec"]["containers"])
     return sum(int(limit.get(resource, 0)) for limit in limits)
 
 
 def gpu_seconds(pods: Mapping[str, Manifest], seen: Seen, resource: str, until: float) -> float:
-    """From when each pod that holds some is scheduled."""
+    """Counted from the scheduling of each pod that holds GPUs."""
     scheduled = {who: moment for (word, who), moment in seen.items() if word.endswith("pod scheduled")}
     return sum(gpus(pod, resource) * (until - scheduled[uid]) for uid, pod in pods.items() if gpus(pod, resource))
 
@@ -71,7 +71,7 @@ def reached(seen: Seen, stage: Stage) -> float | None:
 
 
 def lasted(seen: Seen, stages: Sequence[Stage], began: float) -> Mapping[str, float]:
-    """Seconds of each stage, from the end of those before it. Together they are the whole."""
+    """Seconds of each stage, from the end of the stages before it. They add up to the total time."""
     found: dict[str, float] = {}
     last = began
     for stage in stages:

@@ -1,4 +1,4 @@
-"""The table in bench/README.md: what has a goal, and below it, for each backend, the stages of both sides."""
+"""The table in bench/README.md: the results with a goal, and below it, per backend, the stages of both sides."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ WHOLE = "whole"
 
 
 def tables(found: Mapping[str, Result]) -> str:
-    """All results; a stage that only one side has leaves the other's field empty."""
+    """All results. A stage that only one side has leaves the other's field empty."""
     single = {name: one for name, one in found.items() if not STAGE.fullmatch(name)}
     stages = [told for name in found if (told := STAGE.fullmatch(name))]
     backends = dict.fromkeys(told["backend"] for told in stages)
@@ -27,7 +27,7 @@ def _side_by_side(backend: str, found: Mapping[str, Result]) -> Iterator[str]:
 
 
 def _in_order(backend: str, found: Mapping[str, Result]) -> Sequence[str]:
-    """Ours has all of the floor's, and more. The whole stands last."""
+    """Our stages include all of the baseline's. The total is last."""
     told = (STAGE.fullmatch(name) for name in found)
     names = [one["stage"] for one in told if one and (one["backend"], one["side"]) == (backend, "ours")]
     return [*(name for name in names if name != WHOLE), WHOLE]

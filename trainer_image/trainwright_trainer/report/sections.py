@@ -29,7 +29,7 @@ def learning_curves(data: ReportData) -> Markup | None:
 
 
 def _metrics(data: ReportData) -> Iterator[tuple[str, str]]:
-    """(feature, metric) of all rounds in first-seen order. The loss of an only output is left out: it is the combined."""
+    """(feature, metric) of all rounds in first-seen order. A single output's loss is left out: it is the combined one."""
     seen = dict.fromkeys(
         (feature, metric)
         for round_ in data.history
