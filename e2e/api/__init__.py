@@ -1,4 +1,4 @@
-"""The tests' own client of the API server: what disturbs the operator's never touches it."""
+"""The tests' own client of the API server: faults of the operator's client never affect it."""
 
 from e2e.api.client import Api, Change, Listing
 from e2e.api.errors import ApiError, NotReached

@@ -1,4 +1,4 @@
-"""A thin client: requests as the API server knows them, and nothing else."""
+"""A thin client: plain requests to the API server, without a cache or retries."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class Api:
         return await self.request("GET", resource.path(namespace, name))
 
     async def find(self, resource: Resource, name: str, namespace: str | None = None) -> Manifest | None:
-        """The object, or None where there is none."""
+        """The object, or None if it does not exist."""
         try:
             return await self.get(resource, name, namespace)
         except ApiError as error:
@@ -94,7 +94,7 @@ class Api:
 
     async def list(self, resource: Resource, namespace: str | None = None, labels: str = "") -> Listing:
         found = await self.request("GET", resource.path(namespace), labelSelector=labels)
-        # The items of a list do not say what they are.
+        # The items of a list lack apiVersion and kind.
         named = {"apiVersion": resource.api_version, "kind": resource.kind}
         return Listing([{**named, **item} for item in found["items"]], found["metadata"]["resourceVersion"])
 
@@ -112,7 +112,7 @@ class Api:
         grace: int | None = None,
         uid: str = "",
     ) -> None:
-        """Of what is gone already, nothing is said. With `uid`, only that very object."""
+        """Delete the object; a missing object is no error. With `uid`, only the object that has it."""
         options: Manifest = {"propagationPolicy": policy}
         options |= {} if grace is None else {"gracePeriodSeconds": grace}
         options |= {"preconditions": {"uid": uid}} if uid else {}
@@ -125,7 +125,7 @@ class Api:
     async def patch(
         self, resource: Resource, name: str, namespace: str | None, changes: Any, subresource: str = ""
     ) -> Manifest:
-        """A merge patch."""
+        """Send a merge patch."""
         path = resource.path(namespace, name, subresource)
         return await self.request("PATCH", path, changes, content_type=MERGE)
 
@@ -135,7 +135,7 @@ class Api:
     async def apply(
         self, resource: Resource, made: Manifest, manager: str, namespace: str | None = None, subresource: str = ""
     ) -> Manifest:
-        """Server-side apply that takes over what others own."""
+        """Server-side apply with force: it takes over fields that other managers own."""
         named = {"apiVersion": resource.api_version, "kind": resource.kind, **made}
         path = resource.path(namespace, made["metadata"]["name"], subresource)
         return await self.request("PATCH", path, named, content_type=APPLY, fieldManager=manager, force="true")
@@ -143,7 +143,7 @@ class Api:
     async def watch(
         self, resource: Resource, namespace: str | None, resource_version: str, seconds: int = 300
     ) -> AsyncIterator[Change]:
-        """Ends when the server closes it. In-stream errors are raised as ApiError."""
+        """Yield events until the server closes the watch. Raises ApiError for an ERROR event."""
         query = {"watch": "1", "resourceVersion": resource_version, "timeoutSeconds": str(seconds)}
         limit = aiohttp.ClientTimeout(total=None, sock_connect=10, sock_read=seconds + 10)
         async with self.session.get(resource.path(namespace), params=query, timeout=limit) as response:
@@ -162,7 +162,7 @@ class Api:
 
 
 def _sent(body: bytes) -> bytes | io.BytesIO:
-    """aiohttp takes a large body only as a stream, and only once."""
+    """aiohttp takes a large body only as a stream, and reads it only once."""
     return body if len(body) < LARGE_BODY else io.BytesIO(body)
 
 

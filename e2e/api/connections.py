@@ -1,4 +1,4 @@
-"""Ends of connections. aiohttp lets go of TLS connections without waiting, and a loop that ends then complains."""
+"""Closes connections. aiohttp does not wait for TLS connections to close, and a loop that ends then complains."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ SECONDS_TO_CLOSE = 0.05
 
 
 def abort(response: aiohttp.ClientResponse) -> None:
-    """At once: of a watch that is left, no good-bye is waited for."""
+    """Abort the connection at once: nothing waits for the TLS shutdown of a watch that is left."""
     if response.connection is not None and response.connection.transport is not None:
         response.connection.transport.abort()
 

@@ -1,4 +1,4 @@
-"""Where a cluster is and who asks it, read from a kubeconfig."""
+"""The address of a cluster and the credentials of its user, read from a kubeconfig."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from ruamel.yaml import YAML
 class Credentials:
     server: str
     trust: ssl.SSLContext
-    """It holds the client's certificate too, where there is one."""
+    """Holds the client certificate too, if there is one."""
     headers: Mapping[str, str]
 
 
 def read(kubeconfig: Path) -> Credentials:
-    """Of the current context. Certificates and tokens, in files or in place; no programs that make them."""
+    """Read the current context. Supports certificates and tokens, as files or inline; no exec plugins."""
     config = YAML(typ="safe").load(kubeconfig)
     context = _named(config["contexts"], config["current-context"])["context"]
     cluster = _named(config["clusters"], context["cluster"])["cluster"]
@@ -39,7 +39,7 @@ def _trust(cluster: Mapping[str, str], user: Mapping[str, str]) -> ssl.SSLContex
     trust = ssl.create_default_context(cadata=authority.decode() if authority else None)
     certificate, key = _content(user, "client-certificate"), _content(user, "client-key")
     if certificate and key:
-        # Python loads them from files only.
+        # Python loads client certificates from files only.
         with tempfile.NamedTemporaryFile() as file:
             file.write(certificate + b"\n" + key)
             file.flush()

@@ -1,4 +1,4 @@
-"""What can go wrong when the tests ask the API server."""
+"""Errors of the tests' client."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 class ApiError(Exception):
-    """The API server said no. `code` is the HTTP status, `reason` is Kubernetes' word for it."""
+    """The API server refused the request. `code` is the HTTP status, `reason` is Kubernetes' reason."""
 
     def __init__(self, code: int, reason: str, message: str) -> None:
         super().__init__(f"{code} {reason}: {message}")
@@ -23,4 +23,4 @@ class ApiError(Exception):
 
 
 class NotReached(AssertionError):
-    """What a test waited for did not come in time."""
+    """The state that a test waited for did not come in time."""

@@ -1,4 +1,4 @@
-"""The kinds of objects that the tests deal with, and where the API server keeps them."""
+"""The resources that the tests use, and their API paths."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Resource:
     namespaced: bool = True
 
     def path(self, namespace: str | None = None, name: str = "", subresource: str = "") -> str:
-        """Of one object, or of all: in a namespace, or everywhere."""
+        """The path of one object or of all, in a namespace or in all namespaces."""
         root = "/api/v1" if self.api_version == "v1" else f"/apis/{self.api_version}"
         inside = f"/namespaces/{namespace}" if self.namespaced and namespace else ""
         tail = "".join(f"/{part}" for part in (name, subresource) if part)

@@ -1,4 +1,4 @@
-"""Waiting for what is to come: short looks, a deadline, and a message that shows what there was instead."""
+"""Polls with short intervals and a deadline; the error message shows the last state."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CHARACTERS_SHOWN = 6000
 async def until(
     look: Callable[[], Awaitable[T]], holds: Callable[[T], object], *, seconds: float = 60.0, what: str = "it"
 ) -> T:
-    """Looks until `holds` says so, and answers what it saw then. A server that is away for a while is waited for."""
+    """Poll until `holds` is true, and return what it saw. Tolerates an API server that is down for a while."""
     loop = asyncio.get_running_loop()
     end = loop.time() + seconds
     last: object = "nothing"
@@ -48,7 +48,7 @@ async def until_object(
     seconds: float = 60.0,
     what: str = "",
 ) -> Manifest:
-    """Waits until the object is there and `holds` says so."""
+    """Wait until the object exists and `holds` is true of it."""
     expected = what or f"{resource.kind} {name} as expected"
     found = await until(
         lambda: api.find(resource, name, namespace),
@@ -72,13 +72,13 @@ async def until_gone(
 
 
 def condition(seen: Manifest, type_: str) -> str:
-    """The status of a condition: True, False, Unknown, or nothing."""
+    """The status of a condition: True, False or Unknown; empty if absent."""
     found = [entry for entry in seen.get("status", {}).get("conditions", ()) if entry["type"] == type_]
     return str(found[0]["status"]) if found else ""
 
 
 def shown(seen: object) -> str:
-    """For a message: without managedFields, and cut."""
+    """The object for a message: without managedFields, and cut."""
     if not isinstance(seen, dict | list):
         return str(seen)
     return json.dumps(_without_managed_fields(seen), indent=1, default=str)[:CHARACTERS_SHOWN]

@@ -1,4 +1,4 @@
-"""Whole lives of jobs with the operator in this process, and deaths of it at any write."""
+"""Full lifecycles of jobs with the operator in this process, and crashes of the operator at any write."""
 
 from e2e.harness.end_state import end_state
 from e2e.harness.jobs import EVERY_KIND, KINDS, Kind, training_job

@@ -1,4 +1,4 @@
-"""Looking for a secret in what was stored, printed or written."""
+"""Searches for a secret in stored objects, output and logs."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ def canary() -> str:
 
 
 def holds(content: bytes, secret: str) -> bool:
-    """As it is, or in base64 at any of its three places."""
+    """True if the content holds the secret, in plain text or in base64 at any of its three alignments."""
     return any(form in content for form in _forms(secret))
 
 
 def of_others(job: bytes) -> bytes:
-    """A TrainingJob as it is stored, without what its user wrote: the spec, and kubectl's copy of it."""
+    """A stored TrainingJob without what its user wrote: the spec, and kubectl's last-applied annotation."""
     whole = json.loads(job)
     del whole["spec"]
     whole["metadata"].get("annotations", {}).pop("kubectl.kubernetes.io/last-applied-configuration", None)
@@ -31,6 +31,6 @@ def _forms(secret: str) -> tuple[bytes, ...]:
 
 
 def _in_base64(secret: str, shift: int) -> bytes:
-    """Without the letters that depend on what stands beside it."""
+    """Encode without the characters that depend on the neighbouring bytes."""
     coded = base64.b64encode(b"\0" * shift + secret.encode()).rstrip(b"=")
     return coded[4 if shift else 0 : -1]

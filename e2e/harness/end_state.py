@@ -1,4 +1,4 @@
-"""What a namespace looks like in the end, without what differs between two runs of the same story."""
+"""The final state of a namespace, without the differences between two runs of the same scenario."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SECONDS_IN_WORDS = re.compile(r"\b[0-9]+(\.[0-9]+)? ?s\b")
 
 
 async def end_state(api: Api, namespace: str) -> Mapping[str, Any]:
-    """The statuses of jobs by name, and the names of all else that is theirs."""
+    """The statuses of jobs by name, and the names of all other objects of the jobs."""
     jobs = (await api.list(TRAINING_JOBS, namespace)).items
     uids = {job["metadata"]["uid"]: job["metadata"]["name"] for job in jobs}
     state: dict[str, Any] = {
@@ -33,7 +33,7 @@ def _name(seen: Manifest) -> str:
 
 
 def _normal(seen: Any, words: Mapping[str, str]) -> Any:
-    """Times are left out, lists of keyed objects are sorted, uids are named after their job."""
+    """Drop times, sort lists of keyed objects, and replace uids by the name of their job."""
     if isinstance(seen, dict):
         return {key: _normal(value, words) for key, value in sorted(seen.items()) if not _is_ignored(key)}
     if isinstance(seen, list):

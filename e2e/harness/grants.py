@@ -1,4 +1,4 @@
-"""What manifests allow the operator, held against what the audit log says was asked for."""
+"""Compares the permissions of the manifests with the requests in the audit log."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ruamel.yaml import YAML
 
 @dataclass(frozen=True)
 class Grant:
-    """One verb on one resource; in one namespace, or everywhere; on one name, or on all."""
+    """One verb on one resource; in one namespace or all; on one name or all."""
 
     verb: str
     group: str
@@ -35,7 +35,7 @@ class Grant:
 
 
 def grants(manifest: Path) -> tuple[Grant, ...]:
-    """All that the Roles and ClusterRoles of a file allow which are bound there. The others add to roles of users."""
+    """Grants of the Roles and ClusterRoles that the file itself binds. The others aggregate to users' roles."""
     found = list(YAML(typ="safe").load_all(manifest.read_text()))
     bound = {(one["roleRef"]["kind"], one["roleRef"]["name"]) for one in found if "roleRef" in one}
     return tuple(
@@ -51,7 +51,7 @@ def grants(manifest: Path) -> tuple[Grant, ...]:
 
 
 def needless(granted: Iterable[Grant], events: Iterable[AuditEvent]) -> Sequence[Grant]:
-    """Those without which every request that was made would have been allowed all the same."""
+    """The grants without which every request would still have been allowed."""
     all_grants = tuple(granted)
     needed: set[Grant] = set()
     for event in events:
@@ -62,6 +62,6 @@ def needless(granted: Iterable[Grant], events: Iterable[AuditEvent]) -> Sequence
 
 
 def denied(events: Iterable[AuditEvent]) -> Sequence[str]:
-    """What the authorizer has refused, and what was answered by a 403 for any other reason."""
+    """The requests that the authorizer refused, and those answered with 403 for any other reason."""
     refused = [event for event in events if event.decision != "allow" or event.code == 403]
     return sorted({f"{event.verb} {event.uri.partition('?')[0]}: {event.code}" for event in refused})

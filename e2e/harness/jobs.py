@@ -34,13 +34,13 @@ SPEC: Mapping[str, Any] = {
 
 
 IMAGE = "trainwright:later"
-"""Gangs are not built yet: a job with an image of its own may have them all the same."""
+"""Gangs are not built yet, but a job with its own image may have one."""
 
 
 def training_job(name: str, kind: Kind = "local", **spec: Any) -> Manifest:
-    """`kind` says what its children are: a Job, an indexed Job of two pods, or a RayJob with two workers.
+    """A small job. `kind` selects its child: a Job, an indexed Job of two pods, or a RayJob with two workers.
 
-    With GPUs (`gpu`) a Job that preprocesses comes first, and then such a RayJob.
+    With GPUs (`gpu`), a preprocessing Job comes first, then such a RayJob.
     """
     own = {"image": IMAGE} if kind == "gang" else {}
     whole = {**copy.deepcopy(dict(SPEC)), **own, "backend": copy.deepcopy(dict(BACKENDS[kind])), **spec}

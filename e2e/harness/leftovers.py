@@ -1,4 +1,4 @@
-"""What should not be there any more."""
+"""Finds objects that should be gone."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ async def children(api: Api, namespace: str) -> Sequence[str]:
 
 
 async def left(api: Api, namespace: str) -> Sequence[str]:
-    """All that a job has brought into the namespace: children and what they make, supports, pods."""
+    """All objects of jobs in the namespace: children and the objects that they create, supports, pods."""
     found = []
     for resource in (*CHILDREN, RAY_CLUSTERS, PODS):
         found += [f"{resource.kind} {one['metadata']['name']}" for one in (await api.list(resource, namespace)).items]
@@ -26,13 +26,13 @@ async def left(api: Api, namespace: str) -> Sequence[str]:
 
 
 async def nothing_left(api: Api, namespace: str, seconds: float = 120.0) -> None:
-    """Waits for the garbage collector, which takes its time after an outage of the API server."""
+    """Wait for the garbage collector, which is slow after an outage of the API server."""
     what = f"an empty namespace {namespace}"
     await until(lambda: left(api, namespace), lambda found: not found, seconds=seconds, what=what)
 
 
 async def orphans(api: Api, namespace: str | None = None) -> Sequence[str]:
-    """Objects of jobs that are no more."""
+    """Objects whose job no longer exists."""
     jobs = {job["metadata"]["uid"] for job in (await api.list(TRAINING_JOBS, namespace)).items}
     found = []
     for resource in (*CHILDREN, *SUPPORTS, PODS):

@@ -1,4 +1,4 @@
-"""One job from its beginning to its end: what its attempts do, what its user does, and what must come of it."""
+"""The lifecycle of one job: the scripts of its attempts, the actions of its user, and the expected result."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SECONDS_OF_QUIET = 0.4
 
 
 class Working(Protocol):
-    """The operator, in this process or in others, while it may be there and while it may not."""
+    """The operator, in this process or in others. A test may stop and start it."""
 
     def start(self) -> None: ...
 
@@ -34,22 +34,22 @@ class Working(Protocol):
     async def restart(self) -> None: ...
 
     async def quiet(self, seconds: float) -> None:
-        """Waits until nothing was written for so long."""
+        """Wait until nothing is written for `seconds`."""
 
 
 @dataclass(frozen=True)
 class User:
-    """The job's owner, at a terminal that no fault reaches."""
+    """The job's owner, with a client that no fault affects."""
 
     api: Api
     namespace: str
     stage: Stage
     working: Working | None = None
-    """None where it is not the story's to stop."""
+    """None if the scenario must not stop the operator."""
 
     @property
     def operators(self) -> Working:
-        """For stories of a time without any."""
+        """For scenarios that run a while without an operator."""
         assert self.working is not None
         return self.working
 
@@ -60,7 +60,7 @@ class User:
         await self.api.delete(TRAINING_JOBS, NAME, self.namespace, policy=policy)
 
     async def sees(self, what: str, holds: Callable[[Manifest], object]) -> None:
-        """Waits; a job that is gone will never show it."""
+        """Wait until `holds` is true. Fails if the job is gone."""
         await until(
             lambda: self.api.find(TRAINING_JOBS, NAME, self.namespace),
             lambda job: job is not None and holds(job),
@@ -88,20 +88,20 @@ class Lifecycle:
     name: str
     scripts: Sequence[Script]
     story: Story
-    """What the user does and waits for; it returns when the job is where it ends."""
+    """The actions and waits of the user; it returns when the job has reached its final state."""
     spec: Mapping[str, Any] = field(default_factory=dict)
     settings: Settings = FAST
 
 
 @dataclass(frozen=True)
 class Lived:
-    """What came of it."""
+    """The result of a lifecycle."""
 
     state: Any
     violations: Sequence[str]
     orphans: Sequence[str]
     writes: Writes = field(default_factory=Writes)
-    """Of an operator in this process."""
+    """The writes of an operator in this process."""
 
 
 async def live(
@@ -112,9 +112,10 @@ async def live(
     operator: Path | None = None,
     at_once: int = 1,
 ) -> Lived:
-    """In a namespace of its own, with an operator that looks there only, until nothing is written any more.
+    """Run the lifecycle in its own namespace, with an operator for that namespace, until the writes stop.
 
-    `operator` is another kubeconfig for it: a proxy's. `at_once`: so many operators, each of which believes to lead.
+    `operator` is another kubeconfig for it: a proxy's. `at_once`: the number of operators, each of which believes that
+    it leads.
     """
     writes = Writes(kills)
 
@@ -135,7 +136,7 @@ async def live_under(
     kind: Kind,
     operating: Callable[[str], AbstractAsyncContextManager[Working]],
 ) -> Lived:
-    """The same under any operator for a namespace."""
+    """The same with any operator of a namespace."""
     async with Api(kubeconfig) as api:
         namespace = await api.make_namespace("life")
         scripts = Scripts()

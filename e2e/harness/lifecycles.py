@@ -1,4 +1,4 @@
-"""The table of lives that every kind of child can have."""
+"""The table of lifecycles for every kind of child."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ async def fails(user: User) -> None:
 
 
 async def is_stopped_for_good(user: User) -> None:
-    """What is deleted after the end was written is waited for: a busy machine takes its time."""
+    """Wait for the deletions that follow the write of the end, because they are slow on a busy machine."""
     await user.sees_true("Failed")
     await until(lambda: children(user.api, user.namespace), lambda found: not found, what="the end of its child")
 
@@ -57,7 +57,7 @@ async def is_deleted_in_the_foreground(user: User) -> None:
 
 
 def does(reason: str) -> Callable[[Manifest], bool]:
-    """Whether its pods run: Running is its task, Preprocessing what comes before it."""
+    """Return a check that the job's pods run: Running is its task, Preprocessing the stage before it."""
     word = {"type": "Running", "status": "True", "reason": reason}
     return lambda job: any(word.items() <= one.items() for one in job.get("status", {}).get("conditions", ()))
 
@@ -73,7 +73,7 @@ LIFECYCLES = {
         Lifecycle("two crashes, then success", [Fail(), Fail(), Succeed()], completes),
         Lifecycle("a mistake", [Fail(exit_code=2, message="no such column")], fails),
         Lifecycle("a lost head, then success", [LoseHead(after=0.1), Succeed()], completes),
-        # Nobody can tell a preemption whose pod is gone before an operator has looked.
+        # A preemption is unknown if its pod is gone before an operator has seen it, so the pod takes 2 s to terminate.
         Lifecycle("a preemption, then success", [Preempt(after=0.1, terminating=2.0), Succeed()], completes),
         Lifecycle("suspended and resumed", [StopWhenAsked(), Succeed()], is_suspended_and_resumed),
         Lifecycle(

@@ -1,4 +1,4 @@
-"""Operators in this process, one after the other: whoever dies is followed by a fresh one."""
+"""Operators in this process, one after the other: a new one follows each crash."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SECONDS_BETWEEN_LOOKS = 0.05
 
 FAST = Settings(
     backoff=Backoff(base=0.05, limit=0.2, jitter=0.1),
-    # On a busy machine the players may take some seconds from a posted outcome to the child's end.
+    # On a busy machine the simulators may take some seconds from a posted outcome to the child's end.
     stop_grace=15.0,
     overlap_grace=0.2,
     resync=5.0,
@@ -28,13 +28,13 @@ FAST = Settings(
     retry_base=0.05,
     retry_limit=0.5,
 )
-"""Tenths of a second where production takes seconds. Nobody serves progress, so pods are not told to post."""
+"""Tenths of a second where production uses seconds. Progress is not served, so pods do not post."""
 
 
 class Operators:
-    """Works inside its `async with` block. What else than a death ends an operator cancels the block and raises.
+    """Works inside its `async with` block. Errors other than a crash cancel the block and are raised.
 
-    `at_once` of them work side by side, without a Lease.
+    `at_once` of them run side by side, without a Lease.
     """
 
     def __init__(self, kubeconfig: Path, settings: Settings, writes: Writes | None = None, at_once: int = 1) -> None:
@@ -61,7 +61,7 @@ class Operators:
         self._running = [self._group.create_task(self._lives()) for _ in range(self._at_once)]
 
     async def stop(self) -> None:
-        """For a time in which there is none."""
+        """Stop all operators, for a time without any."""
         for task in self._running:
             task.cancel()
         for task in self._running:
@@ -74,7 +74,7 @@ class Operators:
         self.start()
 
     async def have_looked(self) -> None:
-        """Waits until all that are there have listed everything."""
+        """Wait until all running operators have listed everything."""
         while len(self._views) < self._at_once:
             await asyncio.sleep(SECONDS_BETWEEN_LOOKS)
         for view in self._views:

@@ -1,4 +1,4 @@
-"""The table of lives that only a job with two phases can have: what happens while it preprocesses."""
+"""The table of lifecycles that only a job with two stages has: events while it preprocesses."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ async def is_deleted_while_it_preprocesses(user: User) -> None:
 
 QUEUED = Succeed(queued=0.2)
 EXIT_CODES = Succeed(told="exit code", before=Succeed(told="exit code"))
-"""Nobody posts an end, which the child would have to follow within the grace."""
+"""No outcome is posted, so the child need not end within the grace period."""
 PHASED = {
     life.name: life
     for life in (

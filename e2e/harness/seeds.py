@@ -1,4 +1,4 @@
-"""Chance that can be repeated."""
+"""Random seeds that can be repeated."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ VARIABLE = "TRAINWRIGHT_SEED"
 
 
 def rotating() -> int:
-    """Another one every time, unless the variable names one. pytest shows it where the test fails."""
+    """A new seed each run, unless the variable sets one. pytest prints it on failure."""
     seed = int(os.environ.get(VARIABLE) or secrets.randbelow(1_000_000))
     print(f"{VARIABLE}={seed}")
     return seed

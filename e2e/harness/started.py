@@ -1,4 +1,4 @@
-"""A job's first child as the operator builds it, made by hand: for tests that need no operator."""
+"""A job's first child as the operator builds it, created directly: for tests that need no operator."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from trainwright_operator.settings import Settings
 
 
 async def started(api: Api, namespace: str, name: str, kind: Kind, attempt: int = 1) -> tuple[Resource, str]:
-    """Makes the job, where it is not there, and the child of an attempt; answers where the child is."""
+    """Create the job, if missing, and the child of an attempt. Return the child's resource and name."""
     job = await api.find(TRAINING_JOBS, name, namespace)
     job = job or await api.create(TRAINING_JOBS, training_job(name, kind), namespace)
     child = built(job, kind, attempt)

@@ -1,4 +1,4 @@
-"""The operator's writes, counted over all its lives, and its death at one of them."""
+"""Counts the operator's writes over all its restarts, and crashes it at one of them."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from trainwright_operator.kube.connection import Connection
 
 
 class Crash(BaseException):
-    """The process is killed here. No `except Exception` survives that."""
+    """The process is killed here. It is a BaseException, so `except Exception` does not catch it."""
 
 
 @dataclass(frozen=True)
 class Kill:
-    """At the write with this number, from 1: before it is sent, or when it has taken effect and nobody knows."""
+    """A crash at the n-th write, from 1: before it is sent, or after it takes effect and before the reply arrives."""
 
     write: int
     when: Literal["before", "after"]
@@ -29,11 +29,11 @@ class Kill:
 
 @dataclass
 class Writes:
-    """`kills` come one after the other; their numbers go on over restarts."""
+    """`kills` happen one after the other; the count of writes continues over restarts."""
 
     kills: Sequence[Kill] = ()
     done: list[str] = field(default_factory=list)
-    """As in `patch trainingjobs/status flights`, each that was begun."""
+    """Each write that was started, as in `patch trainingjobs/status flights`."""
     deaths: int = 0
     dead: bool = False
     last: float = field(default_factory=monotonic)
@@ -56,7 +56,7 @@ class Writes:
         self.dead = False
 
     async def quiet(self, seconds: float, within: float = 30.0) -> None:
-        """Waits until nothing was written for so long."""
+        """Wait until nothing is written for `seconds`."""
         end = monotonic() + within
         while (left := self.last + seconds - monotonic()) > 0:
             if monotonic() > end:
@@ -65,7 +65,7 @@ class Writes:
 
 
 class MortalClient(Client):
-    """The operator's own client. Once it has died it sends nothing more, as a process that is gone."""
+    """The operator's own client. After a crash it sends nothing more, like a process that is gone."""
 
     def __init__(self, connection: Connection, writes: Writes, **options: Any) -> None:
         super().__init__(connection, **options)

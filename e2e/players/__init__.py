@@ -1,4 +1,4 @@
-"""Who else works on a cluster, played on its real objects: the Job controller, KubeRay, Kueue, kubelets, trainers."""
+"""Simulators of other components, on real objects: the Job controller, KubeRay, Kueue, kubelets, trainers."""
 
 from e2e.players.scripts import (
     Evict,

@@ -1,4 +1,4 @@
-"""What happens to a running pod when its script's time has come."""
+"""The end of a running pod at the time that its script sets."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from trainwright_operator.model import names
 
 STOPPED = 75
 SUBMITTER_FAILED = 1
-"""Whatever the training's exit code is, `ray job submit` ends with this."""
+"""`ray job submit` exits with this code for every failure of the training."""
 
 
 class Ending:
@@ -32,7 +32,7 @@ class Ending:
         self._scene = scene
 
     def is_asked_for(self, pod: Manifest, script: Script) -> bool:
-        """One that stops when asked goes on until the status says that it was."""
+        """True if the pod may end. A pod that stops on request runs until the status asks it to stop."""
         if not isinstance(script, StopWhenAsked):
             return True
         key = (pod["metadata"]["namespace"], pod["metadata"].get("labels", {}).get(names.JOB_NAME, ""))
@@ -44,7 +44,7 @@ class Ending:
         return any(attempt["number"] == number and "stopTime" in attempt for attempt in attempts)
 
     async def status(self, pod: Manifest, script: Script) -> Manifest | None:
-        """The pod's last status; None where it is not its kubelet that ends it, or nothing does."""
+        """The pod's last status; None if another component than its kubelet ends it, or if nothing does."""
         match script:
             case Succeed():
                 return await self._succeeded(pod, script)
@@ -71,7 +71,7 @@ class Ending:
         return pod_status.ended(pod, _exit_code(pod, script.exit_code), message)
 
     def _victim(self, pod: Manifest) -> Manifest:
-        """The head of a RayJob, else the pod itself."""
+        """The head of a RayJob, otherwise the pod itself."""
         return (roles.head_of(pod, self._scene.pods) or pod) if roles.is_submitter(pod) else pod
 
     async def _taken(self, pod: Manifest, script: Script) -> None:
@@ -88,7 +88,7 @@ class Ending:
                 await self._write(pod, pod_status.evicted(pod))
 
     async def _lose_node(self, name: str) -> None:
-        """Only pods of jobs: others on an invented node of that name are other tests'."""
+        """Only pods of jobs: other tests may have pods on an invented node of the same name."""
         await self._scene.nodes.lose(name)
         for pod in self._scene.nodes.pods_on(name):
             self._scene.record.excused.add(pod["metadata"]["uid"])

@@ -1,4 +1,4 @@
-"""Whether a child has ended, as its kind says it."""
+"""True if a child has ended, by the rule of its kind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Job controller's part, for Jobs that never retry (backoffLimit 0, restartPolicy Never): the only ones here."""
+"""Simulates the Job controller for Jobs without retries (backoffLimit 0, restartPolicy Never), the only ones here."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class JobController:
         return [pod for pod in self._scene.pods.related_to(job["metadata"]["uid"]) if not _is_foreign(pod, job)]
 
     async def _drive(self, job: Manifest, pods: Sequence[Manifest]) -> None:
-        """A pod that was there once and is not any more has failed, like one that is being deleted."""
+        """A pod that has disappeared counts as failed, like one that is being deleted."""
         wanted = job["spec"].get("parallelism", 1)
         if "startTime" not in job.get("status", {}) and wanted <= pod_made.QUOTA:
             pods = [await self._pod(job, index) for index in range(wanted)]
@@ -67,7 +67,7 @@ class JobController:
         await self._write(job, job_status.suspended(job))
 
     async def _end(self, job: Manifest, pods: Sequence[Manifest]) -> None:
-        """What still runs is deleted; the job has ended when nothing runs."""
+        """Delete the pods that still run; the job ends when none runs."""
         live = [pod for pod in pods if not job_status.has_ended(pod)]
         await self._delete(live)
         await self._write(job, job_status.ended(job, len(live)))
@@ -95,7 +95,7 @@ class JobController:
 
 
 def _plays(job: Manifest) -> bool:
-    """Jobs of ours, and KubeRay's submitters."""
+    """True for our Jobs and for KubeRay's submitters."""
     return bool(job_uid(job)) or "ray.io/originated-from-cr-name" in job["metadata"].get("labels", {})
 
 

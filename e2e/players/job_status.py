@@ -1,4 +1,4 @@
-"""A Job's status, from its pods, as the Job controller writes it and the API server admits it."""
+"""A Job's status from its pods, as the Job controller writes it and the API server accepts it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from e2e.players.times import now
 
 
 def of(job: Manifest, pods: Sequence[Manifest]) -> Manifest:
-    """Of a job that is to run. A pod that is missing counts as failed."""
+    """The status of a job that runs. A missing pod counts as failed."""
     wanted, known = job["spec"].get("completions", 1), job.get("status", {})
     done = [pod for pod in pods if _phase(pod) == "Succeeded"]
     live = [pod for pod in pods if not has_ended(pod) and not _is_going(pod)]
@@ -44,7 +44,7 @@ def suspended(job: Manifest) -> Manifest:
 
 
 def ended(job: Manifest, live: int) -> Manifest:
-    """Of a job whose end is decided: `live` pods have not gone yet."""
+    """The status of a job whose end is decided; `live` pods still exist."""
     status: Manifest = {"active": None, "ready": 0, "terminating": live}
     if live:
         return status

@@ -1,4 +1,4 @@
-"""The kubelets' part, and that of whoever else ends pods: every pod follows its attempt's script."""
+"""Simulates kubelets and the components that evict or preempt pods: every pod follows its attempt's script."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from e2e.players.scene import Scene
 from e2e.players.scripts import NeverStart, Script, Succeed
 
 SECONDS_ALONE = 3.0
-"""A minute in life."""
+"""The time until a worker without its head, or a gang member without the first pod, ends. In production: a minute."""
 
 
 class Kubelet:
-    """Pods that are being deleted are removed, unless `hanging` says that they stay."""
+    """Removes pods that are being deleted, unless `hanging` keeps them."""
 
     def __init__(self, scene: Scene) -> None:
         self._scene = scene
@@ -50,7 +50,7 @@ class Kubelet:
         return None
 
     async def _bind(self, pod: Manifest) -> float | None:
-        """A pod for which there was no room when it was made."""
+        """Bind a pod that had no node when it was created."""
         node = self._scene.nodes.place(pod["spec"], "")
         if node:
             metadata = pod["metadata"]
@@ -69,7 +69,7 @@ class Kubelet:
         await self._write(pod, status)
 
     async def _play(self, pod: Manifest, script: Script) -> float | None:
-        """The first pod's script is the attempt's; of a gang that succeeds, every pod does."""
+        """The first pod follows the attempt's script; in a gang that succeeds, every pod does."""
         if roles.is_submitter(pod) and roles.head_of(pod, self._scene.pods) is None:
             await self._write(pod, pod_status.ended(pod, 1, "the head is gone"))
             return None
@@ -109,7 +109,7 @@ class Kubelet:
         self._scene.pods.put(answer)
 
     def _left(self, pod: Manifest, state: str, seconds: float) -> float:
-        """Of a time that began when the pod was first seen in this state."""
+        """Seconds left, counted from when the pod was first seen in this state."""
         now = asyncio.get_running_loop().time()
         return self._seen.setdefault((pod["metadata"]["uid"], state), now) + seconds - now
 

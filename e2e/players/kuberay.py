@@ -1,4 +1,4 @@
-"""KubeRay 1.6's part for RayJobs in K8sJobMode with backoffLimit 0: the state machine of its RayJob controller."""
+"""Simulates KubeRay 1.6 for RayJobs in K8sJobMode with backoffLimit 0: the state machine of its RayJob controller."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class KubeRay:
         return None
 
     def _seen(self, job: Manifest, submitter: Manifest | None) -> Manifest:
-        """The submitter Job's failure counts first, then what Ray's dashboard says while there is a head."""
+        """The failure of the submitter Job counts first, then the status in Ray's dashboard while the head exists."""
         told = self._cluster.dashboard_says(job)
         if submitter is not None and condition(submitter, "Failed") == "True":
             if told == "FAILED":

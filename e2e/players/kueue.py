@@ -1,7 +1,7 @@
-"""Kueue's part: it suspends a child before anybody starts it, admits it, and may preempt it. No Workloads are made.
+"""Simulates Kueue: suspends a child before it starts, admits it, and may preempt it. No Workloads are created.
 
-The real one suspends in a webhook, so nobody ever sees the child without. Here the players of the children wait for
-a mark instead.
+The real Kueue suspends in a webhook, so no one ever sees the child unsuspended. Here the simulators of the children
+wait for a mark instead.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Kueue:
 
 
 def waits_for_kueue(child: Manifest, scripts: Scripts) -> bool:
-    """Whether Kueue has not seen it yet."""
+    """True if Kueue has not handled the child yet."""
     return bool(job_uid(child)) and scripts.of(child).queued is not None and not _state(child)
 
 

@@ -1,4 +1,4 @@
-"""Keys to be looked at: each by one task at a time, again when it was touched meanwhile, again after errors."""
+"""A work queue: each key is handled by one task at a time, again if it changed meanwhile, and again after errors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ REFUSALS_IN_A_ROW = 300
 
 
 class Loop:
-    """`look` does what is to be done for a key and says in how many seconds it wants to look again."""
+    """`look` handles a key and returns the seconds until it wants to run again."""
 
     def __init__(self, look: Look, at_once: int = 25) -> None:
         self._look, self._at_once = look, at_once
@@ -40,7 +40,7 @@ class Loop:
                 group.create_task(self._work())
 
     def stop(self) -> None:
-        """Each task ends with what it is at."""
+        """Stop. Each task finishes its current work first."""
         self._stopping = True
         for _ in range(self._at_once):
             self._queue.put_nowait(("", ""))
@@ -61,7 +61,7 @@ class Loop:
                 self.wake(key, max(again, 0.001))
 
     async def _looked_at(self, key: Key) -> float | None:
-        """An API server that is away is waited for; one that refuses again and again makes the test fail."""
+        """Retries while the API server is down; repeated refusals fail the test."""
         try:
             again = await self._look(key)
         except AWAY:

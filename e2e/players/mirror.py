@@ -1,4 +1,4 @@
-"""What there is of one resource, kept up to date by list and watch, through restarts of the API server."""
+"""The objects of one resource, kept current by list and watch, across restarts of the API server."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ SECONDS_BEFORE_ANOTHER_TRY = 0.1
 
 
 class Mirror:
-    """`objects` by namespace and name. Listeners hear of every change: ADDED, MODIFIED, DELETED, or MISSED.
+    """`objects` by namespace and name. Listeners get every change: ADDED, MODIFIED, DELETED or MISSED.
 
-    MISSED is a deletion that nobody saw, with the object as it was last seen.
+    MISSED is a deletion that no watch event reported, with the object's last known state.
     """
 
     def __init__(self, api: Api, resource: Resource, namespace: str | None) -> None:
@@ -42,7 +42,7 @@ class Mirror:
                 await asyncio.sleep(SECONDS_BEFORE_ANOTHER_TRY)
 
     async def _follow(self) -> None:
-        """Lists, then watches until the API server no longer knows where we were."""
+        """List, then watch until the resourceVersion is too old."""
         listing = await self._api.list(self.resource, self._namespace)
         self._replace(listing.items)
         self.synced.set()
@@ -53,11 +53,11 @@ class Mirror:
                 self._take(change.type, change.object)
 
     def put(self, seen: Manifest) -> None:
-        """An answer to a write of our own: known at once, not only when the watch tells it."""
+        """Store the reply to one of our own writes at once, before the watch delivers it."""
         self._take("MODIFIED" if key_of(seen) in self.objects else "ADDED", seen)
 
     def related_to(self, uid: str) -> Sequence[Manifest]:
-        """What the object with this uid controls; of a TrainingJob, what bears its label."""
+        """The objects that this uid controls; for a TrainingJob, those with its label."""
         return list(self._related.get(uid, {}).values())
 
     def _replace(self, items: Iterable[Manifest]) -> None:
@@ -68,7 +68,7 @@ class Mirror:
             self._take("MODIFIED" if key_of(item) in self.objects else "ADDED", item)
 
     def _take(self, type_: str, seen: Manifest) -> None:
-        """Never goes back: an older state than the one that is known says nothing."""
+        """Store the event. An older state than the known one is ignored."""
         key, version = key_of(seen), int(seen["metadata"]["resourceVersion"])
         if version <= self._versions.get(key, 0):
             return
@@ -100,13 +100,13 @@ def key_of(seen: Manifest) -> Key:
 
 
 def owner_uid(seen: Manifest) -> str:
-    """Of the controller that owns it."""
+    """The uid of the controlling owner."""
     owners = seen["metadata"].get("ownerReferences", ())
     return next((owner["uid"] for owner in owners if owner.get("controller")), "")
 
 
 def job_uid(seen: Manifest) -> str:
-    """The uid of the TrainingJob that it works for, as its label says."""
+    """The uid of the TrainingJob in the object's label."""
     return str(seen["metadata"].get("labels", {}).get(names.JOB_UID, ""))
 
 

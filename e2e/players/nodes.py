@@ -1,4 +1,4 @@
-"""Nodes that are there in name only, and what their loss does to pods. Without any, pods lie on invented ones."""
+"""Fake nodes, and the effect of their loss on pods. Without any, pods get invented node names."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ UNREACHABLE = "node.kubernetes.io/unreachable"
 
 
 class Nodes:
-    """`prefix` keeps the nodes of tests apart that share a cluster."""
+    """`prefix` separates the nodes of tests that share a cluster."""
 
     def __init__(self, api: Api, mirror: Mirror, pods: Mirror, prefix: str) -> None:
         self._api, self.mirror, self._pods, self._prefix = api, mirror, pods, prefix
         self._made: set[str] = set()
         self.lost: set[str] = set()
-        """Nodes whose kubelet no longer answers."""
+        """Nodes whose kubelet no longer responds."""
 
     async def add(
         self, name: str, *, gpus: int = 0, cpus: int = 32, labels: Mapping[str, str] | None = None, resource: str = GPU
     ) -> str:
-        """Ready, with room; answers its full name."""
+        """Create a node, ready and with capacity. Returns its full name."""
         full = self._prefix + name
         self._made.add(full)
         await self._api.create(NODES, {"metadata": {"name": full, "labels": dict(labels or {})}})
@@ -33,12 +33,12 @@ class Nodes:
         await self._api.patch_status(
             NODES, full, None, {"capacity": room, "allocatable": room, "conditions": [_ready("True")]}
         )
-        # The API server taints a node that comes until somebody says it is ready.
+        # The API server taints a new node until a controller marks it ready.
         self.mirror.put(await self._api.patch(NODES, full, None, {"spec": {"taints": []}}))
         return full
 
     async def lose(self, name: str) -> None:
-        """Not ready, and what the node lifecycle and taint controllers do: its pods are to go, and nobody says so."""
+        """Set NotReady, and do the work of the node lifecycle and taint controllers: delete pods, unconfirmed."""
         self.lost.add(name)
         if name in self._made:
             await self._api.patch_status(NODES, name, None, {"conditions": [_ready("Unknown")]})
@@ -46,14 +46,14 @@ class Nodes:
             await self._api.patch(NODES, name, None, {"spec": {"taints": taints}})
 
     async def restore(self, name: str) -> None:
-        """The kubelet is back."""
+        """The kubelet responds again."""
         self.lost.discard(name)
         if name in self._made:
             await self._api.patch_status(NODES, name, None, {"conditions": [_ready("True")]})
             await self._api.patch(NODES, name, None, {"spec": {"taints": []}})
 
     async def remove(self, name: str) -> None:
-        """And what the pod garbage collector does then: its pods are gone."""
+        """Remove the node, with the work of the pod garbage collector: its pods are removed."""
         await self._api.delete(NODES, name)
         self._made.discard(name)
         for pod in self.pods_on(name):
@@ -68,7 +68,7 @@ class Nodes:
         return [pod for pod in self._pods.objects.values() if pod["spec"].get("nodeName") == name]
 
     def place(self, pod_spec: Manifest, invented: str) -> str:
-        """The first node of ours that has the GPUs; where we made none, an invented one. Empty: there is no room."""
+        """The first of our nodes with enough free GPUs; an invented one if we made none. Empty: no node fits."""
         ours = [node for name, node in sorted(self.mirror.objects.items()) if name[1] in self._made]
         if not ours:
             return invented
@@ -87,7 +87,7 @@ class Nodes:
 
 
 def devices(pod_spec: Manifest) -> Mapping[str, int]:
-    """What the pod asks for of extended resources, such as GPUs."""
+    """The extended resources that the pod requests, such as GPUs."""
     found: dict[str, int] = {}
     for container in pod_spec["containers"]:
         for resource, amount in container.get("resources", {}).get("limits", {}).items():

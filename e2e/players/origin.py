@@ -1,4 +1,4 @@
-"""Which attempt and phase a child or a pod works for: as its name says, which no hand can change."""
+"""The attempt and stage of a child or a pod, read from its name, which cannot be edited."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def has_origin(pod: Manifest) -> bool:
 
 
 def origin(child_or_pod: Manifest) -> Origin:
-    """Raises ValueError where the operator did not give the name, nor its child's controller."""
+    """Raises ValueError if neither the operator nor the child's controller gave the name."""
     name = child_or_pod["metadata"]["name"]
     found = _NAME.fullmatch(name)
     if found is None:

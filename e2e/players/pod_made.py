@@ -1,4 +1,4 @@
-"""A pod made from a template, as controllers make it."""
+"""Builds a pod from a template, as controllers do."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from e2e.api import Manifest
 from e2e.api.resource import Resource
 
 QUOTA = 64
-"""The most pods that a job gets: a hand may have asked for as many as the schema allows."""
+"""The most pods per job, because a manual edit may request as many as the schema allows."""
 
 
 def from_template(
@@ -42,10 +42,10 @@ def reference(owner: Manifest) -> Manifest:
 
 
 def suffix(*parts: Any) -> str:
-    """Five characters that are the same for the same parts: a pod whose creation was not answered is not made twice."""
+    """Five characters, the same for the same parts: a retry after a lost reply does not create a second pod."""
     return hashlib.sha256("/".join(map(str, parts)).encode()).hexdigest()[:5]
 
 
 def of(resource: Resource, seen: Manifest) -> Manifest:
-    """With apiVersion and kind, which the items of a list lack."""
+    """The object with apiVersion and kind, which the items of a list lack."""
     return {"apiVersion": resource.api_version, "kind": resource.kind, **seen}

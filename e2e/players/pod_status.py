@@ -1,4 +1,4 @@
-"""A pod's status as a kubelet, a scheduler or an evicting controller writes it."""
+"""A pod's status as a kubelet, the scheduler or an evicting controller writes it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from e2e.api import Manifest
 from e2e.players.times import now
 
 KILLED = 143
-"""The exit code of a process that SIGTERM ended."""
+"""The exit code of a process that SIGTERM ends."""
 
 
 def running(pod: Manifest) -> Manifest:
@@ -51,7 +51,7 @@ def disrupted(pod: Manifest, reason: str, message: str) -> Manifest:
 
 
 def unreachable() -> Manifest:
-    """The node lifecycle controller on the pods of a node that is silent, then the taint manager."""
+    """The status by the node lifecycle controller for pods of a silent node, then by the taint manager."""
     taken = disruption("DeletionByTaintManager", "Taint manager: deleting due to NoExecute taint")
     return {"reason": "NodeLost", "conditions": [*_conditions("False"), taken]}
 

@@ -1,4 +1,4 @@
-"""What trainers post, written as the operator's endpoint writes it: its own field owner, always its whole set."""
+"""The trainers' reports, written as the operator's endpoint writes them: own field manager, always the full set."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ class Posts:
         await self._post(pod, "outcome", {**told, **words})
 
     async def progress(self, pod: Manifest, **progress: Any) -> None:
-        """In the status' own words: summary, fraction, epoch, metrics …"""
+        """Post progress with the status' fields: summary, fraction, epoch, metrics …"""
         await self._post(pod, "progress", {"updateTime": now(), **progress})
 
     async def _post(self, pod: Manifest, section: str, posted: Manifest) -> None:
-        """Nothing to a job that is gone, or is another one of the same name, and nothing from a pod without labels."""
+        """Skips a job that is gone or was replaced by one of the same name, and a pod without labels."""
         labels, namespace = pod["metadata"].get("labels", {}), pod["metadata"]["namespace"]
         uid, name = labels.get(names.JOB_UID), labels.get(names.JOB_NAME)
         if not (uid and name):

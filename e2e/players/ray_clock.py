@@ -16,7 +16,7 @@ class RayClock:
         self._since: dict[tuple[str, str], float] = {}
 
     async def status(self, job: Manifest) -> tuple[Manifest, float | None]:
-        """What is to be written, and when to look again."""
+        """The status to write, and the seconds until the next look."""
         script, state = self._scene.scripts.of(job), job["status"]["jobDeploymentStatus"]
         if isinstance(script, NeverStart):
             return {}, None

@@ -1,4 +1,4 @@
-"""A RayJob's cluster as KubeRay makes it: the RayCluster, its head and workers, and the Job that submits."""
+"""Simulates a RayJob's cluster as KubeRay creates it: the RayCluster, its head and workers, and the submitter Job."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class RayCluster:
         self._scene = scene
 
     async def is_ready(self, job: Manifest) -> bool:
-        """Makes what is missing. Ready are all pods or none: a gang."""
+        """Create what is missing. True if all pods are ready, because the pods are a gang."""
         wanted = list(_pods(job, await self._made(job)))
         pods = [await self._made_once(PODS, self._scene.pods, pod) for pod in wanted]
         return all(job_status.is_ready(pod) for pod in pods)
@@ -28,14 +28,14 @@ class RayCluster:
         await self._made_once(JOBS, self._scene.jobs, _submitter(job))
 
     async def keep(self, job: Manifest) -> None:
-        """A worker that is lost is replaced; a head, with restartPolicy Never, is not in time to matter."""
+        """Replace a lost worker. A head with restartPolicy Never is not replaced soon enough to matter."""
         cluster = self._scene.ray_clusters.objects.get(_key(job))
         for pod in _pods(job, cluster) if cluster is not None else ():
             if not roles.is_head(pod):
                 await self._made_once(PODS, self._scene.pods, pod)
 
     def dashboard_says(self, job: Manifest) -> str:
-        """The Ray job's status, from how the submitter does; nothing without a head."""
+        """The Ray job's status, derived from the submitter; empty without a head."""
         submitter = self._scene.jobs.objects.get((job["metadata"]["namespace"], job["metadata"]["name"]))
         pods = self._scene.pods.related_to(submitter["metadata"]["uid"]) if submitter else ()
         pod = next(iter(pods), None)
@@ -52,7 +52,7 @@ class RayCluster:
             await self._scene.api.delete(RAY_CLUSTERS, _key(job)[1], _key(job)[0])
 
     async def is_deleted(self, job: Manifest) -> bool:
-        """Deletes the cluster and the submitter; the garbage collector then takes their pods."""
+        """Delete the cluster and the submitter; the garbage collector removes their pods. True once both are gone."""
         await self.delete(job)
         name, namespace = job["metadata"]["name"], job["metadata"]["namespace"]
         if (namespace, name) in self._scene.jobs.objects:
@@ -95,7 +95,7 @@ def _key(job: Manifest) -> tuple[str, str]:
 
 
 def _ended_itself(pod: Manifest) -> bool:
-    """And was not evicted, preempted or killed."""
+    """True if the pod was not evicted, preempted or deleted."""
     conditions: Sequence[Manifest] = pod["status"].get("conditions", ())
     return "deletionTimestamp" not in pod["metadata"] and all(one["type"] != "DisruptionTarget" for one in conditions)
 

@@ -1,4 +1,4 @@
-"""A RayJob's status at each step, in KubeRay's words."""
+"""A RayJob's status at each step, in KubeRay's terms."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from e2e.players.times import now
 
 
 def initializing(job: Manifest) -> Manifest:
-    """Names are new each time that it is resumed."""
+    """The names are new after each resume."""
     name, uid = job["metadata"]["name"], job["metadata"]["uid"]
     generation = job["metadata"]["generation"]
     return {
@@ -43,7 +43,7 @@ def succeeded(job: Manifest) -> Manifest:
 
 
 def failed(job: Manifest, script: Script) -> Manifest:
-    """The entrypoint's own end, told by Ray."""
+    """The entrypoint failed, and Ray reports it."""
     exit_code, log = (script.exit_code, script.log) if isinstance(script, Fail) else (75, "stopped on request")
     message = (
         f"Job entrypoint command failed with exit code {exit_code}, "
@@ -53,7 +53,7 @@ def failed(job: Manifest, script: Script) -> Manifest:
 
 
 def submission_failed(job: Manifest, submitter: Manifest) -> Manifest:
-    """The submitter ended and Ray did not say why: `jobStatus` stays as it was, for ever."""
+    """The submitter ended without a reason from Ray: `jobStatus` stays as it was, forever."""
     assert condition(submitter, "Failed") == "True"
     failure = next(entry for entry in submitter["status"]["conditions"] if entry["type"] == "Failed")
     message = f"Job submission has failed. Reason: {failure['reason']}. Message: {failure['message']}"

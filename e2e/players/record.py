@@ -1,4 +1,4 @@
-"""What was there and when, in the API server's own order: so that a test can ask what must never be."""
+"""Records objects over time in the API server's own order, so that a test can check for forbidden states."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from trainwright_operator.model import names
 
 @dataclass
 class Life:
-    """From the first to the last resourceVersion at which a child, or a running pod, was there.
+    """The first and last resourceVersion at which a child, or a running pod, existed.
 
-    etcd counts all objects with one counter, so these numbers can be compared over kinds.
+    etcd counts all objects with one counter, so these numbers are comparable across kinds.
     """
 
     kind: str
@@ -46,7 +46,7 @@ class Record:
     children: dict[str, Life] = field(default_factory=dict)
     pods: dict[str, Life] = field(default_factory=dict)
     excused: set[str] = field(default_factory=set)
-    """Pods of lost nodes: what the API says of them is not known to be true."""
+    """Pods of lost nodes, whose API state is not reliable."""
     submissions: dict[str, set[str]] = field(default_factory=dict)
     """By a RayJob's uid: the submitters that were started for it."""
 
@@ -56,12 +56,12 @@ class Record:
         pods.listeners.append(self._pod)
 
     def of(self, namespace: str, job: str) -> Sequence[Life]:
-        """The children of a job, in the order in which they came."""
+        """The children of a job, in the order of their creation."""
         found = [life for life in self.children.values() if life.namespace == namespace and life.name.startswith(job)]
         return sorted(found, key=lambda life: life.since)
 
     def violations(self) -> list[str]:
-        """One child an attempt and phase, one at a time; no pods of two of them at once; one submission a RayJob."""
+        """At most one child per attempt and stage; never two at a time, nor pods of two; one submission per RayJob."""
         found = [f"attempt {a.attempt} of job {a.job_uid} had {a} and {b}" for a, b in self._pairs(_same_attempt)]
         found += [f"{a} and {b} were live at once" for a, b in self._pairs(_live_at_once)]
         found += [f"{a} and {b}, of different attempts or phases, ran at once" for a, b in self._pod_pairs()]
@@ -111,7 +111,7 @@ def _life(seen: Manifest) -> Life:
 
 
 def _close(life: Life, type_: str, seen: Manifest, ended: bool) -> None:
-    """A deletion that nobody saw was some time after the last state: the earliest moment accuses nobody falsely."""
+    """An unseen deletion happened some time after the last state: the earliest moment causes no false violation."""
     if life.until is None and (ended or type_ in ("DELETED", "MISSED")):
         life.until = int(seen["metadata"]["resourceVersion"])
 

@@ -1,4 +1,4 @@
-"""Which part a pod plays in its child."""
+"""The role of a pod in its child."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from e2e.players.mirror import Mirror, job_uid
 from e2e.players.origin import origin
 
 SUBMITTER = "players.trainwright.dev/submitter"
-"""KubeRay marks the Job, not its pod."""
+"""KubeRay labels the Job, not its pod."""
 INDEX = "batch.kubernetes.io/job-completion-index"
 
 
@@ -26,24 +26,24 @@ def is_submitter(pod: Manifest) -> bool:
 
 
 def is_first(pod: Manifest) -> bool:
-    """The one whose script is played: the submitter of a RayJob, the first pod of a Job."""
+    """True for the pod that follows the script: the submitter of a RayJob, the first pod of a Job."""
     return not is_ray_node(pod) and _labels(pod).get(INDEX, "0") == "0"
 
 
 def head_of(ray_pod: Manifest, pods: Mirror) -> Manifest | None:
-    """The head that this submitter or worker talks to, while it lives."""
+    """The head that this submitter or worker connects to, while it lives."""
     return next((pod for pod in _living(ray_pod, pods) if is_head(pod)), None)
 
 
 def is_left_alone(pod: Manifest, pods: Mirror) -> bool:
-    """A worker of Ray without a head, and the member of a gang without the first, end by themselves after a while."""
+    """True for a Ray worker without its head and a gang member without the first pod: they end after a while."""
     if is_head(pod) or is_first(pod):
         return False
     return not any(is_head(other) if is_ray_node(pod) else is_first(other) for other in _living(pod, pods))
 
 
 def _living(pod: Manifest, pods: Mirror) -> Iterator[Manifest]:
-    """Those of the same attempt and phase that are there, and are not being deleted."""
+    """Pods of the same attempt and stage that exist and are not being deleted."""
     for other in pods.related_to(job_uid(pod)):
         there = other.get("status", {}).get("phase") in ("Pending", "Running")
         if there and "deletionTimestamp" not in other["metadata"] and origin(other) == origin(pod):

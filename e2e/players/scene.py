@@ -1,4 +1,4 @@
-"""What all players see and use."""
+"""The state that all simulators share."""
 
 from __future__ import annotations
 

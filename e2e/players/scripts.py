@@ -1,4 +1,4 @@
-"""How one attempt goes, in the words of a test. Times are seconds."""
+"""The course of one attempt, as a test writes it. Times are seconds."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ OF_EXIT_CODES: Mapping[int, OutcomeClass] = {2: "mistake", 3: "environment", 75:
 
 @dataclass(frozen=True, kw_only=True)
 class Script:
-    """What is the same for every end."""
+    """The fields that every ending shares."""
 
     after: float = 0.0
-    """How long the pods run before it happens."""
+    """Run time of the pods before the end."""
     pending: float = 0.0
-    """How long they wait before they run."""
+    """Time that the pods wait before they run."""
     queued: float | None = None
-    """Kueue suspends the child for so long first."""
+    """Kueue first suspends the child for this time."""
     preempted: float | None = None
-    """Kueue suspends it again when it has been admitted for so long."""
+    """Kueue suspends it again after it has been admitted for this time."""
     terminating: float = 0.0
-    """How long a pod that is being deleted stays."""
+    """Time that a pod stays while it is being deleted."""
     before: Script | None = None
-    """How the phase before the task's own goes, in an attempt that has one. None: it succeeds."""
+    """The script of the preprocess stage, if the attempt has one. None: it succeeds."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +44,7 @@ class Succeed(Script):
 
 @dataclass(frozen=True, kw_only=True)
 class Fail(Script):
-    """The training ends with an exit code; a class, a line and a log come with it as `told` says."""
+    """The training ends with an exit code; `told` selects how its class, line and log are reported."""
 
     exit_code: int = 1
     message: str = "it went wrong"
@@ -54,32 +54,32 @@ class Fail(Script):
 
 @dataclass(frozen=True, kw_only=True)
 class StopWhenAsked(Script):
-    """Runs until the operator has asked it to stop; then it takes `after` and ends with 75."""
+    """Runs until the operator requests a stop; then it takes `after` seconds and exits with 75."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Hang(Script):
-    """Runs for ever."""
+    """Runs forever."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class LoseHead(Script):
-    """The head's pod is gone from one moment to the next; of a Job, the first pod."""
+    """The head's pod disappears at once; for a Job, the first pod."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class LoseNode(Script):
-    """The node under it dies: its pod is being deleted, and nobody confirms it."""
+    """The node under it fails: its pod is being deleted, and no kubelet confirms it."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Preempt(Script):
-    """The scheduler takes its place for a more important pod."""
+    """The scheduler preempts it for a pod of higher priority."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Evict(Script):
-    """The kubelet ends it, because its node is short of memory."""
+    """The kubelet evicts it because its node is short of memory."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,7 +89,7 @@ class NeverStart(Script):
 
 
 def has_room(script: Script) -> bool:
-    """Whether its pods find a node, as far as the script says."""
+    """True if the script lets its pods find a node."""
     return not (isinstance(script, NeverStart) and script.reason == "Unschedulable")
 
 
@@ -101,7 +101,7 @@ class Invalid(Script):
 
 
 class Scripts:
-    """Which script an attempt follows: by the job's name, one after the other, the last one again and again."""
+    """The script of each attempt, by the job's name: in order, and the last one repeats."""
 
     def __init__(self, default: Script | None = None) -> None:
         self._default = default or Succeed()
@@ -119,7 +119,7 @@ class Scripts:
 
 
 def told(child_or_pod: Manifest, script: Script) -> OutcomeMessage:
-    """What the attempt's own process says of its end."""
+    """The outcome that the attempt's own process reports."""
     attempt, phase = origin(child_or_pod)
     match script:
         case Succeed():

@@ -1,4 +1,4 @@
-"""All players on one cluster, or in one namespace of it."""
+"""All simulators on one cluster, or in one of its namespaces."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from e2e.players.scripts import Scripts
 
 
 class Stage:
-    """Plays inside its `async with` block. A player that cannot go on cancels the block and raises.
+    """Runs inside its `async with` block. An error of a simulator cancels the block and is raised.
 
-    Without `pods` KubeRay only walks the statuses of RayJobs, as far as the script's times say: for a thousand jobs.
-    `kuberay_finalizer` puts KubeRay's finalizer on RayJobs, as the real one does. `posts`: how trainers report, by
-    default past the operator's endpoint.
+    Without `pods`, KubeRay only sets the statuses of RayJobs by the script's times: for a thousand jobs.
+    `kuberay_finalizer` puts KubeRay's finalizer on RayJobs, as the real one does. `posts`: the way trainers report, by
+    default without the operator's endpoint.
     """
 
     def __init__(
@@ -63,19 +63,20 @@ class Stage:
         for loop in self._loops:
             loop.stop()
         cancelled = isinstance(error, asyncio.CancelledError)
-        # The block's own error goes on as it is; a player's has cancelled the block, and the group tells it.
+        # The block's own error is raised unchanged; a simulator's error has cancelled the block, and the group raises
+        # it.
         await self._group.__aexit__(*((kind, error, trace) if cancelled else (None, None, None)))
         await self.nodes.remove_all()
 
     def _wired(self) -> list[Loop]:
-        """Which change makes whom look at what."""
+        """Connect each change to the queues that handle it."""
         scene = self.scene
         jobs, ray_jobs = Loop(self._job_controller.look), Loop(self._kuberay.look)
         pods, queued = Loop(self.kubelet.look), Loop(self._kueue.look)
         scene.jobs.listeners += [_itself(jobs), _itself(queued), _owner(ray_jobs)]
         scene.ray_jobs.listeners += [_itself(ray_jobs), _itself(queued)]
         scene.pods.listeners += [_itself(pods), _owner(jobs), _related(scene.ray_jobs, ray_jobs)]
-        # A submitter waits for the head, and a trainer is told to stop.
+        # A submitter waits for the head, and a trainer gets a stop request.
         scene.pods.listeners.append(_related(scene.pods, pods))
         scene.training_jobs.listeners.append(_related(scene.pods, pods))
         scene.ray_clusters.listeners.append(_owner(ray_jobs))
@@ -95,7 +96,7 @@ def _owner(loop: Loop) -> Listener:
 
 
 def _related(mirror: Mirror, loop: Loop) -> Listener:
-    """Whatever works for the same TrainingJob."""
+    """Wake all objects of the same TrainingJob."""
 
     def woken(_: str, seen: Manifest) -> None:
         for other in mirror.related_to(job_uid(seen) or seen["metadata"]["uid"]):

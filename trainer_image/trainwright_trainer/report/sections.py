@@ -29,7 +29,7 @@ def learning_curves(data: ReportData) -> Markup | None:
 
 
 def _metrics(data: ReportData) -> Iterator[tuple[str, str]]:
-    """(feature, metric) of all rounds in first-seen order. A single output's loss is left out: it is the combined one."""
+    """(feature, metric) of all rounds in their first order. A single output's loss is left out: it is `combined`."""
     seen = dict.fromkeys(
         (feature, metric)
         for round_ in data.history
