@@ -1,8 +1,8 @@
-"""The cache: small entries as JSON, columns as Parquet; each lies on a shelf that has it whole or not at all.
+"""The cache of preprocessing: small entries as JSON, columns as Parquet. A store holds an entry whole or not at all.
 
-    sources/<key>.json       what a raw file holds, while it does not change
-    rows/<key>.json          how many rows a content has
-    splits/<key>.parquet     the part of every row
+    sources/<key>.json       the hash of a raw file, valid while the file does not change
+    rows/<key>.json          the number of rows of a content
+    splits/<key>.parquet     the split part of every row
     statistics/<key>.json    one feature's statistics
     features/<key>.parquet   one encoded column, all rows in the order of the source
 
@@ -26,7 +26,7 @@ FOLDER = ".trainwright_cache"
 
 
 class Cache:
-    """The entries on one shelf. Columns are written by one thread of its own; `finish` waits for it."""
+    """The entries in one cache store. A background thread writes the columns; `finish` waits for it."""
 
     def __init__(self, cache_store: CacheStore) -> None:
         self.cache_store = cache_store
@@ -36,11 +36,11 @@ class Cache:
         self._notices: list[str] = []
 
     def make(self) -> None:
-        """Raises `EnvironmentFailure` where it cannot be written."""
+        """Make the store. Raises `EnvironmentFailure` if it cannot be written."""
         self.cache_store.make()
 
     def read_json(self, kind: str, key: str) -> dict[str, Any] | None:
-        """The entry, or None."""
+        """The entry; None if it is absent or damaged."""
         name = f"{kind}/{key}.json"
         try:
             found = json.loads(self.cache_store.read(name))
@@ -54,7 +54,7 @@ class Cache:
         return None
 
     def write_json(self, kind: str, key: str, entry: Mapping[str, Any]) -> None:
-        """Commits the entry at once."""
+        """Write the entry before returning."""
         text = json.dumps({"digest": digest(entry), "entry": entry}, ensure_ascii=False)
         self._commit(f"{kind}/{key}.json", lambda file: _discard(file.write(text.encode())))
 
@@ -62,7 +62,7 @@ class Cache:
         return self.cache_store.has(f"{kind}/{key}.parquet")
 
     def read_column(self, kind: str, key: str) -> columnfile.Column | None:
-        """The column and its notices, or None. Raises EnvironmentFailure where a store does not give it."""
+        """The column and its notices; None if absent or damaged. Raises EnvironmentFailure if an object store fails."""
         name = f"{kind}/{key}.parquet"
         try:
             with self.cache_store.open(name) as file:
@@ -79,12 +79,12 @@ class Cache:
         return None
 
     def write_column(self, kind: str, key: str, column: columnfile.Column) -> None:
-        """Commits the column in the background."""
+        """Write the column in the background."""
         task = self._writer.submit(self._commit, f"{kind}/{key}.parquet", lambda file: columnfile.write(file, column))
         self._pending.append(task)
 
     def finish(self) -> tuple[str, ...]:
-        """Waits until all is committed; the notices of what went wrong, each of them once."""
+        """Wait until all entries are written. Returns notices of the failures and damages, each of them once."""
         self._writer.shutdown(wait=True)
         for task in self._pending:
             task.result()
@@ -98,7 +98,7 @@ class Cache:
         return tuple(notices)
 
     def take_notices(self) -> tuple[str, ...]:
-        """What was found damaged so far; each line is given once."""
+        """The notices of damaged entries since the last call."""
         notices, self._notices = self._notices, []
         return tuple(notices)
 
@@ -111,7 +111,7 @@ class Cache:
             self._notices.append(notice)
 
     def _commit(self, name: str, fill: Fill) -> None:
-        """After a failure nothing more is tried."""
+        """Write the entry, unless an earlier write failed."""
         if self._failure is not None:
             return
         try:
@@ -123,4 +123,4 @@ class Cache:
 
 
 def _discard(_: int) -> None:
-    """A writer's count of bytes is nobody's result."""
+    """Discard the number of bytes, because a `Fill` returns None."""

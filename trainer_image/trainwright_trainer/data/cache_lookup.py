@@ -1,4 +1,4 @@
-"""What the cache holds of a data set, so that only the rest is computed."""
+"""Look up the cached results of a data set, so that only the missing ones are computed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from trainwright_trainer.frames.interface import Processor
 
 @dataclass
 class CacheLookup:
-    """Filled from the cache first, then by what is computed. Keys of both mappings are names of features."""
+    """The results of preprocessing, first from the cache, then computed. Both mappings are keyed by feature name."""
 
     cache: Cache
     content: str
@@ -43,7 +43,10 @@ class CacheLookup:
         self.cache.write_json("statistics", statistics_key(self.split_key, feature), statistics)
 
     def recall(self, feature: Feature) -> bool:
-        """Takes the column from the cache, where another split led to the same statistics."""
+        """Take the column from the cache. Returns False if it is absent.
+
+        It may be there from another split that led to the same statistics.
+        """
         column = self.cache.read_column("features", self.key(feature))
         if column is not None:
             self.columns[feature.name] = column
@@ -57,14 +60,14 @@ class CacheLookup:
         return feature_key(self.content, feature, self.statistics[feature.name])
 
     def cache_key(self, features: Sequence[Feature]) -> str:
-        """Of all that a run reads: its split and every column."""
+        """The key of all cached data that a run reads: its split and every column."""
         return digest([self.split_key, [self.key(feature) for feature in features]])
 
 
 def look_up(
     cache: Cache, content: str, config: Any, seed: int, features: Sequence[Feature], processor: Processor
 ) -> CacheLookup:
-    """All that the cache has for this content and config."""
+    """All that the cache holds for this content and config."""
     found = CacheLookup(cache, content, split_key(content, config.preprocessing, seed))
     found.parts = _parts(found, config.preprocessing, seed)
     for feature in features:

@@ -1,4 +1,4 @@
-"""Where the entries of a cache lie: under names, each of them whole or not there."""
+"""The store of a cache: named entries, each of them complete or absent."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _DAY = 86_400.0
 
 
 class CacheStore(Protocol):
-    """Reading raises FileNotFoundError where there is no entry, another OSError where it cannot be read."""
+    """Reading raises FileNotFoundError if the entry is absent, and another OSError if it cannot be read."""
 
     location: str
 
     def make(self) -> None:
-        """Makes it, if need be. Raises EnvironmentFailure where nothing can be written."""
+        """Make the store if it does not exist. Raises EnvironmentFailure if it cannot be written."""
 
     def read(self, name: str) -> bytes: ...
 
@@ -35,11 +35,11 @@ class CacheStore(Protocol):
     def has(self, name: str) -> bool: ...
 
     def commit(self, name: str, fill: Fill) -> None:
-        """Writes the whole entry, or nothing. Raises OSError or EnvironmentFailure."""
+        """Write the whole entry or nothing. Raises OSError or EnvironmentFailure."""
 
 
 class FolderCacheStore:
-    """A folder. A writer fills a file of its own and renames it, so nobody meets half an entry."""
+    """A folder. A writer fills a temporary file and renames it, so no reader sees an incomplete entry."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -57,9 +57,9 @@ class FolderCacheStore:
             ) from error
 
     def _sweep(self) -> None:
-        """Removes what killed writers left. None lives for a day, so nobody's work is taken away."""
+        """Delete temporary files of killed writers. They are older than a day, which no running write takes."""
         for path in self.folder.glob(f"*/{_WRITING}*"):
-            with suppress(FileNotFoundError):  # its writer has just renamed it
+            with suppress(FileNotFoundError):  # its writer may rename it at this moment
                 if time.time() - path.stat().st_mtime > _DAY:
                     path.unlink()
 
@@ -73,7 +73,7 @@ class FolderCacheStore:
         return (self.folder / name).exists()
 
     def commit(self, name: str, fill: Fill) -> None:
-        """Writes a file of its own, syncs it and renames it."""
+        """Write a temporary file, sync it and rename it."""
         path = self.folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         with NamedTemporaryFile(dir=path.parent, prefix=_WRITING, delete=False) as file:
@@ -89,7 +89,7 @@ class FolderCacheStore:
 
 
 def _sync(folder: Path) -> None:
-    """A rename is safe from a power cut once its folder is synced."""
+    """Sync `folder`: only then does a rename in it survive a power loss."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -1,4 +1,4 @@
-"""Which shelf a cache lies on: the one that the job names, else one beside the data."""
+"""Choose the cache store: the one that the job names, else one beside the data."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from trainwright_trainer.storage.s3client.uri import Place, place_of
 
 
 def cache_store_at(cache_dir: str | None, home: Place, keys: JobCredentials) -> CacheStore:
-    """`home`: where the cache lies when no `cache_dir` is given. A cache beside data is opened by the data's keys.
+    """The cache store at `cache_dir`, else in the folder `FOLDER` of `home`. Raises Mistakes.
 
-    Raises Mistakes.
+    A cache beside the data uses the keys of the data, unless the job has keys for the cache.
     """
     if cache_dir is None:
         place, access = home / FOLDER, keys.cache or keys.datasets

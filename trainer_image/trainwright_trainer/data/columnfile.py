@@ -1,7 +1,7 @@
-"""One encoded column as a Parquet file that is read as fast as memory is copied: plain pages, no compression.
+"""One encoded column as a Parquet file: plain pages without compression, which read as fast as memory is copied.
 
-Fixed-size lists are stored as opaque values of their bytes (Parquet's own lists cost a level an element); the schema's
-metadata says what they are. Pages carry checksums.
+Fixed-size lists are stored as fixed-size binary values, because Parquet's own lists cost a level for each element. The
+schema's metadata holds their element type and size. Pages have checksums.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ _ELEMENTS = {"int32": pa.int32(), "float": pa.float32()}
 
 @dataclass(frozen=True)
 class Column:
-    """What a file holds: the values, and what is to be said of them each time that they are used."""
+    """The content of a file: the values, and the notices to show whenever they are used."""
 
     values: pa.ChunkedArray
     notices: tuple[str, ...] = field(default=())
 
 
 def write(file: IO[bytes], column: Column) -> None:
-    """Writes the whole file."""
+    """Write the whole file."""
     values = column.values
     about = {"notices": json.dumps(column.notices)}
     if pa.types.is_fixed_size_list(values.type):
@@ -44,7 +44,7 @@ def write(file: IO[bytes], column: Column) -> None:
 
 
 def read(file: pa.NativeFile) -> Column:
-    """Reads a file that `write` wrote. Raises OSError or ValueError where it is damaged."""
+    """Read a file that `write` wrote. Raises OSError or ValueError if it is damaged."""
     table = pq.ParquetFile(file, page_checksum_verification=True).read(use_threads=False)
     about = table.schema.metadata or {}
     values = table.column("value")

@@ -1,4 +1,4 @@
-"""What the raw files hold, as one hash: taken while they are read, and remembered as long as they do not change."""
+"""The content of the raw files as one hash. It is computed while they are read, and cached while they do not change."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from trainwright_trainer.data.keys import digest
 from trainwright_trainer.errors import EnvironmentFailure
 
 _TICK_NS = 20_000_000
-"""Longer than the step of any file system's clock: a file that is older cannot change without a new mtime."""
+"""Longer than the resolution of a file system's clock: a change of an older file always changes its mtime."""
 
 
 def content_of(files: Files, hashes: Sequence[str]) -> str:
-    """The key of the whole: of one file its format and bytes, of several their names as well."""
+    """The key of a data set: for one file its format and bytes, for several files their names as well."""
     names = None if files.is_single else list(files.names)
     return digest(["content", files.reader.name, names, list(hashes)])
 
@@ -34,7 +34,7 @@ class Contents:
         self._hashes: list[Future[str]] = []
 
     def remembered(self) -> str | None:
-        """The content, if all files were read before and have not changed since; opens none of them."""
+        """The content if all files were read before and have not changed since, else None. It opens no file."""
         hashes = []
         for identity in self._identities:
             found = self.cache.read_json("sources", digest(identity["path"]))
@@ -44,14 +44,14 @@ class Contents:
         return content_of(self._files, hashes)
 
     def start(self) -> None:
-        """Begins to hash beside the reader, in a thread: hashing needs no lock."""
+        """Start to hash in a background thread. hashlib releases the GIL, so the reader runs at the same time."""
         _let_tick_pass(self._identities)
         pool = ThreadPoolExecutor(1, thread_name_prefix="hash")
         self._hashes = [pool.submit(_sha256, file) for file in self._files.each]
         pool.shutdown(wait=False)
 
     def confirm(self) -> None:
-        """Raises `Mistakes` where a file has changed since its identity was taken."""
+        """Raise `Mistakes` if a file has changed since its identity was taken."""
         for file, before, now in zip(self._files.each, self._identities, self._files.look(), strict=True):
             if now != before:
                 raise Mistakes.one(
@@ -59,7 +59,7 @@ class Contents:
                 )
 
     def finish(self) -> str:
-        """The content, once all is read. Raises `Mistakes` where a file changed meanwhile."""
+        """The content, after all files are read. Raises `Mistakes` if a file has changed meanwhile."""
         hashes = [future.result() for future in self._hashes]
         self.confirm()
         for identity, sha256 in zip(self._identities, hashes, strict=True):
@@ -68,7 +68,7 @@ class Contents:
 
 
 def _let_tick_pass(identities: Sequence[Identity]) -> None:
-    """Files of a store have no such time: their mark changes with every write."""
+    """Sleep until the newest file is older than `_TICK_NS`. Objects of a store need no wait: a write changes the ETag."""
     age = time.time_ns() - max(identity.get("mtime_ns", 0) for identity in identities)
     if 0 <= age < _TICK_NS:
         time.sleep((_TICK_NS - age) / 1e9)
@@ -83,5 +83,5 @@ def _sha256(file: DataFile) -> str:
 
 
 def content_now(files: Files) -> str:
-    """The content of files as they lie there, read from end to end; nothing is remembered."""
+    """The content of the files as they are now. It reads them completely and caches nothing."""
     return content_of(files, [_sha256(file) for file in files.each])

@@ -1,4 +1,4 @@
-"""One file of a data set, wherever it lies: what its readers and the hash of its content need of it."""
+"""One file of a data set, on this machine or in a store: the interface for readers and for the content's hash."""
 
 from __future__ import annotations
 
@@ -10,34 +10,34 @@ from typing import IO, Any, Protocol
 import pyarrow as pa
 
 Identity = Mapping[str, Any]
-"""Plain JSON by which a file is known to be unchanged."""
+"""Plain JSON that changes whenever the file changes."""
 
 
 class DataFile(Protocol):
-    """Every method raises OSError where the file cannot be reached."""
+    """Every method raises OSError if the file cannot be reached."""
 
     @property
     def path(self) -> PurePath:
-        """For its name and endings."""
+        """The path, used for the name and the suffixes."""
 
     @property
     def is_far(self) -> bool:
-        """Whether each read is a journey, so that few large ones are better."""
+        """True if each read is a network request, so that few large reads are faster."""
 
     def open(self) -> IO[bytes]:
-        """From its first byte, and it can seek."""
+        """A seekable stream at the first byte."""
 
     def native(self) -> pa.NativeFile:
-        """The same, as Arrow's readers like it best."""
+        """The same as an Arrow file, which is fastest for Arrow's readers."""
 
 
 def is_of_a_store(error: Exception) -> bool:
-    """Whether Arrow tells what a store of objects, or the way to it, has done. Its errors have no better mark."""
+    """True if Arrow reports an error of an object store or of the network. Arrow marks these by their text only."""
     return "AWS Error" in str(error)
 
 
 def said_by(error: OSError) -> str:
-    """In a few words."""
+    """The error as a short text."""
     return error.strerror or " ".join(f"{error}".partition("AWS Error ")[2].split()) or f"{error}"
 
 

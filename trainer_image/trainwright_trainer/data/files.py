@@ -1,4 +1,4 @@
-"""From the word `dataset` to the files that it means, in the order of their rows."""
+"""Find the files that the job's `dataset` names, in the order of their rows."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from trainwright_trainer.storage.s3client.credentials import S3Credentials
 from trainwright_trainer.storage.s3client.uri import Place
 
 SIGNS = "*?["
-"""What makes a pattern of a path."""
+"""The characters that make a path a glob pattern."""
 
 
 @dataclass(frozen=True)
 class Files:
-    """The files of one data set. `names` are their paths below its folder; `dataset` is what people call the whole."""
+    """The files of one data set. `names` are their paths below its folder; `dataset` is its name for messages."""
 
     dataset: str
     home: Place
-    """The folder that the cache lies in where nobody says another: beside a file or a folder, inside of a glob's."""
+    """The default place of the cache folder: beside a file or a folder, or the fixed folder of a glob."""
     names: tuple[str, ...]
     each: tuple[DataFile, ...]
     suffix: str
     is_single: bool
     look: Callable[[], Sequence[Identity]]
-    """What the files are known by now."""
+    """Returns the current identities of the files."""
 
     @property
     def reader(self) -> Reader:
@@ -40,7 +40,7 @@ class Files:
 
 
 def find(dataset: str, access: S3Credentials | None = None) -> Files:
-    """The files that a path, a folder or a glob means, here or in a store. Raises `Mistakes` for `dataset`."""
+    """The files of a path, a folder or a glob, on this machine or in a store. Raises `Mistakes` for `dataset`."""
     if uri.is_s3(dataset):
         from trainwright_trainer.data.s3 import find_in_store  # boto3 takes a while to import
 
@@ -65,12 +65,12 @@ def _find_here(dataset: str) -> Files:
 
 
 def counts(path: PurePath) -> bool:
-    """Names that begin with a point or an underscore are other programs' notes, not data."""
+    """False if a part of the path begins with a dot or an underscore: such files of other programs are not data."""
     return not any(part.startswith((".", "_")) for part in path.parts)
 
 
 def fixed_part(pattern: PurePath) -> PurePath:
-    """The folder above the first part with a sign in it."""
+    """The folder above the first part that contains a wildcard."""
     fixed = type(pattern)(pattern.anchor)
     for part in pattern.parts[len(fixed.parts) : -1]:
         if any(sign in part for sign in SIGNS):
@@ -91,7 +91,7 @@ def _files(dataset: str, home: Path, folder: Path, names: Sequence[str], suffix:
 
 
 def one_of(dataset: str, names: Sequence[str]) -> str:
-    """The ending that all files have in common. Raises `Mistakes` where there is none, or no file."""
+    """A suffix of the files, which all have one format. Raises `Mistakes` if formats differ or if there is no file."""
     if not names:
         raise Mistakes.one("dataset", f"{dataset!r} holds no file.")
     suffixes = {suffix_of(PurePath(name)): name for name in reversed(names)}
@@ -113,7 +113,7 @@ def suffix_of(path: PurePath) -> str:
 
 
 def absent(dataset: str, name: str, names: Iterable[str]) -> Mistakes:
-    """`names`: what lies beside where `name` was looked for."""
+    """The mistake of a data set that does not exist. `names` are the names in the folder in which `name` is missing."""
     near = nearest(name, names)
     hint = f" Nearest: {near!r}." if near else ""
     return Mistakes.one("dataset", f"{dataset!r} does not exist.{hint}")

@@ -1,6 +1,6 @@
-"""Whether a job's data set is there and has the columns that its config names, as far as the head of a file tells.
+"""Check that a job's data set exists and has the columns that its config names, from the head of one file.
 
-It reads the job as plain data, so that a mistake elsewhere in the config hides no column that is missing.
+The check reads the job as plain data, so that another mistake in the config does not hide a missing column.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from trainwright_trainer.storage.s3client import uri
 
 @dataclass(frozen=True)
 class Head:
-    """What is wrong with the data of a job, and what of them nobody has looked at."""
+    """The problems of a job's data, and notes on parts that were not checked."""
 
     problems: tuple[Problem, ...] = ()
     notes: tuple[str, ...] = ()
     failure: EnvironmentFailure | None = None
-    """Why they cannot be read, which is no mistake of the job's."""
+    """The reason why the data cannot be read, which is not a mistake in the job."""
 
 
 def look(spec: Mapping[str, Any]) -> Head:
-    """Looks at the data set that the plain data of a spec names."""
+    """Check the data set that a spec, given as plain data, names."""
     dataset = spec.get("dataset")
     if not isinstance(dataset, str) or not dataset:
         return Head()
@@ -51,7 +51,7 @@ def look(spec: Mapping[str, Any]) -> Head:
 
 
 def named_columns(config: Any) -> list[tuple[str, str]]:
-    """Each column that the plain data of a config names, with the place of its name."""
+    """Each column that a config, given as plain data, names: pairs of the path in the config and the column."""
     if not isinstance(config, Mapping):
         return []
     features = [*outlines(config, "input_features"), *outlines(config, "output_features")]
@@ -62,7 +62,7 @@ def named_columns(config: Any) -> list[tuple[str, str]]:
 
 
 def _is_for_pods(dataset: str, spec: Mapping[str, Any]) -> bool:
-    """Whether the data set lies on a volume that only pods see."""
+    """True if the data set is on a volume that only pods can see."""
     path = dataset.removeprefix("file://")
     mounts = mapping(spec.get("podTemplate")).get("volumeMounts")
     folders = [mapping(mount).get("mountPath") for mount in mounts] if isinstance(mounts, list) else []

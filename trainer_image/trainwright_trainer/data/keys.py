@@ -1,4 +1,4 @@
-"""The keys of the cache: what an entry depends on, and nothing else."""
+"""The keys of cache entries. A key covers all inputs of an entry, and nothing else."""
 
 from __future__ import annotations
 
@@ -10,29 +10,29 @@ from typing import Any
 from trainwright_trainer.features.column import Feature
 
 FORMAT = 2
-"""Raised whenever an entry would be computed or written differently; older entries are then never found."""
+"""The version of the entries. Increase it if an entry is computed or written differently: old entries are not found."""
 
 
 def digest(value: Any) -> str:
-    """sha256 of plain JSON values, in one spelling."""
+    """SHA-256 of the canonical JSON text of plain values."""
     text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def split_key(content: str, preprocessing: Any, seed: int) -> str:
-    """Of the parts of all rows: content, split section, sampling and seed."""
+    """The key of the parts of all rows: content, split section, sampling and seed."""
     section = preprocessing.split.model_dump(mode="json")
     sampling = [preprocessing.sample_ratio, preprocessing.sample_size]
     return digest(["split", FORMAT, content, section, sampling, seed])
 
 
 def statistics_key(of_split: str, feature: Feature) -> str:
-    """Of one feature's statistics: the training rows and how the column is read."""
+    """The key of one feature's statistics: the training rows and the options that read the column."""
     return digest(["statistics", FORMAT, of_split, *_reading(feature)])
 
 
 def feature_key(content: str, feature: Feature, statistics: Mapping[str, Any]) -> str:
-    """Of one encoded column: split and seed act only through the statistics."""
+    """The key of one encoded column. Split and seed affect it only through the statistics."""
     return digest(["feature", FORMAT, content, *_reading(feature), digest(statistics)])
 
 

@@ -1,4 +1,4 @@
-"""The law of order: which row comes when, as integer functions of our own.
+"""The order of rows in an epoch, as integer functions that are defined here.
 
 A library's shuffle may change with its version; these functions may not. `docs/row-order.md` defines them, and its test
 vectors pin them. All arithmetic is unsigned, 64 bits wide, and wraps around.
@@ -17,7 +17,7 @@ _MASK = (1 << 64) - 1
 
 
 class Purpose(IntEnum):
-    """The first word of a key: two purposes never share their numbers. A value, once given, is never given again."""
+    """The first word of a key, so that no two purposes share random numbers. A value is never reused."""
 
     SPLIT = 1
     SAMPLE = 2
@@ -43,7 +43,7 @@ def key(seed: int, *words: int) -> int:
 
 
 def hashes(of_key: int, rows: npt.NDArray[np.integer]) -> npt.NDArray[np.uint64]:
-    """One uint64 a row number. Under one key, different rows have different hashes: every step is a bijection."""
+    """One uint64 for each row number. For one key, different rows have different hashes: every step is a bijection."""
     value = rows.astype(np.uint64)
     value += np.uint64(1)
     value *= np.uint64(_GOLDEN)
@@ -57,8 +57,8 @@ def hashes(of_key: int, rows: npt.NDArray[np.integer]) -> npt.NDArray[np.uint64]
 
 
 def epoch_order(seed: int, epoch: int, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """`rows` (source row numbers) in the order in which epoch `epoch` sees them, counted from 0.
+    """`rows` (source row numbers) in the order of epoch `epoch`; epochs are counted from 0.
 
-    The order of a subset is the subsequence of the order of the whole. Hashes never tie, so any sort will do.
+    The order of a subset of rows is a subsequence of the order of all rows. Hashes never tie, so any sort is correct.
     """
     return rows[np.argsort(hashes(key(seed, Purpose.EPOCH, epoch), rows))]

@@ -1,4 +1,4 @@
-"""What preprocessing hands to training: encoded columns in source order, the split of every row, and the statistics."""
+"""The result of preprocessing: encoded columns in source order, the split of every row, and the statistics."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Prepared:
 
     `columns[feature name]` is the encoded column; a null marks a row that the feature drops.
     `statistics[feature name]` is plain JSON: it is stored in the cache and in the model folder.
-    `finish` waits until the cache is written, and answers notices of what went wrong with it; call it before the end.
+    `finish` waits until the cache is written, and returns notices of its failures; call it before the process ends.
     """
 
     dataset: str

@@ -1,4 +1,4 @@
-"""From raw files to encoded columns: find, read, split, describe, encode; what the cache has is taken from it."""
+"""Turn raw files into encoded columns: find, read, split, describe, encode. Cached results are reused."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ def prepare(
     keys: JobCredentials = NO_KEYS,
     processor: Processor | None = None,
 ) -> Prepared:
-    """The data set as the features of `config` (a resolved `ModelConfig`) see it, with statistics of the training rows.
+    """The data set, encoded for the features of a resolved `ModelConfig`, with the statistics of the training rows.
 
-    Columns of the cache in `cache_dir` (default: `.trainwright_cache` beside the data) are used, and new ones are
-    written there in the background: see `Prepared.finish`. `keys` open the stores of both. Raises `Mistakes` (all
-    features' first mistakes at once) and `EnvironmentFailure`.
+    It uses the columns of the cache in `cache_dir` (default: `.trainwright_cache` beside the data), and writes new ones
+    there in the background: see `Prepared.finish`. `keys` are the credentials for data and cache. Raises `Mistakes`
+    (the first mistake of each feature, all at once) and `EnvironmentFailure`.
     """
     features = features_of(config)
     refuse_unbuilt_preprocessing(config.preprocessing)
@@ -49,7 +49,7 @@ def prepare(
     found = look_up(cache, content, config, seed, features, processor) if content is not None else None
     hit, raw = found is not None and found.is_whole(features), None
     if found is None or not hit:
-        source.check(files, wanted_columns(features, config.preprocessing))  # a mistake leaves no folder behind
+        source.check(files, wanted_columns(features, config.preprocessing))  # before `make`: a mistake leaves no folder
         cache.make()
         raw, found = _read(files, contents, found, config, seed, features, processor)
         hit = found.is_whole(features)
@@ -58,7 +58,7 @@ def prepare(
             _complete(found, raw, config, seed, features, processor)
         return _prepared(files, found, config, features, hit)
     except Mistakes:
-        found.cache.finish()  # nothing is left half-written
+        found.cache.finish()  # completes the writes that have started
         raise
 
 
@@ -71,11 +71,11 @@ def _read(
     features: Sequence[Feature],
     processor: Processor,
 ) -> tuple[Raw, CacheLookup]:
-    """The raw columns that the cache cannot replace, and what it holds, which may be known only after reading."""
+    """The raw columns that are not cached, and the lookup, which may need the content's hash and so a full read."""
     if found is None:
         contents.start()
     lacking = [feature for feature in features if found is None or feature.name not in found.columns]
-    lacking = lacking or list(features[:1])  # only by reading some column can rows be counted
+    lacking = lacking or list(features[:1])  # counting the rows needs one column
     preprocessing = config.preprocessing if found is None or found.parts is None else None
     raw = _raw(files, lacking, preprocessing)
     if found is not None:
@@ -97,7 +97,7 @@ def _raw(files: Files, features: list[Feature], preprocessing: Any | None) -> Ra
 def _complete(
     found: CacheLookup, raw: Raw, config: Any, seed: int, features: Sequence[Feature], processor: Processor
 ) -> None:
-    """Computes what is lacking, feature by feature, so that a raw column is let go before the next is encoded."""
+    """Compute what is missing, feature by feature, so that a raw column is freed before the next one is encoded."""
     parts = found.parts if found.parts is not None else _split(found, raw, config.preprocessing, seed)
     check_none_is_empty(parts, [], config.preprocessing)
     training = _training(parts, raw)
@@ -120,7 +120,7 @@ def _split(found: CacheLookup, raw: Raw, preprocessing: Any, seed: int) -> Parts
 
 
 def _training(parts: Parts, raw: Raw) -> list[Mask]:
-    """Which rows train, block by block."""
+    """For each block, a mask of the training rows."""
     whole: Mask = parts == TRAIN
     return [whole[start : start + size] for start, size in zip(raw.first_rows, raw.sizes, strict=True)]
 
@@ -170,10 +170,10 @@ def encode_with(
     keys: JobCredentials = NO_KEYS,
     processor: Processor | None = None,
 ) -> Prepared:
-    """New data as a trained model sees it: encoded with the statistics of its training, without split or cache.
+    """New data, encoded for a trained model with the statistics of its training, without split or cache.
 
-    Every row is in the test part. No row vanishes: one that a feature drops has a null in that feature's column.
-    With `targets` the output features are encoded too, and must be there. Raises `Mistakes`, `EnvironmentFailure`.
+    Every row is in the test part. No row is removed: a row that a feature drops has a null in that feature's column.
+    With `targets`, the output features are encoded too and must exist. Raises `Mistakes`, `EnvironmentFailure`.
     """
     features, processor = features_of(config, targets=targets), processor or PandasProcessor()
     files = find(dataset, keys.datasets)

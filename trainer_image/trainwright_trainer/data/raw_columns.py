@@ -1,4 +1,4 @@
-"""The needed columns of a source in memory, block by block; a column is let go as soon as nobody needs it."""
+"""The needed raw columns in memory, block by block. A column is freed after its last use."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from trainwright_trainer.data.transforms import RawColumn
 
 
 class Raw:
-    """All rows of some columns. `uses` names a column once for each time that it will be taken."""
+    """All rows of some columns. `uses` contains a column's name once for each later `take` of it."""
 
     def __init__(self, blocks: Iterable[Block], uses: Iterable[str]) -> None:
         self._uses = list(uses)
@@ -29,7 +29,7 @@ class Raw:
         return sum(self.sizes)
 
     def take(self, name: str) -> RawColumn:
-        """The column; its last use takes it out."""
+        """The column. Its last use removes it."""
         self._uses.remove(name)
         found = self._columns[name] if name in self._uses else self._columns.pop(name)
         return RawColumn(found, self.first_rows)

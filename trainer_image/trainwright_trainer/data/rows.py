@@ -1,4 +1,4 @@
-"""Blocks of a fixed number of rows: where a block begins depends on nothing but the rows' numbers."""
+"""Blocks with a fixed number of rows. The borders of blocks depend only on row numbers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Block:
 
 
 def blocks_of(tables: Iterable[pa.Table]) -> Iterator[Block]:
-    """Cuts tables of any size into blocks. Columns of kin types are brought to the wider one."""
+    """Cut tables of any size into blocks. Columns of compatible types are cast to the wider type."""
     first_row, waiting, rows = 0, list[pa.Table](), 0
     for table in tables:
         waiting.append(table)

@@ -1,4 +1,4 @@
-"""Data sets and caches in a store of objects: boto3 finds and writes them, Arrow's own file system reads them."""
+"""Data sets and caches in an object store. boto3 lists and writes the objects; Arrow's own file system reads them."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ from trainwright_trainer.storage.s3client.credentials import S3Credentials
 from trainwright_trainer.storage.s3client.uri import S3Uri
 
 _READ_BYTES = 8 << 20
-"""What a reader that goes from the beginning to the end fetches at once."""
+"""Bytes that a sequential reader fetches at once."""
 _IN_MEMORY = 64 << 20
-"""An entry of the cache that is larger waits on this machine's disk until it is sent."""
-# Arrow doubles its waits from 25 ms on: the last of so many tries comes after 100 s.
+"""A larger cache entry is buffered on the local disk until it is uploaded."""
+# Arrow doubles its waits, from 25 ms on. With this number, the last try comes after 100 s.
 _TRIES = 13
 
 
 class Store:
-    """One bucket, to look into and to read from."""
+    """One bucket, for listing and reading."""
 
     def __init__(self, name: str, access: S3Credentials | None) -> None:
         self.bucket = Bucket(name, access or ways.from_environment())
@@ -47,15 +47,15 @@ class Store:
         return fs.S3FileSystem(region=self.bucket.region(), retry_strategy=patient, **options)
 
     def open(self, key: str) -> pa.NativeFile:
-        """Raises FileNotFoundError, and OSError where the store does not give it."""
+        """The object as an Arrow file. Raises FileNotFoundError if it is absent, and OSError if the store fails."""
         return self._arrow.open_input_file(f"{self.bucket.name}/{key}")
 
     def below(self, prefix: str) -> list[Found]:
-        """All objects whose keys begin with `prefix`. Consoles make nameless ones for folders."""
+        """All objects whose keys begin with `prefix`, without the empty ones that S3 consoles make for folders."""
         return [found for found in self.bucket.below(prefix) if found.key[-1] != "/"]
 
     def identity(self, found: Found) -> Identity:
-        """The same name in another store is another file."""
+        """The identity of an object. It contains the endpoint: the same name in another store is a different file."""
         place = f"{self.bucket.access.endpoint or ''}|{S3Uri(self.bucket.name, found.key)}"
         return {"path": place, "etag": found.etag, "size": found.size}
 
@@ -83,7 +83,7 @@ class StoredFile:
 
 
 def find_in_store(dataset: str, access: S3Credentials | None) -> Files:
-    """By the rules of a disk: an object, all below a prefix, or those that a pattern fits. Raises `Mistakes`."""
+    """By the same rules as on a disk: an object, all below a prefix, or those that match a glob. Raises `Mistakes`."""
     place = uri.parse(dataset, "dataset")
     store = Store(place.bucket, access)
     if place.key and not dataset.endswith("/") and store.bucket.find(place.key) is not None:
@@ -115,7 +115,7 @@ def _fitting(dataset: str, store: Store, place: S3Uri) -> Files:
 
 
 def _fits(parts: Sequence[str], pattern: Sequence[str]) -> bool:
-    """As a shell matches: `**` is any number of folders, and a name with a point in front is not meant by a sign."""
+    """Match as a shell does: `**` matches any number of folders, and a wildcard does not match a leading dot."""
     if not pattern:
         return not parts
     first, *rest = pattern
@@ -131,7 +131,7 @@ def _names(store: Store, folder: str) -> list[str]:
 
 
 def _beside(store: Store, place: S3Uri) -> list[str]:
-    """What lies in the same folder, for the nearest name."""
+    """The names in the same folder, for the suggestion in the error message."""
     folder = f"{place.parent.key}/" if place.parent.key else ""
     return [name.rstrip("/") for name in store.bucket.names(folder)]
 
@@ -148,7 +148,7 @@ def _many(dataset: str, home: S3Uri, store: Store, folder: str, names: list[str]
 
 
 class S3CacheStore:
-    """A cache under a prefix: an object is written at once or not at all."""
+    """A cache under a prefix. S3 writes an object whole or not at all."""
 
     def __init__(self, place: S3Uri, access: S3Credentials | None) -> None:
         self.location = str(place)

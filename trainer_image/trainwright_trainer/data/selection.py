@@ -1,4 +1,4 @@
-"""From the config to the columns that are read; and what this version refuses of the preprocessing section."""
+"""Choose the columns that a config reads, and refuse the preprocessing options that this version lacks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from trainwright_trainer.features.registry import feature_type
 
 _UNBUILT = ("oversample_minority", "undersample_majority", "global_max_sequence_length")
 CODED = ("category", "binary")
-"""Types that look at distinct values only, so that their columns are best read as dictionaries."""
+"""Types that use distinct values only. Their columns are read fastest as dictionaries."""
 
 
 def features_of(config: Any, *, targets: bool = True) -> list[Feature]:
@@ -35,7 +35,7 @@ def _feature(item: Any, is_target: bool, path: str) -> Feature:
 
 
 def refuse_unbuilt_preprocessing(preprocessing: Any) -> None:
-    """Raises `Mistakes` for the split and sampling that the contract knows and this version lacks."""
+    """Raise `Mistakes` for split and sampling options that the API accepts but this version lacks."""
     for option in _UNBUILT:
         if getattr(preprocessing, option) is not None:
             raise not_built(f"config.preprocessing.{option}", str(getattr(preprocessing, option)), "none")
@@ -43,13 +43,13 @@ def refuse_unbuilt_preprocessing(preprocessing: Any) -> None:
 
 
 def wanted_columns(features: list[Feature], preprocessing: Any | None) -> list[tuple[str, str]]:
-    """Each column with the place in the config that names it; the split's too, where one is given."""
+    """Pairs of a path in the config and the column that it names, including the column of the split if there is one."""
     wanted = [(f"{feature.path}.column", feature.column) for feature in features]
     column = getattr(preprocessing.split, "column", None) if preprocessing is not None else None
     return [*wanted, ("config.preprocessing.split.column", column)] if column is not None else wanted
 
 
 def coded_columns(features: list[Feature], preprocessing: Any | None) -> list[str]:
-    """Columns that nobody needs but as dictionaries."""
+    """The columns that are needed only as dictionaries."""
     coded = {column for _, column in wanted_columns(features, preprocessing)}
     return sorted(coded - {feature.column for feature in features if feature.type not in CODED})

@@ -1,4 +1,4 @@
-"""A data set as blocks of rows: the files one after the other, the columns that are needed, a fixed number of rows."""
+"""Read the needed columns of a data set, file after file, in blocks with a fixed number of rows."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Wanted = Sequence[tuple[str, str]]
 
 
 def check(files: Files, wanted: Wanted) -> None:
-    """Raises `Mistakes` for columns that the first file lacks, as far as its head can tell."""
+    """Raise `Mistakes` for columns that the first file lacks, if its head contains the names of the columns."""
     with _readable(files.each[0]) as file:
         columns = files.reader.columns(file)
     if columns is not None:
@@ -28,7 +28,7 @@ def check(files: Files, wanted: Wanted) -> None:
 
 
 def blocks(files: Files, wanted: Wanted, coded: Sequence[str]) -> Iterator[Block]:
-    """The wanted columns of all rows; those in `coded` are best as dictionaries. Raises `Mistakes`."""
+    """The wanted columns of all rows; those in `coded` preferably as dictionaries. Raises `Mistakes`."""
     return blocks_of(_tables(files, wanted, coded))
 
 
@@ -45,7 +45,7 @@ def _tables(files: Files, wanted: Wanted, coded: Sequence[str]) -> Iterator[pa.T
 
 @contextmanager
 def _readable(file: DataFile) -> Iterator[DataFile]:
-    """Turns what can go wrong with a file into one line that names it."""
+    """Turn the errors of a file into `Mistakes` or `EnvironmentFailure` with one line that names the file."""
     try:
         yield file
     except UnreadableFileError as error:
@@ -72,7 +72,7 @@ def _lack(dataset: str, columns: Sequence[str], column: str) -> str | None:
 
 
 def _agree(kinds: dict[str, tuple[str, str]], name: str, schema: pa.Schema) -> None:
-    """Raises `Mistakes` where a column is of another kind than in the files before. Whole numbers are numbers."""
+    """Raise `Mistakes` if a column's kind differs from that in earlier files. Whole numbers count as numbers."""
     for field in schema:
         kind = kind_of(field.type)
         if kind == "empty":

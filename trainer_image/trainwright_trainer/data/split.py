@@ -1,4 +1,4 @@
-"""Which part of a split a row belongs to, as `docs/row-order.md` defines it: never a matter of how many there are."""
+"""The split part of each row, as `docs/row-order.md` defines it. It does not depend on the number of rows."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ Parts = npt.NDArray[np.uint8]
 
 
 def refuse_unbuilt(kind: str) -> None:
-    """Raises `Mistakes` for the kinds of split that the contract knows and this version lacks."""
+    """Raise `Mistakes` for the types of split that the API accepts but this version lacks."""
     if kind not in support.SPLITS:
         raise not_built("config.preprocessing.split.type", kind, ", ".join(support.SPLITS))
 
 
 def thresholds(probabilities: Sequence[float]) -> list[int]:
-    """Upper bounds on [0, 2^32) of each part. The last part whose probability is above 0 takes the rest."""
+    """The upper bound of each part in [0, 2^32). The last part with a probability above 0 takes the rest."""
     bounds = [int(total * 2**32) for total in accumulate(probabilities)]
     last = max(part for part, probability in enumerate(probabilities) if probability > 0)
     return [*bounds[:last], *([2**32] * (len(bounds) - last))]
@@ -40,12 +40,12 @@ def _parts_of(points: npt.NDArray[np.uint64], probabilities: Sequence[float]) ->
 
 
 def random_parts(seed: int, rows: npt.NDArray[np.int64], probabilities: Sequence[float]) -> Parts:
-    """The part of each row number, from (seed, row number) alone."""
+    """The part of each row, which depends only on (seed, row number)."""
     return _parts_of(hashes(key(seed, Purpose.SPLIT), rows) >> np.uint64(32), probabilities)
 
 
 def hash_parts(values: pa.Array, probabilities: Sequence[float]) -> Parts:
-    """The part of each value, from its text alone: equal values share a part. A missing value is the empty text."""
+    """The part of each value, which depends only on its text. A missing value counts as the empty text."""
     coded = dictionary_of(values)
     texts = [*coded.dictionary.to_pylist(), ""]
     points = np.array([zlib.crc32(text.encode()) for text in texts], dtype=np.uint64)
@@ -58,7 +58,10 @@ _WORDS = {**{str(part): part for part in range(3)}, **{name: part for part, name
 
 
 def fixed_parts(values: pa.Array, first_row: int) -> Parts:
-    """The part that each value names: 0, 1, 2 or train, validation, test. Else `BadValueError` for the first other."""
+    """The part that each value names: 0, 1, 2 or train, validation, test.
+
+    Raises `BadValueError` for the first other value; `first_row` is the row number of the block's first row.
+    """
     coded = dictionary_of(values)
     meant = [_WORDS.get(text.strip().lower(), -1) for text in coded.dictionary.to_pylist()]
     known = np.array([*meant, -1], dtype=np.int8)
@@ -70,7 +73,10 @@ def fixed_parts(values: pa.Array, first_row: int) -> Parts:
 
 
 def sampled(seed: int, rows: int, ratio: float, size: int | None) -> npt.NDArray[np.bool_]:
-    """Which of `rows` rows are kept: those under `ratio`, and of them the `size` rows with the smallest hashes."""
+    """bool [rows]: True for the sampled rows.
+
+    These are the rows whose hash is below `ratio` · 2^64, and of them the `size` rows with the smallest hashes.
+    """
     points = hashes(key(seed, Purpose.SAMPLE), np.arange(rows))
     kept = points < np.uint64(int(ratio * 2**64)) if ratio < 1 else np.ones(rows, dtype=np.bool_)
     if size is None or size >= np.count_nonzero(kept):

@@ -1,4 +1,4 @@
-"""The part of every row, as the config's preprocessing section says."""
+"""Assign a part of the split to every row, as the config's preprocessing section says."""
 
 from __future__ import annotations
 
@@ -22,13 +22,16 @@ _NO_PART = (
 
 
 def column_of(preprocessing: Any) -> str | None:
-    """The column that the split is read from, if it is read from one."""
+    """The column from which the split is read, or None."""
     column: str | None = getattr(preprocessing.split, "column", None)
     return column
 
 
 def parts_of(preprocessing: Any, seed: int, rows: int, column: RawColumn | None) -> Parts:
-    """uint8 [rows], `UNSAMPLED` for rows that are not taken. `column` is that of `column_of`. Raises `Mistakes`."""
+    """uint8 [rows], `UNSAMPLED` for rows that are not sampled. `column` is the column of `column_of`.
+
+    Raises `Mistakes`.
+    """
     split = preprocessing.split
     parts = _from_number(split, seed, rows) if column is None else _from_column(split, column)
     kept = sampled(seed, rows, preprocessing.sample_ratio, preprocessing.sample_size)
@@ -66,9 +69,9 @@ BUILT = ("random", *_OF_A_COLUMN)
 
 
 def check_none_is_empty(parts: Parts, dropped: Sequence[Mask], preprocessing: Any) -> None:
-    """Raises `Mistakes` for parts without a row, or without one that no feature drops.
+    """Raise `Mistakes` for a part without rows, or for a part whose rows are all dropped by features.
 
-    A part whose share is 0 is empty by intent.
+    A part with a share of 0 may be empty.
     """
     shares = getattr(preprocessing.split, "probabilities", None)
     all_rows = np.bincount(parts, minlength=UNSAMPLED + 1)

@@ -1,7 +1,7 @@
-"""The two passes over a column: statistics of the training rows, then encoding. Nothing here knows of files.
+"""The two passes over a column: statistics of the training rows, then encoding. This module does not access files.
 
-Both map pure functions over blocks of 65,536 rows and merge in the order of the blocks, so the result is the same to
-the bit wherever the blocks are mapped.
+Both passes map pure functions over blocks of 65,536 rows and merge the results in the order of the blocks. So the
+result is the same, bit for bit, with every processor.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class CleanColumn:
 
 @contextmanager
 def told(feature: Feature) -> Iterator[None]:
-    """Turns what is wrong with a column into the user's mistake."""
+    """Turn errors of a column into `Mistakes` for the user."""
     try:
         yield
     except BadValueError as error:
@@ -61,7 +61,7 @@ def _shown(value: Any) -> str:
 
 
 def clean(feature: Feature, raw: RawColumn, processor: Processor) -> CleanColumn:
-    """Reads the column as its feature. Raises `Mistakes` that name the first row that it cannot read."""
+    """Read the column as the type of its feature. Raises `Mistakes` that name the first row that cannot be read."""
     module = feature_type(feature.type, feature.path)
 
     def one(block: tuple[pa.Array, int]) -> Cleaned:
@@ -75,7 +75,7 @@ def clean(feature: Feature, raw: RawColumn, processor: Processor) -> CleanColumn
 
 
 def statistics_of(feature: Feature, column: CleanColumn, training: Sequence[Mask], processor: Processor) -> Statistics:
-    """The statistics of the rows that `training` marks, block by block. Raises `Mistakes`."""
+    """The statistics of the rows that `training`, one mask for each block, selects. Raises `Mistakes`."""
     module = feature_type(feature.type, feature.path)
     found: Statistics = {}
 
@@ -94,7 +94,7 @@ def statistics_of(feature: Feature, column: CleanColumn, training: Sequence[Mask
 
 
 def encode(feature: Feature, column: CleanColumn, statistics: Statistics, processor: Processor) -> Column:
-    """The encoded column and what is to be said of it. Raises `Mistakes`."""
+    """The encoded column with its notices. Raises `Mistakes`."""
     module = feature_type(feature.type, feature.path)
 
     def one(block: tuple[Cleaned, int]) -> Encoded:
@@ -120,7 +120,7 @@ def _filled(encoded: Sequence[Encoded]) -> pa.ChunkedArray:
 
 
 def _joined(encoded: Sequence[Encoded], side: str) -> Mask | None:
-    """The mask of the whole column; None where no block has one."""
+    """The mask of the whole column; None if no block has one."""
     masks: list[Mask | None] = [getattr(block, side) for block in encoded]
     if all(mask is None for mask in masks):
         return None
@@ -129,7 +129,7 @@ def _joined(encoded: Sequence[Encoded], side: str) -> Mask | None:
 
 
 def _notices(feature: Feature, unreadable: int, unseen: int, dropped: int) -> Iterator[str]:
-    """All rows of the source are counted, whatever their part."""
+    """The notices of a column. They count all rows of the source, in every part."""
     column = feature.column
     if unreadable:
         yield f"column {column!r}: values that are no {feature.type}: {unreadable:,}; they count as missing"

@@ -1,4 +1,4 @@
-"""Beginning an attempt: is the place free, is it the same job, which checkpoint is whole; then the number is taken."""
+"""Start an attempt: check the location and the job, choose an intact checkpoint, then take the attempt's number."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ from trainwright_trainer.storage.base import Storage
 
 @dataclass(frozen=True)
 class Attempt:
-    """One attempt that has taken its number. `first` is the first of its run; `pinned` lies in this run's folder."""
+    """An attempt that has taken its number. `first` is the number of the run's first attempt.
+
+    `start_from` is the checkpoint to start from. `pinned` is its name if it lies in this run's folder, else None.
+    """
 
     storage: Storage
     number: int
@@ -39,12 +42,12 @@ class Attempt:
 
     @property
     def fence(self) -> Fence:
-        """What this attempt may delete."""
+        """The rule that says which checkpoints this attempt may delete."""
         below = self.number if self.fresh else self.pinned.attempt if self.pinned else 0
         return Fence(self.number, below, self.pinned)
 
     def superseded(self) -> bool:
-        """Whether a newer attempt has begun; the files that all attempts share are its own from then on."""
+        """True if a newer attempt has started; from then on the shared files of the run belong to that attempt."""
         return bool(numbers.attempt_reference(self.storage, self.number))
 
 
@@ -59,13 +62,14 @@ def begin(
     source: Storage | None = None,
     versions: Mapping[str, str] | None = None,
 ) -> Attempt:
-    """Verify the checkpoint to start from, take a number, and clear away what was overwritten.
+    """Verify the checkpoint to start from, take a number, and delete the run that is overwritten.
 
-    `content`: the data's hash. `number`: as the operator says, else the next. `source`: another run to start from
-    (`resumeFrom`) where this one has nothing yet. Raises what `look` raises, and where another process took the number
-    first: Mistakes, or EnvironmentFailure for a given `number`.
+    `content` is the hash of the data. `number` is the number that the operator assigns; None takes the next free one.
+    `source` is another run to start from (`resumeFrom`); it is used if this run has nothing yet. Raises the exceptions
+    of `look`. If another process took the number first, raises Mistakes, or EnvironmentFailure for a given `number`.
     """
-    mine = number or numbers.free(storage)  # before the look: what begins after it has taken this one
+    # Chosen before `look`, so that an attempt that starts meanwhile takes this number, and `create` fails below.
+    mine = number or numbers.free(storage)
     run = look(storage, job, how)
     essence = compatibility.essence(job)
     kept = None if how is ExistingRun.OVERWRITE else run
@@ -78,7 +82,7 @@ def begin(
     start = Start(mine, not kept, pinned, place, name, compatibility.digest(essence), content, essence, about)
     if not storage.create(layout.start(mine), start.to_bytes()):
         taken = f"{storage.location}: another process has just begun attempt {mine} of this run"
-        # Where the operator numbers attempts, it is no user's doing, and the next number is free.
+        # If the operator assigns the numbers, this is not the user's mistake, and the next number is free.
         raise Mistakes.one("", taken) if number is None else EnvironmentFailure(taken)
     if how is ExistingRun.OVERWRITE:
         clear_before(storage, mine)
@@ -87,14 +91,14 @@ def begin(
 
 
 def newest_usable(storage: Storage, first: int = 1) -> tuple[Checkpoint | None, tuple[str, ...]]:
-    """The newest whole checkpoint of attempts from `first` on, and one notice for each that was passed over."""
+    """The newest intact checkpoint of the attempts from `first` on, and one notice for each damaged one it skipped."""
     found, notices = newest_whole(storage, lambda attempt: attempt >= first)
     none = () if found else ("there is no checkpoint to go on from: training begins at the first row",)
     return found, (*notices, *none)
 
 
 def newest_whole(storage: Storage, is_meant: Callable[[int], bool]) -> tuple[Checkpoint | None, tuple[str, ...]]:
-    """The same among the attempts that are meant."""
+    """The newest intact checkpoint of the attempts for which `is_meant` returns True, and the notices."""
     notices: list[str] = []
     for name in reversed(listing.complete(storage)):
         if not is_meant(name.attempt):
@@ -107,7 +111,7 @@ def newest_whole(storage: Storage, is_meant: Callable[[int], bool]) -> tuple[Che
 
 
 def clear_before(storage: Storage, number: int) -> None:
-    """Delete all that attempts before `number` left. What a kill leaves of it, every reader passes over."""
+    """Delete all files of the attempts before `number`. If a kill interrupts it, every reader ignores the remains."""
     for name in listing.names(storage):
         if name.attempt < number:
             checkpoint.delete(storage, name)

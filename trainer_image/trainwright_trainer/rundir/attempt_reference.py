@@ -1,4 +1,4 @@
-"""An attempt that has begun, as processes beside the one that took its number are told of it."""
+"""Reference to a started attempt. The process that took the number passes it to the other processes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from trainwright_trainer.storage.base import Storage
 
 @dataclass(frozen=True)
 class AttemptReference:
-    """`start` is the checkpoint to go on from; the other fields are those of `Attempt`."""
+    """`start` is the checkpoint to continue from; the other fields are those of `Attempt`."""
 
     number: int
     first: int
@@ -26,15 +26,15 @@ class AttemptReference:
         return cls(attempt.number, attempt.first, attempt.pinned, start.name if start else None)
 
     def attempt(self, storage: Storage) -> Attempt:
-        """With its checkpoint, read and verified. Raises `Damaged`."""
+        """The attempt with its checkpoint, which is read and verified. Raises `Damaged`."""
         start = None if self.start is None else Checkpoint(self.start, checkpoint.read(storage, self.start))
         return Attempt(storage, self.number, self.first, start, self.pinned)
 
 
 def brought_up(storage: Storage, attempt_reference: AttemptReference) -> tuple[AttemptReference, tuple[str, ...]]:
-    """For processes that begin again in the same attempt: from its own newest whole checkpoint, where there is one.
+    """The reference for processes that restart in the same attempt, and one notice for each damaged checkpoint.
 
-    And one notice for each that is damaged.
+    It starts from the attempt's own newest intact checkpoint. If there is none, the reference does not change.
     """
     found, notices = newest_whole(storage, lambda attempt: attempt == attempt_reference.number)
     return (replace(attempt_reference, start=found.name) if found else attempt_reference), notices

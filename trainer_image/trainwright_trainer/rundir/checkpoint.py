@@ -1,4 +1,4 @@
-"""Checkpoints: shards first, the manifest last; read back only when every byte is as it was written."""
+"""Write and read checkpoints. The shards are written first, the manifest last. Reading verifies every byte."""
 
 from __future__ import annotations
 
@@ -19,16 +19,17 @@ from trainwright_trainer.storage.base import Storage
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """One that was read and verified in full."""
+    """A checkpoint that was read and fully verified."""
 
     name: CheckpointName
     snapshot: Snapshot
 
 
 def write(storage: Storage, snapshot: Snapshot, attempt: int, *, limit: int = SHARD_BYTES) -> CheckpointName:
-    """Write all of `snapshot`; complete once this returns. Replaces attempt's own checkpoint of the same step.
+    """Write all of `snapshot`. The checkpoint is complete when this returns.
 
-    Raises EnvironmentFailure, and TypeError for a dtype or a state that the format cannot hold.
+    It replaces the attempt's own checkpoint of the same step. Raises EnvironmentFailure, and TypeError for a dtype or
+    a state that the format cannot hold.
     """
     name = CheckpointName(snapshot.position.step, attempt)
     firsts = _aliases(snapshot.tensors)
@@ -44,7 +45,7 @@ def write(storage: Storage, snapshot: Snapshot, attempt: int, *, limit: int = SH
 
 
 def read(storage: Storage, name: CheckpointName) -> Snapshot:
-    """The snapshot, to the bit. Raises Damaged where any byte is missing or changed."""
+    """The snapshot, bit for bit. Raises Damaged if any byte is missing or changed."""
     manifest = read_manifest(storage, name)
     loaded: dict[str, dict[str, torch.Tensor]] = {}
     for shard in manifest.shards:
@@ -54,7 +55,7 @@ def read(storage: Storage, name: CheckpointName) -> Snapshot:
 
 
 def read_manifest(storage: Storage, name: CheckpointName) -> Manifest:
-    """Raises Damaged, also where there is none."""
+    """The manifest of checkpoint `name`. Raises Damaged, also if there is no manifest."""
     try:
         return Manifest.from_bytes(storage.read(name.manifest), name)
     except FileNotFoundError as error:
@@ -62,13 +63,13 @@ def read_manifest(storage: Storage, name: CheckpointName) -> Manifest:
 
 
 def delete(storage: Storage, name: CheckpointName) -> None:
-    """The manifest goes first, so that what a kill leaves is no checkpoint."""
+    """Delete the checkpoint. The manifest is deleted first, so that a kill leaves no complete checkpoint."""
     storage.delete(name.manifest)
     storage.delete_tree(name.folder)
 
 
 def sweep(storage: Storage, name: CheckpointName) -> None:
-    """After a write that failed: what an older write of the same checkpoint completed stays, the rest goes."""
+    """Clean up after a failed write: keep the files of an older complete write of `name`, delete the others."""
     try:
         manifest = read_manifest(storage, name)
     except Damaged:
@@ -78,7 +79,7 @@ def sweep(storage: Storage, name: CheckpointName) -> None:
 
 
 def _aliases(tensors: Mapping[str, torch.Tensor]) -> dict[str, str]:
-    """For each name the first name of the very same view of the same memory: tied weights are written once."""
+    """Map each name to the first name of the same view of the same memory, so that tied weights are written once."""
     firsts: dict[object, str] = {}
     return {name: firsts.setdefault(_memory(name, tensors[name]), name) for name in sorted(tensors)}
 
@@ -129,7 +130,7 @@ def _read_shard(storage: Storage, name: CheckpointName, shard: Shard) -> dict[st
 
 
 def _assemble(name: str, entry: Entry, loaded: Mapping[str, Mapping[str, torch.Tensor]]) -> torch.Tensor:
-    """One tensor with memory of its own: names that were tied may be written to one by one."""
+    """The tensor with its own memory, so that names that were tied can be changed independently."""
     parts = [_block(entry, block, loaded) for block in entry.parts]
     if len(parts) == 1 and entry.parts[0].shape == entry.shape:
         return parts[0].clone()

@@ -1,4 +1,4 @@
-"""Whether a job is the one that a run was begun with: what decides the computation is compared, path by path."""
+"""Compare a job with the job that started a run, path by path, in the fields that determine the computation."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _SHOWN = 60
 
 
 def essence(job: Mapping[str, Any]) -> dict[str, Any]:
-    """The part of a job (plain JSON, its config resolved) that decides what is computed; no secrets are in it."""
+    """The part of a job (plain JSON, its config resolved) that determines the computation; it holds no secrets."""
     spec = job.get("spec", {})
     kept = {key: spec.get(key) for key in ("config", "entrypoint", "dataset", "seed")}
     return kept | {"loader": (spec.get("backend") or {}).get("loader")}
 
 
 def digest(job: Mapping[str, Any]) -> str:
-    """SHA-256 of an essence, less what may be raised."""
+    """SHA-256 of an essence, without the training lengths, which a resumed run may raise."""
     trainer = (job.get("config") or {}).get("trainer") or {}
     fixed = {key: value for key, value in trainer.items() if f"config.trainer.{key}" not in _LENGTHS}
     whole = dict(job) | {"config": dict(job.get("config") or {}) | {"trainer": fixed}}
@@ -30,12 +30,12 @@ def digest(job: Mapping[str, Any]) -> str:
 
 
 def raised(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
-    """Whether `new` asks for more training than `old`."""
+    """True if `new` asks for more training than `old`."""
     return any(_length(path, new) > _length(path, old) for path in _LENGTHS)
 
 
 def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[Problem]:
-    """Every path at which two essences differ in what may not differ. The dataset's path is not judged here."""
+    """One problem for each path at which two essences differ and must not; `data_differs` compares the dataset."""
     found = _differences("", {**old, "dataset": None}, {**new, "dataset": None})
     same = [Problem(path, f"is {_short(b)}, the run has {_short(a)}") for path, a, b in found if path not in _LENGTHS]
     return same + [_lowered(path, old, new) for path in _LENGTHS if _length(path, new) < _length(path, old)]
@@ -44,7 +44,10 @@ def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[Problem]
 def data_differs(
     old: Mapping[str, Any], new: Mapping[str, Any], contents: tuple[str | None, str | None]
 ) -> list[Problem]:
-    """Whether the rows are others. `contents`: the hashes of the run's data and of the new job's, where known."""
+    """One problem if the data differ. `contents`: the hashes of the run's data and of the new job's data, if known.
+
+    Without both hashes, the paths of the datasets are compared.
+    """
     before, now = contents
     if before is not None and now is not None:
         return [] if before == now else [Problem("dataset", "its content is not the data that the run was begun with")]

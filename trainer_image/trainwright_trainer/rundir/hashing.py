@@ -1,4 +1,4 @@
-"""Chunks on their way to the storage, hashed and counted as they pass."""
+"""Hash and count the bytes of a file while they are written to the storage."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from trainwright_trainer.storage.base import Chunk
 
 
 class Counted:
-    """Passes `chunks` on, once. Afterwards `size` is in bytes and `sha256` in hex."""
+    """Iterates over `chunks` once. Afterwards `size` holds the number of bytes, and `sha256` the hash in hex."""
 
     def __init__(self, chunks: Iterable[Chunk]) -> None:
         self._chunks = chunks
@@ -28,7 +28,7 @@ class Counted:
 
 
 def difference(data: bytes, size: int, sha256: str) -> str | None:
-    """What is wrong with `data`, in words; None where it is what was written."""
+    """Describe the difference between `data` and the bytes that were written; None if they are equal."""
     if len(data) != size:
         return f"has {len(data):,} bytes instead of {size:,}"
     if hashlib.sha256(data).hexdigest() != sha256:

@@ -1,4 +1,4 @@
-"""The JSON of the run folder: strict text, floats that JSON lacks, and files that carry their own checksum."""
+"""The JSON of the run folder: strict text, floats that JSON lacks, and files that contain their own checksum."""
 
 from __future__ import annotations
 
@@ -16,32 +16,32 @@ _BODY = len(_HEAD) + 64 + len(_MIDDLE)
 
 
 class BrokenSeal(Exception):
-    """A sealed file whose bytes are not those that were written. One line that says what is wrong."""
+    """A sealed file has changed since it was written. The message is one line that describes the damage."""
 
 
 def exact(value: Any) -> bytes:
-    """One line; every float comes back to the bit. Raises TypeError for what is not plain JSON."""
+    """One line of JSON; `parse` restores every float bit for bit. Raises TypeError if `value` is not plain JSON."""
     return _text(_tagged(value), indent=None)
 
 
 def for_people(value: Any) -> bytes:
-    """Indented; a float that JSON lacks becomes null."""
+    """Indented JSON; a float that JSON lacks becomes null."""
     return _text(_nulled(value), indent=1) + b"\n"
 
 
 def parse(data: bytes) -> Any:
-    """What `exact` or `for_people` wrote. Raises ValueError where `data` is no JSON."""
+    """The value that `exact` or `for_people` wrote. Raises ValueError if `data` is not JSON."""
     return json.loads(data, object_hook=_untagged)
 
 
 def seal(body: Mapping[str, Any]) -> bytes:
-    """`body` in a file that carries the checksum of its own bytes."""
+    """The bytes of a file that contains `body` and the SHA-256 of `body`'s bytes."""
     text = exact(body)
     return _HEAD + _digest(text) + _MIDDLE + text + _TAIL
 
 
 def unseal(data: bytes) -> dict[str, Any]:
-    """The body of a sealed file. Raises BrokenSeal when a single bit is not as it was written."""
+    """The body of a sealed file. Raises BrokenSeal if a single bit has changed."""
     text = data[_BODY : -len(_TAIL)]
     if data != _HEAD + _digest(text) + _MIDDLE + text + _TAIL:
         raise BrokenSeal("its checksum does not match its content")
@@ -81,7 +81,7 @@ def _children(value: Any, change: Any) -> Any:
 
 
 def _key(key: Any) -> str:
-    # json.dumps would turn 1 into "1" without a word, and it would come back as another key.
+    # json.dumps turns the key 1 into "1" silently, so that reading returns a different key.
     if not isinstance(key, str):
         raise TypeError(f"the key {key!r} of an object is not text")
     return key

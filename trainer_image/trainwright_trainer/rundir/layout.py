@@ -1,4 +1,4 @@
-"""The names of a run folder, all of them: docs/run-directory.md in code. Relative to the run, parts joined by `/`."""
+"""All names in a run folder, as docs/run-directory.md defines them: relative to the run, with parts joined by `/`."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ LOGS = "logs/"
 ATTEMPTS = "attempts/"
 CHECKPOINTS = "checkpoints/"
 
-# What all attempts share, in the order in which it is taken away.
+# The files that all attempts share, in the order in which they are deleted.
 SHARED = (MODEL, METRICS, REPORT, RESOLVED, JOB, LOGS)
 
-# What `evaluate`, `predict` and `experiment` leave beside a run, or where one may begin later.
+# `evaluate`, `predict` and `experiment` write these beside a run, or into a folder where a run may start later.
 BESIDE = ("evaluation.html", "evaluation.json", "predictions.parquet", "test_predictions.parquet")
 
 _CHECKPOINT = re.compile(r"(\d{10,})-([1-9]\d*)")
@@ -46,13 +46,13 @@ class CheckpointName:
 
     @classmethod
     def parse(cls, text: str) -> CheckpointName | None:
-        """None where `text` is no checkpoint's name: such a folder is not ours."""
+        """None if `text` is not the name of a checkpoint: the trainer did not make such a folder."""
         found = _CHECKPOINT.fullmatch(text)
         return cls(int(found[1]), int(found[2])) if found else None
 
 
 def attempt_number(text: str) -> int | None:
-    """The number that a name under `attempts/` stands for, if it does."""
+    """The attempt's number for a name under `attempts/`; None if the name is not a number."""
     return int(text) if _NUMBER.fullmatch(text) else None
 
 

@@ -1,4 +1,4 @@
-"""Which checkpoints lie in a run, by their names alone. Needs no torch: a command looks before that is imported."""
+"""List the checkpoints of a run by their names. It does not import torch, because commands list before they load it."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from trainwright_trainer.storage.base import Storage
 
 
 def names(storage: Storage) -> list[CheckpointName]:
-    """All that have a folder, torn writes included, from old to new."""
+    """All checkpoints that have a folder, incomplete ones included, from old to new."""
     found = (CheckpointName.parse(entry[:-1]) for entry in storage.list(CHECKPOINTS) if entry.endswith("/"))
     return sorted(name for name in found if name is not None)
 
 
 def complete(storage: Storage) -> list[CheckpointName]:
-    """Those whose manifest is there, from old to new; whether they are undamaged only `read` knows."""
+    """The checkpoints that have a manifest, from old to new. Only `checkpoint.read` detects damage."""
     return [name for name in names(storage) if storage.exists(name.manifest)]

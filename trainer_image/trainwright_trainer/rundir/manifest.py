@@ -1,4 +1,4 @@
-"""What a checkpoint says of itself: position, score, state, its shards and where each tensor lies in them."""
+"""A checkpoint's manifest: position, score, state, the shards, and the blocks of each tensor in them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from trainwright_trainer.rundir.snapshot import Position, Snapshot
 
 
 class Damaged(Exception):
-    """A checkpoint that cannot be read back to the bit. One line that says why, without the checkpoint's name."""
+    """A checkpoint cannot be read bit for bit. The message is one line with the reason, without the name."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class Manifest:
 
 
 def score_of(snapshot: Snapshot) -> float | None:
-    """A score that is not a number is no score."""
+    """The snapshot's score; None if it is missing or NaN."""
     return None if snapshot.score is None or math.isnan(snapshot.score) else snapshot.score
 
 

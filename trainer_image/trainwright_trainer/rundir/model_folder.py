@@ -1,4 +1,4 @@
-"""The model: weights, config, statistics, and last of all model.json, which proves that the others are whole."""
+"""The model folder: weights, config, statistics, and model.json, which is written last and has their checksums."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def save(
     versions: Mapping[str, str],
     extra: Mapping[str, Any] | None = None,
 ) -> None:
-    """Write `model/` of a run; until the last file is there, there is no model. Raises EnvironmentFailure."""
+    """Write `model/` of a run. The model exists only when model.json is written. Raises EnvironmentFailure."""
     storage.delete(layout.MODEL + ABOUT)
     storage.delete_tree(layout.MODEL)
     parts = [part for shard in shards.pack(weights, sys.maxsize) for part in shard]
@@ -56,7 +56,7 @@ def save(
 
 
 def load(location: str, access: S3Credentials | None = None) -> ModelFolder:
-    """The model in a folder, or in the run that the folder holds. Raises Mistakes where it is none, or is damaged."""
+    """Load the model from a model folder or from a run's folder. Raises Mistakes if there is none or it is damaged."""
     storage = storage_at(location, access, path="model")
     prefix = next((prefix for prefix in ("", layout.MODEL) if storage.exists(prefix + ABOUT)), None)
     if prefix is None:

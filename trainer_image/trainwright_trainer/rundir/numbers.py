@@ -1,4 +1,7 @@
-"""Which numbers attempts have: one that has begun has a start.json; in a pod, one that ended before has an outcome."""
+"""The numbers of a run's attempts. A started attempt has a start.json.
+
+In a pod, an attempt that ended before it started has an outcome.json only.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +10,12 @@ from trainwright_trainer.storage.base import Storage
 
 
 def attempt_reference(storage: Storage, after: int = 0) -> list[int]:
-    """From small to large, those beyond `after`."""
+    """The numbers above `after` of the attempts that have started, in ascending order."""
     return [number for number in _listed(storage, after) if storage.exists(layout.start(number))]
 
 
 def free(storage: Storage) -> int:
-    """The next one, which nothing is told of yet."""
+    """The next number: no attempt with this number or a larger one has a start.json or an outcome.json."""
     names = (layout.start, layout.outcome)
     used = (n for n in reversed(_listed(storage, 0)) if any(storage.exists(name(n)) for name in names))
     return next(used, 0) + 1

@@ -1,4 +1,4 @@
-"""How an attempt ended: outcome.json, the last thing that an attempt writes."""
+"""The outcome of an attempt: outcome.json, the last file that an attempt writes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LOG_LINES, LOG_COLUMNS = 50, 500
 
 @dataclass(frozen=True)
 class Outcome:
-    """`kind` is the file's `class`; `line` is one line for people, `log` the end of the log."""
+    """`kind` is the file's `class`; `line` is one readable line, `log` the last lines of the log."""
 
     kind: Kind
     line: str
@@ -32,10 +32,10 @@ class Outcome:
 
     @classmethod
     def of(cls, error: BaseException, log: Sequence[str] = ()) -> Outcome:
-        """What an exception that ends a run means for whoever may try again."""
+        """The outcome for the exception that ended the run; its kind determines if a retry can help."""
         kind, line = _kind(error), str(error).partition("\n")[0]
         if kind == "crash":
-            # Without its name, what a bug says may be one bare word.
+            # The message of a bug may be a single word, as in a KeyError: it needs the name of the exception.
             line = ": ".join(word for word in (type(error).__name__, line) if word)
         return cls(kind, line or "not enough memory on this machine", log)
 
@@ -52,7 +52,7 @@ def _kind(error: BaseException) -> Kind:
 
 
 def write(storage: Storage, attempt: int, outcome: Outcome) -> None:
-    """Without secrets of a known shape. Raises EnvironmentFailure."""
+    """Write outcome.json. Secrets of a known form are redacted. Raises EnvironmentFailure."""
     body = {
         "format": layout.FORMAT,
         "attempt": attempt,
@@ -66,7 +66,7 @@ def write(storage: Storage, attempt: int, outcome: Outcome) -> None:
 
 
 def read(storage: Storage, attempt: int) -> Outcome | None:
-    """None where the attempt runs, was killed, or was ended by a version that knows other classes."""
+    """The attempt's outcome; None if it still runs, was killed, or if this version does not know its class."""
     try:
         body = json_text.parse(storage.read(layout.outcome(attempt)))
         return Outcome(body["class"], body["line"], tuple(body["log"])) if body["class"] in EXIT_CODES else None

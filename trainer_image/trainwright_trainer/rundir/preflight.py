@@ -1,4 +1,7 @@
-"""May a job have this place: is it free, or does it hold the run to go on with? Needs no torch: asked first."""
+"""Check that a job may use an output location: it is free, or holds a run that the job may continue or replace.
+
+The check does not import torch, because a command runs it first.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from trainwright_trainer.storage.base import Storage
 
 
 class ExistingRun(Enum):
-    """What to do with a run that is there already. CONTINUE, for pods: go on with it, or begin where there is none."""
+    """The action for an existing run. CONTINUE, for pods, resumes the run, or starts a new one if there is none."""
 
     NEW = "new"
     RESUME = "resume"
@@ -23,12 +26,12 @@ class ExistingRun(Enum):
 
 
 def look(storage: Storage, job: Mapping[str, Any], how: ExistingRun) -> Run | None:
-    """The run that is there, if `job` may go on with it or replace it; reads little and writes nothing.
+    """The existing run, if `job` may continue or replace it; None if there is none. Reads little, leaves no file.
 
-    For the very start of a command, before the data are read. `job` is the resolved job as plain JSON. Raises Mistakes
-    (the place is taken, or the job is another one), AlreadyDone, EnvironmentFailure (it cannot be written).
+    A command calls it first, before it reads the data. `job` is the resolved job as plain JSON. Raises Mistakes (the
+    location is taken, or the job differs), AlreadyDone, and EnvironmentFailure (the location cannot be written).
     """
-    entries = storage.list()  # before the run is read: who begins one here writes its start before anything else
+    entries = storage.list()  # before `read_run`: a process that starts a run here writes start.json before other files
     run = read_run(storage)
     if run is None:
         _refuse_foreign(storage.location, entries, how)
@@ -44,7 +47,7 @@ _TAKEN = "{} holds another run ({}). Use --resume to go on with it, --overwrite 
 
 
 def _refuse_foreign(location: str, entries: list[str], how: ExistingRun) -> None:
-    """A folder without a run must be empty, or a file of ours could replace one of the user's."""
+    """A folder without a run must be empty, so that the run replaces no file of the user."""
     if how is ExistingRun.RESUME:
         raise Mistakes.one("", f"{location} holds no run to go on with. Leave --resume out to begin one.")
     others = [entry for entry in entries if entry not in ("lost+found/", layout.ATTEMPTS, *layout.BESIDE)]

@@ -1,4 +1,4 @@
-"""What the folder says of its run: the attempts since it began, and what they left."""
+"""The attempts and checkpoints of a run, read from its folder."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from trainwright_trainer.storage.base import Storage
 
 @dataclass(frozen=True)
 class Start:
-    """start.json. `about` is for people: versions, host, pid, time."""
+    """start.json. `about` is information for people: versions, host, pid, time."""
 
     attempt: int
     fresh: bool
@@ -33,7 +33,7 @@ class Start:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Start | None:
-        """None for a torn one: its number is taken, and it began from nothing."""
+        """None if the file is incomplete, as after a kill: the number is taken, and the other fields are unknown."""
         try:
             body = json_text.parse(data)
             known = {key: body[key] for key in ("attempt", "fresh", "source", "name", "digest", "content", "job")}
@@ -45,15 +45,15 @@ class Start:
 
 @dataclass(frozen=True)
 class Run:
-    """A run as it lies there. `first` is its first attempt: what smaller ones left is rubbish."""
+    """A run in its folder. `first` is its first attempt; files of earlier attempts are obsolete."""
 
     storage: Storage
     first: int
     newest: int
     start: Start | None
-    """Of the newest attempt whose start can be read."""
+    """The start of the newest attempt whose start.json can be read."""
     outcome: Outcome | None
-    """Of the newest attempt: None while it trains, and where it was killed."""
+    """The outcome of the newest attempt; None while it trains, or if it was killed."""
 
     @property
     def done(self) -> bool:
@@ -64,7 +64,7 @@ class Run:
         return self.start.name if self.start else "unknown"
 
     def checkpoints(self) -> list[CheckpointName]:
-        """The complete ones, from old to new."""
+        """The complete checkpoints, from old to new."""
         return [name for name in listing.complete(self.storage) if name.attempt >= self.first]
 
     def __str__(self) -> str:
@@ -74,7 +74,7 @@ class Run:
 
 
 def read_run(storage: Storage) -> Run | None:
-    """None where `storage` holds no run."""
+    """The run in `storage`; None if it holds no run."""
     found = numbers.attempt_reference(storage)
     if not found:
         return None

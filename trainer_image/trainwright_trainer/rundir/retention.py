@@ -1,6 +1,7 @@
-"""Which checkpoints an attempt deletes: a pure function of what is there.
+"""Choose the checkpoints that an attempt deletes, as a pure function of the existing ones.
 
-The newest two that it trusts stay, and so do the best `numToKeep` of all.
+Two groups stay: of the attempt's own checkpoints and the pinned one, the newest two; and the best `numToKeep` of these
+and of those below the horizon.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ ALWAYS_KEPT = 2
 
 @dataclass(frozen=True)
 class Fence:
-    """What attempt `attempt` may delete: its own, those of attempts below `horizon`; never the one it pinned."""
+    """Attempt `attempt` may delete its own checkpoints and those of attempts below `horizon`, but not `pinned`."""
 
     attempt: int
     horizon: int = 0
@@ -45,7 +46,7 @@ def doomed(checkpoints: Sequence[Kept], fence: Fence, policy: CheckpointPolicy) 
 
 
 def rank(checkpoint: Kept, policy: CheckpointPolicy) -> tuple[bool, float, int, int]:
-    """Smaller is better: the score, then the newer one; one without a score after all that have one."""
+    """Sort key; smaller is better. It orders by score, then newer first. Checkpoints without a score come last."""
     score = checkpoint.score
     good = 0.0 if score is None else score if policy.score_order == "min" else -score
     return (score is None, good, -checkpoint.name.step, -checkpoint.name.attempt)

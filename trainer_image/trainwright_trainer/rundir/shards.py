@@ -1,4 +1,4 @@
-"""Tensors to safetensors files and back: packed by size, cut where one is too large, streamed without a second copy."""
+"""Write tensors as safetensors files and read them. Large tensors are split; writing streams without a second copy."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ DTYPES = {
 
 @dataclass(frozen=True)
 class Part:
-    """A block of rows of the tensor `name`, and the key that it has in its shard."""
+    """A block of rows of the tensor `name`, and its key in the shard."""
 
     name: str
     key: str
@@ -48,7 +48,7 @@ class Part:
 
 
 def pack(tensors: Mapping[str, torch.Tensor], limit: int = SHARD_BYTES) -> list[list[Part]]:
-    """The parts of each shard, in the order of the names; no shard is above `limit` bytes unless a single row is."""
+    """The parts of each shard, ordered by name. No shard exceeds `limit` bytes, unless a single row does."""
     shards: list[list[Part]] = []
     room = 0
     for name in sorted(tensors):
@@ -72,7 +72,7 @@ def _parts(name: str, tensor: torch.Tensor, limit: int) -> Iterator[Part]:
 
 def chunks(parts: Sequence[Part]) -> Iterator[bytes | memoryview]:
     """The bytes of the safetensors file that holds `parts`."""
-    # Wide numbers first, so that each tensor is aligned for those who map the file.
+    # Wide dtypes come first, so that each tensor is aligned for readers that memory-map the file.
     ordered = sorted(parts, key=lambda part: -part.data.element_size())
     yield header(ordered)
     for part in ordered:
@@ -91,7 +91,7 @@ def header(parts: Sequence[Part]) -> bytes:
 
 
 def dtype_name(tensor: torch.Tensor) -> str:
-    """safetensors' word for the dtype. Raises TypeError for one that the format lacks."""
+    """The dtype's name in safetensors. Raises TypeError for a dtype that the format lacks."""
     if tensor.dtype not in DTYPES:
         raise TypeError(f"a checkpoint cannot hold {tensor.dtype}")
     return DTYPES[tensor.dtype]
@@ -107,7 +107,7 @@ def _bytes_of(tensor: torch.Tensor) -> Iterator[memoryview]:
 
 
 def unpack(data: bytes) -> dict[str, torch.Tensor]:
-    """The tensors of one file by key, on the CPU. Raises ValueError where it is no safetensors file."""
+    """The tensors of one file by key, on the CPU. Raises ValueError if `data` is not a safetensors file."""
     try:
         return safetensors.torch.load(data)
     except safetensors.SafetensorError as error:

@@ -1,4 +1,4 @@
-"""The files that all attempts of a run share: they belong to the newest, and an older one leaves them alone."""
+"""The files that all attempts of a run share. They belong to the newest attempt; an older one does not write them."""
 
 from __future__ import annotations
 
@@ -11,34 +11,34 @@ from trainwright_trainer.storage.base import Chunk
 
 
 def write_job(attempt: Attempt, text: str) -> bool:
-    """job.yaml. Secrets are the caller's to take out. False, here and below: a newer attempt has taken over."""
+    """Write job.yaml. The caller redacts secrets. Every writer here returns False if a newer attempt has started."""
     return _write(attempt, layout.JOB, [text.encode()])
 
 
 def write_resolved(attempt: Attempt, resolved: Mapping[str, Any], versions: Mapping[str, str]) -> bool:
-    """resolved.json: what was derived at the start and is never derived again."""
+    """Write resolved.json: the values that are resolved at the start of the run and never again."""
     body = {"format": layout.FORMAT, "attempt": attempt.number, "resolved": resolved, "versions": versions}
     return _write(attempt, layout.RESOLVED, [json_text.for_people(body)])
 
 
 def read_resolved(attempt: Attempt) -> dict[str, Any] | None:
-    """What an earlier attempt of this run derived; None where none did."""
+    """The values that an earlier attempt of this run resolved; None if there are none."""
     body = _read(attempt, layout.RESOLVED)
     return None if body is None else dict(body["resolved"])
 
 
 def write_metrics(attempt: Attempt, metrics: Mapping[str, Any]) -> bool:
-    """metrics.json, whole. Not durable: a loss of power costs the last rounds, which the checkpoint knows."""
+    """Write all of metrics.json. Not durable: a power loss may lose recent evaluations, which the checkpoint holds."""
     return _write(attempt, layout.METRICS, [json_text.for_people(metrics)], durable=False)
 
 
 def read_metrics(attempt: Attempt) -> dict[str, Any] | None:
-    """What earlier attempts of this run measured; None where there is nothing."""
+    """The metrics of earlier attempts of this run; None if there are none."""
     return _read(attempt, layout.METRICS)
 
 
 def write_report(attempt: Attempt, page: Iterable[Chunk]) -> bool:
-    """report.html."""
+    """Write report.html."""
     return _write(attempt, layout.REPORT, page)
 
 
@@ -50,7 +50,7 @@ def _write(attempt: Attempt, name: str, chunks: Iterable[Chunk], *, durable: boo
 
 
 def _read(attempt: Attempt, name: str) -> dict[str, Any] | None:
-    """None where it is absent, unreadable, or what a kill left of a run that was overwritten."""
+    """None if the file is absent, cannot be parsed, or belongs to a run that was overwritten and not fully deleted."""
     try:
         body = json_text.parse(attempt.storage.read(name))
         ours = body["format"] == layout.FORMAT and attempt.first <= body["attempt"]

@@ -1,4 +1,4 @@
-"""What a checkpoint holds, in memory: tensors copied at an optimizer-step boundary, and plain JSON beside them."""
+"""A checkpoint's content in memory: tensors copied at an optimizer-step boundary, and state as plain JSON."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import torch
 
 @dataclass(frozen=True, order=True)
 class Position:
-    """How far training has come: optimizer steps in all, and rows of the epoch that are done."""
+    """The progress of training: optimizer steps since the start, the epoch, and the rows of the epoch that are done."""
 
     step: int
     epoch: int
@@ -19,7 +19,7 @@ class Position:
 
     @property
     def name(self) -> str:
-        """The first part of a checkpoint's folder; it sorts as the positions do."""
+        """The first part of the name of a checkpoint's folder; names sort in the order of their positions."""
         return f"{self.step:010d}"
 
 

@@ -1,4 +1,4 @@
-"""Which snapshots wait while a checkpoint is written: a pure function, so that no memory fills behind a slow disk."""
+"""Choose the snapshots that wait while a checkpoint is written: a pure function that bounds memory on a slow disk."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ SMALL_BYTES = 64 << 20
 
 
 def still_waiting(waiting: Sequence[Snapshot], newest: Snapshot, policy: CheckpointPolicy) -> list[Snapshot]:
-    """The newest, and the best of those that have a score: all that retention would keep, if they are small, else one.
+    """The newest snapshot and the best snapshots that have a score, in the order of their steps.
 
-    In the order of their steps.
+    These are as many as retention keeps if all are at most `SMALL_BYTES` together, else only the best one.
     """
     scored = [one for one in waiting if score_of(one) is not None]
     best = sorted(scored, key=lambda one: rank(_as_kept(one), policy))[: policy.num_to_keep]

@@ -1,4 +1,4 @@
-"""Checkpoints in the background: one is written, the newest waits, and no failure but the last one's stops anybody."""
+"""Write checkpoints in the background, one at a time, while newer ones wait. Only the last one's failure is raised."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ Told = Callable[[str, str | None], None]
 
 
 class CheckpointWriter:
-    """The loop's `Checkpoints`. For one training thread: save, flush and close are not to be called from several.
+    """The loop's `Checkpoints`. One thread only, the training thread, may call save, flush and close.
 
-    While one is written, the newest waits, and the best of those before it: see `waiting.py`. `told(name, error)` is
-    called on the writer's own thread: error is None for a complete checkpoint, else one line.
+    While a checkpoint is written, the newest snapshot waits, and the best of the older ones: see `waiting.py`. The
+    writer's own thread calls `told(name, error)`: error is None for a complete checkpoint, else one line.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class CheckpointWriter:
         self._scores: dict[CheckpointName, float | None] = {}
 
     def save(self, snapshot: Snapshot) -> None:
-        """Return at once. The snapshot's tensors are the writer's from now on."""
+        """Queue the snapshot and return at once. The writer owns the snapshot's tensors from then on."""
         with self._lock:
             self._waiting = still_waiting(self._waiting, snapshot, self._policy)
             begin = not self._draining
@@ -58,16 +58,16 @@ class CheckpointWriter:
         if begin:
             self._drained = self._thread.submit(self._drain)
         elif self._drained is not None and self._drained.done():
-            self._drained.result()  # a bug in the background must not pass in silence
+            self._drained.result()  # raises the exception of a bug in the background thread
 
     def flush(self) -> None:
-        """Wait until all is written. Raises EnvironmentFailure when the last snapshot could not be."""
+        """Wait until all snapshots are written. Raises EnvironmentFailure if the last one could not be written."""
         self._wait()
         if self._failure is not None:
             raise EnvironmentFailure(self._failure)
 
     def close(self) -> None:
-        """Wait until all is written or has failed; training has its weights either way."""
+        """Wait until every write has completed or failed. A failure is not raised: training has its weights anyway."""
         try:
             self._wait()
         finally:
@@ -101,7 +101,7 @@ class CheckpointWriter:
         self._clean(name, self._prune)
 
     def _clean(self, name: CheckpointName, clean: Callable[[], None]) -> None:
-        """Rubbish that stays costs room, not the run."""
+        """Call `clean`. A failure is reported only: leftover files cost disk space but do not harm the run."""
         try:
             clean()
         except EnvironmentFailure as error:

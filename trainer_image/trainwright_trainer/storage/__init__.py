@@ -1,1 +1,1 @@
-"""Where runs, caches, data and models lie: folders and object stores."""
+"""The storage of runs, caches, data and models: folders and object stores."""

@@ -1,4 +1,4 @@
-"""A run in a folder of this machine: temporary file, fsync, rename, fsync of the folder."""
+"""Storage in a folder of this machine. A write is: temporary file, fsync, rename, fsync of the folder."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ _REASONS = {
     errno.EIO: "the disk reports an input/output error",
 }
 _ABSENT = (FileNotFoundError, NotADirectoryError)
-# What says that a file system has no hard links, rather than that something is wrong.
+# These errors mean that the file system does not support hard links.
 _NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}
 
 
 class FolderStorage(Storage):
-    """`root` need not exist yet; the first write makes it."""
+    """Storage in the folder `root`. The first write makes the folder if it does not exist."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
         self.location = str(root)
 
     def path(self, name: str) -> Path:
-        """For what insists on a local path (TensorBoard's writer)."""
+        """The local path of `name`, for libraries that need one (TensorBoard's writer)."""
         return self.root / name
 
     def read(self, name: str) -> bytes:
@@ -90,8 +90,8 @@ class FolderStorage(Storage):
             shutil.rmtree(folder)
 
     def check_writable(self) -> None:
-        # In what is there already: a run that ends with a mistake must leave nothing behind, and a folder that was
-        # made only to look could not be taken away again without taking it from another process that begins here.
+        # The probe goes into the nearest folder that exists. A run that ends with a mistake must leave nothing behind,
+        # and a folder made only for the probe cannot be deleted safely: another process may start a run in it.
         with _one_line(self.root):
             nearest = next(f for f in (self.root, *self.root.parents) if f.exists() or f.is_symlink())
             with _temporary(nearest / "probe", [b"."], durable=False):
@@ -112,7 +112,7 @@ def _one_line(path: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _temporary(path: Path, chunks: Iterable[Chunk], *, durable: bool) -> Iterator[Path]:
-    """A whole file beside `path`; it is gone afterwards unless it was renamed."""
+    """A complete temporary file beside `path`. It is deleted afterwards, unless the caller renamed it."""
     _make_folder(path.parent, durable=durable)
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
     try:
@@ -124,7 +124,7 @@ def _temporary(path: Path, chunks: Iterable[Chunk], *, durable: bool) -> Iterato
 
 
 def _write_new(path: Path, chunks: Iterable[Chunk], *, durable: bool) -> None:
-    """Raises FileExistsError where `path` exists."""
+    """Write a new file. Raises FileExistsError if `path` exists."""
     with path.open("xb") as file:
         for chunk in chunks:
             file.write(chunk)
@@ -134,7 +134,7 @@ def _write_new(path: Path, chunks: Iterable[Chunk], *, durable: bool) -> None:
 
 
 def _channel(temporary: Path, path: Path, data: bytes) -> bool:
-    """Give the file its name, unless the name is taken."""
+    """Link the file to its name by a hard link. Returns False if the name is taken."""
     try:
         os.link(temporary, path)
     except FileExistsError:
@@ -147,7 +147,7 @@ def _channel(temporary: Path, path: Path, data: bytes) -> bool:
 
 
 def _create_in_place(path: Path, data: bytes) -> bool:
-    """For file systems without hard links: exclusive all the same, but a kill may leave a torn file."""
+    """For file systems without hard links: the creation is still exclusive, but a kill may leave an incomplete file."""
     try:
         _write_new(path, [data], durable=True)
     except FileExistsError:
@@ -164,12 +164,12 @@ def _make_folder(folder: Path, *, durable: bool) -> None:
 
 
 def _missing(folder: Path) -> list[Path]:
-    """`folder` and those above it that do not exist, the deepest first."""
+    """`folder` and its parents that do not exist, the deepest first."""
     return [above for above in (folder, *folder.parents) if not above.exists()]
 
 
 def _sync_folder(folder: Path) -> None:
-    """Make names in `folder` survive a loss of power; not every file system can, and then there is nothing to do."""
+    """Sync `folder`, so that its names survive a power loss. File systems that do not support this are ignored."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         with contextlib.suppress(OSError):

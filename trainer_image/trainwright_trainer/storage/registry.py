@@ -1,4 +1,4 @@
-"""Which storage a place means: the kind of the place → its class. A new one is one file and one line."""
+"""Choose the storage class for a folder or a URI. A new storage is one file and one line here."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from trainwright_trainer.storage.s3client.uri import place_of
 
 
 def storage_at(place: str, access: S3Credentials | None = None, *, path: str = "output") -> Storage:
-    """The storage at a folder or a URI. `access`: None as in the environment; `path`: what names the place in the job.
+    """The storage at a folder or a URI. Raises Mistakes for a scheme that this version lacks.
 
-    Raises Mistakes for one that this version lacks.
+    `access`: the credentials; None takes them from the environment. `path`: the field of the job that names the place.
     """
     found = place_of(place, path)
     if isinstance(found, Path):

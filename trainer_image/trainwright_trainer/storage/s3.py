@@ -1,4 +1,4 @@
-"""A run under a prefix of a bucket: an object is there whole or not at all, so nothing is renamed or synced."""
+"""Storage under a prefix of a bucket. S3 writes an object whole or not at all, so nothing is renamed or synced."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from trainwright_trainer.storage.s3client.uri import S3Uri
 
 
 class S3Storage(Storage):
-    """`root` need not hold anything yet; its bucket has to be there."""
+    """Storage under the prefix `root`. The prefix may be empty, but its bucket must exist."""
 
     def __init__(self, root: S3Uri, access: S3Credentials, retry_policy: RetryPolicy | None = None) -> None:
         self.root = root
@@ -32,7 +32,7 @@ class S3Storage(Storage):
         return self._bucket.create(self._key(name), data)
 
     def list(self, prefix: str = "") -> list[str]:
-        # A nameless object is what consoles make for an empty folder.
+        # S3 consoles make an object with an empty name for an empty folder.
         return sorted(name for name in self._bucket.names(self._key(prefix)) if name and not name.startswith("."))
 
     def exists(self, name: str) -> bool:
@@ -45,7 +45,7 @@ class S3Storage(Storage):
         self._bucket.delete_all(self._key(prefix))
 
     def check_writable(self) -> None:
-        """Also that names are given once: a store that passes over the condition would let two attempts be one."""
+        """Also check that the store honours `If-None-Match`: without it, two attempts could take the same number."""
         probe = f".probe-{secrets.token_hex(8)}"
         self.create(probe, b".")
         again = self.create(probe, b"..")

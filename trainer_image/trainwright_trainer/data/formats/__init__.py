@@ -1,4 +1,4 @@
-"""The file formats that data comes in: one reader a family, chosen by the file's ending."""
+"""The file formats of data sets: one reader for each family, chosen by the file's suffix."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ COMPRESSIONS = (".gz", ".zip")
 
 
 def format_of(path: PurePath) -> str | None:
-    """The ending in `READERS`, without that of a compression; None where this version does not read the file."""
+    """The file's suffix in `READERS`, without a suffix of compression; None if this version does not read the file."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
     compressed = bool(suffixes) and suffixes[-1] in COMPRESSIONS
     suffix = suffixes[-2] if compressed and len(suffixes) > 1 else (suffixes[-1] if suffixes else "")

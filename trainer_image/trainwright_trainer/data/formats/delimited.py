@@ -1,4 +1,4 @@
-"""CSV and TSV: every column is read as text, so that nothing is guessed from the first rows."""
+"""CSV and TSV. Every column is read as text, so that no type is inferred from the first rows."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _READ_BYTES = 4 << 20
 
 
 class DelimitedReader:
-    """Reads one text file with a header and a delimiter; white space is kept, `MISSING_WORDS` become null."""
+    """Reads one text file with a header and a delimiter. White space is kept; `MISSING_WORDS` become null."""
 
     is_text = True
 
@@ -68,7 +68,7 @@ class DelimitedReader:
         )
 
     def _explain(self, file: DataFile, width: int) -> None:
-        """Reads the file again, slowly, to name the line that is wrong."""
+        """Read the file again, slowly, to find the line with the error and raise `UnreadableFileError` for it."""
         check_utf8(file)
         with opened(file) as stream:
             lines = io.TextIOWrapper(stream, encoding="utf-8-sig", newline="")

@@ -1,4 +1,4 @@
-"""JSON lines: one object a line."""
+"""JSON lines: one object on each line."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _READ_BYTES = 4 << 20
 
 
 class JsonLinesReader:
-    """Reads one file. Types are found from the whole file; a column of mixed types becomes text."""
+    """Reads one file. Types are inferred from the whole file; a column of mixed types becomes text."""
 
     name = "JSON lines"
     is_text = True
@@ -30,14 +30,14 @@ class JsonLinesReader:
         try:
             table = _read(file, None)
             times = [field for field in table.schema if pa.types.is_timestamp(field.type)]
-            if times:  # Arrow takes text that looks like a time for one; it stays text, as in every text format
+            if times:  # Arrow turns text that looks like a time into timestamps; here it stays text, as in CSV
                 table = _read(file, pa.schema([field.with_type(pa.string()) for field in times]))
-            table.validate(full=True)  # Arrow's reader does not look at the encoding
+            table.validate(full=True)  # Arrow's reader does not check the encoding
         except pa.ArrowInvalid:
             check_utf8(file)
             table = _read_slowly(file, columns)
         lacking = set(columns) - set(table.column_names)
-        yield table if lacking else table.select(list(columns))  # the nearest name is among those that are there
+        yield table if lacking else table.select(list(columns))  # all names are needed to suggest the nearest one
 
 
 def _read(file: DataFile, schema: pa.Schema | None) -> pa.Table:
@@ -50,7 +50,7 @@ def _read(file: DataFile, schema: pa.Schema | None) -> pa.Table:
 
 
 def _read_slowly(file: DataFile, columns: Sequence[str]) -> pa.Table:
-    """For a file that Arrow refuses: the line that is no object is named, mixed columns become text."""
+    """Read a file that Arrow refuses. Columns of mixed types become text; an error names the line without an object."""
     rows = list(_objects(file))
     if not rows:
         raise UnreadableFileError("is empty.")

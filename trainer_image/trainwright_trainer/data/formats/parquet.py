@@ -1,4 +1,4 @@
-"""Parquet, column by column: pages of dictionaries stay dictionaries."""
+"""Parquet, column by column. Dictionary-encoded pages are kept as dictionaries."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from trainwright_trainer.data.rows import BLOCK_ROWS
 
 _MAGIC = b"PAR1"
 _BUFFER = 1 << 18
-"""Column chunks are read in pieces of so many bytes, not whole: the compressed file is never in memory at once."""
+"""Column chunks are read in pieces of this many bytes, so that the compressed file is never in memory at once."""
 
 
 class ParquetReader:
@@ -49,7 +49,7 @@ def _open(file: DataFile, coded: Sequence[str]) -> Iterator[pq.ParquetFile]:
 
 
 def _fetched(file: DataFile, parquet: pq.ParquetFile) -> list[dict[str, Any]]:
-    """What is fetched at once: of a file far away one row group after the other, in few large reads."""
+    """The arguments of each fetch. A remote file is fetched one row group at a time, in few large reads."""
     return [{"row_groups": [group]} for group in range(parquet.num_row_groups)] if file.is_far else [{}]
 
 

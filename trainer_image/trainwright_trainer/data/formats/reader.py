@@ -1,4 +1,4 @@
-"""What every reader of a format offers, and the one exception that it raises for a file that it cannot read."""
+"""The interface of a format's reader, and the exception that it raises for a file that it cannot read."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from trainwright_trainer.data.datafile import DataFile, is_of_a_store
 
 
 class UnreadableFileError(Exception):
-    """A file that is not what it claims to be, or is damaged: a line after its name."""
+    """A file has the wrong format or is damaged. The message continues a line that starts with the file's name."""
 
 
 @contextmanager
 def damaged(line: str) -> Iterator[None]:
-    """Turns what Arrow says of a file's bytes into that line. What a store says of itself is not the file's fault."""
+    """Turn Arrow's errors about a file's bytes into `UnreadableFileError(line)`. Errors of a store are raised as is."""
     try:
         yield
     except (pa.ArrowInvalid, OSError) as error:
@@ -33,10 +33,10 @@ class Reader(Protocol):
     is_text: bool
 
     def columns(self, file: DataFile) -> list[str] | None:
-        """The names of the file's columns; None where only reading the whole file can tell."""
+        """The names of the file's columns; None if only reading the whole file can tell them."""
 
     def read(self, file: DataFile, columns: Sequence[str], coded: Sequence[str]) -> Iterator[pa.Table]:
         """The rows in their order, in tables of any size, with at least those of `columns` that the file has.
 
-        Those in `coded` are best handed out as dictionaries. Text formats give text, nothing is guessed.
+        Columns in `coded` are preferably dictionaries. Readers of text formats infer no types from text.
         """

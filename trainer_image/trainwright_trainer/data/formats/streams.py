@@ -1,4 +1,4 @@
-"""The bytes of a text file, without its compression."""
+"""The decompressed bytes of a text file."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _DAMAGED = (gzip.BadGzipFile, zipfile.BadZipFile, zlib.error, EOFError)
 
 @contextmanager
 def opened(file: DataFile) -> Iterator[IO[bytes]]:
-    """The decompressed bytes. What goes wrong with the compression, then or while reading, is `UnreadableFileError`."""
+    """The decompressed bytes. Errors of the compression, now or while reading, are raised as `UnreadableFileError`."""
     try:
         with _plain(file) as stream:
             yield stream
@@ -50,7 +50,7 @@ def _only_member(archive: zipfile.ZipFile) -> str:
 
 
 def check_utf8(file: DataFile) -> None:
-    """Raises `UnreadableFileError` for the first line that is not UTF-8: called once something has gone wrong."""
+    """Raise `UnreadableFileError` for the first line that is not UTF-8. It is called after a read has failed."""
     with opened(file) as stream:
         for number, line in enumerate(stream, start=1):
             try:
@@ -61,5 +61,5 @@ def check_utf8(file: DataFile) -> None:
 
 
 def native(stream: IO[bytes]) -> pa.PythonFile:
-    """The stream as Arrow's readers take it."""
+    """The stream as a file for Arrow's readers."""
     return pa.PythonFile(stream, mode="r")

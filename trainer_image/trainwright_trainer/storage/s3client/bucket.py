@@ -1,4 +1,4 @@
-"""Objects in a bucket: whole reads and writes, each of them asked again until `RetryPolicy` ends."""
+"""Objects in a bucket: whole reads and writes, each of them retried as `RetryPolicy` allows."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _DELETED_AT_ONCE = 1_000
 
 @dataclass(frozen=True)
 class Found:
-    """An object, without its content. `etag` is another one after every change."""
+    """An object without its content. `etag` changes with every change of the content."""
 
     key: str
     size: int
@@ -32,14 +32,14 @@ class Found:
 
 
 def _mark(about: Mapping[str, Any]) -> str:
-    """Gateways have no tag for files that somebody has laid under them; then the time has to do."""
+    """The ETag. A gateway has none for a file that was not written through it; then the time of the last change."""
     return str(about.get("ETag") or about["LastModified"])
 
 
 class Bucket:
-    """Every operation raises EnvironmentFailure: one line that names the object and what the store said.
+    """A bucket. Every operation may raise EnvironmentFailure, with one line: the object and the store's message.
 
-    Safe to use from several threads.
+    It is safe to use from several threads.
     """
 
     def __init__(self, name: str, access: S3Credentials, retry_policy: RetryPolicy | None = None) -> None:
@@ -48,14 +48,14 @@ class Bucket:
         self._client = client_of(access)
 
     def region(self) -> str:
-        """Where it lies. boto3 is led there by the store; whoever else asks has to know."""
+        """The region of the bucket. boto3 follows the store's redirect to it; other clients need the name."""
         if self.access.region is not None:
             return self.access.region
         answer = self._ask("", lambda: self._client.head_bucket(Bucket=self.name))
         return str(answer.get("BucketRegion") or self._client.meta.region_name)
 
     def read(self, key: str) -> bytes:
-        """Raises FileNotFoundError where there is none."""
+        """The content of the object. Raises FileNotFoundError if there is no such object."""
 
         def read() -> bytes:
             return bytes(self._client.get_object(Bucket=self.name, Key=key)["Body"].read())
@@ -66,7 +66,7 @@ class Bucket:
         return found
 
     def find(self, key: str) -> Found | None:
-        """None where there is none."""
+        """The object without its content; None if it does not exist."""
 
         def find() -> Found:
             about = self._about(key)
@@ -80,11 +80,11 @@ class Bucket:
         except failures.ERRORS as error:
             if failures.code_of(error) != "403":
                 raise
-        # The answer to HEAD has no room for a reason. Nothing of the content is read.
+        # The answer to HEAD has no body and so no reason. GET has one; the content is not read.
         return self._client.get_object(Bucket=self.name, Key=key)
 
     def write(self, key: str, chunks: Iterable[Chunk]) -> None:
-        """A reader sees the old or the new content, never a part, whatever the size."""
+        """Write the object. A reader sees the old or the new content, never a part, whatever the size."""
         pieces = parts(chunks)
         first, second = next(pieces), next(pieces, None)
         if second is None:
@@ -93,7 +93,7 @@ class Bucket:
             self._write_in_parts(key, itertools.chain((first, second), pieces))
 
     def create(self, key: str, data: bytes) -> bool:
-        """Only one of all who try succeeds; False says that another was first."""
+        """Write the object if it does not exist. Only one of several writers succeeds; the others get False."""
         tries = 0
 
         def create() -> bool:
@@ -107,7 +107,7 @@ class Bucket:
                 return False
             return True
 
-        # A try whose answer was lost may have been the one that succeeded.
+        # A try whose answer was lost may have succeeded.
         return self._ask(key, create) or (tries > 1 and self._holds(key, data))
 
     def below(self, prefix: str) -> Iterator[Found]:
@@ -116,18 +116,18 @@ class Bucket:
             yield from (Found(each["Key"], each["Size"], _mark(each)) for each in page.get("Contents", ()))
 
     def names(self, prefix: str) -> Iterator[str]:
-        """How keys go on after `prefix`, up to and with the next slash."""
+        """The rest of each key after `prefix`, up to and including the next slash."""
         for page in self._pages(prefix, "/"):
             folders = [each["Prefix"] for each in page.get("CommonPrefixes", ())]
             keys = [each["Key"] for each in page.get("Contents", ())]
             yield from (key.removeprefix(prefix) for key in folders + keys)
 
     def delete(self, key: str) -> None:
-        """Absent is fine."""
+        """Delete the object. An absent object is not an error."""
         self._ask(key, lambda: self._client.delete_object(Bucket=self.name, Key=key))
 
     def delete_all(self, prefix: str) -> None:
-        """Every object whose key begins with `prefix`, in batches."""
+        """Delete every object whose key begins with `prefix`, in batches."""
         keys = (found.key for found in self.below(prefix))
         while batch := list(itertools.islice(keys, _DELETED_AT_ONCE)):
             self._ask(prefix, lambda: self._delete(batch))
@@ -166,7 +166,7 @@ class Bucket:
             raise
 
     def _send(self, key: str, upload: str, pieces: Iterable[bytes]) -> list[dict[str, Any]]:
-        """A few parts at once; no more are held in memory."""
+        """Upload `PARTS_AT_ONCE` parts at a time; no more are held in memory."""
         sent: list[dict[str, Any]] = []
         waiting: deque[Future[dict[str, Any]]] = deque()
         with ThreadPoolExecutor(PARTS_AT_ONCE, thread_name_prefix="upload") as pool:
@@ -191,21 +191,21 @@ class Bucket:
             try:
                 self._client.complete_multipart_upload(**wanted)
             except failures.ERRORS as error:
-                # A try whose answer was lost has ended the upload, and stores say so in several words.
+                # A try whose answer was lost may have completed the upload. Stores report that with various errors.
                 if tries == 1 or failures.is_passing(error) or self.find(key) is None:
                     raise
 
         self._ask(key, complete)
 
     def _abort(self, key: str, upload: str) -> None:
-        """Parts that stay cost room and nobody sees them; the bucket's own rules may delete them later."""
+        """Delete the parts. On failure they stay, invisible, and use space until the bucket's lifecycle rules apply."""
         try:
             self._client.abort_multipart_upload(Bucket=self.name, Key=key, UploadId=upload)
         except failures.ERRORS:
             return
 
     def _ask(self, key: str, act: Callable[[], T]) -> T:
-        """What `act` answers, once it does."""
+        """The result of `act`, which is retried as the retry policy allows. `key` is named in the failure."""
         waiting = self._retry_policy.begin()
         while True:
             try:
@@ -216,7 +216,7 @@ class Bucket:
                     raise why(waiting.seconds) from error
 
     def _ask_for(self, key: str, act: Callable[[], T]) -> T | None:
-        """The same for what may be absent."""
+        """Like `_ask`, but returns None if the object is absent."""
 
         def answer() -> T | None:
             try:

@@ -1,4 +1,4 @@
-"""boto3's client of a store, made once for each way to reach one. boto3 is imported here and nowhere before."""
+"""boto3's client, made once for each set of credentials. Only this module imports boto3, which takes a while."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from trainwright_trainer.storage.s3client.credentials import S3Credentials
 
 CONNECT_SECONDS, ANSWER_SECONDS = 10, 60
 CONNECTIONS = 16
-# An address of one's own says nothing of regions, and a signature needs some.
+# A signature needs a region, and a store with its own address may not have one.
 REGION = "us-east-1"
 
 
 @cache
 def client_of(access: S3Credentials) -> Any:
-    """Safe to use from several threads. It asks once: how often to ask again is `Patience`'s. Raises Mistakes."""
+    """A client that is safe to use from several threads. It does not retry; `RetryPolicy` does. Raises Mistakes."""
     session = boto3.session.Session()
     try:
         return session.client(
@@ -43,13 +43,13 @@ def client_of(access: S3Credentials) -> Any:
         )
     except PartialCredentialsError as error:
         raise Mistakes.one("", "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY go together: one is missing") from error
-    except ValueError as error:  # boto3's word for an address that is none
+    except ValueError as error:  # boto3 raises it for an invalid address
         line = "AWS_ENDPOINT_URL is no address: give it with its scheme, as in http://host:9000"
         raise Mistakes.one("", line) from error
 
 
 def arrow_options(access: S3Credentials) -> dict[str, Any]:
-    """The same way to the same store, in the words of Arrow's file system; a bucket's region comes on top."""
+    """The same connection as options of Arrow's file system. The caller adds the bucket's region."""
     address = urlsplit(access.endpoint or "")
     where = {"endpoint_override": address.netloc, "scheme": address.scheme} if access.endpoint else {}
     proxies = get_environ_proxies(access.endpoint or "https://s3.amazonaws.com")
@@ -64,7 +64,7 @@ def arrow_options(access: S3Credentials) -> dict[str, Any]:
 
 
 def _keys(access: S3Credentials) -> dict[str, str | None]:
-    """Those of the job, else those that boto3 finds."""
+    """The keys of the job, else the keys that boto3 finds."""
     if access.key_id:
         return {"access_key": access.key_id, "secret_key": access.secret, "session_token": access.token}
     credentials = boto3.session.Session().get_credentials()

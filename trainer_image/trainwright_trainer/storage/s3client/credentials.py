@@ -1,4 +1,4 @@
-"""How an object store is reached: its address and the keys to it. The keys stand in no text that is written."""
+"""The address of an object store and the keys to it. The keys never appear in a text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 from trainwright_api.problems import Mistakes, Problem, nearest
 
-# The names that people give to the same things: those of boto3, of fsspec and of the environment.
+# The names of boto3, of fsspec and of the environment for the same fields.
 _NAMES = {
     "aws_access_key_id": "key_id",
     "key": "key_id",
@@ -33,7 +33,7 @@ _NESTED = ("s3", "client_kwargs")
 
 @dataclass(frozen=True)
 class S3Credentials:
-    """None: as boto3 finds it by itself (profiles, roles, the machine's own identity; Amazon's address)."""
+    """For each field that is None, boto3 finds the value (profiles, roles, instance identity; Amazon's address)."""
 
     key_id: str | None = field(default=None, repr=False)
     secret: str | None = field(default=None, repr=False)
@@ -41,16 +41,16 @@ class S3Credentials:
     endpoint: str | None = None
     region: str | None = None
     authority: str | None = None
-    """The file with the certificates to trust."""
+    """The path of the file with the trusted CA certificates."""
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """What must not be said."""
+        """The values that no message may contain."""
         return tuple(value for value in (self.secret, self.token, self.key_id) if value)
 
 
 def from_environment() -> S3Credentials:
-    """What the variables say that every tool for S3 reads."""
+    """The credentials from the environment variables that every S3 tool reads."""
     return S3Credentials(
         key_id=_given("AWS_ACCESS_KEY_ID"),
         secret=_given("AWS_SECRET_ACCESS_KEY"),
@@ -62,14 +62,14 @@ def from_environment() -> S3Credentials:
 
 
 def _given(*names: str) -> str | None:
-    """The first of these variables that is set to something."""
+    """The value of the first of these variables that is set and not empty."""
     return next((value for name in names if (value := os.environ.get(name))), None)
 
 
 def from_keys(path: str, given: str | Mapping[str, Any]) -> S3Credentials:
-    """What a job gives: a dictionary, or the file of one. What it leaves out is as in the environment.
+    """The credentials in a job: a dictionary, or the path of a JSON file. The environment gives the absent fields.
 
-    Raises Mistakes with the `path` in the job, without a value: where a path is to stand, a secret may stand.
+    Raises Mistakes with the `path` in the job but without the value, because users may put a secret there by mistake.
     """
     named = dict(_flat(path, _read(path, given) if isinstance(given, str) else given))
     around = from_environment()

@@ -1,4 +1,4 @@
-"""What a store says when it does not do what was asked: may it be asked again, and what is one line for people."""
+"""Errors of an object store: which of them may be retried, and one readable line for each."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from trainwright_trainer.storage.s3client.credentials import S3Credentials
 
 ERRORS = (BotoCoreError, ClientError)
 
-# What the store or the way to it may get over by itself. Certificates, keys and names are not among it.
+# Temporary errors of the store or of the network. Errors of certificates, keys and names are not temporary.
 _PASSING = (
     boto.ConnectionError,
     boto.HTTPClientError,
@@ -63,12 +63,12 @@ def is_absent(error: Exception) -> bool:
 
 
 def is_taken(error: Exception) -> bool:
-    """A conditional write found the name taken."""
+    """True if a conditional write failed because the name is taken."""
     return code_of(error) in _TAKEN
 
 
 def is_passing(error: Exception) -> bool:
-    """Whether asking again may help."""
+    """True if a retry may help."""
     if isinstance(error, ClientError):
         status = _status(error)
         return code_of(error) in _PASSING_CODES or status == 429 or (status >= 500 and status != 501)
@@ -76,7 +76,7 @@ def is_passing(error: Exception) -> bool:
 
 
 def failure(place: str, error: Exception, access: S3Credentials, seconds: float = 0.0) -> EnvironmentFailure:
-    """One line that names the place, what the store said, and how long it was asked."""
+    """One line: the place, the store's message, and the duration of the retries."""
     line = _of_client(error) if isinstance(error, ClientError) else _of_connection(error, access)
     asked = f" (asked for {seconds:.0f} s)" if seconds >= 1 else ""
     return EnvironmentFailure(f"{place}: {without_secrets(line, access)}{asked}")
@@ -89,12 +89,12 @@ def without_secrets(line: str, access: S3Credentials) -> str:
 
 
 def refused(about: Mapping[str, Any], operation: str) -> ClientError:
-    """What a store says of one object among several."""
+    """The error for one object of a request on several objects."""
     return ClientError({"Error": {"Code": about.get("Code", ""), "Message": about.get("Message", "")}}, operation)
 
 
 def code_of(error: Exception) -> str:
-    """The store's word for what is wrong; empty where it did not answer."""
+    """The store's error code; empty if the store did not answer."""
     return str(error.response.get("Error", {}).get("Code", "")) if isinstance(error, ClientError) else ""
 
 
@@ -127,7 +127,7 @@ def _of_connection(error: Exception, access: S3Credentials) -> str:
 
 
 def _cause(error: Exception) -> str:
-    """What the system said, which libraries wrap into each other."""
+    """The operating system's message, unwrapped from the libraries' exceptions."""
     found: object = error.kwargs.get("error", error) if isinstance(error, BotoCoreError) else error
     while True:
         inner = getattr(found, "reason", None) or getattr(found, "__cause__", None)
@@ -139,5 +139,5 @@ def _cause(error: Exception) -> str:
 
 
 def _shortened(text: str) -> str:
-    """`<object at 0x…>: Failed to establish a new connection: [Errno 111] Connection refused` → the last of it."""
+    """The end of a text such as `<object at 0x…>: Failed to establish …: [Errno 111] Connection refused`."""
     return text.rpartition("] ")[2] or text

@@ -1,4 +1,4 @@
-"""The keys of a job: to its data, its run folder and its cache. None: as in the environment."""
+"""The keys of a job to its data, its run folder and its cache. None means the keys of the environment."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _DEFAULT = "default"
 
 @dataclass(frozen=True)
 class JobCredentials:
-    """Safe to hand on and to print: `S3Credentials` shows none."""
+    """Safe to pass on and to print, because `S3Credentials` hides its keys."""
 
     datasets: S3Credentials | None = None
     artifacts: S3Credentials | None = None
@@ -26,14 +26,17 @@ NO_KEYS = JobCredentials()
 
 
 def keys_of(backend: Backend, stored: Collection[str] = USES) -> JobCredentials:
-    """What the backend section gives to those of `USES` that lie in a store. Raises Mistakes without any value."""
+    """The keys in the backend section for the `USES` in `stored`, which lie in a store.
+
+    Raises Mistakes; its messages contain no value.
+    """
     given = _given(backend)
     chosen = {use: use if use in given else _DEFAULT for use in USES if use in stored}
     return JobCredentials(**{use: from_keys(*given[name]) for use, name in chosen.items() if name in given})
 
 
 def idle_keys(backend: Backend, stored: Collection[str]) -> list[str]:
-    """One notice for each of the keys that open nothing."""
+    """One notice for each entry of keys that no place in a store needs."""
     needed = {*stored, *((_DEFAULT,) if stored else ())}
     return [
         f"{path} is set aside: what it opens lies on this machine"
@@ -43,7 +46,7 @@ def idle_keys(backend: Backend, stored: Collection[str]) -> list[str]:
 
 
 def _given(backend: Backend) -> dict[str, tuple[str, Any]]:
-    """By the use: the path in the job, and the keys."""
+    """Map each use to its path in the job and its keys."""
     found = {
         name: (f"backend.credentials.{name}", value) for name, value in backend.credentials or () if value is not None
     }

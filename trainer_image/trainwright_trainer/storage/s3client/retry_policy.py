@@ -1,4 +1,4 @@
-"""How long a store that does not answer is asked again: a server may restart, and training only waits for it."""
+"""The policy for retries: a store may restart, and training waits for it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def _say(line: str) -> None:
 
 @dataclass(frozen=True)
 class RetryPolicy:
-    """Ask again for `seconds` after the first failure, at growing intervals; after `silent` seconds it is told."""
+    """Retry for `seconds` after the first failure, at growing intervals. After `silent` seconds, `tell` gets a line."""
 
     seconds: float = 150.0
     silent: float = 3.0
@@ -43,13 +43,13 @@ class Waiting:
 
     @property
     def seconds(self) -> float:
-        """Since the first failure."""
+        """Seconds since the first failure."""
         return 0.0 if self._first is None else self._retry_policy.clock() - self._first
 
     def again(self, why: Callable[[], object]) -> bool:
-        """After a failure: sleeps and answers True, or False where it has lasted too long. `why` is the failure.
+        """Call it after a failure. It sleeps and returns True, or returns False when the time is over.
 
-        Sleeps are of random length, so that many workers do not come back at one moment.
+        `why` returns the failure. Sleeps have random lengths, so that many workers do not retry at the same moment.
         """
         if self._first is None:
             self._first = self._retry_policy.clock()

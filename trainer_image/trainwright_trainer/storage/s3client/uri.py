@@ -1,4 +1,4 @@
-"""s3://bucket/key: a place in an object store, joined by `/` as a path is."""
+"""s3://bucket/key: a place in an object store. Like a path, it supports `/`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _BUCKET = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{1,253}[A-Za-z0-9]")
 
 @dataclass(frozen=True)
 class S3Uri:
-    """`key` has no slash at its ends, and is empty for the bucket itself."""
+    """`key` neither starts nor ends with a slash; it is empty for the bucket itself."""
 
     bucket: str
     key: str
@@ -44,7 +44,7 @@ def is_s3(place: str) -> bool:
 
 
 def parse(place: str, path: str) -> S3Uri:
-    """The place that a URI names. Raises Mistakes with the path in the job; what may be a secret is not repeated."""
+    """The place that a URI names. Raises Mistakes with the path in the job, without text that may be a secret."""
     bucket, _, key = place.removeprefix(SCHEME).partition("/")
     if "@" in bucket or ":" in bucket:
         raise Mistakes.one(
@@ -56,11 +56,11 @@ def parse(place: str, path: str) -> S3Uri:
 
 
 Place = Path | S3Uri
-"""Where something lies: on this machine, or in a store. Both join by `/` and are written by `str`."""
+"""A place on this machine or in a store. Both types support `/` and `str`."""
 
 
 def place_of(text: str, path: str) -> Place:
-    """The place that a path or a URI names. Raises Mistakes with the `path` in the job, for one of another kind too."""
+    """The place that a path or a URI names. Raises Mistakes with the `path` in the job, also for unknown schemes."""
     if is_s3(text):
         return parse(text, path)
     if "\0" in text:
