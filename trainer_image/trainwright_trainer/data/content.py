@@ -68,7 +68,7 @@ class Contents:
 
 
 def _let_tick_pass(identities: Sequence[Identity]) -> None:
-    """Sleep until the newest file is older than `_TICK_NS`. Objects of a store need no wait: a write changes the ETag."""
+    """Sleep until the newest file is older than `_TICK_NS`. Objects of a store need none: a write changes the ETag."""
     age = time.time_ns() - max(identity.get("mtime_ns", 0) for identity in identities)
     if 0 <= age < _TICK_NS:
         time.sleep((_TICK_NS - age) / 1e9)
