@@ -1,4 +1,4 @@
-"""A small real job: a number, a binary and a category in, a binary (or what a test asks for) out."""
+"""A small real job. Its inputs are a number, a binary and a category; its default output is a binary."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ SPLITS = {"train": 100, "validation": 40, "test": 30}
 
 
 class Kept:
-    """Checkpoints that stay in memory."""
+    """Checkpoints in memory."""
 
     def __init__(self) -> None:
         self.snapshots: list[Snapshot] = []
@@ -69,7 +69,7 @@ class Heard:
 
 
 class Ticks:
-    """A clock that goes on by one second each time somebody looks."""
+    """A clock that advances by one second at each reading."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -81,7 +81,7 @@ class Ticks:
 
 @dataclass
 class Job:
-    """Everything that `train` takes, and what comes out."""
+    """The arguments of `train`, and the results of a run: model, checkpoints and events."""
 
     config: ModelConfig
     splits: Mapping[str, Split]
@@ -116,7 +116,7 @@ class Job:
 
 
 def split_of(rows: int, first: int, width: int, dtype: torch.dtype) -> Split:
-    """Rows that can be learnt from: the target follows the size, with noise."""
+    """Rows with a signal: the targets depend on the size, with noise."""
     draws = np.random.default_rng(first)
     size, noise = draws.normal(size=rows), draws.normal(size=rows)
     floats = np.stack([size, draws.integers(0, 2, rows), size + noise > 0, size + noise], 1)[:, :width]

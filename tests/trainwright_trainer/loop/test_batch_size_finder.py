@@ -14,7 +14,7 @@ SIZES = candidates(10_000, 2**40)
 
 
 class Steps:
-    """Steps that take `step + row × rows` seconds on a machine without neighbours; it counts them."""
+    """Steps that take `step + row × rows` seconds on an idle machine. `tried` counts the steps of each size."""
 
     def __init__(self, step: float = 1e-3, row: float = 1e-5) -> None:
         self.step, self.row, self.tried = step, row, Counter[int]()
@@ -50,7 +50,7 @@ def test_the_smallest_size_that_is_nearly_as_fast():
     assert nearly_fastest({16: 100.0, 32: 90.0}) == 16
     assert search(Steps(step=0.0), SIZES).size == 16
     assert search(Steps(row=0.0), SIZES).size == 1024
-    assert search(Steps(step=1e-3, row=1e-5), SIZES).size == 256  # 100 rows take as long as the step itself
+    assert search(Steps(step=1e-3, row=1e-5), SIZES).size == 256  # 100 rows take as long as an empty step
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -78,7 +78,7 @@ def test_the_first_steps_of_a_size_do_not_count():
 
 @pytest.mark.parametrize("cost", [(1e-3, 1e-6), (1e-3, 5e-6), (1e-3, 1e-5), (2e-3, 1e-4), (1e-4, 1e-5)])
 def test_busy_neighbours_move_it_by_one_doubling_at_most(cost):
-    """Each step takes up to a fifth longer, one in five is interrupted; a while of the search runs at half speed."""
+    """Each step takes up to a fifth longer, one in five is interrupted, and 30 steps in a row run at half speed."""
 
     def busy(seed: int) -> int:
         draws, steps = random.Random(seed), Steps(*cost)

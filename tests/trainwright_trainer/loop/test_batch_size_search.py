@@ -1,4 +1,4 @@
-"""The search with real steps; `tests/trainwright_trainer/loop/test_batch_size_finder.py` has its decisions."""
+"""The search with real steps. `test_batch_size_finder.py` tests its decisions."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_one_thread_computes_its_steps(job, monkeypatch):
 
 
 def test_other_processes_do_not_count_on_a_cpu(job, monkeypatch):
-    """What a step waits for takes no CPU time: here, ten milliseconds of sleep in each step of the larger sizes."""
+    """Waiting takes no CPU time. Here each step of the larger size sleeps for ten milliseconds."""
     one = job()
     step = training_step(one.config.trainer, one.model, one.splits["train"], Single(), 16)
 

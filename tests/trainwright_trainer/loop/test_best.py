@@ -9,7 +9,7 @@ LOSS = MonitoredMetric("late", "loss", "min")
 
 
 def epochs_of_the_best(values: list[float], tolerance: float) -> list[int]:
-    """After each round, which epoch is the best so far."""
+    """The best epoch so far, after each round."""
     best, found = Best(LOSS, 3, tolerance), []
     for epoch, value in enumerate(values):
         best.observe(value, epoch, epoch)

@@ -45,7 +45,7 @@ def test_training_lowers_the_loss(job):
 
 
 def test_passes_sum_to_the_whole_batch(job):
-    """In float64 the global batch decides, not how it is cut: weights after 14 steps agree to rounding."""
+    """In float64 the weights after 14 steps agree to rounding for every cut of the global batch into passes."""
     ends = []
     for pass_rows in (32, 10, 1):
         one = job({"precision": "float64", "regularization_lambda": 0.01})

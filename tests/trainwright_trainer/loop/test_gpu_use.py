@@ -1,4 +1,4 @@
-"""NVML as a driver answers, without a GPU."""
+"""The GPU's utilisation from a fake NVML library, without a GPU."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ OK, NOT_SUPPORTED, NOT_FOUND = 0, 3, 6
 
 
 def nvml(answers: int = OK) -> SimpleNamespace:
-    """A driver that knows one GPU, and says 10, 20, 30 … percent of it."""
+    """A driver that knows one GPU and reports a utilisation of 10, 20, 30, … percent."""
     percent = iter(range(10, 100, 10))
 
     def handle_by_uuid(uuid, handle) -> int:

@@ -1,4 +1,4 @@
-"""A run that is stopped at any step and goes on in a fresh process's objects ends with the same bits."""
+"""A run that stops at any step and resumes with new objects ends with bit for bit the same result."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def assert_same(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) ->
 def resumed_at_every_step(
     job: Callable[..., Any], trainer: dict[str, Any], clock: Callable[[], Callable[[], float]], **more: Any
 ) -> int:
-    """Compares weights, history and row of events; returns the number of places where the run was cut."""
+    """Resume a run from each snapshot and compare weights, result and history. Return the number of snapshots."""
     straight = job(trainer, **more)
     whole = straight.train(policy=EVERY_STEP, clock=clock())
     for snapshot in straight.kept.snapshots:

@@ -19,14 +19,14 @@ class Clock:
 
 
 def batches(clock, seconds):
-    """The loader takes so long for each."""
+    """A loader that takes the given seconds for each batch."""
     for each in seconds:
         clock.now += each
         yield Batch(torch.empty(0), torch.empty(0), np.empty(0, dtype=np.int64))
 
 
 class Waiting(Single):
-    """Shares a batch norm with others: it waits for them for two seconds in each pass."""
+    """A rank that shares a batch norm with others and waits for them for two seconds in each pass."""
 
     def __init__(self, clock) -> None:
         super().__init__()
@@ -37,7 +37,7 @@ class Waiting(Single):
         with self._watch.waiting():
             self.clock.now += 2
         self._watch.computed()
-        self.clock.now += 7  # for the gradients of others
+        self.clock.now += 7  # the wait for the gradients of other ranks
 
 
 def test_a_ranks_own_part_is_the_loader_and_its_work_without_waiting():
@@ -83,7 +83,7 @@ def test_the_last_of_several_passes_computes_the_gradients():
 
 
 class Mark:
-    """An event of a GPU that comes to it two steps later. Its clock stands in the class."""
+    """A fake CUDA event that completes two steps after `record`. The GPU's clock is an attribute of the class."""
 
     now, done = 0.0, 0.0
 

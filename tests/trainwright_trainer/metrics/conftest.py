@@ -1,4 +1,4 @@
-"""Metrics of one output, fed with rows."""
+"""Fixtures that build the metrics of one output and add rows to them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Feed = Callable[..., None]
 
 @pytest.fixture
 def make() -> Make:
-    """Metrics of one output called `y`."""
+    """Builds the metrics of one output named `y`."""
 
     def build(
         type_: str, *, figures: bool = False, statistics: dict[str, Any] | None = None, **fields: Any
@@ -41,7 +41,7 @@ def make() -> Make:
 
 @pytest.fixture
 def feed() -> Feed:
-    """Hands logits and targets on as a batch; losses are 1, 2, 3, … unless given."""
+    """Adds logits and targets to metrics as one batch. The default losses are 1, 2, 3, …"""
 
     def give(
         metrics: ModelMetrics, logits: torch.Tensor, targets: torch.Tensor, losses: torch.Tensor | None = None

@@ -1,4 +1,4 @@
-"""What the last line says of a model beside one who knows nothing but the training rows."""
+"""The comparison of a model with a baseline, as the last line of output gives it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Our metrics against torchmetrics, over any cut of the rows into processes and batches."""
+"""Our metrics are equal to those of torchmetrics, for any cut of the rows into processes and batches."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ over_any_cut = settings(max_examples=40, deadline=None, suppress_health_check=[H
 
 @st.composite
 def rows_of(draw: st.DrawFn, targets: Callable[..., torch.Tensor], *width: int) -> Rows:
-    """Logits [rows, *width] with many ties, targets, and where the rows are cut."""
+    """Logits [rows, *width] with many ties, targets, and the positions at which the rows are cut."""
     rows = draw(st.integers(2, 60))
     generator = torch.Generator().manual_seed(draw(st.integers(0, 2**32 - 1)))
     dtype = draw(st.sampled_from([torch.float32, torch.float64]))
@@ -46,7 +46,7 @@ def values(rows: int, *width: int, generator: torch.Generator, dtype: torch.dtyp
 
 
 def scores(make: Callable[[], ModelMetrics], feed: Feed, drawn: Rows) -> dict[str, float]:
-    """Each part goes to a process of its own, in two batches."""
+    """The merged scores, where each part goes to a process of its own in two batches."""
     logits, targets, cuts = drawn
     whole = make()
     for start, stop in pairwise(cuts):
@@ -77,7 +77,7 @@ def test_binary(make: Make, feed: Feed, drawn: Rows, threshold: float) -> None:
 @over_any_cut
 @given(rows_of(classes, 4), st.integers(1, 4))
 def test_category(make: Make, feed: Feed, drawn: Rows, top_k: int) -> None:
-    # torchmetrics leaves open which of two equal scores comes first, so these differ.
+    # torchmetrics does not define which of two equal scores comes first, so the logits must be distinct.
     logits = drawn[0] + torch.arange(4) / -100
     found = scores(lambda: make("category", top_k=top_k), feed, (logits, *drawn[1:]))
     accuracy = tm.classification.multiclass_accuracy
@@ -94,7 +94,7 @@ def errors(predicted: torch.Tensor, truth: torch.Tensor) -> dict[str, float]:
         "mean_absolute_error": tm.mean_absolute_error(predicted, truth),
         "root_mean_squared_error": tm.mean_squared_error(predicted, truth, squared=False),
     }
-    # torchmetrics takes targets that hardly differ for equal ones.
+    # torchmetrics treats targets that hardly differ as equal, so R² comes from scikit-learn.
     return {**{name: value.item() for name, value in found.items()}, "r2": r2_score(truth, predicted)}
 
 

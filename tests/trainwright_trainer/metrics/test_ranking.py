@@ -33,7 +33,7 @@ def test_the_curve_ends_in_all_rows_and_encloses_the_area(rows: list[tuple[int, 
 def test_what_rounding_parts_is_a_tie(rows: list[tuple[float, bool]], ulps: float) -> None:
     scores, positive = np.array([row[0] for row in rows]), np.array([row[1] for row in rows])
     settled = told_apart(scores)
-    last_bit = np.where(settled == 0, 0, np.spacing(settled))  # zero has no digits, so the smallest step is none
+    last_bit = np.where(settled == 0, 0, np.spacing(settled))  # zero is not shaken: it has no digits
     shaken = settled + np.round(ulps) * last_bit * positive
     assert roc_auc(shaken, positive) == roc_auc(settled, positive)
 

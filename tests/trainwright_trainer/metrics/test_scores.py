@@ -1,4 +1,4 @@
-"""What metrics say at the edges: one class, one row, equal scores."""
+"""Metrics in edge cases: one class, one row, equal scores."""
 
 from __future__ import annotations
 
@@ -50,7 +50,8 @@ def test_of_equal_scores_the_lower_class_comes_first(make: Make, feed: Feed) -> 
 
 def test_predictions_are_judged_clipped_and_in_their_own_units(make: Make, feed: Feed) -> None:
     metrics = make("number", clip=[0.0, 8.0])
-    feed(metrics, torch.tensor([4.0, 0.0]), torch.tensor([1.0, 0.0]))  # 13 and 5, of 7 and 5
+    # The predictions are 13, clipped to 8, and 5; the targets are 7 and 5.
+    feed(metrics, torch.tensor([4.0, 0.0]), torch.tensor([1.0, 0.0]))
     assert metrics.compute()["y"]["mean_absolute_error"] == 0.5
 
 

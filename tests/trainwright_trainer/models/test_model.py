@@ -95,7 +95,7 @@ NAMES = [
 
 @pytest.fixture(autouse=True)
 def one_thread() -> Iterator[None]:
-    """Where tests run side by side, two threads of a small model mostly wait for each other."""
+    """Uses one thread: when tests run in parallel, two threads of a small model mostly wait for each other."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     yield
@@ -179,7 +179,7 @@ def test_the_total_weighs_finished_means() -> None:
     assert model().total(means).item() == pytest.approx((2 * 1 + 3 + 2 + 0.5) / UNIT)
 
 
-# The mean of the losses' units by weight: classes have none, delay's root is in its own unit, path's in squares.
+# The weighted mean of the losses' units: 1 for classes, delay's standard deviation for its root, squares for path.
 UNIT = (2 * 1 + 20 + 1 + (3**2 + 4**2) / 2) / 5
 
 

@@ -22,7 +22,7 @@ FIELDS = {
 def weights_after(optimizer: torch.optim.Optimizer, weight: torch.nn.Parameter) -> torch.Tensor:
     draws = torch.Generator().manual_seed(1)
     for step in range(5):
-        # They shrink, or AMSGrad's maximum would never differ from the average.
+        # The gradients shrink: otherwise AMSGrad's maximum would never differ from the average.
         weight.grad = torch.randn(weight.shape, generator=draws, dtype=weight.dtype) * 10 / (1 + step) ** 3
         optimizer.step()
     return weight.detach().clone()

@@ -1,4 +1,5 @@
-"""What ranks tell each other, on gloo. That they compute the same is a law: tests/laws/test_any_number_of_workers."""
+"""The collectives between ranks, on gloo. tests/laws/test_any_number_of_workers.py tests that the results are equal for
+any number of ranks."""
 
 from __future__ import annotations
 
@@ -61,7 +62,7 @@ def test_who_leaves_is_missed_at_once():
 
 
 def norm_of_slices() -> tuple[list[float], list[float], list[float]]:
-    """Batch norm of unequal slices, one of them empty: outputs, gradients of the input, running variance."""
+    """Outputs, gradients of the input and running variance of a batch norm over unequal slices, one of them empty."""
     strategy = Ddp()
     rows = torch.arange(10, dtype=torch.float64).pow(2).reshape(5, 2)
     low, high = [(0, 3), (3, 3), (3, 5)][strategy.rank]
