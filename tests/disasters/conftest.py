@@ -1,4 +1,4 @@
-"""Real processes, real signals, real files. One `driver.py` a session forks them; a `Place` is one run's folder."""
+"""Real processes, signals and files. One `driver.py` per session forks the processes; a `Place` is one run."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ ENVIRONMENT = {
 
 
 class Child:
-    """A process that `Driver` has started. Its end is waited for, never slept for."""
+    """A process that `Driver` has started. Tests wait for its end with a pidfd and never sleep."""
 
     def __init__(self, driver: Driver, pid: int, output: Path, errors: Path) -> None:
         self.pid = pid
@@ -45,15 +45,15 @@ class Child:
         self._end.register(self._descriptor, select.POLLIN)
 
     def has_open(self, file: Path) -> bool:
-        """Whether it reads or writes a file right now."""
+        """True if the process has the file open."""
         found = []
         for descriptor in Path(f"/proc/{self.pid}/fd").iterdir():
-            with contextlib.suppress(FileNotFoundError):  # closed meanwhile
+            with contextlib.suppress(FileNotFoundError):  # closed in the meantime
                 found.append(descriptor.readlink())
         return file in found
 
     def poll(self, seconds: float = 0) -> int | None:
-        """The exit status, or None while it lives; looks for so long at most."""
+        """The exit status, or None if the process still runs after `seconds`."""
         if self.returncode is None and self._end.poll(seconds * 1000):
             self.returncode = self._driver.order({"wait": self.pid})
             os.close(self._descriptor)
@@ -65,7 +65,7 @@ class Child:
         return code
 
     def until(self, happened: Callable[[], bool]) -> None:
-        """Returns as soon as something has happened, while the process lives."""
+        """Wait until `happened()` is true. Fails if the process ends first."""
         while not happened():
             assert self.poll(0.001) is None, f"ended with {self.returncode} first: {self.errors}{self.output}"
 
@@ -74,7 +74,7 @@ class Child:
         os.kill(self.pid, number)
 
     def kill(self) -> None:
-        """SIGKILL, to a process that is alive: seen before, and proved by how it ended."""
+        """Send SIGKILL. Checks that the process runs before, and that the signal ended it."""
         self.send(signal.SIGKILL)
         assert self.wait() == -signal.SIGKILL
 
@@ -88,7 +88,7 @@ class Child:
 
 
 class Driver:
-    """Talks to `driver.py`."""
+    """The client of `driver.py`."""
 
     def __init__(self) -> None:
         self.children: list[Child] = []
@@ -115,7 +115,7 @@ class Driver:
         environment: Mapping[str, str] | None = None,
         limits: Mapping[str, int] | None = None,
     ) -> Child:
-        """A `trainwright` process in `folder`. `limits`: sizes in bytes by the names of `resource`."""
+        """Start `trainwright` in `folder`. `limits`: sizes in bytes, by the names of `resource`."""
         output, errors = (folder / f"{len(self.children)}.{name}" for name in ("out", "err"))
         for path in (output, errors):
             path.touch()
@@ -149,19 +149,19 @@ class Driver:
 
 @dataclass
 class Place:
-    """One run: its job, its folder, its processes, and what it leaves. The files are read, never asked for."""
+    """One run: its job, its folder, its processes and its files, which are read without the code of the trainer."""
 
     driver: Driver
     job: Path
     run: Path
     children: list[Child] = field(default_factory=list)
     output: str | None = None
-    """Where the run goes, by the name that the program is to call it; None: `run`."""
+    """The value of `--output`. None: `run`."""
     around: Mapping[str, str] = field(default_factory=dict)
-    """What its processes have in their environment besides."""
+    """Additional environment variables of the processes."""
 
     def start(self, *flags: str, limits: Mapping[str, int] | None = None) -> Child:
-        """`trainwright train`, with a row log of its own: a kill may cut the log's last line."""
+        """Start `trainwright train`. Each process has its own row log, as a kill may cut the log's last line."""
         environment = {**self.around, "TRAINWRIGHT_ROW_LOG": str(self._log(len(self.children)))}
         arguments = ("train", self.job.name, "--output", self.output or self.run, *flags)
         child = self.driver.start(self.job.parent, *arguments, environment=environment, limits=limits)
@@ -169,7 +169,7 @@ class Place:
         return child
 
     def go_on(self) -> Child:
-        """`--resume`, or from the beginning where no attempt has begun yet."""
+        """Start with `--resume`, or without it if no attempt has begun."""
         return self.start(*(["--resume"] if self.attempts() else []))
 
     def finish(self, *flags: str) -> Child:
@@ -178,7 +178,7 @@ class Place:
         return child
 
     def attempts(self) -> list[dict[str, Any]]:
-        """Every start.json, in order."""
+        """The content of every start.json, by attempt."""
         return [json.loads(path.read_text()) for path in sorted(self.run.glob("attempts/*/start.json"), key=_number)]
 
     def outcome(self, attempt: int) -> dict[str, Any] | None:
@@ -186,24 +186,24 @@ class Place:
         return json.loads(path.read_text()) if path.exists() else None
 
     def weights(self) -> dict[str, bytes]:
-        """Every bit of the model, by name."""
+        """The bytes of the model's tensors, by name."""
         loaded = load_file(self.run / "model/weights.safetensors")
         return {name: values.tobytes() for name, values in loaded.items()}
 
     def rounds(self) -> list[dict[str, Any]]:
-        """Of metrics.json, less what differs between two runs that do the same."""
+        """The rounds in metrics.json, without the values that differ between equal runs."""
         changing = {"seconds", "rows_per_second", "attempt", "ranks", "straggler"}
         rounds = json.loads((self.run / "metrics.json").read_text())["rounds"]
         return [{key: value for key, value in round_.items() if key not in changing} for round_ in rounds]
 
     def updates(self, child: Child) -> list[dict[str, Any]]:
-        """The row log of one process: attempt, step, rows. A last line that a kill has cut is no update."""
+        """The row log of one process: attempt, step, rows. A last line that a kill has cut is ignored."""
         path = self._log(self.children.index(child))
         lines = path.read_text().splitlines(keepends=True) if path.exists() else []
         return [json.loads(line) for line in lines if line.endswith("\n")]
 
     def joined(self) -> list[list[int]]:
-        """The rows of every update of the run: each attempt's log, cut where the next attempt begins."""
+        """The rows of every update of the run: the log of each attempt, cut at the start of the next attempt."""
         rows: list[list[int]] = []
         attempt_reference = {start["attempt"]: _step(start["checkpoint"]) for start in self.attempts()}
         for child in self.children:
@@ -215,11 +215,14 @@ class Place:
         return rows
 
     def checkpoints(self) -> list[Path]:
-        """The complete ones, from old to new."""
+        """The complete checkpoints, oldest first."""
         return [folder for folder in self._folders() if (folder / "manifest.json").exists()]
 
     def being_written(self, attempt: int) -> list[Path]:
-        """Folders of an attempt's checkpoints without manifest, newer than its complete ones: no half deletions."""
+        """Checkpoint folders that an attempt is writing: without manifest, and newer than its complete ones.
+
+        Older folders without manifest are partial deletions.
+        """
         mine = [folder for folder in self._folders() if _name(folder).attempt == attempt]
         complete = [folder for folder in mine if (folder / "manifest.json").exists()]
         return [folder for folder in mine if folder.name > max((one.name for one in complete), default="")]
@@ -257,9 +260,9 @@ def write_rows(path: Path, rows: int) -> None:
 
 
 def hard_job() -> dict[str, Any]:
-    """All that has a memory: dropout, batch norm, plateau, rounds in the middle of epochs, timed checkpoints.
+    """A job with all parts that have state: dropout, batch norm, plateau, mid-epoch rounds, timed checkpoints.
 
-    With Adam's moments and the best weights a checkpoint is 4 MB, so that its writing can be met.
+    With Adam's moments and the best weights a checkpoint has 4 MB, so that a kill can hit its write.
     """
     return {
         "apiVersion": "trainwright.dev/v1alpha1",
@@ -309,7 +312,7 @@ def driver() -> Iterator[Driver]:
 
 @pytest.fixture
 def place(driver: Driver, tmp_path: Path) -> Callable[..., Place]:
-    """Makes a job and its place. `change(spec)` may edit the job; `run` is where it goes, in the folder of the test."""
+    """Create a job and its `Place`. `change(spec)` may edit the job; `run`: its output in the folder of the test."""
 
     def make(change: Callable[[dict[str, Any]], object] | None = None, run: Path | str = "run") -> Place:
         return written(driver, tmp_path, change, run)
@@ -331,7 +334,7 @@ def written(
 
 @pytest.fixture(scope="session")
 def undisturbed(driver: Driver, tmp_path_factory: pytest.TempPathFactory) -> Place:
-    """The hard job, done without a disaster."""
+    """The hard job, completed without a fault."""
     place = written(driver, tmp_path_factory.mktemp("undisturbed"))
     place.finish()
     return place
@@ -339,7 +342,7 @@ def undisturbed(driver: Driver, tmp_path_factory: pytest.TempPathFactory) -> Pla
 
 @pytest.fixture
 def assert_same(undisturbed: Place) -> Callable[[Place], None]:
-    """A run is the undisturbed one: every update's rows, every round's scores, every bit of the weights."""
+    """Check that a run equals the undisturbed one: the rows of every update, all scores, all bits of the weights."""
 
     def check(place: Place) -> None:
         assert place.joined() == undisturbed.joined()
@@ -351,7 +354,7 @@ def assert_same(undisturbed: Place) -> Callable[[Place], None]:
 
 @pytest.fixture(scope="session")
 def halfway(driver: Driver, tmp_path_factory: pytest.TempPathFactory) -> Place:
-    """The hard job, stopped in the middle: two attempts, each with its checkpoints."""
+    """The hard job, stopped twice: two attempts, each with checkpoints."""
     place = written(driver, tmp_path_factory.mktemp("halfway"), lambda spec: spec["checkpoint"].update(numToKeep=4))
     for _ in range(2):
         child = place.go_on()
@@ -363,14 +366,14 @@ def halfway(driver: Driver, tmp_path_factory: pytest.TempPathFactory) -> Place:
 
 @pytest.fixture
 def halted(halfway: Place, tmp_path: Path) -> Place:
-    """The stopped run once more, for harm."""
+    """A copy of the stopped run that a test may damage."""
     shutil.copytree(halfway.job.parent, tmp_path, dirs_exist_ok=True)
     return Place(halfway.driver, tmp_path / "job.yaml", tmp_path / "run", list(halfway.children))
 
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Callable[[int], tuple[Path, dict[str, int]]]]:
-    """Makes a disk of so many bytes; where mounting is not allowed, a limit on the size of files for the process."""
+    """Create a disk of `size` bytes, or return a file size limit for the process if mounting is not allowed."""
     folders: list[Path] = []
 
     def make(size: int, mode: str = "rw") -> tuple[Path, dict[str, int]]:
@@ -395,11 +398,11 @@ def _mounted(folder: Path, size: int, mode: str) -> bool:
 
 @pytest.fixture
 def environment() -> Mapping[str, str]:
-    """In which processes of this folder run."""
+    """The environment of the processes in these tests."""
     return ENVIRONMENT
 
 
 @pytest.fixture
 def lines() -> Callable[[str], Sequence[str]]:
-    """The lines of a text that hold anything."""
+    """The lines of a text that are not blank."""
     return lambda text: [line for line in text.splitlines() if line.strip()]

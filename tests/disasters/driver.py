@@ -1,12 +1,11 @@
-"""Starts `trainwright` processes quickly: imports once, then forks for every start.
+"""Starts `trainwright` processes quickly: it imports once and forks for every start.
 
-Importing torch takes seconds, and the tests of this folder start and kill dozens of processes. This program has one
-thread when it forks (it checks), so a child is what `trainwright …` would be right after its imports: a process with
-its own signals, files, limits and exit status, which ends as Python ends. Orders come as lines of JSON on standard
-input:
+Importing torch takes seconds, and the tests of this folder start and kill dozens of processes. This program checks
+that it has one thread when it forks. So a child equals `trainwright …` right after its imports: a process with its own
+signals, files, limits and exit status, which ends as Python ends. Requests are lines of JSON on standard input:
 
     {"arguments": […], "environment": {…}, "folder": "…", "output": "…", "errors": "…", "limits": {"FSIZE": …}}  → pid
-    {"wait": pid}  → its exit status, as subprocess gives it
+    {"wait": pid}  → its exit status, in the form of subprocess
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ PAGE = resource.getpagesize()
 
 
 def serve() -> None:
-    """Answers orders until the input ends. In a child it returns after the child's work has been done."""
+    """Handle requests until the input ends. In a child, return after its work is done."""
     answers = os.dup(1)
     _say(answers, os.getpid())
     for line in sys.stdin:
@@ -67,7 +66,7 @@ def _become(order: dict[str, Any]) -> None:
 
 
 def _limit(name: str, size: int) -> int:
-    """A limit of memory counts from what the process has now."""
+    """The limit. A limit of memory is relative to the current size of the process."""
     if name != "AS":
         return size
     with open("/proc/self/statm", encoding="ascii") as file:

@@ -1,6 +1,6 @@
-"""Looks for a batch size in little memory, and does a step of what was found. Prints the size.
+"""Search for a batch size in little memory, run a step with it, and print it.
 
-Each step is said to take as long as the last, so that nothing but memory ends the search. Argument: the MiB it may use.
+Each step reports the same time, so that only memory ends the search. Argument: the MiB that it may use.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import torch
 from trainwright_trainer.loop.batch_size_finder import candidates, search
 
 ROWS = 10_000
-FLOATS_A_ROW = 1 << 18  # 1 MiB, and as much again on the way back
+FLOATS_A_ROW = 1 << 18  # 1 MiB, and the same again for the backward pass
 
 
 def step(layer: torch.nn.Module, rows: int) -> float:

@@ -1,4 +1,4 @@
-"""A checkpoint that is not what was written is found, told, and passed over for the one before it."""
+"""A damaged checkpoint is detected, logged and skipped. The run resumes from the one before it."""
 
 from __future__ import annotations
 

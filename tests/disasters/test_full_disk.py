@@ -1,4 +1,4 @@
-"""A disk that is full costs a checkpoint, which is told; only a model that cannot be written ends the run."""
+"""On a full disk a checkpoint is skipped and logged. Only a model that cannot be written ends the run."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import signal
 import pytest
 
 ENVIRONMENT = 3
-# A model of the hard job takes 1.1 MB, a checkpoint of it three to four times as much.
+# The model of the hard job takes 1.1 MB, and a checkpoint three to four times as much.
 FOR_A_MODEL, FOR_NO_MODEL = 3 << 20, 1 << 20
 REASONS = ("the disk is full", "the file would be larger than the limit for files")
 
 
 @pytest.fixture(params=["disk", "limit"])
 def full(request, small_disk, tmp_path):
-    """A place for a run of so many bytes, and the limits for the process."""
+    """A folder for a run with a size limit in bytes, and the limits of the process."""
 
     def make(size):
         return small_disk(size) if request.param == "disk" else (tmp_path, {"FSIZE": size})

@@ -1,4 +1,4 @@
-"""kill -9 at any moment, as often as you like: the run ends as if nothing had been."""
+"""After any number of SIGKILLs at any moment, a run ends with the same result as without them."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ EARLY, BETWEEN, WRITES = 5, 10, 5
 
 
 def killed_early(run, draw):
-    """At any moment of the first half second: while it reads, while it begins, in the first steps."""
+    """Kill at a random moment of the first half second: while it reads, begins, or in the first steps."""
     child = run.go_on()
     child.poll(draw.uniform(0, 0.5))
     child.kill()
 
 
 def killed_between(run, draw):
-    """A little after so many updates, at whatever it does then."""
+    """Kill up to 20 ms after a random number of updates."""
     child, updates = run.go_on(), draw.randint(1, 16)
     child.until(lambda: len(run.updates(child)) >= updates)
     child.poll(draw.uniform(0, 0.02))
@@ -26,7 +26,7 @@ def killed_between(run, draw):
 
 
 def killed_in_a_write(run, draw):
-    """While a checkpoint is written. Returns whether its folder had no manifest right before the kill, and has none."""
+    """Kill while a checkpoint is written. True if its folder had no manifest right before the kill and after it."""
     child = run.go_on()
     child.until(lambda: run.being_written(run.attempts()[-1]["attempt"]) if run.attempts() else [])
     child.poll(draw.uniform(0, 0.003))
@@ -36,7 +36,7 @@ def killed_in_a_write(run, draw):
 
 
 def chain(run, draw, early, between, writes):
-    """Kills in a random order; the writes among them are tried again until so many were met. Returns all kills."""
+    """Kill in random order. Kills in a write repeat until `writes` of them hit. Returns the number of kills."""
     kinds = ["early"] * early + ["between"] * between + ["write"] * writes
     draw.shuffle(kinds)
     met = 0
@@ -53,7 +53,7 @@ def chain(run, draw, early, between, writes):
 
 
 def end(run):
-    """Lets it run to its end. What a kill leaves is never a checkpoint that looks complete and is not."""
+    """Run to the end. A kill never leaves a checkpoint that looks complete and is damaged."""
     child = run.go_on()
     assert child.wait() == 0, child.errors
     assert not [one for one in run.children if "damaged" in one.output]

@@ -1,4 +1,4 @@
-"""A loss that is not a number ends the run where it came, and what was good before it stays."""
+"""A NaN loss ends the run at its step. The checkpoints before it stay."""
 
 from __future__ import annotations
 

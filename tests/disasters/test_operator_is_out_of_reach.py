@@ -1,4 +1,4 @@
-"""Pods whose operator is gone, broken or silent: training is the same, and its end is told as soon as it can be."""
+"""The operator is gone, broken or silent. Training is the same, and its outcome is reported as soon as possible."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def operator(tmp_path):
 
 
 def start(run, operator, attempt=1):
-    """`trainwright run`, as the operator starts it in a pod."""
+    """Start `trainwright run` as the operator does in a pod."""
     told = {"ATTEMPT": str(attempt), "PHASE": "train", "UID": "abc", "RUN": str(run.run)}
     environment = {f"TRAINWRIGHT_{name}": value for name, value in told.items()} | operator.environment
     environment["TRAINWRIGHT_ROW_LOG"] = str(run.job.with_name(f"{run.run.name}-{len(run.children)}.rows"))
@@ -33,7 +33,7 @@ def short(spec):
 
 
 def failing(answer):
-    """Every report gets this, but for the second one that tells the end."""
+    """Answer every report with `answer`, except from the second report of an outcome on."""
     outcomes = []
 
     def answers(heard):
@@ -70,7 +70,7 @@ def test_an_operator_that_refuses(place, operator, lines, undisturbed):
 
 
 def test_killed_while_the_operator_is_away(place, operator, assert_same):
-    """Nobody heard of it; the next attempt goes on all the same, and tells the operator when that is back."""
+    """No outcome is reported. The next attempt still resumes, and reports to the operator once that is back."""
     operator.answer = (HANG, None)
     run = place()
     child = start(run, operator)
@@ -86,7 +86,7 @@ def test_killed_while_the_operator_is_away(place, operator, assert_same):
 
 
 def test_signals_of_a_pod_that_is_taken_away(place, operator, assert_same):
-    """However many come: none of them ends it before its checkpoint is there."""
+    """No number of signals ends the process before its checkpoint is written."""
     run = place()
     child = start(run, operator)
     child.until(lambda: len(run.updates(child)) > 30)

@@ -1,4 +1,4 @@
-"""Too little memory is the machine's fault: one line, or a smaller batch where the size may be chosen."""
+"""Too little memory gives a one-line environment error, or a smaller batch if `batch_size` is auto."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def searched(spec, width):
 
 @pytest.mark.parametrize("mebibytes", [100, 400])
 def test_the_search_for_a_batch_size_finds_one_that_fits(mebibytes):
-    """Every row takes at least 1 MiB in its step, and 2,000 rows may be tried."""
+    """Every row takes at least 1 MiB in a step, and at most 2,000 rows are tried."""
     program = [sys.executable, Path(__file__).with_name("narrow_search.py"), str(mebibytes)]
     done = subprocess.run(program, capture_output=True, text=True, timeout=LONGEST)
     assert done.returncode == 0, done.stderr

@@ -1,4 +1,4 @@
-"""An output that cannot be written is found before the data are read."""
+"""An output that cannot be written is detected before the data are read."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ ENVIRONMENT = 3
 
 @pytest.fixture(params=["read-only disk", "below a file", "the system's"])
 def closed(request, small_disk, tmp_path):
-    """A path at which not even root can make a folder, and the reason."""
+    """A path at which even root cannot create a folder, and the possible reasons."""
     if request.param == "below a file":
         (tmp_path / "file").write_text("")
         return tmp_path / "file/run", ["a file stands where a folder is needed"]

@@ -1,4 +1,4 @@
-"""Asked to stop, a run writes a checkpoint where it stands, says how to go on, and leaves."""
+"""On a stop signal, a run writes a checkpoint at its step, prints the resume command, and exits."""
 
 from __future__ import annotations
 

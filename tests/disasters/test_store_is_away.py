@@ -1,4 +1,4 @@
-"""The S3 server that a run lies in is away, or too busy: the same attempt goes on, and nothing is lost."""
+"""The S3 server of a run is down or too busy. The same attempt continues, and nothing is lost."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from trainwright_trainer.storage.s3client.uri import parse
 
 @pytest.fixture
 def stored(place, bucket, object_store):
-    """A run in a bucket. The server keeps objects as files, so what is there can be read while it is away."""
+    """A run in a bucket. The server keeps objects as files, so tests can read them while it is down."""
     name = parse(bucket, "output").bucket
     folder = object_store.folder / "buckets" / name / "run"
     return replace(place(run=folder), output=f"{bucket}/run", around=object_store.environment)
@@ -21,7 +21,7 @@ def stored(place, bucket, object_store):
 
 @pytest.fixture
 def away(object_store):
-    """Takes the server away, and brings it back when the test is over."""
+    """The server, which the test may kill. It is restarted after the test."""
     yield object_store
     object_store.kill()
     object_store.start()
@@ -36,7 +36,7 @@ def test_a_server_that_is_down_and_then_answers_503_costs_nothing(stored, away, 
         child.until(lambda: busy.refused > 4)
     away.start()
     assert child.wait() == 0, child.errors
-    # What is asked by HEAD is answered with the number alone.
+    # The response to a HEAD request has only the status code.
     causes = (f"no answer from {away.url} (", "the store says SlowDown", "the store says 503")
     assert [line for line in lines(child.errors) if not any(cause in line for cause in causes)] == []
     assert [start["attempt"] for start in stored.attempts()] == [1]

@@ -1,4 +1,4 @@
-"""Two processes that want the same thing at the same time."""
+"""Two processes that use the same run or cache at the same time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The cases of the law: an option, and the values that are tried in it."""
+"""The test cases of `test_every_option_acts`: an option and the values to try for it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _WORDS = {
     "optimizer": support.OPTIMIZERS,
     "split": support.SPLITS,
 }
-# Sections that are one option here: not built, of the operator, of another backend, or tried in a way of their own.
+# Sections that count as one option here: not built, used by the operator or another backend, or tested elsewhere.
 _CLOSED = (
     *("podTemplate", "credentials", "entrypoint", "config.hyperopt", "config.defaults"),
     *("backend.processor", "backend.trainer", "backend.credentials"),
@@ -31,7 +31,7 @@ _CLOSED = (
 
 @dataclass(frozen=True)
 class Case:
-    """An option, and values of which one at least is to make a difference. `name` is its id."""
+    """An option and its values, of which at least one has to make a difference. `name` is the test id."""
 
     name: str
     option: Option
@@ -43,13 +43,13 @@ class Case:
 
 
 def is_built(path: str) -> bool:
-    """Whether there is something to look for in the section at this path."""
+    """True if the fields of the section at this path are tested."""
     key, word = parts_of(path)[-1]
     return path not in _CLOSED and (word is None or key not in _WORDS or word in _WORDS[key])
 
 
 def cases_of(option: Option) -> Iterator[Case]:
-    """One case for each word of a field, where its class is tried fully; else one for the field."""
+    """One case for each word of a field if its class is tested fully, else one case for the field."""
     path, now = option.path, _now(option)
     words = other_words(option.shape, now)
     for word in words if option.fully else ():
@@ -64,7 +64,7 @@ def cases_of(option: Option) -> Iterator[Case]:
 
 
 def _now(option: Option) -> Any:
-    """What the field is in the base job: a word for a section that has a type."""
+    """The value of the field in the base job. For a section with a type it is the type."""
     if option.path.endswith("].type"):
         return None
     try:

@@ -1,4 +1,4 @@
-"""The rows that the laws train on: gaps, outliers, mixed case, rare classes, and a second column of every kind."""
+"""The training data of the laws: missing values, outliers, mixed case, rare classes, and each column twice."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ ROWS = 240
 INPUTS = {"number": "size", "binary": "open", "category": "kind", "date": "when", "vector": "point"}
 OUTPUTS = {"number": "delay", "binary": "late", "category": "class", "vector": "place"}
 WIDTHS = {"number": 1, "binary": 1, "category": 3, "vector": 2}
-"""Values that a decoder gives for a row, by type of output."""
+"""The number of values that a decoder returns for a row, by type of output."""
 
 
 def write(path: Path, seed: int) -> None:
-    """A Parquet file with the columns of `INPUTS` and `OUTPUTS`, each of them a second time with a 2 after its name."""
+    """Write a Parquet file with the columns of `INPUTS` and `OUTPUTS`, each also a second time with the suffix 2."""
     random = np.random.default_rng(seed)
     columns: dict[str, Any] = {}
     for end in ("", "2"):

@@ -1,4 +1,4 @@
-"""The small job in which an option is tried: the feature that it belongs to, and what `MATTERS` asks for."""
+"""The small job in which an option is tested. It has the option's feature and the settings of `MATTERS`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .option_tables import MATTERS, VALUES
 
 
 def base_job(path: str) -> Job:
-    """A small job that has the feature, and else a number and a category in and a binary out."""
+    """A small job with the feature of `path`. The defaults are a number and a category as input, a binary as output."""
     source, target = (re.match(rf"config\.{side}_features\[(\w+)\]", path) for side in ("input", "output"))
     inputs = ["number", "category"] if source is None else [source[1], *(["number"] if source[1] != "number" else [])]
     outputs = ["binary"] if target is None else [target[1]]
@@ -34,7 +34,7 @@ def base_job(path: str) -> Job:
 
 
 def settings_for(case: str, path: str) -> Iterator[tuple[str, Any]]:
-    """What `MATTERS` asks for: (absolute path, value)."""
+    """The settings of `MATTERS` for the case, as (absolute path, value)."""
     section = path.rpartition(".")[0]
     stack = re.match(r"(.*\.(?:encoder|decoder|combiner)\[\w+\])", path)
     places = {"..": section.rpartition(".")[0], ".": section, "/": stack[1] if stack else ""}
@@ -50,7 +50,7 @@ def _absolute(key: str, places: Mapping[str, str]) -> str:
 
 
 def _passed_on(path: str) -> Iterator[tuple[str, Any]]:
-    """A decoder that passes on needs layers that end in the width of the target."""
+    """The layers that a passthrough decoder needs, because their output must have the width of the target."""
     found = re.match(r"(config\.output_features\[(\w+)\]\.decoder\[passthrough\])\.(\w+)", path)
     if found is None:
         return
@@ -63,7 +63,7 @@ def _passed_on(path: str) -> Iterator[tuple[str, Any]]:
 
 
 def given_values(case: str, path: str) -> list[Any] | None:
-    """The last entry of `VALUES` that fits, with the names of the option's own feature in it."""
+    """The last entry of `VALUES` that matches, with the name of the option's feature inserted."""
     found = [values for pattern, values in VALUES.items() if fits(case, pattern) or fits(path, pattern)]
     if not found:
         return None
@@ -77,7 +77,7 @@ def _named(value: Any, name: str) -> Any:
 
 
 def first_fit(case: str, patterns: Iterable[str]) -> str | None:
-    """The first pattern that fits a case."""
+    """The first pattern that matches a case, or None."""
     return next((pattern for pattern in patterns if fits(case, pattern)), None)
 
 
@@ -91,7 +91,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 def job_for(case: str, path: str) -> Job:
-    """The job before the change: it has the sections around the option, of the types that the path names."""
+    """The job before the change. It has the sections around the option, of the types in the path."""
     job = base_job(path)
     for place, value in settings_for(case, path):
         put(job, place, value)

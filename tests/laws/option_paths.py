@@ -1,6 +1,6 @@
-"""Places in a job, written as `config.input_features[number].encoder[dense].norm_params.eps`.
+"""Paths in a job, for example `config.input_features[number].encoder[dense].norm_params.eps`.
 
-A word in brackets says which type the section has; a number is a position in a list.
+A word in brackets is the type of the section; a number is a position in a list.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ _PART = re.compile(r"([\w-]+)(?:\[(\w+)\])?")
 
 
 def parts_of(path: str) -> list[tuple[str, str | None]]:
-    """Each key with its word in brackets, if it has one."""
+    """Split a path into keys, each with its word in brackets, or None."""
     return [(found[1], found[2]) for found in map(_PART.fullmatch, path.split(".")) if found]
 
 
 def put(job: Job, path: str, value: Any) -> None:
-    """Sets `value` there, and makes the sections on the way, of the types that the path names."""
+    """Set `value` at the path, and create the sections on the way, of the types in the path."""
     above, _, last = path.rpartition(".")
     make(job, above)[last] = value
 
 
 def make(job: Job, path: str) -> Job:
-    """The section at the path; it and those above it are made where they are missing or of another type."""
+    """The section at the path. Sections that are missing or of another type are created."""
     node = job
     for key, word in parts_of(path) if path else ():
         node = _step(node, key, word)
@@ -33,7 +33,7 @@ def make(job: Job, path: str) -> Job:
 
 
 def taken(job: Job, path: str) -> Any:
-    """What the job itself gives there; KeyError where it says nothing."""
+    """The value at the path in the job. Raises `KeyError` if the job does not set it."""
     node: Any = job
     for key, word in parts_of(path):
         node = node[key]
@@ -43,7 +43,7 @@ def taken(job: Job, path: str) -> Any:
 
 
 def in_messages(job: Job, path: str) -> str:
-    """The place as messages call it: `config.input_features[0].encoder.norm_params.eps`."""
+    """The path as in messages: `config.input_features[0].encoder.norm_params.eps`."""
     node: Any = job
     written = []
     for key, word in parts_of(path):

@@ -1,7 +1,7 @@
-"""A job is run, and everything is taken down that somebody could see of it; two runs are then alike or not.
+"""Run a job and record all visible results, so that two runs can be compared.
 
-Most jobs go through the same steps as `trainwright train`, but keep checkpoints in memory and write no report. Those
-of options that are about files run whole, in a folder of their own.
+Most jobs run the same steps as `trainwright train`, but keep checkpoints in memory and write no report. Jobs for
+options about files run completely, each in its own folder.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ Seen = dict[str, Any]
 
 
 class Kept:
-    """Checkpoints that nobody writes: which step was kept, with what score."""
+    """A checkpoint writer without files. It records the step and the score of each checkpoint."""
 
     def __init__(self) -> None:
         self.seen: list[tuple[int, float | None]] = []
@@ -55,7 +55,7 @@ class Kept:
 
 
 class Heard:
-    """What a listener hears, without the clock."""
+    """A listener that records events, without their times."""
 
     def __init__(self) -> None:
         self.seen: list[tuple[Any, ...]] = []
@@ -70,19 +70,19 @@ class Heard:
 
 
 def read(job: dict[str, Any]) -> Job:
-    """The job as the trainer reads it. `--backend` stands for that flag. Raises `Mistakes`."""
+    """The job as the trainer reads it. The key `--backend` becomes that flag. Raises `Mistakes`."""
     written = deepcopy(job)
     options = Options(backend=written.pop("--backend", None))
     return read_job(None, FILE, options, json.dumps(written))
 
 
 def in_memory(job: dict[str, Any]) -> Seen:
-    """Curves, weights, predictions, notices. Raises `Mistakes`."""
+    """Run in memory. Returns curves, weights, predictions and notices. Raises `Mistakes`."""
     return _trained(read(job), Kept())
 
 
 def checkpoints(job: dict[str, Any], folder: Path) -> Seen:
-    """The checkpoints that are left in `folder`, each written before the next step begins."""
+    """Run, and return the checkpoints left in `folder`. Each is written before the next step begins."""
     read_ = read(job)
     writer = CheckpointWriter(FolderStorage(folder), Fence(1), read_.spec.checkpoint, lambda *_: None)
     _trained(read_, Patient(writer))
@@ -91,7 +91,7 @@ def checkpoints(job: dict[str, Any], folder: Path) -> Seen:
 
 
 class Patient:
-    """Waits for each checkpoint: what is left at the end then does not depend on how fast the disk is."""
+    """A writer that waits for each checkpoint, so that the result does not depend on the speed of the disk."""
 
     def __init__(self, writer: CheckpointWriter) -> None:
         self._writer = writer
@@ -137,7 +137,7 @@ def _batching(job: Job, model: Model, rows: Split) -> Batching:
     trainer = job.config.trainer
     if not needs_search(trainer):
         return batching(trainer, job.workers)
-    # Every step takes equally long by this clock, so that the largest size is the fastest, whatever the machine.
+    # Every step takes equally long by this clock, so that the largest size is the fastest on every machine.
     sizes = candidates(len(rows), search_limit(trainer, job.workers))
     found = fastest_batch_size(trainer, model, rows, sizes, clock=partial(next, count()))
     return batching(trainer, job.workers, found.size)
@@ -159,7 +159,7 @@ def _digest(content: bytes) -> str:
 
 
 def whole(job: dict[str, Any], folder: Path, data: Path) -> Seen:
-    """The files that a run leaves in `folder`, which is the working folder and holds copies of all of `data`."""
+    """Run completely. Returns the files in `folder`, the working folder, into which `data` is copied first."""
     for file in data.glob("*.parquet"):
         shutil.copy(file, folder)
     run(None, FILE, Options(), text=json.dumps(job), console=Console(quiet=True))
@@ -167,7 +167,7 @@ def whole(job: dict[str, Any], folder: Path, data: Path) -> Seen:
 
 
 def _names(folder: Path) -> Iterator[str]:
-    """Without what differs from run to run: hashes and the time in a name."""
+    """The names of the files, without hashes and times, which differ from run to run."""
     for file in folder.rglob("*"):
         name = str(file.relative_to(folder))
         yield re.sub(r"[0-9a-f]{64}|(?<=-)[0-9a-f]{8}(?=\.)|(?<=tfevents\.).*", "…", name)

@@ -1,8 +1,8 @@
-"""What the walk over the contract cannot know: where an option has something to do, and which values text may have.
+"""Tables for facts that the contract does not contain: the settings that an option needs, and values for text.
 
-Patterns are paths in which `*` stands for anything; `=word` behind a path is one value of it. In `MATTERS`, a key that
-begins with a dot is a field beside the option, with two dots one beside its section, with a slash one of the encoder,
-decoder or combiner around it.
+Patterns are paths in which `*` matches any text; `=word` after a path is one value of it. In `MATTERS`, a key with one
+leading dot is a sibling of the option, with two dots a sibling of its section, and with a slash a field of the
+enclosing encoder, decoder or combiner.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ NONE_TO_SEE: Mapping[str, str] = {
     "config.trainer.max_batch_size=None": "Null and the default are both more rows than there are in the world.",
     "*.encoder[passthrough].skip": _NOTHING_TO_SKIP,
 }
-"""The one place for options that are built and whose change nobody can see, each with the reason."""
+"""All options that are built and whose change has no visible effect, each with the reason."""
 
 REFUSED_AS_WRONG: Mapping[str, str] = {
     "dataset=None": "name the data",
@@ -73,7 +73,7 @@ REFUSED_AS_WRONG: Mapping[str, str] = {
     "*.num_classes": ".num_classes: is 7, the model and the data make it ",
     "*.decoder[projector].output_size": ".output_size: is 7, the model and the data make it 2",
 }
-"""Values that a job cannot have, and the words in which it is told so: that is what the option does there."""
+"""Values that a job refuses, and a part of the message. The refusal is the effect of the option."""
 
 VALUES: Mapping[str, list[Any]] = {
     "dataset": ["other.parquet"],
@@ -159,7 +159,7 @@ VALUES: Mapping[str, list[Any]] = {
     "config.trainer.learning_rate_scheduler.reduce_eval_metric": ["accuracy", "roc_auc", "recall"],
     "config.trainer.learning_rate_scheduler.decay_steps": [3],
 }
-"""What text, lists and objects may be; for some numbers, the value that shows most."""
+"""Values for text, lists and objects, and for some numbers the value with the clearest effect."""
 
 MATTERS: Mapping[str, Mapping[str, Any]] = {
     "entrypoint": {"config": None},
@@ -232,10 +232,10 @@ MATTERS: Mapping[str, Mapping[str, Any]] = {
     "config.trainer.optimizer[sgd].*": {".momentum": 0.9},
     "config.trainer.optimizer[rmsprop].eps": {},
 }
-"""Where an option has something to do: what else the job needs. All that fit are taken, later over earlier ones."""
+"""The other settings that a job needs for an option to act. All matching entries apply; later ones override."""
 
 RUNNERS: Mapping[str, str] = {
     **dict.fromkeys(("task=*", "output", "backend.cache_dir*"), "whole"),
     **dict.fromkeys(("checkpoint.numToKeep", "checkpoint.score*"), "checkpoints"),
 }
-"""Options that are about files, and the function of `option_runs` that shows these. Else it is `in_memory`."""
+"""Options about files, and the function of `option_runs` that records them. The default is `in_memory`."""

@@ -1,4 +1,4 @@
-"""Other values for a field, made from what the contract says that it may hold."""
+"""Other values for a field, from its schema in the contract."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _TESTS = {"ge": operator.ge, "gt": operator.gt, "le": operator.le, "lt": operato
 
 
 def other_words(shape: Shape, now: Any) -> list[Any]:
-    """The words that the field may hold beside `now`, and null where it may be null and is not."""
+    """The words that the field allows besides `now`, and None if the field is nullable and `now` is not None."""
     words = [word for one in (shape, *shape.branches) for word in one.words]
     if shape.choice is not None:
         words = list(shape.choice.words)
@@ -23,7 +23,7 @@ def other_words(shape: Shape, now: Any) -> list[Any]:
 
 
 def other_values(shape: Shape, now: Any) -> list[Any]:
-    """Flags and numbers that the field may hold beside `now`: one of them is to make a difference."""
+    """The flags and numbers that the field allows besides `now`. One of them has to make a difference."""
     return [value for value in _values(shape) if value != now or type(value) is not type(now)]
 
 

@@ -1,4 +1,4 @@
-"""Every field of a job, found by walking the classes of the contract: nobody has to list a new one."""
+"""All fields of a job, from the classes of the contract. A new field is found without a list."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from trainwright_api.schema.choice import Choice, Chosen
 from trainwright_api.schema.field_schema import Shape, shape_of
 from trainwright_api.schema.section import Section
 
-# Sections that stand in many others and are read by one function there: walked once for each class that has them.
+# Sections that occur in many others, where one function reads them. They are walked once for each enclosing class.
 _SHARED = (NormParams, FullyConnectedLayer)
-# Fields of every layer, whose words one function each reads: all of them are tried once.
+# Fields of every layer, each read by one function. All their words are tested once.
 _OF_LAYERS = ("activation", "norm", "weights_initializer", "bias_initializer", "embedding_initializer")
 
 
 @dataclass(frozen=True)
 class Option:
-    """A field at one place. `fully`: here every value is tried; where its class stands again, one is enough."""
+    """A field at one path. `fully`: test every value here. Where its class occurs again, one value is enough."""
 
     path: str
     shape: Shape
@@ -29,21 +29,21 @@ class Option:
 
 
 class Walk:
-    """`built(path)`: whether this version has the section there, so that its fields have something to do."""
+    """`built(path)` is True if this version supports the section at the path, so that its fields act."""
 
     def __init__(self, built: Callable[[str], bool]) -> None:
         self._built = built
         self._seen: set[object] = set()
 
     def section(self, kind: type[Section], path: str = "", above: type[Section] | None = None) -> Iterator[Option]:
-        """All options in a section of this class, which stands in one of the class `above`."""
+        """All options in a section of class `kind`. `above`: the class of the enclosing section."""
         again = kind in self._seen
         if again and kind in _SHARED and (kind, above) in self._seen:
             return
         self._seen |= {kind, (kind, above)}
         for name, info in kind.model_fields.items():
             if name == "type" and issubclass(kind, Chosen):
-                continue  # the option is the section itself, by the words that it can be
+                continue  # the option is the section itself, with its types as values
             default = None if info.is_required() else info.get_default(call_default_factory=True)
             place = f"{path}.{info.alias or name}".removeprefix(".")
             fully = not again and not self._known_from_layers(name)
@@ -61,7 +61,7 @@ class Walk:
             yield from self._listed(option, item.choice)
             return
         inside = self._built(path)
-        # A section that must be there, or is not there by default, is tried through its fields.
+        # A section that is required, or absent by default, is tested through its fields.
         if shape.kind != "section" or not inside or (shape.nullable and option.default is not None):
             yield option
         if shape.kind == "section" and inside:
@@ -74,13 +74,13 @@ class Walk:
     def _chosen(self, path: str, choice: Choice, above: type[Section]) -> Iterator[Option]:
         for word in choice.words:
             kind = choice.section(word)
-            # Initializers stand in every layer, and one function reads them; biases cannot have all of them.
+            # Every layer has initializers, and one function reads them. A bias does not allow all of them.
             known = choice.noun == "initializer" and (kind in self._seen or not path.endswith("weights_initializer"))
             if self._built(f"{path}[{word}]") and not known:
                 yield from self.section(kind, f"{path}[{word}]", above)
 
     def _listed(self, option: Option, choice: Choice) -> Iterator[Option]:
-        """A list of features: those of each type, and the types that are not built."""
+        """The options of a list of features: those of each built type, and the type itself of the others."""
         for word in choice.words:
             path = f"{option.path}[{word}]"
             if self._built(path):

@@ -1,4 +1,4 @@
-"""A job with every kind of output and what rounding can reach, and its training on one rank of several."""
+"""A job with every kind of output and all parts that rounding affects, and its training on one rank."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ STATISTICS: Mapping[str, Mapping[str, Any]] = {
 
 @dataclass(frozen=True)
 class Case:
-    """What a run differs in: fields of the trainer and the combiner, the loss of the number, workers in the file.
+    """The settings of a run: fields of the trainer and the combiner, the loss of the number, workers in the file.
 
-    `stop_at`: rank 0 asks for a stop at this step. `bad_row`: a training row whose loss is no number. `slow_rank`: it
-    takes 20 ms more for each pass.
+    `stop_at`: the step at which rank 0 requests a stop. `bad_row`: a training row with an infinite input. `slow_rank`:
+    a rank that takes 20 ms longer for each pass.
     """
 
     trainer: Mapping[str, Any] = field(default_factory=dict)
@@ -60,7 +60,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Seen:
-    """What one rank has seen of a run. `losses`: of every step; `logits`: of the test rows; `saved`: of rank 0."""
+    """A run on one rank. `losses`: of every step; `logits`: of the test rows; `saved`: on rank 0 only."""
 
     reason: str
     losses: list[float]
@@ -72,13 +72,13 @@ class Seen:
 
     @property
     def scores(self) -> list[float]:
-        """Of all rounds, in one line."""
+        """The scores of all rounds in one list."""
         parts = [part for one in self.rounds for part in one.scores.values()]
         return [value for part in parts for metrics in part.values() for value in metrics.values()]
 
 
 class _Watched:
-    """Remembers the loss of every step."""
+    """Records the loss of every step."""
 
     losses: list[float]
 
@@ -116,7 +116,7 @@ class _Heard:
 
 
 def trained(case: Case, resume: Snapshot | None = None) -> Seen:
-    """The run on this rank, or in this process where there is no group."""
+    """Train on this rank, or in this process alone without a process group."""
     strategy = _Together() if dist.is_initialized() else _Alone()
     strategy.losses = []
     config = _config(case)
@@ -151,12 +151,12 @@ def trained(case: Case, resume: Snapshot | None = None) -> Seen:
 
 
 def all_trained(cases: Sequence[Case]) -> list[Seen]:
-    """One after the other."""
+    """Train the cases one after the other."""
     return [trained(case) for case in cases]
 
 
 def interrupted(case: Case) -> tuple[Seen, Seen, list[Snapshot]]:
-    """The run undisturbed, the run that goes on after a stop, and what rank 0 has saved up to the stop."""
+    """The run without a stop, the run that resumes after a stop, and the checkpoints of rank 0 up to the stop."""
     whole = trained(replace(case, stop_at=None))
     saved = trained(case).saved
     box = [saved[-1] if saved else None]
@@ -165,7 +165,7 @@ def interrupted(case: Case) -> tuple[Seen, Seen, list[Snapshot]]:
 
 
 def refused(case: Case) -> str:
-    """What this rank says of a run that is a mistake."""
+    """The message of the mistake that the run raises on this rank."""
     try:
         trained(case)
     except Mistakes as mistakes:

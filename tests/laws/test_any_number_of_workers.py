@@ -1,4 +1,4 @@
-"""One curve, whoever shares the work: what N workers compute is what one process computes with the same batches."""
+"""N workers compute the same curve as one process with the same global batches."""
 
 from __future__ import annotations
 

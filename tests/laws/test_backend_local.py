@@ -1,4 +1,4 @@
-"""A file for a cluster, run here: its curve is that of a local file with batch_size × N and rate × f(N)."""
+"""A cluster's file with `--backend local` has the curve of a local file with batch_size × N and rate × f(N)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NOTICE = (
 
 
 def curve(folder):
-    """All losses of all rounds, and the test scores."""
+    """The losses of all rounds, and the test scores."""
     metrics = json.loads((folder / "metrics.json").read_text())
     losses = [part["combined"]["loss"] for one in metrics["rounds"] for part in one["scores"].values()]
     return [*losses, *metrics["end"]["test"]["late"].values()]

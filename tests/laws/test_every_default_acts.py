@@ -1,4 +1,4 @@
-"""What `config.defaults` says of all features of a type is as good as what each of them says itself."""
+"""A setting in `config.defaults` has the same effect as the same setting in each feature of the type."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ DEFAULTS = [
 
 @pytest.mark.parametrize(("kind", "option"), [pytest.param(*each, id=each[1].path) for each in DEFAULTS])
 def test_a_default_is_as_good_as_a_field(kind: str, option: Option) -> None:
-    """Given for all features of a type, a field makes the config that it makes in each of them, or is refused."""
+    """A field in `config.defaults` gives the same config as the field in each feature, or is refused."""
     below = option.path.removeprefix(f"config.defaults.{kind}.")
     features = _with_part(kind, below.partition(".")[0].partition("[")[0])
     case = next(cases_of(replace(option, path=f"{features[0]}.{below}")), None)
-    if case is None:  # a section that has one word only
+    if case is None:  # a section with only one type
         return
     bare = _both_sides(kind)
     plain = _resolved(_given(bare, features, below, case))
@@ -50,14 +50,14 @@ def test_a_default_is_as_good_as_a_field(kind: str, option: Option) -> None:
 
 
 def _with_part(kind: str, part: str) -> list[str]:
-    """The features of a job with both sides that have a section of this name."""
+    """The features, input and output, that have a section of this name."""
     outputs = [f"config.output_features[{kind}]"] if part != "encoder" and kind in support.OUTPUTS else []
     inputs = [f"config.input_features[{kind}]"] if part in ("preprocessing", "encoder") else []
     return [*inputs, *outputs]
 
 
 def _both_sides(kind: str) -> Job:
-    """A job that has the type as input and, where it can be one, as output."""
+    """A job that has the type as input and, if supported, as output."""
     job = base_job(f"config.input_features[{kind}]")
     if kind in support.OUTPUTS:
         job["config"]["output_features"] = base_job(f"config.output_features[{kind}]")["config"]["output_features"]
@@ -65,7 +65,7 @@ def _both_sides(kind: str) -> Job:
 
 
 def _given(bare: Job, sections: list[str], below: str, case: Case, *value: Any) -> Job:
-    """The job with what matters to the option in each of `sections`, and there the option's own value, if any."""
+    """The job with the settings that the option needs in each of `sections`, and with the option's value, if given."""
     job = deepcopy(bare)
     feature = case.path.removesuffix(f".{below}")
     for section in sections:
@@ -79,7 +79,7 @@ def _given(bare: Job, sections: list[str], below: str, case: Case, *value: Any) 
 
 
 def _resolved(job: Job) -> Any:
-    """The config that a run would train with, or the mistakes that it would be refused for."""
+    """The resolved config, or the list of mistakes."""
     try:
         config = read(job).config
     except Mistakes as mistakes:

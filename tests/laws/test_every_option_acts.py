@@ -1,9 +1,8 @@
-"""An option that does not act does not exist.
+"""Every option of the contract acts.
 
-The contract is walked, field by field. For each one, another value either makes a run that somebody can tell from the
-run before, or is refused as not built, or is refused as wrong in words that `REFUSED_AS_WRONG` knows. What is left
-stands in `NONE_TO_SEE`, with the reason. A field that is new in the contract is a new test here, which fails
-until the field acts.
+There is a test for each field of the contract. Another value of the field has to change the results of a run, or be
+refused as not built, or be refused with a message in `REFUSED_AS_WRONG`. All other fields are in `NONE_TO_SEE`, with
+the reason. A new field of the contract is a new test here, which fails until the field acts.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ TRIED = [case for case in ALL if not first_fit(case.name, NONE_TO_SEE)]
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Where all runs find their data, and share one cache: an option that the cache forgets does not act."""
+    """The folder with the data and one shared cache of all runs. An option missing from the cache key does not act."""
     home = tmp_path_factory.mktemp("options")
     option_data.write(home / "rows.parquet", 0)
     option_data.write(home / "other.parquet", 1)
@@ -48,14 +47,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 class Looks:
-    """Runs jobs and remembers what was seen of each."""
+    """Runs jobs, each once, and keeps their results."""
 
     def __init__(self, folder: Path, new_folder: Callable[[str], Path]) -> None:
         self._folder, self._new_folder = folder, new_folder
         self._seen: dict[str, Any] = {}
 
     def at(self, job: Job, runner: str) -> Any:
-        """What a run shows, or the lines of the mistakes that it is refused for."""
+        """The results of a run, or the list of mistakes."""
         key = json.dumps([job, runner])
         if key not in self._seen:
             try:
@@ -99,7 +98,7 @@ def test_every_option_acts(case: Case, looks: Looks) -> None:
 
 
 def _check_refusal(case: Case, job: Job, lines: list[str]) -> None:
-    """One line that names the option: as not built, or in the words that `REFUSED_AS_WRONG` has."""
+    """The mistake is one line that names the option as not built, or has the text in `REFUSED_AS_WRONG`."""
     expected = first_fit(case.name, REFUSED_AS_WRONG)
     if expected is not None:
         assert any(REFUSED_AS_WRONG[expected] in line for line in lines), lines
@@ -111,7 +110,7 @@ def _check_refusal(case: Case, job: Job, lines: list[str]) -> None:
 
 
 def test_nothing_stands_in_a_table_that_is_not_there() -> None:
-    """An entry that fits no option any more is a leftover."""
+    """Each entry matches an option. An entry that matches none is stale."""
     names = {text for case in ALL for text in (case.name, case.path)}
     for table in (NONE_TO_SEE, REFUSED_AS_WRONG, VALUES, MATTERS, RUNNERS):
         assert [pattern for pattern in table if not any(fits(name, pattern) for name in names)] == []
@@ -119,7 +118,7 @@ def test_nothing_stands_in_a_table_that_is_not_there() -> None:
 
 @pytest.mark.parametrize("pattern", NONE_TO_SEE)
 def test_what_nobody_can_see_is_let_through(pattern: str) -> None:
-    """Else it would be refused as not built, and need no excuse."""
+    """A refused option needs no entry in `NONE_TO_SEE`."""
     excused = [case for case in ALL if fits(case.name, pattern)]
     for case in excused:
         for value in case.values[:1]:
@@ -129,7 +128,7 @@ def test_what_nobody_can_see_is_let_through(pattern: str) -> None:
 
 
 def test_the_runs_of_this_law_are_those_of_the_trainer(folder: Path, tmp_path: Path) -> None:
-    """`in_memory` leaves the files out and nothing else."""
+    """`in_memory` differs from the trainer only in that it writes no files."""
     job = base_job("config")
     result = train(job, output=tmp_path / "out", quiet=True)
     seen = in_memory(job)

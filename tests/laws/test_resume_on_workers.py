@@ -1,4 +1,4 @@
-"""A run of several workers that was stopped goes on as if nothing had been: to the bit on as many, else to rounding."""
+"""A resumed run equals an uninterrupted one: bit for bit on the same number of workers, else up to rounding."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MANY_SCORES = {"steps_per_checkpoint": 5, "learning_rate_scheduler": {"reduce_on
 
 
 def of_rounds(seen):
-    """Rounds without their times."""
+    """The evaluation rounds without their times."""
     return [(one.epoch, one.step, one.learning_rate, one.scores, one.best) for one in seen.rounds]
 
 

@@ -1,4 +1,4 @@
-"""All ranks end a step together, for each waits for the gradients of all: the one that they wait for is named."""
+"""All ranks end a step together, because each waits for the gradients of all. The slowest rank is reported."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""`validate`, the webhook and `train` accept the same configs, and refuse the others with the same lines.
+"""`validate`, the webhook and `train` accept the same configs, and refuse the others with the same messages.
 
-The corpus has every word of the contract, whether or not it is built. What is accepted is trained.
+The corpus has every word of the contract, built or not. Accepted configs are trained.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ ALL = pytest.mark.parametrize("name", CORPUS)
 
 @pytest.fixture(scope="module", autouse=True)
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The working folder, with the data of all configs."""
+    """The working folder with the data of all configs."""
     home = tmp_path_factory.mktemp("corpus")
     option_data.write(home / "rows.parquet", 0)
     with chdir(home):
@@ -48,7 +48,7 @@ def said_by_validate(job: Job, folder: Path) -> str:
 
 
 def said_by_train(job: Job, folder: Path) -> str:
-    """Of a job that is to be refused."""
+    """The message of `train` for a job that has to be refused."""
     with pytest.raises(Mistakes) as caught:
         train(job, output=folder / "never", quiet=True)
     assert not (folder / "never").exists()
@@ -56,7 +56,7 @@ def said_by_train(job: Job, folder: Path) -> str:
 
 
 def said_by_the_webhook(job: Job) -> str:
-    """Of the same job with its data in a store."""
+    """The message of the webhook for the same job with its data in S3."""
     spec = {**deepcopy(job), "dataset": "s3://bucket/rows.parquet", "output": "s3://bucket/runs"}
     head = {"apiVersion": "trainwright.dev/v1alpha1", "kind": "TrainingJob", "metadata": {"name": "job.json"}}
     return judge({**head, "spec": spec}, "job.json").message
@@ -75,7 +75,7 @@ def test_they_agree(name: str, folder: Path) -> None:
 
 @ALL
 def test_they_agree_where_there_is_a_mistake_too(name: str, folder: Path) -> None:
-    """A gap hides no mistake, and a mistake no gap."""
+    """Unsupported options do not hide mistakes, and mistakes do not hide unsupported options."""
     job = deepcopy(CORPUS[name])
     alone = said_by_validate(job, folder)
     job["config"]["trainer"]["epochs"] = "3"
@@ -88,7 +88,7 @@ def test_they_agree_where_there_is_a_mistake_too(name: str, folder: Path) -> Non
 
 @pytest.fixture(scope="module")
 def accepted(folder: Path) -> set[str]:
-    """The words in the names of all configs that are accepted."""
+    """The words in the names of all accepted configs."""
     names = [name for name, job in CORPUS.items() if not said_by_validate(job, folder)]
     assert len(names) < len(CORPUS) / 2
     return {word for name in names for word in name.replace(",", "").split()}
@@ -100,5 +100,5 @@ def accepted(folder: Path) -> set[str]:
 def test_each_word_that_is_built_is_accepted_somewhere_in_the_corpus(
     built: tuple[str, ...], accepted: set[str]
 ) -> None:
-    """Else the law above would say nothing of it."""
+    """`test_they_agree` trains only accepted configs, so each built word has to be in one."""
     assert set(built) <= accepted

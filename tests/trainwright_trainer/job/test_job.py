@@ -1,4 +1,4 @@
-"""What the file and the command line say together."""
+"""The job that results from the file and the command line."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from trainwright_trainer.job.options import Options
 
 @pytest.fixture
 def read(workplace):
-    """The job of a task, with options of the command line and a change of the file."""
+    """Read the job of a task, with command-line options and a change of the file."""
 
     def make(task="train", change=None, **options):
         return read_job(task, Path(workplace.job(change)), Options(**options))
@@ -23,7 +23,7 @@ def read(workplace):
 
 
 def spec(**fields):
-    """Turns the job into a whole resource."""
+    """A change that turns the job into a complete resource."""
 
     def change(job):
         plain = dict(job)

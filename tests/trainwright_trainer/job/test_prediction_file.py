@@ -1,4 +1,4 @@
-"""Where predictions go, by what `--output` says."""
+"""The path of the predictions for each form of `--output`."""
 
 from __future__ import annotations
 

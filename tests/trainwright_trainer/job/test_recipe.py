@@ -1,4 +1,4 @@
-"""Without a trainer section the recipe decides; with one Ludwig's defaults do."""
+"""A file without a trainer section gets the recipe. A file with one keeps Ludwig's defaults."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`trainwright run` in a pod, in this process: how it ends, and what it leaves of its end."""
+"""`trainwright run` in a pod, in this process: the outcome, and the places that it is written to."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from trainwright_trainer.tasks import run
 
 
 class Attempts:
-    """Attempts of one job in pods, one after the other."""
+    """Consecutive attempts of one job in pods."""
 
     def __init__(self, workplace, operator, capsys):
         self.workplace, self.operator, self._capsys = workplace, operator, capsys
@@ -34,7 +34,7 @@ class Attempts:
         return replace(found, **changes)
 
     def end(self, attempt=1, **changes):
-        """One attempt. Answers its outcome, which is the same wherever it is left."""
+        """Run one attempt. Returns its outcome from the termination message, and checks the exit code."""
         self._message.write_text("")
         code = entrypoint.run_in_pod(self.pod(attempt, **changes), self.workplace.folder / "job.yaml", Options())
         self.printed = "".join(self._capsys.readouterr())
@@ -44,7 +44,7 @@ class Attempts:
         return outcome
 
     def posted(self):
-        """The newest outcome."""
+        """The newest outcome that was posted to the operator."""
         return self.operator.outcomes[-1]
 
     def written(self, attempt=1):
@@ -251,7 +251,7 @@ def test_without_an_address_and_without_a_kubelet(attempts):
 
 
 class TestCommand:
-    """The environment makes `trainwright run` a pod's."""
+    """The variables of the operator make `trainwright run` run in pod mode."""
 
     @pytest.fixture
     def environment(self, attempts, monkeypatch):

@@ -50,6 +50,6 @@ def test_the_last_whole_lines_in_4_kib():
 
 def test_no_secret_is_told_and_no_half_of_one():
     assert kept("password=hunter2\n") == "password=(hidden)\n"
-    # What is kept begins within the secret, whose name is gone.
+    # The kept text begins inside the secret, after its key.
     cut = f"token={'s' * 100}\n" + "x\n" * ((KEPT - 50) // 2)
     assert "s" not in kept(cut)

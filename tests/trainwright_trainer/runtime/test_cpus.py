@@ -14,7 +14,7 @@ ALL = len(os.sched_getaffinity(0))
 
 @pytest.fixture
 def machine(tmp_path, monkeypatch):
-    """64 CPUs, and the files of its cgroups, by path."""
+    """A machine with 64 CPUs and the given cgroup files, by path."""
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(64)))
 
     def made(**files):
@@ -56,7 +56,7 @@ def test_the_least_quota_on_the_way_up(machine, own, above, cpus):
 @pytest.mark.parametrize("folder", ["docker/abc/", ""])
 @pytest.mark.parametrize(("quota", "cpus"), [("-1", 64), ("600000", 6)])
 def test_the_quota_of_version_1(machine, folder, quota, cpus):
-    """In a container the path may be that of the host, and its own cgroup is the mount."""
+    """In a container the path may be a path of the host. Then the container's cgroup is the mount."""
     root = machine(
         {
             "proc/self/cgroup": "5:memory:/docker/abc\n4:cpu,cpuacct:/docker/abc\n0::/\n",

@@ -19,7 +19,7 @@ from trainwright_trainer.runtime.signals import (
 
 @pytest.fixture(autouse=True)
 def in_the_foreground() -> Iterator[None]:
-    """What starts the tests may be in the background, where SIGINT is ignored."""
+    """Set the default SIGINT handler, as the tests may run in the background, where SIGINT is ignored."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
@@ -63,7 +63,7 @@ def test_where_there_is_nothing_to_finish_a_request_ends_the_run():
 
 
 def _wait(event: threading.Event) -> None:
-    """A signal that comes right before a wait does not cut it short: so in short ones."""
+    """Wait in short steps, because a signal right before a wait does not interrupt it."""
     while not event.wait(0.1):
         pass
 

@@ -1,4 +1,4 @@
-"""How good a trained model is, and what it says: judged by what stands in the data."""
+"""The tasks evaluate and predict, compared with the targets in the data."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def test_no_row_can_be_predicted(workplace):
 
 
 def test_every_type_of_output(workplace):
-    """Numbers in their own units, labels, vectors as lists (in CSV with spaces between)."""
+    """Numbers in their original units, labels, vectors as lists (in CSV as text with spaces)."""
     lines = (workplace.folder / "data.csv").read_text().splitlines()
     pairs = [f"{row % 5} {row % 3}" for row in range(200)]
     workplace.data(f"{lines[0]},v", *(f"{line},{pair}" for line, pair in zip(lines[1:], pairs, strict=True)))

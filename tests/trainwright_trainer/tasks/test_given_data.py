@@ -1,4 +1,4 @@
-"""Tables in memory, as columns of a Parquet file."""
+"""In-memory tables as a Parquet file."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_a_path_stays(path):
 
 
 class Stream:
-    """What polars and others offer."""
+    """The Arrow interface that polars and others offer."""
 
     def __arrow_c_stream__(self, requested_schema=None):
         return pa.table({"x": [1]}).__arrow_c_stream__(requested_schema)

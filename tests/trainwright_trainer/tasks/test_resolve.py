@@ -1,4 +1,4 @@
-"""What a run derives once: how many threads compute, and the batch size that a search has found."""
+"""Values that a run resolves once: the number of threads, and the batch size that a search finds."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def resolved(workplace, run="out/job"):
 
 @pytest.fixture
 def free(monkeypatch):
-    """Nobody asks for threads, and the machine has eight CPUs."""
+    """OMP_NUM_THREADS is not set, and the machine has eight CPUs."""
     monkeypatch.delenv("OMP_NUM_THREADS")
     monkeypatch.setattr("trainwright_trainer.backends.local.usable_cpus", lambda _: 8)
     return monkeypatch
@@ -70,7 +70,7 @@ def auto(job, **trainer):
 
 
 def measured(monkeypatch, taken):
-    """Steps that take as long as `taken` says, by their rows."""
+    """Make the time of a step `taken(rows)`."""
     monkeypatch.setattr(batch_size_finder, "search", lambda _, sizes: search(taken, sizes))
 
 

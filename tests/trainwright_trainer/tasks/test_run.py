@@ -1,4 +1,4 @@
-"""The story of a run, from a file to what it leaves behind; and the same from Python."""
+"""A run, from a job file to its artifacts, on the command line and from Python."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_what_a_run_leaves_behind(workplace):
 
 
 def test_the_second_run_reads_no_raw_byte(workplace):
-    """The file stays the same by all that is remembered of it, but nothing can be read from it any more."""
+    """The file keeps its size and its time, but all its bytes are zero."""
     workplace.done("train", workplace.job(), "--output", "one")
     path = workplace.folder / "data.csv"
     before = path.stat()

@@ -1,4 +1,4 @@
-"""`trainwright validate`: the words of `train`, for the file and for the head of its data, without torch."""
+"""`trainwright validate` prints the errors of `train`, in the file and in the head of the data, without torch."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from trainwright_trainer.tasks.worker_result import Failed, WorkerCrash
 
 
 def crossed(error):
-    """What an exception is when it has crossed from a worker to the driver."""
+    """The exception that the driver raises after a worker has sent `error`."""
     try:
         raise error
     except Exception as caught:

@@ -1,4 +1,4 @@
-"""Which Ray a run takes: the one that RAY_ADDRESS names, one that `ray start` runs on this machine, or a new one."""
+"""The Ray of a run: the one that RAY_ADDRESS names, the one that `ray start` runs on this machine, or a new one."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from trainwright_trainer.backends.ray.resources import WorkerResources
 from trainwright_trainer.errors import EnvironmentFailure
 
 SECONDS = 240
-"""No Ray takes so long to start; a machine that others use may be slow."""
+"""The timeout for the start of Ray. It is long because a shared machine may be slow."""
 NEEDS = WorkerResources(1, False, {"CPU": 1.0}, 3)
 
 
 def quiet(_: str) -> None:
-    """Says nothing."""
+    """Print nothing."""
 
 
 def free_port() -> int:
@@ -40,7 +40,7 @@ def free_port() -> int:
 @pytest.mark.parametrize("alone", [False, True])
 def test_a_ray_that_is_not_there_is_told_at_once(monkeypatch: pytest.MonkeyPatch, alone: bool) -> None:
     with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))  # and nobody listens
+        taken.bind(("127.0.0.1", 0))  # without `listen`, so connections are refused
         address = f"127.0.0.1:{taken.getsockname()[1]}"
         monkeypatch.setenv(ADDRESS, address)
         with (
@@ -51,7 +51,7 @@ def test_a_ray_that_is_not_there_is_told_at_once(monkeypatch: pytest.MonkeyPatch
 
 
 class TestRecorded:
-    """What `ray start` has left in Ray's folder, which here is this test's own."""
+    """The address that `ray start` records in Ray's folder. Each test has a folder of its own."""
 
     @pytest.fixture
     def record(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -62,7 +62,7 @@ class TestRecorded:
 
     @pytest.fixture
     def taken(self, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-        """Which Ray was taken, in place of taking it."""
+        """The Ray that was selected. It is neither started nor joined."""
         found: list[str] = []
         monkeypatch.setattr(module, "_start", lambda *_: found.append("new") or NEEDS)
         monkeypatch.setattr(module, "_join", lambda address, _: found.append(address))
@@ -112,7 +112,7 @@ class TestRecorded:
         assert (self.said(), taken) == ([], [expected])
 
 
-# Says which Ray it is in, and how many cores that has.
+# Prints the address, the cores and the nodes of its Ray, and the number of workers.
 DRIVER = """
 import os
 from trainwright_trainer.backends.ray.environment import settle
@@ -127,9 +127,9 @@ with cluster(BackendTrainer(), 2, say=lambda line: None) as needs:
 
 @pytest.fixture
 def started() -> Iterator[dict[str, str]]:
-    """The environment of a shell in which `ray start --head` has run: a Ray with seven logical cores.
+    """The environment of a shell in which `ray start --head` runs, with seven logical cores.
 
-    Its folder, its ports and its token are its own. Sockets lie in the folder, so its path has to be short.
+    This Ray has a folder, ports and a token of its own. The folder holds sockets, so its path has to be short.
     """
     with TemporaryDirectory(prefix="tw-", dir="/tmp", ignore_cleanup_errors=True) as folder:
         environment = {**os.environ, "RAY_TMPDIR": folder, "HOME": folder, "RAY_USAGE_STATS_ENABLED": "0"}

@@ -1,4 +1,4 @@
-"""Whole runs on a real Ray of this machine, which all tests here share: a worker lost, a stop, a user's mistake."""
+"""Complete runs on a real Ray on this machine, shared by these tests: a lost worker, a stop, a user's mistake."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ import pytest
 
 PROGRAM = [sys.executable, "-m", "trainwright_trainer"]
 SECONDS = 240
-"""No test takes so long; a machine that others use may be slow."""
+"""The timeout of a test. It is long because a shared machine may be slow."""
 
-# A driver of another process must know the cluster's.
+# A driver in another process needs the token of the cluster.
 TOKEN = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
 
-# Says where it is, and ends with its input.
+# Prints its address, and runs until its standard input is closed.
 CLUSTER = """
 import os, sys
 from trainwright_trainer.backends.ray.environment import settle
@@ -40,7 +40,7 @@ sys.stdin.read()
 
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
-    """Of a Ray with four logical cores."""
+    """The address of a Ray with four logical cores."""
     environment = {**os.environ, **TOKEN}
     environment.pop("RAY_ADDRESS", None)
     environment.pop("OMP_NUM_THREADS", None)  # Ray sets it in its workers, to their CPUs
@@ -56,7 +56,7 @@ def address() -> Iterator[str]:
 
 
 def until(condition: Callable[[], object], process: subprocess.Popen[str]) -> None:
-    """Of a process that goes on."""
+    """Wait until `condition()` is true. Fails if the process ends first."""
     deadline = time.monotonic() + SECONDS
     while not condition():
         assert process.poll() is None, process.communicate()
@@ -65,7 +65,7 @@ def until(condition: Callable[[], object], process: subprocess.Popen[str]) -> No
 
 
 class Run:
-    """A run of two workers in a folder, in a process of its own."""
+    """A run with two workers, in its own folder and process."""
 
     def __init__(self, workplace, address: str) -> None:
         self.folder: Path = workplace.folder
@@ -83,7 +83,7 @@ class Run:
         )
 
     def updates(self) -> list[dict[int, list[int]]]:
-        """By rank: the rows of each step; what was done again counts as it was done last."""
+        """For each rank, the rows of each step. For a repeated step, the rows of the last time."""
         found = []
         for path in (self.folder / "rows", self.folder / "rows.1"):
             lines = path.read_text().splitlines() if path.exists() else []
@@ -99,7 +99,7 @@ def losses(metrics: dict) -> list[float]:
 
 
 def workers(address: str) -> list[int]:
-    """Processes of Ray Train's workers on this cluster."""
+    """The process ids of Ray Train's workers on this cluster."""
     found = []
     for place in Path("/proc").glob("[0-9]*"):
         try:
@@ -112,13 +112,13 @@ def workers(address: str) -> list[int]:
 
 
 def _parents_command(place: Path) -> str:
-    """Workers are children of the node's own process, whose command names the cluster."""
+    """The command of the node process. It is the parent of the workers and names the cluster."""
     parent = (place / "stat").read_text().rpartition(")")[2].split()[1]
     return Path("/proc", parent, "cmdline").read_text()
 
 
 def long_job(workplace, **trainer) -> str:
-    """About two hundred updates, and a checkpoint twice a second."""
+    """A job of about two hundred updates, with a checkpoint every 0.3 s."""
 
     def change(job):
         job["backend"] = {"type": "ray", "processor": {"type": "pandas"}, "trainer": {"num_workers": 2}}
@@ -136,7 +136,7 @@ def long_job(workplace, **trainer) -> str:
 
 
 def test_the_ranks_agree_on_batch_size_and_threads(workplace, address):
-    """Ray's own OMP_NUM_THREADS, two in each of these workers, asks for nothing."""
+    """OMP_NUM_THREADS, which Ray sets to two in these workers, does not change the threads."""
 
     def change(job, epochs):
         shares = {"num_workers": 2, "resources_per_worker": {"CPU": 2}}
@@ -158,7 +158,7 @@ def test_the_ranks_agree_on_batch_size_and_threads(workplace, address):
     assert first["batching"]["global_rows"] == 2 * first["batching"]["pass_rows"]
     assert list(first["rows_per_second"]) == [
         "8"
-    ]  # a worker's share of 153 rows is 76: from an eighth to a fifth of it
+    ]  # a worker's share of 153 rows is 76; the candidates are from an eighth to a fifth of it
     one, other = run.updates()
     assert one.keys() == other.keys()
 
@@ -201,7 +201,7 @@ def test_a_stopped_run_goes_on_here(workplace, address):
 
 
 def asked(address: str, code: str) -> str:
-    """What another driver on this cluster prints."""
+    """The output of another driver on this cluster."""
     whole = f"import ray; ray.init(log_to_driver=False); {code}"
     environment = {**os.environ, **TOKEN, "RAY_ADDRESS": address}
     command = [sys.executable, "-c", whole]
@@ -209,7 +209,7 @@ def asked(address: str, code: str) -> str:
 
 
 def drain(address: str) -> None:
-    """Marks the node as `ray start` does when it gets SIGTERM. It takes no more work: the last test of this cluster."""
+    """Drain the node as `ray start` does on SIGTERM. It takes no more work, so this has to be the last test."""
     code = (
         "import time; from ray.core.generated import autoscaler_pb2 as pb;"
         "from ray._private.worker import global_worker as worker;"
@@ -221,7 +221,7 @@ def drain(address: str) -> None:
 
 
 def test_a_pod_leaves_nothing_on_its_ray(workplace, address):
-    """What stays keeps the head's node busy, and its pod would wait for that before it ends."""
+    """An actor that stays keeps the head node busy, and the head pod waits for an idle node before it ends."""
     run, job = Run(workplace, address), long_job(workplace, epochs=1)
     told = {"ATTEMPT": "1", "PHASE": "train", "UID": "abc", "RUN": str(run.folder / "out")}
     process = run.start("run", job, **{f"TRAINWRIGHT_{name}": value for name, value in told.items()})

@@ -1,4 +1,4 @@
-"""The desk between workers and driver: order, answers, stops. Ray's part in it is tested where Ray runs."""
+"""The mailbox between workers and driver, without Ray: order, replies, stops. test_fit.py tests it on Ray."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a letter holds crosses the desk's process without being opened there."""
+"""The process of the mailbox passes the content of a message on without unpickling it."""
 
 from __future__ import annotations
 
