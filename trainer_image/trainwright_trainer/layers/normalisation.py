@@ -3,7 +3,7 @@
 torch's batch norm also rejects a batch of one row, which can be the last batch of an epoch. Ours normalises such a row
 by the running statistics, as in evaluation, and does not update them: one row has no variance.
 
-With several ranks the rows of a global batch count as one batch: the ranks' moments are added, weighted by their rows.
+With several ranks the rows of a global batch are one batch: the ranks' moments are combined, weighted by their rows.
 """
 
 from __future__ import annotations

@@ -25,10 +25,10 @@ EPOCHS, TRAIN_STEPS, EARLY_STOPPING, STOPPED = "epochs", "train_steps", "early s
 
 @dataclass(frozen=True)
 class Saving:
-    """When rank 0 saves snapshots, and where.
+    """The destination of snapshots, and the rules by which rank 0 decides to save one.
 
-    It saves one at the end of each round, every `every_seconds` (0: never), and when the count that `saves` returns
-    has grown.
+    A snapshot is saved at the end of each round, every `every_seconds` (0: never), and when the count that `saves`
+    returns has grown.
     """
 
     checkpoints: Checkpoints | None
