@@ -1,4 +1,4 @@
-"""Configs and data sets for the tests of this room."""
+"""Configs and data sets for the tests in this folder."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from trainwright_api.config import ModelConfig, resolve
 
 @pytest.fixture
 def config():
-    """A resolved config; features are words `name:type`, with options of their preprocessing in a dictionary beside."""
+    """A resolved config. A feature is a text `name:type`, or a pair of it and a dictionary of preprocessing options."""
 
     def make(inputs: list[Any], outputs: list[Any], **preprocessing: Any) -> ModelConfig:
         raw: dict[str, Any] = {
@@ -35,7 +35,7 @@ def _feature(item: Any) -> dict[str, Any]:
 
 @pytest.fixture
 def parquet(tmp_path):
-    """Writes columns as a Parquet file and answers its path."""
+    """Writes columns as a Parquet file and returns its path."""
 
     def write(columns: dict[str, Any], name: str = "data.parquet", **options: Any) -> str:
         path = tmp_path / name
@@ -48,7 +48,7 @@ def parquet(tmp_path):
 
 @pytest.fixture
 def text(tmp_path):
-    """Writes a text file and answers its path."""
+    """Writes a text file and returns its path."""
 
     def write(content: str | bytes, name: str) -> str:
         path: Path = tmp_path / name
@@ -78,7 +78,7 @@ INPUTS = ["n:number", "c:category", "b:binary", "d:date", "v:vector"]
 
 @pytest.fixture
 def usual(config):
-    """A config of all five types over `columns`."""
+    """A config for `columns` with features of all five types."""
 
     def make(**preprocessing: Any) -> ModelConfig:
         return config(INPUTS, ["y:binary"], **preprocessing)

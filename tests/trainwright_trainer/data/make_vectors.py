@@ -1,4 +1,4 @@
-"""Writes vectors.json from the words of docs/row-order.md alone, in plain integers: nothing of ours is imported."""
+"""Write vectors.json, using only docs/row-order.md and plain integers. It imports no module of the trainer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The cache folder: an entry is whole or not there."""
+"""The cache folder: an entry is complete or absent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Columns as files: what was written is read, to the bit; what is damaged is refused."""
+"""Columns as files: reading returns what was written, bit for bit, and refuses damaged files."""
 
 from __future__ import annotations
 

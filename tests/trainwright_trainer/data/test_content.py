@@ -1,4 +1,4 @@
-"""What a data set holds, as one hash: of bytes and, of several files, their names; remembered while nothing changes."""
+"""The content hash of a data set: of the bytes and, for several files, of their names. It is cached between changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""New data with the statistics of old: no split, no cache, and no row vanishes."""
+"""New data encoded with stored statistics: without split and cache, and without a lost row."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the word `dataset` means."""
+"""The files that `dataset` names."""
 
 from __future__ import annotations
 

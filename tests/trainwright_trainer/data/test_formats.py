@@ -1,4 +1,4 @@
-"""Each format gives the same rows; each kind of damage one line."""
+"""Every format returns the same rows, and every kind of damage gives one line."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CSV = 'n,t,other\n1,a,x\n2,NA,x\n3,"c, d",x\n,"e\nf",x\n'
 
 
 def no_bytes(value):
-    """Archives hold the time, and every worker of the test run must give a test the same name."""
+    """The id of a parameter, without bytes: archives contain the time, and all pytest workers need the same ids."""
     return "content" if isinstance(value, bytes) else None
 
 

@@ -1,4 +1,4 @@
-"""What the head of a data set tells before anything is read."""
+"""The check of a data set's head, before the data are read."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CONFIG = {
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """The working folder, from which paths count."""
+    """The working folder, to which paths are relative."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "data.csv").write_text("age,plan,left\n1,a,0\n")
     return tmp_path

@@ -1,4 +1,4 @@
-"""What a key depends on."""
+"""The inputs on which a key depends."""
 
 from __future__ import annotations
 

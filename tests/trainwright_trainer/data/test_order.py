@@ -1,4 +1,4 @@
-"""The law of order, held to the published vectors and to its promises."""
+"""The order of rows, compared with the published vectors and its documented properties."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The whole way from raw files to encoded columns, and what the cache spares."""
+"""Preprocessing from raw files to encoded columns, with and without the cache."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from trainwright_trainer.frames.pandas import PandasProcessor
 
 
 def plain(prepared):
-    """All that training reads, as plain Python."""
+    """All data that training reads, as plain Python values."""
     return (
         prepared.splits.tolist(),
         {name: column.to_pylist() for name, column in prepared.columns.items()},
@@ -73,7 +73,7 @@ def test_a_warm_run_reads_no_raw_byte(parquet, columns, usual, split):
     cold = prepare(config, str(path), seed=0)
     cold.finish()
     before = path.stat()
-    with path.open("r+b") as file:  # the same file by all that is remembered of it, but nothing in it can be read
+    with path.open("r+b") as file:  # the file keeps its identity, but its content becomes unreadable
         file.write(bytes(before.st_size))
     os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
     warm = prepare(config, str(path), seed=0)
@@ -407,7 +407,7 @@ print(json.dumps([found.cache_key, found.splits.tolist(), columns, found.statist
 
 
 def started(config, path, how="lives"):
-    """A process of its own that waits for a line before it prepares."""
+    """A separate process that waits for a line on stdin before it calls `prepare`."""
     command = [sys.executable, "-c", PROCESS, path, config.model_dump_json(), how]
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert process.stdout.readline() == "ready\n"

@@ -1,4 +1,4 @@
-"""Blocks of a fixed number of rows, however the tables were cut."""
+"""Blocks have a fixed number of rows, for tables of any size."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Data sets and caches in a bucket: the same files by the same words, the same columns to the bit."""
+"""Data sets and caches in a bucket: the same rules for files as on a disk, and the same columns, bit for bit."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def store(bucket):
 
 @pytest.fixture
 def mirrored(tmp_path, store, bucket):
-    """Puts files of the temporary folder into the bucket, under the same names."""
+    """Copies files of the temporary folder into the bucket, under the same names."""
 
     def put(*names):
         for name in names:
@@ -55,7 +55,7 @@ def columns_of(data):
 
 @pytest.fixture
 def folder(store, bucket):
-    """An S3 "folder" with the names that the rules are about."""
+    """An S3 "folder" with names that the rules include and exclude."""
     for name in ("b.csv", "a.csv", "sub/c.csv", ".hidden.csv", "_SUCCESS", ".cache/x.csv", "sub/.d.csv"):
         store.write(f"data/{name}", [b"x\n1\n"])
     store.write("data/", [b""])
@@ -311,7 +311,7 @@ def test_the_program_ends_although_arrow_has_read_from_a_store(parquet, columns,
 
 
 def test_a_store_that_is_away_for_a_moment_only_delays_a_reader(parquet, columns, mirrored, bucket, object_store):
-    """In real time: Arrow has a clock of its own."""
+    """The test runs in real time, because Arrow uses its own clock."""
     parquet(columns)
     mirrored("data.parquet")
     file = find(f"{bucket}/data.parquet").each[0]

@@ -1,4 +1,4 @@
-"""The law of the split, held to the published vectors and to its promises."""
+"""The split of rows, compared with the published vectors and its documented properties."""
 
 from __future__ import annotations
 

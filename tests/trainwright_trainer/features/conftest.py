@@ -1,4 +1,4 @@
-"""One column through both passes, in blocks of any size: what each feature type is tested with."""
+"""Run one column through both passes, in blocks of any size. The tests of all feature types use it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from trainwright_trainer.frames.pandas import PandasProcessor
 
 @dataclass
 class Passed:
-    """What came out: plain Python, null as None."""
+    """The result as plain Python values, with None for null."""
 
     values: list[Any]
     statistics: dict[str, Any]
@@ -28,7 +28,7 @@ class Passed:
 
 @pytest.fixture
 def feature():
-    """A feature called x of a type, with options of its preprocessing section."""
+    """A feature called x of the given type, with the given preprocessing options."""
 
     def make(kind: str, is_target: bool = False, **options: Any) -> Feature:
         section = getattr(sections, f"{kind.title()}{'Output' if is_target and kind != 'date' else ''}Preprocessing")
@@ -42,7 +42,7 @@ def feature():
 
 @pytest.fixture
 def run(feature):
-    """Both passes over `values` in blocks of `block` rows; `training` marks the training rows (default: all)."""
+    """Run both passes over `values` in blocks of `block` rows. `training` marks the training rows (default: all)."""
 
     def through(kind: str, values: Any, *, training: Any = None, block: int = 3, target: bool = False, **options: Any):
         made = feature(kind, target, **options)

@@ -1,4 +1,4 @@
-"""Any column as any feature is read, or refused in one line: nothing else ever comes out."""
+"""Any column, as any feature type, is either read or refused with one line. No other error occurs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Yes and no: two labels, in whatever words."""
+"""Binary features: two labels, written as any two words."""
 
 from __future__ import annotations
 

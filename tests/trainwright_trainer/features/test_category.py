@@ -1,4 +1,4 @@
-"""Categories: a vocabulary of the training rows, by falling count."""
+"""Category features: a vocabulary of the training rows, in descending order of count."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dates: nine whole numbers each, on the wall clock that the value names. Python's datetime is the oracle."""
+"""Date features: nine integers each, in the local time of the value. Python's datetime gives the expected values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Filling from neighbours, held to a slow and plain version of itself."""
+"""Filling from neighbours, compared with a slow and simple implementation."""
 
 from __future__ import annotations
 

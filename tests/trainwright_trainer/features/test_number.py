@@ -1,4 +1,4 @@
-"""Numbers: read strictly, described by their training rows, scaled and filled as Ludwig's options say."""
+"""Number features: read strictly, described by the training rows, scaled and filled as Ludwig's options say."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which texts are numbers."""
+"""The texts that are numbers, and those that are not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every type of the registry keeps the registry's promise."""
+"""Every type in the registry implements the interface `FeatureType`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The text of a value: one spelling, whatever its type."""
+"""The text of a value: one spelling, independent of its type."""
 
 from __future__ import annotations
 

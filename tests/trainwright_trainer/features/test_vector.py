@@ -1,4 +1,4 @@
-"""Vectors: lists or text of numbers, one size a column."""
+"""Vector features: lists or text of numbers, with one size for each column."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from trainwright_trainer.data.prepared import Prepared
 from trainwright_trainer.loader.batch import ColumnRange, Layout
 from trainwright_trainer.loader.materialised import Cut, epoch_batches, epoch_positions, everything, materialise, sizes
 
-ROWS = 150_000  # more than two blocks of filling
+ROWS = 150_000  # more than two blocks of `_FILL_ROWS`
 LAYOUT = Layout(
     {
         "number": ColumnRange("floats", 0, 1),
@@ -26,7 +26,7 @@ LAYOUT = Layout(
 
 
 def chunked(array: pa.Array, cuts: list[int]) -> pa.ChunkedArray:
-    """The same values in chunks that begin at odd places: some are slices with an offset."""
+    """The same values in chunks that are cut at `cuts`: some are slices with an offset."""
     bounds = [0, *cuts, len(array)]
     return pa.chunked_array([array.slice(a, b - a) for a, b in pairwise(bounds)])
 

@@ -1,4 +1,4 @@
-"""Runs and snapshots that the tests of the run folder share."""
+"""Runs and snapshots for the tests of the run folder."""
 
 from __future__ import annotations
 

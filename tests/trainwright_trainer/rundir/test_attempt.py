@@ -1,4 +1,4 @@
-"""Beginning attempts: new, resumed, overwritten, raced for, and refused."""
+"""The start of attempts: new, resumed, overwritten, concurrent, and refused."""
 
 from __future__ import annotations
 
@@ -236,7 +236,7 @@ def test_the_operator_names_the_number(storage: FolderStorage) -> None:
 
 
 def test_a_number_with_an_outcome_alone_is_not_given_again(storage: FolderStorage) -> None:
-    """In a pod an attempt may end before it has begun. Nobody may take its end for that of another."""
+    """In a pod, an attempt may end before it starts. Its outcome must not count as the outcome of another attempt."""
     outcome.write(storage, 1, Outcome("mistake", "no such column"))
     assert start(storage).number == 2
     outcome.write(storage, 3, Outcome("done", "the model is there"))
@@ -283,8 +283,8 @@ def test_looking_writes_nothing(storage: FolderStorage) -> None:
     assert not storage.root.exists()
 
 
-# Two processes that have both looked and verified, and take the number at the same moment. One program, which forks:
-# importing torch takes longer than all the rest.
+# Two processes have both called `look` and verified, and take the number at the same moment. One program forks both,
+# because importing torch takes longer than all other steps.
 _STARTERS = """
 import os, sys
 from pathlib import Path

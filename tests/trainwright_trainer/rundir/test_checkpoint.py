@@ -1,4 +1,4 @@
-"""Checkpoints: back to the bit or not at all, whatever was torn, cut, flipped or lost."""
+"""Checkpoints are read bit for bit or refused, after any incomplete write, truncation, bit flip or loss."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def test_what_the_format_cannot_hold_is_refused_before_the_manifest(storage: Fol
         assert listing.complete(storage) == []
 
 
-# --- disasters -------------------------------------------------------------------------------------------------------
+# --- faults ----------------------------------------------------------------------------------------------------------
 
 TENSORS = {"model.w": torch.arange(64, dtype=torch.float32), "optimizer.step": torch.tensor(12)}
 
@@ -282,8 +282,8 @@ def test_the_manifest_goes_first_when_a_checkpoint_is_deleted(
     assert len(files_of(written)) == 2
 
 
-# For each place a child that stops in the middle of a write and tells so; it is killed there, so never too late.
-# One program for all places, which forks: importing torch takes longer than all the rest.
+# For each place, a child process stops in the middle of a write, reports this, and is killed there, never too late.
+# One program forks all children, because importing torch takes longer than all other steps.
 _WRITERS = """
 import os, signal, sys
 from pathlib import Path

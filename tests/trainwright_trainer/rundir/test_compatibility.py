@@ -1,4 +1,4 @@
-"""Which job may go on with a run, as a table."""
+"""Tables of jobs that may or may not resume a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The JSON of the run folder: what it promises to bring back, and what it refuses."""
+"""The JSON of the run folder: the values that it restores exactly, and the values that it refuses."""
 
 from __future__ import annotations
 

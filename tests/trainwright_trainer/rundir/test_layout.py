@@ -1,4 +1,4 @@
-"""Names of the run folder."""
+"""The names in the run folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The model folder: whole or none, and a plain word about anything else."""
+"""The model folder is complete or refused, with a clear message for every other folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How an attempt ended, in one file."""
+"""The outcome of an attempt, in one file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Retention as tables: what is there, who asks, what goes."""
+"""Tables for retention: the existing checkpoints, the attempt, and the checkpoints to delete."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_one_attempt(scores: list[float | None], keep: int, order: Literal["min"
 
 
 def test_a_late_writer_of_an_older_attempt_cannot_harm_the_newer() -> None:
-    """Attempt 1 lives on: it prunes its own, never those of attempt 2, though they are newer and better."""
+    """Attempt 1 still runs. It deletes its own checkpoints, never those of attempt 2, which are newer and better."""
     late = [*kept(0.5, 0.4, 0.3), *kept(0.1, 0.9, 0.9, 0.9, attempt=2)]
     assert doomed(late, ALONE, policy(2)) == [CheckpointName(1, 1)]
 
@@ -67,7 +67,7 @@ def test_the_pinned_one_stays_when_it_is_neither_new_nor_good() -> None:
 
 
 def test_a_damaged_one_that_was_passed_over_takes_no_seat_of_the_newest_two() -> None:
-    """Step 9 of attempt 1 was passed over for the pinned step 5 of attempt 2; only verified ones are sure to stay."""
+    """Step 9 of attempt 1 was damaged, so step 5 of attempt 2 is pinned. Only verified checkpoints count as newest."""
     fence = Fence(attempt=3, horizon=2, pinned=CheckpointName(5, 2))
     there = [Kept(CheckpointName(9, 1)), Kept(CheckpointName(5, 2)), *kept_of_3(0.2, 0.1)]
     assert doomed(there, fence, policy(2)) == [CheckpointName(9, 1)]

@@ -1,4 +1,4 @@
-"""The files of the newest attempt."""
+"""The shared files of a run, which belong to the newest attempt."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What waits for the disk, as tables."""
+"""Tables for the snapshots that wait for the disk."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from trainwright_trainer.rundir.waiting import SMALL_BYTES, still_waiting
 
 
 def left(scores: list[float | None], keep: int, order: Literal["min", "max"] = "min", size: int = 8) -> list[int]:
-    """The steps that wait after snapshots at steps 1, 2, 3 … were taken, none of which could be written."""
+    """The steps of the snapshots that wait, after snapshots at steps 1, 2, 3 … and no completed write."""
     policy = CheckpointPolicy.model_validate({"numToKeep": keep, "scoreOrder": order})
     tensors = {"model.weight": torch.empty(size, dtype=torch.uint8)}
     waiting: list[Snapshot] = []

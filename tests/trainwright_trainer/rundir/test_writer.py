@@ -1,4 +1,4 @@
-"""The writer in the background: what waits, what is dropped, and that no full disk ends a training."""
+"""The background writer: snapshots that wait or are dropped, and a full disk, which does not end training."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def keeping(count: int) -> CheckpointPolicy:
 
 
 class Gate(FolderStorage):
-    """A disk that stands still until it is opened, and is full when it is told to be."""
+    """A disk on which writes block until `open` is set, and which is full if `full` is set."""
 
     open = threading.Event()
     started = threading.Event()

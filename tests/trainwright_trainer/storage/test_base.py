@@ -1,4 +1,4 @@
-"""What every storage promises, on each kind of place: a folder, and a prefix on a real S3 server."""
+"""The contract of every storage, tested on a folder and on a prefix of a real S3 server."""
 
 from __future__ import annotations
 

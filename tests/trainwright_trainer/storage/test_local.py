@@ -1,4 +1,4 @@
-"""A run in a folder: atomic, exclusive, and one line for each way in which a disk can fail."""
+"""Storage in a folder: atomic and exclusive writes, and one line for each failure of a disk."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ def test_the_check_for_writing_leaves_nothing_behind(storage: FolderStorage, tmp
 
 
 def test_the_check_for_writing_takes_no_folder_from_one_who_begins(tmp_path: Path) -> None:
-    """Two processes may look at one place at the same time, and one of them may be the first to write."""
+    """Two processes may check one location at the same time, while one of them writes its first file."""
     with ThreadPoolExecutor(1) as pool:
         for number in range(200):
             storage = FolderStorage(tmp_path / str(number) / "run")

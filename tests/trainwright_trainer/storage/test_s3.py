@@ -1,4 +1,4 @@
-"""A run in a bucket: large and many objects, servers that are away, and one line for each refusal."""
+"""Storage in a bucket: large and many objects, server outages, and one line for each refusal."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def patient(root: S3Uri, clock: Clock) -> S3Storage:
 
 @pytest.fixture
 def away(object_store: ObjectStore) -> Iterator[ObjectStore]:
-    """The server, which the test may kill; it is there again afterwards."""
+    """The server, which the test may kill. The fixture restarts it afterwards."""
     yield object_store
     object_store.kill()
     object_store.start()
@@ -169,7 +169,7 @@ def test_an_upload_whose_last_answer_was_lost_is_known_again(
 
 
 def losing_once(act: Callable[..., object]) -> Callable[..., object]:
-    """The first answer does not arrive, though the store has done what it was asked."""
+    """The first answer is lost, although the store has executed the request."""
     lost = [ConnectionClosedError(endpoint_url="http://store")]
 
     def losing(**request: object) -> object:

@@ -1,4 +1,4 @@
-"""Yes and no, in whatever two words: handed on as float32 0 and 1."""
+"""Binary features: two labels, encoded as float32 0 and 1."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def refuse(feature: Feature) -> None:
 
 
 def clean(feature: Feature, values: pa.Array, first_row: int) -> Cleaned:  # noqa: ARG001
-    """Booleans stay as they are, all else becomes a dictionary of texts."""
+    """Booleans stay unchanged; all other values become a dictionary of texts."""
     return Cleaned(values if pa.types.is_boolean(values.type) else dictionary_of(values))
 
 
@@ -83,13 +83,13 @@ def _meaning(label: str) -> bool | None:
 
 
 def _usual(labels: Sequence[str]) -> bool:
-    """Whether the labels are words for true and false, and not twice the same."""
+    """True if the labels are words for true and false, with different meanings."""
     meanings = [_meaning(label) for label in labels]
     return None not in meanings and len(set(meanings)) == len(labels)
 
 
 def _labels(feature: Feature, labels: list[str]) -> tuple[str, str]:
-    """(true, false). Of unusual labels the user names the true one, else it is the first in alphabetical order."""
+    """(true, false). For other labels, `fallback_true_label` names the true one; default: the first in the alphabet."""
     if _usual(labels):
         known = {_meaning(label): label for label in labels}
         return known.get(True) or _other(labels[0]), known.get(False) or _other(labels[0])
@@ -99,13 +99,13 @@ def _labels(feature: Feature, labels: list[str]) -> tuple[str, str]:
 
 
 def _other(label: str) -> str:
-    """The word that stands against the only one that the training rows hold."""
+    """The opposite of `label`, which is the only label in the training rows."""
     word = label.strip().lower()
     return next(two if one == word else one for one, two in _PAIRS if word in (one, two))
 
 
 def _fill(feature: Feature, counts: list[int]) -> float | None:
-    """0 or 1, or what the user set; None where a neighbour fills the gap or the row is dropped."""
+    """The value for a missing one: 0, 1 or the user's. None if a neighbour fills the gap or the row is dropped."""
     given = feature.preprocessing.fill_value
     if given is not None and feature.strategy.startswith("fill_with"):
         return float(given) if not isinstance(given, str) else float(bool(_meaning(given)))
@@ -114,7 +114,7 @@ def _fill(feature: Feature, counts: list[int]) -> float | None:
 
 
 def notices(feature: Feature, statistics: Statistics) -> list[str]:
-    """Says which label was taken for true where the words do not say it."""
+    """A notice of the label that is read as true, if the label's text does not show it and the user has not set it."""
     true, false = statistics["true"], statistics["false"]
     if _meaning(true) is not None or feature.preprocessing.fallback_true_label is not None:
         return []
@@ -125,7 +125,7 @@ def notices(feature: Feature, statistics: Statistics) -> list[str]:
 
 
 def encode(feature: Feature, values: pa.Array, statistics: Statistics, first_row: int) -> Encoded:  # noqa: ARG001
-    """A label that is neither of the two is missing in an input; in a target its row is dropped."""
+    """Encode a block. A third label counts as missing in an input; in a target its row is dropped."""
     missing = mask_of(values)
     encoded = _flags(values, statistics)
     unseen = np.isnan(encoded) if missing is None else np.isnan(encoded) & ~missing
@@ -138,7 +138,7 @@ def encode(feature: Feature, values: pa.Array, statistics: Statistics, first_row
 
 
 def _flags(values: pa.Array, statistics: Statistics) -> Any:
-    """float32 [rows]: 0, 1, or NaN for what is missing or neither label."""
+    """float32 [rows]: 0, 1, or NaN for a value that is missing or neither label."""
     if pa.types.is_boolean(values.type) and _usual([statistics["true"], statistics["false"]]):
         return pc.cast(values, pa.uint8()).to_numpy(zero_copy_only=False).astype(np.float32)
     coded = dictionary_of(values)

@@ -1,4 +1,4 @@
-"""Categories: read as a dictionary of texts, handed on as int32 indices of the training rows' vocabulary."""
+"""Category features: read as a dictionary of texts, encoded as int32 indices into the training rows' vocabulary."""
 
 from __future__ import annotations
 
@@ -71,7 +71,10 @@ def _fill(feature: Feature, most_frequent: str) -> str | None:
 
 
 def _vocabulary(feature: Feature, counts: dict[str, int]) -> dict[str, int]:
-    """Text → training rows, in the order of the indices. Inputs can always meet an unknown value, targets cannot."""
+    """Map each text to its number of training rows, in the order of the indices.
+
+    An input always has an index for unknown values. A target has one only if training rows have rare values.
+    """
     unknown = counts.pop(UNKNOWN, 0)
     kept = dict(list(counts.items())[: feature.preprocessing.most_common])
     unknown += sum(counts.values()) - sum(kept.values())
@@ -97,7 +100,7 @@ def encode(feature: Feature, values: pa.Array, statistics: Statistics, first_row
 
 
 def _fill_code(statistics: Statistics, other: int) -> int:
-    """The index of the fill; a fill that no training row needed can be unknown."""
+    """The index of the fill value, or `other` if it is not in the vocabulary because no training row needed it."""
     vocabulary, fill = statistics["vocabulary"], statistics["fill"]
     return vocabulary.index(fill) if fill in vocabulary else other
 
@@ -119,12 +122,12 @@ def distribution(statistics: Statistics) -> Frequencies:
 
 
 def _classes(statistics: Statistics) -> list[tuple[str, int]]:
-    """With their training rows, the most frequent first. The place of unknown values is none of them."""
+    """The known texts with their numbers of training rows, the most frequent first, without `UNKNOWN`."""
     pairs = zip(statistics["vocabulary"], statistics["counts"], strict=True)
     return [(text, count) for text, count in pairs if text != UNKNOWN]
 
 
 def _rare_rows(statistics: Statistics) -> int:
-    """Training rows whose value is too rare for the vocabulary; missing values may share the place of these."""
+    """The number of training rows with a value too rare for the vocabulary. Missing values may share their index."""
     counts = dict(zip(statistics["vocabulary"], statistics["counts"], strict=True))
     return int(counts.get(UNKNOWN, 0)) - (statistics["missing"] if statistics["fill"] == UNKNOWN else 0)

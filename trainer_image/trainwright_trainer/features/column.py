@@ -1,4 +1,4 @@
-"""What a feature type knows of its column: the words between the passes over the data and the modules beside it."""
+"""The interface of a feature type, and the classes that the passes over the data exchange with it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Mask = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Feature:
-    """One feature of the config. `path` is where it stands there, `preprocessing` its section of the contract."""
+    """One feature of the config. `path` is its path in the config, `preprocessing` its preprocessing section."""
 
     name: str
     column: str
@@ -34,7 +34,7 @@ class Feature:
         return str(self.preprocessing.missing_value_strategy)
 
     def refuse_set(self, option: str) -> None:
-        """Raises `Mistakes` where the user sets an option that the contract knows and this version lacks."""
+        """Raise `Mistakes` if the user sets an option that the API accepts but this version lacks."""
         found = getattr(self.preprocessing, option)
         if found != type(self.preprocessing).model_fields[option].default:
             raise not_built(f"{self.path}.preprocessing.{option}", str(found), "its default only")
@@ -42,7 +42,7 @@ class Feature:
 
 @dataclass(frozen=True)
 class Cleaned:
-    """A block in the feature's own Arrow type; null is missing. `unreadable` counts those that hold something unfit."""
+    """A block in the feature's own Arrow type; null is missing. `unreadable` counts the values that cannot be read."""
 
     values: pa.Array
     unreadable: int = 0
@@ -50,9 +50,10 @@ class Cleaned:
 
 @dataclass(frozen=True)
 class Encoded:
-    """A block as the model sees it. A null is dropped, or filled from a row before or after where a mask says so.
+    """An encoded block. A row with null is dropped, unless `forward` or `backward` marks it.
 
-    `unseen` rows are dropped for a value that no training row has; `unknown` ones have one that counts as missing.
+    A row in `forward` is filled from a row before it, a row in `backward` from a row after it. `unseen` counts rows
+    that are dropped because no training row has their value; `unknown` counts rows whose value counts as missing.
     """
 
     values: pa.Array
@@ -63,41 +64,41 @@ class Encoded:
 
 
 class FeatureType(Protocol):
-    """A module of this package. All functions are pure, and a block stands for itself: so any process may map it."""
+    """A module of this package. Its functions are pure and need only one block, so any process may map them."""
 
     def refuse(self, feature: Feature) -> None:
-        """Raises `Mistakes` for options that this version lacks."""
+        """Raise `Mistakes` for options that this version lacks."""
 
     def clean(self, feature: Feature, values: pa.Array, first_row: int) -> Cleaned:
-        """Reads a block of the source. Raises `BadValueError` and `WrongTypeError`."""
+        """Read a block of the source. Raises `BadValueError` and `WrongTypeError`."""
 
     def rounds(self, feature: Feature) -> int:
-        """How many times `observe` goes over the training rows."""
+        """The number of passes of `observe` over the training rows."""
 
     def observe(self, feature: Feature, values: pa.Array, so_far: Statistics) -> Any:
-        """What one block's training rows, cleaned, add to the statistics; `so_far` is the round before's."""
+        """The partial statistics of one block's cleaned training rows. `so_far` is the result of the previous round."""
 
     def conclude(self, feature: Feature, states: Sequence[Any], so_far: Statistics) -> dict[str, Any]:
-        """The statistics (plain JSON) of one round, from the states in the order of the blocks."""
+        """Merge the states, in the order of the blocks, into the statistics of one round (plain JSON)."""
 
     def notices(self, feature: Feature, statistics: Statistics) -> list[str]:
-        """What a user may want to act on, one line each."""
+        """Notices on which a user may want to act, one line each."""
 
     def encode(self, feature: Feature, values: pa.Array, statistics: Statistics, first_row: int) -> Encoded:
-        """The block in the type that the model sees."""
+        """Encode the block for the model."""
 
     def facts(self, statistics: Statistics) -> dict[str, str]:
-        """What a reader of the report wants to know of the column."""
+        """The key figures of the column for the report."""
 
     def distribution(self, statistics: Statistics) -> Distribution | None:
-        """How its values are spread over the training rows; None where they have no one axis."""
+        """The distribution of the values in the training rows; None if they do not have a single axis."""
 
 
 def missing_fact(statistics: Statistics) -> dict[str, str]:
-    """The line that all types share."""
+    """The share of missing values, which all types report."""
     return {"missing": share(statistics["missing"], statistics["rows"])}
 
 
 def share(part: int, whole: int) -> str:
-    """`12.5 %`."""
+    """A percentage as text: `12.5 %`, or `–` if `whole` is 0."""
     return f"{100 * part / whole:.3g} %" if whole else "–"

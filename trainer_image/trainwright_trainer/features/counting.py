@@ -1,4 +1,4 @@
-"""Counts of distinct values, block by block: exact, and the same whatever the order of the blocks."""
+"""Exact counts of distinct values, block by block. The result does not depend on the order of the blocks."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pyarrow as pa
 
 
 def counts_of(values: pa.Array) -> pa.Table:
-    """`value` and `count` (int64) of one block; nulls are left out."""
+    """The columns `value` and `count` (int64) of one block, without nulls."""
     coded = values if pa.types.is_dictionary(values.type) else values.dictionary_encode()
     codes = coded.indices.drop_null().to_numpy()
     counts = np.bincount(codes, minlength=len(coded.dictionary)) if len(codes) else np.zeros(len(coded.dictionary), int)
@@ -18,7 +18,7 @@ def counts_of(values: pa.Array) -> pa.Table:
 
 
 def total(blocks: Sequence[pa.Table]) -> pa.Table:
-    """The blocks' counts as one table, by falling count, ties by rising value (text by its UTF-8 bytes)."""
+    """The sum of the blocks' counts, in descending order of count, then in ascending order of value (UTF-8 bytes)."""
     table = pa.concat_tables(blocks).group_by("value").aggregate([("count", "sum")])
     table = table.rename_columns({"value": "value", "count_sum": "count"})
     return table.sort_by([("count", "descending"), ("value", "ascending")])

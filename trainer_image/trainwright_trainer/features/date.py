@@ -1,4 +1,4 @@
-"""Dates and times: read as whole seconds, handed on as nine int32 each."""
+"""Date features: read as whole seconds, encoded as nine int32 each."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from trainwright_trainer.features.missing import mask_of, settle
 from trainwright_trainer.features.times import times_of, wall_clock
 
 PARTS = ("year", "month", "day", "weekday", "yearday", "hour", "minute", "second", "second_of_day")
-"""Month, day and yearday count from 1; weekday from 0, which is Monday."""
+"""Month, day and yearday count from 1; weekday counts from 0, which is Monday."""
 
 _UNREADABLE = (
     "holds {value} in row {row}, which is no date{expected}. "
@@ -30,7 +30,7 @@ def refuse(feature: Feature) -> None:
 
 
 def clean(feature: Feature, values: pa.Array, first_row: int) -> Cleaned:
-    """Seconds since 1970 on the wall clock that the value names, as `pa.timestamp("s")`."""
+    """`pa.timestamp("s")`: the local time of each value, without its time zone."""
     if pa.types.is_dictionary(values.type):
         values = values.dictionary_decode()
     kind, wanted = values.type, feature.preprocessing.datetime_format
@@ -77,7 +77,7 @@ def conclude(feature: Feature, states: Sequence[Any], so_far: Statistics) -> dic
 
 
 def _fill(feature: Feature) -> int | None:
-    """The fill in seconds since 1970; the empty default is the start of 1970."""
+    """The fill value in seconds since 1970; the empty default means 1970-01-01. None without `fill_with_const`."""
     if feature.strategy != "fill_with_const":
         return None
     text = str(feature.preprocessing.fill_value)
@@ -100,7 +100,7 @@ def encode(feature: Feature, values: pa.Array, statistics: Statistics, first_row
 
 
 def vectors_of(times: pa.Array) -> npt.NDArray[np.int32]:
-    """int32 [rows, 9] of `PARTS`, of a `pa.timestamp("s")` without nulls."""
+    """int32 [rows, 9]: the `PARTS` of `times`, a `pa.timestamp("s")` array without nulls."""
     vectors = np.empty((len(times), len(PARTS)), dtype=np.int32)
     for part, function in enumerate((pc.year, pc.month, pc.day, pc.day_of_week, pc.day_of_year)):
         vectors[:, part] = function(times).to_numpy()
@@ -115,4 +115,4 @@ def facts(statistics: Statistics) -> dict[str, str]:
 
 
 def distribution(statistics: Statistics) -> None:
-    """None: a date's nine parts have no one axis."""
+    """None: the nine parts of a date do not have a single axis."""

@@ -1,4 +1,4 @@
-"""How a feature's values are spread over the training rows: what the report draws of it."""
+"""The distribution of a feature's values in the training rows, as the report draws it."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ class Histogram:
 
 @dataclass(frozen=True)
 class Frequencies:
-    """The most frequent values with their rows, the most frequent first; `rows` are all that a share is of.
+    """The most frequent values with their row counts, in descending order. `rows` is the denominator of a share.
 
-    `more_values` and `more_rows`: what is known beyond these. Missing and rare values may be the rest.
+    `more_values` and `more_rows` count the other known values and their rows. Missing and rare values are the rest.
     """
 
     values: Sequence[tuple[str, int]]

@@ -1,4 +1,4 @@
-"""What can be wrong with a column, said where it is found; the driver of the passes turns it into a user's mistake."""
+"""The errors of a column. `data.transforms` turns them into `Mistakes` for the user."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import pyarrow as pa
 
 
 class BadValueError(Exception):
-    """A value that its feature cannot read. `row` counts from 0 in the source; people are told row + 1.
+    """A value that its feature cannot read. `row` counts from 0 in the source; messages show row + 1.
 
-    `message` says what it is and what helps, after "column 'x' "; `{row}` and `{value}` are filled in.
+    `message` continues "column 'x' " with the error and the remedy. `{row}` and `{value}` in it are placeholders.
     """
 
     def __init__(self, row: int, value: Any, message: str = "") -> None:
@@ -19,7 +19,7 @@ class BadValueError(Exception):
 
 
 class WrongTypeError(Exception):
-    """A column that no row of can be read, or that does not fit its feature as a whole: a line after "column 'x' "."""
+    """A column cannot be read, or does not fit its feature as a whole. The message continues "column 'x' "."""
 
 
 _KINDS = (
@@ -34,14 +34,14 @@ _KINDS = (
 
 
 def kind_of(kind: pa.DataType) -> str:
-    """What a person calls a column of this type."""
+    """The plain name of a column type, for messages."""
     if pa.types.is_dictionary(kind):
         return kind_of(kind.value_type)
     return next((word for word, tests in _KINDS if any(getattr(pa.types, test)(kind) for test in tests)), str(kind))
 
 
 def check_encoding(values: pa.Array) -> None:
-    """Raises `WrongTypeError` for text that is not UTF-8: binary formats can hold it, and nothing later expects it."""
+    """Raise `WrongTypeError` for text that is not UTF-8. Binary formats can hold it; later steps cannot handle it."""
     texts = values.dictionary if pa.types.is_dictionary(values.type) else values
     if kind_of(texts.type) != "text":
         return

@@ -1,4 +1,4 @@
-"""What is done with a row whose value is missing: the last step of encoding, the same for every type."""
+"""Fill or drop rows with a missing value: the last step of encoding, the same for every type."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NEIGHBOURS = ("ffill", "bfill")
 
 
 def mask_of(values: pa.Array) -> Mask | None:
-    """Where the values are null; None where they never are."""
+    """bool [rows]: True for a null; None if there is no null."""
     if not values.null_count:
         return None
     mask: Mask = values.is_null().to_numpy(zero_copy_only=False)
@@ -22,9 +22,10 @@ def mask_of(values: pa.Array) -> Mask | None:
 
 
 def settle(encoded: npt.NDArray[Any], holes: list[tuple[Mask | None, str, Any]], unseen: Mask | None = None) -> Encoded:
-    """The block with its holes treated. `encoded`: [rows] or [rows, n], written to; its values at holes do not matter.
+    """The encoded block with its missing values filled or dropped. `encoded`: [rows] or [rows, n], changed in place.
 
-    Each hole is (where, strategy, fill); where `unseen` is set the row is dropped whatever the strategy.
+    Each of `holes` is (mask, strategy, fill). The values of `encoded` in holes are ignored. A row that `unseen` marks
+    is dropped, whatever its strategy.
     """
     dropped = np.zeros(len(encoded), dtype=np.bool_)
     neighbours: dict[str, Mask] = {}
@@ -48,7 +49,7 @@ def settle(encoded: npt.NDArray[Any], holes: list[tuple[Mask | None, str, Any]],
 
 
 def array_of(encoded: npt.NDArray[Any], dropped: Mask | None) -> pa.Array:
-    """[rows] becomes a primitive array, [rows, n] a fixed-size list of n; no value is copied where none is dropped."""
+    """[rows] becomes a primitive array, [rows, n] a fixed-size list of n. Without dropped rows, no value is copied."""
     if encoded.ndim == 1:
         return pa.array(encoded, mask=dropped)
     flat = pa.array(np.ascontiguousarray(encoded).reshape(-1))
@@ -57,7 +58,7 @@ def array_of(encoded: npt.NDArray[Any], dropped: Mask | None) -> pa.Array:
 
 
 def rows_of(values: pa.Array) -> npt.NDArray[Any]:
-    """The inverse of `array_of`, without its nulls' meaning: the values at nulls are anything."""
+    """The inverse of `array_of`, but without the nulls: the values of null rows are undefined."""
     if pa.types.is_fixed_size_list(values.type):
         size = values.type.list_size
         flat = values.values.slice(values.offset * size, len(values) * size)
@@ -68,9 +69,9 @@ def rows_of(values: pa.Array) -> npt.NDArray[Any]:
 
 
 def fill_from_neighbours(column: pa.Array, forward: Mask | None, backward: Mask | None) -> pa.Array:
-    """The whole column with the rows of `forward` filled from the row before, of `backward` from the row after.
+    """The whole column, with the rows of `forward` filled from the row before and of `backward` from the row after.
 
-    Only rows with a value of their own give one. Where there is none on that side, the other side gives.
+    The source is the nearest row with a value of its own. If there is none on one side, the other side is used.
     """
     given = column.is_valid().to_numpy(zero_copy_only=False)
     if not given.any() or (forward is None and backward is None):
@@ -86,7 +87,7 @@ def fill_from_neighbours(column: pa.Array, forward: Mask | None, backward: Mask 
 
 
 def _nearest(given: Mask) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """For each row, the last given row up to it and the first one from it on; -1 where there is none."""
+    """For each row, the nearest given row before and after it (or itself); -1 if there is none."""
     rows = np.arange(len(given))
     before = np.maximum.accumulate(np.where(given, rows, -1))
     after = np.minimum.accumulate(np.where(given, rows, len(given))[::-1])[::-1]

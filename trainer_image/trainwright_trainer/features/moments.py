@@ -1,4 +1,4 @@
-"""Count, mean, spread and range of numbers, block by block, in float64; merged in the order of the blocks."""
+"""Count, mean, standard deviation and range of numbers: computed per block in float64, merged in the blocks' order."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BINS = 20
 
 @dataclass(frozen=True)
 class State:
-    """`m2` is the sum of squared distances from the mean; `kept` and `counts` are there only where they are needed."""
+    """`m2` is the sum of squared distances from the mean. `kept` and `counts` are empty if they are not needed."""
 
     rows: int
     missing: int
@@ -36,23 +36,23 @@ class State:
         return float(np.sqrt(self.m2 / self.count))
 
     def quartiles(self) -> list[float]:
-        """Between two values a quartile lies on the straight line between them, as in numpy's default."""
+        """The three quartiles, interpolated linearly between two values, as numpy does by default."""
         found: list[float] = np.quantile(np.concatenate(self.kept), [0.25, 0.5, 0.75]).tolist()
         return found
 
     def mode(self) -> float | None:
-        """The most frequent value, the smallest of several; None where values were not counted."""
+        """The most frequent value, and of several the smallest; None if values were not counted."""
         return float(total(self.counts)["value"][0].as_py()) if self.counts else None
 
 
 def observe(numbers: Floats, rows: int, missing: int, keep: bool, count: bool) -> State:
-    """The state of one block. `numbers`: those of its `rows` rows that are not missing (and no outliers)."""
+    """The state of one block of `rows` rows. `numbers` are its numbers without missing values and outliers."""
     if not len(numbers):
         return State(rows, missing, 0, 0.0, 0.0, np.inf, -np.inf)
-    with np.errstate(over="ignore", invalid="ignore"):  # what overflows shows as an infinite spread
+    with np.errstate(over="ignore", invalid="ignore"):  # an overflow shows as an infinite m2
         mean = float(numbers.mean())
         distances = numbers - mean
-        m2 = float(np.sum(np.square(distances, out=distances)))  # a dot product would sum in BLAS's order of threads
+        m2 = float(np.sum(np.square(distances, out=distances)))  # a BLAS dot product's order depends on its threads
     return State(
         rows,
         missing,
@@ -67,7 +67,7 @@ def observe(numbers: Floats, rows: int, missing: int, keep: bool, count: bool) -
 
 
 def merge(states: Sequence[State]) -> State:
-    """One state of all, by Chan's formula from left to right."""
+    """The state of all blocks, merged by Chan's formula from left to right."""
     return reduce(_merge, states)
 
 
@@ -92,15 +92,15 @@ def _merge(left: State, right: State) -> State:
 
 
 def edges(minimum: float, maximum: float) -> Floats:
-    """The borders of the histogram's bins; a constant gets bins of its own around it."""
+    """The edges of the histogram's bins. If minimum and maximum are equal, the range is widened around them."""
     if minimum == maximum:
-        margin = max(0.5, abs(minimum) * 1e-9)  # so large that float64 can tell the borders apart
+        margin = max(0.5, abs(minimum) * 1e-9)  # large enough for distinct edges in float64
         minimum, maximum = minimum - margin, maximum + margin
     return np.linspace(minimum, maximum, BINS + 1)
 
 
 def histogram(numbers: Floats, minimum: float, maximum: float) -> npt.NDArray[np.int64]:
-    """Counts of `BINS` equal bins over [minimum, maximum]; the last bin holds its right border."""
+    """int64 [BINS]: the counts in equal bins over [minimum, maximum]. The last bin includes its right edge."""
     first, *_, last = edges(minimum, maximum)
     places = numbers - first
     places /= last - first

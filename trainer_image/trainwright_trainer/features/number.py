@@ -1,4 +1,4 @@
-"""Numbers: read as float32 or float64, described by the training rows, handed on as float32."""
+"""Number features: read as float32 or float64, scaled by statistics of the training rows, encoded as float32."""
 
 from __future__ import annotations
 
@@ -82,13 +82,13 @@ def _nan_is_null(numbers: pa.Array) -> pa.Array:
 
 
 def rounds(feature: Feature) -> int:
-    """The histogram needs the range first, and what is no outlier needs the outliers' bounds."""
+    """The histogram needs the range first, and the range without outliers needs the outliers' bounds first."""
     return 2 if feature.preprocessing.outlier_strategy is None else 3
 
 
 @dataclass(frozen=True)
 class Second:
-    """Of one block in the last round. `logs`: of log1p of the numbers of a target that is encoded so."""
+    """The state of one block in the last round. `logs`: the state of log1p(numbers) for a target encoded by log1p."""
 
     counts: npt.NDArray[np.int64]
     logs: State | None
@@ -110,7 +110,7 @@ def _logs(feature: Feature, numbers: Floats) -> State | None:
 
 
 def _keeps(feature: Feature) -> bool:
-    """Quartiles are exact, so they need every value at once; nothing else does."""
+    """True if quartiles are needed. They are exact, so they need all values at once."""
     return bool(feature.preprocessing.normalization == "iq")
 
 
@@ -144,7 +144,7 @@ def conclude(feature: Feature, states: Sequence[Any], so_far: Statistics) -> dic
 
 
 def _encoded(states: Sequence[Second], found: Statistics) -> dict[str, float]:
-    """Mean and standard deviation of the encoded numbers of a target, with which a model of it begins."""
+    """Mean and standard deviation of a target's encoded numbers. The model's output layer is initialised with them."""
     logs = [state.logs for state in states if state.logs is not None]
     if logs:
         state = moments.merge(logs)
@@ -174,7 +174,7 @@ def _described(feature: Feature, state: State, so_far: Statistics) -> dict[str, 
 
 
 def _scale(normalization: str | None, found: Statistics) -> dict[str, Any]:
-    """`shift` and `scale`: encoded = (x - shift) / scale, after log1p where that is asked for. A scale is never 0."""
+    """`shift` and `scale`: encoded = (x - shift) / scale; log1p has shift 0 and scale 1. A scale is never 0."""
     if normalization == "log1p" and found["min"] <= -1:
         raise WrongTypeError(f"holds {found['min']:g}, and log1p needs values above -1. Use another normalization.")
     shift, scale = {
@@ -186,7 +186,7 @@ def _scale(normalization: str | None, found: Statistics) -> dict[str, Any]:
 
 
 def _fill(feature: Feature, strategy: str, state: State) -> float | None:
-    """The value that fills a gap, in the column's own units; None where a neighbour fills it or the row is dropped."""
+    """The fill value in the column's own units; None if a neighbour fills the gap or the row is dropped."""
     if strategy == "fill_with_const":
         fill = float(feature.preprocessing.fill_value)
         if feature.preprocessing.normalization == "log1p" and fill <= -1:
@@ -234,7 +234,7 @@ def _filled(statistics: Statistics, key: str) -> float | None:
 
 
 def decode(encoded: npt.NDArray[Any], statistics: Statistics) -> Floats:
-    """Encoded numbers in the column's own units again: what a model of a normalised target predicts."""
+    """Convert encoded numbers, such as a model's predictions, back to the column's own units."""
     if statistics["normalization"] == "log1p":
         return np.expm1(encoded.astype(np.float64))
     return encoded.astype(np.float64) * float(statistics["scale"]) + float(statistics["shift"])

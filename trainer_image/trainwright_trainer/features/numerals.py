@@ -1,4 +1,4 @@
-"""Text to numbers, strictly: what is no number is said to be none, and nothing is guessed from the first rows."""
+"""Convert text to numbers strictly: every text that is not a number is reported. No type is inferred."""
 
 from __future__ import annotations
 
@@ -29,15 +29,16 @@ MISSING_WORDS = (
     "nan",
     "null",
 )
-"""The words that text formats write for a missing value, as pandas (and so Ludwig) reads them."""
+"""The texts that count as a missing value, as in pandas (and so in Ludwig)."""
 
 _NUMERAL = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 
 
 def numbers_of(texts: pa.Array) -> tuple[pa.DoubleArray, Mask | None]:
-    """The numbers, null where the text is a missing word or unfit; and where it is unfit (None: nowhere).
+    """The numbers, and a mask of the texts that are not numbers (None if there are none).
 
-    A numeral has digits, at most one point, perhaps a sign, an exponent, and white space around it.
+    A number is null if its text is a word for a missing value or is not a number. A numeral has digits and at most one
+    decimal point, and may have a sign, an exponent, and white space around it.
     """
     try:
         return pc.cast(texts, pa.float64()), None

@@ -1,4 +1,4 @@
-"""Which module reads which type of feature. A new type is one file, and one line here."""
+"""The registry of feature types and their modules. A new type is one file, and one line here."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FEATURES: dict[str, FeatureType] = {
 
 
 def feature_type(word: str, path: str) -> FeatureType:
-    """The module of a feature type; raises `Mistakes` for those that this version lacks."""
+    """The module of a feature type. Raises `Mistakes` for a type that this version lacks."""
     if word not in FEATURES:
         raise not_built(f"{path}.type", word, ", ".join(FEATURES))
     return FEATURES[word]

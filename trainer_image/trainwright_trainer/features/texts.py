@@ -1,4 +1,4 @@
-"""The text of a value: one spelling, whatever file format and Arrow type it came in."""
+"""The text of a value: one spelling, independent of file format and Arrow type."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ def _float_text(value: float) -> str:
 
 
 def texts_of(values: pa.Array) -> pa.Array:
-    """The values as `pa.string()`; nulls stay, NaN becomes one.
+    """The values as `pa.string()`. Nulls stay null, and NaN becomes null.
 
-    Whole numbers are written without a point whatever their type (a column of whole numbers with a gap is often stored
-    as floats), other floats as their shortest decimal, booleans as true and false, times as ISO 8601.
+    Whole numbers have no decimal point, whatever their type, because a column of whole numbers with a gap is often
+    stored as floats. Other floats have their shortest decimal form, booleans are true and false, times ISO 8601.
     """
     if pa.types.is_string(values.type):
         return values
@@ -32,7 +32,10 @@ def texts_of(values: pa.Array) -> pa.Array:
 
 
 def dictionary_of(values: pa.Array) -> pa.DictionaryArray:
-    """The column as a dictionary of texts, so that work is done once a distinct value and never once a row."""
+    """The column as a dictionary of texts, so that each distinct value is processed only once.
+
+    Raises `WrongTypeError` for kinds of values without a text, such as lists.
+    """
     if kind_of(values.type) not in TEXTUAL:
         raise WrongTypeError(f"holds {kind_of(values.type)}, which have no text of their own.")
     coded = values if pa.types.is_dictionary(values.type) else pc.dictionary_encode(values)

@@ -1,4 +1,4 @@
-"""Text to points in time, on the wall clock that the text names."""
+"""Convert text to local times. Time zones in the text are ignored."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _OTHER_FORMS = (
     "%b %d, %Y",
     "%B %d, %Y",
 )
-"""Read without a datetime_format beside ISO 8601: none of them can mean two days."""
+"""The forms that are read without a datetime_format, in addition to ISO 8601. None of them is ambiguous."""
 
 
 def wall_clock(values: pa.Array) -> pa.Array:
-    """Dates and timestamps of any unit as `pa.timestamp("s")`, rounded down; a zone's own clock is kept."""
+    """Dates and timestamps of any unit as `pa.timestamp("s")`, rounded down, in the local time of their zone."""
     if pa.types.is_null(values.type):
         return pc.cast(values, SECONDS)
     if pa.types.is_timestamp(values.type) and values.type.tz is not None:
@@ -36,7 +36,7 @@ def wall_clock(values: pa.Array) -> pa.Array:
 
 
 def times_of(texts: pa.Array, wanted: str | None) -> pa.Array:
-    """`pa.timestamp("s")`; null where the text is missing or no time of the form `wanted` (None: the usual forms)."""
+    """`pa.timestamp("s")`; null if the text is missing or not of the form `wanted` (None: the usual forms)."""
     coded = texts.dictionary_encode()
     distinct = coded.dictionary
     times = _of_form(distinct, wanted) if wanted is not None else _usual(distinct)
@@ -66,7 +66,7 @@ def _first_reading(text: str | None) -> int | None:
 
 
 def _of_form(texts: pa.Array, form: str) -> pa.Array:
-    """Arrow reads most; what it cannot, or would not write again as it stands, is left to Python's strptime."""
+    """Arrow parses most texts. Python's strptime parses those that Arrow cannot read and format back unchanged."""
     try:
         times = pc.strptime(texts, format=form, unit="s", error_is_null=True)
         again = pc.strftime(times, format=form)
@@ -89,5 +89,5 @@ def _reading(text: str | None, form: str) -> int | None:
 
 
 def _seconds(time: datetime) -> int:
-    """Of the wall clock, whatever its zone, rounded down."""
+    """Seconds since 1970 of the local time, without its zone, rounded down."""
     return int(time.replace(tzinfo=UTC, microsecond=0).timestamp())

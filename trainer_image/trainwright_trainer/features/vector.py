@@ -1,4 +1,4 @@
-"""Vectors: lists of numbers, or text with white space between numbers; handed on as fixed-size lists of float32."""
+"""Vector features: lists of numbers, or text with numbers and white space; encoded as fixed-size lists of float32."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def refuse(feature: Feature) -> None:
 
 
 def clean(feature: Feature, values: pa.Array, first_row: int) -> Cleaned:
-    """`fixed_size_list<float32>`; a block that holds no vector at all is of size 0."""
+    """`fixed_size_list<float32>`, of size 0 if the block holds no vector."""
     lists = _lists(values)
     sizes = pc.fill_null(pc.list_value_length(lists), -1).to_numpy(zero_copy_only=False)
     numbers, unfit = _numbers(lists, sizes)
@@ -62,7 +62,7 @@ def _lists(values: pa.Array) -> pa.Array:
 
 
 def _numbers(lists: pa.Array, sizes: npt.NDArray[np.int32]) -> tuple[npt.NDArray[np.float32], Mask | None]:
-    """All numbers one after the other, and the rows that hold something else (None: none)."""
+    """float32 [n]: the numbers of all rows; and a mask of the rows with other values (None if there are none)."""
     flat = lists.flatten()
     if pa.types.is_string(flat.type) or pa.types.is_large_string(flat.type):
         flat, _ = numbers_of(flat)
@@ -102,7 +102,7 @@ def _fixed(numbers: npt.NDArray[np.float32], sizes: npt.NDArray[np.int32], prese
 
 @dataclass(frozen=True)
 class State:
-    """Sums over the vectors of one block; `counts` of whole vectors only where their mode is asked for."""
+    """Sums over the vectors of one block. `counts`, of whole vectors, is filled only for `fill_with_mode`."""
 
     rows: int
     missing: int
@@ -128,7 +128,7 @@ def observe(feature: Feature, values: pa.Array, so_far: Statistics) -> State:  #
 
 
 def _as_bytes(vectors: pa.Array) -> pa.Array:
-    """Vectors as opaque values that can be counted; `vectors` holds no null."""
+    """The vectors as fixed-size binary values, which can be counted. `vectors` holds no null."""
     data = np.ascontiguousarray(rows_of(vectors))
     width = data.shape[1] * data.itemsize
     return pa.Array.from_buffers(pa.binary(width), len(data), [None, pa.py_buffer(data)])
@@ -154,7 +154,7 @@ def conclude(feature: Feature, states: Sequence[Any], so_far: Statistics) -> dic
 
 
 def _moments(states: Sequence[State]) -> tuple[int, npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Chan's formula, from left to right."""
+    """Count, mean and m2 of all blocks, merged by Chan's formula from left to right."""
     count, mean, m2 = 0, np.zeros(states[0].size), np.zeros(states[0].size)
     for state in states:
         added = state.rows - state.missing
@@ -198,4 +198,4 @@ def facts(statistics: Statistics) -> dict[str, str]:
 
 
 def distribution(statistics: Statistics) -> None:
-    """None: a vector has no one axis."""
+    """None: a vector does not have a single axis."""

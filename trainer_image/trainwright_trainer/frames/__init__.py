@@ -1,4 +1,4 @@
-"""Who moves blocks of data: one file a processor, chosen by `backend.processor.type`."""
+"""Processors map functions over blocks of data. Each has one file; `backend.processor.type` selects it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ PROCESSORS = {"pandas": PandasProcessor}
 
 
 def processor_of(word: str, threads: int | None = None) -> Processor:
-    """The processor called `word`; raises `Mistakes` for those that this version lacks."""
+    """The processor called `word`. Raises `Mistakes` for a processor that this version lacks."""
     if word not in PROCESSORS:
         raise not_built("backend.processor.type", word, ", ".join(PROCESSORS))
     return PROCESSORS[word](threads)

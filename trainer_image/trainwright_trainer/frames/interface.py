@@ -1,4 +1,4 @@
-"""Where blocks of data are mapped. A processor never decides what is computed: the results are the same with each."""
+"""The interface of a processor. A processor chooses where blocks are mapped; it does not affect the results."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Result = TypeVar("Result")
 
 
 class Processor(Protocol):
-    """The one thing that preprocessing asks for."""
+    """The only operation that preprocessing needs."""
 
     def map_blocks(self, function: Callable[[Block], Result], blocks: Iterable[Block]) -> Iterator[Result]:
-        """`function` of each block, in the order of the blocks. The first block's exception that fails is raised."""
+        """`function` of each block, in the order of the blocks. Raises the exception of the first block that fails."""

@@ -1,4 +1,4 @@
-"""The local processor, called as Ludwig calls it: a few threads of this process. Arrow and numpy let go of the lock."""
+"""The local processor, with Ludwig's name for it: threads in this process. Arrow and numpy release the GIL."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from trainwright_trainer.frames.interface import Block, Result
 
 
 class PandasProcessor:
-    """Maps blocks in `threads` threads, at most twice as many blocks ahead of the one that is taken next.
+    """Maps blocks in `threads` threads. By default, it uses as many threads as Arrow.
 
-    By default in as many as Arrow uses.
+    It works ahead by at most twice as many blocks as it has threads.
     """
 
     def __init__(self, threads: int | None = None) -> None:
         self._threads = threads or pa.cpu_count()
 
     def map_blocks(self, function: Callable[[Block], Result], blocks: Iterable[Block]) -> Iterator[Result]:
-        """`function` of each block, in the order of the blocks. The first block's exception that fails is raised."""
+        """`function` of each block, in the order of the blocks. Raises the exception of the first block that fails."""
         with ThreadPoolExecutor(self._threads, thread_name_prefix="blocks") as pool:
             ahead: deque[Future[Result]] = deque()
             try:
@@ -39,7 +39,7 @@ class PandasProcessor:
 
 @contextmanager
 def reading_with(threads: int) -> Iterator[None]:
-    """Arrow, and whoever maps blocks, works in so many threads, and afterwards in as many as before."""
+    """Limit Arrow, and processors made inside, to `threads` threads. Afterwards, restore the old number."""
     before = pa.cpu_count()
     pa.set_cpu_count(threads)
     try:

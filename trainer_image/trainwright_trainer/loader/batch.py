@@ -1,4 +1,4 @@
-"""A batch is one tensor per dtype, not one per column; the layout says where each feature stands in it."""
+"""A batch has one tensor per dtype, not one per column. The layout gives the columns of each feature."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class ColumnRange:
 
 @dataclass(frozen=True)
 class Layout:
-    """Where each feature stands. Inputs come first, in the order of the config, then targets."""
+    """The columns of each feature. Inputs come first, in the order of the config, then targets."""
 
     columns: Mapping[str, ColumnRange]
     float_width: int
@@ -43,5 +43,5 @@ class Batch:
         return tensor[:, columns.start : columns.stop]
 
     def part(self, rows: slice) -> Batch:
-        """Some of its rows: a view."""
+        """The batch of some of the rows, as views."""
         return Batch(self.floats[rows], self.ints[rows], self.rows[rows])

@@ -1,4 +1,4 @@
-"""Where each feature stands in a batch: inputs in the order of the config, then targets."""
+"""Assign each feature its columns in a batch: inputs in the order of the config, then targets."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ DATE_PARTS = 9
 
 
 def layout_of(config: ModelConfig, statistics: Mapping[str, Mapping[str, Any]]) -> Layout:
-    """The layout of a resolved config. `statistics[feature]` are those of preprocessing.
+    """The layout of a resolved config. `statistics[feature]` are the statistics of preprocessing.
 
-    A number and a binary have one column of floats, a vector as many as it has values; a category has one column of
-    ints, a date nine. Features of one tensor stand next to each other there when they do so in the config.
+    A number and a binary have one float column; a vector has as many as it has values. A category has one int column;
+    a date has nine. Features that are adjacent in the config and share a tensor are adjacent in the tensor.
     """
     columns: dict[str, ColumnRange] = {}
     filled = {"floats": 0, "ints": 0}
@@ -28,7 +28,7 @@ def layout_of(config: ModelConfig, statistics: Mapping[str, Mapping[str, Any]]) 
 
 
 def _columns(type_: str, statistics: Mapping[str, Any]) -> tuple[Literal["floats", "ints"], int]:
-    """Which tensor holds a feature of this type, and how many columns of it."""
+    """The tensor that holds a feature of this type, and the feature's number of columns in it."""
     if type_ == "category":
         return "ints", 1
     if type_ == "date":

@@ -1,6 +1,6 @@
-"""The encoded data as one tensor per dtype and split, filled straight from Arrow, and the batches of an epoch.
+"""The encoded data as one tensor per dtype and split, filled directly from Arrow, and the batches of an epoch.
 
-A row is valid where no feature is null. Order and batches count valid rows alone.
+A row is valid if no feature is null. Order and batches count valid rows only.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from trainwright_trainer.data.order import Purpose, hashes, key
 from trainwright_trainer.data.prepared import SPLIT_NAMES, Prepared
 from trainwright_trainer.loader.batch import Batch, Layout
 
-# Rows that are moved at a time while filling, and while gathering an epoch: they stay in the cache of a core.
+# Rows that are copied at a time, to fill a tensor and to gather an epoch, so that they stay in a core's cache.
 _FILL_ROWS = 65_536
 _GATHER_ROWS = 16_384
 
@@ -34,20 +34,20 @@ class Split:
         return len(self.rows)
 
     def batches(self, size: int) -> Iterator[Batch]:
-        """Every row once, in source order, `size` at a time. Views, no copies."""
+        """Every row once, in source order, `size` at a time, as views."""
         for start in range(0, len(self), size):
             part = slice(start, start + size)
             yield Batch(self.floats[part], self.ints[part], self.rows[part])
 
 
 def materialise(prepared: Prepared, layout: Layout, dtype: torch.dtype) -> dict[str, Split]:
-    """Train, validation and test (which may be empty) of `prepared`, in the run's dtype."""
+    """The splits train, validation and test of `prepared`, which may be empty. `dtype` is the dtype of `floats`."""
     valid = valid_rows(prepared)
     return {name: _split(prepared, layout, dtype, valid, code) for code, name in enumerate(SPLIT_NAMES)}
 
 
 def valid_rows(prepared: Prepared) -> npt.NDArray[np.bool_]:
-    """[rows]: whether no feature is null there."""
+    """bool [rows]: True if no feature of the row is null."""
     valid = np.ones(prepared.rows, dtype=np.bool_)
     for column in prepared.columns.values():
         if column.null_count:
@@ -56,7 +56,7 @@ def valid_rows(prepared: Prepared) -> npt.NDArray[np.bool_]:
 
 
 def everything(prepared: Prepared, layout: Layout, dtype: torch.dtype) -> Split:
-    """All valid rows, whatever their split: what `predict` reads."""
+    """All valid rows, of every split. `predict` reads them."""
     return _fill(prepared, layout, dtype, np.flatnonzero(valid_rows(prepared)))
 
 
@@ -68,7 +68,7 @@ def _fill(prepared: Prepared, layout: Layout, dtype: torch.dtype, rows: npt.NDAr
     floats = torch.empty((len(rows), layout.float_width), dtype=dtype)
     ints = torch.empty((len(rows), layout.int_width), dtype=torch.int64)
     targets = {"floats": floats.numpy(), "ints": ints.numpy()}
-    # Block by block, so that the rows being written stay in the cache while their columns come one after the other.
+    # Block by block, so that the rows being written stay in the CPU cache while one column after another is copied.
     for start in range(0, prepared.rows, _FILL_ROWS):
         low, high = np.searchsorted(rows, (start, start + _FILL_ROWS))
         for name, place in layout.columns.items():
@@ -79,7 +79,7 @@ def _fill(prepared: Prepared, layout: Layout, dtype: torch.dtype, rows: npt.NDAr
 
 
 def _fill_block(block: pa.ChunkedArray, rows: npt.NDArray[np.int64], target: npt.NDArray[np.generic]) -> None:
-    """Writes rows `rows` of `block` (counted from its start, ascending) into `target`, [rows, width]."""
+    """Write the rows `rows` of `block` (ascending, counted from its start) into `target`, [rows, width]."""
     start = 0
     for chunk in block.chunks:
         low, high = np.searchsorted(rows, (start, start + len(chunk)))
@@ -88,11 +88,11 @@ def _fill_block(block: pa.ChunkedArray, rows: npt.NDArray[np.int64], target: npt
 
 
 def _values(array: pa.Array) -> npt.NDArray[np.generic]:
-    """[rows, width]: a view of the Arrow buffer. Nulls hold anything; their rows are never read."""
+    """[rows, width]: a view of the Arrow buffer. Null rows have undefined values, which are never read."""
     width = 1
     if pa.types.is_fixed_size_list(array.type):
         width = array.type.list_size
-        # `values` is the child of all rows, and knows nothing of this array's offset.
+        # `values` is the child array of all rows; it ignores this array's offset.
         array = array.values.slice(array.offset * width, len(array) * width)
     flat = np.frombuffer(array.buffers()[1], dtype=array.type.to_pandas_dtype(), offset=_bytes_before(array))
     return flat[: len(array)].reshape(-1, width)
@@ -103,20 +103,23 @@ def _bytes_before(array: pa.Array) -> int:
 
 
 def epoch_positions(split: Split, seed: int, epoch: int) -> npt.NDArray[np.int64]:
-    """Positions in `split` in the order of the epoch: `order.epoch_order` gives the row numbers that stand there."""
+    """int64 [n]: positions in `split` in the order of the epoch. `order.epoch_order` gives their row numbers."""
     return np.argsort(hashes(key(seed, Purpose.EPOCH, epoch), split.rows))
 
 
 @dataclass(frozen=True)
 class Cut:
-    """How an epoch is cut: rows of a global batch, and which of `world` slices of each is this process's."""
+    """The partition of an epoch into global batches of `global_rows` rows, and of each batch into `world` slices.
+
+    `rank` is the index of this process's slice.
+    """
 
     global_rows: int
     rank: int = 0
     world: int = 1
 
     def bounds(self, rows: int, first: int) -> list[tuple[int, int]]:
-        """The slices of the global batches from row `first` (a multiple of `global_rows`) to the end of `rows`."""
+        """This rank's slice [start, stop) of each global batch, from row `first` (a multiple of `global_rows`) on."""
         found = []
         for start in range(first, rows, self.global_rows):
             length = min(self.global_rows, rows - start)
@@ -131,10 +134,10 @@ def epoch_batches(
     first: int = 0,
     device: torch.device | None = None,
 ) -> Iterator[Batch]:
-    """This process's slice of every global batch of an epoch, from row `first` of its order on.
+    """This process's slice of every global batch of an epoch, from row `first` of the epoch's order on.
 
-    `positions` is the epoch's order; None is the source order. Slices of several batches are gathered at once, so that
-    a step gets cheap views; a GPU gets them through pinned memory while it computes.
+    `positions` is the epoch's order; None means the source order. Slices of several batches are gathered at once, so
+    that each step gets cheap views. A GPU receives them through pinned memory while it computes.
     """
     bounds = cut.bounds(len(split), first)
     together = max(1, _GATHER_ROWS // cut.global_rows)
@@ -161,7 +164,7 @@ def _gathered(
 
 
 def moved(batch: Batch, device: torch.device | None) -> Batch:
-    """The batch on `device`; the copy to a GPU runs beside what it computes."""
+    """The batch on `device`. The copy to a GPU runs while the GPU computes."""
     if device is None or device.type == "cpu":
         return batch
     return Batch(_copied(batch.floats, device), _copied(batch.ints, device), batch.rows)
@@ -172,5 +175,5 @@ def _copied(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
 
 
 def sizes(splits: Mapping[str, Split]) -> dict[str, int]:
-    """Valid rows of each part."""
+    """The number of valid rows of each split."""
     return {name: len(split) for name, split in splits.items()}

@@ -1,4 +1,4 @@
-"""A clock that nobody waits for, on which an S3 server is away for a while."""
+"""A fake clock that stops and starts an S3 server at planned times, without real waiting."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from trainwright_trainer.storage.s3client.retry_policy import RetryPolicy
 
 
 class Clock:
-    """Sleeping moves it, and what is planned for a time happens when that has come."""
+    """A fake clock. `sleep` advances it and runs the actions whose time has come."""
 
     def __init__(self) -> None:
         self.now = 0.0

@@ -1,4 +1,4 @@
-"""Keys and addresses: from the environment, from a dictionary, from a file; never in a text."""
+"""Keys and addresses from the environment, a dictionary or a file. They never appear in a text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long, and how often, a store is asked again."""
+"""The duration and the number of retries."""
 
 from __future__ import annotations
 

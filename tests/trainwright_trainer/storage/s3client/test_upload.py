@@ -1,4 +1,4 @@
-"""What an object is cut into."""
+"""The parts of a multipart upload."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Places in a store, written and joined."""
+"""URIs of a store: parsing, writing and joining."""
 
 from __future__ import annotations
 
