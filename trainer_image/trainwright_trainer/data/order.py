@@ -1,4 +1,4 @@
-"""The order of rows in an epoch, as integer functions that are defined here.
+"""The order of rows, as integer functions that are defined here.
 
 A library's shuffle may change with its version; these functions may not. `docs/row-order.md` defines them, and its test
 vectors pin them. All arithmetic is unsigned, 64 bits wide, and wraps around.

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-# The parts of a split, as they are stored: uint8 codes, one a row.
+# The parts of a split, as they are stored: one uint8 code for each row.
 TRAIN, VALIDATION, TEST, UNSAMPLED = 0, 1, 2, 3
 SPLIT_NAMES = ("train", "validation", "test")
 

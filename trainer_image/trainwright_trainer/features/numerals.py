@@ -1,4 +1,4 @@
-"""Convert text to numbers strictly: every text that is not a number is reported. No type is inferred."""
+"""Convert text to numbers strictly: every text that is not a number is reported, and no type is guessed from rows."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ class Manifest:
     tensors: Mapping[str, Entry]
 
     def to_bytes(self) -> bytes:
-        """Raises TypeError where the state is not plain JSON."""
+        """The bytes of manifest.json. Raises TypeError if the state is not plain JSON."""
         return json_text.seal(
             {
                 "format": FORMAT,
@@ -70,7 +70,7 @@ class Manifest:
 
     @classmethod
     def from_bytes(cls, data: bytes, name: CheckpointName) -> Manifest:
-        """Raises Damaged."""
+        """The manifest from the bytes of manifest.json. Raises Damaged."""
         try:
             return _parsed(json_text.unseal(data), name)
         except json_text.BrokenSeal as error:

@@ -14,9 +14,9 @@ SMALL_BYTES = 64 << 20
 
 
 def still_waiting(waiting: Sequence[Snapshot], newest: Snapshot, policy: CheckpointPolicy) -> list[Snapshot]:
-    """The newest snapshot and the best snapshots that have a score, in the order of their steps.
+    """The snapshots that wait, in the order of their steps: the newest, and the best of those that have a score.
 
-    These are as many as retention keeps if all are at most `SMALL_BYTES` together, else only the best one.
+    The best are the `numToKeep` that retention would keep. If all together exceed `SMALL_BYTES`, only one best stays.
     """
     scored = [one for one in waiting if score_of(one) is not None]
     best = sorted(scored, key=lambda one: rank(_as_kept(one), policy))[: policy.num_to_keep]

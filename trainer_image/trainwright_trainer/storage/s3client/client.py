@@ -1,4 +1,4 @@
-"""boto3's client, made once for each set of credentials. Only this module imports boto3, which takes a while."""
+"""boto3's client, made once for each set of credentials. Only this module imports boto3, because the import is slow."""
 
 from __future__ import annotations
 

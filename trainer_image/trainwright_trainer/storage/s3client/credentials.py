@@ -1,4 +1,4 @@
-"""The address of an object store and the keys to it. The keys never appear in a text."""
+"""The address of an object store and the keys to it. The keys never appear in output."""
 
 from __future__ import annotations
 
