@@ -1,1 +1,1 @@
-"""The Kubernetes that the tests run on, built and started on this machine from package registries alone."""
+"""The Kubernetes of the tests, built and started on this machine from package registries alone."""

@@ -1,4 +1,4 @@
-"""`python -m e2e.cluster`: a control plane in the foreground. `--build` only builds the programs."""
+"""`python -m e2e.cluster`: runs a control plane in the foreground. `--build` only builds the programs."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ Ctrl-C ends it and removes everything."""
 
 
 def _wait(pid: int | None) -> None:
-    """For the process to end, or for ever."""
+    """Wait for the process to end; without one, forever."""
     if pid is None:
         signal.pause()
     else:
@@ -86,7 +86,7 @@ def _write_at_once(path: Path, text: str) -> None:
 
 
 def _stop(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 (the signal's own form)
-    """Once: a second Ctrl-C would interrupt the cleaning up."""
+    """Runs once: a second Ctrl-C would interrupt the cleanup."""
     for each in SIGNALS:
         signal.signal(each, signal.SIG_IGN)
     raise KeyboardInterrupt

@@ -1,4 +1,4 @@
-"""kube-apiserver: how it is called, and when it is ready."""
+"""kube-apiserver: its command line and its readiness."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from e2e.cluster.port import LOOPBACK, Port
 from e2e.cluster.process import Process, wait_until
 
 ISSUER = "https://kubernetes.default.svc"
-# As many requests at once as a bench sends: the server's own limits (400 and 200) would be what is measured.
+# The concurrency of a benchmark. The server's defaults (400 and 200) would limit the measurement.
 REQUESTS_AT_ONCE = {"max-requests-inflight": "3000", "max-mutating-requests-inflight": "1500"}
 SERVICES = "10.96.0.0/16"
 FIRST_SERVICE = "10.96.0.1"
@@ -24,7 +24,7 @@ FIRST_SERVICE = "10.96.0.1"
 
 @dataclass(frozen=True)
 class Reach:
-    """Where a server listens; port 0 is any free one."""
+    """The address where a server listens; port 0 is any free one."""
 
     address: str = LOOPBACK
     port: int = 0
@@ -38,7 +38,7 @@ ALONE = Reach()
 
 
 class ApiServer:
-    """The server on a port that stays the same over restarts, with all it needs in one folder."""
+    """The server on a port that stays the same over restarts, with all its files in one folder."""
 
     def __init__(self, programs: Path, folder: Path, etcd: str, reach: Reach = ALONE) -> None:
         self._programs, self._folder, self._etcd, self._reach = programs, folder, etcd, reach
@@ -58,20 +58,20 @@ class ApiServer:
         return f"https://{self._reach.address}:{self._port.number}"
 
     def start(self) -> None:
-        """Starts the server, where it does not run, and waits until it serves."""
+        """Start the server, unless it runs, and wait until it is ready."""
         if self._process is None:
             log = self._folder / "kube-apiserver.log"
             self._process = Process(self._programs / "kube-apiserver", self._flags(), log)
         wait_until(self._is_ready, self._process)
 
     def stop(self) -> None:
-        """In order: requests that run are answered."""
+        """Shut down gracefully: requests in flight are answered."""
         if self._process is not None:
             self._process.stop()
             self._process = None
 
     def kill(self) -> None:
-        """At once, as a machine that loses its power would."""
+        """End at once, as in a power failure."""
         if self._process is not None:
             self._process.kill()
             self._process = None
@@ -95,14 +95,14 @@ class ApiServer:
             "audit-policy-file": str(self._folder / "audit-policy.yaml"),
             "audit-log-path": str(self.audit_log),
             "audit-log-maxsize": "10000",
-            # Else it waits for as long as anybody watches.
+            # Without it the shutdown waits for all watches.
             "shutdown-watch-termination-grace-period": "1s",
             **REQUESTS_AT_ONCE,
             **self._nodes(),
         }
 
     def _nodes(self) -> Mapping[str, str]:
-        """Where there are nodes: pods reach us as the service `kubernetes`, and we ask kubelets for logs."""
+        """Flags for a cluster with nodes: pods use the service `kubernetes`, and the server reads logs from kubelets."""
         if not self._reach.nodes:
             return {}
         user = self.authority.user("kube-apiserver", ["system:masters"])
@@ -111,7 +111,7 @@ class ApiServer:
             "kubelet-preferred-address-types": "InternalIP",
             "kubelet-client-certificate": str(user.certificate),
             "kubelet-client-key": str(user.key),
-            # Tests read every version of what was stored while a job lived, which may take longer than the default, 5m.
+            # Tests read every version stored while a job lived, which may take longer than the default, 5m.
             "etcd-compaction-interval": "1h",
         }
 
@@ -119,13 +119,13 @@ class ApiServer:
         return get(self.url, "/readyz", self.authority.own, self.admin) == 200
 
     def close(self) -> None:
-        """For good: others may have the port."""
+        """End the server and release the port."""
         self.kill()
         self._port.close()
 
 
 def get(url: str, path: str, authority: Certificate, user: Certificate) -> int:
-    """The status code, or 0 where nobody answers."""
+    """The status code, or 0 if nothing answers."""
     trust = ssl.create_default_context(cafile=authority.certificate)
     trust.load_cert_chain(user.certificate, user.key)
     connection = http.client.HTTPSConnection(url.removeprefix("https://"), context=trust, timeout=5)

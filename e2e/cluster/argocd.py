@@ -1,4 +1,4 @@
-"""Lua as Argo CD runs it: the same interpreter, without the libraries that Argo CD withholds."""
+"""Lua as Argo CD runs it: the same interpreter, without the libraries that Argo CD removes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The API server's audit log: who asked for what, and what it was answered."""
+"""The API server's audit log: the user, the request and the response."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 LOG = "audit.log"
-# Watches are logged when they start, so that one that still runs is seen. The server's own calls are not of interest.
+# Watches are logged at their start, so that running ones appear. The server's own calls are left out.
 POLICY: Mapping[str, Any] = {
     "apiVersion": "audit.k8s.io/v1",
     "kind": "Policy",
@@ -21,7 +21,7 @@ POLICY: Mapping[str, Any] = {
 
 @dataclass(frozen=True)
 class AuditEvent:
-    """One request at one stage (ResponseStarted for a watch that runs, ResponseComplete, Panic)."""
+    """One request at one stage (ResponseStarted for a running watch, ResponseComplete, Panic)."""
 
     stage: str
     time: str
@@ -37,13 +37,13 @@ class AuditEvent:
     name: str
     code: int
     decision: str
-    """`allow` or `forbid`, as the authorizer said."""
+    """`allow` or `forbid`, the authorizer's decision."""
     enforced: str
-    """The Pod Security Standard that what was made has passed, as in restricted:latest."""
+    """The Pod Security Standard that the created object passed, as in restricted:latest."""
 
 
 def read(log: Path) -> Iterator[AuditEvent]:
-    """All that was logged so far. A last line that is half written is left for the next reader."""
+    """All events so far. A last line that is half written is left for the next read."""
     if not log.exists():
         return
     with log.open() as lines:

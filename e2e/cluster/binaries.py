@@ -14,7 +14,7 @@ NAMES = ("etcd", "kube-apiserver", "kube-controller-manager")
 
 
 def kubernetes_version() -> str:
-    """The pinned version, as `kubectl version` says it: v1.34.4."""
+    """The pinned version in the form of `kubectl version`: v1.34.4."""
     return golang.pin(KUBERNETES, "k8s.io/kubernetes")
 
 
@@ -33,12 +33,12 @@ def kubectl() -> Path:
 
 
 def kubernetes(package: str, name: str, names: tuple[str, ...] = ()) -> Program:
-    """A program that is some of Kubernetes' own, each by the name it is called by."""
+    """One binary of Kubernetes with several programs, each called by its name."""
     return Program(f"Kubernetes {kubernetes_version()}", KUBERNETES, (name, *names), package, _flags())
 
 
 def _flags() -> str:
-    """What Kubernetes' own build stamps into its programs, so that servers and clients know their version."""
+    """The linker flags of Kubernetes' own build, which set the version of servers and clients."""
     version = kubernetes_version()
     major, minor, _ = version.removeprefix("v").split(".")
     stamps = {"gitVersion": version, "gitMajor": major, "gitMinor": minor, "gitTreeState": "clean"}

@@ -1,4 +1,4 @@
-"""An S3 server that has too much to do."""
+"""An S3 server that is overloaded."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _BODY = b"<Error><Code>SlowDown</Code><Message>Please reduce your request rate.<
 
 
 class Busy:
-    """Listens at an address, as where another server listened, and answers 503."""
+    """Listens at an address, usually that of a stopped server, and answers 503."""
 
     def __init__(self, address: str) -> None:
         host, port = address.split(":")
@@ -20,7 +20,7 @@ class Busy:
 
     @property
     def refused(self) -> int:
-        """How many requests it has answered."""
+        """The number of requests that it has answered."""
         return self._server.refused
 
     def close(self) -> None:
@@ -35,7 +35,7 @@ class _Server(ThreadingTCPServer):
 
 
 class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"  # clients ask whether to send a body, and wait for the answer
+    protocol_version = "HTTP/1.1"  # clients send Expect: 100-continue and wait for the answer
     server: _Server
 
     def _refuse(self) -> None:
@@ -51,4 +51,4 @@ class _Handler(BaseHTTPRequestHandler):
     do_GET = do_PUT = do_POST = do_HEAD = do_DELETE = _refuse  # noqa: N815 (http.server's own names)
 
     def log_message(self, format: str, *args: object) -> None:
-        """Nobody reads it."""
+        """Print no log."""

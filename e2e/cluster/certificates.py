@@ -1,4 +1,4 @@
-"""The certificates of a control plane, made by the openssl command: one authority that signs servers and users."""
+"""The certificates of a control plane, made by the openssl command: one CA signs servers and users."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from typing import Self
 from e2e.cluster.errors import ClusterError
 
 DAYS = 30
-# Python 3.13 trusts no authority that does not say what its key is for.
+# Python 3.13 trusts no CA without a key usage.
 AUTHORITY = ("basicConstraints=critical,CA:TRUE", "keyUsage=critical,keyCertSign,cRLSign")
-# Without a file of its own, openssl adds what the machine's own configuration says.
+# Without its own configuration file, openssl adds that of the machine.
 CONFIG = "[req]\ndistinguished_name=name\n[name]\n"
 
 
@@ -27,7 +27,7 @@ class Certificate:
 
 
 class Authority:
-    """Signs certificates into a folder. Processes that share the folder are the same authority."""
+    """Signs certificates into a folder. Processes that share the folder are the same CA."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -42,17 +42,17 @@ class Authority:
         return authority
 
     def server(self, name: str, hosts: Sequence[str]) -> Certificate:
-        """A server's certificate for hosts such as `DNS:localhost` and `IP:127.0.0.1`."""
+        """A server certificate for hosts such as `DNS:localhost` and `IP:127.0.0.1`."""
         extensions = [f"subjectAltName={','.join(hosts)}", "extendedKeyUsage=serverAuth"]
         return self._make(name, f"/CN={name}", extensions)
 
     def user(self, name: str, groups: Sequence[str] = ()) -> Certificate:
-        """A client's certificate: to Kubernetes the common name is the user, each organisation is a group."""
+        """A client certificate: Kubernetes reads the common name as the user and each organisation as a group."""
         subject = "".join(f"/O={group}" for group in groups) + f"/CN={name}"
         return self._make(f"user-{secrets.token_hex(4)}", subject, ["extendedKeyUsage=clientAuth"])
 
     def key_pair(self, name: str) -> Certificate:
-        """Keys that sign and verify tokens; the certificate around the public one is of no use."""
+        """Keys that sign and verify tokens; the certificate around the public key is unused."""
         return self._make(name, f"/CN={name}", [])
 
     def _make(self, name: str, subject: str, extensions: Sequence[str], signed: bool = True) -> Certificate:

@@ -1,4 +1,4 @@
-"""Our chart, by Helm as users call it: against one cluster, or none."""
+"""Runs Helm on our chart as users do: for one cluster, or without a cluster."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ RELEASE = "trainwright"
 
 @dataclass(frozen=True)
 class Helm:
-    """`helm("list")` answers what it printed, or raises with what it complained of."""
+    """`helm("list")` returns the output, or raises with the error output."""
 
     kubeconfig: Path | None = None
-    """Without one it only renders."""
+    """None: it only renders."""
     root: Path = ROOT
-    """The checkout, from where CHART is found."""
+    """The checkout; CHART is relative to it."""
 
     def __call__(self, *arguments: str) -> str:
         ended = self.run(*arguments)
@@ -32,12 +32,12 @@ class Helm:
         return ended.stdout
 
     def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """The same for who wants to see the exit code and the warnings."""
+        """The same, but returns the exit code and the warnings."""
         command = [str(programs.helm().path()), *arguments]
         environment = {**os.environ, "KUBECONFIG": str(self.kubeconfig or os.devnull)}
         return subprocess.run(command, cwd=self.root, env=environment, capture_output=True, text=True, check=False)
 
     def rendered(self, *values: str) -> str:
-        """The chart for the Kubernetes that the tests run on. A helm built from source takes an old one by itself."""
+        """The rendered chart for the tests' Kubernetes. A helm built from source defaults to an old version."""
         version = f"--kube-version={binaries.kubernetes_version()}"
         return self("template", RELEASE, CHART, "--namespace=trainwright", version, *values)

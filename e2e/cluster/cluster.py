@@ -1,4 +1,4 @@
-"""The cluster as tests see it: a control plane of our own, or any other one that KUBECONFIG names."""
+"""The cluster of the tests: a control plane of our own, or another one that KUBECONFIG names."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from e2e.cluster.kubectl import Kubectl
 
 @dataclass(frozen=True)
 class Cluster:
-    """A cluster, and the user who asks it: an administrator at first."""
+    """A cluster and its current user: an administrator at first."""
 
     server: str
     kubectl: Kubectl
     folder: Path
-    """For the kubeconfigs of other users; with a control plane of our own, its folder."""
+    """For the kubeconfigs of other users; the folder of the control plane if it is our own."""
     is_ours: bool
     control_plane: ControlPlane | None = None
-    """Where this process started it."""
+    """Set if this process started it."""
 
     @classmethod
     def of(cls, plane: ControlPlane) -> Self:
@@ -42,7 +42,7 @@ class Cluster:
 
     @classmethod
     def from_environment(cls, folder: Path) -> Self | None:
-        """The cluster that KUBECONFIG names, with our and KubeRay's definitions; None where it names none."""
+        """The cluster that KUBECONFIG names, with our and KubeRay's CRDs installed; None if it names none."""
         if not os.environ.get("KUBECONFIG"):
             return None
         program = shutil.which("kubectl") or binaries.kubectl()
@@ -55,7 +55,7 @@ class Cluster:
         return self.kubectl.kubeconfig
 
     def as_user(self, name: str, groups: Sequence[str] = ()) -> Self:
-        """The cluster as any user of any groups sees it. No such user needs to exist."""
+        """The cluster as seen by any user with any groups. The user need not exist."""
         certificate = Authority(self._our_folder("invents users") / "certificates").user(name, groups)
         return self._asked_by(kubeconfig.with_certificate(certificate))
 
@@ -63,12 +63,12 @@ class Cluster:
         return self._asked_by({"token": self.token(namespace, name)})
 
     def token(self, namespace: str, name: str, audience: str | None = None, seconds: int = 3600) -> str:
-        """A service account's token; for the API server itself where no audience is named."""
+        """A service account's token; for the API server itself without an audience."""
         wanted = [] if audience is None else [f"--audience={audience}"]
         return self.kubectl("create", "token", name, f"-n={namespace}", f"--duration={seconds}s", *wanted).strip()
 
     def audit_events(self) -> Iterator[audit.AuditEvent]:
-        """All requests so far, in the order in which they were answered."""
+        """All requests so far, in the order of their answers."""
         log = self._our_folder("reads the audit log") / audit.LOG
         return audit.read(log)
 
@@ -77,7 +77,7 @@ class Cluster:
         self.start_api_server()
 
     def stop_api_server(self, kill: bool = False) -> None:
-        """In order, or by SIGKILL. What it stores stays."""
+        """Stop it gracefully, or with SIGKILL. The stored data stays."""
         server = self._own("stops the API server").api_server
         if kill:
             server.kill()
@@ -85,7 +85,7 @@ class Cluster:
             server.stop()
 
     def start_api_server(self) -> None:
-        """At the same address; returns when it serves."""
+        """Start it at the same address; return when it is ready."""
         self._own("starts the API server").api_server.start()
 
     def _asked_by(self, user: Mapping[str, str]) -> Self:

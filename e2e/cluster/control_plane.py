@@ -1,4 +1,4 @@
-"""A control plane of our own: etcd, kube-apiserver, and the few controllers that tests rely on."""
+"""A control plane of our own: etcd, kube-apiserver, and the few controllers that the tests need."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from e2e.cluster.etcd import Etcd
 from e2e.cluster.folder import Folder
 from e2e.cluster.process import Process
 
-# No Job controller: the tests play its part, and nothing runs pods.
+# No Job controller: the tests simulate it, and nothing runs pods.
 CONTROLLERS = (
     "garbage-collector-controller",
     "namespace-controller",
@@ -47,7 +47,7 @@ class ControlPlane:
         self._end()
 
     def _start(self) -> None:
-        """The definitions are there first: the garbage collector looks for new kinds only twice a minute."""
+        """The CRDs exist before the start: the garbage collector looks for new kinds only every 30 s."""
         template.copy(self._programs, self._etcd.data)
         self._etcd.start()
         self.api_server.start()
@@ -63,13 +63,13 @@ class ControlPlane:
             "root-ca-file": str(self.api_server.authority.own.certificate),
             "leader-elect": "false",
             "secure-port": "0",
-            # A thousand owned objects go in seconds, not in a minute.
+            # A thousand owned objects are deleted in seconds, not in a minute.
             "kube-api-qps": "500",
             "kube-api-burst": "1000",
         }
 
     def _end(self) -> None:
-        """Nothing is to be kept, so nothing is asked to end in order."""
+        """Nothing is kept, so the programs are killed without a graceful shutdown."""
         if self._controllers is not None:
             self._controllers.kill()
         self.api_server.close()

@@ -1,7 +1,7 @@
-"""What goes wrong around a cluster, said in one line, or in one line and the end of a log."""
+"""Errors around a cluster, as one line, or one line and the end of a log."""
 
 from __future__ import annotations
 
 
 class ClusterError(Exception):
-    """The cluster cannot do what was asked. Its text is for the user: no traceback is needed to understand it."""
+    """The cluster cannot do a requested operation. The text is for the user and needs no traceback."""

@@ -7,12 +7,12 @@ from pathlib import Path
 
 from e2e.cluster.process import Process, wait_until
 
-# It is its cluster's only member, so nobody is told this address, and nothing listens there.
+# The only member of its cluster, so no peer uses this address, and nothing listens there.
 ALONE = "http://localhost:2380"
 
 
 class Etcd:
-    """Listens on sockets, which need no free ports, and takes no care for a power failure."""
+    """Listens on Unix sockets, which need no free ports, and does not protect its data against a power failure."""
 
     def __init__(self, programs: Path, folder: Path) -> None:
         self._program, self._folder = programs / "etcd", folder
@@ -22,12 +22,12 @@ class Etcd:
         self._process: Process | None = None
 
     def start(self) -> None:
-        """Returns when it listens. A client that came earlier would wait a second before it tries again."""
+        """Return when it listens. An earlier client would wait a second before it retries."""
         self._process = Process(self._program, self._flags(), self._folder / "etcd.log")
         wait_until(self._socket.exists, self._process)
 
     def stop(self) -> None:
-        """In order, so that its data can be used again."""
+        """Stop gracefully, so that its data can be used again."""
         if self._process is not None:
             self._process.stop()
 

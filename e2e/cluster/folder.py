@@ -1,4 +1,4 @@
-"""The temporary folder of a control plane: gone with it, or swept away by the next one."""
+"""The temporary folder of a control plane: removed with it, or by the next one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ALIVE = "alive"
 
 
 class Folder:
-    """A temporary folder that is known to be in use as long as this process lives."""
+    """A temporary folder that stays locked as long as this process lives."""
 
     def __init__(self, parent: Path | None = None) -> None:
         parent = parent or Path(tempfile.gettempdir())
@@ -27,11 +27,11 @@ class Folder:
 
 
 def sweep(parent: Path) -> None:
-    """Removes the folders of processes that were killed before they could."""
+    """Remove the folders of processes that were killed before they could clean up."""
     for mark in parent.glob(f"{PREFIX}*/{ALIVE}"):
         try:
             left_behind = not locks.is_held(mark)
-        except OSError:  # another sweeper was faster, or it is another user's
+        except OSError:  # another process was faster, or it belongs to another user
             continue
         if left_behind:
             shutil.rmtree(mark.parent, ignore_errors=True)

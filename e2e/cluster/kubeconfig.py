@@ -1,4 +1,4 @@
-"""Files that tell a client where a cluster is and who asks."""
+"""Kubeconfig files: the address of a cluster and the user's credentials."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ def with_certificate(user: Certificate) -> Mapping[str, str]:
 
 
 def with_user(path: Path, config: Mapping[str, Any], user: Mapping[str, str]) -> Path:
-    """The same cluster, asked by another user. `config` is what `kubectl config view --minify` says: one user only."""
+    """The same cluster with another user. `config` is the output of `kubectl config view --minify`: one user only."""
     name = config["users"][0]["name"]
     return write(path, {**config, "users": [{"name": name, "user": user}]})
 
 
 def write(path: Path, config: Mapping[str, Any]) -> Path:
-    """JSON is YAML too. Credentials are nobody else's business."""
+    """JSON is YAML too. Only the owner may read the credentials."""
     path.touch(mode=0o600)
     path.write_text(json.dumps(config, indent=2) + "\n")
     return path

@@ -1,4 +1,4 @@
-"""kubectl against one cluster, untouched by what the user's own kubectl remembers."""
+"""kubectl for one cluster, independent of the user's own kubectl cache."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from e2e.cluster.errors import ClusterError
 
 @dataclass(frozen=True)
 class Kubectl:
-    """`kubectl("get", "pods")` answers what it printed, or raises with what it complained of."""
+    """`kubectl("get", "pods")` returns the output, or raises with the error output."""
 
     program: Path
     kubeconfig: Path
     memory: Path
-    """What it remembers of the API. Ports are used again by other clusters, so the user's own folder would mislead."""
+    """The cache of API discovery. Other clusters reuse ports, so the user's own cache would be wrong."""
 
     @property
     def environment(self) -> Mapping[str, str]:
-        """For a shell, or for programs of the user's that call kubectl."""
+        """For a shell, or for a user's programs that call kubectl."""
         return {"KUBECONFIG": str(self.kubeconfig), "KUBECACHEDIR": str(self.memory), "KUBERC": "off"}
 
     def __call__(self, *arguments: str, stdin: str | None = None) -> str:
@@ -32,7 +32,7 @@ class Kubectl:
         return ended.stdout
 
     def run(self, *arguments: str, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
-        """The same for who wants to see the exit code and the warnings."""
+        """The same, but returns the exit code and the warnings."""
         return subprocess.run(
             [str(self.program), *arguments],
             input=stdin,

@@ -1,4 +1,4 @@
-"""File locks between processes. The kernel lets go of one when its holder ends, whatever ends it."""
+"""File locks between processes. The kernel releases a lock when its holder ends, for any reason."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import IO
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Waits until no other process is inside the block for this path."""
+    """Wait until no other process is inside the block for this path."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
@@ -19,7 +19,7 @@ def locked(path: Path) -> Iterator[None]:
 
 
 def held(path: Path) -> IO[str]:
-    """Makes `path` as a file that is locked from its first moment on, until the returned file is closed."""
+    """Create `path` as a file that is locked from the start until the returned file is closed."""
     young = path.with_name(f"{path.name}.young")
     file = young.open("x")
     fcntl.flock(file, fcntl.LOCK_EX)
@@ -28,7 +28,7 @@ def held(path: Path) -> IO[str]:
 
 
 def is_held(path: Path) -> bool:
-    """Whether a process that lives still holds the lock."""
+    """True if a living process holds the lock."""
     with path.open() as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,4 +1,4 @@
-"""A real S3 server over a folder of this machine (versitygw), with keys of its own. `python -m` builds it only."""
+"""A real S3 server over a local folder (versitygw), with its own keys. `python -m` only builds it."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from e2e.cluster.port import LOOPBACK, listens
 from e2e.cluster.process import Process, wait_until
 
 REGION = "us-east-1"
-# Below the ports that the system gives to clients: while the server is down, nobody else comes to listen there.
+# Below the ephemeral ports: while the server is down, no other program gets the port.
 _PORTS = range(20_000, 32_000)
 
 
 class ObjectStore:
-    """Its buckets are the folders in `folder / "buckets"`. It keeps its address when it is stopped and started."""
+    """Its buckets are the folders in `folder / "buckets"`. It keeps its address over stop and start."""
 
     def __init__(self, folder: Path, address: str | None = None) -> None:
         self.folder = folder
@@ -40,7 +40,7 @@ class ObjectStore:
 
     @property
     def environment(self) -> Mapping[str, str]:
-        """As S3's clients read it."""
+        """The environment variables that S3 clients read."""
         return {
             "AWS_ENDPOINT_URL": self.url,
             "AWS_ACCESS_KEY_ID": self.key_id,
@@ -49,13 +49,13 @@ class ObjectStore:
         }
 
     def open(self) -> None:
-        """For the first time: without a bucket."""
+        """Start it for the first time, without a bucket."""
         for name in ("buckets", "about"):
             (self.folder / name).mkdir(parents=True)
         self.start()
 
     def start(self) -> None:
-        """Returns when it listens."""
+        """Return when it listens."""
         keys = {"ROOT_ACCESS_KEY": self.key_id, "ROOT_SECRET_KEY": self.secret}
         words = ["posix", f"--sidecar={self.folder / 'about'}", str(self.folder / "buckets")]
         flags = {"port": self.address, "quiet": "true", "region": REGION}

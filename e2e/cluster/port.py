@@ -1,4 +1,4 @@
-"""A free port that stays ours, also while its server is down."""
+"""A free port that stays reserved while its server is down."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ LOOPBACK = "127.0.0.1"
 
 
 def listens(address: str, port: int) -> bool:
-    """Whether somebody takes connections there."""
+    """True if a server accepts connections there."""
     with socket.socket() as client:
         return client.connect_ex((address, port)) == 0
 
 
 class Port:
-    """Bound but not listened to: nobody else is given it, and a server that shares ports (SO_REUSEPORT) can take it."""
+    """Bound but not listening: no one else gets it, and a server that shares ports (SO_REUSEPORT) can take it."""
 
     def __init__(self, address: str = LOOPBACK, number: int = 0) -> None:
         self._socket = socket.socket()

@@ -1,4 +1,4 @@
-"""Programs that run beside us and end with us, whatever ends us."""
+"""Child programs that end with this process, for any reason."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from pathlib import Path
 
 from e2e.cluster.errors import ClusterError
 
-# The kernel's "die with your parent" looks at the thread that started the program, so one that lives as long as we
-# do starts them all. Else a server that an asyncio worker thread restarted would die with that thread.
+# The parent-death signal of the kernel follows the thread that started the program, so one thread that lives as long as
+# the process starts them all. Otherwise a server restarted by an asyncio worker thread would end with that thread.
 _STARTER = ThreadPoolExecutor(max_workers=1, thread_name_prefix="starter-of-programs")
 SECONDS_TO_START = 120.0
 SECONDS_TO_END = 10.0
@@ -21,7 +21,7 @@ SECONDS_BETWEEN_LOOKS = 0.02
 
 
 class Process:
-    """A program in a process group of its own, so that Ctrl-C reaches us alone and we end it in order."""
+    """A program in its own process group: Ctrl-C reaches only this process, which stops the program gracefully."""
 
     def __init__(
         self,
@@ -41,7 +41,7 @@ class Process:
         return self._popen.pid
 
     def check(self) -> None:
-        """Raises with the end of the log when the program has ended."""
+        """Raise with the end of the log if the program has ended."""
         if self._popen.poll() is not None:
             raise ClusterError(f"{self.name} ended with code {self._popen.returncode}:\n{self.last_lines()}")
 
@@ -49,7 +49,7 @@ class Process:
         return "\n".join(self.log.read_text(errors="replace").splitlines()[-count:])
 
     def stop(self) -> None:
-        """Asks it to end, and kills it when it does not."""
+        """Ask it to end, and kill it if it does not."""
         self._signal(signal.SIGTERM)
         try:
             self._popen.wait(SECONDS_TO_END)
@@ -66,7 +66,7 @@ class Process:
 
 
 def wait_until(ready: Callable[[], bool], process: Process) -> None:
-    """Looks again and again; raises with the end of the log when the program ends or takes too long."""
+    """Poll until ready; raises with the end of the log if the program ends or takes too long."""
     end = time.monotonic() + SECONDS_TO_START
     while not ready():
         process.check()

@@ -1,4 +1,4 @@
-"""A program of a pinned Go module: built from source once into a cache folder, and again only when a pin changes."""
+"""A program of a pinned Go module: built from source once into a cache folder, and again only if a pin changes."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from e2e.cluster import golang, locks
 
 @dataclass(frozen=True)
 class Program:
-    """What `go build` makes of one package. The first of its names is the file, the others are links to it."""
+    """The result of `go build` for one package. The first of its names is the file, the others are links to it."""
 
     title: str
-    """For the line that tells how long it took: `Kubernetes v1.34.4`."""
+    """For the line with the build time: `Kubernetes v1.34.4`."""
     module: Path
     names: tuple[str, ...]
     package: str = "."
     flags: str = "-ldflags=-s -w"
 
     def folder(self) -> Path:
-        """Where it lies, by all of its names. The first process that asks builds; others wait for it."""
+        """The folder with all of its names. The first process builds it; others wait."""
         cache = cache_folder() / self.names[0]
         built = cache / self._digest()
         with locks.locked(cache / "lock"):
@@ -39,7 +39,7 @@ class Program:
         return self.folder() / self.names[0]
 
     def _digest(self) -> str:
-        """One name for all that the program depends on."""
+        """One hash over everything that the program depends on."""
         said = f"{golang.version(self.module)} {self.package} {self.flags} {self.names}"
         digest = hashlib.sha256(said.encode())
         for path in _sources(self.module):

@@ -1,4 +1,4 @@
-"""One control plane for all worker processes of a test run: the first that needs it starts it, for all."""
+"""One control plane for all worker processes of a test run: the first process that needs it starts it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def join(folder: Path, run: int) -> Cluster:
 
 
 def _start(ready: Path, run: int) -> None:
-    """In a session of its own: a worker that leaves early does not take it along."""
+    """Start it in its own session, so that a worker that ends early does not end it."""
     log = ready.with_suffix(".log")
     command = [sys.executable, "-m", "e2e.cluster", f"--ready-file={ready}", f"--as-long-as={run}"]
     with log.open("wb") as output:

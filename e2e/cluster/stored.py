@@ -1,4 +1,4 @@
-"""What a control plane of our own has stored: every version of every object, as etcd has the bytes."""
+"""The stored data of our own control plane: every version of every object, as bytes in etcd."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ALL_KEYS = {name: base64.b64encode(b"\0").decode() for name in ("key", "range_en
 
 @dataclass(frozen=True)
 class Version:
-    """`number` counts from 1: an object as it was created."""
+    """`number` counts from 1, the version at creation."""
 
     key: str
     """As in /registry/secrets/default/keys."""
@@ -27,7 +27,7 @@ class Version:
 
 
 async def revision(folder: Path) -> int:
-    """Where the store is now."""
+    """The current revision of the store."""
     async with (
         _session(folder) as session,
         session.post("/v3/kv/range", json={**ALL_KEYS, "count_only": True}) as answer,
@@ -36,7 +36,7 @@ async def revision(folder: Path) -> int:
 
 
 async def versions(folder: Path, since: int) -> list[Version]:
-    """All that was written after the revision `since`, deletions left out. It may not have been compacted."""
+    """All writes after the revision `since`, without deletions. It may not have been compacted."""
     end = await revision(folder)
     return [found async for found in _written(folder, since + 1, end)] if end > since else []
 
@@ -55,7 +55,7 @@ async def _written(folder: Path, start: int, end: int) -> AsyncIterator[Version]
 
 
 async def _lines(answer: aiohttp.ClientResponse) -> AsyncIterator[Any]:
-    """One JSON text a line, of any length."""
+    """One JSON text per line, of any length."""
     rest = b""
     async for chunk in answer.content.iter_any():
         *whole, rest = (rest + chunk).split(b"\n")

@@ -1,6 +1,6 @@
-"""A store in which our and KubeRay's definitions are installed: made once, then copied for every control plane.
+"""A store with our and KubeRay's CRDs installed: made once, then copied for every control plane.
 
-KubeRay's are megabytes: to install them takes an API server longer than to start, and 150 MB more of memory.
+KubeRay's are megabytes: their installation takes an API server longer than its start, and 150 MB more memory.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from e2e.cluster.program import cache_folder
 
 
 def copy(programs: Path, data: Path) -> None:
-    """Makes `data` a copy of the store. The newest one alone is kept: definitions change often."""
+    """Copy the store to `data`. Only the newest one is kept, because the CRDs change often."""
     cache = cache_folder() / "store"
     made = cache / _digest(programs)
     with locks.locked(cache.with_suffix(".lock")):

@@ -1,1 +1,1 @@
-"""Objects that the contract allows, and objects with mistakes, for the API server and pydantic to judge."""
+"""Objects that the contract allows, and objects with mistakes, for the API server and pydantic to validate."""

@@ -1,4 +1,4 @@
-"""What the API server says of many objects, asked side by side. Nothing is stored."""
+"""The API server's answers for many objects, requested in parallel. Nothing is stored."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ from e2e.api.resource import TRAINING_JOBS
 
 AT_ONCE = 32
 REFUSALS = (400, 413, 422)
-"""413 is for what is larger than the API server reads at all."""
+"""413 is for an object above the API server's size limit."""
 
 
 @dataclass(frozen=True)
 class Answer:
     refusal: str
-    """Empty where it took the object."""
+    """Empty if the object was accepted."""
     stored: Any = None
-    """As it would have stored it."""
+    """The object as it would be stored."""
 
 
 async def created(kubeconfig: Path, namespace: str, jobs: Sequence[Any]) -> list[Answer]:
-    """Of each job, whether it could be created, with the strictness of kubectl."""
+    """Return for each job if it could be created, with kubectl's strict field validation."""
     return await _asked(kubeconfig, "POST", TRAINING_JOBS.path(namespace), jobs)
 
 
 async def written(kubeconfig: Path, namespace: str, name: str, objects: Sequence[Any]) -> list[Answer]:
-    """Of each object, whether it could replace the status of the job."""
+    """Return for each object if it could replace the status of the job."""
     return await _asked(kubeconfig, "PUT", TRAINING_JOBS.path(namespace, name, "status"), objects)
 
 
 async def _asked(kubeconfig: Path, method: str, path: str, objects: Sequence[Any]) -> list[Answer]:
     async with Api(kubeconfig, AT_ONCE) as api:
-        # Requests wait for a connection with their clocks running, so only as many are made as there are connections.
+        # A request's timeout includes the wait for a connection, so there are only as many requests as connections.
         free = asyncio.Semaphore(AT_ONCE)
 
         async def one(made: Any) -> Answer:

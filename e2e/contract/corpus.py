@@ -1,6 +1,6 @@
 """Small Ludwig configs for every word of the contract: types, encoders, combiners, decoders, losses, optimizers.
 
-They are made from the contract's own choices, so a new word is a new config.
+They are generated from the contract's own choices, so a new word gives a new config.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ Job = dict[str, Any]
 
 INPUTS = {"number": "size", "binary": "open", "category": "kind", "date": "when", "vector": "point"}
 OUTPUTS = {"number": "delay", "binary": "late", "category": "class", "vector": "place"}
-"""Columns by type. `tests/laws/option_data.py` writes a data set that has them."""
+"""Columns by type. `tests/laws/option_data.py` writes a data set with them."""
 WIDTHS = {"category": 3, "vector": 2}
-"""Values that a decoder gives for a row, where they are more than one."""
+"""The number of values that a decoder gives per row, if more than one."""
 NEEDED: Mapping[str, Mapping[str, Any]] = {
     "comparator": {"entity_1": ["size"], "entity_2": ["kind"]},
     "fixed": {"column": "split"},
@@ -31,7 +31,7 @@ NEEDED: Mapping[str, Mapping[str, Any]] = {
     "stratify": {"column": "kind"},
     "datetime": {"column": "when"},
 }
-"""What a section of this type has to be given."""
+"""The required fields of a section of this type."""
 BACKENDS: Mapping[str, Job] = {
     "local": {"type": "local"},
     "ray": {"type": "ray"},
@@ -66,7 +66,7 @@ def corpus() -> Iterator[tuple[str, Job]]:
 
 
 def job(**sections: Any) -> Job:
-    """A job that trains in a moment, with these sections of its config changed."""
+    """A job that trains in a moment, with these sections of its config replaced."""
     config: Job = {
         "input_features": [{"name": "size", "type": "number"}, {"name": "kind", "type": "category"}],
         "output_features": [{"name": "late", "type": "binary"}],
@@ -100,7 +100,7 @@ def _of_outputs() -> Iterator[tuple[str, Job]]:
 
 
 def _of_sections(path: str, owner: type[Section], field: str) -> Iterator[tuple[str, Job]]:
-    """One config for each word of a section, as an object and, where it needs no more, as the bare word."""
+    """One config for each word of a section, as an object, and also as the bare word if nothing else is required."""
     for word in _choice(owner, field).words:
         given = {"type": word, **NEEDED.get(word, {})}
         for name, value in ((word, given), *([(f"{word}, bare", word)] if word not in NEEDED else [])):

@@ -1,4 +1,4 @@
-"""Where pydantic and the API server differ and shall: the whole list, each with its reason and an example."""
+"""The complete list of intended differences between pydantic and the API server, each with a reason and an example."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ OF_PROGRAMS = ("finalizers", "ownerReferences", "managedFields", "creationTimest
 
 
 def mistakes(made: Any) -> list[Any]:
-    """What pydantic finds in an object that came as JSON."""
+    """The mistakes that pydantic finds in an object from JSON."""
     try:
         TrainingJob.model_validate(made, by_alias=True, by_name=False)
     except ValidationError as error:
@@ -38,9 +38,9 @@ class Judged:
 class Difference:
     why: str
     explains: Callable[[Judged], bool]
-    """Of an object that the two judge differently."""
+    """True if this difference explains an object that the two validate differently."""
     example: Mapping[str, Any]
-    """What is put into a valid job, by its path."""
+    """Changes to a valid job, by path."""
 
 
 def _is_whole(mistake: Any) -> bool:
@@ -49,7 +49,7 @@ def _is_whole(mistake: Any) -> bool:
 
 
 def is_nearly_whole(mistake: Any) -> bool:
-    """By the measure of go-openapi's swag, with which the API server judges whole numbers."""
+    """True by the rule of go-openapi's swag, with which the API server checks whole numbers."""
     value = mistake["input"]
     if mistake["type"] != "int_type" or not isinstance(value, float) or value.is_integer():
         return False
@@ -57,7 +57,7 @@ def is_nearly_whole(mistake: Any) -> bool:
 
 
 def _only(holds: Callable[[Any], bool]) -> Callable[[Judged], bool]:
-    """The API server took it; pydantic had nothing but such mistakes, and has none in what was stored."""
+    """The API server accepted it, pydantic found only such mistakes, and finds none in the stored object."""
     return lambda judged: (
         not judged.answer.refusal and all(map(holds, judged.mistakes)) and not mistakes(judged.answer.stored)
     )

@@ -1,4 +1,4 @@
-"""Random TrainingJobs that are valid."""
+"""Random valid TrainingJobs."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ RICH_BACKEND: dict[str, Any] = {
 BACKENDS: tuple[dict[str, Any], ...] = ({"type": "local"}, {"type": "ray", "trainer": {"num_workers": 2}}, {})
 OF_CONFIGS = ("train", "experiment", "preprocess")
 TOGETHER = frozenset({"task", "config", "model", "entrypoint", "dataset", "backend"})
-"""What these may be depends on each other."""
+"""The valid values of these fields depend on each other."""
 
 
 def plain(**spec: Any) -> dict[str, Any]:
-    """A small valid one."""
+    """A small valid job."""
     whole = {"dataset": "s3://bucket/data.parquet", "config": CONFIG, **copy.deepcopy(spec)}
     return {"apiVersion": API_VERSION, "kind": KIND, "metadata": {"name": "job"}, "spec": whole}
 

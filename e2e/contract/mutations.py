@@ -1,4 +1,4 @@
-"""Mistakes in an object: each changes one place of it."""
+"""Mutations of an object: each changes one place of it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from e2e.contract import texts
 
 Location = tuple[str | int, ...]
 Mutation = Callable[[random.Random, Any, Any], None]
-"""Changes what stands under a key, or an index, of a container."""
+"""Changes the value at a key, or an index, of a container."""
 
 TYPES: tuple[Any, ...] = (None, True, False, 0, 1, -1, 3.0, 2.5, "", "x", "3", [], ["x"], {}, {"x": 1}, [{}], [None])
 NUMBERS: tuple[Any, ...] = (
@@ -81,7 +81,7 @@ COUNTS = (10, 11, 16, 17, 32, 33, 64, 65, 256, 257)
 
 
 def mutated(rng: random.Random, made: Any, leave_out: Sequence[Location] = ()) -> Any:
-    """A copy with at most three mistakes, none of them at or below the locations that are left out."""
+    """A copy with at most three mistakes, none at or below the locations in `leave_out`."""
     changed = copy.deepcopy(made)
     for _ in range(rng.choice([1, 1, 1, 2, 3])):
         places = [at for at in locations(changed) if not any(_below(at, out) for out in leave_out)]
@@ -96,7 +96,7 @@ def mutated(rng: random.Random, made: Any, leave_out: Sequence[Location] = ()) -
 
 
 def locations(value: Any, at: Location = ()) -> Iterator[Location]:
-    """Of every value but the whole."""
+    """The locations of every value except the root."""
     for key, item in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
         yield (*at, key)
         yield from locations(item, (*at, key))
@@ -107,14 +107,14 @@ def _below(at: Location, other: Location) -> bool:
 
 
 def _found(value: Any, at: Sequence[str | int]) -> Any:
-    """Raises LookupError or TypeError where there is nothing."""
+    """Raises LookupError or TypeError if the location does not exist."""
     for key in at:
         value = value[key]
     return value
 
 
 def _replaced(before: Any, after: Any, at: Location) -> bool:
-    """By a swap with a neighbour."""
+    """True if a swap with a neighbour replaced the value at the location."""
     with suppress(LookupError, TypeError):
         return bool(_found(before, at) != _found(after, at))
     return False
@@ -154,7 +154,7 @@ def reword(rng: random.Random, container: Any, key: Any) -> None:
 
 
 def stretch(rng: random.Random, container: Any, key: Any) -> None:
-    """To the limits of texts, lists and mappings, and beyond."""
+    """Grow a text, list or mapping to its size limits and beyond."""
     value, count = container[key], rng.choice(COUNTS)
     if isinstance(value, list) and value:
         container[key] = [_numbered(copy.deepcopy(value[index % len(value)]), index) for index in range(count)]
@@ -165,7 +165,7 @@ def stretch(rng: random.Random, container: Any, key: Any) -> None:
 
 
 def double(rng: random.Random, container: Any, key: Any) -> None:
-    """An item of a list, or of the list that stands here."""
+    """Duplicate an item of the container, or of the list at the key."""
     items = container if isinstance(container, list) else container[key]
     if isinstance(items, list) and items:
         items.append(copy.deepcopy(rng.choice(items)))
@@ -203,13 +203,13 @@ def _renamed(rng: random.Random, key: Any) -> str:
 
 
 def _edited(rng: random.Random, value: str) -> str:
-    """One letter more."""
+    """Insert one letter."""
     at = rng.randint(0, len(value))
     return value[:at] + rng.choice(texts.ODD) + value[at:]
 
 
 def _numbered(item: Any, number: int) -> Any:
-    """With names of its own, so that nothing but the list's length is wrong."""
+    """Give the item a name of its own, so that only the list's length is wrong."""
     if isinstance(item, dict):
         return {key: f"{value}{number}" if key in ("name", "mountPath") else value for key, value in item.items()}
     return item

@@ -1,4 +1,4 @@
-"""Texts that the contract's patterns allow."""
+"""Texts that match the contract's patterns."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TIMES = (
 
 
 def text(rng: random.Random, pattern: str, least: int, most: int) -> str:
-    """One that the pattern allows and that is so long; sometimes the longest that is allowed."""
+    """A text that matches the pattern, of `least` to `most` characters; sometimes the longest."""
     short = rng.choice([least, min(most, least + 1), rng.randint(least, min(most, least + 30))])
     size = most if rng.random() < 0.03 else short
     return _PATTERNS[pattern](rng, size) if pattern else of(rng, ODD, size)
@@ -33,7 +33,7 @@ def of(rng: random.Random, letters: str, size: int) -> str:
 
 def _dns(rng: random.Random, size: int, between: str = "-") -> str:
     inner = of(rng, LETTERS + DIGITS + between, max(size, 1))
-    # No two parts may meet at two dots, or at a dot and a dash.
+    # The pattern forbids empty parts: two dots, or a dot next to a dash.
     for pair in ("..", ".-", "-."):
         inner = inner.replace(pair, "ab")
     return "a" + inner[1:-1] + "z" if size > 1 else "a"

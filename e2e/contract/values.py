@@ -1,4 +1,4 @@
-"""Random values of a section, made from the shapes of its fields: valid, and often at the very limit."""
+"""Random values of a section, generated from the field schemas: valid, and often at a limit."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ KEYS = ("team", "a", "Z.9_-z", "cpu", "nvidia.com/gpu", f"{'a' * 253}/{'b' * 63}
 
 
 class Maker:
-    """`chance` is that of a field that may be absent."""
+    """`chance` is the probability of an optional field."""
 
     def __init__(self, rng: random.Random, chance: float = 0.5) -> None:
         self.rng = rng
@@ -91,5 +91,5 @@ class Maker:
         return most if most <= 16 and self.rng.random() < 0.05 else self.rng.randint(0, MOST_ITEMS)
 
     def _more(self) -> dict[str, Any]:
-        """A volume's source; any will do."""
+        """A random volume source."""
         return {self.rng.choice(["emptyDir", "secret", "persistentVolumeClaim"]): {"a": self.anything()}}

@@ -1,4 +1,4 @@
-"""A proxy before the API server that does to requests what networks and overloaded servers do."""
+"""A proxy in front of the API server that injects the faults of networks and overloaded servers."""
 
 from e2e.proxy.faults import (
     Answer,

@@ -1,4 +1,4 @@
-"""The connection to a client, broken as networks break them."""
+"""Breaks the connection to a client, as networks do."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ SECONDS_BETWEEN_LOOKS = 0.05
 
 
 def reset(request: web.BaseRequest) -> None:
-    """RST instead of FIN: the client sees an error, not an end."""
+    """Send RST instead of FIN: the client sees an error, not an end of stream."""
     if request.transport is None:
         return
     connected = request.transport.get_extra_info("socket")
     if connected is None:
-        return  # it has gone by itself
+        return  # the client has closed it
     connected.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     request.transport.abort()
 
 
 async def given_up(request: web.BaseRequest) -> None:
-    """Returns when the client has gone."""
+    """Return when the client has disconnected."""
     while request.transport is not None and not request.transport.is_closing():
         await asyncio.sleep(SECONDS_BETWEEN_LOOKS)

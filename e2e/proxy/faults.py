@@ -1,4 +1,4 @@
-"""What can be done to a request, or to the events of a watch. Times are seconds."""
+"""Faults for a request or for the events of a watch. Times are seconds."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ REASONS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Fault:
-    """`after`: the request takes effect first, and only its answer is lost."""
+    """`after`: the request takes effect, and only its reply is lost."""
 
     after: bool = False
 
@@ -40,7 +40,7 @@ class Reset(Fault):
 
 @dataclass(frozen=True, kw_only=True)
 class Hang(Fault):
-    """Nothing comes, until the client gives up."""
+    """No reply comes until the client gives up."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,19 +50,19 @@ class Delay(Fault):
 
 @dataclass(frozen=True, kw_only=True)
 class Truncate(Fault):
-    """It takes effect, and the connection breaks in the middle of the answer's body."""
+    """The request takes effect, and the connection breaks in the middle of the reply's body."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Stale(Fault):
-    """A list is answered as `Proxy.freeze` found it once: by an API server that lags behind."""
+    """A list request gets the reply that `Proxy.freeze` stored, as from an API server that lags behind."""
 
     frozen: Mapping[str, bytes] = field(repr=False)
 
 
 @dataclass(frozen=True, kw_only=True)
 class WatchFault(Fault):
-    """Of the events of one watch. `chance` of each event, drawn by the proxy's seed; bookmarks are left alone."""
+    """Faults of the events of one watch. `chance` per event, drawn with the proxy's seed; bookmarks pass."""
 
     chance: float = 1.0
     types: tuple[str, ...] = ("ADDED", "MODIFIED", "DELETED")
@@ -70,7 +70,7 @@ class WatchFault(Fault):
 
 @dataclass(frozen=True, kw_only=True)
 class Drop(WatchFault):
-    """The event never comes."""
+    """The event is lost."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,14 +80,14 @@ class Duplicate(WatchFault):
 
 @dataclass(frozen=True, kw_only=True)
 class Late(WatchFault):
-    """The event comes later, and all that follow it."""
+    """The event and all that follow it come late."""
 
     seconds: float
 
 
 @dataclass(frozen=True, kw_only=True)
 class Reorder(WatchFault):
-    """Up to `window` events that come within `seconds` change places; those of one object only where it says so."""
+    """Up to `window` events within `seconds` change their order; events of one object only if the field says so."""
 
     window: int = 5
     seconds: float = 0.1
@@ -96,26 +96,26 @@ class Reorder(WatchFault):
 
 @dataclass(frozen=True, kw_only=True)
 class StreamEnd(WatchFault):
-    """After so many events."""
+    """The stream ends after this many events."""
 
     events: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
 class StreamError(StreamEnd):
-    """The stream tells an error and ends, as when the resourceVersion is too old."""
+    """The stream sends an ERROR event and ends, as for a resourceVersion that is too old."""
 
     code: int = 410
 
 
 @dataclass(frozen=True, kw_only=True)
 class Silence(StreamEnd):
-    """The connection lives, and nothing more comes."""
+    """The connection stays open, and no more events come."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Close(StreamEnd):
-    """The stream ends in order."""
+    """The stream ends normally."""
 
 
 @dataclass(frozen=True, kw_only=True)

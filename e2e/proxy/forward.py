@@ -1,4 +1,4 @@
-"""One request on its way through the proxy, and what befalls it there."""
+"""Forwards one request through the proxy and applies its faults."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Forward:
         self._upstream, self._draws, self._lists = upstream, draws, lists
 
     async def plain(self, request: web.BaseRequest, sent: Sent, faults: Sequence[Fault]) -> web.StreamResponse:
-        """Delays come first; then one other fault, the first."""
+        """Apply the delays first; then one other fault, the first."""
         await _delay(faults)
         ending = next((fault for fault in faults if not isinstance(fault, Delay | WatchFault)), None)
         if isinstance(ending, Stale):
@@ -68,7 +68,7 @@ class Forward:
         upstream: aiohttp.ClientResponse,
         faults: Sequence[WatchFault],
     ) -> None:
-        """Ends with the server, with a fault, or with the client."""
+        """Ends when the server ends it, at a fault, or when the client disconnects."""
         lines: Lines = asyncio.Queue()
         tasks = [asyncio.create_task(_read(upstream, lines)), asyncio.create_task(connection.given_up(request))]
         gone = tasks[1]
@@ -118,7 +118,7 @@ async def _befallen(
             await response.write(answered.body[: len(answered.body) // 2])
             connection.reset(request)
             return response
-    # aiohttp wants a response also for a connection that is no more.
+    # aiohttp requires a response even for a closed connection.
     return web.Response()
 
 

@@ -1,4 +1,4 @@
-"""What went through the proxy: counted, and with bodies, so that it can be sent again."""
+"""Records the requests through the proxy, with counts and bodies, so that they can be sent again."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from e2e.proxy.request_info import RequestInfo
 
 @dataclass
 class Sent:
-    """One request. `code` is what the client was answered, 0 for nothing."""
+    """One request. `code` is the status that the client received, 0 for none."""
 
     info: RequestInfo
     method: str
     target: str
-    """Path and query."""
+    """Path and query of the request."""
     content_type: str
     body: bytes
     time: float = field(default_factory=monotonic)
@@ -33,16 +33,16 @@ class Sendings:
 
     @property
     def counts(self) -> Counter[tuple[str, str, str]]:
-        """By verb, resource and subresource."""
+        """Counts by verb, resource and subresource."""
         return Counter((sent.info.verb, sent.info.resource, sent.info.subresource) for sent in self.all)
 
     @property
     def writes(self) -> Sequence[Sent]:
-        """Leases aside: whoever leads renews its own for ever."""
+        """All writes except of Leases, which the leader renews forever."""
         return [sent for sent in self.all if sent.info.is_write and sent.info.resource != "leases"]
 
     async def quiet(self, seconds: float, within: float = 30.0) -> None:
-        """Waits until nothing was written for so long."""
+        """Wait until nothing is written for `seconds`."""
         end = monotonic() + within
         while (since := monotonic() - max((sent.time for sent in self.writes), default=0.0)) < seconds:
             if monotonic() > end:

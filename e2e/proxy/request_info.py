@@ -1,4 +1,4 @@
-"""What a request is about, as the API server reads it from method and path."""
+"""The attributes of a request, parsed from method and path as the API server does."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class RequestInfo:
 
 
 def read(method: str, path: str, query: Mapping[str, str]) -> RequestInfo:
-    """`resource` is empty for what is none, such as /version and the lists of what the server knows."""
+    """`resource` is empty for other paths, such as /version and API discovery."""
     parts = [part for part in path.split("/") if part]
     skip = {"api": 2, "apis": 3}.get(parts[0] if parts else "", len(parts))
     rest = parts[skip:]

@@ -1,4 +1,4 @@
-"""Which requests a fault befalls."""
+"""Selects the requests that get a fault."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from e2e.proxy.request_info import RequestInfo
 
 @dataclass
 class Rule:
-    """Empty fields mean any. Of the requests that match, the first `skip` go through, then `times` are befallen."""
+    """Empty fields match all. Of the matching requests, the first `skip` pass, then `times` get the fault."""
 
     fault: Fault
     verb: str = ""
-    """As the API server says it; `write` means all that change something."""
+    """The API server's verb; `write` matches all verbs that change an object."""
     resource: str = ""
     subresource: str | None = None
-    """Empty: the object itself."""
+    """Empty: the object itself; None: any."""
     namespace: str = ""
     name: str = ""
     skip: int = 0
@@ -28,7 +28,7 @@ class Rule:
     hits: int = 0
 
     def befalls(self, request: RequestInfo, draws: random.Random) -> bool:
-        """Counts: to be asked once for each request."""
+        """Count a match and decide. Call it once for each request."""
         if not self._matches(request):
             return False
         self.matched += 1

@@ -1,4 +1,4 @@
-"""The proxy itself: TLS towards the client with a certificate of its own, the kubeconfig's user towards the server."""
+"""The proxy: TLS towards the client with its own certificate, the kubeconfig's user towards the server."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ LARGEST_EVENT = 2**23
 
 
 class Proxy:
-    """Works inside its `async with` block. `kubeconfig` is for the client that is to be disturbed.
+    """Works inside its `async with` block. `kubeconfig` is for the client whose requests get faults.
 
-    It asks the server as the user of the kubeconfig that it is given: the operator's, so that its rights count. A
-    client that sends a token of its own is itself.
+    It sends requests as the user of the kubeconfig that it is given, for example the operator, so that RBAC applies. A
+    client that sends a token of its own keeps its identity.
     """
 
     def __init__(self, upstream: Path, folder: Path, seed: int = 0) -> None:
@@ -76,13 +76,13 @@ class Proxy:
             raise ExceptionGroup("the proxy itself failed", self._bugs)
 
     async def _forget(self) -> None:
-        """What was delayed, or hung, and whose client has gone: the server no longer knows of it."""
+        """Cancel delayed and hanging requests whose client has gone, as the server would drop them."""
         for task in self._under_way:
             task.cancel()
         await asyncio.gather(*self._under_way, return_exceptions=True)
 
     def add(self, *rules: Rule) -> None:
-        """The faults of all rules that match befall a request, in this order."""
+        """Add rules. The faults of all matching rules apply to a request, in this order."""
         self.rules += rules
 
     def clear(self) -> None:
@@ -96,19 +96,19 @@ class Proxy:
         await web.TCPSite(self._runner, LOOPBACK, self._port.number, ssl_context=trust, reuse_port=True).start()
 
     async def down(self) -> None:
-        """Whoever is connected is cut off, and nobody can connect: a server that is away."""
+        """Reset all connections and accept no new ones, like a server that is down."""
         self.cut()
         if self._runner is not None:
             await self._runner.cleanup()
             self._runner = None
 
     def cut(self) -> None:
-        """Every connection on which something is under way breaks, watches above all."""
+        """Reset every connection with a request in flight, above all watches."""
         for request in list(self._open.values()):
             connection.reset(request)
 
     async def freeze(self) -> Mapping[str, bytes]:
-        """All lists that the client has asked for, as they are now: for `Stale`."""
+        """The current replies to all lists that the client has requested, for `Stale`."""
         assert self._session is not None
         for target in list(self._lists):
             async with self._session.get(target) as response:
@@ -131,21 +131,21 @@ class Proxy:
             streams = info.verb == "watch" and all(isinstance(fault, WatchFault | Delay) for fault in faults)
             return await (self._forward.watch if streams else self._forward.plain)(request, sent, faults)
         except aiohttp.ClientError:
-            # The server is away: so is the proxy.
+            # The server is down, so the proxy appears down too.
             connection.reset(request)
             return web.Response()
         except ConnectionError:
-            # The client has gone.
+            # The client has disconnected.
             return web.Response()
         except Exception as bug:
-            # The outermost edge: aiohttp would answer 500, and the test would take that for a fault.
+            # The outermost handler: aiohttp would answer 500, and the test would take that for an injected fault.
             self._bugs.append(bug)
             raise
         finally:
             self._open.pop(id(request))
 
     def _write_kubeconfig(self, path: Path) -> Path:
-        """Without a user of its own: the proxy adds it."""
+        """Write a kubeconfig without a user, because the proxy adds its own."""
         name = kubeconfig.NAME
         cluster = {"server": self.url, "certificate-authority": str(self._authority.own.certificate)}
         config = {

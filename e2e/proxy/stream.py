@@ -1,4 +1,4 @@
-"""Faults of a watch's events. Each fault is a stage between two queues; None is the stream's end."""
+"""Faults of a watch's events. Each fault is a stage between two queues; None ends the stream."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from e2e.proxy.faults import (
 Line = bytes | None
 Lines = asyncio.Queue[Line]
 BROKEN = b""
-"""Instead of a line: break the connection here."""
+"""A marker in place of a line: break the connection here."""
 
 
 async def disturb(source: Lines, fault: WatchFault, draws: random.Random, target: Lines) -> None:
@@ -80,7 +80,7 @@ async def _reorder(source: Lines, fault: Reorder, draws: random.Random, target: 
 
 
 async def _held(source: Lines, fault: Reorder) -> tuple[list[bytes], bool]:
-    """The next event, and what comes soon after it."""
+    """Return the next event and those that follow soon after it."""
     held: list[bytes] = []
     while len(held) < fault.window:
         try:
@@ -96,7 +96,7 @@ async def _held(source: Lines, fault: Reorder) -> tuple[list[bytes], bool]:
 def _shuffled(held: list[bytes], fault: Reorder, draws: random.Random) -> Sequence[bytes]:
     if fault.same_object or len(held) < 2:
         return draws.sample(held, len(held))
-    # Each object's events in their order, in the places that the shuffle gave to that object.
+    # Keep the order of each object's events, at the positions that the shuffle gave to that object.
     uids = [_uid(line) for line in held]
     waiting = {uid: [line for line, of in zip(held, uids, strict=True) if of == uid] for uid in uids}
     return [waiting[uid].pop(0) for uid in draws.sample(uids, len(uids))]

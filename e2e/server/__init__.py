@@ -1,1 +1,1 @@
-"""The operator's TLS server, in the test's own process, before a real API server."""
+"""The operator's TLS server, in the test's own process, with a real API server."""

@@ -1,4 +1,4 @@
-"""An operator that only listens: an HTTPS server which keeps what pods report, and answers as it is told to."""
+"""A substitute for the operator's endpoint: an HTTPS server that stores reports and replies as the test sets it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from e2e.cluster.certificates import Authority
 
 PATIENCE = 60.0
 HANG = 0
-"""In the place of an HTTP status: there never is an answer."""
+"""In place of an HTTP status: no reply ever comes."""
 
 Answer = tuple[int, Any]
 GO_ON: Answer = (200, {"stop": False, "reason": ""})
@@ -24,7 +24,7 @@ GO_ON: Answer = (200, {"stop": False, "reason": ""})
 
 @dataclass(frozen=True)
 class Heard:
-    """One report. `token` is the bearer's."""
+    """One report. `token` is the bearer token."""
 
     path: str
     token: str
@@ -32,7 +32,7 @@ class Heard:
 
 
 class Listening:
-    """`answer` is what the next reports get, or says it of each; it may be set at any time."""
+    """`answer` is the reply to the next reports, or a function that returns it for each; it may be set at any time."""
 
     def __init__(self, folder: Path, ca: Path, port: int) -> None:
         self.url, self.ca, self.token_file = f"https://localhost:{port}/v1/namespaces/a/jobs/b", ca, folder / "token"
@@ -44,7 +44,7 @@ class Listening:
 
     @property
     def environment(self) -> dict[str, str]:
-        """As a pod has it."""
+        """The environment of a pod."""
         return {
             "TRAINWRIGHT_PROGRESS_URL": self.url,
             "TRAINWRIGHT_CA": str(self.ca),
@@ -67,14 +67,14 @@ class Listening:
             return self.answer(heard) if callable(self.answer) else self.answer
 
     def until(self, happened: Callable[[list[Heard]], object]) -> None:
-        """Waits until it has heard enough."""
+        """Wait until `happened` is true of the stored reports."""
         with self._news:
             assert self._news.wait_for(lambda: happened(self._heard), PATIENCE), self._heard
 
 
 @contextmanager
 def listening(folder: Path) -> Iterator[Listening]:
-    """Within the block, at a free port."""
+    """Run the server within the block, at a free port."""
     authority = Authority.new(folder / "authority")
     server = _Server(("127.0.0.1", 0), _Handler)
     trust = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -98,7 +98,7 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = True
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Whoever calls may hang up."""
+        """A client may disconnect at any time."""
 
 
 class _Handler(BaseHTTPRequestHandler):

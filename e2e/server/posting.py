@@ -1,4 +1,4 @@
-"""Trainers that post over TLS, with what their pods were given: the address, whom to trust, and a token for the pod."""
+"""Trainers that report over TLS with the data of their pods: the address, the CA, and a token for the pod."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TOKEN_VOLUME = "trainwright-token"
 
 
 class PostsOverTls(Posts):
-    """`refused` holds every answer that was no reply."""
+    """`refused` holds every answer that is not a reply."""
 
     def __init__(self, api: Api) -> None:
         super().__init__(api)
@@ -45,7 +45,7 @@ class PostsOverTls(Posts):
             self.refused.append((status, text))
 
     async def _head_of(self, submitter: Manifest) -> Manifest:
-        """The driver runs there."""
+        """Return the head, because the driver runs there."""
         labels = submitter["metadata"]["labels"]
         same = ",".join(f"{key}={labels[key]}" for key in (names.JOB_UID, names.ATTEMPT))
         found = (await self._client.list(PODS, submitter["metadata"]["namespace"], same)).items
@@ -63,7 +63,7 @@ class PostsOverTls(Posts):
             return answer.status, await answer.text()
 
     async def _given(self, pod: Manifest) -> tuple[str, str]:
-        """What a kubelet would mount: a token bound to the pod, and the authority from the job's ConfigMap."""
+        """Return the data that a kubelet would mount: a token bound to the pod, and the CA from the job's ConfigMap."""
         [volume] = [one for one in pod["spec"]["volumes"] if one["name"] == TOKEN_VOLUME]
         token, authority = volume["projected"]["sources"]
         config = await self._client.get(CONFIG_MAPS, authority["configMap"]["name"], pod["metadata"]["namespace"])

@@ -1,4 +1,4 @@
-"""Operators' servers that share a Secret and a webhook, each on a port of its own."""
+"""Servers of operators that share a Secret and a webhook, each on its own port."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from trainwright_operator.settings import Settings
 
 @dataclass
 class Clock:
-    """The machine's, moved by `offset`: certificates are checked by that of the machine alone."""
+    """The machine's clock, moved by `offset`. TLS itself verifies certificates with the machine's unmoved clock."""
 
     offset: timedelta = timedelta()
 
@@ -45,7 +45,7 @@ class Alive:
 
 @dataclass(frozen=True)
 class Server:
-    """One operator's."""
+    """The server of one operator."""
 
     client: Client
     keeper: CertificateRotator
@@ -53,7 +53,7 @@ class Server:
     port: int
 
     def session(self, bundle: str | None = None) -> aiohttp.ClientSession:
-        """One that trusts the bundle, by default today's. Every request has a connection of its own."""
+        """A session that trusts the bundle, by default the current one. Every request opens its own connection."""
         trust = ssl.create_default_context(cadata=bundle or self.keeper.bundle)
         connector = aiohttp.TCPConnector(ssl=trust, force_close=True)
         return aiohttp.ClientSession(f"https://localhost:{self.port}", connector=connector)
@@ -63,7 +63,7 @@ class Server:
 async def server(
     cluster: Cluster, namespace: str, clock: Clock | None = None, *, leading: bool = True, interval: float = 15.0
 ) -> AsyncIterator[Server]:
-    """A server that runs within the block; its Secret lies in `namespace`, its webhook has the same name."""
+    """Run a server within the block. Its Secret is in `namespace`, and its webhook has the same name."""
     now, metrics = clock or Clock(), Metrics()
     settings = Settings(namespace=namespace, progress_interval=interval)
     async with Client(await Connection.open(str(cluster.kubeconfig))) as client:
@@ -79,7 +79,7 @@ async def server(
 
 
 def webhook(namespace: str, *ports: int) -> dict[str, Any]:
-    """The webhook for jobs of one namespace, with an entry for each port."""
+    """The webhook for the jobs of one namespace, with an entry for each port."""
     return {
         "apiVersion": "admissionregistration.k8s.io/v1",
         "kind": "ValidatingWebhookConfiguration",
@@ -111,14 +111,14 @@ def _entry(namespace: str, port: int, number: int) -> dict[str, Any]:
 
 @asynccontextmanager
 async def admitting(cluster: Cluster, namespace: str, clock: Clock | None = None) -> AsyncIterator[Server]:
-    """A server whose webhook judges the jobs of `namespace` within the block."""
+    """A server whose webhook validates the jobs of `namespace` within the block."""
     async with server(cluster, namespace, clock) as running, registered(running, webhook(namespace, running.port)):
         yield running
 
 
 @asynccontextmanager
 async def registered(leader: Server, configuration: dict[str, Any]) -> AsyncIterator[None]:
-    """The webhook is there, the API server is told whom to trust, and calls it."""
+    """Create the webhook, set its CA bundle, and wait until the API server calls it."""
     path = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
     name = configuration["metadata"]["name"]
     await leader.client.request("POST", path, body=configuration)
@@ -133,10 +133,10 @@ async def registered(leader: Server, configuration: dict[str, Any]) -> AsyncIter
 
 
 async def _answer(leader: Server, namespace: str) -> str:
-    """What the API server says of a job that is wrong.
+    """Return the API server's answer to an invalid job.
 
-    It hears of the webhook and of whom to trust by a watch, one after the other: before the first it takes the job,
-    before the second it trusts nobody and says "failed calling webhook".
+    Two watches deliver the webhook and then its CA bundle to the API server. Before the first it accepts the job;
+    before the second it trusts no certificate and answers "failed calling webhook".
     """
     wrong = {
         "apiVersion": TRAINING_JOBS.api_version,
