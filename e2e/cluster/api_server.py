@@ -102,7 +102,7 @@ class ApiServer:
         }
 
     def _nodes(self) -> Mapping[str, str]:
-        """Flags for a cluster with nodes: pods use the service `kubernetes`, and the server reads logs from kubelets."""
+        """Flags for a cluster with nodes: pods use the service `kubernetes`, the server reads logs from kubelets."""
         if not self._reach.nodes:
             return {}
         user = self.authority.user("kube-apiserver", ["system:masters"])
