@@ -1,4 +1,4 @@
-"""The operator as its manifests install it: a real process under its own service account, and jobs that live by it."""
+"""The operator as its manifests install it: a real process under its own service account, and lifecycles of jobs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ QUICK = {
     "TRAINWRIGHT_RETRY_BASE": "0.05",
     "TRAINWRIGHT_OVERLAP_GRACE": "0.5",
     "TRAINWRIGHT_MAX_WORKERS": "3",
-    # Certificates are looked after every 9 seconds then.
+    # Certificates are then checked every 9 seconds.
     "TRAINWRIGHT_CERTIFICATE_DAYS": "0.002",
 }
 
@@ -43,19 +43,19 @@ class Installed:
     port: int
 
     def asked(self) -> Sequence[AuditEvent]:
-        """Every request of the operator's so far, kopf's included."""
+        """Every request of the operator so far, including kopf's."""
         return [event for event in self.cluster.audit_events() if event.user == ACCOUNT]
 
     @asynccontextmanager
     async def stage(self) -> AsyncIterator[tuple[Api, Stage]]:
-        """The players of the whole cluster. Trainers post to the operator, as their pods are told."""
+        """The simulators of the whole cluster. Trainers post to the operator, as their pods' settings say."""
         async with Api(self.cluster.kubeconfig) as api, Stage(api, posts=PostsOverTls) as stage:
             yield api, stage
 
 
 @contextmanager
 def installed(cluster: Cluster, folder: Path, manifest: str, **settings: str) -> Iterator[Installed]:
-    """Its namespaces have to be there."""
+    """The namespaces must exist."""
     apply(cluster, *objects("namespace.yaml"), *objects(manifest, *PERMISSIONS))
     account, port = cluster.as_service_account(NAMESPACE, "trainwright-operator"), _free_port()
     told = {"TRAINWRIGHT_SERVER_PORT": str(port), "TRAINWRIGHT_PROGRESS_URL": f"https://localhost:{port}"}
@@ -65,7 +65,7 @@ def installed(cluster: Cluster, folder: Path, manifest: str, **settings: str) ->
 
 
 def objects(manifest: str, *kinds: str) -> list[dict[str, Any]]:
-    """Those of a manifest, all or of some kinds. As JSON has them: without YAML's anchors."""
+    """The objects of a manifest, all or of some kinds. As plain JSON, without YAML anchors."""
     found = json.loads(json.dumps(list(YAML(typ="safe").load_all((MANIFESTS / manifest).read_text()))))
     return [one for one in found if not kinds or one["kind"] in kinds]
 
@@ -79,14 +79,14 @@ def webhook(port: int) -> Mapping[str, Any]:
 
 
 async def lives(api: Api, stage: Stage, namespace: str, life: Lifecycle, kind: Kind) -> None:
-    """One job, in a namespace where no other is."""
+    """Run one job in a namespace without any other."""
     stage.scripts.give(namespace, NAME, *life.scripts)
     await api.create(TRAINING_JOBS, training_job(NAME, kind, **life.spec), namespace)
     await life.story(User(api, namespace, stage))
 
 
 async def one_after_the_other(api: Api, stage: Stage, namespace: str, found: Sequence[tuple[Lifecycle, Kind]]) -> None:
-    """In one namespace. What a job leaves is gone before the next one comes."""
+    """Run them in one namespace. The objects of a job are gone before the next one starts."""
     for life, kind in found:
         await lives(api, stage, namespace, life, kind)
         await api.delete(TRAINING_JOBS, NAME, namespace)
@@ -94,7 +94,7 @@ async def one_after_the_other(api: Api, stage: Stage, namespace: str, found: Seq
 
 
 async def certificates_are_mended(api: Api) -> None:
-    """The Secret is damaged by hand, and made good again by the leader."""
+    """Damage the Secret manually; the leader repairs it."""
 
     async def certificate() -> str:
         return str((await api.get(SECRETS, "trainwright-tls", NAMESPACE))["data"].get("tls.crt", ""))
@@ -105,7 +105,7 @@ async def certificates_are_mended(api: Api) -> None:
 
 
 def posted(stage: Stage, at_least: int) -> None:
-    """Outcomes went through the endpoint, with tokens of their pods, and none was refused."""
+    """Check that the endpoint accepted outcomes with the pods' tokens, and refused none."""
     assert isinstance(stage.posts, PostsOverTls)
     assert stage.posts.taken >= at_least
     assert stage.posts.refused == []

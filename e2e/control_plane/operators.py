@@ -1,4 +1,4 @@
-"""Operators as real processes beside a cluster, with short settings."""
+"""Operators as real processes beside a cluster, with short intervals."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from typing import Any
 from e2e.cluster.cluster import Cluster
 
 PATIENCE = 60.0
-"""What is waited for comes in a second or two; a crowded machine may take longer."""
+"""The awaited state comes in a second or two; a busy machine may take longer."""
 BRISK = {
     "TRAINWRIGHT_LEASE_DURATION": "6",
     "TRAINWRIGHT_LEASE_RENEW": "0.5",
@@ -34,14 +34,14 @@ class OperatorProcess:
     log: Path
 
     def lines(self) -> list[dict[str, Any]]:
-        """What it has logged. Every line is one object."""
+        """The log so far. Every line is one JSON object."""
         return [json.loads(line) for line in self.log.read_text().splitlines()]
 
     def messages(self) -> str:
         return "\n".join(line["message"] for line in self.lines())
 
     def terminate(self) -> int:
-        """By SIGTERM; the exit code."""
+        """Send SIGTERM; return the exit code."""
         self.process.send_signal(signal.SIGTERM)
         return self.process.wait(PATIENCE)
 
@@ -52,7 +52,7 @@ class OperatorProcess:
 
 @contextmanager
 def operator(cluster: Cluster, log: Path, identity: str, **settings: str) -> Iterator[OperatorProcess]:
-    """Runs in its block, and is killed at its end if it still does."""
+    """Runs in its block, and is killed at its end if it still runs."""
     ours = {name: value for name, value in os.environ.items() if not name.startswith("TRAINWRIGHT_")}
     environment = {**ours, **BRISK, "KUBECONFIG": str(cluster.kubeconfig), "TRAINWRIGHT_IDENTITY": identity, **settings}
     with log.open("wb") as stream:
@@ -65,7 +65,7 @@ def operator(cluster: Cluster, log: Path, identity: str, **settings: str) -> Ite
 
 
 def eventually(what: Callable[[], bool], operator: OperatorProcess | None = None) -> None:
-    """Waits until it is so. Fails with the operator's log where that takes too long, or the operator has ended."""
+    """Wait until `what` is true. Fails with the operator's log after the time limit, or if the operator has ended."""
     end = time.monotonic() + PATIENCE
     while not what():
         over = time.monotonic() > end or (operator is not None and operator.process.poll() is not None)

@@ -1,4 +1,4 @@
-"""A TrainingJob that posts: with a pod that is there and runs nowhere, and tokens for it as a kubelet asks for them."""
+"""A TrainingJob that posts: with a pod that exists and runs nowhere, and its tokens as a kubelet requests them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ PROGRESS = {
 
 
 class Job:
-    """A TrainingJob in its first attempt, with a pod that is there and runs nowhere."""
+    """A TrainingJob in its first attempt, with a pod that exists and runs nowhere."""
 
     def __init__(self, running: Server, namespace: str, name: str) -> None:
         self._server, self.namespace, self.name = running, namespace, name
@@ -54,7 +54,7 @@ class Job:
         return self
 
     async def owns_status(self, status: Mapping[str, Any]) -> None:
-        """Writes it as the reconciler does."""
+        """Write the status as the reconciler does."""
         await self._server.client.apply(
             TRAINING_JOBS,
             self.namespace,
@@ -65,7 +65,7 @@ class Job:
         )
 
     async def token(self, audience: str = AUDIENCE) -> str:
-        """As the kubelet asks for it: bound to the pod."""
+        """Request a token as the kubelet does: bound to the pod."""
         bound = {"kind": "Pod", "apiVersion": "v1", "name": self.pod, "uid": self._pod_uid}
         spec = {"audiences": [audience], "expirationSeconds": 600, "boundObjectRef": bound}
         path = f"/api/v1/namespaces/{self.namespace}/serviceaccounts/default/token"
@@ -93,7 +93,7 @@ class Job:
         await self._ask("DELETE", PODS.path(self.namespace, self.pod), immediately)
 
     async def _pod_made(self, pod: Any) -> dict[str, Any]:
-        """The namespace's service account comes a moment after the namespace."""
+        """Retry, because the namespace's service account appears a moment after the namespace."""
         while True:
             try:
                 return await self._ask("POST", PODS.path(self.namespace), pod)

@@ -1,4 +1,4 @@
-"""Lives beside those of the harness: together they need everything that the operator may do."""
+"""Lifecycles in addition to those of the harness: together they need every permission of the operator."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from trainwright_operator.model import names
 
 
 async def loses_its_child_to_somebody(user: User) -> None:
-    """The operator asks whether it is really gone."""
+    """The operator checks with a GET that the child is really gone."""
     await user.sees("the running phase", lambda job: job.get("status", {}).get("phase") == "Running")
     child = (await user.api.get(TRAINING_JOBS, NAME, user.namespace))["status"]["child"]
     for resource in (RAY_JOBS, JOBS):
@@ -32,7 +32,7 @@ TAKEN: dict[str, Manifest] = {
 
 
 async def finds_its_names_taken(user: User) -> None:
-    """The operator looks whose the objects are."""
+    """The operator checks the owners of the objects."""
     await user.sees_true("Suspended")
     uid = (await user.api.get(TRAINING_JOBS, NAME, user.namespace))["metadata"]["uid"]
     taken = names.common_name(NAME, uid)
@@ -51,7 +51,7 @@ def _tells(line: str) -> Callable[[Manifest], bool]:
 
 
 PASSED_OVER = 3.0
-"""Seconds. A pod whose grace is 1 s, on a node that is known to be lost, is waited for half as long."""
+"""Seconds. For a pod with a grace of 1 s, on a node that is known to be lost, it waits half as long."""
 
 
 async def goes_on_beside_a_pod_on_a_lost_node(user: User) -> None:
@@ -61,7 +61,7 @@ async def goes_on_beside_a_pod_on_a_lost_node(user: User) -> None:
 
 
 async def waits_for_a_pod_on_a_lost_node(user: User) -> None:
-    """Who sees no nodes does not know that it is lost."""
+    """An operator that cannot see nodes does not know that the node is lost."""
     await _is_left_on_a_lost_node(user)
     await asyncio.sleep(PASSED_OVER)
     [pod] = await _going(user)
@@ -92,7 +92,7 @@ async def takes_the_free_gpus(user: User) -> None:
 
 
 async def takes_all_slices(user: User) -> None:
-    """In one pod, with what KubeRay has to be told of them."""
+    """In one pod, with the parameters that KubeRay needs for slices."""
     await completes(user)
     job = await user.api.get(TRAINING_JOBS, NAME, user.namespace)
     assert (job["status"]["resolved"]["workers"], job["status"]["resolved"]["workersPerPod"]) == (SLICES, SLICES)
@@ -104,7 +104,7 @@ async def takes_all_slices(user: User) -> None:
 
 
 async def takes_what_is_asked_for(user: User) -> None:
-    """Where no node is seen: what the job says, and nothing about room."""
+    """Without access to nodes: the resources as the job requests them, and no condition about capacity."""
     await completes(user)
     job = await user.api.get(TRAINING_JOBS, NAME, user.namespace)
     assert (job["status"]["resolved"]["workers"], job["status"]["resolved"]["gpus"]) == (1, 1)
@@ -120,7 +120,7 @@ async def takes_one_worker_without_gpus(user: User) -> None:
 
 RAY = {"type": "ray"}
 SLICE, SLICES = "nvidia.com/mig-1g.5gb.me", 2
-"""A profile that KubeRay does not take for a GPU by its name."""
+"""A profile that KubeRay does not recognise as a GPU by its name."""
 WITH_KEYS = {"type": "horovod", "trainer": {"num_workers": 2}, "cache_credentials": {"key": "x"}}
 LOST_CHILD = Lifecycle("a lost child", [Hang(), Succeed()], loses_its_child_to_somebody)
 TAKEN_NAMES = Lifecycle("taken names", [Succeed()], finds_its_names_taken, {"suspend": True})

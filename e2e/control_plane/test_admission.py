@@ -1,4 +1,4 @@
-"""The webhook before a real API server: the words, what reaches it, what has started, and its certificates."""
+"""The webhook with a real API server: its messages, the requests that reach it, started jobs, and its certificates."""
 
 from __future__ import annotations
 
@@ -52,23 +52,23 @@ def job(*, called: str = "late", **spec: Any) -> dict[str, Any]:
 
 
 class Asked:
-    """The namespace's jobs, asked with kubectl while the server answers."""
+    """The namespace's jobs, requested with kubectl while the webhook answers."""
 
     def __init__(self, cluster: Cluster, namespace: str, running: Server) -> None:
         self._cluster, self.namespace, self.server = cluster, namespace, running
 
     async def kubectl(self, *arguments: str, stdin: Any = None) -> tuple[int, str]:
-        """The exit code, and all that is told on stderr."""
+        """Return the exit code and all of stderr."""
         text = None if stdin is None else json.dumps(stdin)
         ended = await asyncio.to_thread(self._cluster.kubectl.run, *arguments, f"-n={self.namespace}", stdin=text)
         return ended.returncode, ended.stderr.strip()
 
     async def apply(self, made: Any, *flags: str) -> str:
-        """What it complains of."""
+        """Return the error output."""
         return (await self.kubectl("apply", "-f", "-", *flags, stdin=made))[1]
 
     async def refused(self, made: Any, **query: str) -> str:
-        """The API server's own words to a client without kubectl."""
+        """The API server's own message to a client other than kubectl."""
         path = TRAINING_JOBS.path(self.namespace)
         with pytest.raises(ApiError) as error:
             await self.server.client.request("POST", path, query=query, body=made)
@@ -80,7 +80,7 @@ Scene = Callable[[Asked], Awaitable[Any]]
 
 @pytest.fixture
 def play(cluster: Cluster, namespace: str) -> Callable[[Scene], Any]:
-    """Plays a scene while the webhook judges the namespace's jobs."""
+    """Run a scenario while the webhook validates the namespace's jobs."""
 
     async def played(scene: Scene) -> Any:
         async with admitting(cluster, namespace) as running:
@@ -90,7 +90,7 @@ def play(cluster: Cluster, namespace: str) -> Callable[[Scene], Any]:
 
 
 def validated(made: Any) -> str:
-    """What `trainwright validate` prints of a file that is called like the job."""
+    """The output of `trainwright validate` for a file with the name of the job."""
     with pytest.raises(Mistakes) as mistakes:
         validate_document(made, "late.yaml")
     return mistakes.value.render("late")
@@ -134,7 +134,7 @@ def test_what_is_not_built_is_refused_in_the_words_of_validate(play: Callable[[S
 
 
 def test_every_word_of_the_contract_is_judged_as_by_validate(play: Callable[[Scene], Any]) -> None:
-    """A small config for each of them, whether or not it is built."""
+    """A small config for each word, including those that are not built yet."""
     made = [job(config=each["config"], backend=each["backend"]) for _, each in corpus()]
 
     async def answer(asked: Asked, one: Any) -> str:
@@ -168,7 +168,7 @@ def test_a_job_with_its_own_image_is_only_warned(play: Callable[[Scene], Any]) -
 
 
 def test_what_another_version_has_started_can_be_suspended(play: Callable[[Scene], Any]) -> None:
-    """Stored with an image of its own, and started; then the image goes: nothing else has changed."""
+    """The job is stored with its own image, and started; then only the image is removed."""
     made = job(**NOT_BUILT, image="mine:2")
     changed = job(**NOT_BUILT, suspend=True)
 
@@ -210,7 +210,7 @@ def test_a_warning_is_shown_and_the_job_is_there(play: Callable[[Scene], Any]) -
 
 
 async def _started(asked: Asked, made: Any) -> None:
-    """The job, applied and started."""
+    """Apply the job and mark it as started."""
     assert "denied" not in await asked.apply(made, "--server-side")
     status = {"status": {"startTime": "2026-05-01T12:00:00Z", "resolved": {"digest": judge(made).digest}}}
     patch = ("--subresource=status", "--type=merge", f"-p={json.dumps(status)}")
@@ -218,7 +218,7 @@ async def _started(asked: Asked, made: Any) -> None:
 
 
 def test_what_the_rules_of_the_schema_cannot_see_is_fixed_once_it_has_started(play: Callable[[Scene], Any]) -> None:
-    """CEL's equality counts the keys that the schema does not declare, and looks at none: old spellings are such."""
+    """CEL's equality counts keys that the schema does not declare, such as old spellings, but ignores their values."""
 
     def with_old(**spelling: Any) -> dict[str, Any]:
         return job(backend={"type": "ray", **spelling})
@@ -278,7 +278,7 @@ def test_two_servers_share_a_certificate_and_both_judge(cluster: Cluster, namesp
 
 
 def test_nothing_breaks_while_the_certificate_and_its_authority_change(cluster: Cluster, namespace: str) -> None:
-    """From an authority that is about to end to the next one, with a job refused by the webhook at every step."""
+    """From a CA that is about to expire to the next one. At every step the webhook refuses a job."""
     life = timedelta(days=90 * 40)
     clock = Clock(timedelta(days=45) - life)
 
@@ -288,7 +288,7 @@ def test_nothing_breaks_while_the_certificate_and_its_authority_change(cluster: 
             clock.offset += life * 0.7
             await running.keeper.refresh(leading=True)
             both = running.keeper.bundle
-            # Up to here the server's own certificate had ended by the machine's clock.
+            # Before this point the server's own certificate has expired by the machine's clock.
             clock.offset = -timedelta(days=61)
             await running.keeper.refresh(leading=True)
             async with registered(running, webhook(namespace, running.port)):
@@ -299,9 +299,9 @@ def test_nothing_breaks_while_the_certificate_and_its_authority_change(cluster: 
                 await running.keeper.refresh(leading=True)
                 before = running.keeper.context.session_stats()["accept_good"]
                 await _all_refused(asked, 16)
-                # The API server has shaken hands with the new certificate: it does not only go on with what is open.
+                # The API server has made a handshake with the new certificate, not only reused open connections.
                 assert running.keeper.context.session_stats()["accept_good"] > before
-                # The new authority signs now: who has not been told of it in all these years does not trust it.
+                # The new CA signs now: a client that still has only the first bundle does not trust it.
                 assert not await _trusts(running, first)
                 assert await _trusts(running, both)
             assert running.keeper.bundle == both
@@ -311,7 +311,7 @@ def test_nothing_breaks_while_the_certificate_and_its_authority_change(cluster: 
 
 
 async def _all_refused(asked: Asked, times: int) -> None:
-    """By the webhook, all at once: so for all but one the API server has no connection that is open already."""
+    """The webhook refuses all of them at once, so all but one need a new connection from the API server."""
     told = await asyncio.gather(*(asked.refused(job(dataset="x")) for _ in range(times)))
     assert [line for line in told if PREFIX + "late: dataset" not in line] == []
 

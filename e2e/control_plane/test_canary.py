@@ -1,8 +1,8 @@
-"""A secret of a user's stands in the user's own objects and in the one Secret of the job, and nowhere else, at no time.
+"""A user's secret is only in the user's own objects and in the one Secret of the job, at all times.
 
-Looked at: every version of every object as etcd has the bytes, Events included; the operator's log; /metrics; and all
-that the webhook says. Pods print the secret in this test, and pods and RayJobs tell it then by the kubelet's and
-KubeRay's hands: of those kinds only what was created is looked at, for that alone is the operator's.
+Checked: every version of every object as etcd stores it, Events included; the operator's log; /metrics; and all
+messages of the webhook. Pods print the secret in this test, and the kubelet and KubeRay then write it into the status
+of pods and RayJobs: of those kinds only the created version is checked, because the operator writes nothing else.
 """
 
 from __future__ import annotations
@@ -69,9 +69,9 @@ class Seen:
     versions: Sequence[Version]
     jobs: Sequence[Manifest]
     namespaces: Sequence[str]
-    """Of those that lived, each with a Secret of its user's."""
+    """The namespaces of the jobs that ran, each with a Secret of its user."""
     said: str
-    """By the operator: its log, /metrics, what the webhook refused with."""
+    """The operator's output: its log and /metrics."""
     refusals: Sequence[str]
 
 
@@ -83,7 +83,7 @@ def seen(exclusive_cluster_of_module: Cluster, tmp_path_factory: pytest.TempPath
 
 
 def test_it_stands_in_the_objects_where_it_belongs_and_in_no_other(seen: Seen) -> None:
-    """The three are also found: so it would be found elsewhere."""
+    """The test also finds the three expected places, so it would find the secret elsewhere."""
     job_secrets = {
         f"/registry/secrets/{job['metadata']['namespace']}/{names.common_name(NAME, job['metadata']['uid'])}"
         for job in seen.jobs
@@ -98,7 +98,7 @@ def test_it_stands_in_the_objects_where_it_belongs_and_in_no_other(seen: Seen) -
 
 
 def test_what_pods_printed_was_there_to_be_told(seen: Seen) -> None:
-    """Else the tests here would find nothing whatever the operator did."""
+    """Otherwise the tests here would pass for any operator."""
     printed = [version.key for version in seen.versions if not _is_told(version) and holds(version.value, CANARY)]
     assert any(key.startswith("/registry/pods/") for key in printed)
     assert any(key.startswith("/registry/ray.io/rayjobs/") for key in printed)
@@ -130,7 +130,7 @@ def test_a_refusal_does_not_repeat_it(seen: Seen) -> None:
 
 
 def _is_told(version: Version) -> bool:
-    """Whether the operator, or we, wrote it: what becomes of a pod or a RayJob is its keeper's."""
+    """True if the operator or a test wrote it. Later versions of a pod or RayJob come from the kubelet or KubeRay."""
     theirs = ("/registry/pods/", "/registry/ray.io/rayjobs/")
     return version.number == 1 or not version.key.startswith(theirs)
 
@@ -155,7 +155,7 @@ async def _seen(one: Installed) -> Seen:
 
 
 def _lives(kind: Kind) -> tuple[Lifecycle, Lifecycle]:
-    """One that ends well after all kinds of failures, and one that does not."""
+    """One that succeeds after all kinds of failures, and one that fails."""
     spec = SPECS[kind]
     return (
         Lifecycle("canary", [*FAILURES, Succeed()], completes, spec),
@@ -170,7 +170,7 @@ async def _with_keys(api: Api) -> str:
 
 
 async def _not_accepted(cluster: Cluster, api: Api, number: int, spec: Mapping[str, Any]) -> Manifest:
-    """Without a webhook the mistake stands in the status, and in an Event."""
+    """Without a webhook the mistake appears in the status and in an Event."""
     whole = training_job(f"bad-{number}", "local", **spec)
     apply(cluster, {"apiVersion": TRAINING_JOBS.api_version, "kind": TRAINING_JOBS.kind, **whole})
     return await until_object(

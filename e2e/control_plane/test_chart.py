@@ -1,4 +1,4 @@
-"""The chart on a real API server: installed, upgraded, uninstalled, and as Argo CD applies it."""
+"""The chart on a real API server: installed, upgraded, uninstalled, and applied as by Argo CD."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Installation:
         return self._quiet("uninstall", "trainwright")
 
     def names(self) -> set[str]:
-        """All that the release has made and that is there."""
+        """All existing objects of the release."""
         kinds = (
             "deployment,service,poddisruptionbudget,serviceaccount,role,rolebinding,"
             "customresourcedefinition,clusterrole,clusterrolebinding,validatingwebhookconfiguration"
@@ -51,7 +51,7 @@ class Installation:
         return dict(json.loads(found))
 
     def _quiet(self, *arguments: str) -> str:
-        """Answers without a warning."""
+        """Return the output; fail on a warning."""
         ended = self.helm.run(*arguments, f"--namespace={self.namespace}")
         assert (ended.returncode, ended.stderr) == (0, "")
         return ended.stdout
@@ -59,7 +59,7 @@ class Installation:
 
 @pytest.fixture(scope="module")
 def without_definitions(exclusive_cluster_of_module: Cluster) -> Cluster:
-    """It knows no TrainingJob and no RayJob. The operator's namespace takes restricted pods alone."""
+    """A cluster without our and KubeRay's CRDs. The operator's namespace enforces restricted pods."""
     cluster = exclusive_cluster_of_module
     cluster.kubectl("delete", "crd", "trainingjobs.trainwright.dev", "rayjobs.ray.io")
     apply(cluster, *objects("namespace.yaml"))
@@ -70,7 +70,7 @@ def without_definitions(exclusive_cluster_of_module: Cluster) -> Cluster:
 
 @pytest.fixture
 def bare(without_definitions: Cluster) -> Iterator[Cluster]:
-    """The same, and nothing of the chart's is left there afterwards."""
+    """The same cluster; no object of the chart is left afterwards."""
     yield without_definitions
     helm = Helm(without_definitions.kubeconfig)
     for release in json.loads(helm("list", "--all-namespaces", "--output=json")):
@@ -90,7 +90,7 @@ def has_job(cluster: Cluster, namespace: str) -> bool:
 
 
 def trusts(cluster: Cluster, bundle: str) -> None:
-    """As the operator that leads tells the API server."""
+    """Set the CA bundle as the leading operator does."""
     operation = {"op": "add", "path": "/webhooks/0/clientConfig/caBundle", "value": bundle}
     cluster.kubectl(
         "patch", "validatingwebhookconfiguration", "trainwright", "--type=json", f"-p={json.dumps([operation])}"
@@ -103,16 +103,16 @@ def bundle(webhook: Mapping[str, Any]) -> str:
 
 
 def test_nobody_is_told_of_a_kuberay_that_is_there(cluster: Cluster) -> None:
-    """A dry run, for others use this cluster too."""
+    """A dry run, because other tests use this cluster too."""
     told = Helm(cluster.kubeconfig)("install", "dry", CHART, "--dry-run=server", "--set=crds.enabled=false")
     assert "kubectl get tj --watch" in told
     assert "KubeRay" not in told.partition("NOTES:")[2]
 
 
 def test_the_life_of_an_installation(bare: Cluster) -> None:
-    """Helm passes on what the API server warns of, as of pods that it would refuse: it warns of nothing.
+    """Helm passes on the API server's warnings, such as those about pods that it would refuse: there are none.
 
-    Jobs live through an upgrade, an uninstallation, and the installation that follows it.
+    Jobs survive an upgrade, an uninstallation, and the installation that follows it.
     """
     chart = Installation(bare)
     notes = chart.install("--set=webhook.timeoutSeconds=1")
@@ -167,7 +167,7 @@ def test_a_definition_that_is_there_already_is_taken_over_when_that_is_asked_for
 
 
 def test_what_argo_cd_applies_differs_from_nothing_afterwards(bare: Cluster, tmp_path: Path) -> None:
-    """On the server's side, as the chart asks it to; the operator's own field in the webhook is left to it."""
+    """Server-side apply, as the chart requests it; the operator keeps its own field in the webhook."""
     chart = Installation(bare)
     file = tmp_path / "rendered.yaml"
     file.write_text(chart.helm.rendered())

@@ -1,4 +1,4 @@
-"""What the operator creates, judged by a real API server: strict fields, KubeRay's own definitions, restricted pods.
+"""The operator's objects, validated by a real API server: strict fields, KubeRay's own CRDs, restricted pods.
 
 Nothing is stored (dry run), so no owner is needed.
 """
@@ -78,7 +78,7 @@ SPECS: Mapping[str, Mapping[str, Any]] = {
 
 @pytest.fixture
 def restricted(cluster: Cluster, namespace: str) -> str:
-    """A namespace that refuses every pod which is not restricted, and complains of Jobs that would make one."""
+    """A namespace that refuses every pod that is not restricted, and warns about Jobs that would create one."""
     cluster.kubectl("label", "namespace", namespace, *RESTRICTED)
     return namespace
 
@@ -94,7 +94,7 @@ def test_a_real_api_server_takes_every_object(cluster: Cluster, restricted: str,
 
 
 def test_it_refuses_what_it_does_not_know(cluster: Cluster, restricted: str) -> None:
-    """Else the test above could not fail."""
+    """Otherwise the test above could not fail."""
     manifest = dict(child(blueprint(SPECS["ray"], restricted, "flights")))
     manifest["spec"] = {**manifest["spec"], "shutDownAfterJobFinishes": True}
     ended = cluster.kubectl.run(*DRY_RUN, stdin=json.dumps(manifest))
@@ -111,7 +111,7 @@ DRY_RUN = ("create", "--dry-run=server", "--validate=strict", "-o=json", "-f=-")
 
 
 def created(cluster: Cluster, manifests: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The objects as the API server would store them. It may not even warn."""
+    """The objects as the API server would store them. A warning fails the test too."""
     ended = cluster.kubectl.run(*DRY_RUN, stdin=json.dumps({"apiVersion": "v1", "kind": "List", "items": manifests}))
     assert ended.stderr == ""
     items = list(_documents(ended.stdout))
@@ -120,7 +120,7 @@ def created(cluster: Cluster, manifests: Sequence[Mapping[str, Any]]) -> list[di
 
 
 def _documents(text: str) -> Iterator[dict[str, Any]]:
-    """kubectl prints one after the other."""
+    """kubectl prints one object after the other."""
     start = 0
     while start < len(text):
         document, end = json.JSONDecoder().raw_decode(text, start)
@@ -150,7 +150,7 @@ def blueprint(spec: Mapping[str, Any], namespace: str, name: str) -> ChildSpec:
 
 
 def pods(made: ChildSpec, namespace: str) -> Iterator[dict[str, Any]]:
-    """A pod of each template, as the Job controller and KubeRay make them."""
+    """A pod of each template, as the Job controller and KubeRay create them."""
     for index, template in enumerate(_templates(child(made)["spec"])):
         metadata = {**template["metadata"], "name": f"pod-{index}", "namespace": namespace}
         yield {

@@ -1,4 +1,4 @@
-"""The control plane is a real one: it collects, deletes, hands out tokens and holds rights up."""
+"""The control plane is a real one: garbage collection, deletion, tokens and RBAC work."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The definition of TrainingJob on a real API server: taken without a word, shown in columns, explained."""
+"""The CRD of TrainingJob on a real API server: accepted without a warning, with printer columns and explained."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ STATUS: dict[str, Any] = {
 
 
 def test_it_is_taken_without_a_warning(cluster: Cluster) -> None:
-    """Under another group, as that of its own is there already."""
+    """With another API group, because its own CRD is already installed."""
     other = DEFINITION.read_text().replace(NAME, "trainingjobs.example.com")
     other = other.replace("group: trainwright.dev", "group: example.com")
     for flags in ((), ("--server-side",)):
@@ -94,12 +94,12 @@ def test_a_status_is_written_by_its_own_door_only(cluster: Cluster, namespace: s
 
 
 def explained(cluster: Cluster, path: str) -> str:
-    """On one line."""
+    """The explanation on one line."""
     return " ".join(cluster.kubectl("explain", path).split())
 
 
 def test_every_field_is_explained(cluster: Cluster) -> None:
-    """By what kubectl prints of each section."""
+    """Read from the output of kubectl for each section."""
     sections = list(_sections(schema()))
     assert len(sections) > 30
     for path in sections:

@@ -1,6 +1,6 @@
-"""The operator's own pods, judged by a real API server in a namespace that takes restricted pods only.
+"""The operator's own pods, validated by a real API server in a namespace that enforces restricted pods.
 
-Nothing is stored (dry run): no kubelet runs here.
+Nothing is stored (dry run), because no kubelet runs here.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def deployed(namespace: str) -> list[dict[str, Any]]:
 
 
 def pod(namespace: str) -> dict[str, Any]:
-    """As the ReplicaSet's controller makes it."""
+    """The pod as the ReplicaSet controller creates it."""
     [template] = [one["spec"]["template"] for one in deployed(namespace) if one["kind"] == "Deployment"]
     metadata = {**template["metadata"], "name": "trainwright-operator-1", "namespace": namespace}
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": template["spec"]}
@@ -54,7 +54,7 @@ def test_the_operators_objects_are_taken_without_a_warning(cluster: Cluster, hom
 
 
 def test_a_pod_that_may_write_as_root_is_refused_there(cluster: Cluster, home: str) -> None:
-    """Else the test above could not fail."""
+    """Otherwise the test above could not fail."""
     loose = pod(home)
     loose["spec"]["securityContext"]["runAsNonRoot"] = False
     assert "violates PodSecurity" in cluster.kubectl.run(*DRY_RUN, stdin=json.dumps(loose)).stderr

@@ -1,4 +1,4 @@
-"""Whatever ends the process that started a control plane, nothing is left of it."""
+"""No process or folder of a control plane is left, however its starting process ends."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Running:
     folder: Path
 
     def programs_end(self) -> bool:
-        """Waits for each."""
+        """Wait for each; True if all end."""
         return all(select.select([program], [], [], SECONDS)[0] for program in self.programs)
 
 
@@ -61,7 +61,7 @@ def test_the_test_run_that_it_serves_is_killed() -> None:
 
 @contextmanager
 def started(*arguments: str) -> Iterator[Running]:
-    """Killed at the end of the block, where it still runs."""
+    """Runs in the block, and is killed at its end if it still runs."""
     command = [sys.executable, "-m", "e2e.cluster", *arguments]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
         try:
@@ -76,7 +76,7 @@ def started(*arguments: str) -> Iterator[Running]:
 
 
 def _folder(process: subprocess.Popen[str]) -> Path:
-    """What it says about its folder, when it serves."""
+    """The folder that it prints when it is ready."""
     assert process.stdout is not None
     says = "Logs and the audit log: "
     return Path(next(line.removeprefix(says).strip() for line in process.stdout if line.startswith(says)))

@@ -1,4 +1,4 @@
-"""The examples for a cluster: a real API server takes each as it is, without a warning, and so does the webhook."""
+"""The examples for a cluster: a real API server and the webhook accept each without a warning."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A test's own control plane: beside another one, with invented users, an audit log, an API server that stops."""
+"""A test's own control plane: beside another one, with invented users, an audit log, and stops of the API server."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_the_api_server_comes_back_with_what_it_stored(exclusive_cluster_of_modu
 
 
 def test_an_asyncio_program_may_restart_it(exclusive_cluster_of_module: Cluster) -> None:
-    """The thread that did so ends with the program's loop."""
+    """The thread that restarts it ends with the program's event loop."""
     asyncio.run(asyncio.to_thread(exclusive_cluster_of_module.restart_api_server))
     assert exclusive_cluster_of_module.kubectl("get", "--raw", "/readyz") == "ok"
 

@@ -1,4 +1,4 @@
-"""The harness sees what an operator does: its writes, its deaths, and what comes of them."""
+"""The harness sees the operator's writes, its crashes and their effects."""
 
 from __future__ import annotations
 

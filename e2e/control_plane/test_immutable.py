@@ -1,4 +1,4 @@
-"""What a job is made of is fixed once it has started: by rules that the API server checks itself."""
+"""Most of a job's spec is immutable after its start: the API server itself checks the rules."""
 
 from __future__ import annotations
 
@@ -48,14 +48,14 @@ CHANGES: Mapping[str, Any] = {
     "checkpoint": {"numToKeep": 6},
 }
 OPTIONAL = ("resumeFrom", "backend", "output", "seed", "checkpoint")
-"""A job without it is valid too."""
+"""A job without one of these fields is valid too."""
 OTHERS: Mapping[str, Any] = {
     "config": OF_A_FUNCTION,
     "entrypoint": OF_A_CONFIG,
     "model": OF_A_CONFIG,
     "dataset": {**OF_A_FUNCTION, "spec": {"entrypoint": OF_A_FUNCTION["spec"]["entrypoint"]}},
 }
-"""Valid jobs that lack what the others have."""
+"""Valid jobs with fields that the other jobs lack."""
 FREE: Mapping[str, Any] = {
     "suspend": True,
     "backoffLimit": 9,
@@ -74,7 +74,7 @@ FREE: Mapping[str, Any] = {
 
 
 class Jobs:
-    """Those of a namespace."""
+    """The jobs of a namespace."""
 
     def __init__(self, cluster: Cluster, namespace: str) -> None:
         self._cluster, self._namespace = cluster, namespace
@@ -88,7 +88,7 @@ class Jobs:
         return self._run(run)
 
     def refusal(self, stored: Any, spec: Any) -> str:
-        """Why the spec cannot stand instead of the stored one. Nothing is changed."""
+        """Return the reason why the spec cannot replace the stored one. Nothing is changed."""
 
         async def run(api: Api) -> str:
             path = TRAINING_JOBS.path(self._namespace, stored["metadata"]["name"])
@@ -139,7 +139,7 @@ def test_a_fixed_field_of_a_started_job_cannot_be_changed(there: Jobs, key: str)
 
 @pytest.mark.parametrize("key", [key for key in FIXED if key != "task"])
 def test_nor_be_removed_nor_added(there: Jobs, key: str) -> None:
-    """A task cannot be absent: its default comes back."""
+    """A task cannot be absent, because its default comes back."""
     base = base_with(key)
     started = there.create(base, status=STARTED)
     assert fixed(key) in there.refusal(started, without(started["spec"], key))
@@ -168,7 +168,7 @@ def test_before_the_start_everything_can_be_changed(there: Jobs) -> None:
 
 
 def test_nulls_are_compared_too(there: Jobs) -> None:
-    """A rule fails on a null where the schema does not allow one."""
+    """A rule fails on a null if the schema does not allow one."""
     made = copy.deepcopy(OF_A_CONFIG)
     made["spec"]["config"] |= {"combiner": None, "input_features": [None, {"name": None}], "trainer": None}
     started = there.create(made, status=STARTED)
@@ -181,7 +181,7 @@ def test_nulls_are_compared_too(there: Jobs) -> None:
 
 @pytest.mark.parametrize("key", ["config", "backend"])
 def test_the_rules_do_not_see_a_renamed_key_that_the_schema_does_not_declare(there: Jobs, key: str) -> None:
-    """CEL's equality passes over it, so the operator compares what it has started by itself."""
+    """CEL's equality ignores it, so the operator itself compares the spec with the started one."""
     section = {**OF_A_CONFIG["spec"][key], "first": 1}
     started = there.create({**OF_A_CONFIG, "spec": {**OF_A_CONFIG["spec"], key: section}}, status=STARTED)
     stored = started["spec"][key]
@@ -201,7 +201,7 @@ def test_nor_one_in_what_a_function_is_called_with_which_the_operator_sees(there
 
 
 def test_a_config_of_1000_features_is_compared_in_time(there: Jobs, capsys: pytest.CaptureFixture[str]) -> None:
-    """The API server gives its rules a budget, and refuses an object that needs more."""
+    """The API server limits the cost of the rules, and refuses an object that exceeds it."""
     feature = jobs.RICH_CONFIG["input_features"][0]
     wide = {**jobs.RICH_CONFIG, "input_features": [{**feature, "name": f"column_{number}"} for number in range(1000)]}
     started = there.create({**OF_A_CONFIG, "spec": {**OF_A_CONFIG["spec"], "config": wide}}, status=STARTED)

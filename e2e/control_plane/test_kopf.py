@@ -1,4 +1,4 @@
-"""kopf before a real API server: what it cannot parse, what ends it, and what it is not told."""
+"""kopf with a real API server: objects that it cannot parse, errors that end it, and events that it does not get."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from trainwright_operator.settings import Settings
 from .operators import eventually, operator
 
 DEEP = 9_000
-"""Levels. The API server takes ten thousand, Python's parser one thousand."""
+"""Levels. The API server accepts ten thousand, Python's parser one thousand."""
 JSON = {"Content-Type": "application/json"}
 SECONDS = 60.0
 
 
 class Scene:
-    """A namespace, its user, and a proxy before the operators that look at it alone."""
+    """A namespace, its user, and a proxy for the operators of this namespace."""
 
     def __init__(self, api: Api, proxy: Proxy, namespace: str) -> None:
         self.api, self.proxy, self.namespace = api, proxy, namespace
@@ -49,7 +49,7 @@ class Scene:
 
     @asynccontextmanager
     async def nested(self, name: str) -> AsyncIterator[None]:
-        """It is there within the block: what else looks at this cluster may not be able to parse it."""
+        """The object exists only within the block, because other clients of this cluster may fail to parse it."""
         path = TRAINING_JOBS.path(self.namespace)
         async with self.api.session.post(path, data=nested(name), headers=JSON) as answer:
             assert answer.status == 201, await answer.text()
@@ -60,7 +60,7 @@ class Scene:
                 assert answer.status == 200, await answer.text()
 
     async def is_looked_at(self, name: str) -> None:
-        """Suspended by its own wish, and its status says so."""
+        """Wait until the status shows the requested suspension."""
 
         async def job() -> Manifest:
             return await self.api.request("GET", TRAINING_JOBS.path(self.namespace, name))
@@ -75,7 +75,7 @@ def whole(job: Manifest) -> Manifest:
 
 
 def nested(name: str) -> bytes:
-    """A part of it that no schema describes is nested; Python's own writer could not write it."""
+    """Nests a field that no schema describes. Built as text, because Python's own encoder cannot write it."""
     job = whole(training_job(name, suspend=True))
     job["spec"]["config"]["deep"] = "HERE"
     return json.dumps(job).replace('"HERE"', '{"a":' * DEEP + "1" + "}" * DEEP).encode()
@@ -92,7 +92,7 @@ def told(cluster: Cluster, namespace: str, folder: Path, story: Callable[[Scene]
 def test_an_object_that_is_nested_too_deeply_hides_no_other(
     cluster: Cluster, namespace: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """In the list at the start, and as an event."""
+    """In the initial list, and as an event."""
 
     async def story(scene: Scene) -> None:
         await scene.create("a")
@@ -115,7 +115,7 @@ def test_an_object_that_is_nested_too_deeply_hides_no_other(
 
 
 def test_an_error_in_the_stream_ends_kopf_and_nothing_else(cluster: Cluster, namespace: str, tmp_path: Path) -> None:
-    """The process, its Lease, its server and the watches of children go on, and kopf starts again."""
+    """The process, its Lease, its server and the watches of children continue, and kopf restarts."""
 
     async def story(scene: Scene) -> None:
         resource = TRAINING_JOBS.plural

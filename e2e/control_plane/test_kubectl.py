@@ -1,4 +1,4 @@
-"""What people do with kubectl: apply, by the client and by the server, diff, edit, replace, create."""
+"""The use of kubectl: client-side and server-side apply, diff, edit, replace, create."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from trainwright_api.resource.job import TrainingJob
 
 @dataclass(frozen=True)
 class Editing(Kubectl):
-    """With an editor of its own."""
+    """kubectl with its own editor."""
 
     editor: Path
 
@@ -59,7 +59,7 @@ class Shell:
         return self.kubectl.run(*arguments, f"-n={self.namespace}", stdin=text)
 
     def does(self, *arguments: str, made: Any = None) -> str:
-        """Without a word of complaint."""
+        """Return the output; fail on any error or warning."""
         ended = self.run(*arguments, made=made)
         assert (ended.returncode, ended.stderr) == (0, ""), ended
         return ended.stdout.strip()
@@ -79,7 +79,7 @@ def shell(cluster: Cluster, namespace: str) -> Shell:
 
 @pytest.fixture
 def editing(shell: Shell, tmp_path: Path) -> Callable[[str, str], Shell]:
-    """A shell whose editor replaces one text by another."""
+    """A shell whose editor replaces one text with another."""
 
     def made(old: str, new: str) -> Shell:
         program = tmp_path / "editor"
@@ -111,7 +111,7 @@ def test_a_file_is_applied_again_and_changed(shell: Shell, flags: tuple[str, ...
 
 @pytest.mark.parametrize("flags", [(), ("--server-side",)], ids=["by the client", "by the server"])
 def test_a_started_job_is_applied_again_as_it_is(shell: Shell, flags: tuple[str, ...]) -> None:
-    """With its floats that are whole numbers, which the API server stores as such."""
+    """Includes floats that are whole numbers, which the API server stores as integers."""
     shell.does("apply", "-f=-", *flags, made=applied())
     shell.start()
     shell.does("apply", "-f=-", *flags, made=applied())
@@ -122,7 +122,7 @@ def test_a_started_job_is_applied_again_as_it_is(shell: Shell, flags: tuple[str,
 
 
 def test_nulls_of_a_config_reach_the_server_but_not_by_apply_of_the_client(shell: Shell) -> None:
-    """kubectl itself leaves them out there."""
+    """A client-side apply of kubectl drops them itself."""
     made = jobs.plain(config={**CONFIG, "combiner": None, "trainer": {**TRAINER, "regularization_type": None}})
     for verb in (("create",), ("apply", "--server-side", "--force-conflicts"), ("replace",)):
         shell.does(*verb, "-f=-", made=made)
@@ -156,7 +156,7 @@ EMPTIED: tuple[dict[str, Any], ...] = (
 
 @pytest.mark.parametrize("emptied", EMPTIED)
 def test_what_is_emptied_by_apply_of_the_server_is_as_if_it_were_absent(shell: Shell, emptied: dict[str, Any]) -> None:
-    """It makes null of a mapping that loses its last key."""
+    """The API server stores null for a mapping that loses its last key."""
     full = {**TEMPLATE, "labels": {"a": "b"}, "resources": {"limits": {"cpu": 1}}}
     shell.does("apply", "-f=-", "--server-side", made=applied(podTemplate=full, checkpoint={"numToKeep": 5}))
     made = applied(**{"podTemplate": full, "checkpoint": {"numToKeep": 5}, **emptied})
@@ -166,7 +166,7 @@ def test_what_is_emptied_by_apply_of_the_server_is_as_if_it_were_absent(shell: S
 
 
 def _full(value: Any) -> Any:
-    """Without what is empty."""
+    """The value without its empty parts."""
     if not isinstance(value, dict):
         return value
     return {key: kept for key, item in value.items() if (kept := _full(item)) not in (None, {}, [])}
@@ -233,7 +233,7 @@ def test_a_job_is_replaced_and_created_under_a_name_of_the_server(shell: Shell) 
 
 
 def refused(ended: CompletedProcess[str], why: str) -> None:
-    """kubectl opens the editor again, with the reason at the top, and keeps the text when nothing is changed."""
+    """kubectl opens the editor again with the reason at the top, and saves the text if nothing changes."""
     assert ended.returncode == 1
     kept = re.search(r'stored to "(.*)"', ended.stderr)
     assert kept is not None, ended

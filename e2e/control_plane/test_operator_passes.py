@@ -1,4 +1,4 @@
-"""The operator within the test's own process, against a real API server: what it writes, and what it does not."""
+"""The operator in the test's own process, with a real API server: its writes, and the writes that it avoids."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SECONDS = 60.0
 
 
 class Scene:
-    """A namespace, who uses it by an API of their own, and operators that look at it alone."""
+    """A namespace, its user with an own client, and operators of this namespace."""
 
     def __init__(self, cluster: Cluster, namespace: str, api: Api) -> None:
         self.cluster, self.namespace, self.api = cluster, namespace, api
@@ -72,7 +72,7 @@ def told(cluster: Cluster, namespace: str, story: Callable[[Scene], Awaitable[No
 
 
 def stalled(word: str) -> Callable[[Manifest], bool]:
-    """The job is stalled, and says why."""
+    """True if the job is stalled for this reason."""
     return lambda job: condition(job, "Stalled") == "True" and word in job["status"].get("message", "")
 
 
@@ -99,7 +99,7 @@ def test_an_operator_that_starts_anew_writes_nothing(cluster: Cluster, namespace
         scene.writes.clear()
         async with scene.operating() as operator:
             await operator.view.wait_until_synced()
-            # A job that comes later is started, so the first one was looked at before.
+            # A later job is started, so the operator has handled the first one before.
             await scene.create(TRAINING_JOBS, training_job("second", suspend=True))
 
             async def second() -> Manifest:

@@ -1,4 +1,4 @@
-"""The operator's process against a real API server: it leads, works, ends, and is followed by another."""
+"""The operator's process with a real API server: it leads, works, ends, and a successor takes over."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def children(cluster: Cluster, namespace: str) -> list[str]:
 
 
 def events(cluster: Cluster, namespace: str, name: str) -> list[list[str]]:
-    """Type and reason of each, as `kubectl describe` lists them."""
+    """Type and reason of each event, as `kubectl describe` lists them."""
     described = cluster.kubectl("describe", "trainingjob", f"-n={namespace}", name)
     return [line.split()[:2] for line in described[described.index("Events:") :].splitlines()[3:]]
 
@@ -45,7 +45,7 @@ def test_it_leads_starts_a_job_and_ends_cleanly(cluster: Cluster, namespace: str
         eventually(lambda: holder(cluster, namespace) == "one", one)
         apply(cluster, namespace, "flights")
         eventually(lambda: children(cluster, namespace) != [], one)
-        # Events are written last, and those that wait are lost with the process.
+        # Events are written last; queued ones are lost with the process.
         eventually(lambda: len(events(cluster, namespace, "flights")) == 2, one)
         assert one.terminate() == 0
         assert holder(cluster, namespace) == ""

@@ -1,4 +1,4 @@
-"""The players do on a real API server what the Job controller, KubeRay, Kueue and kubelets do."""
+"""The simulators act on a real API server like the Job controller, KubeRay, Kueue and kubelets."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Scene = Callable[[Api, Stage], Awaitable[None]]
 
 
 def play(cluster: Cluster, namespace: str, script: Script, scene: Scene, **options: Any) -> Stage:
-    """Runs `scene` beside the players; every job follows `script`."""
+    """Run `scene` beside the simulators; every job follows `script`."""
 
     async def run() -> Stage:
         async with Api(cluster.kubeconfig) as api, Stage(api, namespace, Scripts(script), **options) as stage:
@@ -45,7 +45,7 @@ def play(cluster: Cluster, namespace: str, script: Script, scene: Scene, **optio
 
 
 async def ended(api: Api, namespace: str, kind: Kind, name: str = "flights") -> Manifest:
-    """The child of a job's first attempt, when it has finished."""
+    """The child of a job's first attempt, after it has finished."""
     resource, child = await started(api, namespace, name, kind)
     return await until_object(api, resource, child, namespace, is_finished, what=f"the end of {child}")
 

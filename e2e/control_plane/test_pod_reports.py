@@ -1,4 +1,4 @@
-"""A real `trainwright run`, as in a pod, tells the operator's real endpoint how it goes, and obeys it."""
+"""A real `trainwright run`, as in a pod, reports to the operator's real endpoint and follows its stop requests."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_a_run_that_is_done_is_told_to_its_end(cluster: Cluster, namespace: str,
 
 
 def test_a_suspended_job_stops_with_a_checkpoint(cluster: Cluster, namespace: str, tmp_path: Path) -> None:
-    """While it trains, its status shows how far it is; the position when it was asked is not lost."""
+    """While it trains, its status shows the progress; the position at the stop request is not lost."""
     suspend = ("patch", "tj", "late", f"-n={namespace}", "--type=merge", '-p={"spec": {"suspend": true}}')
 
     async def played() -> Any:
@@ -120,7 +120,7 @@ async def _end(pod: subprocess.Popen[bytes]) -> int:
 async def _until(
     late: Job, happened: Callable[[Mapping[str, Any]], bool], pod: subprocess.Popen[bytes]
 ) -> Mapping[str, Any]:
-    """The status, as soon as it shows so."""
+    """Return the status as soon as `happened` is true of it."""
 
     async def seen() -> Mapping[str, Any]:
         while not happened(status := await late.status()):

@@ -1,4 +1,4 @@
-"""Pods post with real tokens: made for them by the API server, reviewed by it, and written into the status."""
+"""Pods post with real tokens: the API server issues and reviews them, and the reports reach the status."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Scene = Callable[[Job], Awaitable[Any]]
 
 @pytest.fixture
 def play(cluster: Cluster, namespace: str) -> Callable[[Scene], Any]:
-    """Plays a scene with a job called late, and its server."""
+    """Run a scenario with a job called late and its server."""
 
     async def played(scene: Scene) -> Any:
         async with server(cluster, namespace, interval=3600) as running:
@@ -153,14 +153,14 @@ def test_a_token_ends_with_its_pod(play: Callable[[Scene], Any]) -> None:
 
 
 async def _until_refused(post: Callable[[], Awaitable[tuple[int, Any]]]) -> int:
-    """The API server itself notices within seconds that the pod of a token is gone."""
+    """The API server needs some seconds to notice that the pod of a token is gone."""
     while (await post())[0] == 200:
         await asyncio.sleep(0.05)
     return (await post())[0]
 
 
 def test_an_expired_token_is_refused(play: Callable[[Scene], Any], cluster: Cluster) -> None:
-    """The API server makes none that lasts for less than ten minutes, so one is signed here with its key."""
+    """The API server issues no token for less than ten minutes, so the test signs one with its key."""
     if not cluster.is_ours:
         pytest.fail("this test signs a token: it needs a control plane of its own, so unset KUBECONFIG", pytrace=False)
     key = cluster.folder / "certificates" / "service-accounts.key"
@@ -174,7 +174,7 @@ def test_an_expired_token_is_refused(play: Callable[[Scene], Any], cluster: Clus
 
 
 def _signed(token: str, key: Path, expires: float) -> str:
-    """The same token with another end."""
+    """The same token with another expiry."""
     head, claims, _ = token.split(".")
     changed = {
         **json.loads(_decoded(claims)),

@@ -1,4 +1,4 @@
-"""The proxy before a real API server: clients work through it as whoever they are, and are disturbed as told."""
+"""The proxy with a real API server: clients keep their identities, and requests get the configured faults."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The operator under the roles of its manifest: whole lives, then the audit log. Each verb was needed, none denied."""
+"""The operator under the roles of its manifest: full lifecycles, then the audit log. No verb is unused, none denied."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ GRANTED = grants(MANIFEST)
 
 @pytest.fixture(scope="module")
 def operated(exclusive_cluster_of_module: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installed]:
-    """An operator that has seen all of it."""
+    """An operator that has run all of it."""
     with installed(exclusive_cluster_of_module, tmp_path_factory.mktemp("operator"), MANIFEST.name) as one:
         apply(one.cluster, webhook(one.port))
         asyncio.run(_everything(one))
@@ -61,11 +61,11 @@ def test_a_verb_too_many_is_found(asked: Sequence[AuditEvent], grant: Grant) -> 
 
 
 def test_a_verb_too_few_is_found(operated: Installed) -> None:
-    """The last one here: it takes a verb away for good."""
+    """Runs last, because it removes a verb for good."""
     _take_away(operated.cluster, "events")
     before = len(operated.asked())
     namespace = asyncio.run(_one_life(operated))
-    # The event of an end is told after the status that ends the life.
+    # The Event of the end follows the status that ends the lifecycle.
     missing = [f"create /apis/events.k8s.io/v1/namespaces/{namespace}/events: 403"]
     eventually(lambda: denied(operated.asked()[before:]) == missing, operated.process)
 
@@ -87,7 +87,7 @@ async def _everything(one: Installed) -> None:
 
 
 async def _webhook_refuses(api: Api) -> None:
-    """The leader writes whom to trust; before that, jobs are let through, so this one is not stored."""
+    """Before the leader writes the CA bundle, jobs are let through, so this one is a dry run."""
     bad = {**training_job("bad", config={}), "apiVersion": TRAINING_JOBS.api_version, "kind": TRAINING_JOBS.kind}
 
     async def refusal() -> str:
@@ -101,7 +101,7 @@ async def _webhook_refuses(api: Api) -> None:
 
 
 def _take_away(cluster: Cluster, resource: str) -> None:
-    """Its rule, and waits until that is known."""
+    """Remove its rule, and wait until the authorizer has noticed."""
     role = json.loads(cluster.kubectl("get", "clusterrole", "trainwright-operator", "-o", "json"))
     role["rules"] = [rule for rule in role["rules"] if rule["resources"] != [resource]]
     cluster.kubectl("replace", "-f", "-", stdin=json.dumps(role))

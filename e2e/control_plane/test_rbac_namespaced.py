@@ -1,4 +1,4 @@
-"""The operator for two namespaces, under Roles in each: it works there, sees nothing else, and is denied nothing."""
+"""The operator for two namespaces, with Roles in each: it works there, sees nothing else, and is denied nothing."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ UNWATCHED = "team-c"
 
 @pytest.fixture(scope="module")
 def operated(exclusive_cluster_of_module: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installed]:
-    """An operator that has seen it all, beside nodes that it may not see."""
+    """An operator that has run all of it, with nodes that it may not see."""
     cluster = exclusive_cluster_of_module
     for namespace in (*WATCHED, UNWATCHED):
         cluster.kubectl("create", "namespace", namespace)
@@ -87,11 +87,11 @@ async def _everything(one: Installed) -> None:
             group.create_task(one_after_the_other(api, stage, "team-a", IN_TEAM_A))
             group.create_task(one_after_the_other(api, stage, "team-b", IN_TEAM_B))
         posted(stage, at_least=len((*IN_TEAM_A, *IN_TEAM_B)))
-        # Last, for it takes the node from the others' pods too.
+        # Last, because it also removes the node from other jobs' pods.
         await lives(api, stage, "team-a", LOST_NODE_UNSEEN, "local")
 
 
 def _roles_of(namespace: str) -> list[dict[str, Any]]:
-    """What the manifest has for team-a, for another one."""
+    """The manifest's objects of team-a, for another namespace."""
     found = [one for one in objects(MANIFEST.name) if one["metadata"].get("namespace") == "team-a"]
     return [{**one, "metadata": {**one["metadata"], "namespace": namespace}} for one in found]

@@ -1,4 +1,4 @@
-"""The operator's client and reflectors against the real API server."""
+"""The operator's client and reflectors with a real API server."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SECONDS = 30.0
 
 
 class Seen:
-    """What a reflector of ConfigMaps has made of the cluster."""
+    """The events and objects that a reflector of ConfigMaps has delivered."""
 
     def __init__(self, client: Client, *namespaces: str, resource: Resource = CONFIG_MAPS) -> None:
         self.lost: list[str] = []
@@ -139,7 +139,7 @@ def test_what_we_wrote_is_there_before_the_watch_brings_it(cluster: Cluster, nam
 
 
 class Late(Client):
-    """Its first watch asks for what the API server has long forgotten."""
+    """Its first watch starts from a resourceVersion that the API server has compacted."""
 
     def __init__(self, *arguments: Any, **more: Any) -> None:
         super().__init__(*arguments, **more)
@@ -148,7 +148,7 @@ class Late(Client):
     async def watch(self, *arguments: Any, **more: Any) -> AsyncGenerator[dict[str, Any], None]:
         late = {} if self.gone else {"resource_version": "1"}
         if late:
-            # What happens now falls between the list and the watch.
+            # A change between the list and the watch.
             await self.delete(CONFIG_MAPS, arguments[1], "a")
             await created(self, arguments[1], "b")
         try:

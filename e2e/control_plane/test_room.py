@@ -1,4 +1,4 @@
-"""Attempts that do not start, against a real API server: room for a part of a gang, and an image that is nowhere."""
+"""Attempts that do not start, with a real API server: capacity for a part of a gang, and a missing image."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from e2e.players import NeverStart, Succeed
 
 GANG = {"type": "ray", "cache_dir": "/cache", "trainer": {"num_workers": 3, "resources_per_worker": {"GPU": 1}}}
 CACHE = {"volumes": [{"name": "cache", "emptyDir": {}}], "volumeMounts": [{"name": "cache", "mountPath": "/cache"}]}
-"""Each pod's own, so that no phase comes before training."""
+"""Each pod has its own, so there is no preprocess stage."""
 IMAGE = "registry.example.com/nowhere:1"
 DEATHS, AT_ONCE = 4, 2
 
 
 async def gets_its_room_later(user: User) -> None:
-    """Two of its three workers find a GPU, until there is another node. Then its start may take as long as it takes."""
+    """Two of its three workers find a GPU, until another node comes. The deadline of its start is then extended."""
     await user.sees_true("Suspended")
     await user.stage.nodes.add("small", gpus=2)
     await user.change(suspend=False)
@@ -80,7 +80,7 @@ def test_a_gang_gives_back_the_room_that_it_found_until_there_is_enough(cluster:
 
 
 def test_the_operator_may_die_while_it_gives_room_back(cluster: Cluster) -> None:
-    """How often it tries depends on the time: so it is not the same life again, but ends as well."""
+    """The number of tries depends on time, so the lifecycle is not identical, but it ends as well."""
 
     async def lives() -> None:
         undisturbed = await calm(cluster.kubeconfig, ROOM_LATER, "ray")

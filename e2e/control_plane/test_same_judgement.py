@@ -1,4 +1,4 @@
-"""What pydantic takes, a real API server takes, and nothing else: for the Kubernetes fields, and for the status."""
+"""pydantic and a real API server accept the same objects: for the Kubernetes fields, and for the status."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from e2e.contract.differences import DIFFERENCES, Difference, Judged, mistakes
 from e2e.contract.mutations import Location, mutated
 
 LUDWIGS: tuple[Location, ...] = (("spec", "config"), ("spec", "backend"), ("spec", "entrypoint", "config"))
-"""Judged by the webhook alone."""
+"""Only the webhook validates these."""
 BEYOND_INTEGERS = 2**63
 
 
@@ -123,7 +123,7 @@ def test_what_was_once_judged_differently_is_judged_alike(cluster: Cluster, name
 def test_the_api_server_takes_and_keeps_whatever_stands_below_config_and_backend(
     cluster: Cluster, namespace: str
 ) -> None:
-    """Wrong types, unknown keys and nulls too: the webhook tells them in its own words."""
+    """Includes wrong types, unknown keys and nulls: the webhook reports them with its own messages."""
     rng = random.Random(7)
     made = [jobs.plain(config=jobs.RICH_CONFIG, backend=jobs.RICH_BACKEND) for _ in range(500)]
     changed = [_changed_below(rng, job) for job in made]
@@ -140,7 +140,7 @@ def _changed_below(rng: random.Random, job: Any) -> Any:
 
 
 def as_go_reads_it(value: Any) -> Any:
-    """Numbers beyond 64 bits are floats there."""
+    """Go reads integers beyond 64 bits as floats."""
     if isinstance(value, dict):
         return {key: as_go_reads_it(item) for key, item in value.items()}
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""The status that the operator's model can hold is taken by the API server; what it takes of others is read."""
+"""The API server accepts every status that the operator's model can hold; what it accepts from others is readable."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ from trainwright_operator.model.observed import Job, Verdict
 from trainwright_operator.model.plan import Plan
 
 ODD_TIMES = ("0000-01-01T00:00:00Z", "2026-02-30T12:00:00Z")
-"""Times by their form, which are none."""
+"""Strings with the form of a time that are no valid time."""
 
 
 def statuses(seed: int, count: int) -> Iterator[Any]:
-    """As the operator writes them."""
+    """Random statuses as the operator writes them."""
     rng = random.Random(seed)
     for _ in range(count):
         made = Maker(rng, rng.choice([0.2, 0.6, 0.95])).section(TrainingJobStatus)
@@ -65,7 +65,7 @@ def test_every_status_that_the_model_can_hold_is_taken_and_read_again(cluster: C
 
 
 def test_what_the_api_server_takes_of_others_is_read_as_far_as_it_can_be_read(cluster: Cluster, job: Any) -> None:
-    """Only a time that is none cannot; it takes no more with it than the item, or the field, it stands in."""
+    """Only an invalid time is unreadable; it drops no more than the item or the field that holds it."""
     rng = random.Random(2)
     made = [_with_odd_time(rng, mutated(rng, status)) for status in statuses(seed=3, count=600)]
     taken = [answer.stored["status"] for answer in put(cluster, job, list(filter(None, made))) if not answer.refusal]
@@ -84,7 +84,7 @@ def test_what_the_operator_writes_leaves_nothing_of_what_a_hand_has_written(clus
 
 
 async def _written_over(cluster: Cluster, job: Any, made: Sequence[Any]) -> None:
-    """Whether the hand patches or applies, and then holds on to it. The second try is the next pass."""
+    """Covers manual edits by patch and by apply, which keeps ownership. The second try stands for the next pass."""
     name, namespace = job["metadata"]["name"], job["metadata"]["namespace"]
     connection = await Connection.open(str(cluster.kubeconfig))
     async with Api(cluster.kubeconfig) as api, Client(connection) as client:
@@ -112,7 +112,7 @@ async def _seen(api: Api, name: str, namespace: str) -> Job:
 
 
 def _full(value: Any) -> Any:
-    """Nobody owns an empty list, and it may go with what was in it."""
+    """An empty list has no field owner, and may disappear with its content."""
     if not isinstance(value, dict):
         return value
     full = {key: _full(item) for key, item in value.items()}
@@ -121,13 +121,13 @@ def _full(value: Any) -> Any:
 
 @pytest.mark.parametrize("form", ["2026-05-01t12:00:00z", "2026-05-01", "now", ["2026-05-01T12:00:00Z"], 5, ""])
 def test_what_has_not_the_form_of_a_time_is_refused(cluster: Cluster, job: Any, form: Any) -> None:
-    """A list too, which OpenAPI's own format for times takes: rules about the start would fail on it."""
+    """Includes a list, which OpenAPI's own date-time format accepts: rules about the start would fail on it."""
     [answer] = put(cluster, job, [{"startTime": form}])
     assert "status.startTime" in answer.refusal
 
 
 def _has_a_number_nearly_whole(status: Any) -> bool:
-    """A known difference: it takes as much with it as an odd time does."""
+    """A known difference: such a number drops as much as an odd time does."""
     try:
         TrainingJobStatus.model_validate(status)
     except ValidationError as error:
@@ -136,7 +136,7 @@ def _has_a_number_nearly_whole(status: Any) -> bool:
 
 
 def _with_odd_time(rng: random.Random, status: Any) -> Any:
-    """Sometimes, in the place of a time."""
+    """Replace some times with odd ones."""
     for holder, key in _times(status):
         if rng.random() < 0.1:
             holder[key] = rng.choice(ODD_TIMES)
@@ -151,21 +151,21 @@ def _times(value: Any) -> Iterator[tuple[Any, str]]:
 
 
 def _readable(value: Any) -> Any:
-    """What is left of a field: a list without its odd items, anything else as a whole or not at all."""
+    """The readable part of a field: a list without its odd items; any other value in full or not at all."""
     if isinstance(value, list):
         return [_without_nulls(item) for item in value if not _is_odd(item)]
     return None if _is_odd(value) else _without_nulls(value)
 
 
 def _without_nulls(value: Any) -> Any:
-    """A null says what absence says. The API server keeps that of a map."""
+    """null means absent. The API server keeps a null inside a map."""
     if not isinstance(value, dict):
         return value
     return {key: _without_nulls(item) for key, item in value.items() if item is not None}
 
 
 def _believed(status: Any) -> Any:
-    """Without attempts of a number that no job reaches: a hand has written them."""
+    """The status without attempts of a number that no job reaches: they come from a manual edit."""
     if "attempts" not in status:
         return status
     return {**status, "attempts": [item for item in status["attempts"] if not _is_unbelievable(item)]}

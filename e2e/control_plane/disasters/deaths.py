@@ -1,4 +1,4 @@
-"""Lives with deaths of the operator in them, some side by side, held to the same life without any."""
+"""Lifecycles with crashes of the operator, several in parallel, compared with the same lifecycle without any."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from e2e.harness import Kill, Kind, Lifecycle, Lived, live
 
 Told = TypeVar("Told")
 AT_ONCE = 6
-"""They mostly wait."""
+"""Lifecycles in parallel. They mostly wait."""
 
 
 async def calm(kubeconfig: Path, life: Lifecycle, kind: Kind) -> Lived:
-    """The life that nothing disturbs."""
+    """The undisturbed lifecycle."""
     lived = await live(kubeconfig, life, kind)
     assert complaints(lived, lived.state) == []
     return lived
 
 
 def every_death(writes: int) -> list[Kill]:
-    """Before and after each of so many writes."""
+    """A crash before and after each of `writes` writes."""
     return [kill for number in range(1, writes + 1) for kill in (Kill(number, "before"), Kill(number, "after"))]
 
 
 async def all_end_alike(
     kubeconfig: Path, life: Lifecycle, kind: Kind, undisturbed: Lived, deaths: Iterable[Sequence[Kill]]
 ) -> None:
-    """One life for each of `deaths`. What is wrong is told of all of them together."""
+    """Run one lifecycle for each of `deaths`. All failures are reported together."""
     told = await side_by_side(_ends_alike(kubeconfig, life, kind, undisturbed, kills) for kills in deaths)
     assert told, "nobody died"
     wrong = [line for lines in told for line in lines]
@@ -51,7 +51,7 @@ async def side_by_side(lives: Iterable[Awaitable[Told]], at_once: int = AT_ONCE)
 
 
 def complaints(lived: Lived, expected: Any) -> list[str]:
-    """What must not be, in lines; none where all is well."""
+    """The errors of a lifecycle, one per line; empty if there are none."""
     return [*lived.violations, *(f"an orphan: {one}" for one in lived.orphans), *_difference(expected, lived.state)]
 
 
@@ -67,7 +67,7 @@ async def _ends_alike(
 
 
 async def _with_deaths(kubeconfig: Path, life: Lifecycle, kind: Kind, kills: Sequence[Kill]) -> Lived:
-    """A life may need fewer writes than the calm one, by chance: then it dies a write earlier, in another life."""
+    """A lifecycle may by chance need fewer writes than the undisturbed one: then a new one crashes a write earlier."""
     while True:
         lived = await live(kubeconfig, life, kind, kills)
         if lived.writes.deaths:

@@ -1,4 +1,4 @@
-"""A life through a proxy that disturbs it, beside the same life undisturbed."""
+"""Runs a lifecycle through a proxy with faults, and compares it with the same lifecycle without faults."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from trainwright_operator.settings import Settings
 
 REQUESTS_TO_START = 100
 REQUESTS_A_SECOND = 25
-"""Far above what a disturbed life needs, and far below what a loop without a pause makes."""
+"""Far above the rate of a disturbed lifecycle, and far below that of a hot loop."""
 
 _CALM: dict[tuple[Path, str, Kind], Any] = {}
 
@@ -31,7 +31,7 @@ class Disaster:
 
 
 async def calm(kubeconfig: Path, life: Lifecycle, kind: Kind) -> Any:
-    """What comes of the life when nothing disturbs it."""
+    """The end state of the undisturbed lifecycle."""
     key = (kubeconfig, life.name, kind)
     if key not in _CALM:
         _CALM[key] = (await deaths.calm(kubeconfig, life, kind)).state
@@ -41,10 +41,10 @@ async def calm(kubeconfig: Path, life: Lifecycle, kind: Kind) -> Any:
 async def survives(
     kubeconfig: Path, folder: Path, disaster: Disaster, life: Lifecycle, kind: Kind, seed: int = 1
 ) -> None:
-    """The disaster strikes, and changes nothing of what comes of the life."""
+    """Check that the faults do not change the end state of the lifecycle."""
     undisturbed = await calm(kubeconfig, life, kind)
     async with Proxy(kubeconfig, folder, seed) as proxy:
-        # They count, so every life has its own.
+        # The rules count matches, so every lifecycle needs its own copies.
         rules = [replace(rule) for rule in disaster.rules]
         proxy.add(*rules)
         settings = _merged(life.settings, disaster.settings)
@@ -62,11 +62,11 @@ def assert_same(lived: Lived, undisturbed: Any, proxy: Proxy) -> None:
 
 
 def _merged(of_life: Settings, of_disaster: Settings) -> Settings:
-    """The life's own grace stays."""
+    """The lifecycle's own stop_grace stays."""
     return replace(of_disaster, stop_grace=of_life.stop_grace)
 
 
 def tracebacks(caplog: pytest.LogCaptureFixture) -> list[str]:
-    """What the operator has logged as a bug of its own."""
+    """The bugs that the operator has logged about itself."""
     found = [record for record in caplog.records if record.exc_info is not None or record.levelno >= logging.ERROR]
     return [caplog.handler.format(record) for record in found]

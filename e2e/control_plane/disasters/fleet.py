@@ -1,4 +1,4 @@
-"""Random jobs, what their owners do to them, and what must have come of each in the end."""
+"""Random jobs, the actions of their owners, and the allowed final state of each job."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ REFUSED: Sequence[Mapping[str, Any]] = (
     {"config": {"input_features": [{"name": "a", "type": "numbr"}], "output_features": [{"name": "b"}]}},
     {"config": {"input_features": [{"name": "a", "type": "number", "colum": "x"}], "output_features": []}},
 )
-"""The API server admits them, the contract does not."""
+"""The API server accepts these specs, the contract does not."""
 TEMPLATES: Sequence[Mapping[str, Any]] = (
     {"labels": {"team": "ml"}, "annotations": {"a": "b"}},
     {"nodeSelector": {"disk": "ssd"}},
@@ -36,7 +36,7 @@ OF_CODES = {1: "crash", 2: "mistake", 3: "environment"}
 
 @dataclass
 class Planned:
-    """One job: what it is made of, how its attempts go, and what its owner has done so far."""
+    """One job: its spec, the scripts of its attempts, and the actions of its owner so far."""
 
     name: str
     kind: Kind
@@ -88,7 +88,7 @@ def _scripts(draw: random.Random) -> Sequence[Script]:
 
 
 def wrong(job: Planned, seen: Manifest | None) -> str:
-    """What is not yet, or not at all, as the job's own history says; "" where all is well."""
+    """The difference between the job and the final state that its history allows; "" if there is none."""
     if seen is None:
         return "" if job.deleted or _goes_by_itself(job) else "it is gone"
     if job.deleted:

@@ -1,4 +1,4 @@
-"""What hands do to a job that is none of their business: to its status, to its spec, and to what it has started."""
+"""Manual edits that do not belong in a job's life: of its status, its spec, and the objects that it has created."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from e2e.contract.mutations import mutated
 from trainwright_operator.model import names
 
 TRIES = 30
-"""Most random mistakes are refused by the API server."""
+"""The API server refuses most random mistakes."""
 NUMBERS = (0, 1, 7, 10, 2**31, 2**53 - 1, 2**53)
 TIMES = ("", "soon", "0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z", "2026-11-21", "2026-02-30T00:00:00Z", "1e9")
 CONDITIONS = ("Accepted", "Started", "Running", "Fits", "Suspended", "Complete", "Failed", "Reconciling", "Stalled")
@@ -28,7 +28,7 @@ WORDS = ("", "x", "flights", "another-1-train", "Ä" * 200, "a\nb\u2028c")
 
 @dataclass(frozen=True)
 class Hands:
-    """Work on one job."""
+    """Makes manual edits to one job."""
 
     api: Api
     namespace: str
@@ -39,13 +39,13 @@ class Hands:
         return await self.api.get(TRAINING_JOBS, self.name, self.namespace)
 
     async def meddle(self) -> str:
-        """Does one thing that the API server lets pass, and says what."""
+        """Make one edit that the API server accepts, and return its description."""
         for _ in range(TRIES):
             trick = self.draw.choice(TRICKS)
             try:
                 did = await trick(self)
             except ApiError as error:
-                # It answers 500 to some fields of wrong types that are applied.
+                # The API server answers 500 to an apply with some fields of wrong types.
                 if error.code not in (400, 404, 409, 422, 500):
                     raise
             else:
@@ -54,7 +54,7 @@ class Hands:
         raise AssertionError(f"nothing passed in {TRIES} tries")
 
     async def write_status(self, status: Mapping[str, Any]) -> str:
-        """By a merge patch, or applied by somebody else, who takes the fields over."""
+        """Write it with a merge patch, or with an apply by another field manager, which takes the fields over."""
         job = await self.job()
         if self.draw.random() < 0.5:
             gone = {key: None for key in job.get("status", {}) if key not in status}
@@ -198,7 +198,7 @@ async def metadata_edited(hands: Hands) -> str:
 
 
 async def parts_edited(hands: Hands) -> str:
-    """Labels and owners of children, pods and supports: removed, or wrong."""
+    """Labels and owners of children, pods and supports: removed or wrong."""
     found, draw = await hands.one_of(*CHILDREN, *SUPPORTS, PODS), hands.draw
     if found is None:
         return ""

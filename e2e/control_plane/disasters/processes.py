@@ -1,4 +1,4 @@
-"""The operator as a real process that works through a proxy: killed where it is told, and followed by a fresh one."""
+"""The operator as a real process behind a proxy: killed at chosen moments, each time followed by a new process."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ QUICK: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class InAWrite:
-    """While its n-th write to the job's namespace is under way: before it is there, or when it has taken effect."""
+    """A kill during its n-th write to the job's namespace: before the write takes effect, or after it."""
 
     write: int
     when: Literal["before", "after"]
@@ -39,7 +39,7 @@ class InAWrite:
 
 @dataclass(frozen=True)
 class AtAMoment:
-    """So many seconds after it has listed everything."""
+    """A kill `seconds` after it has listed everything."""
 
     seconds: float
 
@@ -48,7 +48,7 @@ Strike = InAWrite | AtAMoment
 
 
 class Processes:
-    """Works inside its `async with` block. They bear the same name, as the restarts of one pod do."""
+    """Works inside its `async with` block. The processes share an identity, like the restarts of one pod."""
 
     def __init__(
         self, cluster: Cluster, proxy: Proxy, folder: Path, own: str, namespace: str, strikes: Sequence[Strike] = ()
@@ -74,7 +74,7 @@ class Processes:
         self._running = asyncio.create_task(self._live())
 
     async def stop(self) -> None:
-        """By SIGKILL. Raises where one has ended by itself."""
+        """Stop with SIGKILL. Raises if a process has ended by itself."""
         if self._running is not None:
             self._running.cancel()
             with suppress(asyncio.CancelledError):
@@ -108,7 +108,7 @@ class Processes:
                 await self._in_a_write(process, strike)
 
     async def _in_a_write(self, process: OperatorProcess, strike: InAWrite) -> None:
-        """The proxy holds the request, or its answer, until the client is no more."""
+        """The proxy holds the request, or its reply, until the client is gone."""
         after = strike.when == "after"
         rule = Rule(Hang(after=after), verb="write", namespace=self._namespace, skip=strike.write - 1)
         self._proxy.add(rule)

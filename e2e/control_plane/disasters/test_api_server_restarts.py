@@ -1,4 +1,4 @@
-"""The API server ends and comes back, in order or killed, at many stages of a life: the operator goes on."""
+"""The API server stops or is killed at many stages of a lifecycle, and comes back: the operator continues."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ async def is_stopped(user: User) -> None:
 
 
 async def nothing(user: User) -> None:
-    """It goes on as it is."""
+    """Leave the job as it is."""
 
 
 async def suspend(user: User) -> None:
@@ -60,7 +60,7 @@ async def stops_and_goes_on(user: User) -> None:
 
 @dataclass(frozen=True)
 class Stage:
-    """The server goes right after `act`, while the operator is at it."""
+    """The server stops right after `act`, while the operator handles it."""
 
     before: Act
     act: Act
@@ -82,7 +82,7 @@ STAGES: Mapping[str, Stage] = {
 
 
 class Outage:
-    """One for all lives. It comes when each of them has done its act."""
+    """One outage for all lifecycles. It starts when each of them has finished its act."""
 
     def __init__(self, cluster: Cluster, kill: bool) -> None:
         self._cluster, self._kill = cluster, kill
@@ -128,7 +128,7 @@ def test_at_every_stage(exclusive_cluster_of_module: Cluster, kind: Kind, kill: 
 
 
 async def _lived(cluster: Cluster, kind: Kind, outage: Outage | None) -> Sequence[Lived]:
-    """All stages side by side."""
+    """Run all stages in parallel."""
     lives = [_life(name, stage, outage) for name, stage in STAGES.items()]
     return await asyncio.gather(*(live(cluster.kubeconfig, life, kind) for life in lives))
 

@@ -1,4 +1,4 @@
-"""The network between the operator and the API server is bad: every job ends as it would have ended."""
+"""The network between operator and API server is faulty: every job ends as it would without faults."""
 
 from __future__ import annotations
 
@@ -31,44 +31,44 @@ from e2e.proxy import (
 from e2e.proxy.faults import WatchFault
 
 ALONE = replace(FAST, resync=600.0)
-"""No list comes to the rescue: what heals is what is tried again."""
+"""No relist repairs anything: the operator recovers by retries alone."""
 IMPATIENT = replace(ALONE, request_timeout=1.0)
 WATCHFUL = replace(FAST, resync=1.0)
-"""What no event tells is found by the next list."""
+"""The next relist finds the changes that no event reports."""
 CORE = ("two crashes, then success", "suspended and resumed")
 AT_ONCE = 4
-"""Lives side by side."""
+"""Lifecycles in parallel."""
 CHILDREN = ("jobs", "rayjobs")
 VERBS = ("list", "watch", "get", "write")
 
 
 def statuses(fault: Fault, times: int = 2) -> list[Rule]:
-    """Writes of the status but the first: the job has begun."""
+    """All status writes except the first one, so the job has started."""
     return [Rule(fault, verb="patch", resource="trainingjobs", subresource="status", skip=1, times=times)]
 
 
 def children(fault: Fault) -> list[Rule]:
-    """Creations of the first child, and again of the second."""
+    """Creations of the first child and of the second."""
     return [Rule(fault, verb="create", resource=resource, times=2) for resource in CHILDREN]
 
 
 def blind(fault: Fault) -> list[Rule]:
-    """No watch of children ever succeeds."""
+    """Every watch of children fails."""
     return [Rule(fault, verb="watch", resource=resource, times=None) for resource in CHILDREN]
 
 
 def some(fault: Fault, *verbs: str) -> list[Rule]:
-    """One of four, drawn by the proxy's seed, for ever."""
+    """One request in four, drawn with the proxy's seed, without end."""
     return [Rule(fault, verb=verb, times=None, chance=0.25) for verb in verbs]
 
 
 def first(fault: Fault, *verbs: str) -> list[Rule]:
-    """An API server that is not well while the operator starts."""
+    """The first requests fail: the API server is unhealthy while the operator starts."""
     return [Rule(fault, verb=verb, times=5) for verb in verbs]
 
 
 def always(fault: WatchFault) -> list[Rule]:
-    """Every watch."""
+    """Every watch has the fault."""
     return [Rule(fault, times=None)]
 
 
@@ -118,7 +118,7 @@ DISASTERS = REQUESTS + WATCHES
 def test_job_ends_as_undisturbed(
     cluster: Cluster, tmp_path: Path, caplog: pytest.LogCaptureFixture, number: int, disaster: Disaster
 ) -> None:
-    """In one life that goes through attempts, or in one that is stopped and goes on; in all of them below."""
+    """One lifecycle with several attempts, or one that is stopped and resumed; the slow test below runs all."""
     kind = EVERY_KIND[number % len(EVERY_KIND)]
     name = CORE[number // len(EVERY_KIND) % 2]
     asyncio.run(_lives(cluster, tmp_path / "life", disaster, name, kind))
@@ -126,7 +126,7 @@ def test_job_ends_as_undisturbed(
 
 
 def test_old_events_of_a_child_do_not_count(cluster: Cluster, tmp_path: Path) -> None:
-    """Nobody posts how it ends, and no list follows: its end is known from its events alone."""
+    """No outcome is posted and no relist follows: the end is known from the child's events alone."""
     ends = [Fail(after=0.3, told="exit code"), Succeed(after=0.3, told="exit code")]
     life = replace(LIFECYCLES["success"], name="exit codes", scripts=ends)
     rules = [Rule(Reorder(seconds=0.4, same_object=True), resource=one, times=None) for one in CHILDREN]

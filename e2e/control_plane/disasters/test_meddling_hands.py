@@ -1,4 +1,4 @@
-"""Hands edit a live job's status and spec, and what it has started: the operator stays calm, and the job ends."""
+"""Manual edits of a live job's status, spec and objects: the operator makes no hot loop, and the job ends."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ AT_ONCE = 12
 SECONDS_WATCHED = 1.0
 REQUESTS_A_SECOND = 60
 REQUESTS_OF_A_LIFE = 250
-"""Twice and more what the longest of these lives needs."""
+"""At least twice the need of the longest of these lifecycles."""
 SECONDS_TO_END = 90.0
 SETTINGS = replace(FAST, stop_grace=1.0, resync=2.0)
 
@@ -37,7 +37,7 @@ class Bench:
     namespace: str
 
     def requests(self, name: str, since: float = 0.0) -> Sequence[str]:
-        """What the operator asked of this job and of its parts."""
+        """The operator's requests for this job and its objects."""
         sent = [one for one in self.proxy.sendings.all if f"/{name}" in one.target and one.time >= since]
         return [f"{one.method} {one.target}" for one in sent]
 
@@ -73,7 +73,7 @@ async def _meddled(cluster: Cluster, folder: Path, seeds: Sequence[int]) -> None
 
 
 async def _one(bench: Bench, gate: asyncio.Semaphore, seed: int) -> str:
-    """What is wrong with the job of this seed, "" where nothing is."""
+    """The error of the job of this seed, "" if there is none."""
     did: list[str] = []
     async with gate:
         try:
@@ -102,7 +102,7 @@ async def _life(bench: Bench, seed: int, did: list[str]) -> None:
 
 
 async def _undone(hands: Hands, made: Manifest) -> None:
-    """The owner mends the spec, and what a hand wrote into `resolved`, which is what the operator starts from."""
+    """The owner repairs the spec, and `resolved` after a manual edit, because the operator starts from it."""
     while not await _put_back(hands, made):
         pass
     if not _ended(await hands.job()):
@@ -110,7 +110,7 @@ async def _undone(hands: Hands, made: Manifest) -> None:
 
 
 async def _put_back(hands: Hands, made: Manifest) -> bool:
-    """Not where somebody else was faster. What is fixed stays as a hand has left it."""
+    """Put the spec back. False after a conflict, for a retry. Immutable fields keep the manual edit."""
     job = await hands.job()
     job["metadata"]["finalizers"] = []
     try:

@@ -1,4 +1,4 @@
-"""The operator dies before or after any of its writes, and another one begins: nobody can tell from the end."""
+"""The operator crashes before or after any of its writes, and a new one takes over: the end state is the same."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from e2e.harness import KINDS, LIFECYCLES, Kill, Kind, Lifecycle, Operators, Use
 
 OTHERS = [name for name in LIFECYCLES if name != "success"]
 ONE_IN = 24
-"""Of the deaths of the other lives, in `make test`."""
+"""The share of crashes of the other lifecycles that `make test` runs."""
 LIVES_WITH_SEVERAL_DEATHS = 6
 SECONDS_OF_QUIET = 0.4
 
@@ -24,7 +24,7 @@ Deaths = Callable[[int], Sequence[Sequence[Kill]]]
 
 
 def dies(cluster: Cluster, name: str, kind: Kind, deaths: Deaths) -> None:
-    """`deaths` are chosen once it is known how many writes the life takes."""
+    """`deaths` returns the crashes for the number of writes that the lifecycle makes."""
 
     async def lives() -> None:
         life, kubeconfig = LIFECYCLES[name], cluster.kubeconfig
@@ -47,7 +47,7 @@ def some(seed: str) -> Deaths:
 
 
 def several_in_one_life(draws: random.Random) -> Deaths:
-    """Whoever comes after may die as well, at its very first write too."""
+    """A successor may crash too, even at its very first write."""
 
     def drawn(writes: int) -> list[list[Kill]]:
         lives = range(LIVES_WITH_SEVERAL_DEATHS)
@@ -91,7 +91,7 @@ def test_whoever_begins_at_the_end_writes_nothing(cluster: Cluster, kind: Kind) 
 
 
 async def _written_anew(kubeconfig: Path, life: Lifecycle, kind: Kind) -> list[str]:
-    """By an operator that is started when all is over."""
+    """The writes of an operator that is started after the end of the job."""
     written: list[str] = []
 
     async def story(user: User) -> None:

@@ -1,4 +1,4 @@
-"""There is no operator for a while, and life goes on: it finds what has happened, and ends as it would have ended."""
+"""The operator is down for a while: its successor finds the changes, and the job ends as it would have ended."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from e2e.players import Fail, Hang, Preempt, Script, StopWhenAsked, Succeed
 from e2e.players.finished import is_finished
 
 LATER = 4
-"""Seconds that a child runs: it is seen to run first, and then the operator goes. A busy machine takes its time."""
+"""Seconds that a child runs: the operator sees it run, and then stops. A busy machine takes its time."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ async def pod_goes(user: User) -> None:
 
 
 async def child_is_deleted(user: User) -> None:
-    """By somebody's hand."""
+    """The child is deleted manually."""
     job = await user.api.get(TRAINING_JOBS, NAME, user.namespace)
     for resource in CHILDREN:
         await user.api.delete(resource, job["status"]["child"], user.namespace)
@@ -134,7 +134,7 @@ def _life(absence: Absence, *, away: bool) -> Lifecycle:
 
 
 def test_preemption_that_nobody_saw_is_a_loss(cluster: Cluster) -> None:
-    """Its pod is gone with all that it said, and the Job only knows that it failed."""
+    """The pod is gone with its status, and the Job only reports its failure."""
     absence = Absence("it is preempted", [Preempt(after=LATER), Succeed()], child_ends, completes)
     lived = asyncio.run(live(cluster.kubeconfig, _life(absence, away=True), "local"))
     ends = [attempt["outcome"] for attempt in lived.state[NAME]["attempts"]]
@@ -142,6 +142,6 @@ def test_preemption_that_nobody_saw_is_a_loss(cluster: Cluster) -> None:
 
 
 async def _nobody_has_told(user: User) -> None:
-    """Else the operator was there in time, and this tests nothing."""
+    """Check that no outcome was posted: otherwise the operator was back in time, and this tests nothing."""
     job = await user.api.find(TRAINING_JOBS, NAME, user.namespace)
     assert job is None or job["status"]["phase"] == "Running"

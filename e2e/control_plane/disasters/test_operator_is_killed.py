@@ -1,4 +1,4 @@
-"""SIGKILL ends a real operator: in the middle of a write, or at any moment. The next one goes on."""
+"""SIGKILL ends a real operator during a write or at any moment. Its successor continues."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from e2e.proxy import Proxy
 
 
 def is_killed(cluster: Cluster, namespace: str, folder: Path, name: str, kind: Kind, strikes: Sequence[Strike]) -> int:
-    """How often it was. `namespace` is the operator's own."""
+    """Return the number of kills. `namespace` is the operator's own."""
 
     async def lives() -> int:
         life, kubeconfig = LIFECYCLES[name], cluster.kubeconfig
@@ -42,9 +42,9 @@ def is_killed(cluster: Cluster, namespace: str, folder: Path, name: str, kind: K
             "two crashes, then success",
             "ray",
             [
-                InAWrite(1, "after"),  # the name is in the status, and nobody knows
-                InAWrite(2, "after"),  # a support is there
-                InAWrite(2, "after"),  # the child is there
+                InAWrite(1, "after"),  # the name is in the status, but the operator does not know it
+                InAWrite(2, "after"),  # a support exists
+                InAWrite(2, "after"),  # the child exists
                 InAWrite(3, "before"),
                 InAWrite(4, "after"),
             ],
@@ -76,5 +76,5 @@ def test_at_any_moment(cluster: Cluster, namespace: str, tmp_path: Path, name: s
     strikes: list[Strike] = [InAWrite(draws.randint(1, 3), draws.choice(("before", "after"))) for _ in range(3)]
     strikes += [AtAMoment(draws.uniform(0, 0.2)) for _ in range(3)]
     draws.shuffle(strikes)
-    # A life may be over before the last of them.
+    # A lifecycle may end before the last kill.
     assert is_killed(cluster, namespace, tmp_path, name, kind, strikes) > 0

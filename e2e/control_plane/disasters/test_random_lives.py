@@ -1,4 +1,4 @@
-"""Random jobs, owners who change their minds, and an operator that dies all the time: everything converges."""
+"""Random jobs, owners who change their specs, and an operator that crashes all the time: everything converges."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from e2e.players import Scripts, Stage
 SETTINGS = replace(FAST, stop_grace=2.0, resync=3.0)
 WRITES_BETWEEN_DEATHS = 25
 DEATHS = 200
-"""More than come: each at a write of its own."""
+"""More than will happen: each at its own write."""
 SECONDS_TO_CONVERGE = 120.0
 
 
@@ -42,7 +42,7 @@ def test_1000_random_lives_converge(cluster: Cluster, caplog: pytest.LogCaptureF
 
 @dataclass(frozen=True)
 class Owner:
-    """Of one job. What the API server refuses is none of his business: the job may be gone."""
+    """The owner of one job. Refusals by the API server are ignored, because the job may be gone."""
 
     api: Api
     namespace: str
@@ -54,7 +54,7 @@ class Owner:
         for _ in range(draw.choice([0, 0, 1, 2, 3])):
             await asyncio.sleep(draw.uniform(0.0, 1.5))
             await self._act(draw.choice(["suspend", "resume", "change", "change"]), draw)
-        # In the end nobody waits for anybody; a few stay suspended.
+        # At the end most suspended jobs are resumed; a few stay suspended.
         if draw.random() < 0.15:
             await self._act("delete", draw)
         elif self.job.suspended and draw.random() < 0.8:

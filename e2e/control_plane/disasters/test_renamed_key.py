@@ -1,4 +1,4 @@
-"""A key of a started job that no schema declares is renamed: the API server lets that pass."""
+"""A key of a started job that no schema declares is renamed: the API server accepts the change."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SAMPLED = {"sample_ratio": 0.5}
 FUNCTION = {"config": None, "entrypoint": {"module": "my.train", "function": "main", "config": {"rate": 1}}}
 OTHER_RATE = {"entrypoint": {"config": {"rate": None, "rates": 1}}}
 FIRST_RATE = {"entrypoint": {"config": {"rate": 1, "rates": None}}}
-"""What a function is called with has keys that no schema declares: they are renamed, and back."""
+"""The arguments of a function have keys that no schema declares: they are renamed, and back."""
 
 
 def config() -> Manifest:
@@ -115,7 +115,7 @@ def test_no_further_attempt_starts_from_what_was_changed(cluster: Cluster, names
 def test_change_of_what_the_schema_declares_is_refused_by_the_api_server(
     cluster: Cluster, namespace: str, change: dict[str, Any]
 ) -> None:
-    """What this file is about is what is left."""
+    """The other tests in this file cover the changes that the API server accepts."""
 
     async def story(scene: Scene) -> None:
         await scene.starts()

@@ -1,4 +1,4 @@
-"""The operator restarts, and the API server that it asks first lags behind."""
+"""The operator restarts, and the first replies of the API server are stale."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ RESOURCES: Mapping[str, tuple[str, ...]] = {
     "everything": ("trainingjobs", "jobs", "rayjobs", "pods"),
 }
 SECONDS_BEHIND = 0.4
-"""So much later come the events that would bring the operator up to date."""
+"""The delay of the events that bring the operator up to date."""
 RUNS = 3.0
-"""Seconds of an attempt: long enough to be seen to run, by an operator that sees late too."""
+"""Seconds of an attempt: long enough to be seen running, even by an operator whose events are late."""
 Moment = str
 Reached = Callable[[Moment], Awaitable[None]]
 
@@ -34,7 +34,7 @@ async def _nothing(_: Moment) -> None:
 
 
 def life(name: str, at: Callable[[User], Reached] = lambda _: _nothing) -> Lifecycle:
-    """Suspended at first, then a crash, then success; `at` is told every moment of it."""
+    """Suspended at first, then a crash, then success; `at` is called at every moment of it."""
 
     async def story(user: User) -> None:
         reached = at(user)
@@ -75,7 +75,7 @@ def test_operator_starts_from_an_older_list(
 
 
 async def _lives(cluster: Cluster, folder: Path, kind: Kind, stale: str, then: Moment, now: Moment) -> None:
-    """What it lists at `now` is how things were `then`."""
+    """At the moment `now`, the operator lists the objects as they were at the moment `then`."""
     folder.mkdir()
     undisturbed = await calm(cluster.kubeconfig, life("stale"), kind)
     async with Proxy(cluster.kubeconfig, folder) as proxy:

@@ -24,16 +24,16 @@ from trainwright_operator.kube import leader_election
 from trainwright_operator.settings import Settings
 
 PROMISED = 15.0
-"""Seconds from one leader's death to the next one's first moment, with the settings of the chart."""
+"""Seconds from the death of one leader to the first action of the next, with the settings of the chart."""
 BUSY = 8.0
-"""What a crowded machine may add."""
+"""Extra time for a busy machine."""
 JOBS_TO_START = 30
 LAG = 0.15
-"""Seconds from one event to the next, at least."""
+"""Minimum seconds between two events."""
 
 
 ONE_KIND_SOON = ["ray", *(pytest.param(kind, marks=pytest.mark.slow) for kind in KINDS if kind != "ray")]
-"""Whole lives of every kind take minutes."""
+"""Full lifecycles of every kind take minutes."""
 
 
 # Both believe that they lead.
@@ -67,7 +67,7 @@ def led_by_both(cluster: Cluster, kind: Kind) -> None:
 
 @pytest.mark.parametrize("kind", ONE_KIND_SOON)
 def test_one_of_both_sees_everything_late(cluster: Cluster, tmp_path: Path, kind: Kind) -> None:
-    """As one does that was not run for a while, and has not noticed."""
+    """Like a process that was paused for a while and has not noticed it."""
 
     async def one(name: str, late: Path) -> list[str]:
         life, writes = LIFECYCLES[name], Writes()
@@ -96,7 +96,7 @@ def test_one_of_both_sees_everything_late(cluster: Cluster, tmp_path: Path, kind
 
 
 def test_two_processes_lead_at_once(cluster: Cluster, namespace: str, tmp_path: Path) -> None:
-    """Each has a Lease of its own."""
+    """Each holds its own Lease."""
 
     async def lives() -> None:
         life, kubeconfig = LIFECYCLES["two crashes, then success"], cluster.kubeconfig
@@ -133,7 +133,7 @@ def test_hand_over_in_order_waits_for_nothing(cluster: Cluster, namespace: str, 
 
 
 def test_hand_over_by_death_waits_for_the_end_of_the_lease(cluster: Cluster, namespace: str, tmp_path: Path) -> None:
-    """A quarter of the settings of the chart, which keep the promise."""
+    """A quarter of the chart's times, which keep the promise of 15 s."""
     settings = Settings()
     assert settings.lease_duration + settings.lease_renew <= PROMISED
     duration, renew = settings.lease_duration / 4, settings.lease_renew / 4
@@ -156,7 +156,7 @@ async def handed_over(
     terms: Mapping[str, str],
     ends: Callable[[Api, OperatorProcess], Awaitable[None]],
 ) -> None:
-    """In the middle of a life, which goes on as if nothing had been."""
+    """One hands over during a lifecycle, whose end state stays the same."""
     life, kubeconfig = LIFECYCLES["suspended and resumed"], cluster.kubeconfig
     undisturbed = await calm(kubeconfig, life, "gang")
     ours: list[OperatorProcess] = []
@@ -188,7 +188,7 @@ async def handed_over(
 
 
 def test_whoever_loses_the_lease_writes_nothing_more(cluster: Cluster, namespace: str, tmp_path: Path) -> None:
-    """It has much to write, one thing after the other: only what was on its way when it learned of it still comes."""
+    """Many writes are due, one after the other: only those in flight when it learns of the loss still arrive."""
 
     async def scene() -> None:
         async with Proxy(cluster.kubeconfig, tmp_path) as proxy, Api(cluster.kubeconfig) as api:
@@ -215,7 +215,7 @@ def _looks_at_the_lease(sent: Sent) -> bool:
 
 
 async def spec(api: Api, namespace: str) -> Manifest:
-    """Of the Lease; empty before there is one."""
+    """The spec of the Lease; empty before it exists."""
     found = await api.find(LEASES, leader_election.NAME, namespace)
     return dict(found["spec"]) if found is not None else {}
 

@@ -1,4 +1,4 @@
-"""A job that preprocesses on CPUs before it asks for GPUs: no death of the operator, and no second one, can be told."""
+"""A job with a preprocess stage on CPUs and a train stage on GPUs: crashes and a second operator change nothing."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from e2e.control_plane.disasters.deaths import all_end_alike, calm, complaints, 
 from e2e.harness import LIFECYCLES, PHASED, Kill, Lifecycle, live
 
 ONE_IN = 48
-"""Of the deaths, in `make test`."""
+"""The share of crashes that `make test` runs."""
 SIDE_BY_SIDE = 4
-"""Lives of which each has one death after the other."""
+"""Lifecycles in parallel, each of which runs its crashes one after the other."""
 LIVES = {**LIFECYCLES, **PHASED}
 LED_BY_TWO = ("success", "two crashes, then success", "suspended while it preprocesses", "queued in both phases")
 
 
 def dies(cluster: Cluster, names: Sequence[str], one_in: int) -> None:
-    """At some writes of each life, or at all."""
+    """Crash at one in `one_in` writes of each lifecycle."""
 
     async def lives() -> None:
         await side_by_side((_dies(cluster, LIVES[name], one_in) for name in names), SIDE_BY_SIDE)
