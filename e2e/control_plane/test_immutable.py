@@ -55,7 +55,7 @@ OTHERS: Mapping[str, Any] = {
     "model": OF_A_CONFIG,
     "dataset": {**OF_A_FUNCTION, "spec": {"entrypoint": OF_A_FUNCTION["spec"]["entrypoint"]}},
 }
-"""Valid jobs with fields that the other jobs lack."""
+"""For each field, a valid job without it."""
 FREE: Mapping[str, Any] = {
     "suspend": True,
     "backoffLimit": 9,
