@@ -1,1 +1,1 @@
-"""What is made from the chart's values, from the definition of TrainingJob, and from the chart as a whole."""
+"""Generates files from the chart's values, from the TrainingJob CRD, and from the rendered chart."""

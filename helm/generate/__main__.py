@@ -1,4 +1,4 @@
-"""Writes what is made of the chart; with --check it only says whether that is up to date."""
+"""Writes the files that are generated from the chart. With --check it only reports stale files."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Files = Mapping[str, Callable[[], str]]
 
 
 def main(arguments: Sequence[str], root: Path) -> int:
-    """The exit code is 1 for a stale file. What is rendered comes last: the rest is a part of the chart."""
+    """Return the exit code: 1 for a stale file. Rendered manifests come last, because Helm reads the other files."""
     return max(write_or_check(arguments, root, files) for files in (_of_the_chart(root), _rendered(root)))
 
 

@@ -1,4 +1,4 @@
-"""The definition of TrainingJob as a template of the chart: its text, and what Helm and Argo CD are told of it."""
+"""The TrainingJob CRD as a template of the chart: its text, and annotations for Helm and Argo CD."""
 
 from __future__ import annotations
 
@@ -17,6 +17,6 @@ _TOLD = """\
 
 
 def template(crd: str) -> str:
-    """Braces in a description are no template's."""
+    """Return the template. Braces in descriptions are escaped, because Helm would evaluate them."""
     before, name, after = (part.replace("{{", '{{ "{{" }}') for part in crd.partition(_NAME))
     return f"{{{{- if .Values.crds.enabled }}}}\n{before}{name}{_TOLD}{after}{{{{- end }}}}\n"

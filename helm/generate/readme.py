@@ -1,4 +1,4 @@
-"""The chart's README: how it is installed, and a table of its values."""
+"""The chart's README: the installation, and a table of its values."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ rendered today is what is rendered tomorrow. Upgrades, Argo CD, and an operator 
 
 
 def of(values: Value) -> str:
-    """The page as Markdown."""
+    """Return the page as Markdown."""
     return _HEAD + "".join(_row(value) for value in values.leaves())
 
 

@@ -1,4 +1,4 @@
-"""The chart as plain manifests, for who installs without Helm, and as what tests compare with."""
+"""The chart as plain manifests, for an installation without Helm and for the tests."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ MANIFESTS: Mapping[str, Sequence[str]] = {
     "operator/manifests/namespaced.yaml": (_NO_DEFINITION, "--set=namespaces={team-a}"),
     "tests/helm/everything.yaml": (_NO_DEFINITION, "--values=tests/helm/everything.values.yaml"),
 }
-"""The manifests, and what Helm is told for each."""
+"""The manifests, and the arguments of Helm for each."""
 
 
 def manifest(root: Path, path: str) -> str:
-    """One of them, from the chart below `root`."""
+    """Render one manifest from the chart below `root`."""
     return _HEADER + Helm(root=root).rendered(*MANIFESTS[path])

@@ -1,4 +1,4 @@
-"""values.schema.json: what a value may be, from its default and the rules beside it. No other key is known."""
+"""values.schema.json: the schema of each value, from its default and the rules in its comment, without other keys."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ _DIALECT = "http://json-schema.org/draft-07/schema#"
 
 
 def of(values: Value) -> str:
-    """The schema of all of them, as JSON."""
+    """Return the schema of all values as JSON."""
     whole = _object(values)
-    # Helm hands these to every chart that is a part of another.
+    # Helm passes global values to every subchart.
     whole["properties"]["global"] = {"type": "object"}
     return json.dumps({"$schema": _DIALECT, **whole}, indent=2, ensure_ascii=False) + "\n"
 

@@ -1,4 +1,4 @@
-"""The chart's values as the comments in values.yaml describe them."""
+"""The chart's values, with the descriptions and rules from the comments in values.yaml."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ Path = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Value:
-    """One value; `parts` are those below it that have comments of their own."""
+    """One value. `parts` are the values below it that have their own comments."""
 
     path: Path
     default: Any
     description: str
     rules: Mapping[str, Any]
-    """What the lines that begin with @ add to its schema."""
+    """The keys that the comment lines with @ add to its schema."""
     parts: tuple[Value, ...]
 
     @property
@@ -32,7 +32,7 @@ class Value:
         return ".".join(self.path)
 
     def leaves(self) -> Iterator[Value]:
-        """What can be set: itself, or its parts."""
+        """Yield the values that can be set: the value itself, or its parts."""
         if not self.parts:
             yield self
         for part in self.parts:
@@ -40,7 +40,7 @@ class Value:
 
 
 def values(text: str) -> Value:
-    """All of them below one root. Raises ValueError for one that has no comment."""
+    """Return the root of all values. Raises ValueError for a value without a comment."""
     comments = dict(_commented(text))
     return _value((), YAML(typ="safe").load(text), comments)
 
@@ -59,7 +59,7 @@ def _value(path: Path, default: Any, comments: Mapping[Path, list[str]]) -> Valu
 
 
 def _commented(text: str) -> Iterator[tuple[Path, list[str]]]:
-    """Every key with the comments right above it."""
+    """Yield every key with the comment lines directly above it."""
     above: list[str] = []
     path: Path = ()
     for line in text.splitlines():

@@ -1,1 +1,1 @@
-"""From plain data to a valid job, or to its mistakes."""
+"""Validates plain data: the result is a valid job, or its mistakes."""

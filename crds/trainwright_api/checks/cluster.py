@@ -1,7 +1,7 @@
-"""The one judgement of a TrainingJob as it stands in a cluster: for the webhook, and for `Accepted=False` without it.
+"""Validates a TrainingJob of a cluster, for the webhook, and for `Accepted=False` without the webhook.
 
-What only a cluster can fail is checked here: whether pods reach what the job names, and whether its overlay on the pods
-leaves the operator's own parts alone. `trainwright validate` tells the same as notes.
+In addition to the checks of a file, this module checks that pods can reach every path of the job, that `podTemplate`
+does not touch the operator's own parts, and the rules of KubeRay. `trainwright validate` prints the same as notes.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ from trainwright_api.resource.job import FIXED, TrainingJobSpec
 from trainwright_api.yaml.nodes import MOST_LEVELS
 
 _USERS_METADATA = ("name", "generateName", "namespace", "labels", "annotations")
-"""The rest is the API server's, which may write more of it than this version knows."""
+"""The user's metadata fields. The API server writes the others, possibly some that this version does not know."""
 
 
 @dataclass(frozen=True)
 class Judged:
-    """What the contract says of an object: the spec where it can be run, the mistakes where it cannot."""
+    """The result for an object: the spec of a valid job, or the mistakes."""
 
     spec: TrainingJobSpec | None
     message: str
-    """The mistakes, as `trainwright validate` prints them. Empty where there is none."""
+    """The mistakes, as `trainwright validate` prints them. Empty for a valid job."""
     warnings: tuple[str, ...]
     digest: str
-    """The hash of what is fixed once a job has started: the same for specs that mean the same. Of the raw spec where it
-    is not valid, and nothing where that is nested too deeply."""
+    """The hash of the fields that are fixed once a job has started; equal for equivalent specs. For an invalid spec,
+    the hash of the raw spec. Empty if the object is nested too deeply."""
 
 
 def judge(raw: Mapping[str, Any], name: str | None = None) -> Judged:
-    """Judges the object `raw`, which messages call `name`, by default as its metadata do. Never raises."""
+    """Validate the object `raw`. Messages use `name`, by default the name in the metadata. Never raises."""
     metadata = _mapping(raw.get("metadata"))
     source = name or str(metadata.get("name") or metadata.get("generateName") or "job")
     if _is_too_deep(raw):
@@ -54,9 +54,9 @@ def judge(raw: Mapping[str, Any], name: str | None = None) -> Judged:
 
 
 def _accepted(raw: Mapping[str, Any], found: Inspected) -> Loaded:
-    """The job where it can be run here. Raises `Mistakes` with all that stands against it."""
+    """Return the job if this cluster can run it. Raises `Mistakes` with all mistakes."""
     if _mapping(raw.get("status")).get("startTime"):
-        # Its image is still that of the version that has started it.
+        # The job still runs the image of the version that started it.
         found = found.tolerant("it was started by another version")
     if found.loaded is not None:
         found = replace(found, mistakes=tuple(cluster_problems(found.loaded.job.spec)))
@@ -64,34 +64,34 @@ def _accepted(raw: Mapping[str, Any], found: Inspected) -> Loaded:
 
 
 def cluster_problems(spec: TrainingJobSpec) -> Iterator[Problem]:
-    """What a valid job cannot do on a cluster."""
+    """Yield the reasons why a valid job cannot run on a cluster."""
     yield from reach_problems(spec)
     yield from overlay_problems(spec)
     yield from kuberay_problems(spec)
 
 
 def notes(loaded: Loaded) -> tuple[str, ...]:
-    """The same for whoever validates a file that a cluster would take: it may be right for this machine."""
+    """Return the problems as notes for `trainwright validate`: the file may be valid for this machine."""
     return tuple(f"on a cluster: {problem}" for problem in cluster_problems(loaded.job.spec)) if loaded.whole else ()
 
 
 def fixed_digest(spec: TrainingJobSpec) -> str:
-    """The sha256, in hex, of what a job that has started may not change.
+    """Return the sha256, in hex, of the fields that are fixed once a job has started.
 
-    Without the keys in its credentials: the hash stands in the status, and a weak key could be guessed from it.
+    It excludes inline credentials: the hash is in the status, and a weak secret could be guessed from it.
     """
     data = redacted(spec)
     return _hash({key: data[key] for key in FIXED if key in data})
 
 
 def changed(old: TrainingJobSpec, new: TrainingJobSpec) -> tuple[str, ...]:
-    """What of the hashed parts is not the same in the two."""
+    """Return the fixed fields that differ."""
     before, after = canonical(old), canonical(new)
     return tuple(key for key in FIXED if before.get(key) != after.get(key))
 
 
 def _is_too_deep(raw: Mapping[str, Any]) -> bool:
-    """A file that nests so deep is refused when it is read; here other programs have read it."""
+    """Return True if the object is nested too deeply. For files the YAML reader checks this; here others parsed it."""
     level: list[Any] = [raw]
     for _ in range(MOST_LEVELS):
         level = [item for value in level for item in _items(value)]
@@ -105,7 +105,7 @@ def _items(value: Any) -> Iterable[Any]:
 
 
 def _as_written(raw: Mapping[str, Any], metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """The user's part of the object. JSON of the API server is sorted by name: mistakes are told in a file's order."""
+    """Return the user's part of the object. The API server sorts keys by name; messages need the order of a file."""
     written = {key: value for key, value in raw.items() if key not in ("metadata", "status")}
     if isinstance(raw.get("spec"), Mapping):
         spec = _sorted_like(raw["spec"], TrainingJobSpec.known_keys())

@@ -1,4 +1,4 @@
-"""From pydantic's errors to lines that a user can act on: what was found, what was expected, the nearest valid name."""
+"""Turns pydantic's errors into messages: the value found, the expected value and the nearest valid name."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FEW_NAMES = 8
 MOST_LETTERS = 60
 
 _OURS = frozenset({"unknown_word", "section_type", "relation"})
-"""Kinds whose message is a whole sentence of the contract already."""
+"""Error types whose message is already a complete sentence."""
 
 _EXPECTED: Mapping[str, str] = {
     "int_type": "a whole number",
@@ -52,11 +52,11 @@ _WORDS_OF_BOOLEANS = {"yes": "true", "on": "true", "y": "true", "no": "false", "
 
 
 Line = dict[str, Any]
-"""One of pydantic's errors, its location cleaned."""
+"""One of pydantic's errors, without "[key]" in its location."""
 
 
 def lines(error: ValidationError) -> list[tuple[Location, str]]:
-    """Each mistake as the location in the data and one line, the first of a location only."""
+    """Return each mistake as its location in the data and one line. Only the first mistake of a location is kept."""
     found: dict[Location, str] = {}
     meant: set[Location] = set()
     for raw in error.errors(include_url=False):
@@ -68,7 +68,7 @@ def lines(error: ValidationError) -> list[tuple[Location, str]]:
 
 
 def _meant(line: Line) -> Iterator[Location]:
-    """The key that an unknown key was meant to be: that it is missing is no second mistake."""
+    """Yield the key that an unknown key probably stands for, so that it is not also reported as missing."""
     if line["type"] == "unknown_key":
         near = nearest(str(line["loc"][-1]), line.get("ctx", {}).get("expected", []))
         if near:
@@ -86,7 +86,7 @@ def _sentence(line: Line) -> str:
 
 
 def _context(line: Line) -> dict[str, Any]:
-    """pydantic's limits; 1.0 is written as 1."""
+    """Return pydantic's limits, with 1.0 as 1."""
     context = line.get("ctx", {})
     return {name: f"{value:g}" if isinstance(value, float) else value for name, value in context.items()}
 
@@ -151,7 +151,7 @@ def _count(line: Line) -> str:
 
 
 def names(words: list[str], before_last: str = "") -> str:
-    """A list of names that stays readable however long it is."""
+    """Return the names, separated by commas. A list of more than `MOST_NAMES` is shortened."""
     if len(words) > MOST_NAMES:
         return f"{', '.join(words[:MOST_NAMES])}, … ({len(words)} in all)"
     if before_last and len(words) > 1:

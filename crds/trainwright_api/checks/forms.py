@@ -1,6 +1,6 @@
-"""The forms that a file may have, and Ludwig's old spellings: all become one resource, with a line for each change.
+"""Converts every form of a file, and Ludwig's old spellings, into a full resource, with a notice for each change.
 
-A file is a full resource, or its spec alone (`dataset`, `config`, `backend`, …), or a bare Ludwig config.
+A file is a full resource, its spec alone (`dataset`, `config`, `backend`, …), or a bare Ludwig config.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ from trainwright_api.problems import Problem
 from trainwright_api.resource.job import API_VERSION, KIND, TrainingJob, TrainingJobSpec
 
 _OUTSIDE_CONFIG = {"backend": "backend", "random_seed": "seed", "dataset": "dataset"}
-"""What a Ludwig file holds beside its config, and what it is called here."""
+"""The keys of a Ludwig file that are not part of the config, and their names in the spec."""
 
 
 @dataclass
 class Form:
-    """A resource as plain data, and what was changed on the way to it."""
+    """A resource as plain data, and the changes that produced it from the file."""
 
     data: dict[str, Any]
     notices: list[str] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     moved: dict[Location, Location] = field(default_factory=dict)
-    """Places in `data` and where the same stands in the file."""
+    """Locations in `data`, and the locations of the same values in the file."""
     whole: bool = False
-    """The file is the full resource."""
+    """True if the file is the full resource."""
 
     def origin(self, location: Location) -> Location:
-        """The place in the file of a place in `data`."""
+        """Return the location in the file of a location in `data`."""
         for new, old in sorted(self.moved.items(), key=lambda move: -len(move[0])):
             if location[: len(new)] == new:
                 return (*old, *location[len(new) :])
@@ -44,7 +44,7 @@ class Form:
 
 
 def resource(data: Mapping[str, Any], source: str) -> Form:
-    """The full resource that `data`, in any of the forms, stands for. `data` is left as it is."""
+    """Convert `data`, in any of the forms, into the full resource. `data` is not changed."""
     form = _FORMS[_kind_of(data)](dict(data), name_of(source))
     spec = form.data.get("spec")
     if isinstance(spec, dict):
@@ -59,7 +59,7 @@ def resource(data: Mapping[str, Any], source: str) -> Form:
 
 
 def _kind_of(data: Mapping[str, Any]) -> str:
-    """The form that knows most of the keys, so that one wrong key changes nothing."""
+    """Return the form that has most of the keys, so that one wrong key does not change the result."""
     known = {
         "spec": set(TrainingJobSpec.known_keys()),
         "resource": set(TrainingJob.known_keys()),
@@ -69,7 +69,7 @@ def _kind_of(data: Mapping[str, Any]) -> str:
 
 
 def _from_resource(data: dict[str, Any], _: str) -> Form:
-    # The status is the operator's, and not the user's to mend.
+    # The operator writes the status; the user cannot correct it.
     return Form({key: value for key, value in data.items() if key != "status"}, whole=True)
 
 
@@ -93,13 +93,13 @@ _FORMS: Mapping[str, Callable[[dict[str, Any], str], Form]] = {
 
 
 def name_of(source: str) -> str:
-    """A name for a job that gives none, from the name of its file."""
+    """Return the name of a job without a name, from the name of its file."""
     word = re.sub(r"[^a-z0-9]+", "-", PurePath(source).stem.lower()).strip("-")
     return word[:63].rstrip("-") or "job"
 
 
 def _lift(form: Form, spec: dict[str, Any]) -> None:
-    """Takes out of a pasted Ludwig config what has its own place beside it."""
+    """Move keys that belong beside the config out of a pasted Ludwig config."""
     config = spec.get("config")
     if not isinstance(config, dict):
         return
@@ -122,7 +122,7 @@ def _read_task(form: Form, spec: dict[str, Any]) -> None:
 
 
 def _read_score(form: Form, spec: dict[str, Any]) -> None:
-    """Other programs' spellings of `checkpoint.scoreAttribute`. What is none of them is told later."""
+    """Convert other programs' spellings of `checkpoint.scoreAttribute`. `validate` reports unknown ones."""
     policy = mapping(spec.get("checkpoint"))
     given = policy.get("scoreAttribute")
     outputs = outlines(mapping(spec.get("config")), "output_features")
@@ -136,7 +136,7 @@ def _read_score(form: Form, spec: dict[str, Any]) -> None:
 
 
 def _modernise(form: Form, backend: dict[str, Any]) -> None:
-    """Reads the documents' old spellings as their successors."""
+    """Replace the old spellings of Ludwig's documentation by the new ones."""
     if "data_format" in backend:
         del backend["data_format"]
         form.notices.append("backend.data_format is not needed: the cache is always Parquet")

@@ -1,6 +1,6 @@
-"""What KubeRay refuses of a job's spec, told before it is asked; and what would open a Ray cluster to others.
+"""Checks a job's spec for values that KubeRay refuses, and for values that would open a Ray cluster to others.
 
-KubeRay says such things in a RayCluster's events only, while the job waits.
+KubeRay reports such values only in the events of a RayCluster, while the job waits.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from trainwright_api.resource.job import TrainingJobSpec
 from trainwright_api.resource.kubernetes import EnvironmentVariable
 
 OLDEST_RAY = (2, 52, 0)
-"""Ray's clusters are closed by a token, which older ones do not ask for."""
+"""The oldest version of Ray with token authentication."""
 
 _STORE = "KubeRay refuses it: it would keep the cluster's state in Redis, and a cluster lives for one attempt"
 _CLOSED = "KubeRay sets it, so that the cluster takes nobody without its token"
@@ -29,7 +29,7 @@ _AUTOSCALER = "RAY_enable_autoscaler_v2"
 
 
 def kuberay_problems(spec: TrainingJobSpec) -> Iterator[Problem]:
-    """A problem for each; nothing where no KubeRay is asked."""
+    """Yield a problem for each such value. Yields nothing for backends without KubeRay."""
     if spec.backend.type != "ray":
         return
     if spec.ray_version is not None and not is_closed_by_token(spec.ray_version):
@@ -42,7 +42,7 @@ def kuberay_problems(spec: TrainingJobSpec) -> Iterator[Problem]:
 
 
 def is_closed_by_token(version: str) -> bool:
-    """Whether that version of Ray, as in 2.52.0, knows tokens."""
+    """Return True if this version of Ray, such as 2.52.0, has token authentication."""
     return tuple(int(part) for part in version.split(".")) >= OLDEST_RAY
 
 

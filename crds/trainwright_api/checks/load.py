@@ -1,4 +1,4 @@
-"""YAML in, a valid job out; and the canonical model, which is what is hashed and compared."""
+"""Loads a valid job from YAML. Also exports the canonical form, which is hashed and compared."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from trainwright_api.yaml.nodes import read
 __all__ = ["Loaded", "Options", "canonical", "digest", "inspected", "load", "loads", "redacted", "text_of"]
 
 MOST_BYTES = 3 * 2**20
-"""More than Kubernetes can store in one object."""
+"""The maximum size of a file. It is more than Kubernetes can store in one object."""
 
 
 def load(
@@ -23,24 +23,24 @@ def load(
     task: str | None = None,
     model: str | None = None,
 ) -> Loaded:
-    """The job in a file. What is given beside the path stands over the file. Raises `Mistakes`."""
+    """Load the job in a file. The other arguments override the file. Raises `Mistakes`."""
     options = Options(dataset=dataset, backend=backend, task=task, model=model)
     return loads(text_of(path), path.name, options=options)
 
 
 def loads(text: str, source_name: str, *, options: Options | None = None) -> Loaded:
-    """The job in a text of YAML or JSON; `source_name` is what messages call it. Raises `Mistakes`."""
+    """Load the job in a text of YAML or JSON. Messages use `source_name`. Raises `Mistakes`."""
     return inspected(text, source_name, options=options).accepted()
 
 
 def inspected(text: str, source_name: str, *, options: Options | None = None) -> Inspected:
-    """What is to be said of the job in a text. Raises `Mistakes` only where it is no YAML or holds no job."""
+    """Return the job of a text with its mistakes. Raises `Mistakes` only if the text is not YAML or not a mapping."""
     document = read(text)
     return inspect(document.data, source_name, text=text, notices=tuple(document.notices), options=options)
 
 
 def text_of(path: Path) -> str:
-    """The text of a file; raises `Mistakes` where it is none."""
+    """Return the text of a file. Raises `Mistakes` if the file cannot be read, is too large or is not UTF-8."""
     try:
         with path.open("rb") as file:
             content = file.read(MOST_BYTES + 1)

@@ -1,4 +1,4 @@
-"""Whether `podTemplate` leaves alone what the operator itself puts into every pod, and names volumes that are there."""
+"""Checks that `podTemplate` uses no names and paths of the operator, and that it mounts only its own volumes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from trainwright_api.resource.kubernetes import EnvironmentVariable, PodTemplate
 
 
 def overlay_problems(spec: TrainingJobSpec) -> Iterator[Problem]:
-    """A problem for every name and path that is taken, and for every mount of a volume that is not there."""
+    """Yield a problem for every reserved name and path, and for every mount of a volume that does not exist."""
     template = spec.pod_template or PodTemplate()
     volumes = template.volumes or []
     yield from _volumes(volumes)

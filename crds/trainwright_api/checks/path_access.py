@@ -1,4 +1,4 @@
-"""Whether pods reach what a job names: a URI they do, a path only where it lies on a volume that they mount."""
+"""Checks that pods can reach the locations of a job: any URI, but a path only on a volume that the pods mount."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from trainwright_api.resource.job import TrainingJobSpec
 from trainwright_api.resource.kubernetes import VolumeMount
 
 _SHARED_VOLUMES = frozenset({"persistentVolumeClaim", "nfs", "csi", "azureFile", "cephfs", "glusterfs"})
-"""What hostPath holds is a node's own, as far as anybody can tell; other kinds of volumes are a pod's."""
+"""The volume sources that all pods share. hostPath counts as local to a node; other sources are local to a pod."""
 _VOLUME = "a path on a volume (podTemplate.volumeMounts)"
 
 
 def reach_problems(spec: TrainingJobSpec) -> Iterator[Problem]:
-    """A problem for every place that pods cannot reach, in the order of a file."""
+    """Yield a problem for every location that pods cannot reach, in the order of a file."""
     yield from _place(spec, "dataset", spec.dataset)
     yield from _place(spec, "model", spec.model)
     yield from _place(spec, "resumeFrom", spec.resume_from)
@@ -29,7 +29,7 @@ def reach_problems(spec: TrainingJobSpec) -> Iterator[Problem]:
 
 
 def is_shared(location: str, spec: TrainingJobSpec) -> bool:
-    """Whether all pods of a job find the same there: at a URI, or on a volume that is no pod's or node's own."""
+    """Return True if all pods of a job see the same data at the location: a URI, or a path on a shared volume."""
     if _is_uri(location):
         return True
     mount = _mount_of(location.removeprefix("file://"), spec)
@@ -41,7 +41,7 @@ def is_shared(location: str, spec: TrainingJobSpec) -> bool:
 
 
 def lies_under(path: str, folder: str) -> bool:
-    """Whether an absolute path is a folder or lies below it. `..` is followed first."""
+    """Return True if an absolute path is the folder or lies below it, after `..` is resolved."""
     inner, outer = normpath(path), normpath(folder).rstrip("/")
     return inner == outer or inner.startswith(f"{outer}/")
 
@@ -69,7 +69,7 @@ def _mounts(spec: TrainingJobSpec) -> list[VolumeMount]:
 
 
 def _mount_of(path: str, spec: TrainingJobSpec) -> VolumeMount | None:
-    """The innermost one."""
+    """Return the innermost mount that contains the path."""
     holding = [mount for mount in _mounts(spec) if lies_under(path, mount.mount_path)]
     return max(holding, key=lambda mount: len(normpath(mount.mount_path)), default=None)
 
@@ -80,11 +80,11 @@ def _mounts_now(spec: TrainingJobSpec) -> str:
 
 
 def _credentials(spec: TrainingJobSpec) -> Iterator[Problem]:
-    """A path among the keys names a file of the Secret that is mounted."""
+    """Check that every path in the credentials is a file of the mounted Secret."""
     paths = {where: value for where, value in _keys(spec) if isinstance(value, str)}
     for where, path in paths.items():
         if not lies_under(path, CREDENTIALS_FOLDER) or normpath(path) == CREDENTIALS_FOLDER:
-            # It is not repeated: where a path is to stand, somebody may have pasted the secret itself.
+            # The message does not repeat the value: a user may have pasted the secret in place of a path.
             file = f"{CREDENTIALS_FOLDER}/keys.json"
             yield Problem(where, f"pods do not see this file: name a key of credentials.secretName, as in {file}")
     if paths and spec.credentials is None:

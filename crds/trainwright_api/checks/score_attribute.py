@@ -1,6 +1,6 @@
-"""`checkpoint.scoreAttribute`: a split, and a metric of all outputs or of one, as in `validation.late.roc_auc`.
+"""`checkpoint.scoreAttribute`: a split, and a metric of all outputs or of one, such as `validation.late.roc_auc`.
 
-Ray's and Lightning's spellings are read too: `val_loss`, `train_loss`, `test_accuracy`, `val_late_roc_auc`.
+The spellings of Ray and Lightning are also accepted: `val_loss`, `train_loss`, `test_accuracy`, `val_late_roc_auc`.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ _FORM = re.compile(rf"({'|'.join(_SPELLED)})[._/](.+)")
 _COMBINED = "combined"
 
 Outputs = Mapping[str, str]
-"""Output feature → its type. Empty where they are not known: then any metric is."""
+"""The types of the output features, by name. Empty if they are unknown: then any metric is accepted."""
 
 
 class UnknownScoreError(ValueError):
-    """A whole sentence for the user."""
+    """The score attribute is unknown. The message is a complete sentence for the user."""
 
 
 def canonical_score(attribute: str, outputs: Outputs) -> str:
-    """The attribute as `split.metric` or `split.output.metric`. Raises `UnknownScoreError`."""
+    """Return the attribute as `split.metric` or `split.output.metric`. Raises `UnknownScoreError`."""
     found = _FORM.fullmatch(attribute)
     known = _metrics(outputs)
     if found is None or (outputs and found[2] not in known):
@@ -35,14 +35,14 @@ def canonical_score(attribute: str, outputs: Outputs) -> str:
 
 
 def direction_of(canonical: str, outputs: Outputs) -> Direction | None:
-    """Whether small or large is good; None where the metric is not known."""
+    """Return the direction of the metric, or None for an unknown metric."""
     _, _, name = canonical.partition(".")
     output, _, metric = name.rpartition(".")
     return METRICS.get(outputs.get(output, _COMBINED), {}).get(metric)
 
 
 def _metrics(outputs: Outputs) -> dict[str, str]:
-    """By its spellings, each metric's name. A bare one is of all outputs together, else of the first that has it."""
+    """Return the metrics' names by spelling. A bare metric is that of all outputs, else of the first output with it."""
     found: dict[str, str] = {}
     for output, kind in {_COMBINED: _COMBINED, **outputs}.items():
         for metric in METRICS.get(kind, {}):

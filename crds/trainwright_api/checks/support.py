@@ -1,7 +1,7 @@
-"""The one table of support: what of the contract this version has built.
+"""The table of support: the parts of the contract that this version implements.
 
-`unbuilt` checks jobs against it, the reference marks what is missing, and a test of the trainer holds it equal to the
-trainer's registries. Classes and fields are named by text, so that nothing is imported for the table.
+`unbuilt` checks jobs against it, the reference marks missing parts, and a test of the trainer compares it with the
+trainer's registries. Classes and fields are strings, so that the table imports nothing.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
     **{f"encoder of a {kind} feature": words for kind, words in ENCODERS.items()},
     "encoder": (),
 }
-"""By the noun of a choice, or by what stands before " of " in it. Choices that are not listed are built as a whole."""
+"""The built words by the noun of a choice, or by the part of the noun before " of ". Other choices are fully built."""
 
 WORDS: Mapping[str, tuple[str, ...]] = {
     "Backend.type": BACKENDS,
@@ -66,7 +66,7 @@ WORDS: Mapping[str, tuple[str, ...]] = {
     "DenseEncoder.norm": NORMS,
     "FullyConnectedLayer.norm": NORMS,
 }
-"""Fields of which some words are built, by class and name. Numbers that they take beside words are built too."""
+"""Fields with some words built, by class and name. If they also accept numbers, those are built."""
 
 _NO_DASK = "this version has no dask"
 INSTEAD: Mapping[str, str] = {
@@ -140,31 +140,31 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
     "CategoryOneHotEncoder": ("vocab",),
     "DateEmbedEncoder": ("embeddings_on_cpu",),
 }
-"""Fields of built sections that nothing acts on yet, by class; beside those of `INSTEAD`."""
+"""Fields of built sections that are not implemented yet, by class, in addition to those of `INSTEAD`."""
 
 
 def built_words(choice: Choice) -> tuple[str, ...]:
-    """The words of a choice that are built, in the order of the reference."""
+    """Return the built words of a choice, in the order of the reference."""
     built = CHOICES.get(choice.noun, CHOICES.get(choice.noun.partition(" of ")[0]))
     return choice.words if built is None else tuple(word for word in choice.words if word in built)
 
 
 def words_of(section: type[Section], name: str) -> tuple[str, ...] | None:
-    """The words of a field that are built. None: all that the contract knows."""
+    """Return the built words of a field. None: all words of the contract."""
     return next((WORDS[key] for key in _keys(section, name) if key in WORDS), None)
 
 
 def is_built(section: type[Section], name: str) -> bool:
-    """Whether anything acts on a field of a built section."""
+    """Return True if a field of a built section is implemented."""
     named = any(name in FIELDS.get(base.__name__, ()) for base in section.__mro__)
     return not named and not any(key in INSTEAD for key in _keys(section, name))
 
 
 def instead_of(section: type[Section], name: str) -> str:
-    """What this version has instead of a field that is not built, where there is something to tell."""
+    """Return the alternative of this version to an unbuilt field, or "" if there is none."""
     return next((INSTEAD[key] for key in _keys(section, name) if key in INSTEAD), "")
 
 
 def _keys(section: type[Section], name: str) -> Iterator[str]:
-    """A field's name in the tables: those of the classes that it may have been inherited from."""
+    """Yield the field's possible names in the tables, one for each class in its MRO."""
     return (f"{base.__name__}.{name}" for base in section.__mro__)

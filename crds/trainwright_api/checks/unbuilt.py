@@ -1,7 +1,7 @@
-"""What a job asks for and this version has not built: one line for each, from the job as its file has it.
+"""Finds the parts of a job that this version does not implement, with one line for each, in the data of the file.
 
-It reads plain data and not the valid job, so that a mistake in one place hides nothing in another. What is malformed or
-unknown is passed over: that is a mistake, and told as one. A field that is given its default asks for nothing.
+It reads plain data and not the valid job, so that a mistake in one place hides nothing in another. Malformed and
+unknown values are skipped, because the validation reports them. A field with its default value needs no support.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from trainwright_api.schema.field_schema import Shape, shape_of
 from trainwright_api.schema.section import KubernetesSection, Section
 
 Gap = tuple[Location, str]
-"""Where something stands that is not built, below the spec, and the line about it."""
+"""The location of an unbuilt value, below the spec, and the line about it."""
 
 _STORES = ("dataset", "output", "model")
 
 
 def gaps(spec: Mapping[str, Any]) -> Iterator[Gap]:
-    """What the plain data of a spec asks for and this version lacks, in the order of the data."""
+    """Yield the unbuilt values in the plain data of a spec, in the order of the data."""
     config = spec.get("config")
     walk = _Walk(default_types(config if isinstance(config, Mapping) else {}))
     yield from walk.section(TrainingJobSpec, spec, ())
@@ -41,7 +41,7 @@ def _line(found: str, built: Iterable[str]) -> str:
 
 
 class _Walk:
-    """Walks through plain data by the contract's shapes. `types` stand for an absent `type`, by a choice's noun."""
+    """Walks through plain data by the contract's shapes. `types` gives the default of `type` by a choice's noun."""
 
     def __init__(self, types: Mapping[str, str]) -> None:
         self._types = types
@@ -102,7 +102,7 @@ def _places(spec: Mapping[str, Any]) -> Iterator[Gap]:
 
 
 def _asked(info: FieldInfo, shape: Shape, value: Any, at: Location) -> Iterator[tuple[Location, Any]]:
-    """A value where it is another than the field's default. Of a section, each of its fields counts."""
+    """Yield the value if it differs from the field's default. The fields of a section are compared one by one."""
     default = None if info.is_required() else info.get_default(call_default_factory=True)
     if isinstance(default, Section) and shape.kind == "section" and isinstance(value, Mapping):
         names = _names(shape.section)
@@ -114,14 +114,14 @@ def _asked(info: FieldInfo, shape: Shape, value: Any, at: Location) -> Iterator[
 
 
 def _scalar(value: Any) -> str:
-    """A value that fits into the line; a text may be a secret or long."""
+    """Return a number or boolean for the line. Texts are omitted: they can be secret or long."""
     if isinstance(value, bool):
         return str(value).lower()
     return f"{value}" if isinstance(value, int | float) else ""
 
 
 def _within_reach(section: type[Section], values: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Where the type of a section is not built, its other fields are no gaps of their own."""
+    """Return the values to check. If the type of a section is not built, its other fields are not checked."""
     built = support.words_of(section, "type")
     word = values.get("type")
     return values if built is None or word is None or word in built else {"type": word}
@@ -133,7 +133,7 @@ def _words(shape: Shape) -> tuple[Any, ...]:
 
 @cache
 def _names(section: type[Section]) -> Mapping[str, str]:
-    """Field names by the keys of a file."""
+    """Return the field names by the keys of a file."""
     return {info.alias or name: name for name, info in section.model_fields.items()}
 
 

@@ -1,4 +1,4 @@
-"""The one way from plain data to a valid job: for files, for the admission webhook and for `Accepted=False`."""
+"""Validates plain data into a job: for files, for the admission webhook and for `Accepted=False`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from trainwright_api.schema.section import unknown_word
 
 @dataclass(frozen=True)
 class Options:
-    """What a command line says beside the file, and over it. None says nothing."""
+    """The options of a command line that override the file. None: not given."""
 
     dataset: str | None = None
     backend: str | None = None
@@ -32,50 +32,50 @@ class Options:
 
 @dataclass(frozen=True)
 class Loaded:
-    """A valid job, where it came from, and what its user should know."""
+    """A valid job, its source, and notices for the user."""
 
     job: TrainingJob
     source: str
     text: str
     notices: tuple[str, ...]
     declared: Backend
-    """The backend section as the file has it: its workers decide the global batch, wherever the job runs."""
+    """The backend section of the file. Its workers set the global batch size on any backend."""
     whole: bool = False
-    """The file is a whole resource, which a cluster would take as it is."""
+    """True if the file is a full resource, which a cluster accepts unchanged."""
 
 
 @dataclass(frozen=True)
 class Inspected:
-    """What is to be said of a file: the job where it has no mistake, the mistakes, and what is not built yet."""
+    """The result for a file: the job if there are no mistakes, the mistakes, and the unbuilt parts."""
 
     loaded: Loaded | None
     mistakes: tuple[Problem, ...]
     unbuilt: tuple[Problem, ...]
     spec: Mapping[str, Any]
-    """The plain data of its spec, on the backend that the command line names."""
+    """The plain data of the spec, for the backend of the command line."""
 
     @property
     def image(self) -> str:
-        """The image that the job names for itself: its trainer may be of a later version."""
+        """The image that the job sets. Its trainer may have a later version."""
         image = self.spec.get("image")
         return image if isinstance(image, str) else ""
 
     def valid(self) -> Loaded:
-        """The job, whether or not it is built. Raises `Mistakes` with those of the file."""
+        """Return the job, with or without unbuilt parts. Raises `Mistakes` with the mistakes of the file."""
         return replace(self, unbuilt=()).accepted()
 
     def accepted(self) -> Loaded:
-        """The job. Raises `Mistakes` with all that is wrong and all that is not built."""
+        """Return the job. Raises `Mistakes` with all mistakes and all unbuilt parts."""
         if self.loaded is None or self.mistakes or self.unbuilt:
             raise Mistakes((*self.mistakes, *self.unbuilt))
         return self.loaded
 
     def accepted_elsewhere(self) -> Loaded:
-        """The same for a job that a cluster is to run: what is not built is a notice where it has its own image."""
+        """Return a job for a cluster. If the job sets an image, its unbuilt parts become notices. Raises `Mistakes`."""
         return self.tolerant(f"image {self.image} must have it").accepted() if self.image else self.accepted()
 
     def tolerant(self, why: str) -> Inspected:
-        """The same with a notice in place of each line about what is not built."""
+        """Return a copy with a notice in place of each unbuilt part."""
         notices = tuple(f"{problem}; {why}" for problem in self.unbuilt)
         loaded = self.loaded and replace(self.loaded, notices=(*self.loaded.notices, *notices))
         return replace(self, loaded=loaded, unbuilt=())
@@ -84,14 +84,14 @@ class Inspected:
 def validate_document(
     data: Any, source: str, *, text: str = "", notices: tuple[str, ...] = (), options: Options | None = None
 ) -> Loaded:
-    """The job that `data` stands for, for this version to run. Raises `Mistakes` with all that stands against it."""
+    """Return the job in `data`, for this version to run. Raises `Mistakes` with all mistakes and unbuilt parts."""
     return inspect(data, source, text=text, notices=notices, options=options).accepted()
 
 
 def inspect(
     data: Any, source: str, *, text: str = "", notices: tuple[str, ...] = (), options: Options | None = None
 ) -> Inspected:
-    """What is to be said of `data`, in any of the forms of a file. Raises `Mistakes` where it is no mapping."""
+    """Check `data`, in any of the forms of a file. Raises `Mistakes` if it is not a mapping."""
     options = options or Options()
     _check_backend(options.backend)
     if data is None:
@@ -116,7 +116,7 @@ def inspect(
 
 
 def check(job: TrainingJob) -> list[Problem]:
-    """The rules that are about more than one section of a job."""
+    """Return the violations of rules that concern more than one section of a job."""
     return list(_score_attribute(job))
 
 
@@ -154,14 +154,14 @@ def _validated(form: Form) -> TrainingJob:
 
 
 def _unbuilt(form: Form, spec: Mapping[str, Any], mistakes: tuple[Problem, ...]) -> tuple[Problem, ...]:
-    """What is not built yet, but for what is a mistake anyhow."""
+    """Return the unbuilt parts, except at locations with a mistake."""
     lines = [Problem(dotted(form.origin(("spec", *at))), line) for at, line in gaps(spec)]
     wrong = {problem.path for problem in mistakes}
     return tuple(problem for problem in lines if problem.path not in wrong)
 
 
 def _moved(spec: Any, name: str | None) -> Mapping[str, Any]:
-    """The plain data of a spec on the backend that the command line names."""
+    """Return the plain data of a spec for the backend of the command line."""
     if not isinstance(spec, dict):
         return {}
     backend = spec.get("backend")
@@ -172,7 +172,7 @@ def _moved(spec: Any, name: str | None) -> Mapping[str, Any]:
 
 
 def _on_backend(job: TrainingJob, name: str | None) -> tuple[TrainingJob, tuple[str, ...]]:
-    """The job on the backend that the command line names; what does not act there is set aside, with one notice."""
+    """Return the job for the backend of the command line, and a notice if sections without effect are dropped."""
     backend = job.spec.backend
     if name is None or name == backend.type:
         return job, ()
@@ -188,7 +188,10 @@ def _on_backend(job: TrainingJob, name: str | None) -> tuple[TrainingJob, tuple[
 
 
 def _check_global_batch(job: TrainingJob, declared: Backend) -> None:
-    """The file's workers decide the global batch on any backend, and only on Ray it is known how many a range means."""
+    """Raise `Mistakes` for an open global batch size and a range of workers, unless the backend is Ray.
+
+    The file's number of workers sets the global batch size on any backend, and only Ray resolves a range.
+    """
     config, workers = job.spec.config, declared.trainer.num_workers
     is_open = config is not None and config.trainer.effective_batch_size == "auto"
     if is_open and isinstance(workers, WorkerRange) and job.spec.backend.type != "ray":

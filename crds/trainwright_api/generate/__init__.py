@@ -1,1 +1,1 @@
-"""What is made from the models: the CRD and the reference page."""
+"""Generates the CRD and the reference page from the models."""

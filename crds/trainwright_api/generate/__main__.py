@@ -1,4 +1,4 @@
-"""Writes what is made from the models; with --check it only says whether that is up to date."""
+"""Writes the files that are generated from the models. With --check it only reports stale files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FILES: Mapping[str, Callable[[], str]] = {
 
 
 def main(arguments: Sequence[str], root: Path, files: Mapping[str, Callable[[], str]] = FILES) -> int:
-    """Writes each file below `root`, or names those that are stale. The exit code is 1 for a stale file."""
+    """Write each file below `root`, or print the stale ones. Return the exit code: 1 for a stale file."""
     stale = [path for path, make in files.items() if not _is_fresh(root / path, make())]
     if "--check" not in arguments:
         for path in stale:

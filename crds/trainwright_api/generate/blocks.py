@@ -1,4 +1,4 @@
-"""Plain data as YAML in blocks that every version of YAML reads alike: what could be no text is quoted."""
+"""Writes plain data as block-style YAML that every YAML version reads alike. Ambiguous texts are quoted."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _PLAIN = re.compile(r"[A-Za-z][-A-Za-z0-9_./]*")
 
 
 def dump(data: Mapping[str, Any]) -> str:
-    """The mapping as a document."""
+    """Return the mapping as a YAML document."""
     return "".join(f"{line}\n" for line in _mapping(data))
 
 

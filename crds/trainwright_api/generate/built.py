@@ -1,4 +1,4 @@
-"""What the reference and `kubectl explain` say of that which is not built, from the table of support."""
+"""Notes on unbuilt fields for the reference and `kubectl explain`, from the table of support."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NOT_BUILT = "Not built yet."
 
 
 def built_sections(root: type[Section]) -> set[type[Section]]:
-    """The sections below a root that a job can reach by what is built."""
+    """Return the sections below a root that a job can reach through built fields and words."""
     found = {root}
     waiting = [root]
     while waiting:
@@ -25,7 +25,7 @@ def built_sections(root: type[Section]) -> set[type[Section]]:
 
 
 def lack_of(section: type[Section], name: str) -> str:
-    """What of a field of a built section is not built, in words; nothing where all of it is."""
+    """Return a sentence on the unbuilt part of a field in a built section, or "" if all of it is built."""
     if not support.is_built(section, name):
         default = section.model_fields[name].default
         return NOT_BUILT if default in (None, PydanticUndefined) else "Not built yet, but for the default."

@@ -28,7 +28,7 @@ _COLUMNS = (
 
 
 def crd() -> str:
-    """The CRD as YAML."""
+    """Return the CRD as YAML."""
     return _HEADER + dump(_crd())
 
 
@@ -66,7 +66,7 @@ def _column(name: str, kind: str, path: str, priority: int, description: str) ->
 
 
 def schema() -> Schema:
-    """The schema of the whole resource."""
+    """Return the schema of the whole resource."""
     properties = {
         "apiVersion": {"type": "string", "description": "The API's group and version."},
         "kind": {"type": "string", "description": "The kind of this resource."},
@@ -99,7 +99,7 @@ def _rules_of_spec() -> list[dict[str, str]]:
 def _immutable(name: str) -> dict[str, str]:
     started = "has(oldSelf.status) && has(oldSelf.status.startTime)"
     same = f"has(self.spec.{name}) == has(oldSelf.spec.{name})"
-    # CEL passes over keys that the schema does not declare, but on its left side only: so both ways round.
+    # CEL ignores undeclared keys, but only those of the left operand, so the rule compares in both directions.
     both_ways = f"self.spec.{name} == oldSelf.spec.{name} && oldSelf.spec.{name} == self.spec.{name}"
     equal = f"(!has(self.spec.{name}) || ({both_ways}))"
     return _rule(f"!({started}) || ({same} && {equal})", fixed(name)) | {"fieldPath": f".spec.{name}"}

@@ -1,4 +1,4 @@
-"""What `kubectl explain` tells of a field beside its line: its default, and its type where the schema names none."""
+"""Additions to a field's description for `kubectl explain`: the default, and the type if the schema has none."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from trainwright_api.schema.section import Section
 
 
 def with_default(info: FieldInfo) -> str:
-    """The line of a field whose type stands in the schema, but for unions: those have no type there."""
+    """Return the description of a field whose type is in the schema. Unions have no type there, so it is added."""
     shape = shape_of(info)
     union = shape.item if shape.kind == "map" and shape.item else shape
     kind = union.expected if union is shape else f"each {union.expected}" * bool(union.expected)
@@ -21,7 +21,7 @@ def with_default(info: FieldInfo) -> str:
 
 
 def with_type(info: FieldInfo) -> str:
-    """The line of a field that has no type in the schema."""
+    """Return the description of a field that has no type in the schema."""
     shape = shape_of(info)
     line = description_of(info)
     return _with(line, _kind(shape, line), _default(info, shape))
@@ -38,7 +38,7 @@ def _default(info: FieldInfo, shape: Shape) -> str:
 
 
 def _kind(shape: Shape, line: str) -> str:
-    """Nothing where there is nothing to tell. Where null means something, the line itself says what."""
+    """Return the type in words, or "" if the description has it. Nullability is left to the description."""
     words = shape.choice.words if shape.choice else shape.words
     if words:
         return "" if all(word in line for word in words) else f"one of {', '.join(words)}"

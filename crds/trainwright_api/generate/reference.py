@@ -1,4 +1,4 @@
-"""docs/reference.md: every field with its path, its type, its default, and what it does."""
+"""docs/reference.md: every field with its path, type, default and effect."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ not needed, as the cache is always Parquet.
 
 @dataclass(frozen=True)
 class _Part:
-    """A part of the page: the sections whose titles begin with one of these words."""
+    """A part of the page: the sections whose titles start with one of these words."""
 
     heading: str
     beginnings: tuple[str, ...]
@@ -72,14 +72,14 @@ _PARTS = (
 
 @dataclass
 class _Page:
-    """Sections with their titles, in the order in which they are met; each stands on the page once."""
+    """The sections with their titles, in the order of discovery. Each section is on the page once."""
 
     titles: dict[type[Section], str] = field(default_factory=dict)
     waiting: deque[type[Section]] = field(default_factory=deque)
     built: set[type[Section]] = field(default_factory=lambda: built_sections(TrainingJob))
 
     def gather(self, root: type[Section], title: str) -> None:
-        """Meets all sections that hang on a root."""
+        """Add all sections that are reachable from a root."""
         self.meet(root, title)
         while self.waiting:
             section = self.waiting.popleft()
@@ -88,7 +88,7 @@ class _Page:
                     self._meet_shape(shape, _below(self.titles[section], info.alias or name))
 
     def meet(self, section: type[Section], title: str) -> None:
-        """Notes a section under its first title."""
+        """Add a section under its first title."""
         if section not in self.titles:
             self.titles[section] = title
             self.waiting.append(section)
@@ -102,14 +102,14 @@ class _Page:
                 self.meet(section, short if short not in self.titles.values() else _title(shape.choice, words))
 
     def part(self, part: _Part) -> str:
-        """A part's heading, the list of its sections, and their tables."""
+        """Return a part's heading, the list of its sections, and their tables."""
         sections = [section for section, title in self.titles.items() if _part_of(title) is part]
         contents = " · ".join(self.link(section, self.titles[section]) for section in sections)
         tables = "\n".join(self._table(section) for section in sections)
         return f"## {part.heading}\n\n{part.text}\n\n{contents}\n\n{tables}"
 
     def link(self, section: type[Section], text: str) -> str:
-        """A link to a section's table."""
+        """Return a link to a section's table."""
         return f"[{text}](#{_anchor(self.titles[section])})"
 
     def _table(self, section: type[Section]) -> str:
@@ -131,7 +131,7 @@ class _Page:
 
 
 def reference() -> str:
-    """The page as Markdown."""
+    """Return the page as Markdown."""
     page = _Page()
     job = TrainingJob.model_fields
     spec = shape_of(job["spec"]).section

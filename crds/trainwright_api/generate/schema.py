@@ -1,8 +1,9 @@
-"""From the models to a structural OpenAPI v3 schema, as Kubernetes wants it.
+"""Generates a structural OpenAPI v3 schema for Kubernetes from the models.
 
-The Kubernetes fields are strict. `config` and `backend` are described for `kubectl explain`, but open: pydantic judges
-them, with the path and what was probably meant, and the API server would answer before it. So what lies below them
-keeps unknown keys, has no type, and may be null: elsewhere the API server drops a null before anyone can complain.
+The Kubernetes fields are strict. `config` and `backend` are described for `kubectl explain`, but open: pydantic
+validates them, with the path and the nearest valid name in its messages, and a strict schema would let the API server
+refuse them first. So the fields below them keep unknown keys, have no type and are nullable: in fields that are not
+nullable, the API server drops a null before any validation.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ MOST_ITEMS = 10_000
 MOST_LETTERS = 4096
 
 _EMPTIED_TO_NULL = ("section", "map")
-"""Server-side apply makes null of a mapping whose last key goes, and no null may stand where none is allowed."""
+"""The kinds that must be nullable: server-side apply turns a mapping into null when its last key is removed."""
 
 _TYPES = {"flag": "boolean", "integer": "integer", "number": "number", "text": "string"}
 _LIMITS = {"min_length": "minLength", "max_length": "maxLength", "pattern": "pattern", "ge": "minimum", "le": "maximum"}
@@ -36,7 +37,7 @@ _COUNTS = {
 
 
 def strict(section: type[Section]) -> Schema:
-    """A section of Kubernetes fields: what is not described is refused."""
+    """Return the schema of a section of Kubernetes fields. It declares all fields."""
     schema: Schema = {"type": "object", "description": first_line(section)}
     fields = section.model_fields.items()
     properties = {info.alias or name: _marked(section, name, _field(info)) for name, info in fields}
@@ -48,7 +49,7 @@ def strict(section: type[Section]) -> Schema:
 
 
 def opened(section: type[Section], depth: int) -> Schema:
-    """A section of Ludwig's: described `depth` levels deep, and open for what pydantic is to judge."""
+    """Return the schema of a Ludwig section: described for `depth` levels, and open, because pydantic validates it."""
     schema = dict(KEEP_UNKNOWN)
     if depth:
         fields = section.model_fields.items()
@@ -57,13 +58,13 @@ def opened(section: type[Section], depth: int) -> Schema:
 
 
 def _marked(section: type[Section], name: str, schema: Schema) -> Schema:
-    """With what of the field is not built, for `kubectl explain`."""
+    """Add the unbuilt part of the field to its description, for `kubectl explain`."""
     missing = lack_of(section, name)
     return schema | ({"description": f"{schema['description']} {missing}"} if missing else {})
 
 
 def first_line(section: type[Section]) -> str:
-    """What a section is, in one line."""
+    """Return the first line of a section's docstring."""
     return (section.__doc__ or "").strip().partition("\n")[0]
 
 
@@ -137,7 +138,7 @@ def _key_rule(shape: Shape) -> Schema:
 
 
 def _int_or_string(shape: Shape) -> Schema:
-    """A whole number, or a text with a pattern: the one union that a structural schema knows."""
+    """Return the schema for an integer or a text with a pattern: the only union of a structural schema."""
     schema: Schema = {"anyOf": [{"type": "integer"}, {"type": "string"}], "x-kubernetes-int-or-string": True}
     for branch in shape.branches:
         limits = _limits(branch) if branch.kind != "words" else {"pattern": f"^({'|'.join(branch.words)})$"}
@@ -146,7 +147,7 @@ def _int_or_string(shape: Shape) -> Schema:
 
 
 def _ludwigs(section: type[Section]) -> Schema:
-    """Rules see only what has a type, so `config` and `backend` themselves have one."""
+    """Return an open schema with a type. CEL rules see only typed fields, so `config` and `backend` need one."""
     return {"type": "object"} | opened(section, _DEPTHS[section.__name__])
 
 
@@ -163,7 +164,7 @@ def _open_value(shape: Shape, depth: int) -> Schema:
 
 
 def _common(choice: Choice) -> Schema:
-    """What every section of a choice has, such as the name of a feature."""
+    """Return the schema of the fields that all sections of a choice have, such as the name of a feature."""
     sections = [choice.section(word) for word in choice.words]
     names = [name for name in sections[0].model_fields if all(name in other.model_fields for other in sections)]
     properties = {name: _shared([section.model_fields[name] for section in sections]) for name in names}
@@ -172,10 +173,10 @@ def _common(choice: Choice) -> Schema:
 
 
 def _shared(infos: list[FieldInfo]) -> Schema:
-    """A field that several sections have. What is not the same in all of them is not told."""
+    """Return the schema of a field that several sections share. Types and defaults that differ are omitted."""
     is_same = len({with_type(info) for info in infos}) == 1
     return _described(infos[0], 0) | ({} if is_same else {"description": description_of(infos[0])})
 
 
 _DEPTHS = {"Backend": 5, "ModelConfig": 2}
-"""How deep the open sections are described: the backend to its ground, of a config what does not depend on a type."""
+"""The described levels of the open sections: all of the backend, and the part of a config that depends on no type."""

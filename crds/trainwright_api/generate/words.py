@@ -14,22 +14,22 @@ from trainwright_api.schema.field_schema import Shape
 from trainwright_api.schema.section import Section
 
 Link = Callable[[type[Section], str], str]
-"""A text that leads to a section's table."""
+"""Returns a link with this text to a section's table."""
 
 _KINDS = {"any": "anything", "flag": "true or false", "integer": "whole number", "number": "number", "text": "text"}
 _SIGNS = {"gt": ">", "ge": "≥", "lt": "<", "le": "≤"}
 MOST_WORDS = 40
 _UNLIMITED = 2**31 - 1
-"""Limits from here on guard the API server, and tell a reader nothing."""
+"""Limits from this value on protect the API server and are not shown."""
 
 
 def type_of(shape: Shape, link: Link) -> str:
-    """What a field takes."""
+    """Return the type of a field in words."""
     return " or ".join([*_alternatives(shape, link), *(["null"] if shape.nullable else [])])
 
 
 def default_of(info: FieldInfo, shape: Shape) -> str:
-    """What holds where the file says nothing."""
+    """Return the default of a field in words."""
     if info.is_required():
         return "**required**"
     if info.default is not PydanticUndefined:
@@ -40,7 +40,7 @@ def default_of(info: FieldInfo, shape: Shape) -> str:
 
 
 def by_class(choice: Choice) -> Iterator[tuple[type[Section], list[str]]]:
-    """The sections of a choice, each with all the words that stand for it."""
+    """Yield the sections of a choice, each with all its words."""
     found: dict[type[Section], list[str]] = {}
     for word in choice.words:
         found.setdefault(choice.section(word), []).append(word)
@@ -89,5 +89,5 @@ def _range(shape: Shape) -> str:
 
 
 def cell(value: Any) -> str:
-    """A text that may stand in a table of Markdown."""
+    """Return the value as text for a Markdown table."""
     return str(value).replace("|", "\\|").replace("\n", " ")

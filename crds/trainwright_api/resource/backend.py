@@ -1,4 +1,4 @@
-"""The `backend` section, how a job is run, and the one table of which section and strategy fits which backend."""
+"""The `backend` section, and the table of the sections and strategies of each backend."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ Secrets = Annotated[Path | Dictionary, ByKind("a path, or a dictionary", text=Pa
 
 @dataclass(frozen=True)
 class Acts:
-    """What acts with one backend: sections of `backend`, and strategies, the default first."""
+    """The sections of `backend` and the strategies that have an effect with one backend, the default strategy first."""
 
     sections: tuple[str, ...]
     strategies: tuple[str, ...]
 
     @property
     def sizes_workers(self) -> bool:
-        """Whether workers and their GPUs come from `backend.trainer`."""
+        """True if `backend.trainer` sets workers and their GPUs."""
         return "trainer" in self.sections
 
 
@@ -100,7 +100,7 @@ class BackendTrainer(Section):
 
     @property
     def strategy_name(self) -> str | None:
-        """The word of the strategy in either form, None where the file leaves it to the backend."""
+        """The strategy's word in either form, or None if the file leaves it to the backend."""
         return self.strategy.type if isinstance(self.strategy, Strategy) else self.strategy
 
     def mistakes(self) -> Iterator[InitErrorDetails]:
@@ -153,7 +153,7 @@ class Backend(Section):
 
     @property
     def strategy(self) -> str:
-        """The strategy in force, a word of `BACKENDS`."""
+        """The effective strategy, a word of `BACKENDS`."""
         own = BACKENDS[self.type].strategies
         return self.trainer.strategy_name or own[0]
 
@@ -167,7 +167,7 @@ class Backend(Section):
 
 
 def idle_sections(values: Mapping[str, Any], backend: str) -> tuple[str, ...]:
-    """The sections of a file's backend section that are filled in and do nothing on the backend of that name."""
+    """Return the non-empty sections of a file's backend section that have no effect on this backend."""
     filled = [section for section in ("processor", "trainer", "loader") if values.get(section)]
     return tuple(section for section in filled if section not in BACKENDS[backend].sections)
 

@@ -1,4 +1,4 @@
-"""What is compared and hashed: the model, never the text. What is absent in the file stays absent."""
+"""The canonical form of a model, which is compared and hashed in place of the text. Absent keys stay absent."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ HIDDEN = "(hidden)"
 
 
 def canonical(model: BaseModel) -> dict[str, Any]:
-    """The model as plain data, with the file's own keys and only what the file gives."""
+    """Return the model as plain data, with the keys of the file and only the values of the file."""
     data: dict[str, Any] = model.model_dump(mode="json", by_alias=True, exclude_unset=True)
     return data
 
 
 def digest(model: BaseModel) -> str:
-    """The sha256 of the canonical model, in hex: the same for files that mean the same."""
+    """Return the sha256 of the canonical model, in hex. It is equal for equivalent files."""
     text = json.dumps(canonical(model), sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def redacted(job: BaseModel) -> dict[str, Any]:
-    """The canonical job without the keys in its credentials. Only this form is ever written again."""
+    """Return the canonical job without the secrets of its credentials. Only this form may be written."""
     data = canonical(job)
     backend = data.get("spec", data).get("backend", {})
     if "cache_credentials" in backend:
@@ -35,7 +35,7 @@ def redacted(job: BaseModel) -> dict[str, Any]:
 
 
 def _hidden(value: Any) -> Any:
-    """Paths stay as they are; of a dictionary only the keys stay."""
+    """Hide the values of a dictionary. Paths stay unchanged."""
     return _without_values(value) if isinstance(value, dict) else value
 
 

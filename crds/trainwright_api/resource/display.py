@@ -1,4 +1,4 @@
-"""Progress in the few words of a column of `kubectl get`."""
+"""Progress as short text for the columns of `kubectl get`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from trainwright_api.resource.stages import PREPROCESS
 
 
 def summary(progress: ProgressMessage) -> str | None:
-    """Percent done and time left, as in "41% 3m left"; of preprocessing it says so."""
+    """Return percent done and time left, such as "41% 3m left", with the prefix "preprocess" in that stage."""
     words = _part_done(progress)
     if progress.phase == PREPROCESS:
         return f"{PREPROCESS} {words}".rstrip()
@@ -23,12 +23,12 @@ def _part_done(progress: ProgressMessage) -> str:
 
 
 def time_left(progress: ProgressMessage) -> str | None:
-    """As in 45s, 3m, 2h5m and 1d4h."""
+    """Return the time left, such as 45s, 3m, 2h5m or 1d4h."""
     return None if progress.eta_seconds is None else duration(progress.eta_seconds)
 
 
 def duration(seconds: float) -> str:
-    """The largest unit, and from an hour on the one below it: nobody waits by the second."""
+    """Return the duration in its largest unit, and from one hour on also in the next smaller unit."""
     whole = round(seconds)
     if whole < 60:
         return f"{whole}s"
@@ -40,7 +40,7 @@ def duration(seconds: float) -> str:
 
 
 def metric(progress: ProgressMessage) -> str | None:
-    """The validation metric and its value, as in "roc_auc=0.742"."""
+    """Return the validation metric and its value, such as "roc_auc=0.742"."""
     score = progress.validation_metric
     return f"{score.name}={_shown(score)}"[:256] if score else None
 

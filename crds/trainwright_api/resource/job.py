@@ -1,4 +1,4 @@
-"""A `TrainingJob`: what to learn from what, how to run it, and what Kubernetes users expect of a job."""
+"""The `TrainingJob` resource: data and model, the backend, and the usual fields of a Kubernetes job."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ WorkersPerPod = Annotated[
 ]
 
 FIXED = ("task", "dataset", "config", "model", "entrypoint", "resumeFrom", "backend", "output", "seed", "checkpoint")
-"""What a job that has started is made of."""
+"""The fields of the spec that are immutable once a job has started."""
 
-# A default with this mark is also written into the CRD, and so into every stored object for ever. The others are
-# resolved when a job starts, so that the chart, the cluster or a later version may choose them.
+# A default with this mark is also written into the CRD, and so into every stored object. The other defaults are
+# resolved when a job starts, so that the chart, the cluster or a later version can choose them.
 STORED: dict[str, Any] = {"x-stored-default": True}
 
 
@@ -144,7 +144,7 @@ class TrainingJobSpec(KubernetesSection):
 
 
 def fixed(name: str) -> str:
-    """Why a part of a job that has started cannot be changed, and what to do instead."""
+    """Return the message for a change of an immutable field: the reason, and the alternative."""
     return f"{name} is fixed once the job has started: delete the job and create it anew, or create another one"
 
 

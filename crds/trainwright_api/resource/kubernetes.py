@@ -1,6 +1,7 @@
-"""The parts of a pod that a job may overlay, in Kubernetes' own names.
+"""The fields of a pod that a job can set, with Kubernetes' own names.
 
-Strict where the operator reads them; open where only the API server can judge, when it creates the pod.
+Fields that the operator reads are strict. The others are open, because only the API server can validate them, when it
+creates the pod.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ FORMS: Mapping[str, str] = MappingProxyType(
         VERSION: "a version (as in 2.56.1)",
     }
 )
-"""What the patterns ask for, in words."""
+"""The patterns in words, for messages."""
 
 Name = Annotated[str, Field(min_length=1, max_length=253, pattern=DNS_SUBDOMAIN)]
 Label = Annotated[str, Field(min_length=1, max_length=63, pattern=DNS_LABEL)]
@@ -47,7 +48,7 @@ Quantity = Annotated[
     int | QuantityText,
     ByKind("a quantity such as 500m, 2 or 16Gi", number=Annotated[int, Field(ge=0, le=2**53)], text=QuantityText),
 ]
-# In brackets, as CEL has escapes of its own.
+# The dot is in brackets and not escaped, because CEL has its own escapes.
 _KEY = r"^([{0}]([-{0}]*[{0}])?([.][{0}]([-{0}]*[{0}])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{{0,61}}[A-Za-z0-9])?$"
 LABEL_KEYS = Keys(_KEY.format("a-z0-9"), "a key (as in team, or example.com/team)")
 ANNOTATION_KEYS = Keys(_KEY.format("A-Za-z0-9"), LABEL_KEYS.expected)

@@ -1,6 +1,6 @@
-"""What pods and the operator tell each other, as JSON: progress, how an attempt ended, and the reply.
+"""The JSON messages between pods and the operator: progress, the outcome of an attempt, and the reply.
 
-An outcome is also a pod's termination message, for the case that nobody could take it.
+An outcome is also the pod's termination message, in case the operator could not receive it.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from trainwright_api.schema.section import KubernetesSection
 LOG_BYTES = 4096
 LINE_LETTERS = 1024
 TERMINATION_BYTES = 4096
-"""Kubernetes cuts a termination message there."""
+"""Kubernetes truncates a termination message at this size."""
 BODY_BYTES = 256 * 1024
-"""A longer report is refused."""
+"""The maximum size of a report."""
 
 
 class Score(KubernetesSection):
@@ -87,12 +87,15 @@ class Reply(KubernetesSection):
 
 
 def encoded(message: KubernetesSection) -> str:
-    """The message as JSON, without what is absent."""
+    """Return the message as JSON, without absent fields."""
     return message.model_dump_json(exclude_none=True)
 
 
 def termination_message(outcome: OutcomeMessage) -> str:
-    """The outcome as JSON in at most 4096 bytes: the log's beginning goes first, then scores and model, then words."""
+    """Return the outcome as JSON in at most 4096 bytes.
+
+    If it is longer, the start of the log is dropped first, then the whole log, scores, model and the end of the line.
+    """
     for keep in (LOG_BYTES, 2048, 1024, 512, 0):
         short = outcome.model_copy(update={"log_tail": last_bytes(outcome.log_tail or "", keep) or None})
         if len(encoded(short).encode()) <= TERMINATION_BYTES:
@@ -102,7 +105,7 @@ def termination_message(outcome: OutcomeMessage) -> str:
 
 
 def outcome_from_termination(text: str) -> OutcomeMessage | None:
-    """The outcome in a termination message, redacted; None where it is another program's, or was cut."""
+    """Return the redacted outcome in a termination message. None if another program wrote it or it was truncated."""
     try:
         return redacted_outcome(OutcomeMessage.model_validate_json(text))
     except ValidationError:
@@ -110,13 +113,13 @@ def outcome_from_termination(text: str) -> OutcomeMessage | None:
 
 
 def redacted_outcome(outcome: OutcomeMessage) -> OutcomeMessage:
-    """The outcome without secrets in what people read of it."""
+    """Return the outcome with its line and log redacted and truncated."""
     tail = outcome.log_tail and last_bytes(redacted_text(outcome.log_tail), LOG_BYTES)
     return outcome.model_copy(update={"line": redacted_text(outcome.line)[:LINE_LETTERS], "log_tail": tail})
 
 
 def last_bytes(text: str, limit: int) -> str:
-    """The end of a text, of at most so many bytes in UTF-8, from the beginning of a line where there is one."""
+    """Return the end of a text, at most `limit` bytes in UTF-8. It starts at a line start, if it has a newline."""
     encoded_text = text.encode(errors="replace")
     if len(encoded_text) <= limit:
         return encoded_text.decode()

@@ -1,4 +1,4 @@
-"""Kubernetes' object metadata, with the rules of the API server for what users write there."""
+"""Kubernetes' object metadata, with the API server's rules for the user's fields."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pydantic_core import InitErrorDetails
 from trainwright_api.resource.kubernetes import ANNOTATION_KEYS, DNS_SUBDOMAIN, LABEL_KEYS, Label, LabelValue, Name
 from trainwright_api.schema.section import KubernetesSection, relation, shown
 
-# As Go reads a text that is null.
+# Go reads a null text as "".
 _LABELS, _ANNOTATIONS = replace(LABEL_KEYS, null=""), replace(ANNOTATION_KEYS, null="")
 _NAMES = ("name", "generateName", "namespace")
 MOST_BYTES_OF_ANNOTATIONS = 256 * 1024
@@ -44,7 +44,7 @@ class ObjectMeta(KubernetesSection):
     @model_validator(mode="before")
     @classmethod
     def _nothing_is_absence(cls, values: Any) -> Any:
-        """As in Go, where a text that is not there is an empty one."""
+        """Drop empty names: in Go an absent text equals an empty one."""
         if not isinstance(values, Mapping):
             return values
         return {key: value for key, value in values.items() if value != "" or key not in _NAMES}
@@ -58,7 +58,10 @@ class ObjectMeta(KubernetesSection):
             yield relation(f"expected at most {MOST_BYTES_OF_ANNOTATIONS} bytes in all, found {size}", "annotations")
 
     def _can_be_completed(self, prefix: str) -> bool:
-        """The API server looks at it with an `a` for its end, and at the name that it makes."""
+        """Return True if the API server accepts the prefix and the completed name.
+
+        It checks a prefix that ends with a dash with `a` in place of the last two characters.
+        """
         seen = f"{prefix[:-2]}a" if len(prefix) > 1 and prefix.endswith("-") else prefix
         return _is_name(seen) and (self.name is not None or _is_name(f"{prefix[:KEPT_OF_A_PREFIX]}aaaaa"))
 

@@ -1,7 +1,7 @@
-"""Secrets in lines of a log: the known shapes are taken out before a line is kept.
+"""Removes secrets of known forms from log lines before they are stored.
 
-A net under the real protection, which is that nothing of ours prints a secret. What has none of these shapes stays: a
-program that prints a bare password cannot be helped.
+This is a second protection; the first is that our own code prints no secrets. Secrets of other forms remain, for
+example a bare password that the user's program prints.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from trainwright_api.resource.canonical import HIDDEN
 _NAMES = "password|passwd|pwd|secret|token|credentials?|api[-_]?key|access[-_]?key(?:[-_]?id)?|signature|sig"
 
 _SHAPES: tuple[tuple[re.Pattern[str], str], ...] = (
-    # A private key. Its end may have been cut off.
+    # A private key. Its end can be truncated.
     (re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)", re.DOTALL), HIDDEN),
     # https://user:password@host
     (re.compile(r"(?<=://)[^\s/@\"']+(?=@)"), HIDDEN),
@@ -27,7 +27,7 @@ _SHAPES: tuple[tuple[re.Pattern[str], str], ...] = (
         ),
         rf"\1{HIDDEN}",
     ),
-    # AWS's key ids, JSON web tokens, and the tokens of GitHub, Hugging Face, and others with a prefix of their own.
+    # AWS key ids, JSON web tokens, and tokens with a known prefix, such as those of GitHub and Hugging Face.
     (re.compile(r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b"), HIDDEN),
     (re.compile(r"\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*"), HIDDEN),
     (re.compile(r"\b(?:gh[pousr]_|hf_|sk-|xox[abp]-)[A-Za-z0-9-]{16,}"), HIDDEN),
@@ -35,7 +35,7 @@ _SHAPES: tuple[tuple[re.Pattern[str], str], ...] = (
 
 
 def redacted_text(text: str) -> str:
-    """The text with "(hidden)" in the place of every secret of a known shape."""
+    """Return the text with "(hidden)" in place of every secret of a known form."""
     for shape, instead in _SHAPES:
         text = shape.sub(instead, text)
     return text

@@ -1,18 +1,18 @@
-"""What a child of a job does: its task, or before that, where GPUs would wait for data, the preprocessing on CPUs."""
+"""The stages of an attempt: the task, and before it an optional preprocess stage on CPUs, so that GPUs do not wait."""
 
 from __future__ import annotations
 
 PREPROCESS = "preprocess"
-"""A task of its own, and the phase before training."""
+"""A task, and also the stage before training."""
 TRAINING = ("train", "experiment")
 """The tasks that train."""
 
 
 def differ(phase: str | None, other: str | None) -> bool:
-    """Whether the words are of two phases of an attempt. One that is missing, or that nobody knows, is of its task."""
+    """Return True for two different stages of an attempt. A missing or unknown word counts as the task."""
     return (phase == PREPROCESS) != (other == PREPROCESS)
 
 
 def comes_before(phase: str | None, task: str) -> bool:
-    """Whether it is the phase before the task's own: it fills the cache, on CPUs, and ends."""
+    """Return True for the preprocess stage before another task. It fills the cache on CPUs, and ends."""
     return phase == PREPROCESS != task

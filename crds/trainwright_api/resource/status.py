@@ -1,4 +1,4 @@
-"""How a job goes. The operator writes it; people read it with kubectl."""
+"""The status of a job. The operator writes it, and people read it with kubectl."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from trainwright_api.schema.section import KubernetesSection
 
 Phase = Literal["Invalid", "Pending", "Queued", "Starting", "Running", "Stopping", "Suspended", "Complete", "Failed"]
 ENDS: tuple[Phase, ...] = ("Failed", "Complete")
-"""The conditions that end a job for good, and the phases of the same names. Where a hand has set both, the first."""
+"""The final conditions of a job, and the phases of the same names. If a manual edit sets both, the first counts."""
 OutcomeClass = Literal["done", "mistake", "environment", "crash", "stopped", "infrastructure", "preempted"]
 
 Count = Annotated[int, Field(ge=0, le=2**53)]
@@ -21,9 +21,9 @@ Line = Annotated[str, Field(max_length=1024)]
 LogTail = Annotated[str, Field(max_length=4096)]
 Location = Annotated[str, Field(max_length=4096)]
 RunFolder = Annotated[str, Field(max_length=5120)]
-"""A location of the spec, and in it the folders of the namespace and of the job."""
+"""The length allows for a location of the spec, and below it the folders of the namespace and of the job."""
 ModelFolder = Annotated[str, Field(max_length=6144)]
-"""In a run folder."""
+"""The length allows for a path below a run folder."""
 Digest = Annotated[str, Field(max_length=64)]
 Time = Annotated[str, Field(max_length=64), constraints.Time()]
 Seconds = Annotated[float, Field(ge=0, le=1e10)]

@@ -1,4 +1,4 @@
-"""How gradients meet: the words for `backend.trainer.strategy`, and DeepSpeed's own knobs in their object form."""
+"""Gradient synchronisation: the words of `backend.trainer.strategy`, and its object form with DeepSpeed's options."""
 
 from __future__ import annotations
 

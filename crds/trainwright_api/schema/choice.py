@@ -1,8 +1,8 @@
-"""A section whose class is named by its `type`: an encoder, a loss, an optimizer, a feature.
+"""Sections whose `type` selects the class: an encoder, a loss, an optimizer, a feature.
 
-pydantic's discriminated unions build every branch before the first value is seen, put the branch's tag into the path
+pydantic's discriminated unions build every branch before they read the first value, put the branch's tag into the path
 of a mistake, and cannot leave an absent `type` absent. A `Choice` looks the class up in a table, imports and builds it
-when a file first names it, and reads a bare word as `{type: word}`.
+at its first use in a file, and reads a bare word as `{type: word}`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 from trainwright_api.schema.section import Section, failure, shown, unknown_word
 
 Table = Mapping[str, str]
-"""Words to classes, written as `module.Class` below the table's package."""
+"""The classes by word, written as `module.Class` below the table's package."""
 
 
 _NO_WORDS: Mapping[str, str] = MappingProxyType({})
@@ -38,7 +38,7 @@ _DEFAULT_WORDS: ContextVar[Mapping[str, str]] = ContextVar("default words", defa
 
 @contextmanager
 def default_words(words: Mapping[str, str]) -> Iterator[None]:
-    """While a file with a `defaults` section is read: the words that stand for an absent `type`, by noun."""
+    """Set the words that replace an absent `type`, by noun, while a file with a `defaults` section is read."""
     token = _DEFAULT_WORDS.set(words)
     try:
         yield
@@ -47,10 +47,10 @@ def default_words(words: Mapping[str, str]) -> Iterator[None]:
 
 
 class Choice:
-    """Stands in `Annotated[...]` for the section that `type` names.
+    """A marker in `Annotated[...]` for a section whose `type` selects the class.
 
-    `noun` is what a word of the table is called in a message. Where `type` is absent it is `default`; without a default
-    it must be given, and no bare word may stand for the section. `key` is the field that names the class.
+    Messages call a word of the table by `noun`. An absent `type` is `default`. Without a default, `type` is required,
+    and a bare word cannot replace the section. `key` is the field that selects the class.
     """
 
     def __init__(self, noun: str, package: str, table: Table, default: str | None = None, key: str = "type") -> None:
@@ -66,18 +66,18 @@ class Choice:
         return tuple(self._table)
 
     def section(self, word: str) -> type[Section]:
-        """The class that a word stands for."""
+        """Return the class of a word."""
         module, _, name = self._table[word].rpartition(".")
         found: type[Section] = getattr(import_module(f"{self._package}.{module}"), name)
         return found
 
     def make(self) -> Any:
-        """The default section with nothing given; for `default_factory`."""
+        """Return the default section without any values, for `default_factory`."""
         assert self.default is not None
         return self.section(self.default).model_validate({})
 
     def read(self, value: Any) -> Section:
-        """The section that a value of the file stands for; raises pydantic's ValidationError."""
+        """Return the section of a value in the file. Raises pydantic's ValidationError."""
         if isinstance(value, Section):
             return value
         if isinstance(value, str) and self.default is not None:
@@ -128,7 +128,7 @@ class Choice:
 
 
 class Later:
-    """Stands in `Annotated[...]` for a section whose module is imported when a file first has it."""
+    """A marker in `Annotated[...]` for a section whose module is imported at its first use in a file."""
 
     def __init__(self, module: str, name: str) -> None:
         self._module = module

@@ -1,4 +1,4 @@
-"""What stands in `Annotated[…]` beside a Kubernetes field and is checked by pydantic and by the CRD alike."""
+"""Constraints for `Annotated[…]` on Kubernetes fields. Both pydantic and the CRD check them."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 from trainwright_api.schema.section import failure, relation, shown
 
 LONGEST_PREFIX = 253
-"""Of a key such as example.com/team."""
+"""The maximum length of the prefix of a key such as example.com/team."""
 
 
 class Time:
-    """A text is a point in time, as Kubernetes writes it.
+    """A text is a point in time in Kubernetes' format.
 
-    OpenAPI's format date-time would let the API server take other forms, and even lists, on which its rules then fail.
+    With OpenAPI's format date-time, the API server would accept other forms, and even lists, on which its rules fail.
     """
 
     pattern = (
@@ -36,7 +36,7 @@ class Time:
         return text
 
     def _is_time(self, text: str) -> bool:
-        """Not every month has so many days, and Python knows no year 0."""
+        """Return True for a valid time. The pattern alone accepts day 31 of every month, and year 0."""
         try:
             return re.fullmatch(self.pattern, text) is not None and bool(datetime.fromisoformat(text))
         except ValueError:
@@ -47,13 +47,13 @@ class Time:
 
 
 class KeyedBy:
-    """No two items of a list have the same key, as in Kubernetes' lists of type map."""
+    """The items of a list have unique keys, as in Kubernetes' lists of type map."""
 
     def __init__(self, key: str) -> None:
         self.key = key
 
     def check(self, items: list[Any]) -> list[Any]:
-        """The items; raises an error at the first one whose key was there before."""
+        """Return the items. Raises an error at the first duplicate key."""
         attribute = to_snake(self.key)
         seen: set[Any] = set()
         for position, item in enumerate(items):
@@ -69,16 +69,16 @@ class KeyedBy:
 
 @dataclass(frozen=True)
 class Keys:
-    """The keys of a mapping, where not any text is one."""
+    """The keys of a mapping match a pattern."""
 
     pattern: str = ""
     expected: str = ""
     null: str | None = None
-    """What a null reads as. None: it is dropped, as the API server does it outside of metadata."""
+    """The value that replaces null. None: the key is dropped, as the API server does outside of metadata."""
 
     @property
     def rule(self) -> str:
-        """The same in CEL."""
+        """The constraint in CEL."""
         return f"self.all(key, key.matches('{self.pattern}') && key.indexOf('/') <= {LONGEST_PREFIX})"
 
     def check(self, values: dict[str, Any]) -> dict[str, Any]:

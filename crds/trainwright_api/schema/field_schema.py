@@ -1,4 +1,4 @@
-"""What a field of the contract may hold, read from its annotation; the CRD and the reference are made from it."""
+"""The shape of a field's values, read from its annotation. The CRD and the reference are generated from it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LIMITS = ("ge", "gt", "le", "lt", "min_length", "max_length", "pattern")
 
 @dataclass(frozen=True)
 class Shape:
-    """One field's kind of value. `limits` are pydantic's names: ge, gt, le, lt, min_length, max_length, pattern."""
+    """The shape of a field's value. `limits` has pydantic's names: ge, gt, le, lt, min_length, max_length, pattern."""
 
     kind: Kind
     nullable: bool = False
@@ -40,18 +40,18 @@ class Shape:
 
     @property
     def section(self) -> type[Section]:
-        """The class of a section; some are imported only here."""
+        """The class of a section. Some classes are imported only here."""
         assert self.load is not None
         return self.load()
 
 
 def shape_of(info: FieldInfo) -> Shape:
-    """The shape of a model's field."""
+    """Return the shape of a model's field."""
     return _shape(info.annotation, list(_flat(info.metadata)))
 
 
 def description_of(info: FieldInfo) -> str:
-    """The line of a field: its own, or that of its annotation."""
+    """Return the description of a field, or else that of its annotation."""
     if info.description:
         return info.description
     marks = [mark for part in get_args(info.annotation) if get_origin(part) is Annotated for mark in get_args(part)[1:]]
@@ -59,7 +59,7 @@ def description_of(info: FieldInfo) -> str:
 
 
 def sections_in(shape: Shape) -> Iterator[type[Section]]:
-    """The sections that a value of this shape can be or hold."""
+    """Yield the sections that a value of this shape can be or contain."""
     if shape.kind == "section":
         yield shape.section
     for part in (*shape.branches, *([shape.item] if shape.item else [])):
@@ -83,7 +83,7 @@ def _shape(annotation: Any, metadata: list[Any]) -> Shape:
 
 
 def _marked(metadata: list[Any]) -> Shape | None:
-    """The shape that a marker beside the annotation stands for."""
+    """Return the shape of a marker in the metadata, or None if there is no marker."""
     for mark in metadata:
         if isinstance(mark, ByKind):
             branches = tuple(_shape(branch, []) for branch in mark.branches)

@@ -1,6 +1,6 @@
-"""The fields that many sections share: their kind, their range and their line in the reference.
+"""Field types that many sections share: type, range and description.
 
-A class gives only the default: `dropout: Dropout = 0.0`.
+A class adds only the default: `dropout: Dropout = 0.0`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def _read_none(value: Any) -> Any:
 
 
 NoneWord = BeforeValidator(_read_none)
-"""Reads the word none as null, as Ludwig does in some places."""
+"""Reads the word none as null, as Ludwig does for some fields."""
 
 ActivationWord = Literal["elu", "leakyRelu", "logSigmoid", "relu", "sigmoid", "tanh", "softmax"]
 ReductionWord = Literal["last", "sum", "mean", "avg", "max", "concat", "attention"]
@@ -70,6 +70,6 @@ ReduceOutput = Annotated[
 
 
 def nullable(kind: Any, default: Any = None) -> Any:
-    """A field that may be null, with the line in the reference that its kind has: `x: Kind | None = nullable(Kind)`."""
+    """Return a field that can be null, with the description of its type: `x: Kind | None = nullable(Kind)`."""
     described = [mark.description for mark in get_args(kind) if isinstance(mark, FieldInfo) and mark.description]
     return Field(default, description=described[-1])

@@ -1,15 +1,15 @@
-"""What every part of the contract has in common: it is strict, frozen, and explains its mistakes.
+"""The base classes of all sections of the contract: strict, frozen, with their own error messages.
 
-Strict means that no value changes its kind: "3" is no number, true is no 1, NaN and infinity are refused; only a whole
-number may stand for a float. pydantic names unknown keys without saying which are known, and stops before the relations
-between fields when one field is wrong; both are mended here. The errors that the contract itself raises are
+Strict means that no value changes its type: "3" is not a number, true is not 1, NaN and infinity are refused; only an
+integer is accepted as a float. pydantic reports an unknown key without the known ones, and does not check relations
+between fields if one field is wrong; this module adds both. The contract itself raises these errors:
 
     unknown_key    ctx: found, expected (all known keys)
     unknown_word   ctx: found, expected (all known words)
     section_type   ctx: found
     relation       two fields that do not fit together; the message is the whole sentence
 
-and their messages can be shown as they are; the location is the key that is to be mended.
+Their messages can be shown unchanged. The location is the key that the user has to correct.
 """
 
 from __future__ import annotations
@@ -37,17 +37,17 @@ class Section(BaseModel):
         strict=True,
         frozen=True,
         allow_inf_nan=False,
-        # A file uses a few of the contract's many sections; building the others would cost most of `validate`'s time.
+        # A file uses few of the contract's sections. Building the others would take most of `validate`'s time.
         defer_build=True,
     )
 
     def mistakes(self) -> Iterator[InitErrorDetails]:
-        """What is wrong between fields that are each right; see `relation`."""
+        """Yield the violated relations between fields that are valid on their own. See `relation`."""
         return iter(())
 
     @classmethod
     def mistakes_in(cls, values: Mapping[str, Any]) -> Iterator[InitErrorDetails]:  # noqa: ARG003
-        """What is wrong between the values as the file has them, whether or not each is right by itself."""
+        """Yield the violated relations between the values of the file, which can be invalid on their own."""
         return iter(())
 
     @model_validator(mode="wrap")
@@ -73,7 +73,7 @@ class Section(BaseModel):
 
     @classmethod
     def known_keys(cls) -> tuple[str, ...]:
-        """The keys that this section may hold, as they are written in a file."""
+        """Return the keys of this section, as they are written in a file."""
         return _keys_in_a_file(cls)
 
     @classmethod
@@ -91,7 +91,7 @@ class KubernetesSection(Section):
     @model_validator(mode="before")
     @classmethod
     def _null_is_absence(cls, values: Any) -> Any:
-        """As in the API server, which drops such a key before it stores an object, and refuses one that it lacks."""
+        """Drop keys with null, as the API server does before it stores an object. Then a required key is missing."""
         if not isinstance(values, dict):
             return values
         known = _keys_in_a_file(cls)
@@ -102,7 +102,7 @@ class KubernetesSection(Section):
         return key in _names(cls) or key in _keys_in_a_file(cls)
 
 
-# pydantic makes `model_fields` anew each time that it is asked, and the operator reads a status at every step of a job.
+# pydantic builds `model_fields` again on every access, and the operator reads a status at every step of a job.
 @cache
 def _names(section: type[Section]) -> frozenset[str]:
     return frozenset(section.model_fields)
@@ -114,12 +114,12 @@ def _keys_in_a_file(section: type[Section]) -> tuple[str, ...]:
 
 
 def relation(message: str, *location: str | int, found: Any = None) -> InitErrorDetails:
-    """A mistake between fields, in one plain sentence, at the key (below the section) that is to be mended."""
+    """Return a mistake between fields: one sentence, at the key (below the section) that the user has to correct."""
     return {"type": PydanticCustomError("relation", _literal(message)), "loc": location, "input": found}
 
 
 def unknown_word(noun: str, found: str, expected: Iterable[str]) -> PydanticCustomError:
-    """The error for a word that is none of those expected; names the nearest one, or all of them."""
+    """Return the error for an unknown word. Its message has the nearest expected word, or all of them."""
     words = list(expected)
     found = found.encode("utf-8", "backslashreplace").decode()  # what a command line gives need not be text
     near = nearest(found, words)
@@ -129,17 +129,17 @@ def unknown_word(noun: str, found: str, expected: Iterable[str]) -> PydanticCust
 
 
 def failure(lines: Iterable[InitErrorDetails]) -> ValidationError:
-    """The lines as one error; pydantic puts its location before theirs when a validator raises it."""
+    """Return the lines as one error. If a validator raises it, pydantic puts the validator's location before theirs."""
     return ValidationError.from_exception_data("section", list(lines))
 
 
 def details_of(error: ValidationError) -> list[InitErrorDetails]:
-    """The lines of an error, in the form in which they can be raised again."""
+    """Return the lines of an error in a form that can be raised again."""
     return [_detail(line) for line in error.errors(include_url=False)]
 
 
 def shown(value: Any) -> str:
-    """What was found, as a reader of YAML would call it."""
+    """Return the value in YAML's terms, for messages."""
     if value is None:
         return "nothing (null)"
     if isinstance(value, bool):
@@ -169,5 +169,5 @@ def _detail(line: Any) -> InitErrorDetails:
 
 
 def _literal(message: str) -> Any:
-    """mypy: pydantic wants a literal string for its templates; ours are whole sentences already."""
+    """Cast for mypy: pydantic's templates have to be literal strings; ours are complete sentences."""
     return message

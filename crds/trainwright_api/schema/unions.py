@@ -1,7 +1,7 @@
-"""Fields that take values of more than one kind: a number or a word, a list or a mapping.
+"""Fields that accept values of more than one type: a number or a word, a list or a mapping.
 
-pydantic's unions try every branch and report each one's failure. Here the kind of the value picks the branch, so a
-mistake is reported once, and its path holds no branch.
+pydantic's unions try every branch and report the failure of each. Here the type of the value selects the branch, so a
+mistake is reported once, and its path does not contain the branch.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _STRICT = ConfigDict(strict=True, allow_inf_nan=False)
 
 
 class ByKind:
-    """Picks the branch by the kind of the value; `expected` completes the sentence "expected …"."""
+    """Selects the branch by the type of the value. `expected` completes the sentence "expected …"."""
 
     def __init__(
         self,
@@ -50,7 +50,7 @@ class ByKind:
 
     @property
     def branches(self) -> tuple[Any, ...]:
-        """What the branches take, each once."""
+        """The types of the branches, each once."""
         return tuple({id(branch): branch for branch in self._branches.values()}.values())
 
     @cached_property
@@ -58,7 +58,7 @@ class ByKind:
         return {kind: _adapter(branch) for kind, branch in self._branches.items()}
 
     def read(self, value: Any) -> Any:
-        """The value as its kind's branch reads it."""
+        """Validate the value with the branch of its type."""
         kind = next((kind for kind in self._branches if type(value) is kind or _is(value, kind)), None)
         if kind is None:
             raise self._unexpected(value)
@@ -82,7 +82,7 @@ class ByKind:
 
 
 def _adapter(branch: Any) -> TypeAdapter[Any]:
-    """Sections are strict of themselves; pydantic takes no second configuration for them."""
+    """Return the adapter of a branch. Sections are already strict, and pydantic refuses a second configuration."""
     is_section = isinstance(branch, type) and issubclass(branch, Section)
     return TypeAdapter(branch) if is_section else TypeAdapter(branch, config=_STRICT)
 
@@ -125,7 +125,7 @@ PixelPadding = Annotated[
 
 
 def _labels(weights: dict[Any, Any]) -> dict[Any, Any]:
-    """YAML reads the label 0 as a number; the vocabulary holds it as text."""
+    """Convert integer labels to text: YAML reads the label 0 as a number, and the vocabulary has it as text."""
     return {str(label) if type(label) is int else label: weight for label, weight in weights.items()}
 
 
@@ -141,7 +141,7 @@ PaddingMode = Literal["zeros", "reflect", "replicate", "circular"]
 
 
 def numbers(count: int, expected: str) -> BeforeValidator:
-    """Refuses anything but a list of `count` items in one sentence, rather than one for each item too few."""
+    """Return a validator that accepts only a list of `count` items, with one message for all missing items."""
 
     def check(value: Any) -> Any:
         if not isinstance(value, list | tuple) or len(value) != count:

@@ -1,1 +1,1 @@
-"""YAML 1.2 to plain data, with the path of every value."""
+"""Parses YAML 1.2 into plain data, with the path of every mistake."""

@@ -1,7 +1,7 @@
-"""From the text of a YAML file to plain data, by YAML 1.2's own rules.
+"""Parses the text of a YAML file into plain data by the rules of YAML 1.2.
 
-ruamel.yaml finds the structure; what a scalar means is decided here, so that `1e-4` is a number, `no` a word and a date
-a text, whatever directive the file begins with. Each trap that a file can set is a `Problem` with its line.
+ruamel.yaml parses the structure. This module resolves the scalars, so that `1e-4` is a number, `no` a string and a
+date a string, for any directive in the file. Ambiguous or unsupported YAML is a `Problem` with its line.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ MOST_LEVELS = 64
 _TAG = "tag:yaml.org,2002:"
 _PLAIN_TAGS = frozenset(_TAG + word for word in ("int", "float", "bool", "null", "map", "seq"))
 
-# What ruamel.yaml says, and what a reader can act on.
+# Parts of ruamel.yaml's messages, and the messages that replace them.
 _SYNTAX = (
     ("'\\t'", "a tab: YAML indents with spaces"),
     (
@@ -41,7 +41,7 @@ _SYNTAX = (
 
 @dataclass
 class Document:
-    """What a file holds, and what in it reads differently elsewhere."""
+    """The data of a file, and notices about values that other YAML parsers read differently."""
 
     data: Any
     notices: list[str]
@@ -49,7 +49,7 @@ class Document:
 
 @dataclass
 class _Open:
-    """A list or mapping that is being read."""
+    """A list or mapping that is not closed yet."""
 
     value: Any
     line: int
@@ -61,7 +61,7 @@ class _Open:
 
 
 def read(text: str) -> Document:
-    """The one document that `text` holds. Raises `Mistakes` with all that makes it no plain data."""
+    """Parse the only document in `text`. Raises `Mistakes` with all mistakes."""
     reader = _Reader()
     try:
         for event in YAML(typ="safe", pure=True).parse(text):
@@ -84,13 +84,13 @@ def _syntax(error: MarkedYAMLError) -> str:
     found = f"{error.problem or error.context or ''}"
     meaning = next((meaning for words, meaning in _SYNTAX if words in found), f"not YAML: {found}")
     marks = (error.problem_mark, error.context_mark)
-    # What is never closed is noticed at the end of the file; people look for where it was opened.
+    # ruamel.yaml detects an unclosed quote or bracket at the end of the file; users need the line where it opens.
     mark = next(filter(None, reversed(marks) if meaning.endswith("never closed") else marks), None)
     return f"line {mark.line + 1}: {meaning}" if mark else meaning
 
 
 class _Reader:
-    """Builds the data from ruamel.yaml's events, without recursion: a file may nest deeper than Python."""
+    """Builds the data from ruamel.yaml's events without recursion: a file can nest deeper than Python's limit."""
 
     def __init__(self) -> None:
         self.root: Any = None
@@ -101,7 +101,7 @@ class _Reader:
         self._documents = 0
 
     def take(self, event: Any) -> None:
-        """One event of the stream."""
+        """Process one event of the stream."""
         line = event.start_mark.line + 1
         if isinstance(event, events.DocumentStartEvent):
             self._documents += 1
@@ -213,7 +213,7 @@ class _Reader:
 
 
 def _refuse_more(event: Any, line: int) -> None:
-    """A second document, unless it is the nothing behind a last `---`."""
+    """Refuse a second document, except an empty one after a last `---`."""
     if isinstance(event, events.NodeEvent) and getattr(event, "value", "-") != "":
         raise Mistakes.one("", f"line {line}: a second document begins; a file holds one job")
 

@@ -1,4 +1,4 @@
-"""What a plain word of a YAML file means, by the core schema of YAML 1.2."""
+"""Resolves plain scalars by the core schema of YAML 1.2."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Scalar = str | int | float | bool | None
 
 
 def resolve(word: str) -> Scalar:
-    """The value of a plain scalar. Raises ValueError with one line for a number that cannot be used."""
+    """Return the value of a plain scalar. Raises ValueError with one line for an unusable number."""
     if _NULL.fullmatch(word):
         return None
     if _TRUE.fullmatch(word) or _FALSE.fullmatch(word):
@@ -32,12 +32,12 @@ def resolve(word: str) -> Scalar:
 
 
 def is_boolean_elsewhere(word: str) -> bool:
-    """Whether YAML 1.1, and so kubectl, reads a boolean where we read a word."""
+    """Return True if YAML 1.1, and so kubectl, reads this word as a boolean. We read it as a string."""
     return _BOOLEAN_OF_1_1.fullmatch(word) is not None
 
 
 def joined(text: str) -> str:
-    """`text` as whole characters: JSON writes what lies beyond 16 bits as two escapes, YAML reads each for itself."""
+    """Join surrogate pairs: JSON escapes a character above 16 bits as two surrogates, which YAML does not combine."""
     try:
         return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16")
     except UnicodeDecodeError:
@@ -45,7 +45,7 @@ def joined(text: str) -> str:
 
 
 def _integer(word: str, base: int) -> int:
-    # Python refuses to read thousands of digits, so their number is looked at first.
+    # Check the length first: Python refuses to parse thousands of digits.
     if len(word) > 40 or abs(number := int(word, base)) >= 2**63:
         raise ValueError(f"{_cut(word)} is too large: whole numbers have 64 bits")
     return number

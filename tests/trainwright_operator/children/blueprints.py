@@ -1,4 +1,4 @@
-"""Blueprints to build from: a good job, and what a test changes of it."""
+"""Child specs for tests: a valid job with the changes of a test."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def child_spec(
     backend_keys: Mapping[str, Any] | None = None,
     **spec: Any,
 ) -> ChildSpec:
-    """`spec` replaces keys of a good job's; `trainer` and `backend_keys` stand below `backend`."""
+    """Return a child spec. `spec` replaces keys of a valid job; `trainer` and `backend_keys` go below `backend`."""
     section = {"type": backend, **({"trainer": trainer} if trainer else {}), **(backend_keys or {})}
     whole = TrainingJobSpec.model_validate({**SPEC, "backend": section, **spec})
     found = resolved or Resolved(workers=1, workers_per_pod=1, gpus=0, seed=42, image="trainwright:1")
@@ -67,7 +67,7 @@ def sized(workers: int, per_pod: int = 1, gpus: int = 0) -> Resolved:
 
 
 def templates(made: ChildSpec) -> dict[str, dict[str, Any]]:
-    """The templates of all pods that a child makes, by their role."""
+    """Return the templates of all pods of a child, by their role."""
     spec = child(made)["spec"]
     if "template" in spec:
         return {"trainer": spec["template"]}
@@ -80,7 +80,7 @@ def templates(made: ChildSpec) -> dict[str, dict[str, Any]]:
 
 
 def trainers(made: ChildSpec) -> dict[str, dict[str, Any]]:
-    """The same without the submitter's, which has nothing of the job's."""
+    """Return the templates without the submitter's, which has no fields of the job."""
     return {role: template for role, template in templates(made).items() if role != "submitter"}
 
 
@@ -94,7 +94,7 @@ def env(template: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def mounts(template: Mapping[str, Any]) -> dict[str, str]:
-    """The names of volumes by the path where they are mounted."""
+    """Return the names of volumes by their mount path."""
     return {item["mountPath"]: item["name"] for item in container(template).get("volumeMounts", ())}
 
 

@@ -1,6 +1,6 @@
-"""What a network plug-in makes of NetworkPolicies, as far as ours go: who may come in to which pod, at which port.
+"""A small evaluator of NetworkPolicies, in place of a network plug-in: which pod may connect to which pod and port.
 
-It knows the fields that our policies use, and refuses any other rather than to pass over it.
+It supports only the fields that our policies use, and fails on any other field instead of ignoring it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ class Pod:
 
 
 def admits(policies: Iterable[Mapping[str, Any]], source: Pod, target: Pod, port: int, protocol: str = "TCP") -> bool:
-    """A pod that no policy selects is open to all; one that is selected, only to what a policy allows."""
+    """Return True if the flow is allowed. A pod that no policy selects is open to all pods."""
     selecting = [policy["spec"] for policy in policies if _selects(policy, target)]
     if not selecting:
         return True
@@ -25,7 +25,7 @@ def admits(policies: Iterable[Mapping[str, Any]], source: Pod, target: Pod, port
 
 
 def lets_out(policies: Iterable[Mapping[str, Any]], source: Pod) -> bool:
-    """Whether nothing is said of what goes out."""
+    """Return True if no policy restricts the pod's egress."""
     return not any("Egress" in policy["spec"]["policyTypes"] for policy in policies if _is_of(policy, source))
 
 
@@ -35,12 +35,12 @@ def _selects(policy: Mapping[str, Any], target: Pod) -> bool:
 
 
 def _is_of(policy: Mapping[str, Any], pod: Pod) -> bool:
-    """A policy acts in its own namespace."""
+    """Return True if the policy selects the pod. A policy applies only in its own namespace."""
     return policy["metadata"]["namespace"] == pod.namespace and _matches(policy["spec"]["podSelector"], pod.labels)
 
 
 def _allows(rule: Mapping[str, Any], source: Pod, target: Pod, port: int, protocol: str) -> bool:
-    """Without `from`, or without `ports`, all are meant."""
+    """Return True if the rule allows the flow. A rule without `from` or `ports` allows all sources or ports."""
     _only(rule, "from", "ports")
     from_it = not rule.get("from") or any(_is_peer(peer, source, target) for peer in rule["from"])
     at_it = not rule.get("ports") or any(_is_port(one, port, protocol) for one in rule["ports"])
@@ -48,7 +48,7 @@ def _allows(rule: Mapping[str, Any], source: Pod, target: Pod, port: int, protoc
 
 
 def _is_peer(peer: Mapping[str, Any], source: Pod, target: Pod) -> bool:
-    """Without a selector of namespaces, the policy's own is meant; without one of pods, all that are there."""
+    """Return True if the source matches. The default is the target's namespace, and all pods in a namespace."""
     _only(peer, "podSelector", "namespaceSelector")
     labels_of_namespace = {"kubernetes.io/metadata.name": source.namespace}
     near = source.namespace == target.namespace
@@ -63,7 +63,7 @@ def _is_port(allowed: Mapping[str, Any], port: int, protocol: str) -> bool:
 
 
 def _matches(selector: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
-    """An empty selector selects all."""
+    """Return True if the selector matches. An empty selector matches everything."""
     _only(selector, "matchLabels")
     return selector.get("matchLabels", {}).items() <= labels.items()
 

@@ -14,7 +14,7 @@ def test_nobody_but_the_operator_retries_suspends_or_cleans_up(backend: str) -> 
     spec = child(child_spec(backend, queueName="gpus"))["spec"]
     assert spec["backoffLimit"] == 0
     assert not {"suspend", "ttlSecondsAfterFinished", "activeDeadlineSeconds"} & set(spec)
-    # With either of them a pod that is being deleted would not fail the Job until it has gone.
+    # With either field, a terminating pod would fail the Job only after it is gone.
     assert not {"podFailurePolicy", "podReplacementPolicy"} & set(spec)
 
 

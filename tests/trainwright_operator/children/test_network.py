@@ -1,7 +1,7 @@
-"""The policies are judged as a network plug-in does: by the flows that must pass, and by those that must not.
+"""The NetworkPolicies allow the required flows and deny all others.
 
-No cluster of our tests enforces NetworkPolicies. So it is their meaning that is tested here, by a small evaluator, and
-their form by a real API server elsewhere.
+No cluster of our tests enforces NetworkPolicies. So a small evaluator tests their meaning here, and a real API server
+tests their form elsewhere.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ NEEDED = [
     ("horovod", "trainer", "trainer", RENDEZVOUS, "meets the first pod"),
     ("horovod", "trainer", "trainer", GRADIENTS, "gradients"),
 ]
-"""backend, from, to, port, why. Probes come from the pod's own node; what else pods need, goes out."""
+"""backend, from, to, port, why. Probes come from the pod's own node. All other flows of pods are egress."""
 REFUSED = [
     *(("ray", other, "head", port) for other in ("neighbour", "stranger", "operator") for port in (GCS, DASHBOARD)),
     ("ray", "kuberay", "head", GCS),
@@ -55,7 +55,7 @@ REFUSED = [
 
 
 def pods(backend: str, uid: str | None = None, namespace: str = "teams") -> dict[str, Pod]:
-    """Of one job, as their templates make them."""
+    """Return the pods of one job, from their templates."""
     made = child_spec(backend, owner=job(uid=uid) if uid else None, resolved=sized(2))
     return {role: Pod(namespace, template["metadata"]["labels"]) for role, template in templates(made).items()}
 
@@ -107,7 +107,7 @@ ALL: Mapping[str, Any] = {"metadata": {"namespace": "teams"}, "spec": {"podSelec
 
 
 class TestThePluginOfTheTests:
-    """It can refuse and admit."""
+    """The evaluator can deny and allow."""
 
     def test_a_pod_without_policies_is_open(self) -> None:
         assert admits([], OTHERS["stranger"], TARGET, 1)

@@ -1,4 +1,4 @@
-"""Every pod of every child, against Kubernetes' list for Pod Security *restricted*."""
+"""Checks every pod of every child against the Pod Security Standard *restricted*."""
 
 from __future__ import annotations
 

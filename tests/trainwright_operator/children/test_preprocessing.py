@@ -1,4 +1,4 @@
-"""The child that fills the cache before GPUs are asked for: a Job of one pod, with every backend."""
+"""The child of the preprocess stage, before GPUs are reserved: a Job of one pod, with every backend."""
 
 from __future__ import annotations
 

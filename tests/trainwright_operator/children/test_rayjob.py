@@ -45,7 +45,7 @@ def test_one_group_of_a_fixed_size(workers: int, per_pod: int, pods: int) -> Non
 
 
 def test_slices_of_gpus_are_limits_that_ray_is_told_of() -> None:
-    """KubeRay does not take the profile for a GPU by its name."""
+    """KubeRay does not recognise the MIG profile as a GPU by its name."""
     trainer = {"resources_per_worker": {"CPU": 2, "GPU": 1}}
     spec = spec_of(trainer=trainer, resolved=sized(6, 3, 6), gpuResourceName="nvidia.com/mig-1g.5gb.me")
     (group,) = spec["rayClusterSpec"]["workerGroupSpecs"]

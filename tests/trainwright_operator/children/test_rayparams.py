@@ -31,7 +31,7 @@ def test_a_node_offers_what_its_workers_need(
 ) -> None:
     trainer = {"resources_per_worker": shares} if shares else None
     resolved = sized(8, per_pod, gpus)
-    # The profile mig-1g.5gb.me is one of those that KubeRay does not take for a GPU.
+    # The profile mig-1g.5gb.me is one of those that KubeRay does not recognise as a GPU.
     made = child_spec("ray", trainer=trainer, resolved=resolved, gpuResourceName="nvidia.com/mig-1g.5gb.me")
     assert of_workers(made) == params
 

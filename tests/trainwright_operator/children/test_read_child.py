@@ -12,7 +12,7 @@ from .blueprints import BACKENDS, UID, child_spec, sized
 
 
 def stored(backend: str, **changes: Any) -> dict[str, Any]:
-    """A child as the API server has it."""
+    """Return a child as the API server stores it."""
     raw = deepcopy(dict(child(child_spec(backend, **changes))))
     raw["metadata"] |= {"uid": "u-1", "creationTimestamp": "2026-11-21T12:00:00Z"}
     return raw
@@ -34,7 +34,7 @@ def test_what_is_built_is_read_again(backend: str, named: bool) -> None:
 
 @pytest.mark.parametrize(("backend", "pods"), [("local", 1), ("ray", 3), ("horovod", 2), ("deepspeed", 2)])
 def test_it_says_of_how_many_pods_it_is_made(backend: str, pods: int) -> None:
-    """Two workers, and with Ray a head."""
+    """Two workers. Ray adds a head."""
     found = read_child(stored(backend, resolved=sized(2)))
     assert found is not None
     assert found.pods == pods

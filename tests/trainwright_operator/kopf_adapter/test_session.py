@@ -51,7 +51,7 @@ class Scene:
             return json.loads(await response.read()) if response.status >= 400 else await response.json()
 
     async def watched(self, *answers: Answer) -> list[Any]:
-        """As kopf reads a watch."""
+        """Read a watch as kopf does."""
         self.server.watches += answers
         async with await self.session.get(self.server.url + WATCH) as response:
             whole = b"".join([chunk async for chunk in response.content.iter_chunked(1024)])

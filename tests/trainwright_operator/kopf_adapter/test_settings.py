@@ -30,7 +30,7 @@ def test_kopf_waits_for_the_api_server_as_long_as_the_operator_does() -> None:
 
 
 def test_a_watch_of_less_than_a_second_is_asked_for_one() -> None:
-    """The API server takes 0 for its own choice."""
+    """For 0, the API server would choose a timeout itself."""
     settings = kopf.OperatorSettings()
     kopf_settings.configure(settings, Settings(watch_timeout=0.2))
     assert settings.watching.server_timeout == 1

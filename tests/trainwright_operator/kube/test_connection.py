@@ -27,7 +27,7 @@ from ..api_server import ApiServer, api_server
 
 @pytest.fixture(autouse=True)
 def nowhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """No kubeconfig, no cluster, and a proxy that nobody answers on."""
+    """No kubeconfig, no cluster, and a proxy that does not answer."""
     for name in ("KUBECONFIG", "KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT", "no_proxy", "NO_PROXY"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
@@ -56,7 +56,7 @@ def told(story: Callable[[ApiServer], Awaitable[None]]) -> None:
 
 
 async def header(server: ApiServer, connection: Connection) -> str | None:
-    """How a request says who we are."""
+    """Return the Authorization header of a request."""
     async with Client(connection) as client:
         await client.request("GET", "/version")
     return server.requests[-1].headers.get("Authorization")
@@ -131,7 +131,7 @@ def test_in_a_pod_the_token_is_read_anew_and_the_api_server_has_to_prove_who_it_
 def test_an_authority_that_does_not_say_what_its_key_is_for_is_trusted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As by Kubernetes' own clients. Python 3.13 would refuse it."""
+    """Kubernetes' own clients trust such a CA. Python 3.13 would refuse it by default."""
     default = ssl.create_default_context
 
     def strict(*arguments: Any, **named: Any) -> ssl.SSLContext:
@@ -173,7 +173,7 @@ def test_the_kernel_looks_after_connections_that_are_silent(monkeypatch: pytest.
 
 
 class Account:
-    """A pod's service account: its files, its environment, and the clock by which its token is read again."""
+    """A pod's service account: its files, its environment, and the clock for re-reading its token."""
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.token, self._ca, self._patch, self.minutes = folder / "token", folder / "ca.crt", monkeypatch, 0
@@ -193,7 +193,7 @@ class Account:
 
 
 def _without_key_usage(ca: Pair) -> Pair:
-    """The same authority, signed anew."""
+    """Return the same CA without the KeyUsage extension, signed again."""
     found = ca.certificate
     builder = (
         x509.CertificateBuilder()

@@ -75,7 +75,7 @@ def test_after_a_crash_the_next_leads_within_fifteen_seconds() -> None:
         _, holding = await leading(api, time, "one")
         two = lease(api, time, "two")
         waiting = asyncio.create_task(two.acquire())
-        # Just after a renewal, which the other sees as late as it can.
+        # The crash comes just after a renewal, which the other process sees as late as possible.
         await time.advance(31)
         await killed(holding)
         await time.advance(15)
@@ -93,7 +93,7 @@ def test_the_next_one_looks_at_the_very_moment_when_the_lease_ends() -> None:
         holding = asyncio.create_task(one.hold())
         await time.advance(2.9)
         waiting = asyncio.create_task(lease(api, time, "two", duration=13).acquire())
-        # The renewal at 30 s is seen at 32.9 s.
+        # The other process sees the renewal of 30 s at 32.9 s.
         await time.advance(27.2)
         await killed(holding)
         await time.advance(16)
@@ -160,7 +160,7 @@ def test_a_renewal_counts_from_when_it_was_sent() -> None:
     async def story(api: FakeApi, time: FakeTime) -> None:
         one, holding = await leading(api, time, "one")
         api.delay = lambda: time.sleep(4)
-        # Sent at 3 s, answered at 7 s; the next is sent at 10 s, and would be answered at 14 s.
+        # A renewal is sent at 3 s and answered at 7 s. The next is sent at 10 s, and its response would come at 14 s.
         await time.advance(11.1)
         assert not one.holds
         with pytest.raises(LeaseLost):

@@ -1,4 +1,4 @@
-"""An API server of dictionaries, and the whole server over real TLS on the loopback."""
+"""A fake API server in memory, and the operator's real TLS server on the loopback interface."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 
 
 class FakeApi:
-    """Holds objects by path. Writes need the newest resourceVersion, as with the real one."""
+    """A fake API server that stores objects by path. Writes need the newest resourceVersion, as in the real one."""
 
     def __init__(self) -> None:
         self.objects: dict[str, dict[str, Any]] = {}
         self.requests: list[tuple[str, str, Any]] = []
         self.tokens: dict[str, Mapping[str, Any]] = {}
-        """Token → the status of its review."""
+        """The status of the TokenReview, by token."""
         self.failures: list[Exception] = []
-        """Raised by the next requests."""
+        """The exceptions that the next requests raise."""
         self.before: Callable[[str, str], object] = lambda _method, _path: None
-        """Called before every request: somebody else may write then."""
+        """A hook before every request, with which a test can write as another client."""
         self._versions = 0
 
     def put(self, path: str, found: Mapping[str, Any]) -> dict[str, Any]:
@@ -93,7 +93,7 @@ class FakeApi:
 
 
 def _applied(found: Mapping[str, Any], body: Mapping[str, Any]) -> dict[str, Any]:
-    """Of one field owner's apply: what it does not name of its own goes."""
+    """Return the status after one owner's apply, which removes that owner's missing fields."""
     theirs = {key: value for key, value in found.get("status", {}).items() if key not in ("progress", "outcome")}
     new = dict(body["status"])
     return {**theirs, **new, "resolved": {**theirs.get("resolved", {}), **new.pop("resolved", {})}}
@@ -112,7 +112,7 @@ def _patch(found: dict[str, Any], operation: Mapping[str, str]) -> None:
 
 @dataclass
 class Clock:
-    """Stands until it is moved."""
+    """A clock that only tests advance."""
 
     now: datetime = NOON
 
@@ -134,7 +134,7 @@ class FakeVitals:
 
 @dataclass
 class Place:
-    """The parts of one operator's server, and a client that trusts it."""
+    """The parts of one operator's server, and a client that trusts its CA."""
 
     api: FakeApi
     clock: Clock
@@ -163,7 +163,7 @@ class Place:
 
     @asynccontextmanager
     async def client(self) -> AsyncIterator[aiohttp.ClientSession]:
-        """A session with the server, which runs while the block does."""
+        """Run the server during the block, and yield a session with it."""
         await self.rotator.refresh(leading=True)
         async with (
             serving(self.application(), self.rotator.context, 0, "127.0.0.1") as port,
@@ -178,7 +178,7 @@ def connector(bundle: str) -> aiohttp.TCPConnector:
 
 @pytest.fixture
 def clock() -> Clock:
-    # TLS looks at the machine's own clock, so certificates have to be of today.
+    # TLS uses the machine's own clock, so certificates have to be valid today.
     return Clock(datetime.now(UTC).replace(microsecond=0))
 
 
@@ -200,7 +200,7 @@ def another(place: Place) -> Callable[[], Place]:
 
 @pytest.fixture
 def talk(place: Place) -> Callable[[Callable[[aiohttp.ClientSession], Awaitable[Any]]], Any]:
-    """Runs a conversation with the server and gives what it gives."""
+    """Return a function that runs a coroutine with a session to the server, and returns its result."""
 
     async def held(conversation: Callable[[aiohttp.ClientSession], Awaitable[Any]]) -> Any:
         async with place.client() as session:

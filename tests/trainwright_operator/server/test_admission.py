@@ -1,4 +1,4 @@
-"""The webhook: the words of `validate`, what an update may change, and garbage."""
+"""The webhook: the messages of `validate`, the allowed updates, and malformed requests."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def question(new, old=None, **more):
 
 
 def told(new, old=None, **more):
-    """The message of a refusal, or None."""
+    """Return the message of a refusal, or None."""
     answer = respond(question(new, old, **more))
     assert answer["uid"] == "q1"
     return None if answer["allowed"] else answer["status"]["message"]

@@ -1,4 +1,4 @@
-"""Who makes certificates, who loads them, and that connections go on in the meantime."""
+"""The leader creates certificates, every pod loads them, and open connections survive the rotation."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ def test_what_fails_for_a_moment_does_not_end_the_watch(api, place, caplog, fail
 
 @pytest.mark.usefixtures("webhook")
 def test_connections_go_on_while_the_certificate_changes(place, clock):
-    """One that is open keeps its certificate; the next gets the new one, and the same bundle trusts both."""
+    """An open connection keeps its certificate, the next one gets the new certificate, and one bundle trusts both."""
 
     async def conversation():
         clock.pass_by(days=-61)
@@ -182,7 +182,7 @@ def test_connections_go_on_while_the_certificate_changes(place, clock):
 
 
 class Line:
-    """One connection that stays open."""
+    """A connection that stays open."""
 
     def __init__(self, port, bundle):
         self._port, self._trust = port, ssl.create_default_context(cadata=bundle)

@@ -1,4 +1,4 @@
-"""When certificates are made anew, and that nobody who trusted the server before ceases to."""
+"""The times of renewals. A client that trusted the server before still trusts it after a renewal."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_the_new_authority_signs_before_the_old_one_ends_and_both_are_trusted():
 
 
 def test_at_every_moment_of_ten_years_a_client_of_the_last_year_trusts_the_server():
-    """One that took the bundle with it when it started, and looks the server up a year later."""
+    """The client gets the bundle at its start, and connects a year later."""
     now, bundles, found = NOW, [], made()
     for _ in range(10 * 26):
         now += timedelta(days=14)

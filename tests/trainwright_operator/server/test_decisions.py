@@ -1,4 +1,4 @@
-"""What a report means: the reply, and what is written. Case by case, without a server."""
+"""The decision on a report: the reply and the written status, case by case, without a server."""
 
 from __future__ import annotations
 

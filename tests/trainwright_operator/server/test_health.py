@@ -1,4 +1,4 @@
-"""The probes, over the same port as all else."""
+"""The probes, on the same port as all other paths."""
 
 from __future__ import annotations
 

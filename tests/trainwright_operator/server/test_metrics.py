@@ -1,4 +1,4 @@
-"""What Prometheus reads."""
+"""The metrics that Prometheus scrapes."""
 
 from __future__ import annotations
 

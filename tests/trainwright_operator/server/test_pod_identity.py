@@ -1,4 +1,4 @@
-"""Tokens: reviewed by the API server, remembered for a minute, by hash, and not without bound."""
+"""Tokens: the API server reviews them, and a bounded cache keeps the results for a minute, by hash."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The endpoint for pods: who may post about what, what is written, and every refusal."""
+"""The endpoint for pods: authorisation, the written status, and every refusal."""
 
 from __future__ import annotations
 

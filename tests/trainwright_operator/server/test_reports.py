@@ -1,4 +1,4 @@
-"""A report from the wire: what can be spared is left out, what cannot is told."""
+"""Parsing of reports: invalid optional fields are dropped, invalid required fields raise an error."""
 
 from __future__ import annotations
 
