@@ -205,11 +205,11 @@ class Place:
     def joined(self) -> list[list[int]]:
         """The rows of every update of the run: the log of each attempt, cut at the start of the next attempt."""
         rows: list[list[int]] = []
-        attempt_reference = {start["attempt"]: _step(start["checkpoint"]) for start in self.attempts()}
+        resumed_at = {start["attempt"]: _step(start["checkpoint"]) for start in self.attempts()}
         for child in self.children:
             for update in self.updates(child):
-                if update["attempt"] in attempt_reference:
-                    del rows[attempt_reference.pop(update["attempt"]) :]
+                if update["attempt"] in resumed_at:
+                    del rows[resumed_at.pop(update["attempt"]) :]
                 assert update["step"] == len(rows) + 1
                 rows.append(update["rows"])
         return rows

@@ -27,7 +27,7 @@ def test_the_rate_falls_after_more_rounds_than_patience_has():
 def test_plateaus_are_those_of_torch(direction):
     values = np.random.default_rng(3).normal(1, 0.3, 60).tolist()
     optimizer = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], lr=1.0)
-    theirs = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer, direction, factor=0.5, retry_policy=3)
+    theirs = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer, direction, factor=0.5, patience=3)
     one = plateau(direction, reduce_on_plateau=50, reduce_on_plateau_patience=3, reduce_on_plateau_rate=0.5)
     for value in values:
         theirs.step(value)

@@ -290,7 +290,7 @@ import os, sys
 from pathlib import Path
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.rundir.attempt import begin
-from trainwright_trainer.rundir.preflight import How
+from trainwright_trainer.rundir.preflight import ExistingRun
 from trainwright_trainer.storage.local import FolderStorage
 
 class Racing(FolderStorage):
@@ -301,7 +301,7 @@ class Racing(FolderStorage):
 
 def starter(name):
     try:
-        line = begin(Racing(Path(sys.argv[1])), {"spec": {}}, How(sys.argv[2]), name=name).number
+        line = begin(Racing(Path(sys.argv[1])), {"spec": {}}, ExistingRun(sys.argv[2]), name=name).number
     except Mistakes as mistakes:
         line = mistakes
     os.write(1, f"{name} {line}\\n".encode())

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from trainwright_api.resource.job import CheckpointPolicy
 from trainwright_trainer.rundir.layout import CheckpointName
-from trainwright_trainer.rundir.retention import Fence, Kept, doomed
+from trainwright_trainer.rundir.retention import Fence, Kept, to_delete
 
 
 def policy(keep: int, order: Literal["min", "max"] = "min") -> CheckpointPolicy:
@@ -45,32 +45,32 @@ ALONE = Fence(attempt=1)
     ],
 )
 def test_one_attempt(scores: list[float | None], keep: int, order: Literal["min", "max"], gone: list[int]) -> None:
-    assert [name.step for name in doomed(kept(*scores), ALONE, policy(keep, order))] == gone
+    assert [name.step for name in to_delete(kept(*scores), ALONE, policy(keep, order))] == gone
 
 
 def test_a_late_writer_of_an_older_attempt_cannot_harm_the_newer() -> None:
     """Attempt 1 still runs. It deletes its own checkpoints, never those of attempt 2, which are newer and better."""
     late = [*kept(0.5, 0.4, 0.3), *kept(0.1, 0.9, 0.9, 0.9, attempt=2)]
-    assert doomed(late, ALONE, policy(2)) == [CheckpointName(1, 1)]
+    assert to_delete(late, ALONE, policy(2)) == [CheckpointName(1, 1)]
 
 
 def test_the_newer_attempt_leaves_the_attempt_alone_that_it_pinned_from() -> None:
     fence = Fence(attempt=3, horizon=2, pinned=CheckpointName(3, 2))
     there = [*kept(0.1, attempt=1), *kept(0.1, 0.1, 0.1, 0.1, attempt=2), *kept(None, attempt=3)]
-    assert doomed(there, fence, policy(1)) == [CheckpointName(1, 1)]
+    assert to_delete(there, fence, policy(1)) == [CheckpointName(1, 1)]
 
 
 def test_the_pinned_one_stays_when_it_is_neither_new_nor_good() -> None:
     fence = Fence(attempt=3, horizon=2, pinned=CheckpointName(1, 2))
     there = [Kept(CheckpointName(1, 2)), *[Kept(CheckpointName(step, 3), 0.1) for step in (2, 3, 4)]]
-    assert doomed(there, fence, policy(2)) == [CheckpointName(2, 3)]
+    assert to_delete(there, fence, policy(2)) == [CheckpointName(2, 3)]
 
 
 def test_a_damaged_one_that_was_passed_over_takes_no_seat_of_the_newest_two() -> None:
     """Step 9 of attempt 1 was damaged, so step 5 of attempt 2 is pinned. Only verified checkpoints count as newest."""
     fence = Fence(attempt=3, horizon=2, pinned=CheckpointName(5, 2))
     there = [Kept(CheckpointName(9, 1)), Kept(CheckpointName(5, 2)), *kept_of_3(0.2, 0.1)]
-    assert doomed(there, fence, policy(2)) == [CheckpointName(9, 1)]
+    assert to_delete(there, fence, policy(2)) == [CheckpointName(9, 1)]
 
 
 def kept_of_3(*scores: float) -> list[Kept]:
@@ -89,7 +89,7 @@ def test_whatever_is_there_the_fence_holds_and_the_newest_two_and_the_best_stay(
 ) -> None:
     there = list({(step, n): Kept(CheckpointName(step, n), score) for step, n, score in rows}.values())
     fence = Fence(attempt, min(horizon, attempt))
-    gone = doomed(there, fence, policy(keep))
+    gone = to_delete(there, fence, policy(keep))
     assert all(fence.may_delete(name) for name in gone)
     own = sorted(c.name for c in there if c.name.attempt == attempt)
     assert not set(own[-2:]) & set(gone)

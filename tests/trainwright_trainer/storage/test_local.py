@@ -52,10 +52,10 @@ def test_only_the_first_creates(storage: FolderStorage) -> None:
 
 
 def test_without_hard_links_only_the_first_creates_too(storage: FolderStorage, monkeypatch: pytest.MonkeyPatch) -> None:
-    def channel(_source: object, target: object) -> None:
+    def link(_source: object, target: object) -> None:
         raise OSError(errno.EPERM, "no links here", str(target))
 
-    monkeypatch.setattr(os, "link", channel)
+    monkeypatch.setattr(os, "link", link)
     test_only_the_first_creates(storage)
 
 

@@ -12,7 +12,7 @@ from trainwright_trainer.callbacks.events import Checkpointed, Event
 from trainwright_trainer.callbacks.progress_snapshot import ProgressSnapshot
 from trainwright_trainer.callbacks.report_schedule import Reach, ReportSchedule
 
-PATIENCE_SECONDS = 30.0
+LAST_REPORT_SECONDS = 30.0
 """Time limit of the attempts to send the outcome."""
 AGAIN_SECONDS = 1.0
 LAST_REQUEST_SECONDS = 10.0
@@ -35,11 +35,11 @@ class Pusher:
         stop: Callable[[str], None],
         say: Callable[[str], None],
         clock: Callable[[], float] = time.monotonic,
-        retry_policy: float = PATIENCE_SECONDS,
+        last_seconds: float = LAST_REPORT_SECONDS,
         again: float = AGAIN_SECONDS,
     ) -> None:
         self._post, self._uid, self._attempt, self._stop, self._say = post, uid, attempt, stop, say
-        self._clock, self._retry_policy, self._again = clock, retry_policy, again
+        self._clock, self._last_seconds, self._again = clock, last_seconds, again
         self._snapshot, self._schedule, self._reach = ProgressSnapshot(phase), ReportSchedule(clock()), Reach()
         self._changed = threading.Condition()
         self._outcome: OutcomeMessage | None = None
@@ -63,7 +63,7 @@ class Pusher:
         with self._changed:
             self._outcome = outcome
             self._changed.notify()
-        self._thread.join(self._retry_policy + LAST_REQUEST_SECONDS)
+        self._thread.join(self._last_seconds + LAST_REQUEST_SECONDS)
         return self._untold
 
     def _run(self) -> None:
@@ -91,7 +91,7 @@ class Pusher:
             self._say(notice)
 
     def _tell_the_end(self) -> None:
-        until = self._clock() + self._retry_policy
+        until = self._clock() + self._last_seconds
         while True:
             try:
                 self._post(self._report())

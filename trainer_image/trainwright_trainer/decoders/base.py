@@ -32,8 +32,8 @@ class Decoder(nn.Module, ABC):
         """The values of the last layer after the fixed affine step `start`, if there is one."""
         if self.start is None:
             return values
-        attempt_reference: torch.Tensor = self.start(values)
-        return attempt_reference
+        start: torch.Tensor = self.start(values)
+        return start
 
     @abstractmethod
     def forward(self, hidden: torch.Tensor) -> torch.Tensor: ...

@@ -21,7 +21,7 @@ class Plateau:
     """
 
     def __init__(self, section: LearningRateScheduler, direction: Direction) -> None:
-        self._limit, self._retry_policy = section.reduce_on_plateau, section.reduce_on_plateau_patience
+        self._limit, self._patience = section.reduce_on_plateau, section.reduce_on_plateau_patience
         self._rate, self._smaller = section.reduce_on_plateau_rate, direction == "min"
         self._best = math.inf if self._smaller else -math.inf
         self._waited = 0
@@ -39,7 +39,7 @@ class Plateau:
             self._best, self._waited = value, 0
         else:
             self._waited += 1
-        if self._waited > self._retry_policy:
+        if self._waited > self._patience:
             self._reductions, self._waited = self._reductions + 1, 0
 
     def _better(self, value: float) -> bool:

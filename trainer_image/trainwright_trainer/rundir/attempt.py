@@ -48,7 +48,7 @@ class Attempt:
 
     def superseded(self) -> bool:
         """True if a newer attempt has started; from then on the shared files of the run belong to that attempt."""
-        return bool(numbers.attempt_reference(self.storage, self.number))
+        return bool(numbers.started(self.storage, self.number))
 
 
 def begin(

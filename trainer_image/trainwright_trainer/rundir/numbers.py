@@ -9,7 +9,7 @@ from trainwright_trainer.rundir import layout
 from trainwright_trainer.storage.base import Storage
 
 
-def attempt_reference(storage: Storage, after: int = 0) -> list[int]:
+def started(storage: Storage, after: int = 0) -> list[int]:
     """The numbers above `after` of the attempts that have started, in ascending order."""
     return [number for number in _listed(storage, after) if storage.exists(layout.start(number))]
 

@@ -75,7 +75,7 @@ class Run:
 
 def read_run(storage: Storage) -> Run | None:
     """The run in `storage`; None if it holds no run."""
-    found = numbers.attempt_reference(storage)
+    found = numbers.started(storage)
     if not found:
         return None
     starts = {n: start for n in found if (start := Start.from_bytes(storage.read(layout.start(n)))) is not None}

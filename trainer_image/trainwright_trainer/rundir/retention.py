@@ -35,7 +35,7 @@ class Kept:
     score: float | None = None
 
 
-def doomed(checkpoints: Sequence[Kept], fence: Fence, policy: CheckpointPolicy) -> list[CheckpointName]:
+def to_delete(checkpoints: Sequence[Kept], fence: Fence, policy: CheckpointPolicy) -> list[CheckpointName]:
     """The complete checkpoints to delete, from old to new."""
     seen = [c for c in checkpoints if c.name == fence.pinned or fence.may_delete(c.name)]
     trusted = sorted(c.name for c in seen if c.name == fence.pinned or c.name.attempt == fence.attempt)

@@ -11,7 +11,7 @@ from trainwright_trainer.errors import EnvironmentFailure
 from trainwright_trainer.rundir import checkpoint, listing
 from trainwright_trainer.rundir.layout import CheckpointName
 from trainwright_trainer.rundir.manifest import Damaged, score_of
-from trainwright_trainer.rundir.retention import Fence, Kept, doomed
+from trainwright_trainer.rundir.retention import Fence, Kept, to_delete
 from trainwright_trainer.rundir.shards import SHARD_BYTES
 from trainwright_trainer.rundir.snapshot import Snapshot
 from trainwright_trainer.rundir.waiting import still_waiting
@@ -111,7 +111,7 @@ class CheckpointWriter:
         complete = listing.complete(self._storage)
         torn = set(listing.names(self._storage)) - set(complete)
         kept = [Kept(name, self._score(name)) for name in complete]
-        for name in [*doomed(kept, self._fence, self._policy), *filter(self._fence.may_delete, sorted(torn))]:
+        for name in [*to_delete(kept, self._fence, self._policy), *filter(self._fence.may_delete, sorted(torn))]:
             checkpoint.delete(self._storage, name)
             self._scores.pop(name, None)
 

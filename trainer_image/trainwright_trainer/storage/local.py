@@ -61,7 +61,7 @@ class FolderStorage(Storage):
     def create(self, name: str, data: bytes) -> bool:
         path = self.path(name)
         with _one_line(path), _temporary(path, [data], durable=True) as temporary:
-            created = _channel(temporary, path, data)
+            created = _link(temporary, path, data)
             _sync_folder(path.parent)
         return created
 
@@ -133,7 +133,7 @@ def _write_new(path: Path, chunks: Iterable[Chunk], *, durable: bool) -> None:
             os.fsync(file.fileno())
 
 
-def _channel(temporary: Path, path: Path, data: bytes) -> bool:
+def _link(temporary: Path, path: Path, data: bytes) -> bool:
     """Link the file to its name by a hard link. Returns False if the name is taken."""
     try:
         os.link(temporary, path)

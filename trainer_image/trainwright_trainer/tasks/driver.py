@@ -19,7 +19,7 @@ from trainwright_trainer.rundir.attempt_reference import AttemptReference
 from trainwright_trainer.rundir.preflight import ExistingRun
 from trainwright_trainer.runtime.signals import StopRequest
 from trainwright_trainer.storage.base import Storage
-from trainwright_trainer.tasks.lifecycle import attempt_reference, told_in_the_folder
+from trainwright_trainer.tasks.lifecycle import begin_attempt, told_in_the_folder
 from trainwright_trainer.tasks.result import Result
 from trainwright_trainer.tasks.worker import WorkerSpec, work
 from trainwright_trainer.tasks.worker_result import End, Failed
@@ -78,7 +78,7 @@ class Driver:
         self._early.close()
         try:
             self.attempt = self.attempt or replace(
-                attempt_reference(self._job, self._storage, self._how, content, self._console.say), notices=()
+                begin_attempt(self._job, self._storage, self._how, content, self._console.say), notices=()
             )
         except Exception as error:  # the worker that waits for the reply reports it as its end
             return Failed.of(error)

@@ -16,7 +16,7 @@ from trainwright_trainer.rundir.preflight import ExistingRun
 from trainwright_trainer.storage.base import Storage
 
 
-def attempt_reference(
+def begin_attempt(
     job: Job, storage: Storage, how: ExistingRun, content: str | None, say: Callable[..., None]
 ) -> Attempt:
     """Begin the attempt under its number. `content`: the hash of the data. Raises the exceptions of `begin`."""

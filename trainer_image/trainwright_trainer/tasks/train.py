@@ -41,7 +41,7 @@ from trainwright_trainer.storage.base import Storage
 from trainwright_trainer.strategies import strategy_for
 from trainwright_trainer.strategies.interface import Strategy
 from trainwright_trainer.tasks import artifacts
-from trainwright_trainer.tasks.lifecycle import attempt_reference, told_in_the_folder
+from trainwright_trainer.tasks.lifecycle import begin_attempt, told_in_the_folder
 from trainwright_trainer.tasks.resolve import Derived, given_batching, resolved_once, started
 from trainwright_trainer.tasks.result import Result
 from trainwright_trainer.tasks.train_context import TrainContext
@@ -55,7 +55,7 @@ def train_on(
     Errors that can be found before the first step are raised before the attempt begins.
     """
     ready, model, splits = made_ready(data, job)
-    attempt = attempt_reference(job, storage, how, data.content or None, console.say)
+    attempt = begin_attempt(job, storage, how, data.content or None, console.say)
     rank_info = local(job.cpus)
     strategy = strategy_for(job.spec.backend.strategy, rank_info.world, rank_info.device)
     with told_in_the_folder(lambda: attempt), reporting_oom():

@@ -13,7 +13,7 @@ from trainwright_trainer.rundir.attempt_reference import AttemptReference
 BEGUN = AttemptReference(number=2, first=1, pinned=None, start=None)
 DESK = """
 import pickle, sys
-from trainwright_trainer.backends.ray.mailbox import Desk
+from trainwright_trainer.backends.ray.mailbox import Mailbox
 letter = pickle.load(sys.stdin.buffer)
 assert "torch" not in sys.modules
 sys.stdout.buffer.write(letter.content)
