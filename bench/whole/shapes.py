@@ -23,7 +23,7 @@ BATCH = 128
 OURS: Mapping[str, Any] = {
     "program": "trainwright",
     "after": {
-        "trainwright_trainer.backends.ray.channel": {"RayLink.__init__": "at work"},
+        "trainwright_trainer.backends.ray.channel": {"RayChannel.__init__": "at work"},
         "trainwright_trainer.data.preprocess": {"prepare": "data read"},
         "trainwright_trainer.loop.row_log": {"RowLog.write": "stepped"},
     },
