@@ -39,7 +39,7 @@ log = logging.getLogger(__name__)
 
 
 class Misconfigured(Exception):
-    """A setting is wrong. The message says in one line what to change."""
+    """The process cannot run with its settings or its kubeconfig. The message says in one line what to change."""
 
 
 def main(environment: Mapping[str, str] = os.environ) -> int:

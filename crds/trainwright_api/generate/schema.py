@@ -37,7 +37,7 @@ _COUNTS = {
 
 
 def strict(section: type[Section]) -> Schema:
-    """Return the schema of a section of Kubernetes fields. It declares all fields."""
+    """Return the strict schema of a section of Kubernetes fields: the API server does not keep undeclared fields."""
     schema: Schema = {"type": "object", "description": first_line(section)}
     fields = section.model_fields.items()
     properties = {info.alias or name: _marked(section, name, _field(info)) for name, info in fields}

@@ -84,7 +84,7 @@ def _why_waiting(containers: Statuses) -> str:
 
 
 def _started(status: Mapping[str, Any]) -> datetime | None:
-    """Return the start time of its last container. Init containers do not count."""
+    """Return the latest start time of its containers. Init containers do not count."""
     states = [mapping(container, "state") for container in mappings(status.get("containerStatuses"))]
     found = [time(mapping(state, word).get("startedAt")) for state in states for word in ("running", "terminated")]
     return max((start for start in found if start), default=None)

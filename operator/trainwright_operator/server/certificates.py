@@ -1,6 +1,6 @@
 """The content of the operator's Secret `trainwright-tls`, and the renewal of each part. Pure decisions, no requests.
 
-    ca.crt    every trusted CA; the oldest one that is valid for long enough signs
+    ca.crt    every trusted CA, the oldest first; the oldest one that is valid for long enough signs
     ca.key    their keys, in the same order
     tls.crt   the server's certificate
     tls.key   its key
