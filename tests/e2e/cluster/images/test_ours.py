@@ -8,7 +8,7 @@ import pytest
 from e2e.cluster.images import ours
 from e2e.cluster.images.ours import FILES, OPERATOR, OURS, PACKAGES, TRAINER
 
-SOURCE = "trainer_image/trainwright_trainer/tasks/run.py"
+SOURCE = "trainer_image/trainwright_trainer/run.py"
 
 
 @pytest.fixture
