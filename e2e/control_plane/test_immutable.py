@@ -61,6 +61,7 @@ FREE: Mapping[str, Any] = {
     "backoffLimit": 9,
     "preemptionLimit": 9,
     "activeDeadlineSeconds": 9,
+    "startDeadlineSeconds": 9,
     "ttlSecondsAfterFinished": 9,
     "ttlPolicy": "DeleteJob",
     "image": "other",

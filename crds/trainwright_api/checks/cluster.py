@@ -55,8 +55,8 @@ def judge(raw: Mapping[str, Any], name: str | None = None) -> Judged:
 
 def _accepted(raw: Mapping[str, Any], found: Inspected) -> Loaded:
     """Return the job if this cluster can run it. Raises `Mistakes` with all mistakes."""
-    if _mapping(raw.get("status")).get("startTime"):
-        # The job still runs the image of the version that started it.
+    if _mapping(raw.get("status")).get("startTime") and not found.image:
+        # The job still runs the image of the version that started it. With its own image the notice stays the same.
         found = found.tolerant("it was started by another version")
     if found.loaded is not None:
         found = replace(found, mistakes=tuple(cluster_problems(found.loaded.job.spec)))

@@ -15,7 +15,11 @@ from e2e.players import Fail, Script, Scripts, Stage, Succeed
 
 NAME = "flights"
 SAMPLED = {"sample_ratio": 0.5}
-FUNCTION = {"config": None, "entrypoint": {"module": "my.train", "function": "main", "config": {"rate": 1}}}
+FUNCTION = {
+    "config": None,
+    "entrypoint": {"module": "my.train", "function": "main", "config": {"rate": 1}},
+    "image": "trainwright:later",
+}
 OTHER_RATE = {"entrypoint": {"config": {"rate": None, "rates": 1}}}
 FIRST_RATE = {"entrypoint": {"config": {"rate": 1, "rates": None}}}
 """The arguments of a function have keys that no schema declares: they are renamed, and back."""
