@@ -13,6 +13,8 @@ from e2e.harness.jobs import training_job
 from bench.cluster.scene import NAMESPACE, Scene
 
 PATIENCE = 300.0
+BACKEND = {"type": "ray", "trainer": {"num_workers": 2, "resources_per_worker": {"CPU": 1, "GPU": 0}}}
+"""Without GPUs: one phase, one child."""
 
 
 def names(prefix: str, count: int) -> Sequence[str]:
@@ -37,7 +39,7 @@ async def applied(scene: Scene, wanted: Sequence[str], holds: Callable[[Manifest
     async with asyncio.timeout(PATIENCE), asyncio.TaskGroup() as group:
         reached = group.create_task(_until(scene, set(wanted), holds, version))
         for name in wanted:
-            group.create_task(scene.api.create(TRAINING_JOBS, training_job(name, "ray"), NAMESPACE))
+            group.create_task(scene.api.create(TRAINING_JOBS, training_job(name, "ray", backend=BACKEND), NAMESPACE))
     return reached.result() - began
 
 
