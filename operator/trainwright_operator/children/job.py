@@ -11,8 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from trainwright_api.resource import environment
-from trainwright_operator.children import env as variables
-from trainwright_operator.children import pod_resources, volumes
+from trainwright_operator.children import env, pod_resources, volumes
 from trainwright_operator.children.child_spec import ChildSpec
 from trainwright_operator.children.identity import child_metadata
 from trainwright_operator.children.pods import TRAINER, pod, trainer_container
@@ -27,12 +26,12 @@ def single_job(child_spec: ChildSpec) -> Manifest:
 
 def preprocess_job(child_spec: ChildSpec) -> Manifest:
     """Return the Job of the preprocess stage. `podTemplate` schedules it like other pods; it reserves no device."""
-    return _job(child_spec, {"template": _template(child_spec, dict(variables.WITHOUT_GPUS))})
+    return _job(child_spec, {"template": _template(child_spec, dict(env.WITHOUT_GPUS))})
 
 
 def indexed_job(child_spec: ChildSpec) -> Manifest:
     """Return the Job of a gang. Its pods start together, each with an index and a name that the others can resolve."""
-    template = _template(child_spec, dict(variables.of_a_gang(child_spec)))
+    template = _template(child_spec, dict(env.of_a_gang(child_spec)))
     template["spec"]["subdomain"] = child_spec.common_name
     count = child_spec.pods
     return _job(
@@ -55,6 +54,6 @@ def _template(child_spec: ChildSpec, extra: dict[str, str]) -> dict[str, Any]:
         pod_resources.of_preprocessing(child_spec) if child_spec.prepares else pod_resources.of_workers(child_spec)
     )
     cpus = {environment.CPUS: str(pod_resources.cpus(child_spec, resources))}
-    env = {**variables.of_the_job(child_spec), **cpus, **extra}
-    made = trainer_container(child_spec, TRAINER, env=env, resources=resources, mounted=mounted, command=COMMAND)
+    values = {**env.of_the_job(child_spec), **cpus, **extra}
+    made = trainer_container(child_spec, TRAINER, env=values, resources=resources, mounted=mounted, command=COMMAND)
     return pod(child_spec, made, mounted)

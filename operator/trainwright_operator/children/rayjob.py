@@ -12,8 +12,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from trainwright_operator.children import env as variables
-from trainwright_operator.children import pod_resources, rayparams, volumes
+from trainwright_operator.children import env, pod_resources, rayparams, volumes
 from trainwright_operator.children.child_spec import ChildSpec
 from trainwright_operator.children.identity import child_metadata
 from trainwright_operator.children.job import COMMAND
@@ -65,21 +64,23 @@ def _head(child_spec: ChildSpec) -> dict[str, Any]:
     """Return the head's pod. It runs the driver, so it has the training program's mounts, but not the workers'
     resources."""
     mounted = [*volumes.of_the_job(child_spec), volumes.scratch()]
-    env = {**variables.of_the_job(child_spec), **variables.of_a_head()}
-    made = trainer_container(child_spec, RAY, env=env, resources=pod_resources.HEAD, mounted=mounted)
+    values = {**env.of_the_job(child_spec), **env.of_a_head()}
+    made = trainer_container(child_spec, RAY, env=values, resources=pod_resources.HEAD, mounted=mounted)
     made["ports"] = [{"name": name, "containerPort": port} for name, port in HEAD_PORTS.items()]
     return pod(child_spec, made, mounted)
 
 
 def _worker(child_spec: ChildSpec) -> dict[str, Any]:
     mounted = [*volumes.of_the_job(child_spec), volumes.scratch()]
-    env = {**variables.of_the_job(child_spec), **variables.of_a_ray_worker()}
-    made = trainer_container(child_spec, RAY, env=env, resources=pod_resources.of_workers(child_spec), mounted=mounted)
+    values = {**env.of_the_job(child_spec), **env.of_a_ray_worker()}
+    made = trainer_container(
+        child_spec, RAY, env=values, resources=pod_resources.of_workers(child_spec), mounted=mounted
+    )
     return pod(child_spec, made, mounted)
 
 
 def _submitter(child_spec: ChildSpec) -> dict[str, Any]:
     """Return the submitter's pod. KubeRay gives it the dashboard's address and token; it needs nothing of the job."""
     mounted = [volumes.scratch()]
-    made = container(child_spec, SUBMITTER, env=variables.HOME, resources=pod_resources.SUBMITTER, mounted=mounted)
+    made = container(child_spec, SUBMITTER, env=env.HOME, resources=pod_resources.SUBMITTER, mounted=mounted)
     return pod(child_spec, made, mounted, volumes=False)
