@@ -9,6 +9,7 @@ import pytest
 
 from trainwright_trainer.callbacks.events import Ended, RankRound
 from trainwright_trainer.callbacks.history import History
+from trainwright_trainer.rundir.layout import FORMAT
 
 Build = Callable[..., Any]
 
@@ -25,7 +26,7 @@ def test_metrics_json_is_what_the_protocol_says(started: Build, evaluated: Build
     history = told(started(), evaluated(0, 0.44, 0.73), evaluated(1, 0.43, 0.74), evaluated(2, 0.43, 0.72, best=False))
     content = history.to_json()
     assert {key: content[key] for key in ("format", "attempt", "name", "validation_metric", "best", "end")} == {
-        "format": 1,
+        "format": FORMAT,
         "attempt": 1,
         "name": "flights",
         "validation_metric": "late.roc_auc",

@@ -220,7 +220,7 @@ def test_a_kill_before_the_start_was_written_leaves_an_empty_place(storage: Fold
     assert start(storage).number == 1
 
 
-@pytest.mark.parametrize("torn", [b"", b'{"format": 1, "att', b"[]", b'{"format": 1}'])
+@pytest.mark.parametrize("torn", [b"", b'{"format": 2, "att', b"[]", b'{"format": 2}'])
 def test_a_torn_start_takes_its_number_and_nothing_else(storage: FolderStorage, snapshot: Any, torn: bytes) -> None:
     start(storage)
     checkpoint.write(storage, snapshot(5), 1)
@@ -270,6 +270,31 @@ def test_a_run_can_start_from_another_runs_checkpoint(storage: FolderStorage, sn
     assert written_start(storage, 1)["source"] == other.location
     with pytest.raises(Mistakes, match=r"resumeFrom: .*third holds no usable checkpoint"):
         start(FolderStorage(tmp_path / "fourth"), source=FolderStorage(tmp_path / "third"))
+
+
+def in_format_one(storage: FolderStorage) -> FolderStorage:
+    """A run as the versions before outputs had a start wrote it."""
+    start(storage)
+    storage.write(layout.start(1), [json.dumps({**written_start(storage, 1), "format": 1}).encode()])
+    return storage
+
+
+@pytest.mark.parametrize("how", [ExistingRun.RESUME, ExistingRun.CONTINUE])
+def test_a_run_of_another_format_is_refused_in_one_line(storage: FolderStorage, how: ExistingRun) -> None:
+    in_format_one(storage)
+    with pytest.raises(Mistakes) as refused:
+        look(storage, JOB, how)
+    assert str(refused.value) == (
+        f"{storage.location} holds a run of format 1, this version reads 2. "
+        "Use the version that wrote it, or train anew into another --output."
+    )
+    assert start(storage, ExistingRun.OVERWRITE).fresh
+
+
+def test_a_run_does_not_start_from_one_of_another_format(storage: FolderStorage, tmp_path: Path) -> None:
+    other = in_format_one(FolderStorage(tmp_path / "other"))
+    with pytest.raises(Mistakes, match=r"^resumeFrom: .*other holds a run of format 1, this version reads 2\."):
+        start(storage, source=other)
 
 
 def test_a_place_that_cannot_be_written_is_known_at_once(tmp_path: Path) -> None:

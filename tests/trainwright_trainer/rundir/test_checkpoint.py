@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from trainwright_trainer.errors import EnvironmentFailure
 from trainwright_trainer.rundir import checkpoint, json_text, listing
-from trainwright_trainer.rundir.layout import CheckpointName
+from trainwright_trainer.rundir.layout import FORMAT, CheckpointName
 from trainwright_trainer.rundir.manifest import Damaged
 from trainwright_trainer.rundir.shards import DTYPES
 from trainwright_trainer.rundir.snapshot import Position, Snapshot
@@ -207,7 +207,7 @@ def resealed(storage: FolderStorage, change: Callable[[dict[str, Any]], None]) -
 @pytest.mark.parametrize(
     "change",
     [
-        pytest.param(lambda body: body.update(format=2), id="a newer format"),
+        pytest.param(lambda body: body.update(format=1), id="an older format"),
         pytest.param(lambda body: body.pop("tensors"), id="no tensors"),
         pytest.param(lambda body: body.update(shards=7), id="shards of another type"),
         pytest.param(lambda body: body["tensors"]["model.w"].update(dtype="F64"), id="another dtype"),
@@ -338,7 +338,7 @@ def test_sigkill_in_the_middle_of_a_write_leaves_the_checkpoint_before_it(tmp_pa
 
 def test_nothing_of_a_checkpoint_is_a_pickle(written: FolderStorage) -> None:
     manifest, *shards = files_of(written)
-    assert json.loads(manifest.read_bytes())["body"]["format"] == 1
+    assert json.loads(manifest.read_bytes())["body"]["format"] == FORMAT
     for shard in shards:
         data = shard.read_bytes()
         assert json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])

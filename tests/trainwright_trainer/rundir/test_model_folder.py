@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from trainwright_api.problems import Mistakes
-from trainwright_trainer.rundir import checkpoint, model_folder
+from trainwright_trainer.rundir import checkpoint, json_text, model_folder
 from trainwright_trainer.rundir.attempt import begin
 from trainwright_trainer.rundir.preflight import ExistingRun
 from trainwright_trainer.storage.local import FolderStorage
@@ -82,6 +82,14 @@ def test_a_kill_before_the_last_file_leaves_no_model(storage: FolderStorage, mon
     with pytest.raises(KeyboardInterrupt):
         save(storage)
     with pytest.raises(Mistakes, match=r"is no model: it holds no model\.json"):
+        model_folder.load(str(storage.root))
+
+
+def test_a_model_of_another_format_is_refused(storage: FolderStorage) -> None:
+    save(storage)
+    about = json_text.unseal(storage.read("model/model.json"))
+    storage.write("model/model.json", [json_text.seal({**about, "format": 1})])
+    with pytest.raises(Mistakes, match=r"^model: .*model has format 1, this version reads 2\. .* anew\.$"):
         model_folder.load(str(storage.root))
 
 

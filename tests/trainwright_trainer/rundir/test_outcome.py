@@ -9,6 +9,7 @@ import pytest
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.errors import EnvironmentFailure, ExitCode, StoppedRun
 from trainwright_trainer.rundir import layout, outcome
+from trainwright_trainer.rundir.layout import FORMAT
 from trainwright_trainer.rundir.outcome import Outcome
 from trainwright_trainer.storage.local import FolderStorage
 
@@ -52,7 +53,7 @@ def test_it_comes_back(storage: FolderStorage) -> None:
     outcome.write(storage, 2, Outcome("done", "test roc_auc 0.75", ("one", "two")))
     assert outcome.read(storage, 2) == Outcome("done", "test roc_auc 0.75", ("one", "two"))
     body = json.loads(storage.read(layout.outcome(2)))
-    assert (body["format"], body["attempt"], body["class"], body["exit_code"]) == (1, 2, "done", 0)
+    assert (body["format"], body["attempt"], body["class"], body["exit_code"]) == (FORMAT, 2, "done", 0)
 
 
 def test_the_log_is_bounded(storage: FolderStorage) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from trainwright_trainer.rundir import shared_files
 from trainwright_trainer.rundir.attempt import Attempt, begin
+from trainwright_trainer.rundir.layout import FORMAT
 from trainwright_trainer.rundir.preflight import ExistingRun
 from trainwright_trainer.storage.local import FolderStorage
 
@@ -19,7 +20,7 @@ def start(storage: FolderStorage, how: ExistingRun) -> Attempt:
 
 
 def metrics(attempt: int) -> dict[str, Any]:
-    return {"format": 1, "attempt": attempt, "rounds": [{"loss": math.nan}]}
+    return {"format": FORMAT, "attempt": attempt, "rounds": [{"loss": math.nan}]}
 
 
 def test_each_is_written_where_the_protocol_says(storage: FolderStorage) -> None:
@@ -31,7 +32,7 @@ def test_each_is_written_where_the_protocol_says(storage: FolderStorage) -> None
     assert storage.list() == ["attempts/", "job.yaml", "metrics.json", "report.html", "resolved.json"]
     assert json.loads(storage.read("metrics.json"))["rounds"] == [{"loss": None}]
     assert json.loads(storage.read("resolved.json")) == {
-        "format": 1,
+        "format": FORMAT,
         "attempt": 1,
         "resolved": {"batch_size": 1024},
         "versions": {"torch": "2"},
@@ -59,7 +60,7 @@ def test_an_attempt_that_was_thought_dead_leaves_the_newer_ones_files_alone(stor
     assert not storage.exists("report.html")
 
 
-@pytest.mark.parametrize("content", [b"", b"[]", b'{"format": 2, "attempt": 1}', b'{"format": 1}'])
+@pytest.mark.parametrize("content", [b"", b"[]", b'{"format": 1, "attempt": 1}', b'{"format": 2}'])
 def test_what_cannot_be_read_is_not_there(storage: FolderStorage, content: bytes) -> None:
     attempt = start(storage, ExistingRun.NEW)
     assert shared_files.read_metrics(attempt) is None

@@ -8,6 +8,7 @@ from typing import Any
 from trainwright_trainer.callbacks.events import Ended, Evaluated, Event, RankRound, Started
 from trainwright_trainer.callbacks.json_lines import finite
 from trainwright_trainer.callbacks.ranks import straggler
+from trainwright_trainer.rundir.layout import FORMAT
 
 _PLAIN = ("epoch", "step", "seconds", "rows_per_second", "learning_rate")
 
@@ -64,7 +65,7 @@ class History:
             raise ValueError("metrics.json names its attempt, which only Started tells")
         best = next((round_ for round_ in reversed(self.rounds) if round_.best), None)
         return {
-            "format": 1,
+            "format": FORMAT,
             "attempt": self._started.attempt,
             "name": self._started.name,
             "validation_metric": self._started.validation_metric,

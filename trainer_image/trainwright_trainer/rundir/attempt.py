@@ -16,7 +16,7 @@ from trainwright_trainer.rundir import checkpoint, compatibility, layout, listin
 from trainwright_trainer.rundir.checkpoint import Checkpoint
 from trainwright_trainer.rundir.layout import CheckpointName
 from trainwright_trainer.rundir.manifest import Damaged
-from trainwright_trainer.rundir.preflight import ExistingRun, look, refuse
+from trainwright_trainer.rundir.preflight import ExistingRun, look, refuse, refuse_another_format
 from trainwright_trainer.rundir.record import Start, read_run
 from trainwright_trainer.rundir.retention import Fence
 from trainwright_trainer.storage.base import Storage
@@ -126,7 +126,10 @@ def clear_before(storage: Storage, number: int) -> None:
 def _from_source(source: Storage | None) -> tuple[Checkpoint | None, tuple[str, ...]]:
     if source is None:
         return None, ()
-    found, notices = newest_usable(source, run.first if (run := read_run(source)) else 1)
+    run = read_run(source)
+    if run is not None:
+        refuse_another_format(run, "resumeFrom")
+    found, notices = newest_usable(source, run.first if run else 1)
     if found is None:
         raise Mistakes.one("resumeFrom", f"{source.location} holds no usable checkpoint")
     return found, notices

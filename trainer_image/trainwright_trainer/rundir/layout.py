@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-FORMAT = 1
+# 1: before the outputs had a start, whose buffers are in the weights. 2: today's.
+FORMAT = 2
 
 JOB = "job.yaml"
 RESOLVED = "resolved.json"

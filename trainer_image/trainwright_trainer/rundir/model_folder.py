@@ -67,7 +67,8 @@ def load(location: str, access: S3Credentials | None = None) -> ModelFolder:
     except json_text.BrokenSeal as error:
         raise _damaged(f"{place}/{ABOUT}", str(error)) from error
     if about["format"] != layout.FORMAT:
-        raise Mistakes.one("model", f"{place} has format {about['format']}, this version reads {layout.FORMAT}")
+        found = f"{place} has format {about['format']}, this version reads {layout.FORMAT}"
+        raise Mistakes.one("model", f"{found}. Use the version that wrote it, or train the model anew.")
     config, statistics, weights = (_read(storage, prefix, name, about, place) for name in (CONFIG, STATISTICS, WEIGHTS))
     return ModelFolder(
         place,

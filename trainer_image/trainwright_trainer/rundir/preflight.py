@@ -38,12 +38,20 @@ def look(storage: Storage, job: Mapping[str, Any], how: ExistingRun) -> Run | No
     elif how is ExistingRun.NEW:
         raise Mistakes.one("", _TAKEN.format(storage.location, run))
     elif how is not ExistingRun.OVERWRITE:
+        refuse_another_format(run, "")
         _refuse_another_job(run, compatibility.essence(job))
     storage.check_writable()
     return run
 
 
 _TAKEN = "{} holds another run ({}). Use --resume to go on with it, --overwrite to start anew, or another --output."
+
+
+def refuse_another_format(run: Run, path: str) -> None:
+    """Raise `Mistakes` at `path` if another version wrote the run in a format that this version does not read."""
+    if run.start is not None and run.start.format != layout.FORMAT:
+        found = f"{run.storage.location} holds a run of format {run.start.format}, this version reads {layout.FORMAT}"
+        raise Mistakes.one(path, f"{found}. Use the version that wrote it, or train anew into another --output.")
 
 
 def _refuse_foreign(location: str, entries: list[str], how: ExistingRun) -> None:

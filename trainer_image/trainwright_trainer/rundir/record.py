@@ -11,6 +11,8 @@ from trainwright_trainer.rundir.layout import CheckpointName
 from trainwright_trainer.rundir.outcome import Outcome
 from trainwright_trainer.storage.base import Storage
 
+_PLAIN = ("format", "attempt", "fresh", "source", "name", "digest", "content", "job")
+
 
 @dataclass(frozen=True)
 class Start:
@@ -25,18 +27,19 @@ class Start:
     content: str | None
     job: Mapping[str, Any]
     about: Mapping[str, Any] = field(default_factory=dict)
+    format: int = layout.FORMAT
 
     def to_bytes(self) -> bytes:
         plain = {key: value for key, value in vars(self).items() if key != "about"}
         pinned = None if self.checkpoint is None else str(self.checkpoint)
-        return json_text.for_people({"format": layout.FORMAT, **plain, "checkpoint": pinned, **self.about})
+        return json_text.for_people({"format": self.format, **plain, "checkpoint": pinned, **self.about})
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Start | None:
         """None if the file is incomplete, as after a kill: the number is taken, and the other fields are unknown."""
         try:
             body = json_text.parse(data)
-            known = {key: body[key] for key in ("attempt", "fresh", "source", "name", "digest", "content", "job")}
+            known = {key: body[key] for key in _PLAIN}
             pinned = None if body["checkpoint"] is None else CheckpointName.parse(body["checkpoint"])
         except (ValueError, KeyError, TypeError):
             return None
