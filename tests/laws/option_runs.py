@@ -28,9 +28,10 @@ from trainwright_trainer.job.job import Job, read_job
 from trainwright_trainer.job.options import Options
 from trainwright_trainer.loader.layout import layout_of
 from trainwright_trainer.loader.materialised import Split, everything, materialise
+from trainwright_trainer.loop.arguments import Hooks, TrainingArguments
 from trainwright_trainer.loop.batch_size_finder import candidates, fastest_batch_size
-from trainwright_trainer.loop.evaluation import evaluate
-from trainwright_trainer.loop.fit import train
+from trainwright_trainer.loop.evaluator import evaluate
+from trainwright_trainer.loop.trainer import Trainer
 from trainwright_trainer.metrics.model import model_metrics
 from trainwright_trainer.models.model import DTYPES, Model
 from trainwright_trainer.models.predictions import prediction_table
@@ -110,18 +111,14 @@ def _trained(job: Job, kept: Kept | Patient) -> Seen:
     splits = materialise(data, layout, DTYPES[config.trainer.precision])
     model = Model(config, data.statistics, layout, seed)
     heard = Heard()
-    fitted = train(
-        config,
+    trainer = Trainer(
+        TrainingArguments(config, _batching(job, model, splits["train"]), seed, job.spec.checkpoint),
         model,
         splits,
         partial(model_metrics, config, data.statistics),
-        seed=seed,
-        batching=_batching(job, model, splits["train"]),
-        checkpoints=kept,
-        policy=job.spec.checkpoint,
-        listeners=[heard],
-        clock=partial(next, count()),
+        hooks=Hooks([heard], kept, clock=partial(next, count())),
     )
+    fitted = trainer.train()
     return {
         "notices": [*job.notices, *data.notices],
         "rounds": heard.seen,

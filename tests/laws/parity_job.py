@@ -20,7 +20,8 @@ from trainwright_trainer.job.batching import batching
 from trainwright_trainer.layers.normalisation import has_batch_norm
 from trainwright_trainer.loader.layout import layout_of
 from trainwright_trainer.loader.materialised import Split
-from trainwright_trainer.loop.fit import Result, train
+from trainwright_trainer.loop.arguments import Hooks, TrainingArguments
+from trainwright_trainer.loop.trainer import Trainer
 from trainwright_trainer.metrics.model import model_metrics
 from trainwright_trainer.models.model import DTYPES, Model
 from trainwright_trainer.rundir.snapshot import Snapshot
@@ -128,21 +129,23 @@ def trained(case: Case, resume: Snapshot | None = None) -> Seen:
     if case.bad_row is not None:
         splits["train"].floats[case.bad_row, 0] = math.inf
     kept, heard = _Kept(), _Heard()
-    result: Result = train(
-        config,
-        model,
-        splits,
-        lambda: model_metrics(config, STATISTICS),
-        seed=7,
-        batching=batching(config.trainer, case.workers, whole=has_batch_norm(model)),
-        checkpoints=kept if strategy.rank == 0 else None,
-        policy=CheckpointPolicy(every_seconds=case.every_seconds),
-        listeners=[heard],
-        strategy=strategy,
-        resume=resume,
+    batches = batching(config.trainer, case.workers, whole=has_batch_norm(model))
+    hooks = Hooks(
+        [heard],
+        kept if strategy.rank == 0 else None,
         stop=lambda: strategy.rank == 0 and case.stop_at is not None and heard.steps >= case.stop_at,
         clock=case.clock,
     )
+    trainer = Trainer(
+        TrainingArguments(config, batches, 7, CheckpointPolicy(every_seconds=case.every_seconds)),
+        model,
+        splits,
+        lambda: model_metrics(config, STATISTICS),
+        strategy=strategy,
+        hooks=hooks,
+        resume=resume,
+    )
+    result = trainer.train()
     test = next(splits["test"].batches(ROWS["test"]))
     with torch.inference_mode():
         logits = {name: tensor.numpy() for name, tensor in model.eval()(test).items()}

@@ -1,11 +1,17 @@
-"""Exit codes, and the exceptions that end a run. A user's mistake raises `trainwright_api.problems.Mistakes`."""
+"""The outcome of a run: its exceptions, its exit codes, and `Outcome`, which all processes pass on and record.
+
+A user's mistake raises `trainwright_api.problems.Mistakes`.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import IntEnum
+from typing import Literal, get_args
 
 from trainwright_api import problems
-from trainwright_api.problems import Mistakes
+from trainwright_api.problems import Mistakes, Problem
 
 
 class ExitCode(IntEnum):
@@ -28,6 +34,72 @@ class AlreadyDone(Exception):
 
 class StoppedRun(Exception):
     """The run stopped on request and wrote its checkpoint. Prints one line with the resume command; exit code 75."""
+
+
+class WorkerCrash(Exception):
+    """A bug of trainwright in a worker. The traceback of the worker is attached as a note."""
+
+
+OutcomeClass = Literal["done", "mistake", "environment", "crash", "stopped"]
+OUTCOME_CLASSES: tuple[OutcomeClass, ...] = get_args(OutcomeClass)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How an attempt ended. It goes from a worker to the driver, to outcome.json, and to the termination message.
+
+    `kind` is the `class` of outcome.json; `line` is one readable line, `log` the traceback or the last lines of the
+    log. `problems`: those of a `Mistakes`; only the driver reads them.
+    """
+
+    kind: OutcomeClass
+    line: str
+    log: Sequence[str] = ()
+    problems: tuple[Problem, ...] = ()
+
+    @classmethod
+    def of(cls, error: BaseException, log: Sequence[str] = ()) -> Outcome:
+        """The outcome for the exception that ended the run; its kind determines if a retry can help."""
+        kind, line = _kind(error), str(error).partition("\n")[0]
+        if kind == "crash":
+            # The message of a bug may be a single word, as in a KeyError: it needs the name of the exception.
+            line = ": ".join(word for word in (type(error).__name__, line) if word)
+        mistakes = error.problems if isinstance(error, Mistakes) else ()
+        return cls(kind, line or "not enough memory on this machine", log, tuple(mistakes))
+
+    @property
+    def exit_code(self) -> ExitCode:
+        return _EXIT_CODES[self.kind]
+
+    def error(self) -> Exception:
+        """The exception to raise in another process than the one that failed. `kind` is not `done`."""
+        if self.kind == "mistake":
+            return Mistakes(self.problems)
+        if self.kind == "environment":
+            return EnvironmentFailure(self.line)
+        if self.kind == "stopped":
+            return StoppedRun(self.line)
+        crash = WorkerCrash(self.line)
+        crash.add_note("\n".join(self.log))
+        return crash
+
+
+TRAINED = Outcome("done", "the model is there")
+_EXIT_CODES: dict[OutcomeClass, ExitCode] = {
+    "done": ExitCode.DONE,
+    "mistake": ExitCode.MISTAKE,
+    "environment": ExitCode.ENVIRONMENT,
+    "crash": ExitCode.CRASH,
+    "stopped": ExitCode.STOPPED,
+}
+
+
+def _kind(error: BaseException) -> OutcomeClass:
+    if isinstance(error, Mistakes):
+        return "mistake"
+    if isinstance(error, (EnvironmentFailure, MemoryError)):
+        return "environment"
+    return "stopped" if isinstance(error, StoppedRun) else "crash"
 
 
 def not_built(path: str, found: str, built: str) -> Mistakes:

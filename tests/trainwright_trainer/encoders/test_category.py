@@ -3,10 +3,10 @@ from __future__ import annotations
 import torch
 
 from trainwright_api.config.encoders import CategoryDenseEncoder, CategoryOneHotEncoder, CategorySparseEncoder
-from trainwright_trainer.encoders import Encoded
+from trainwright_trainer.encoders import EncoderInput
 from trainwright_trainer.encoders.category import Embedded, OneHot, sparse
 
-LABELS = Encoded({"vocabulary": ["<UNK>", "a", "b"]}, 1, "config.input_features[0].encoder")
+LABELS = EncoderInput({"vocabulary": ["<UNK>", "a", "b"]}, 1, "config.input_features[0].encoder")
 COLUMN = torch.tensor([[2], [0]])
 
 

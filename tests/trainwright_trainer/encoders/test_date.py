@@ -6,10 +6,10 @@ import pytest
 import torch
 
 from trainwright_api.config.encoders import DateEmbedEncoder, DateWaveEncoder
-from trainwright_trainer.encoders import Encoded
+from trainwright_trainer.encoders import EncoderInput
 from trainwright_trainer.encoders.date import DateEmbedded, DateWave
 
-DATE = Encoded({}, 9, "config.input_features[0].encoder")
+DATE = EncoderInput({}, 9, "config.input_features[0].encoder")
 NEW_YEARS_EVE = [2013, 12, 31, 1, 365, 23, 59, 58, 86398]
 
 

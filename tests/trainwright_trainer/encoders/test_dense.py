@@ -5,10 +5,10 @@ import torch
 
 from trainwright_api.config.encoders import DenseEncoder
 from trainwright_api.problems import Mistakes
-from trainwright_trainer.encoders import Encoded
+from trainwright_trainer.encoders import EncoderInput
 from trainwright_trainer.encoders.dense import Dense
 
-VECTOR = Encoded({"size": 3}, 3, "config.input_features[0].encoder")
+VECTOR = EncoderInput({"size": 3}, 3, "config.input_features[0].encoder")
 
 
 def test_it_is_a_stack_with_num_layers() -> None:

@@ -13,10 +13,11 @@ import torch
 from trainwright_api.config import ModelConfig, resolve
 from trainwright_api.resource.job import CheckpointPolicy
 from trainwright_trainer.callbacks.events import Evaluated, Event, Stepped
-from trainwright_trainer.job.batching import batching
+from trainwright_trainer.job.batching import Batching, batching
 from trainwright_trainer.loader.layout import layout_of
 from trainwright_trainer.loader.materialised import Split
-from trainwright_trainer.loop.fit import Result, train
+from trainwright_trainer.loop.arguments import Hooks, TrainingArguments, TrainingResult
+from trainwright_trainer.loop.trainer import Trainer
 from trainwright_trainer.metrics.model import ModelMetrics, model_metrics
 from trainwright_trainer.models.model import Model
 from trainwright_trainer.rundir.snapshot import Snapshot
@@ -81,7 +82,7 @@ class Ticks:
 
 @dataclass
 class Job:
-    """The arguments of `train`, and the results of a run: model, checkpoints and events."""
+    """The arguments of `Trainer`, and the results of a run: model, checkpoints and events."""
 
     config: ModelConfig
     splits: Mapping[str, Split]
@@ -96,20 +97,26 @@ class Job:
     def metrics(self) -> ModelMetrics:
         return model_metrics(self.config, STATISTICS)
 
-    def train(self, **options: Any) -> Result:
-        policy = options.pop("policy", CheckpointPolicy(every_seconds=0))
-        return train(
-            self.config,
+    def train(
+        self,
+        *,
+        policy: CheckpointPolicy | None = None,
+        batches: Batching | None = None,
+        attempt: int = 1,
+        resume: Snapshot | None = None,
+        **hooks: Any,
+    ) -> TrainingResult:
+        batches = batches or batching(self.config.trainer, 1)
+        policy = policy or CheckpointPolicy(every_seconds=0)
+        trainer = Trainer(
+            TrainingArguments(self.config, batches, self.seed, policy, attempt),
             self.model,
             self.splits,
             self.metrics,
-            seed=self.seed,
-            batching=options.pop("batching", batching(self.config.trainer, 1)),
-            checkpoints=self.kept,
-            policy=policy,
-            listeners=[self.heard],
-            **options,
+            hooks=Hooks([self.heard], self.kept, **hooks),
+            resume=resume,
         )
+        return trainer.train()
 
     def weights(self) -> dict[str, torch.Tensor]:
         return {name: value.clone() for name, value in self.model.state_dict().items()}

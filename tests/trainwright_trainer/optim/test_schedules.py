@@ -4,11 +4,11 @@ import pytest
 import torch
 
 from trainwright_api.config.trainer import LearningRateScheduler
-from trainwright_trainer.optim.schedules import Schedule
+from trainwright_trainer.optim.schedules import LearningRateSchedule
 
 
 def rates(total: int = 100, per_round: int = 10, **fields: object) -> list[float]:
-    schedule = Schedule(LearningRateScheduler.model_validate(fields), 0.1, total, per_round)
+    schedule = LearningRateSchedule(LearningRateScheduler.model_validate(fields), 0.1, total, per_round)
     return [schedule.rate(step) for step in range(total)]
 
 

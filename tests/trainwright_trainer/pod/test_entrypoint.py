@@ -10,12 +10,11 @@ import pytest
 from e2e.server.listening import PATIENCE, listening
 
 from trainwright_api.resource.messages import outcome_from_termination
-from trainwright_trainer.errors import EnvironmentFailure
+from trainwright_trainer.errors import EnvironmentFailure, Outcome
 from trainwright_trainer.job.options import Options
 from trainwright_trainer.job.pod import Address, Pod
 from trainwright_trainer.pod import entrypoint
 from trainwright_trainer.rundir.json_text import unseal
-from trainwright_trainer.rundir.outcome import EXIT_CODES
 from trainwright_trainer.tasks import run
 
 
@@ -40,7 +39,7 @@ class Attempts:
         self.printed = "".join(self._capsys.readouterr())
         outcome = outcome_from_termination(self._message.read_text())
         assert outcome.attempt == attempt
-        assert code == EXIT_CODES[outcome.outcome]
+        assert code == Outcome(outcome.outcome, "").exit_code
         return outcome
 
     def posted(self):

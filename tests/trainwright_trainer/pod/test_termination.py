@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from trainwright_api.resource.messages import OutcomeMessage
+from trainwright_trainer.errors import Outcome
 from trainwright_trainer.job.pod import Pod
 from trainwright_trainer.pod.termination import Termination
-from trainwright_trainer.rundir.outcome import Outcome
 from trainwright_trainer.storage.local import FolderStorage
 from trainwright_trainer.tasks.result import Result, TaskSummary
 

@@ -13,11 +13,10 @@ from typing import Any
 import pytest
 
 from trainwright_api.problems import Mistakes
-from trainwright_trainer.errors import AlreadyDone, EnvironmentFailure
+from trainwright_trainer.errors import AlreadyDone, EnvironmentFailure, Outcome
 from trainwright_trainer.rundir import checkpoint, layout, outcome
 from trainwright_trainer.rundir.attempt import Attempt, begin
 from trainwright_trainer.rundir.layout import CheckpointName
-from trainwright_trainer.rundir.outcome import Outcome
 from trainwright_trainer.rundir.preflight import ExistingRun, look
 from trainwright_trainer.rundir.retention import Fence
 from trainwright_trainer.storage.base import Storage

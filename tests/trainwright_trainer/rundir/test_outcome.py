@@ -6,42 +6,10 @@ import json
 
 import pytest
 
-from trainwright_api.problems import Mistakes
-from trainwright_trainer.errors import EnvironmentFailure, ExitCode, StoppedRun
+from trainwright_trainer.errors import Outcome
 from trainwright_trainer.rundir import layout, outcome
 from trainwright_trainer.rundir.layout import FORMAT
-from trainwright_trainer.rundir.outcome import Outcome
 from trainwright_trainer.storage.local import FolderStorage
-
-
-@pytest.mark.parametrize(
-    ("error", "kind", "code"),
-    [
-        (Mistakes.one("seed", "is 1"), "mistake", ExitCode.MISTAKE),
-        (EnvironmentFailure("the disk is full"), "environment", ExitCode.ENVIRONMENT),
-        (MemoryError(), "environment", ExitCode.ENVIRONMENT),
-        (StoppedRun("stopped by SIGINT"), "stopped", ExitCode.STOPPED),
-        (ZeroDivisionError("division by zero\nand more"), "crash", 1),
-    ],
-)
-def test_what_an_exception_means(error: BaseException, kind: str, code: int) -> None:
-    found = Outcome.of(error)
-    assert (found.kind, found.exit_code) == (kind, code)
-    assert found.line
-    assert "\n" not in found.line
-
-
-@pytest.mark.parametrize(
-    ("error", "line"),
-    [
-        (KeyError("gone"), "KeyError: 'gone'"),
-        (AssertionError(), "AssertionError"),
-        (MemoryError(), "not enough memory on this machine"),
-        (StoppedRun("stopped by SIGTERM\nhere"), "stopped by SIGTERM"),
-    ],
-)
-def test_its_one_line(error: BaseException, line: str) -> None:
-    assert Outcome.of(error).line == line
 
 
 def test_no_secret_is_written(storage: FolderStorage) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from trainwright_trainer.runtime.preload import SPINS
 
-MODULES = ("torch", "trainwright_trainer.loop.fit")
+MODULES = ("torch", "trainwright_trainer.loop.trainer")
 
 
 def test_training_is_imported_in_the_background():

@@ -29,4 +29,4 @@ def test_notices_are_told_once_with_their_source():
     console = RemoteConsole(channel)
     console.say()
     console.tell(["a", "b", "a"], "rows.csv")
-    assert channel.sent == [("said", ("rows.csv: a", "rows.csv: b"))]
+    assert channel.sent == [("log", ("rows.csv: a", "rows.csv: b"))]

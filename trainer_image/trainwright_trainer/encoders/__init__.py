@@ -8,32 +8,32 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from trainwright_trainer.encoders.base import Encoded, Encoder, Passthrough
+from trainwright_trainer.encoders.base import Encoder, EncoderInput, PassthroughEncoder
 from trainwright_trainer.encoders.category import Embedded, OneHot, sparse
 from trainwright_trainer.encoders.date import DateEmbedded, DateWave
 from trainwright_trainer.encoders.dense import Dense
 
-ENCODERS: Mapping[tuple[str, str], Callable[[Any, Encoded], Encoder]] = {
-    ("number", "passthrough"): lambda _, feature: Passthrough(feature),
+ENCODERS: Mapping[tuple[str, str], Callable[[Any, EncoderInput], Encoder]] = {
+    ("number", "passthrough"): lambda _, feature: PassthroughEncoder(feature),
     ("number", "dense"): Dense,
-    ("binary", "passthrough"): lambda _, feature: Passthrough(feature),
+    ("binary", "passthrough"): lambda _, feature: PassthroughEncoder(feature),
     ("binary", "dense"): Dense,
-    ("category", "passthrough"): lambda _, feature: Passthrough(feature),
+    ("category", "passthrough"): lambda _, feature: PassthroughEncoder(feature),
     ("category", "dense"): Embedded,
     ("category", "sparse"): sparse,
     ("category", "onehot"): OneHot,
     ("date", "embed"): DateEmbedded,
     ("date", "wave"): DateWave,
-    ("vector", "passthrough"): lambda _, feature: Passthrough(feature),
+    ("vector", "passthrough"): lambda _, feature: PassthroughEncoder(feature),
     ("vector", "dense"): Dense,
 }
 
 
-def encoder_for(type_: str, config: Any, feature: Encoded) -> Encoder:
+def encoder_for(type_: str, config: Any, feature: EncoderInput) -> Encoder:
     """The encoder of one input. With `skip` the columns pass through unchanged."""
     if config.skip:
-        return Passthrough(feature)
+        return PassthroughEncoder(feature)
     return ENCODERS[type_, config.type](config, feature)
 
 
-__all__ = ["ENCODERS", "Encoded", "Encoder", "Passthrough", "encoder_for"]
+__all__ = ["ENCODERS", "Encoder", "EncoderInput", "PassthroughEncoder", "encoder_for"]

@@ -12,7 +12,7 @@ from torch import nn
 
 
 @dataclass(frozen=True)
-class Encoded:
+class EncoderInput:
     """The feature of an encoder: its statistics, the number of its columns in the batch, and the path of its encoder
     in the config (`config.input_features[2].encoder`)."""
 
@@ -30,12 +30,12 @@ class Encoder(nn.Module, ABC):
     def forward(self, columns: torch.Tensor) -> torch.Tensor: ...
 
 
-class Passthrough(Encoder):
+class PassthroughEncoder(Encoder):
     """The columns unchanged; integers are converted to the model's dtype."""
 
     like: torch.Tensor
 
-    def __init__(self, feature: Encoded) -> None:
+    def __init__(self, feature: EncoderInput) -> None:
         super().__init__()
         self.output_size = feature.width
         # This encoder has no weights, so a buffer carries the model's dtype.

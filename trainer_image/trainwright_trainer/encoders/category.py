@@ -7,7 +7,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from trainwright_api.config.encoders.category import CategoryDenseEncoder, CategoryOneHotEncoder, CategorySparseEncoder
-from trainwright_trainer.encoders.base import Encoded, Encoder
+from trainwright_trainer.encoders.base import Encoder, EncoderInput
 from trainwright_trainer.layers.embedding import Embedding
 
 
@@ -16,7 +16,7 @@ class OneHot(Encoder):
 
     like: torch.Tensor
 
-    def __init__(self, config: CategoryOneHotEncoder | CategorySparseEncoder, feature: Encoded) -> None:
+    def __init__(self, config: CategoryOneHotEncoder | CategorySparseEncoder, feature: EncoderInput) -> None:
         super().__init__()
         self.output_size = len(feature.statistics["vocabulary"])
         share = getattr(config, "dropout", 0.0)
@@ -34,7 +34,7 @@ class Embedded(Encoder):
     The width of the table is at most `embedding_size` and at most the number of labels.
     """
 
-    def __init__(self, config: CategoryDenseEncoder | CategorySparseEncoder, feature: Encoded) -> None:
+    def __init__(self, config: CategoryDenseEncoder | CategorySparseEncoder, feature: EncoderInput) -> None:
         super().__init__()
         labels = len(feature.statistics["vocabulary"])
         largest = config.embedding_size if isinstance(config, CategoryDenseEncoder) else labels
@@ -51,7 +51,7 @@ class Embedded(Encoder):
         return self.dropout(rows) if self.dropout else rows
 
 
-def sparse(config: CategorySparseEncoder, feature: Encoded) -> Encoder:
+def sparse(config: CategorySparseEncoder, feature: EncoderInput) -> Encoder:
     """An encoder whose output is as wide as the number of labels. A fixed identity table is the same as one-hot."""
     if config.embedding_initializer is None and not config.embeddings_trainable:
         return OneHot(config, feature)

@@ -14,7 +14,7 @@ import torch
 from torch import nn
 
 from trainwright_api.config.encoders.date import DateEmbedEncoder, DateWaveEncoder
-from trainwright_trainer.encoders.base import Encoded, Encoder
+from trainwright_trainer.encoders.base import Encoder, EncoderInput
 from trainwright_trainer.layers.embedding import Embedding
 from trainwright_trainer.layers.fully_connected import FullyConnected, linear, stack_of
 
@@ -34,7 +34,7 @@ SECONDS_OF_A_DAY = 86_400
 class _Date(Encoder):
     """The common parts of both encoders: the neuron of the year, dropout, and the layers at the end."""
 
-    def __init__(self, config: DateEmbedEncoder | DateWaveEncoder, feature: Encoded) -> None:
+    def __init__(self, config: DateEmbedEncoder | DateWaveEncoder, feature: EncoderInput) -> None:
         super().__init__()
         self.year = linear(
             1,
@@ -46,7 +46,7 @@ class _Date(Encoder):
         )
         self.dropout = nn.Dropout(config.dropout) if config.dropout else None
 
-    def _end(self, width: int, config: DateEmbedEncoder | DateWaveEncoder, feature: Encoded) -> None:
+    def _end(self, width: int, config: DateEmbedEncoder | DateWaveEncoder, feature: EncoderInput) -> None:
         self.stack = FullyConnected(width, stack_of(config, feature.path))
         self.output_size = self.stack.output_size
 
@@ -59,7 +59,7 @@ class _Date(Encoder):
 class DateEmbedded(_Date):
     """int64 [rows, 9] → [rows, output_size]; a learnt embedding for each month, day, hour and so on."""
 
-    def __init__(self, config: DateEmbedEncoder, feature: Encoded) -> None:
+    def __init__(self, config: DateEmbedEncoder, feature: EncoderInput) -> None:
         super().__init__(config, feature)
         path = f"{feature.path}.weights_initializer"
         self.tables = nn.ModuleDict()
@@ -80,7 +80,7 @@ class DateEmbedded(_Date):
 class DateWave(_Date):
     """int64 [rows, 9] → [rows, output_size]; a sine for each part, so that December is close to January."""
 
-    def __init__(self, config: DateWaveEncoder, feature: Encoded) -> None:
+    def __init__(self, config: DateWaveEncoder, feature: EncoderInput) -> None:
         super().__init__(config, feature)
         self._end(2 + len(PARTS), config, feature)
 

@@ -6,14 +6,14 @@ import torch
 
 from trainwright_api.config.encoders.dense import DenseEncoder
 from trainwright_api.problems import Mistakes
-from trainwright_trainer.encoders.base import Encoded, Encoder
+from trainwright_trainer.encoders.base import Encoder, EncoderInput
 from trainwright_trainer.layers.fully_connected import FullyConnected, stack_of
 
 
 class Dense(Encoder):
     """floats [rows, width] → [rows, output_size of the last layer]."""
 
-    def __init__(self, config: DenseEncoder, feature: Encoded) -> None:
+    def __init__(self, config: DenseEncoder, feature: EncoderInput) -> None:
         super().__init__()
         if config.input_size not in (None, feature.width):
             found = f"is {config.input_size}, the feature has {feature.width}; leave it out"

@@ -15,7 +15,7 @@ from torch import nn
 from trainwright_api.config.features import InputFeature
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.encoders import encoder_for
-from trainwright_trainer.encoders.base import Encoded, Encoder, Passthrough
+from trainwright_trainer.encoders.base import Encoder, EncoderInput, PassthroughEncoder
 from trainwright_trainer.layers.names import module_key
 from trainwright_trainer.loader.batch import Batch, ColumnRange, Layout
 
@@ -67,7 +67,7 @@ class Inputs(nn.ModuleDict):
     def _encoder(self, position: int, feature: InputFeature, statistics: Statistics, layout: Layout) -> Encoder:
         columns = layout.columns[feature.name]
         path = f"config.input_features[{position}].encoder"
-        encoded = Encoded(statistics[feature.name], columns.stop - columns.start, path)
+        encoded = EncoderInput(statistics[feature.name], columns.stop - columns.start, path)
         encoder = encoder_for(feature.type, feature.encoder, encoded)
         self[module_key(feature.name)] = encoder
         return encoder
@@ -93,7 +93,7 @@ class Inputs(nn.ModuleDict):
         encoder = steps[-1]
         assert isinstance(encoder, Encoder)
         self.output_size += encoder.output_size
-        if isinstance(encoder, Passthrough) and columns.tensor == "floats":
+        if isinstance(encoder, PassthroughEncoder) and columns.tensor == "floats":
             steps = ()
             if self._plan and not self._plan[-1][1] and self._plan[-1][0].stop == columns.start:
                 columns = ColumnRange("floats", self._plan.pop()[0].start, columns.stop)

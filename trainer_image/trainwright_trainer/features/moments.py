@@ -17,7 +17,7 @@ BINS = 20
 
 
 @dataclass(frozen=True)
-class State:
+class Moments:
     """`m2` is the sum of squared distances from the mean. `kept` and `counts` are empty if they are not needed."""
 
     rows: int
@@ -45,15 +45,15 @@ class State:
         return float(total(self.counts)["value"][0].as_py()) if self.counts else None
 
 
-def observe(numbers: Floats, rows: int, missing: int, keep: bool, count: bool) -> State:
+def observe(numbers: Floats, rows: int, missing: int, keep: bool, count: bool) -> Moments:
     """The state of one block of `rows` rows. `numbers` are its numbers without missing values and outliers."""
     if not len(numbers):
-        return State(rows, missing, 0, 0.0, 0.0, np.inf, -np.inf)
+        return Moments(rows, missing, 0, 0.0, 0.0, np.inf, -np.inf)
     with np.errstate(over="ignore", invalid="ignore"):  # an overflow shows as an infinite m2
         mean = float(numbers.mean())
         distances = numbers - mean
         m2 = float(np.sum(np.square(distances, out=distances)))  # a BLAS dot product's order depends on its threads
-    return State(
+    return Moments(
         rows,
         missing,
         len(numbers),
@@ -66,19 +66,19 @@ def observe(numbers: Floats, rows: int, missing: int, keep: bool, count: bool) -
     )
 
 
-def merge(states: Sequence[State]) -> State:
+def merge(states: Sequence[Moments]) -> Moments:
     """The state of all blocks, merged by Chan's formula from left to right."""
     return reduce(_merge, states)
 
 
-def _merge(left: State, right: State) -> State:
+def _merge(left: Moments, right: Moments) -> Moments:
     count = left.count + right.count
     mean, m2 = left.mean, left.m2
     if right.count:
         distance = right.mean - left.mean
         mean += distance * right.count / count
         m2 += right.m2 + distance * distance * left.count * right.count / count
-    return State(
+    return Moments(
         left.rows + right.rows,
         left.missing + right.missing,
         count,

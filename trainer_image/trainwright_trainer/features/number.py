@@ -16,7 +16,7 @@ from trainwright_trainer.features.column import Cleaned, Encoded, Feature, Mask,
 from trainwright_trainer.features.distribution import Histogram
 from trainwright_trainer.features.errors import BadValueError, WrongTypeError, kind_of
 from trainwright_trainer.features.missing import mask_of, rows_of, settle
-from trainwright_trainer.features.moments import State
+from trainwright_trainer.features.moments import Moments
 from trainwright_trainer.features.numerals import numbers_of
 
 Floats = npt.NDArray[np.float64]
@@ -91,10 +91,10 @@ class Second:
     """The state of one block in the last round. `logs`: the state of log1p(numbers) for a target encoded by log1p."""
 
     counts: npt.NDArray[np.int64]
-    logs: State | None
+    logs: Moments | None
 
 
-def observe(feature: Feature, values: pa.Array, so_far: Statistics) -> State | Second:
+def observe(feature: Feature, values: pa.Array, so_far: Statistics) -> Moments | Second:
     numbers = values.drop_null().to_numpy().astype(np.float64)
     if "outliers" in so_far:
         numbers = numbers[~_outside(numbers, so_far)]
@@ -103,7 +103,7 @@ def observe(feature: Feature, values: pa.Array, so_far: Statistics) -> State | S
     return moments.observe(numbers, len(values), values.null_count, _keeps(feature), _counts(feature))
 
 
-def _logs(feature: Feature, numbers: Floats) -> State | None:
+def _logs(feature: Feature, numbers: Floats) -> Moments | None:
     if not feature.is_target or feature.preprocessing.normalization != "log1p":
         return None
     return moments.observe(np.log1p(numbers), len(numbers), 0, keep=False, count=False)
@@ -152,7 +152,7 @@ def _encoded(states: Sequence[Second], found: Statistics) -> dict[str, float]:
     return {"mean": (found["mean"] - found["shift"]) / found["scale"], "std": found["std"] / abs(found["scale"])}
 
 
-def _described(feature: Feature, state: State, so_far: Statistics) -> dict[str, Any]:
+def _described(feature: Feature, state: Moments, so_far: Statistics) -> dict[str, Any]:
     found: dict[str, Any] = {
         "type": "number",
         "rows": state.rows,
@@ -185,7 +185,7 @@ def _scale(normalization: str | None, found: Statistics) -> dict[str, Any]:
     return {"normalization": normalization, "shift": shift, "scale": scale or 1.0}
 
 
-def _fill(feature: Feature, strategy: str, state: State) -> float | None:
+def _fill(feature: Feature, strategy: str, state: Moments) -> float | None:
     """The fill value in the column's own units; None if a neighbour fills the gap or the row is dropped."""
     if strategy == "fill_with_const":
         fill = float(feature.preprocessing.fill_value)

@@ -101,7 +101,7 @@ def _fixed(numbers: npt.NDArray[np.float32], sizes: npt.NDArray[np.int32], prese
 
 
 @dataclass(frozen=True)
-class State:
+class VectorMoments:
     """Sums over the vectors of one block. `counts`, of whole vectors, is filled only for `fill_with_mode`."""
 
     rows: int
@@ -116,15 +116,15 @@ def rounds(feature: Feature) -> int:  # noqa: ARG001
     return 1
 
 
-def observe(feature: Feature, values: pa.Array, so_far: Statistics) -> State:  # noqa: ARG001
+def observe(feature: Feature, values: pa.Array, so_far: Statistics) -> VectorMoments:  # noqa: ARG001
     size = values.type.list_size
     present = values.drop_null()
     vectors = rows_of(present).astype(np.float64) if size else np.zeros((0, 0))
     if not len(vectors):
-        return State(len(values), values.null_count, 0, np.zeros(0), np.zeros(0), ())
+        return VectorMoments(len(values), values.null_count, 0, np.zeros(0), np.zeros(0), ())
     mean = vectors.mean(axis=0)
     counts = (counts_of(_as_bytes(present)),) if feature.strategy == "fill_with_mode" else ()
-    return State(len(values), values.null_count, size, mean, ((vectors - mean) ** 2).sum(axis=0), counts)
+    return VectorMoments(len(values), values.null_count, size, mean, ((vectors - mean) ** 2).sum(axis=0), counts)
 
 
 def _as_bytes(vectors: pa.Array) -> pa.Array:
@@ -153,7 +153,7 @@ def conclude(feature: Feature, states: Sequence[Any], so_far: Statistics) -> dic
     }
 
 
-def _moments(states: Sequence[State]) -> tuple[int, npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+def _moments(states: Sequence[VectorMoments]) -> tuple[int, npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     """Count, mean and m2 of all blocks, merged by Chan's formula from left to right."""
     count, mean, m2 = 0, np.zeros(states[0].size), np.zeros(states[0].size)
     for state in states:
@@ -165,7 +165,7 @@ def _moments(states: Sequence[State]) -> tuple[int, npt.NDArray[np.float64], npt
     return count, mean, m2
 
 
-def _fill(feature: Feature, size: int, states: Sequence[State]) -> list[float] | None:
+def _fill(feature: Feature, size: int, states: Sequence[VectorMoments]) -> list[float] | None:
     if feature.strategy == "fill_with_mode":
         most: bytes = total([table for state in states for table in state.counts])["value"][0].as_py()
         return [float(number) for number in np.frombuffer(most, dtype=np.float32)]

@@ -49,7 +49,7 @@ Times = dict[int, list[list[float]]]
 
 
 @dataclass(frozen=True)
-class Found:
+class BatchSize:
     """The batch size, and the speed in rows a second of each measured size."""
 
     size: int
@@ -64,7 +64,7 @@ def fastest_batch_size(
     *,
     strategy: Strategy | None = None,
     clock: Callable[[], float] | None = None,
-) -> Found:
+) -> BatchSize:
     """Run `search` with real steps on the first rows of `train`, computed by one thread.
 
     Raises `EnvironmentFailure` if the memory does not hold a single row.
@@ -89,7 +89,7 @@ def candidates(train_rows: int, limit: int, *, on_cpu: bool = True) -> list[int]
     return [1 << power for power in range(least.bit_length() - 1, most.bit_length())]
 
 
-def search(seconds: Seconds, sizes: Sequence[int]) -> Found:
+def search(seconds: Seconds, sizes: Sequence[int]) -> BatchSize:
     """Find the smallest of `sizes` (ascending) that is nearly the fastest, or the largest below them that fits.
 
     `seconds(rows)` runs one step of `rows` rows and returns its seconds; it may run out of memory. The first round
@@ -107,7 +107,7 @@ def search(seconds: Seconds, sizes: Sequence[int]) -> Found:
         size = nearly_fastest(_speeds(times))
         # Check that the size still fits in the memory that the larger sizes have left.
         if sizes[-1] in times or _measure(seconds, size, times):
-            return Found(size, _speeds(times))
+            return BatchSize(size, _speeds(times))
     return _smaller(seconds, sizes[0] // 2)
 
 
@@ -132,7 +132,7 @@ def _line(speeds: Mapping[int, float]) -> tuple[float, float]:
     return max(float(a_step), 0.0), max(float(a_row), 0.0)
 
 
-def _smaller(seconds: Seconds, size: int) -> Found:
+def _smaller(seconds: Seconds, size: int) -> BatchSize:
     """The largest power of two up to `size` that fits in memory, used when the smallest candidate does not fit."""
     times: Times = {}
     while size and not _measure(seconds, size, times):
@@ -142,7 +142,7 @@ def _smaller(seconds: Seconds, size: int) -> Found:
             "out of memory in the search for a batch size: a single row does not fit. "
             "Use a smaller model or a machine with more memory."
         )
-    return Found(size, _speeds(times))
+    return BatchSize(size, _speeds(times))
 
 
 def _measure(seconds: Seconds, size: int, times: Times) -> bool:

@@ -37,7 +37,7 @@ class Progress:
 
 
 @dataclass(frozen=True)
-class State:
+class TrainState:
     """The parts that change while training."""
 
     seed: int

@@ -10,6 +10,7 @@ from torch import nn
 from torch.optim import Optimizer
 
 from trainwright_api.config.trainer import TrainerConfig
+from trainwright_trainer.data.order import Purpose, key
 from trainwright_trainer.loader.batch import Batch
 from trainwright_trainer.loop.precision import Precision
 from trainwright_trainer.loop.protocols import Metrics, Tensors, Trainable
@@ -121,3 +122,25 @@ def forward_of(model: Trainable, strategy: Strategy, trainer: TrainerConfig) -> 
     """The function that computes logits in training: the model wrapped by the strategy, compiled if configured."""
     wrapped = strategy.wrap(model)
     return torch.compile(wrapped) if trainer.compile else wrapped
+
+
+class StepSeeds:
+    """Seeds torch's generator of the device, so that dropout depends on (seed, rank, step) alone, not on earlier draws.
+
+    Seeding the generator directly takes 2 µs, `torch.manual_seed` 300.
+    """
+
+    def __init__(self, seed: int, rank: int, device: torch.device) -> None:
+        self._seed, self._rank = seed, rank
+        self._generator = _generator(device)
+
+    def set(self, step: int) -> None:
+        """Seed the generator for the next optimizer step; `step` is the number of finished steps."""
+        self._generator.manual_seed(key(self._seed, Purpose.DROPOUT, self._rank, step))
+
+
+def _generator(device: torch.device) -> torch.Generator:
+    if device.type == "cpu":
+        return torch.default_generator
+    index = torch.cuda.current_device() if device.index is None else device.index
+    return torch.cuda.default_generators[index]

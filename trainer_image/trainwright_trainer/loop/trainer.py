@@ -1,176 +1,245 @@
-"""The training loop: epochs of steps, evaluation rounds between steps, and snapshots after any step."""
+"""The training loop: epochs of steps, evaluation rounds between steps, and checkpoints after any step.
+
+A step (forward, backward, clipping, optimizer step) is in `train_step.py`, an evaluation round in `evaluator.py`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 
-from trainwright_trainer.callbacks.events import Evaluated, Listener, Stepped
+from trainwright_trainer.callbacks.events import Event, Stepped
 from trainwright_trainer.loader.batch import Batch
-from trainwright_trainer.loader.materialised import Cut, Split, epoch_batches, epoch_positions
+from trainwright_trainer.loader.materialised import Cut, Split, epoch_batches, epoch_positions, moved
+from trainwright_trainer.loop.arguments import (
+    EARLY_STOPPING,
+    EPOCHS,
+    STOPPED,
+    TRAIN_STEPS,
+    Hooks,
+    TrainingArguments,
+    TrainingResult,
+    check,
+)
+from trainwright_trainer.loop.best import Best
 from trainwright_trainer.loop.evaluator import Evaluator
+from trainwright_trainer.loop.monitor import monitors_of, own_metrics
 from trainwright_trainer.loop.nan_guard import NanGuard
-from trainwright_trainer.loop.protocols import Checkpoints
-from trainwright_trainer.loop.randomness import StepSeeds
+from trainwright_trainer.loop.precision import Precision
+from trainwright_trainer.loop.protocols import Metrics, Trainable
 from trainwright_trainer.loop.row_log import RowLog
-from trainwright_trainer.loop.schedule import RoundSchedule
-from trainwright_trainer.loop.state import State
+from trainwright_trainer.loop.schedule import plan
+from trainwright_trainer.loop.state import Progress, TrainState
 from trainwright_trainer.loop.telemetry import Telemetry
-from trainwright_trainer.loop.train_step import TrainStep
-from trainwright_trainer.optim.schedules import Schedule
+from trainwright_trainer.loop.train_step import StepSeeds, TrainStep
+from trainwright_trainer.optim.optimizers import make_optimizer
+from trainwright_trainer.optim.plateau import Plateau
+from trainwright_trainer.optim.schedules import LearningRateSchedule
+from trainwright_trainer.rundir.snapshot import Snapshot
 from trainwright_trainer.strategies.interface import Strategy
-
-EPOCHS, TRAIN_STEPS, EARLY_STOPPING, STOPPED = "epochs", "train_steps", "early stopping", "stopped"
-
-
-@dataclass(frozen=True)
-class Saving:
-    """The destination of snapshots, and the rules by which rank 0 decides to save one.
-
-    A snapshot is saved at the end of each round, every `every_seconds` (0: never), and when the count that `saves`
-    returns has grown.
-    """
-
-    checkpoints: Checkpoints | None
-    every_seconds: float
-    saves: Callable[[], int]
+from trainwright_trainer.strategies.single import Single
 
 
 class Trainer:
-    """The training loop. It runs once, from the position of `state`."""
+    """Trains `model` in place on `splits["train"]`. `train` is called once."""
 
     def __init__(
         self,
-        state: State,
-        step: TrainStep,
-        plan: RoundSchedule,
-        schedule: Schedule,
-        rounds: Evaluator | None,
-        saving: Saving,
-        train: Split,
-        strategy: Strategy,
+        arguments: TrainingArguments,
+        model: Trainable,
+        splits: Mapping[str, Split],
+        new_metrics: Callable[[], Metrics],
         *,
-        shuffled: bool,
-        listeners: Sequence[Listener],
-        stop: Callable[[], bool],
-        row_log: RowLog,
-        clock: Callable[[], float],
+        strategy: Strategy | None = None,
+        hooks: Hooks | None = None,
+        resume: Snapshot | None = None,
     ) -> None:
-        self._state, self._step, self._plan, self._schedule = state, step, plan, schedule
-        self._rounds, self._saving, self._train, self._strategy = rounds, saving, train, strategy
-        self._shuffled, self._listeners, self._stop = shuffled, listeners, stop
-        self._row_log, self._clock = row_log, clock
+        """Training continues from the snapshot `resume`, bit for bit on the same machine.
+
+        Raises `Mistakes` for options that do not fit together.
+        """
+        self._arguments, self._train = arguments, splits["train"]
+        self._strategy = strategy = strategy or Single()
+        self._hooks = hooks = hooks or Hooks()
+        trainer, batching = arguments.config.trainer, arguments.batching
+        check(arguments.config, model, batching, strategy.world)
+        monitors = monitors_of(trainer, arguments.output_types, own_metrics(arguments.config))
+        precision = Precision(trainer, strategy.device)
+        trained = [parameter for _, parameter in model.named_parameters() if parameter.requires_grad]
+        self._state = state = TrainState(
+            arguments.seed,
+            model,
+            make_optimizer(trainer.optimizer, trained, batching.learning_rate),
+            precision.scaler,
+            new_metrics(),
+            Plateau(arguments.scheduler, monitors.plateau.direction),
+            Best(monitors.validation, trainer.early_stop, arguments.tolerance),
+            Progress(),
+        )
+        if resume is not None:
+            state.restore(resume, strategy.rank, strategy.world)
+
+        self._rounds = rounds = plan(trainer, len(self._train), batching.global_rows)
+        self._learning_rate = LearningRateSchedule(
+            arguments.scheduler, batching.learning_rate, rounds.total_steps, rounds.steps_per_round
+        )
+        self._evaluator = None
+        eval_rows = trainer.eval_batch_size if isinstance(trainer.eval_batch_size, int) else 0
+        if not trainer.skip_all_evaluation:
+            self._evaluator = Evaluator(
+                state,
+                trainer,
+                splits,
+                new_metrics(),
+                monitors.plateau,
+                eval_rows or batching.pass_rows,
+                strategy,
+                arguments.policy.score_attribute,
+            )
+        self._step = TrainStep(
+            model,
+            state.optimizer,
+            strategy,
+            precision,
+            trainer,
+            None if trainer.evaluate_training_set or trainer.skip_all_evaluation else state.metrics,
+            batching.pass_rows,
+            roots=arguments.has_roots,
+        )
+        if strategy.world > 1:
+            self._step.rehearse(moved(next(self._train.batches(1)), strategy.device))
+
         self._seeds = StepSeeds(state.seed, strategy.rank, strategy.device)
-        self._finite = NanGuard(strategy.device)
-        self._meter = Telemetry(strategy, clock)
+        self._nan_guard = NanGuard(strategy.device)
+        self._telemetry = Telemetry(strategy, hooks.clock)
         self._stopped = False
-        self._begun = self._saved = self._mark = clock()
+        self._began = self._saved = self._round_began = hooks.clock()
         self._saved_step = state.progress.step if state.progress.step else -1
-        self._marked_rows = self._asked = 0
-        strategy.vote(self._control_state)
+        self._round_rows = self._saves = 0
+        strategy.vote(self._votes)
 
-    @property
-    def seconds(self) -> float:
-        """The seconds of training so far, over all attempts."""
-        return self._state.progress.seconds + self._clock() - self._begun
+    def train(self) -> TrainingResult:
+        """Train until all steps are done, early stopping ends the run, or `stop` returns True on some rank.
 
-    @property
-    def stopped(self) -> bool:
-        """True if `stop` ended training before its regular end."""
-        return self._stopped
+        At the end the model has the weights of its best round (of the last step where nothing is evaluated), unless
+        training was stopped. Raises `Mistakes` for a loss that is not a number.
+        """
+        self._row_log = RowLog(self._arguments.attempt, self._strategy.rank)
+        try:
+            self._state.model.train()
+            while not self._over:
+                self._train_epoch()
+        finally:
+            self._row_log.close()
+        return self._result()
 
-    def run(self) -> None:
-        """Train until all steps are done, early stopping ends the run, or `stop` returns True on some rank."""
-        self._state.model.train()
-        while not self.over:
-            self._epoch()
-
-    @property
-    def over(self) -> bool:
-        return self._stopped or self._state.best.exhausted or self._state.progress.step >= self._plan.total_steps
-
-    def _epoch(self) -> None:
+    def _train_epoch(self) -> None:
         progress = self._state.progress
         if progress.rows == 0:
             self._state.metrics.reset()
-        for batch in self._meter.timed(self._batches()):
-            self._one(batch)
-            if self.over:
+        for batch in self._telemetry.timed(self._batches()):
+            self._train_step(batch)
+            if self._over:
                 return
         progress.epoch, progress.rows = progress.epoch + 1, 0
 
     def _batches(self) -> Iterator[Batch]:
+        """This rank's slices of the rest of the epoch."""
         progress, strategy = self._state.progress, self._strategy
-        positions = epoch_positions(self._train, self._state.seed, progress.epoch) if self._shuffled else None
-        cut = Cut(self._plan.global_rows, strategy.rank, strategy.world)
+        shuffled = self._arguments.config.trainer.should_shuffle
+        positions = epoch_positions(self._train, self._state.seed, progress.epoch) if shuffled else None
+        cut = Cut(self._rounds.global_rows, strategy.rank, strategy.world)
         yield from epoch_batches(self._train, positions, cut, progress.rows, strategy.device)
 
-    def _one(self, batch: Batch) -> None:
-        progress = self._state.progress
-        rows = min(self._plan.global_rows, self._plan.rows - progress.rows)
-        rate = self.rate
+    def _train_step(self, batch: Batch) -> None:
+        """One optimizer step, then the evaluation and the checkpoint that are due after it."""
+        progress, rounds = self._state.progress, self._rounds
+        rows = min(rounds.global_rows, rounds.rows - progress.rows)
+        rate = self._learning_rate.rate(progress.step) * self._state.plateau.factor
         self._seeds.set(progress.step)
         loss = self._step(batch, rows, rate)
-        self._finite.watch(loss, progress.step + 1, progress.epoch)
+        self._nan_guard.watch(loss, progress.step + 1, progress.epoch)
         progress.step += 1
         progress.rows += rows
-        self._marked_rows += rows
+        self._round_rows += rows
         self._row_log.write(progress.step, batch.rows)
-        event = Stepped(progress.epoch, progress.step, progress.rows, self._plan.rows, rate)
-        for listener in self._listeners:
-            listener.on_event(event)
-        self._between(rate)
-
-    @property
-    def rate(self) -> float:
-        """The learning rate of the next step."""
-        return self._schedule.rate(self._state.progress.step) * self._state.plateau.factor
-
-    def _between(self, rate: float) -> None:
-        if self._plan.ends_round(self._state.progress.step):
+        self._notify(Stepped(progress.epoch, progress.step, progress.rows, rounds.rows, rate))
+        if rounds.ends_round(progress.step):
             self._end_round(rate)
         stop, save = self._strategy.agreed()
         if stop:
-            self._stopped = not self.over
+            self._stopped = not self._over
         if stop or save:
-            self._save(None)
-
-    def _control_state(self) -> tuple[bool, bool]:
-        """This rank's votes: whether to stop, and whether to save."""
-        return self._stop(), self._saving.checkpoints is not None and (self._asked_to_save or self._is_time)
-
-    @property
-    def _asked_to_save(self) -> bool:
-        return self._saving.saves() > self._asked
-
-    @property
-    def _is_time(self) -> bool:
-        return 0 < self._saving.every_seconds <= self._clock() - self._saved
+            self._save_checkpoint(None)
 
     def _end_round(self, rate: float) -> None:
-        self._finite.check(self._plan.steps_per_epoch)
-        spent = self._clock() - self._mark
-        own, score = self._meter.round(spent), None
-        if self._rounds is not None:
-            evaluated = self._rounds.end(self.seconds, self._marked_rows / max(spent, 1e-9), rate)
-            score = self._rounds.score(evaluated.scores)
-            self._tell(replace(evaluated, ranks=tuple(self._strategy.gather(own))))
-        self._save(score)
-        self._mark, self._marked_rows = self._clock(), 0
+        """Evaluate, then save a checkpoint with its score."""
+        self._nan_guard.check(self._rounds.steps_per_epoch)
+        spent = self._hooks.clock() - self._round_began
+        own, score = self._telemetry.round(spent), None
+        if self._evaluator is not None:
+            evaluated = self._evaluator.end(self._seconds, self._round_rows / max(spent, 1e-9), rate)
+            score = self._evaluator.score(evaluated.scores)
+            self._notify(replace(evaluated, ranks=tuple(self._strategy.gather(own))))
+        self._save_checkpoint(score)
+        self._round_began, self._round_rows = self._hooks.clock(), 0
 
-    def _tell(self, evaluated: Evaluated) -> None:
-        for listener in self._listeners:
-            listener.on_event(evaluated)
-
-    def _save(self, score: float | None) -> None:
+    def _save_checkpoint(self, score: float | None) -> None:
         """Save a snapshot, unless this step is saved already. Raises `Mistakes` if a loss was not finite."""
         if self._saved_step == self._state.progress.step:
             return
-        self._finite.check(self._plan.steps_per_epoch)
-        before, asked = self._clock(), self._saving.saves()
-        parts = self._strategy.gather(self._state.metrics.tensors())
-        if self._saving.checkpoints is not None:
-            self._saving.checkpoints.save(self._state.capture(self.seconds, score, parts))
-        self._saved, self._saved_step, self._asked = self._clock(), self._state.progress.step, asked
+        self._nan_guard.check(self._rounds.steps_per_epoch)
+        before, saves = self._hooks.clock(), self._hooks.saves()
+        running = self._strategy.gather(self._state.metrics.tensors())
+        if self._hooks.checkpoints is not None:
+            self._hooks.checkpoints.save(self._state.capture(self._seconds, score, running))
+        self._saved, self._saved_step, self._saves = self._hooks.clock(), self._state.progress.step, saves
         # The time of the copy does not count as time of the steps.
-        self._mark += self._saved - before
+        self._round_began += self._saved - before
+
+    def _votes(self) -> tuple[bool, bool]:
+        """This rank's votes: whether to stop, and whether to save a checkpoint."""
+        return self._hooks.stop(), self._hooks.checkpoints is not None and (self._save_requested or self._save_is_due)
+
+    @property
+    def _save_requested(self) -> bool:
+        return self._hooks.saves() > self._saves
+
+    @property
+    def _save_is_due(self) -> bool:
+        return 0 < self._arguments.policy.every_seconds <= self._hooks.clock() - self._saved
+
+    @property
+    def _over(self) -> bool:
+        return self._stopped or self._state.best.exhausted or self._state.progress.step >= self._rounds.total_steps
+
+    @property
+    def _seconds(self) -> float:
+        """The seconds of training so far, over all attempts."""
+        return self._state.progress.seconds + self._hooks.clock() - self._began
+
+    def _notify(self, event: Event) -> None:
+        for listener in self._hooks.listeners:
+            listener.on_event(event)
+
+    def _result(self) -> TrainingResult:
+        """Give the model the weights of its best round, unless training was stopped."""
+        best, progress = self._state.best, self._state.progress
+        seconds = self._seconds
+        if self._stopped:
+            reason = STOPPED
+        elif best.exhausted:
+            reason = EARLY_STOPPING
+        else:
+            reason = TRAIN_STEPS if self._arguments.config.trainer.train_steps else EPOCHS
+        if not self._stopped and best.weights is not None and best.step != progress.step:
+            self._state.model.load_state_dict(best.weights)
+        known = best.weights is not None
+        return TrainingResult(
+            reason,
+            progress.position,
+            seconds,
+            best.epoch if known else progress.epoch,
+            best.step if known else progress.step,
+            tuple(progress.history),
+        )

@@ -13,7 +13,7 @@ from trainwright_api.config.trainer import LearningRateScheduler
 
 
 @dataclass(frozen=True)
-class Schedule:
+class LearningRateSchedule:
     """`rate(step)` for steps from 0 to `total_steps`. `steps_per_round`: the steps from one evaluation to the next."""
 
     section: LearningRateScheduler

@@ -19,14 +19,13 @@ from trainwright_api.resource.stages import PREPROCESS
 from trainwright_trainer.callbacks.console import Console
 from trainwright_trainer.callbacks.endpoint import Endpoint
 from trainwright_trainer.callbacks.push import Pusher
-from trainwright_trainer.errors import AlreadyDone, EnvironmentFailure, ExitCode
+from trainwright_trainer.errors import AlreadyDone, EnvironmentFailure, ExitCode, Outcome
 from trainwright_trainer.job.options import Options
 from trainwright_trainer.job.pod import Pod
 from trainwright_trainer.job.version_check import refuse_skew
 from trainwright_trainer.pod.log_tail import LogTail
 from trainwright_trainer.pod.termination import Termination
 from trainwright_trainer.rundir import layout, outcome
-from trainwright_trainer.rundir.outcome import Outcome
 from trainwright_trainer.runtime.signals import StopRequest, stopping_in_a_pod
 from trainwright_trainer.storage.base import Storage
 from trainwright_trainer.storage.registry import storage_at
@@ -48,7 +47,7 @@ def run_in_pod(pod: Pod, path: Path, options: Options) -> ExitCode:
             # The last line of the log still has to be the reason of the outcome.
             _say(f"the operator could not be told how it ended: {untold}", ending.outcome.line)
         _leave_in_the_folder(pod, path, ending.outcome, log.text())
-    return ExitCode(ending.outcome.exit_code)
+    return ending.outcome.exit_code
 
 
 def _pusher(pod: Pod, console: Console, stop: StopRequest) -> Pusher | None:

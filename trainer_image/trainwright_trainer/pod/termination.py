@@ -8,10 +8,9 @@ from dataclasses import dataclass, field
 from trainwright_api.resource.messages import LINE_LETTERS, OutcomeMessage, redacted_outcome
 from trainwright_api.resource.redaction import redacted_text
 from trainwright_trainer.callbacks.progress_snapshot import flat
-from trainwright_trainer.errors import EnvironmentFailure
+from trainwright_trainer.errors import TRAINED, EnvironmentFailure, Outcome
 from trainwright_trainer.job.pod import Pod
 from trainwright_trainer.rundir import json_text, layout
-from trainwright_trainer.rundir.outcome import TRAINED, Outcome
 from trainwright_trainer.storage.base import Storage
 from trainwright_trainer.tasks.result import Result, TaskSummary
 

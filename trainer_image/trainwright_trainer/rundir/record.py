@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from trainwright_trainer.errors import Outcome
 from trainwright_trainer.rundir import json_text, layout, listing, numbers, outcome
 from trainwright_trainer.rundir.layout import CheckpointName
-from trainwright_trainer.rundir.outcome import Outcome
 from trainwright_trainer.storage.base import Storage
 
 _PLAIN = ("format", "attempt", "fresh", "source", "name", "digest", "content", "job")

@@ -9,7 +9,7 @@ import threading
 _MODULES = (
     "torch",
     "trainwright_trainer.models.model",
-    "trainwright_trainer.loop.fit",
+    "trainwright_trainer.loop.trainer",
     "trainwright_trainer.metrics.model",
 )
 

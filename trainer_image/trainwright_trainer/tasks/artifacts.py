@@ -3,49 +3,50 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from trainwright_api.config import ModelConfig
 from trainwright_trainer.callbacks import formats
 from trainwright_trainer.callbacks.events import Ended, Scores
 from trainwright_trainer.callbacks.history import History
 from trainwright_trainer.callbacks.lines import SHARE_OF_RIGHT
+from trainwright_trainer.features.registry import FEATURES
 from trainwright_trainer.job.versions import versions
-from trainwright_trainer.loop.fit import Result as Fitted
+from trainwright_trainer.loop.arguments import TrainingResult
 from trainwright_trainer.loop.monitor import MonitoredMetric, monitored_metric, own_metrics
 from trainwright_trainer.metrics.baseline import comparisons
 from trainwright_trainer.models.model import Model
-from trainwright_trainer.report.data import OutputFigures, ReportData
+from trainwright_trainer.report.data import FeatureSummary, OutputFigures, ReportData
 from trainwright_trainer.report.page import render
 from trainwright_trainer.rundir import layout as names
 from trainwright_trainer.rundir import model_folder, shared_files
-from trainwright_trainer.tasks.feature_summaries import feature_summaries
+from trainwright_trainer.tasks.resolve import TrainContext
 from trainwright_trainer.tasks.result import Result
-from trainwright_trainer.tasks.train_context import TrainContext
 
 
-def save_model(material: TrainContext, model: Model) -> None:
+def save_model(context: TrainContext, model: Model) -> None:
     """Write the folder `model/`, unless a newer attempt has superseded this one."""
-    attempt, job = material.attempt, material.job
+    attempt, job = context.attempt, context.job
     if attempt.superseded():
         return
     model_folder.save(
         attempt.storage,
         {name: tensor.cpu() for name, tensor in model.state_dict().items()},
-        material.config.model_dump(mode="json"),
-        material.data.statistics,
+        context.config.model_dump(mode="json"),
+        context.data.statistics,
         attempt=attempt.number,
         versions=versions(),
-        extra={"name": job.name, "content": material.data.content, "seed": job.spec.seed},
+        extra={"name": job.name, "content": context.data.content, "seed": job.spec.seed},
     )
 
 
-def ended(material: TrainContext, fitted: Fitted, test: Scores, figures: Sequence[OutputFigures]) -> Ended:
+def ended(context: TrainContext, fitted: TrainingResult, test: Scores, figures: Sequence[OutputFigures]) -> Ended:
     """The last event. It holds the last log line, and a warning if the model is no better than the baseline."""
     compared = comparisons(figures)
-    decides = _decides(material.config)
+    decides = _decides(context.config)
     phrases = [one.phrase for one in compared if one.output == decides.field] or [one.phrase for one in compared[:1]]
-    output = material.job.output
-    shown = [f"test {name} {formats.score(value)}" for name, value in _headline(material.config, test)]
+    output = context.job.output
+    shown = [f"test {name} {formats.score(value)}" for name, value in _headline(context.config, test)]
     done = [f"done in {formats.duration(fitted.seconds)}", f"best epoch {fitted.best_epoch + 1}", *shown, *phrases]
     places = [f"model {output / 'model'}", f"report {output / names.REPORT}"]
     warnings = [one.warning for one in compared if one.warning]
@@ -60,26 +61,35 @@ def ended(material: TrainContext, fitted: Fitted, test: Scores, figures: Sequenc
     )
 
 
-def write_report(material: TrainContext, history: History, figures: Sequence[OutputFigures], end: Ended) -> None:
+def write_report(context: TrainContext, history: History, figures: Sequence[OutputFigures], end: Ended) -> None:
     """Write report.html."""
     page = render(
         ReportData(
-            title=material.job.name,
+            title=context.job.name,
             started=history.started,
             history=history.rounds,
             ended=end,
             outputs=figures,
-            features=list(feature_summaries(material.config, material.data.statistics)),
-            resolved=shared_files.read_resolved(material.attempt) or {},
+            features=list(feature_summaries(context.config, context.data.statistics)),
+            resolved=shared_files.read_resolved(context.attempt) or {},
             versions=versions(),
         )
     )
-    shared_files.write_report(material.attempt, [page.encode()])
+    shared_files.write_report(context.attempt, [page.encode()])
 
 
-def result_of(material: TrainContext, fitted: Fitted, end: Ended) -> Result:
+def feature_summaries(config: ModelConfig, statistics: Mapping[str, Mapping[str, Any]]) -> Iterator[FeatureSummary]:
+    """The summaries in the order of the config, inputs first."""
+    for role, features in (("input", config.input_features), ("output", config.output_features)):
+        for feature in features:
+            if feature.name in statistics:
+                kind, known = FEATURES[feature.type], statistics[feature.name]
+                yield FeatureSummary(feature.name, feature.type, role, kind.facts(known), kind.distribution(known))
+
+
+def result_of(context: TrainContext, fitted: TrainingResult, end: Ended) -> Result:
     """The return value of the Python API."""
-    output = material.job.output
+    output = context.job.output
     return Result(
         output=output,
         model=output / "model",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import traceback
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
@@ -11,7 +12,7 @@ from trainwright_trainer.backends.ray.cluster import cluster
 from trainwright_trainer.backends.ray.fit import on_workers
 from trainwright_trainer.backends.ray.messages import Message
 from trainwright_trainer.callbacks.console import Console
-from trainwright_trainer.errors import EnvironmentFailure
+from trainwright_trainer.errors import EnvironmentFailure, Outcome
 from trainwright_trainer.job.job import Job
 from trainwright_trainer.loop.row_log import VARIABLE as ROW_LOG
 from trainwright_trainer.rundir.attempt import Attempt
@@ -19,10 +20,9 @@ from trainwright_trainer.rundir.attempt_reference import AttemptReference
 from trainwright_trainer.rundir.preflight import ExistingRun
 from trainwright_trainer.runtime.signals import StopRequest
 from trainwright_trainer.storage.base import Storage
-from trainwright_trainer.tasks.lifecycle import begin_attempt, told_in_the_folder
+from trainwright_trainer.tasks.lifecycle import begin_attempt, recording_outcome
 from trainwright_trainer.tasks.result import Result
 from trainwright_trainer.tasks.worker import WorkerSpec, work
-from trainwright_trainer.tasks.worker_result import End, Failed
 
 _EARLY = "before training began: nothing was written but the cache. Start it again."
 
@@ -34,8 +34,8 @@ def train_on_ray(job: Job, storage: Storage, how: ExistingRun, console: Console,
         alone = job.attempt is not None
         with cluster(job.spec.backend.trainer, job.given_workers, alone=alone, say=console.say) as needs:
             driver = Driver(replace(job, workers=needs.workers), storage, how, console, early)
-            with told_in_the_folder(lambda: driver.attempt):
-                on_workers(needs, work, driver.order(), driver.answer, stop)
+            with recording_outcome(lambda: driver.attempt):
+                on_workers(needs, work, driver.worker_spec(), driver.on_message, stop)
                 return driver.result()
 
 
@@ -45,17 +45,17 @@ class Driver:
     def __init__(self, job: Job, storage: Storage, how: ExistingRun, console: Console, early: ExitStack) -> None:
         self._job, self._storage, self._how, self._console, self._early = job, storage, how, console, early
         self.attempt: Attempt | None = None
-        self._ends: dict[int, End] = {}
+        self._ends: dict[int, Result | Outcome] = {}
 
-    def order(self) -> WorkerSpec:
+    def worker_spec(self) -> WorkerSpec:
         return WorkerSpec(self._job, {name: os.environ[name] for name in (ROW_LOG,) if name in os.environ})
 
-    def answer(self, message: Message) -> Any:
+    def on_message(self, message: Message) -> Any:
         """Handle one message. Returns the reply, or None if the worker does not wait for one."""
         match message.kind:
-            case "said":
+            case "log":
                 self._console.say(*message.content)
-            case "heard":
+            case "event":
                 self._console.on_event(message.content)
             case "ended":
                 rank, end = message.content
@@ -71,9 +71,12 @@ class Driver:
         """
         if not self._ends:
             raise EnvironmentFailure("the workers ended, and none of them said why")
-        return self._ends[min(self._ends)].answer()
+        end = self._ends[min(self._ends)]
+        if isinstance(end, Outcome):
+            raise end.error()
+        return end
 
-    def _begin(self, content: str | None) -> AttemptReference | Failed:
+    def _begin(self, content: str | None) -> AttemptReference | Outcome:
         """Begin the attempt. Later calls, from restarted workers, return a reference to the same attempt."""
         self._early.close()
         try:
@@ -81,5 +84,5 @@ class Driver:
                 begin_attempt(self._job, self._storage, self._how, content, self._console.say), notices=()
             )
         except Exception as error:  # the worker that waits for the reply reports it as its end
-            return Failed.of(error)
+            return Outcome.of(error, traceback.format_exc().splitlines())
         return AttemptReference.of(self.attempt)

@@ -34,7 +34,7 @@ from trainwright_trainer.job.versions import versions
 from trainwright_trainer.loader.batch import Batch, Layout
 from trainwright_trainer.loader.layout import layout_of
 from trainwright_trainer.loader.materialised import Split, everything
-from trainwright_trainer.loop.evaluation import evaluate as evaluated
+from trainwright_trainer.loop.evaluator import evaluate as evaluated
 from trainwright_trainer.metrics.figures import figures_of
 from trainwright_trainer.metrics.model import model_metrics
 from trainwright_trainer.models.model import DTYPES, Model
@@ -48,7 +48,7 @@ from trainwright_trainer.storage.registry import storage_at
 from trainwright_trainer.storage.s3client.credentials import S3Credentials
 from trainwright_trainer.storage.s3client.job_credentials import JobCredentials
 from trainwright_trainer.storage.s3client.uri import Place
-from trainwright_trainer.tasks.feature_summaries import feature_summaries
+from trainwright_trainer.tasks.artifacts import feature_summaries
 
 ROWS_AT_A_TIME = 16_384
 

@@ -6,12 +6,11 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
-from trainwright_trainer.errors import EnvironmentFailure
+from trainwright_trainer.errors import TRAINED, EnvironmentFailure, Outcome
 from trainwright_trainer.job.job import Job
 from trainwright_trainer.job.versions import versions
 from trainwright_trainer.rundir import outcome
 from trainwright_trainer.rundir.attempt import Attempt, begin
-from trainwright_trainer.rundir.outcome import TRAINED, Outcome
 from trainwright_trainer.rundir.preflight import ExistingRun
 from trainwright_trainer.storage.base import Storage
 
@@ -26,7 +25,7 @@ def begin_attempt(
 
 
 @contextmanager
-def told_in_the_folder(attempt: Callable[[], Attempt | None]) -> Iterator[None]:
+def recording_outcome(attempt: Callable[[], Attempt | None]) -> Iterator[None]:
     """Write outcome.json on success and on any `Exception`. A second interrupt writes nothing, like a kill.
 
     `attempt` is called on exit. If it returns None, no attempt has begun, and nothing is written.

@@ -22,7 +22,7 @@ class RemoteConsole:
 
     def say(self, *lines: str) -> None:
         if lines:
-            self._channel.send("said", lines)
+            self._channel.send("log", lines)
 
     def tell(self, notices: Iterable[str], source: str) -> None:
         """Log the notices about the file `source`."""
@@ -34,7 +34,7 @@ class RemoteConsole:
             if now < self._next:
                 return
             self._next = now + EVERY_SECONDS
-        self._channel.send("heard", event)
+        self._channel.send("event", event)
 
     def close(self) -> None:
         """Does nothing. The driver closes the real console."""

@@ -8,21 +8,38 @@ from typing import Any
 
 import torch
 
+from trainwright_api.config import ModelConfig
 from trainwright_trainer.callbacks import formats
 from trainwright_trainer.callbacks.events import Started
+from trainwright_trainer.data.prepared import Prepared
 from trainwright_trainer.job.batching import Batching, batching, needs_search, passes_of_a_step, search_limit
 from trainwright_trainer.job.job import Job
 from trainwright_trainer.job.versions import versions
 from trainwright_trainer.layers.normalisation import has_batch_norm
 from trainwright_trainer.loader.materialised import Split, sizes
-from trainwright_trainer.loop.batch_size_finder import Found, candidates, fastest_batch_size
+from trainwright_trainer.loop.batch_size_finder import BatchSize, candidates, fastest_batch_size
 from trainwright_trainer.loop.monitor import monitored_metric, own_metrics
 from trainwright_trainer.loop.schedule import plan
 from trainwright_trainer.models.model import Model
 from trainwright_trainer.rundir import shared_files
+from trainwright_trainer.rundir.attempt import Attempt
+from trainwright_trainer.runtime.threads import Threads
 from trainwright_trainer.strategies.interface import Strategy
 from trainwright_trainer.strategies.single import Single
-from trainwright_trainer.tasks.train_context import TrainContext
+
+
+@dataclass(frozen=True)
+class TrainContext:
+    """The job, its data as columns, the attempt that owns the run folder, and the number of threads.
+
+    `config` is the resolved config of the job.
+    """
+
+    config: ModelConfig
+    job: Job
+    data: Prepared
+    attempt: Attempt
+    threads: Threads
 
 
 def given_batching(job: Job, model: Model) -> Batching | None:
@@ -33,7 +50,7 @@ def given_batching(job: Job, model: Model) -> Batching | None:
 
 
 @dataclass(frozen=True)
-class Derived:
+class Resolved:
     """Values that a run resolves once. `threads`: the number of threads that compute a step.
 
     `rows_per_second`: the speeds that the batch size search measured, by batch size; empty without a search.
@@ -49,26 +66,26 @@ class Derived:
 
 
 def resolved_once(
-    material: TrainContext, model: Model, train: Split, strategy: Strategy, say: Callable[[str], None]
-) -> Derived:
+    context: TrainContext, model: Model, train: Split, strategy: Strategy, say: Callable[[str], None]
+) -> Resolved:
     """Resolve on rank 0, and share the result with all ranks. Values of an earlier attempt of this run are reused.
 
     A number of threads that the user asks for overrides that of the earlier attempt.
     """
-    found = strategy.share(_found(material, model, train, strategy, say) if strategy.rank == 0 else None)
+    found = strategy.share(_found(context, model, train, strategy, say) if strategy.rank == 0 else None)
     assert found is not None
     return found
 
 
 def _found(
-    material: TrainContext, model: Model, train: Split, strategy: Strategy, say: Callable[[str], None]
-) -> Derived:
-    before = shared_files.read_resolved(material.attempt) or {}
-    batches, speeds = _batching_before(before) or _batching(material, model, train, strategy, say)
+    context: TrainContext, model: Model, train: Split, strategy: Strategy, say: Callable[[str], None]
+) -> Resolved:
+    before = shared_files.read_resolved(context.attempt) or {}
+    batches, speeds = _batching_before(before) or _batching(context, model, train, strategy, say)
     rows = min(batches.pass_rows, -(-min(batches.global_rows, len(train)) // strategy.world))
-    threads = material.threads.asked or before.get("threads") or material.threads.of(model, rows)
-    found = Derived(batches, threads, speeds)
-    shared_files.write_resolved(material.attempt, _resolved(material, strategy.device, found), versions())
+    threads = context.threads.asked or before.get("threads") or context.threads.of(model, rows)
+    found = Resolved(batches, threads, speeds)
+    shared_files.write_resolved(context.attempt, _resolved(context, strategy.device, found), versions())
     return found
 
 
@@ -80,17 +97,17 @@ def _batching_before(resolved: Mapping[str, Any]) -> tuple[Batching, Mapping[int
 
 
 def _batching(
-    material: TrainContext, model: Model, train: Split, strategy: Strategy, say: Callable[[str], None]
+    context: TrainContext, model: Model, train: Split, strategy: Strategy, say: Callable[[str], None]
 ) -> tuple[Batching, Mapping[int, float]]:
-    given = given_batching(material.job, model)
-    return (given, {}) if given is not None else _searched(material, model, train, strategy, say)
+    given = given_batching(context.job, model)
+    return (given, {}) if given is not None else _searched(context, model, train, strategy, say)
 
 
 def _searched(
-    material: TrainContext, model: Model, train: Split, strategy: Strategy, say: Callable[[str], None]
+    context: TrainContext, model: Model, train: Split, strategy: Strategy, say: Callable[[str], None]
 ) -> tuple[Batching, Mapping[int, float]]:
     """Search for the batch size. Only rank 0 measures."""
-    trainer, workers = material.config.trainer, material.job.workers
+    trainer, workers = context.config.trainer, context.job.workers
     found = fastest_batch_size(
         trainer,
         model,
@@ -102,11 +119,11 @@ def _searched(
         ),
         strategy=Single(strategy.device),
     )
-    say(_told(found))
+    say(_search_line(found))
     return batching(trainer, workers, found.size, whole=has_batch_norm(model)), found.speeds
 
 
-def _told(found: Found) -> str:
+def _search_line(found: BatchSize) -> str:
     """For example `batch_size auto: 256 rows, 52k rows/s (of 16 to 1,024 the fastest: 1,024 rows, 61k rows/s)`."""
     speeds = found.speeds
     shown = [
@@ -117,8 +134,8 @@ def _told(found: Found) -> str:
     return f"batch_size auto: {shown[0]} (of {tried} the fastest: {shown[1]})"
 
 
-def _resolved(material: TrainContext, device: torch.device, found: Derived) -> dict[str, Any]:
-    job, data = material.job, material.data
+def _resolved(context: TrainContext, device: torch.device, found: Resolved) -> dict[str, Any]:
+    job, data = context.job, context.data
     return {
         "name": job.name,
         "task": job.task,
@@ -129,22 +146,22 @@ def _resolved(material: TrainContext, device: torch.device, found: Derived) -> d
         "dataset": {"path": job.dataset, "content": data.content, "cache": data.cache_key},
         **found.to_json(),
         "checkpoint": job.spec.checkpoint.model_dump(mode="json", by_alias=True),
-        "config": material.config.model_dump(mode="json"),
+        "config": context.config.model_dump(mode="json"),
         "recipe": None if job.recipe is None else asdict(job.recipe),
     }
 
 
-def started(material: TrainContext, splits: Mapping[str, Split], found: Derived, world: int) -> Started:
+def started(context: TrainContext, splits: Mapping[str, Split], found: Resolved, world: int) -> Started:
     """The first event of an attempt."""
     batches = found.batching
-    trainer, data, start = material.config.trainer, material.data, material.attempt.start_from
-    outputs = {feature.name: feature.type for feature in material.config.output_features}
+    trainer, data, start = context.config.trainer, context.data, context.attempt.start_from
+    outputs = {feature.name: feature.type for feature in context.config.output_features}
     lengths = plan(trainer, len(splits["train"]), batches.global_rows)
     return Started(
-        name=material.job.name,
+        name=context.job.name,
         rows=data.rows,
         split_rows=sizes(splits),
-        inputs=len(material.config.input_features),
+        inputs=len(context.config.input_features),
         outputs=outputs,
         cache_key=data.cache_key,
         cache_hit=data.cache_hit,
@@ -154,8 +171,8 @@ def started(material: TrainContext, splits: Mapping[str, Split], found: Derived,
         epochs=-(-lengths.total_steps // lengths.steps_per_epoch),
         steps_per_epoch=lengths.steps_per_epoch,
         threads=found.threads,
-        validation_metric=monitored_metric(trainer, outputs, own_metrics(material.config)).name,
-        attempt=material.attempt.number,
+        validation_metric=monitored_metric(trainer, outputs, own_metrics(context.config)).name,
+        attempt=context.attempt.number,
         epoch=start.snapshot.position.epoch if start else 0,
         step=start.snapshot.position.step if start else 0,
         processes=world,

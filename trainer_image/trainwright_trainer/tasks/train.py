@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Mapping
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from functools import partial
 from typing import Protocol
 
-from trainwright_api.resource.job import CheckpointPolicy
 from trainwright_trainer.backends.local import local
 from trainwright_trainer.callbacks import formats
 from trainwright_trainer.callbacks.console import Console
@@ -23,10 +22,10 @@ from trainwright_trainer.job.job import Job
 from trainwright_trainer.job.recipe import settled
 from trainwright_trainer.loader.layout import layout_of
 from trainwright_trainer.loader.materialised import Split, materialise
-from trainwright_trainer.loop.evaluation import evaluate
-from trainwright_trainer.loop.fit import Result as Fitted
-from trainwright_trainer.loop.fit import check, train
+from trainwright_trainer.loop.arguments import STOPPED, Hooks, TrainingArguments, TrainingResult, check
+from trainwright_trainer.loop.evaluator import evaluate
 from trainwright_trainer.loop.monitor import check_tells
+from trainwright_trainer.loop.trainer import Trainer
 from trainwright_trainer.metrics.figures import figures_of
 from trainwright_trainer.metrics.model import ModelMetrics, model_metrics
 from trainwright_trainer.models.model import DTYPES, Model
@@ -41,10 +40,9 @@ from trainwright_trainer.storage.base import Storage
 from trainwright_trainer.strategies import strategy_for
 from trainwright_trainer.strategies.interface import Strategy
 from trainwright_trainer.tasks import artifacts
-from trainwright_trainer.tasks.lifecycle import begin_attempt, told_in_the_folder
-from trainwright_trainer.tasks.resolve import Derived, given_batching, resolved_once, started
+from trainwright_trainer.tasks.lifecycle import begin_attempt, recording_outcome
+from trainwright_trainer.tasks.resolve import TrainContext, given_batching, resolved_once, started
 from trainwright_trainer.tasks.result import Result
-from trainwright_trainer.tasks.train_context import TrainContext
 
 
 def train_on(
@@ -54,14 +52,33 @@ def train_on(
 
     Errors that can be found before the first step are raised before the attempt begins.
     """
-    ready, model, splits = made_ready(data, job)
+    ready, model, splits = prepare_training(data, job)
+    # start.json holds the job as the user gives it: a resumed run is compared with that, not with the recipe.
     attempt = begin_attempt(job, storage, how, data.content or None, console.say)
     rank_info = local(job.cpus)
     strategy = strategy_for(job.spec.backend.strategy, rank_info.world, rank_info.device)
-    with told_in_the_folder(lambda: attempt), reporting_oom():
+    with recording_outcome(lambda: attempt), reporting_oom():
         assert ready.config is not None
-        material = TrainContext(ready.config, ready, data, attempt, threads_of(job, rank_info))
-        return Training(material, strategy, console, stop).run(model, splits)
+        context = TrainContext(ready.config, ready, data, attempt, threads_of(job, rank_info))
+        return Training(context, strategy, console, stop).run(model, splits)
+
+
+def prepare_training(data: Prepared, job: Job, world: int = 1) -> tuple[Job, Model, dict[str, Split]]:
+    """The job with its recipe, if the file has no trainer section, its model and its splits.
+
+    Raises the errors that can be found before the attempt begins.
+    """
+    given, config = job.spec.config, job.config
+    assert given is not None
+    assert config is not None
+    layout = layout_of(config, data.statistics)
+    splits = materialise(data, layout, DTYPES[config.trainer.precision])
+    config, recipe = settled(given, config, len(splits["train"]), len(splits["validation"]))
+    job = replace(job, config=config, recipe=recipe)
+    model = Model(config, data.statistics, layout, job.spec.seed)
+    check(config, model, given_batching(job, model), world)
+    check_tells(config, data.statistics)
+    return job, model, splits
 
 
 def threads_of(job: Job, rank_info: RankInfo) -> Threads:
@@ -69,38 +86,13 @@ def threads_of(job: Job, rank_info: RankInfo) -> Threads:
     return Threads(rank_info.cpus, job.options.threads or rank_info.threads)
 
 
-def made_ready(data: Prepared, job: Job, world: int = 1) -> tuple[Job, Model, dict[str, Split]]:
-    """The job with its recipe, if it needs one, its model and its splits.
-
-    Raises the errors that can be found before the attempt begins.
-    """
-    assert job.config is not None
-    layout = layout_of(job.config, data.statistics)
-    splits = materialise(data, layout, DTYPES[job.config.trainer.precision])
-    job = settled_job(job, splits)
-    assert job.config is not None
-    model = Model(job.config, data.statistics, layout, job.spec.seed)
-    check(job.config, model, given_batching(job, model), world)
-    check_tells(job.config, data.statistics)
-    return job, model, splits
-
-
-def settled_job(job: Job, splits: Mapping[str, Split]) -> Job:
-    """The job as it is trained. It gets a recipe if the file has no trainer section."""
-    given, config = job.spec.config, job.config
-    assert given is not None
-    assert config is not None
-    config, found = settled(given, config, len(splits["train"]), len(splits["validation"]))
-    return replace(job, config=config, recipe=found)
-
-
-class Audience(Listener, Protocol):
+class AnyConsole(Listener, Protocol):
     """A console: the local one, or the remote one of a worker."""
 
     def say(self, *lines: str) -> None: ...
 
 
-class Stop(Protocol):
+class AnyStopRequest(Protocol):
     """A stop request. It is true once a stop is requested; `reason` names the source of the request."""
 
     @property
@@ -110,80 +102,87 @@ class Stop(Protocol):
 
 
 class Training:
-    """The parts of one attempt, in the order in which `run` uses them. Only rank 0 writes to the run folder."""
+    """One attempt on one rank: resolve → train → evaluate → save → report. Only rank 0 writes to the run folder."""
 
     def __init__(
-        self, material: TrainContext, strategy: Strategy, console: Audience, stop: Stop, saves: Callable[[], int] = int
+        self,
+        context: TrainContext,
+        strategy: Strategy,
+        console: AnyConsole,
+        stop: AnyStopRequest,
+        saves: Callable[[], int] = int,
     ) -> None:
         """`saves` returns the number of checkpoints requested so far."""
-        self.material, self.strategy, self.console, self.stop, self.saves = material, strategy, console, stop, saves
-        self.config, self.job, self.attempt = material.config, material.job, material.attempt
-        self.keeps = strategy.rank == 0
+        self.context, self.strategy, self.console, self.stop, self.saves = context, strategy, console, stop, saves
+        self.config, self.job, self.attempt = context.config, context.job, context.attempt
+        self.is_rank_zero = strategy.rank == 0
         self.metrics_file = MetricsFile(self.attempt)
 
     def run(self, model: Model, splits: dict[str, Split]) -> Result:
-        material = self.material
-        if self.keeps:
+        context = self.context
+        if self.is_rank_zero:
             shared_files.write_job(self.attempt, self.job.written())
         model = model.to(self.strategy.device)
-        if self.keeps and self.job.recipe is not None:
+        if self.is_rank_zero and self.job.recipe is not None:
             self.console.say(self.job.recipe.line)
-        found = resolved_once(material, model, splits["train"], self.strategy, self.console.say)
-        with computing_with(found.threads), closing(self._relay()) as relay:
-            fitted = self._fit(model, splits, found, relay)
-            test, metrics = self._test(model, splits, found.batching)
-            figures = figures_of(metrics) if self.keeps else []
-            end = artifacts.ended(material, fitted, test, figures)
-            if self.keeps:
-                artifacts.save_model(material, model)
-                artifacts.write_report(material, self.metrics_file.history, figures, end)
+        resolved = resolved_once(context, model, splits["train"], self.strategy, self.console.say)
+        with computing_with(resolved.threads), closing(self._relay()) as relay:
+            relay.on_event(started(context, splits, resolved, self.strategy.world))
+            fitted = self._train(model, splits, resolved.batching, relay)
+            test, metrics = self._test(model, splits, resolved.batching)
+            figures = figures_of(metrics) if self.is_rank_zero else []
+            end = artifacts.ended(context, fitted, test, figures)
+            if self.is_rank_zero:
+                artifacts.save_model(context, model)
+                artifacts.write_report(context, self.metrics_file.history, figures, end)
             relay.on_event(end)
-        if self.keeps:
-            self.console.say(*material.data.finish())
-        return artifacts.result_of(material, fitted, end)
+        if self.is_rank_zero:
+            self.console.say(*context.data.finish())
+        return artifacts.result_of(context, fitted, end)
 
     def _relay(self) -> Relay:
-        if not self.keeps:
+        """The listeners of this rank."""
+        if not self.is_rank_zero:
             return Relay([])
         logs, say = tensorboard_of(self.attempt), self.console.say
         metrics = BestEffort(self.metrics_file, names.METRICS, say, to_the_end=False)
         return Relay([self.console, metrics, BestEffort(logs, names.LOGS, say, to_the_end=True)])
 
-    def _fit(self, model: Model, splits: dict[str, Split], found: Derived, relay: Relay) -> Fitted:
-        policy: CheckpointPolicy = self.job.spec.checkpoint
-        told = relay.checkpointed
-        writer = CheckpointWriter(self.attempt.storage, self.attempt.fence, policy, told) if self.keeps else None
-        start = self.attempt.start_from
-        relay.on_event(started(self.material, splits, found, self.strategy.world))
-        try:
-            fitted = train(
-                self.config,
+    def _train(self, model: Model, splits: dict[str, Split], batching: Batching, relay: Relay) -> TrainingResult:
+        """Train to the end. Raises `StoppedRun` after a stop request, when the checkpoint is written."""
+        job, policy, start = self.job, self.job.spec.checkpoint, self.attempt.start_from
+        tolerance = job.recipe.tolerance if job.recipe else 0.0
+        with ExitStack() as stack:
+            writer = None
+            if self.is_rank_zero:
+                writer = CheckpointWriter(self.attempt.storage, self.attempt.fence, policy, relay.checkpointed)
+                stack.callback(writer.close)
+            trainer = Trainer(
+                TrainingArguments(self.config, batching, job.spec.seed, policy, self.attempt.number, tolerance),
                 model,
                 splits,
-                partial(model_metrics, self.config, self.material.data.statistics),
-                seed=self.job.spec.seed,
-                batching=found.batching,
-                checkpoints=writer,
-                policy=policy,
-                listeners=[relay],
+                partial(model_metrics, self.config, self.context.data.statistics),
                 strategy=self.strategy,
+                hooks=Hooks([relay], writer, self.stop.__bool__, self.saves),
                 resume=start.snapshot if start else None,
-                stop=self.stop.__bool__,
-                saves=self.saves,
-                attempt=self.attempt.number,
-                tolerance=self.job.recipe.tolerance if self.job.recipe else 0.0,
             )
-            if fitted.reason == "stopped":
+            result = trainer.train()
+            if result.reason == STOPPED:
                 if writer is not None:
                     writer.flush()
-                raise StoppedRun(self._how_to_go_on(fitted))
-        finally:
-            if writer is not None:
-                writer.close()
-        return fitted
+                raise StoppedRun(self._stopped_line(result))
+        return result
 
-    def _how_to_go_on(self, fitted: Fitted) -> str:
-        position = fitted.position
+    def _test(self, model: Model, splits: Mapping[str, Split], batching: Batching) -> tuple[Scores, ModelMetrics]:
+        """The scores of the best weights on the test rows; empty if evaluation is off or there are no test rows."""
+        metrics = model_metrics(self.config, self.context.data.statistics, figures=True)
+        if self.config.trainer.skip_all_evaluation or not len(splits["test"]):
+            return {}, metrics
+        return evaluate(model, splits["test"], batching.pass_rows, metrics, strategy=self.strategy), metrics
+
+    def _stopped_line(self, result: TrainingResult) -> str:
+        """The line for a stopped run; outside a pod with the command that resumes it."""
+        position = result.position
         where = f"epoch {position.epoch + 1}, row {formats.count(position.rows)}"
         if self.job.attempt is not None:
             return f"stopped by {self.stop.reason} at {where}; checkpoint written"
@@ -191,10 +190,3 @@ class Training:
         given = [word for name, value in options.items() if value is not None for word in (f"--{name}", str(value))]
         words = ["trainwright", self.job.task, str(self.job.path), *given, "--output", str(self.job.output), "--resume"]
         return f"stopped by {self.stop.reason} at {where}; checkpoint written. Go on with: {shlex.join(words)}"
-
-    def _test(self, model: Model, splits: Mapping[str, Split], batches: Batching) -> tuple[Scores, ModelMetrics]:
-        """The scores of the best weights on the test rows; empty if evaluation is off or there are no test rows."""
-        metrics = model_metrics(self.config, self.material.data.statistics, figures=True)
-        if self.config.trainer.skip_all_evaluation or not len(splits["test"]):
-            return {}, metrics
-        return evaluate(model, splits["test"], batches.pass_rows, metrics, strategy=self.strategy), metrics

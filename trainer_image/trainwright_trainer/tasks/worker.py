@@ -7,6 +7,7 @@ to the driver.
 from __future__ import annotations
 
 import os
+import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,7 @@ from trainwright_trainer.backends.ray.messages import Channel
 from trainwright_trainer.data.prepared import Prepared
 from trainwright_trainer.data.preprocess import prepare
 from trainwright_trainer.distributed.rank_info import RankInfo
+from trainwright_trainer.errors import Outcome
 from trainwright_trainer.frames.pandas import reading_with
 from trainwright_trainer.job.job import Job
 from trainwright_trainer.rundir.attempt import Attempt
@@ -27,10 +29,9 @@ from trainwright_trainer.storage.registry import storage_at
 from trainwright_trainer.strategies import strategy_for
 from trainwright_trainer.strategies.interface import PeerLost, Strategy
 from trainwright_trainer.tasks.remote_console import RemoteConsole
+from trainwright_trainer.tasks.resolve import TrainContext
 from trainwright_trainer.tasks.result import Result
-from trainwright_trainer.tasks.train import Training, made_ready, threads_of
-from trainwright_trainer.tasks.train_context import TrainContext
-from trainwright_trainer.tasks.worker_result import Done, End, Failed
+from trainwright_trainer.tasks.train import Training, prepare_training, threads_of
 
 
 @dataclass(frozen=True)
@@ -41,35 +42,35 @@ class WorkerSpec:
     environment: Mapping[str, str]
 
 
-def work(order: WorkerSpec, rank_info: RankInfo, channel: Channel) -> None:
+def work(spec: WorkerSpec, rank_info: RankInfo, channel: Channel) -> None:
     """Run the job and report its end to the driver. Raises only `PeerLost`, after which all ranks have to restart."""
-    strategy = strategy_for(order.job.spec.backend.strategy, rank_info.world, rank_info.device)
+    strategy = strategy_for(spec.job.spec.backend.strategy, rank_info.world, rank_info.device)
     try:
-        os.environ.update(order.environment)
-        threads = threads_of(order.job, rank_info)
+        os.environ.update(spec.environment)
+        threads = threads_of(spec.job, rank_info)
         with reporting_oom(), reading_with(threads.asked or usable_cpus()):
-            end: End = Done(_trained(order.job, strategy, channel, threads))
+            end: Result | Outcome = _trained(spec.job, strategy, channel, threads)
     except PeerLost:
         if not channel.ended():
             raise
         return
     except Exception as error:  # the outermost edge of this process: every error is reported to the driver
-        end = Failed.of(error)
-    if rank_info.rank == 0 or isinstance(end, Failed):
+        end = Outcome.of(error, traceback.format_exc().splitlines())
+    if rank_info.rank == 0 or isinstance(end, Outcome):
         channel.send("ended", (rank_info.rank, end))
     channel.close()
-    if isinstance(end, Failed):
+    if isinstance(end, Outcome):
         strategy.leave()
 
 
 def _trained(job: Job, strategy: Strategy, channel: Channel, threads: Threads) -> Result:
     console = RemoteConsole(channel)
     data = _prepared(job, strategy, console)
-    job, model, splits = made_ready(data, job, strategy.world)
+    job, model, splits = prepare_training(data, job, strategy.world)
     attempt = _attempt(job, strategy, channel, data.content or None, console)
     assert job.config is not None
-    material = TrainContext(job.config, job, data, attempt, threads)
-    training = Training(material, strategy, console, _Asked(channel), lambda: channel.saves)
+    context = TrainContext(job.config, job, data, attempt, threads)
+    training = Training(context, strategy, console, _DriverStop(channel), lambda: channel.saves)
     return training.run(model, splits)
 
 
@@ -87,21 +88,21 @@ def _prepared(job: Job, strategy: Strategy, console: RemoteConsole) -> Prepared:
 def _attempt(job: Job, strategy: Strategy, channel: Channel, content: str | None, console: RemoteConsole) -> Attempt:
     """The attempt, which the driver begins. Restarted workers resume from the newest checkpoint of the same attempt."""
     storage = storage_at(str(job.output), job.keys.artifacts)
-    attempt_reference = strategy.share(_begun(storage, channel, content, console) if strategy.rank == 0 else None)
-    assert attempt_reference is not None
-    return attempt_reference.attempt(storage)
+    reference = strategy.share(_reference(storage, channel, content, console) if strategy.rank == 0 else None)
+    assert reference is not None
+    return reference.attempt(storage)
 
 
-def _begun(storage: Storage, channel: Channel, content: str | None, console: RemoteConsole) -> AttemptReference:
-    answer: AttemptReference | Failed = channel.ask("ready", content)
-    if isinstance(answer, Failed):
+def _reference(storage: Storage, channel: Channel, content: str | None, console: RemoteConsole) -> AttemptReference:
+    answer: AttemptReference | Outcome = channel.ask("ready", content)
+    if isinstance(answer, Outcome):
         raise answer.error()
-    attempt_reference, notices = brought_up(storage, answer)
+    reference, notices = brought_up(storage, answer)
     console.say(*notices)
-    return attempt_reference
+    return reference
 
 
-class _Asked:
+class _DriverStop:
     """The driver's stop request, as this worker knows it."""
 
     def __init__(self, channel: Channel) -> None:

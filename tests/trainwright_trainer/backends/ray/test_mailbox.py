@@ -11,10 +11,10 @@ from trainwright_trainer.backends.ray.messages import ControlState, Message
 def test_letters_come_in_their_order_and_once():
     async def scene():
         mailbox = Mailbox()
-        await mailbox.post([Message("said", ("a",)), Message("said", ("b",))])
-        await mailbox.post([Message("heard", "c")])
+        await mailbox.post([Message("log", ("a",)), Message("log", ("b",))])
+        await mailbox.post([Message("event", "c")])
         first = [message.content for message in await mailbox.take()]
-        await mailbox.post([Message("said", ("d",))])
+        await mailbox.post([Message("log", ("d",))])
         return first, [message.content for message in await mailbox.take()]
 
     assert asyncio.run(scene()) == ([("a",), ("b",), "c"], [("d",)])

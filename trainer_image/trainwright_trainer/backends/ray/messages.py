@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
-Kind = Literal["said", "heard", "ready", "ended"]
+Kind = Literal["log", "event", "ready", "ended"]
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from trainwright_api.problems import Mistakes
 from trainwright_api.resource.job import CheckpointPolicy
 from trainwright_trainer.data.order import epoch_order
 from trainwright_trainer.job.batching import Batching
-from trainwright_trainer.loop.evaluation import evaluate
+from trainwright_trainer.loop.evaluator import evaluate
 
 
 def rows_seen(path) -> list[list[int]]:
@@ -49,7 +49,7 @@ def test_passes_sum_to_the_whole_batch(job):
     ends = []
     for pass_rows in (32, 10, 1):
         one = job({"precision": "float64", "regularization_lambda": 0.01})
-        one.train(batching=Batching(32, pass_rows, 0.01))
+        one.train(batches=Batching(32, pass_rows, 0.01))
         ends.append(torch.cat([value.flatten() for value in one.weights().values()]))
     assert torch.allclose(ends[0], ends[1], rtol=0, atol=1e-12)
     assert torch.allclose(ends[0], ends[2], rtol=0, atol=1e-12)
@@ -59,7 +59,7 @@ def test_a_root_of_a_mean_is_not_cut_into_passes(job):
     outputs = [{"name": "late", "type": "binary"}]
     number = [*outputs, {"name": "delay", "type": "number", "loss": {"type": "root_mean_squared_error"}}]
     with pytest.raises(Mistakes, match="root of a mean over the whole batch, and this batch is cut into 2 passes"):
-        job({}, outputs=number).train(batching=Batching(32, 16, 0.01))
+        job({}, outputs=number).train(batches=Batching(32, 16, 0.01))
     assert job({"epochs": 1}, outputs=number).train().reason == "epochs"
 
 
@@ -174,7 +174,7 @@ def test_a_run_never_imports_the_compiler(tmp_path):
         "import sys, torch\n"
         "from trainwright_api.config.optimizers import Adam\n"
         "from trainwright_trainer.optim.optimizers import make_optimizer\n"
-        "from trainwright_trainer.loop import fit as train\n"
+        "from trainwright_trainer.loop import trainer\n"
         "model = torch.nn.Linear(2, 1)\n"
         "optimizer = make_optimizer(Adam(), model.parameters(), 0.1)\n"
         "model(torch.ones(3, 2)).sum().backward()\n"

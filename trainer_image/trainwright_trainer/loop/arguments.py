@@ -1,0 +1,103 @@
+"""The arguments and the result of a training, and the checks that precede its first step."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from trainwright_api.config import ModelConfig
+from trainwright_api.config.trainer import LearningRateScheduler
+from trainwright_api.problems import Mistakes
+from trainwright_api.resource.job import CheckpointPolicy
+from trainwright_trainer.callbacks.events import Evaluated, Listener
+from trainwright_trainer.job.batching import ROOTS, Batching, check_losses_add_up
+from trainwright_trainer.loop.monitor import monitors_of
+from trainwright_trainer.loop.protocols import Checkpoints, Trainable
+from trainwright_trainer.rundir.snapshot import Position
+
+EPOCHS, TRAIN_STEPS, EARLY_STOPPING, STOPPED = "epochs", "train_steps", "early stopping", "stopped"
+
+
+@dataclass(frozen=True)
+class TrainingArguments:
+    """The settings of a training. `config` and `batching` are resolved; `tolerance`: see `Best`."""
+
+    config: ModelConfig
+    batching: Batching
+    seed: int
+    policy: CheckpointPolicy = field(default_factory=CheckpointPolicy)
+    attempt: int = 1
+    tolerance: float = 0.0
+
+    @property
+    def scheduler(self) -> LearningRateScheduler:
+        return self.config.trainer.learning_rate_scheduler or LearningRateScheduler()
+
+    @property
+    def has_roots(self) -> bool:
+        """True if some loss is the root of a mean over the whole batch."""
+        return any(loss in ROOTS for loss in _losses(self.config))
+
+    @property
+    def output_types(self) -> dict[str, str]:
+        """Output feature → type, in the order of the config."""
+        return {feature.name: feature.type for feature in self.config.output_features}
+
+
+@dataclass(frozen=True)
+class Hooks:
+    """Functions and objects of the caller. The loop calls `stop` and `saves` at every step.
+
+    `saves` returns the number of checkpoints requested so far. With several ranks only rank 0 gets `checkpoints`, and
+    its clock and its `saves` decide when to save.
+    """
+
+    listeners: Sequence[Listener] = ()
+    checkpoints: Checkpoints | None = None
+    stop: Callable[[], bool] = bool
+    saves: Callable[[], int] = int
+    clock: Callable[[], float] = time.monotonic
+
+
+@dataclass(frozen=True)
+class TrainingResult:
+    """The end of training. `reason`: epochs, train_steps, early stopping, or stopped (after it saved a checkpoint)."""
+
+    reason: str
+    position: Position
+    seconds: float
+    best_epoch: int
+    best_step: int
+    history: Sequence[Evaluated]
+
+
+def check(config: ModelConfig, model: Trainable, batching: Batching | None, world: int = 1) -> None:
+    """Raise the `Mistakes` that `Trainer` raises before its first step. Freezes the parameters that the config names.
+
+    `batching` is None if the batch size is not known yet.
+    """
+    monitors_of(config.trainer, {feature.name: feature.type for feature in config.output_features})
+    freeze(model, config.trainer.layers_to_freeze_regex)
+    if batching is not None:
+        check_losses_add_up(_losses(config), batching.passes(world))
+
+
+def freeze(model: Trainable, pattern: str | None) -> None:
+    """Exclude the parameters whose names match `pattern` from training. Raises `Mistakes` if none or all match."""
+    if pattern is None:
+        return
+    named = dict(model.named_parameters())
+    found = [name for name in named if re.search(pattern, name)]
+    if not found or len(found) == len(named):
+        raise Mistakes.one(
+            "config.trainer.layers_to_freeze_regex",
+            f"'{pattern}' matches {'all' if found else 'none'} of the parameters: {', '.join(named)}",
+        )
+    for name in found:
+        named[name].requires_grad_(False)
+
+
+def _losses(config: ModelConfig) -> list[str]:
+    return [feature.loss.type for feature in config.output_features]
