@@ -14,13 +14,13 @@ TAG ?= $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 REGISTRY ?=
 IMAGE = $(if $(REGISTRY),$(REGISTRY:/=)/)$(1):$(TAG)
 CHROMIUM := /usr/bin/chromium
-CORE := $(addprefix e2e/whole/,test_node.py test_images.py test_mistake.py test_gpu_shapes.py test_same_everywhere.py \
-	disasters/test_worker_is_killed.py)
+CORE := $(addprefix e2e/full_cluster/,test_node.py test_images.py test_mistake.py test_gpu_shapes.py test_same_everywhere.py \
+	faults/test_worker_is_killed.py)
 
-.PHONY: help setup demo test test-all lint verify chart format generate bench bench-all bench-tables bench-operator bench-whole browser operator control-plane kubernetes s3 cluster cluster-down e2e e2e-all images push clean
+.PHONY: help setup demo test test-all lint verify chart format generate bench bench-all bench-tables bench-operator bench-full-cluster browser operator control-plane kubernetes s3 cluster cluster-down e2e e2e-all images push clean
 
 help: ## list the targets
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-10s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-18s %s\n", $$1, $$2}'
 
 setup: $(STAMP) ## make the environment from the lock file
 
@@ -42,7 +42,7 @@ test-all: setup browser kubernetes s3 ## every test, the slow ones too; run befo
 lint: setup ## ruff, mypy --strict, import-linter
 	$(RUN) ruff check .
 	$(RUN) ruff format --check .
-	$(RUN) mypy crds operator trainer_image helm bench e2e
+	$(RUN) mypy crds operator trainer_image helm bench e2e testkit
 	$(RUN) lint-imports
 
 verify: setup kubernetes ## check that the generated files are up to date: CRD, reference, chart, manifests
@@ -72,8 +72,8 @@ bench-tables: setup ## how good the smallest file's models are on eight tables, 
 bench-operator: setup kubernetes ## time the operator on the control plane: 1,000 jobs against a floor, 10,000 at a restart
 	$(RUN) python -m bench.cluster
 
-bench-whole: setup ## time kubectl apply to the first step on the whole cluster, beside a bare RayJob; it needs root
-	$(RUN) python -m bench.whole
+bench-full-cluster: setup ## time kubectl apply to the first step on the full cluster, beside a bare RayJob; it needs root
+	$(RUN) python -m bench.full_cluster
 
 operator: setup ## the operator and its webhook beside the API server that $KUBECONFIG names, until Ctrl-C
 	@test -n "$${KUBECONFIG:-}" || { echo "KUBECONFIG names no cluster: start one by 'make control-plane'"; exit 1; }
@@ -82,27 +82,27 @@ operator: setup ## the operator and its webhook beside the API server that $KUBE
 	$(RUN) python -m trainwright_operator || test $$? = 130  # 130: by Ctrl-C
 
 control-plane: setup ## a Kubernetes API server with our definitions, until Ctrl-C; it prints how to use it
-	@$(RUN) python -m e2e.cluster
+	@$(RUN) python -m testkit.cluster
 
 kubernetes: setup ## build the programs of the tests' control plane, and helm, where that was not done yet
-	@$(RUN) python -m e2e.cluster --build
+	@$(RUN) python -m testkit.cluster --build
 
 s3: setup ## build the S3 server of the tests, where that was not done yet
-	@$(RUN) python -m e2e.cluster.object_store
+	@$(RUN) python -m testkit.cluster.object_store
 
 cluster: setup ## a whole Kubernetes with KubeRay, S3 and our images on this machine, in the background; it needs root
-	@$(RUN) python -m e2e.cluster.node up
+	@$(RUN) python -m testkit.cluster.node up
 
 cluster-down: setup ## end that cluster and remove all that it made, but not the images
-	@$(RUN) python -m e2e.cluster.node down
+	@$(RUN) python -m testkit.cluster.node down
 
 e2e: setup ## our chart, operator and trainer on that cluster, or on the one of KUBECONFIG and IMAGES: the core
 	$(RUN) pytest $(CORE)
 
-e2e-all: setup ## that and all the rest: every disaster, installs, the audit log, and that a cluster leaves nothing; needs root
+e2e-all: setup ## that and all the rest: every fault, installs, the audit log, and that a cluster leaves nothing; needs root
 	@$(MAKE) --no-print-directory cluster-down
 	$(RUN) pytest e2e/machine
-	$(RUN) pytest e2e/whole
+	$(RUN) pytest e2e/full_cluster
 
 browser: ## install the browser that the report's test looks through (Debian's chromium)
 	@test -x $(CHROMIUM) || { \

@@ -23,7 +23,7 @@ def write(path: str, rows: int, chunk: int = 500_000) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    from bench.floor import frame
+    from bench.baseline import frame
 
     first = pa.Table.from_pandas(frame(min(chunk, rows), seed=0), preserve_index=False)
     with pq.ParquetWriter(path, first.schema) as writer:

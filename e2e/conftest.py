@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from e2e.cluster import shared
-from e2e.cluster.cluster import Cluster
-from e2e.cluster.control_plane import ControlPlane
-from e2e.cluster.errors import ClusterError
+from testkit.cluster import shared
+from testkit.cluster.cluster import Cluster
+from testkit.cluster.control_plane import ControlPlane
+from testkit.cluster.errors import ClusterError
 
 NEEDS_ITS_OWN = (
     "this test stops the API server or reads its audit log: it needs a control plane of its own, so unset KUBECONFIG"

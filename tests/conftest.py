@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from e2e.cluster.errors import ClusterError
-from e2e.cluster.object_store import ObjectStore
+from testkit.cluster.errors import ClusterError
+from testkit.cluster.object_store import ObjectStore
 
 # Read when torch is first imported, which no conftest above a test does before this line.
 os.environ.setdefault("OMP_NUM_THREADS", "1")

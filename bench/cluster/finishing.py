@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 
-from e2e.players import Stage
+from testkit.simulators import Stage
 
 from bench.cluster import jobs, program
-from bench.cluster.scene import NAMESPACE, scene
+from bench.cluster.environment import NAMESPACE, scene
 from bench.cluster.starting import SETTLE_SECONDS, WARM_UP
 from bench.results import Result, result
 

@@ -6,11 +6,11 @@ import asyncio
 import time
 from collections.abc import Callable, Sequence
 
-from e2e.api import Manifest, condition
-from e2e.api.resource import RAY_JOBS, TRAINING_JOBS
-from e2e.harness.jobs import training_job
+from testkit.api import Manifest, condition
+from testkit.api.resource import RAY_JOBS, TRAINING_JOBS
+from testkit.harness.jobs import training_job
 
-from bench.cluster.scene import NAMESPACE, Scene
+from bench.cluster.environment import NAMESPACE, Scene
 
 PATIENCE = 300.0
 BACKEND = {"type": "ray", "trainer": {"num_workers": 2, "resources_per_worker": {"CPU": 1, "GPU": 0}}}

@@ -8,10 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from e2e.api.resource import TRAINING_JOBS
+from testkit.api.resource import TRAINING_JOBS
 
 from bench.cluster import jobs
-from bench.cluster.scene import NAMESPACE, Scene
+from bench.cluster.environment import NAMESPACE, Scene
 from bench.cluster.template import VERSION, template
 from trainwright_operator.controller.operator import Operator
 from trainwright_operator.kube.client import JSON, Client, Json

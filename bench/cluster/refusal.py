@@ -11,14 +11,14 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from e2e.api import ApiError, Manifest, Resource
-from e2e.api.resource import TRAINING_JOBS
-from e2e.cluster.port import LOOPBACK, Port
-from e2e.harness.jobs import SPEC, training_job
 from ruamel.yaml import YAML
+from testkit.api import ApiError, Manifest, Resource
+from testkit.api.resource import TRAINING_JOBS
+from testkit.cluster.port import LOOPBACK, Port
+from testkit.harness.jobs import SPEC, training_job
 
 from bench.cluster import program
-from bench.cluster.scene import NAMESPACE, Scene, scene
+from bench.cluster.environment import NAMESPACE, Scene, scene
 from bench.process import ROOT
 from bench.results import Result, result
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 
-from e2e.api import Manifest, until_object
-from e2e.api.resource import RAY_JOBS, SECRETS, TRAINING_JOBS
-from e2e.harness.jobs import training_job
-from e2e.players import Stage
+from testkit.api import Manifest, until_object
+from testkit.api.resource import RAY_JOBS, SECRETS, TRAINING_JOBS
+from testkit.harness.jobs import training_job
+from testkit.simulators import Stage
 
 from bench.cluster import jobs, program
-from bench.cluster.scene import AT_ONCE, NAMESPACE, OPERATORS_OWN, Requests, Scene, scene
+from bench.cluster.environment import AT_ONCE, NAMESPACE, OPERATORS_OWN, Requests, Scene, scene
 from bench.cluster.template import filled, template
 from bench.results import Result, result
 from trainwright_operator.server.certificate_rotator import SECRET_NAME

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from bench.cluster import floor, jobs, program
+from bench.cluster import baseline, jobs, program
+from bench.cluster.environment import Requests, scene
 from bench.cluster.recording import record
-from bench.cluster.scene import Requests, scene
 from bench.results import Result, result
 
 WARM_UP = 16
@@ -53,15 +53,15 @@ async def run(count: int, rounds: int) -> dict[str, Result]:
         async with scene() as here:
             await record(here, recording)
         for _ in range(rounds):
-            floors.append(await measure("floor", ("-m", floor.__name__, str(recording)), floor.READY, count))
+            floors.append(await measure("baseline", ("-m", baseline.__name__, str(recording)), baseline.READY, count))
             ours.append(await measure("operator", program.OPERATOR, program.LISTED, count))
     return {**_compared(count, ours, floors), **_per_job(count, ours[-1].requests)}
 
 
 def _compared(count: int, ours: Sequence[Started], floors: Sequence[Started]) -> dict[str, Result]:
     ratio = median(one.seconds / other.seconds for one, other in zip(ours, floors, strict=True))
-    found = {f"{count:,} jobs → RayJobs": result(ratio, "× floor", "≤ 1.3")}
-    for name, runs in (("floor", floors), ("ours", ours)):
+    found = {f"{count:,} jobs → RayJobs": result(ratio, "× baseline", "≤ 1.3")}
+    for name, runs in (("baseline", floors), ("ours", ours)):
         found[f"{name}: {count:,} jobs → RayJobs"] = result(median(one.seconds for one in runs), "s")
         cpu = median(one.cpu for one in runs) / count
         found[f"{name}: processor time a job"] = result(1000 * cpu, "ms")

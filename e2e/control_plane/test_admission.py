@@ -13,9 +13,9 @@ from typing import Any
 
 import aiohttp
 import pytest
-from e2e.cluster.cluster import Cluster
-from e2e.contract.corpus import corpus
-from e2e.server.running import Clock, Server, admitting, registered, server, webhook
+from testkit.cluster.cluster import Cluster
+from testkit.contract.corpus import corpus
+from testkit.server.running import Clock, Server, admitting, registered, server, webhook
 
 from trainwright_api.checks.cluster import judge
 from trainwright_api.checks.validate import inspect, validate_document

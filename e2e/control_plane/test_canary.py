@@ -17,20 +17,19 @@ from typing import Any
 
 import aiohttp
 import pytest
-from e2e.api import Api, ApiError, Manifest, condition, until, until_object
-from e2e.api.resource import SECRETS, TRAINING_JOBS
-from e2e.cluster import stored
-from e2e.cluster.cluster import Cluster
-from e2e.cluster.stored import Version
-from e2e.harness import Kind, Lifecycle, training_job
-from e2e.harness.canary import canary, holds, of_others
-from e2e.harness.lifecycle import NAME
-from e2e.harness.lifecycles import completes, fails
-from e2e.players import Fail, Succeed
+from testkit.api import Api, ApiError, Manifest, condition, until, until_object
+from testkit.api.resource import SECRETS, TRAINING_JOBS
+from testkit.cluster import stored
+from testkit.cluster.cluster import Cluster
+from testkit.cluster.stored import Version
+from testkit.control_plane.installed import NAMESPACE, Installed, apply, installed, lives, webhook
+from testkit.harness import Kind, Lifecycle, training_job
+from testkit.harness.canary import canary, holds, of_others
+from testkit.harness.lifecycle import NAME
+from testkit.harness.lifecycles import completes, fails
+from testkit.simulators import Fail, Succeed
 
 from trainwright_operator.model import names
-
-from .installed import NAMESPACE, Installed, apply, installed, lives, webhook
 
 CANARY = canary()
 PRINTED = f'reading\n{{"aws_secret_access_key": "{CANARY}"}}\npassword={CANARY}\nhttps://me:{CANARY}@host/x failed'

@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from e2e.cluster import crds
-from e2e.cluster.chart import CHART, Helm
-from e2e.cluster.cluster import Cluster
-from e2e.harness import training_job
-
-from .installed import apply, objects
+from testkit.cluster import crds
+from testkit.cluster.chart import CHART, Helm
+from testkit.cluster.cluster import Cluster
+from testkit.control_plane.installed import apply, objects
+from testkit.harness import training_job
 
 NAMESPACE = "trainwright"
 DEFINITION = "customresourcedefinition.apiextensions.k8s.io/trainingjobs.trainwright.dev"

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from e2e.cluster.cluster import Cluster
+from testkit.cluster.cluster import Cluster
 
 from trainwright_api.resource.job import TrainingJobSpec
 from trainwright_api.resource.status import Resolved, TrainingJobStatus

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
-from e2e.cluster.cluster import Cluster
-from e2e.cluster.errors import ClusterError
+from testkit.cluster.cluster import Cluster
+from testkit.cluster.errors import ClusterError
 
 DEFINITIONS = {"trainingjobs.trainwright.dev", "rayclusters.ray.io", "rayjobs.ray.io"}
 RESTRICTED = {"pod-security.kubernetes.io/enforce": "restricted"}

@@ -9,9 +9,8 @@ import json
 from typing import Any
 
 import pytest
-from e2e.cluster.cluster import Cluster
-
-from .installed import objects
+from testkit.cluster.cluster import Cluster
+from testkit.control_plane.installed import objects
 
 KINDS = ("Deployment", "Service", "PodDisruptionBudget")
 DRY_RUN = ("create", "--dry-run=server", "--validate=strict", "-o=name", "-f=-")

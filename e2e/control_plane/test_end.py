@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from e2e.cluster.folder import Folder
-from e2e.cluster.shared import ROOT
+from testkit.cluster.folder import Folder
+from testkit.cluster.shared import ROOT
 
 PROGRAMS = 3
 """etcd, kube-apiserver, kube-controller-manager"""
@@ -23,7 +23,7 @@ SECONDS = 120
 
 @dataclass(frozen=True)
 class Running:
-    """`python -m e2e.cluster`, the programs that it started (a descriptor of each), and its folder."""
+    """`python -m testkit.cluster`, the programs that it started (a descriptor of each), and its folder."""
 
     process: subprocess.Popen[str]
     programs: list[int]
@@ -62,7 +62,7 @@ def test_the_test_run_that_it_serves_is_killed() -> None:
 @contextmanager
 def started(*arguments: str) -> Iterator[Running]:
     """Runs in the block, and is killed at its end if it still runs."""
-    command = [sys.executable, "-m", "e2e.cluster", *arguments]
+    command = [sys.executable, "-m", "testkit.cluster", *arguments]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
         try:
             folder = _folder(process)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from e2e.cluster.cluster import Cluster
+from testkit.cluster.cluster import Cluster
 
 from trainwright_api.checks import load
 from trainwright_api.checks.cluster import judge

@@ -6,9 +6,9 @@ import asyncio
 import json
 
 import pytest
-from e2e.cluster import binaries
-from e2e.cluster.cluster import Cluster
-from e2e.cluster.errors import ClusterError
+from testkit.cluster import binaries
+from testkit.cluster.cluster import Cluster
+from testkit.cluster.errors import ClusterError
 
 
 def test_client_and_server_are_of_the_pinned_version(exclusive_cluster_of_module: Cluster) -> None:

@@ -6,9 +6,9 @@ import asyncio
 from dataclasses import replace
 
 import pytest
-from e2e.cluster.cluster import Cluster
-from e2e.harness import EVERY_KIND, LIFECYCLES, Kill, Kind, live
-from e2e.players import Preempt, Succeed
+from testkit.cluster.cluster import Cluster
+from testkit.harness import EVERY_KIND, LIFECYCLES, Kill, Kind, live
+from testkit.simulators import Preempt, Succeed
 
 
 @pytest.mark.parametrize("kind", EVERY_KIND)

@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from e2e.api import Api, ApiError
-from e2e.api.resource import TRAINING_JOBS
-from e2e.cluster.cluster import Cluster
-from e2e.contract import jobs
+from testkit.api import Api, ApiError
+from testkit.api.resource import TRAINING_JOBS
+from testkit.cluster.cluster import Cluster
+from testkit.contract import jobs
 
 from trainwright_api.checks.cluster import changed, judge
 from trainwright_api.resource.job import FIXED, TrainingJobSpec, fixed

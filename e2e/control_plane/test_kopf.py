@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from e2e.api import Api, Manifest, condition, until
-from e2e.cluster.cluster import Cluster
-from e2e.harness.jobs import training_job
-from e2e.proxy import Drop, Proxy, Rule, StreamError
+from testkit.api import Api, Manifest, condition, until
+from testkit.cluster.cluster import Cluster
+from testkit.control_plane.operator_process import eventually, operator
+from testkit.harness.jobs import training_job
+from testkit.proxy import Drop, Proxy, Rule, StreamError
 
 from trainwright_operator.controller.operator import Operator
 from trainwright_operator.kube.client import Client
@@ -21,8 +22,6 @@ from trainwright_operator.kube.connection import Connection
 from trainwright_operator.kube.resources import TRAINING_JOBS
 from trainwright_operator.server.metrics import Metrics
 from trainwright_operator.settings import Settings
-
-from .operators import eventually, operator
 
 DEEP = 9_000
 """Levels. The API server accepts ten thousand, Python's parser one thousand."""

@@ -12,9 +12,9 @@ from subprocess import CompletedProcess
 from typing import Any
 
 import pytest
-from e2e.cluster.cluster import Cluster
-from e2e.cluster.kubectl import Kubectl
-from e2e.contract import jobs
+from testkit.cluster.cluster import Cluster
+from testkit.cluster.kubectl import Kubectl
+from testkit.contract import jobs
 
 from trainwright_api.resource.job import TrainingJob
 

@@ -7,9 +7,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
-from e2e.api import Api, Manifest, condition, until, until_object
-from e2e.cluster.cluster import Cluster
-from e2e.harness.jobs import training_job
+from testkit.api import Api, Manifest, condition, until, until_object
+from testkit.cluster.cluster import Cluster
+from testkit.harness.jobs import training_job
 
 from trainwright_operator.controller.operator import Operator
 from trainwright_operator.kube.client import Client

@@ -8,11 +8,10 @@ import time
 from pathlib import Path
 
 import pytest
-from e2e.cluster.cluster import Cluster
-from e2e.harness.jobs import training_job
-
-from .installed import MANIFESTS
-from .operators import eventually, operator
+from testkit.cluster.cluster import Cluster
+from testkit.control_plane.installed import MANIFESTS
+from testkit.control_plane.operator_process import eventually, operator
+from testkit.harness.jobs import training_job
 
 
 def holder(cluster: Cluster, namespace: str) -> str:

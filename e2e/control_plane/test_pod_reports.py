@@ -13,13 +13,12 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from e2e.cluster.cluster import Cluster
-from e2e.server.running import Server, server
+from testkit.cluster.cluster import Cluster
+from testkit.control_plane.operator_process import PATIENCE
+from testkit.control_plane.posting_job import Job
+from testkit.server.running import Server, server
 
 from trainwright_trainer.rundir.layout import CheckpointName
-
-from .operators import PATIENCE
-from .posting import Job
 
 STOPPED = 75
 

@@ -14,13 +14,12 @@ import pytest
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
-from e2e.cluster.cluster import Cluster
-from e2e.server.running import server
+from testkit.cluster.cluster import Cluster
+from testkit.control_plane.posting_job import Job
+from testkit.server.running import server
 
 from trainwright_api.resource.environment import AUDIENCE
 from trainwright_operator.controller.apply import FIELD_MANAGER
-
-from .posting import Job
 
 Scene = Callable[[Job], Awaitable[Any]]
 

@@ -6,11 +6,11 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from e2e.api import Api, ApiError, until, until_object
-from e2e.api.resource import CONFIG_MAPS, NODES, TRAINING_JOBS
-from e2e.cluster.cluster import Cluster
-from e2e.harness import LIFECYCLES, live, training_job
-from e2e.proxy import Answer, Drop, Proxy, Reset, Rule, Silence, Stale, StreamError
+from testkit.api import Api, ApiError, until, until_object
+from testkit.api.resource import CONFIG_MAPS, NODES, TRAINING_JOBS
+from testkit.cluster.cluster import Cluster
+from testkit.harness import LIFECYCLES, live, training_job
+from testkit.proxy import Answer, Drop, Proxy, Reset, Rule, Silence, Stale, StreamError
 
 MADE = {"metadata": {"name": "one"}}
 

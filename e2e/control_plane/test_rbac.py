@@ -8,16 +8,25 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import pytest
-from e2e.api import Api, ApiError, until
-from e2e.api.resource import TRAINING_JOBS
-from e2e.cluster.audit import AuditEvent
-from e2e.cluster.cluster import Cluster
-from e2e.harness import LIFECYCLES, training_job
-from e2e.harness.grants import Grant, denied, grants, needless
-
-from .installed import ACCOUNT, MANIFESTS, Installed, apply, certificates_are_mended, installed, lives, posted, webhook
-from .operators import eventually
-from .stories import EVERYWHERE, FREE_GPUS, LOST_NODE_SEEN, SLICE, SLICED_GPUS, SLICES
+from testkit.api import Api, ApiError, until
+from testkit.api.resource import TRAINING_JOBS
+from testkit.cluster.audit import AuditEvent
+from testkit.cluster.cluster import Cluster
+from testkit.control_plane.installed import (
+    ACCOUNT,
+    MANIFESTS,
+    Installed,
+    apply,
+    certificates_are_mended,
+    installed,
+    lives,
+    posted,
+    webhook,
+)
+from testkit.control_plane.operator_process import eventually
+from testkit.control_plane.scenarios import EVERYWHERE, FREE_GPUS, LOST_NODE_SEEN, SLICE, SLICED_GPUS, SLICES
+from testkit.harness import LIFECYCLES, training_job
+from testkit.harness.grants import Grant, denied, grants, needless
 
 MANIFEST = MANIFESTS / "clusterwide.yaml"
 GRANTED = grants(MANIFEST)

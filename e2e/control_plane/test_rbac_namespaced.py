@@ -9,13 +9,10 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from e2e.api.resource import TRAINING_JOBS
-from e2e.cluster.audit import AuditEvent
-from e2e.cluster.cluster import Cluster
-from e2e.harness import training_job
-from e2e.harness.grants import denied, grants, needless
-
-from .installed import (
+from testkit.api.resource import TRAINING_JOBS
+from testkit.cluster.audit import AuditEvent
+from testkit.cluster.cluster import Cluster
+from testkit.control_plane.installed import (
     MANIFESTS,
     NAMESPACE,
     Installed,
@@ -27,7 +24,9 @@ from .installed import (
     one_after_the_other,
     posted,
 )
-from .stories import IN_TEAM_A, IN_TEAM_B, LOST_NODE_UNSEEN
+from testkit.control_plane.scenarios import IN_TEAM_A, IN_TEAM_B, LOST_NODE_UNSEEN
+from testkit.harness import training_job
+from testkit.harness.grants import denied, grants, needless
 
 MANIFEST = MANIFESTS / "namespaced.yaml"
 WATCHED = ("team-a", "team-b")

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from e2e.cluster.cluster import Cluster
+from testkit.cluster.cluster import Cluster
 
 from trainwright_operator.informer.reflector import Reflector
 from trainwright_operator.informer.store import Store

@@ -8,13 +8,13 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from e2e.api import Manifest, condition
-from e2e.api.resource import TRAINING_JOBS
-from e2e.cluster.cluster import Cluster
-from e2e.control_plane.disasters.deaths import calm, every_death, side_by_side
-from e2e.harness import Kind, Lifecycle, Lived, User, live
-from e2e.harness.lifecycle import NAME
-from e2e.players import NeverStart, Succeed
+from testkit.api import Manifest, condition
+from testkit.api.resource import TRAINING_JOBS
+from testkit.cluster.cluster import Cluster
+from testkit.control_plane.crashes import calm, every_death, side_by_side
+from testkit.harness import Kind, Lifecycle, Lived, User, live
+from testkit.harness.lifecycle import NAME
+from testkit.simulators import NeverStart, Succeed
 
 GANG = {"type": "ray", "cache_dir": "/cache", "trainer": {"num_workers": 3, "resources_per_worker": {"GPU": 1}}}
 CACHE = {"volumes": [{"name": "cache", "emptyDir": {}}], "volumeMounts": [{"name": "cache", "mountPath": "/cache"}]}

@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
-from e2e.cluster.cluster import Cluster
-from e2e.contract import answers, jobs
-from e2e.contract.differences import DIFFERENCES, Difference, Judged, mistakes
-from e2e.contract.mutations import Location, mutated
+from testkit.cluster.cluster import Cluster
+from testkit.contract import answers, jobs
+from testkit.contract.differences import DIFFERENCES, Difference, Judged, mistakes
+from testkit.contract.mutations import Location, mutated
 
 LUDWIGS: tuple[Location, ...] = (("spec", "config"), ("spec", "backend"), ("spec", "entrypoint", "config"))
 """Only the webhook validates these."""

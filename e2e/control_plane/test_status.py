@@ -11,15 +11,15 @@ from itertools import filterfalse, pairwise
 from typing import Any
 
 import pytest
-from e2e.api import Api
-from e2e.api.resource import TRAINING_JOBS
-from e2e.cluster.cluster import Cluster
-from e2e.contract import answers, jobs
-from e2e.contract.answers import Answer
-from e2e.contract.differences import is_nearly_whole
-from e2e.contract.mutations import mutated
-from e2e.contract.values import Maker
 from pydantic import ValidationError
+from testkit.api import Api
+from testkit.api.resource import TRAINING_JOBS
+from testkit.cluster.cluster import Cluster
+from testkit.contract import answers, jobs
+from testkit.contract.answers import Answer
+from testkit.contract.differences import is_nearly_whole
+from testkit.contract.mutations import mutated
+from testkit.contract.values import Maker
 
 from trainwright_api.resource.status import TrainingJobStatus
 from trainwright_operator.controller.apply import Applier, own_fields

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
-from e2e.cluster.images.ours import ROOT
-from e2e.cluster.node import keeper
-from e2e.cluster.node.place import BRIDGE, FIRST, Place
+from testkit.cluster.images.ours import ROOT
+from testkit.cluster.node import keeper
+from testkit.cluster.node.place import BRIDGE, FIRST, Place
 
 LOOKS = {
     "network devices": ("ip", "-brief", "link"),
@@ -61,7 +61,7 @@ def root() -> Iterator[Path]:
 
 
 def command(what: str, root: Path, *flags: str) -> None:
-    words = [sys.executable, "-m", "e2e.cluster.node", what, f"--root={root}", *flags]
+    words = [sys.executable, "-m", "testkit.cluster.node", what, f"--root={root}", *flags]
     subprocess.run(words, cwd=ROOT, check=True)
 
 

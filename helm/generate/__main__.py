@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
-from e2e.cluster.chart import CHART
 from helm.generate import definition, readme, rendered, schema
 from helm.generate.values import values
+from testkit.cluster.chart import CHART
 
 from trainwright_api.generate.__main__ import main as write_or_check
 

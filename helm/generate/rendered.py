@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from e2e.cluster.chart import Helm
+from testkit.cluster.chart import Helm
 
 _HEADER = "# Made from helm/trainwright by `make generate`. Change that, not this.\n"
 

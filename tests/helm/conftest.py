@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from e2e.cluster.chart import Helm
+from testkit.cluster.chart import Helm
 
 
 @pytest.fixture(scope="session")

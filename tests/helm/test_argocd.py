@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from e2e.cluster.argocd import answer
-from e2e.cluster.chart import ROOT
-from e2e.cluster.errors import ClusterError
 from ruamel.yaml import YAML
+from testkit.cluster.argocd import answer
+from testkit.cluster.chart import ROOT
+from testkit.cluster.errors import ClusterError
 
 READER = YAML(typ="safe")
 TOLD = READER.load((ROOT / "helm" / "argocd" / "argocd-cm.yaml").read_text())["data"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import tomllib
 
 import pytest
-from e2e.cluster.chart import CHART, ROOT, Helm
 from ruamel.yaml import YAML
+from testkit.cluster.chart import CHART, ROOT, Helm
 
 from trainwright_operator.settings import Settings
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from e2e.cluster.chart import Helm
-from e2e.cluster.errors import ClusterError
+from testkit.cluster.chart import Helm
+from testkit.cluster.errors import ClusterError
 
 
 def refusal(helm: Helm, value: str) -> str:

@@ -12,7 +12,7 @@ from copy import deepcopy
 from pathlib import Path
 
 import pytest
-from e2e.contract.corpus import corpus
+from testkit.contract.corpus import corpus
 
 from trainwright_api.checks import support
 from trainwright_api.checks.cluster import judge

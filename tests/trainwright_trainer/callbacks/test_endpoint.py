@@ -6,7 +6,7 @@ import socket
 from dataclasses import replace
 
 import pytest
-from e2e.server.listening import HANG, listening
+from testkit.server.listening import HANG, listening
 
 from trainwright_api.resource.messages import ProgressMessage, Reply, Report
 from trainwright_trainer.callbacks.endpoint import Endpoint, NotTaken

@@ -7,7 +7,7 @@ import threading
 from dataclasses import replace
 
 import pytest
-from e2e.server.listening import PATIENCE, listening
+from testkit.server.listening import PATIENCE, listening
 
 from trainwright_api.resource.messages import outcome_from_termination
 from trainwright_trainer.errors import EnvironmentFailure, Outcome

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 from botocore.exceptions import ConnectionClosedError
-from e2e.cluster.busy import Busy
-from e2e.cluster.object_store import ObjectStore
+from testkit.cluster.busy import Busy
+from testkit.cluster.object_store import ObjectStore
 from tests.trainwright_trainer.storage.s3client.outage import Clock
 
 from trainwright_api.problems import Mistakes

@@ -1,0 +1,57 @@
+"""From `kubectl apply` to the first training step: ours and a hand-written Job or RayJob, in turn on one warm node."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from statistics import median
+
+from bench.full_cluster import shapes
+from bench.full_cluster.environment import Scene, scene
+from bench.full_cluster.timeline import ACCEPTED, LOCAL, RAY, Stage, lasted
+from bench.results import Result, result
+
+GOAL = "≤ 1.3"
+STAGES: Mapping[str, Sequence[Stage]] = {"ray": RAY, "local": LOCAL}
+SIDES = ("floor", "ours")
+Lasted = Mapping[str, float]
+
+
+async def run(rounds: int, backends: Sequence[str]) -> dict[str, Result]:
+    found: dict[str, Result] = {}
+    async with scene() as here:
+        await measure(here, "warm", backends[0], "floor")
+        for backend in backends:
+            sides: dict[str, list[Lasted]] = {side: [] for side in SIDES}
+            for number in range(rounds):
+                for side in SIDES if number % 2 == 0 else reversed(SIDES):
+                    sides[side].append(await measure(here, f"{side}-{number}", backend, side))
+            found |= compared(backend, sides["floor"], sides["ours"])
+    return found
+
+
+async def measure(here: Scene, name: str, backend: str, side: str) -> Lasted:
+    """One run, which ends right after its first step."""
+    address, stages = here.eye.address, STAGES[backend]
+    if side == "ours":
+        made = shapes.ours(f"{name}-{backend}", backend, here.bucket, address)
+        stages = (ACCEPTED, *stages)
+    else:
+        dataset, image = here.bucket.upload(shapes.WEATHER, "weather.csv"), here.whole.image("trainwright")
+        made = shapes.floor(f"{name}-{backend}", backend, dataset, image, address)
+    began, _ = await here.first_step(made)
+    seconds = lasted(here.eye.seen, stages, began)
+    await here.clear(made)
+    told = ", ".join(f"{stage} {one:.2f}" for stage, one in seconds.items())
+    print(f"{backend}, {name}: {sum(seconds.values()):.2f} s: {told}", flush=True)
+    return seconds
+
+
+def compared(backend: str, floors: Sequence[Lasted], ours: Sequence[Lasted]) -> dict[str, Result]:
+    """The total time, and the stages of each side."""
+    ratio = median(sum(one.values()) / sum(other.values()) for one, other in zip(ours, floors, strict=True))
+    found = {f"{backend}: to the first step": result(ratio, "× floor", GOAL)}
+    for side, runs in zip(SIDES, (floors, ours), strict=True):
+        found[f"{backend}, {side}: whole"] = result(median(sum(one.values()) for one in runs), "s")
+        for stage in runs[0]:
+            found[f"{backend}, {side}: {stage}"] = result(median(one[stage] for one in runs), "s")
+    return found

@@ -1,0 +1,166 @@
+"""The network between operator and API server is faulty: every job ends as it would without faults."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from testkit.cluster.cluster import Cluster
+from testkit.control_plane.faulty_lifecycle import Disaster, survives, tracebacks
+from testkit.harness import EVERY_KIND, FAST, KINDS, LIFECYCLES, Kind
+from testkit.proxy import (
+    Answer,
+    Close,
+    Cut,
+    Delay,
+    Drop,
+    Duplicate,
+    Fault,
+    Hang,
+    Late,
+    Reorder,
+    Reset,
+    Rule,
+    Silence,
+    StreamError,
+    Truncate,
+)
+from testkit.proxy.faults import WatchFault
+from testkit.simulators import Fail, Succeed
+
+ALONE = replace(FAST, resync=600.0)
+"""No relist repairs anything: the operator recovers by retries alone."""
+IMPATIENT = replace(ALONE, request_timeout=1.0)
+WATCHFUL = replace(FAST, resync=1.0)
+"""The next relist finds the changes that no event reports."""
+CORE = ("two crashes, then success", "suspended and resumed")
+AT_ONCE = 4
+"""Lifecycles in parallel."""
+CHILDREN = ("jobs", "rayjobs")
+VERBS = ("list", "watch", "get", "write")
+
+
+def statuses(fault: Fault, times: int = 2) -> list[Rule]:
+    """All status writes except the first one, so the job has started."""
+    return [Rule(fault, verb="patch", resource="trainingjobs", subresource="status", skip=1, times=times)]
+
+
+def children(fault: Fault) -> list[Rule]:
+    """Creations of the first child and of the second."""
+    return [Rule(fault, verb="create", resource=resource, times=2) for resource in CHILDREN]
+
+
+def blind(fault: Fault) -> list[Rule]:
+    """Every watch of children fails."""
+    return [Rule(fault, verb="watch", resource=resource, times=None) for resource in CHILDREN]
+
+
+def some(fault: Fault, *verbs: str) -> list[Rule]:
+    """One request in four, drawn with the proxy's seed, without end."""
+    return [Rule(fault, verb=verb, times=None, chance=0.25) for verb in verbs]
+
+
+def first(fault: Fault, *verbs: str) -> list[Rule]:
+    """The first requests fail: the API server is unhealthy while the operator starts."""
+    return [Rule(fault, verb=verb, times=5) for verb in verbs]
+
+
+def always(fault: WatchFault) -> list[Rule]:
+    """Every watch has the fault."""
+    return [Rule(fault, times=None)]
+
+
+REQUESTS = (
+    Disaster("409 to a status", statuses(Answer(code=409)), ALONE),
+    Disaster("409 to a status that was written", statuses(Answer(code=409, after=True)), ALONE),
+    Disaster("409 to a child that is not there", children(Answer(code=409, reason="AlreadyExists")), ALONE),
+    Disaster("410 to lists and watches", first(Answer(code=410), "list", "watch"), ALONE),
+    Disaster(
+        "410 to every watch of children", [Rule(Answer(code=410), "watch", one, times=None) for one in CHILDREN], ALONE
+    ),
+    Disaster("410 to writes", some(Answer(code=410), "write"), ALONE),
+    Disaster("422 to a status", statuses(Answer(code=422), times=4), ALONE),
+    Disaster("422 to a child", children(Answer(code=422)), ALONE),
+    Disaster("429 to writes", [Rule(Answer(code=429, retry_after=1), verb="write", skip=1, times=2)], ALONE),
+    Disaster("429 to lists and watches", first(Answer(code=429, retry_after=1), "list", "watch"), ALONE),
+    Disaster("500 to a burst of writes", [Rule(Answer(code=500), verb="write", skip=1, times=6)], ALONE),
+    Disaster("500 to writes that took effect", some(Answer(code=500, after=True), "write"), ALONE),
+    Disaster("503 to a burst of everything", [Rule(Answer(code=503), verb=verb, times=8) for verb in VERBS], ALONE),
+    Disaster("resets before writes", some(Reset(), "write"), ALONE),
+    Disaster("resets after writes", some(Reset(after=True), "write"), ALONE),
+    Disaster("resets of everything", some(Reset(), *VERBS), ALONE),
+    Disaster("hangs before writes", [Rule(Hang(), verb="write", skip=2, times=2)], IMPATIENT),
+    Disaster("hangs after writes", [Rule(Hang(after=True), verb="write", skip=2, times=2)], IMPATIENT),
+    Disaster("hanging lists", first(Hang(), "list"), IMPATIENT),
+    Disaster("bodies cut off", some(Truncate(), "list", "get", "write"), ALONE),
+    Disaster("slow answers", some(Delay(seconds=0.3), *VERBS), ALONE),
+)
+WATCHES = (
+    Disaster("410 in the stream", always(StreamError(events=1))),
+    Disaster("500 in the stream", always(StreamError(events=2, code=500))),
+    Disaster("events that never come", always(Drop()), WATCHFUL),
+    Disaster("events dropped", always(Drop(chance=0.5)), WATCHFUL),
+    Disaster("events doubled", always(Duplicate())),
+    Disaster("events delayed", always(Late(seconds=0.2, chance=0.3))),
+    Disaster("events out of order", always(Reorder(seconds=0.2)), WATCHFUL),
+    Disaster("events of one object out of order", always(Reorder(seconds=0.2, same_object=True)), WATCHFUL),
+    Disaster("silent watches", always(Silence(events=2)), replace(WATCHFUL, request_timeout=1.0)),
+    Disaster("watches closed", always(Close(events=2))),
+    Disaster("watches closed at once", always(Close()), WATCHFUL),
+    Disaster("watches cut", always(Cut(events=2))),
+)
+DISASTERS = REQUESTS + WATCHES
+
+
+@pytest.mark.parametrize(("number", "disaster"), list(enumerate(DISASTERS)), ids=[one.name for one in DISASTERS])
+def test_job_ends_as_undisturbed(
+    cluster: Cluster, tmp_path: Path, caplog: pytest.LogCaptureFixture, number: int, disaster: Disaster
+) -> None:
+    """One lifecycle with several attempts, or one that is stopped and resumed; the slow test below runs all."""
+    kind = EVERY_KIND[number % len(EVERY_KIND)]
+    name = CORE[number // len(EVERY_KIND) % 2]
+    asyncio.run(_lives(cluster, tmp_path / "life", disaster, name, kind))
+    assert tracebacks(caplog) == []
+
+
+def test_old_events_of_a_child_do_not_count(cluster: Cluster, tmp_path: Path) -> None:
+    """No outcome is posted and no relist follows: the end is known from the child's events alone."""
+    ends = [Fail(after=0.3, told="exit code"), Succeed(after=0.3, told="exit code")]
+    life = replace(LIFECYCLES["success"], name="exit codes", scripts=ends)
+    rules = [Rule(Reorder(seconds=0.4, same_object=True), resource=one, times=None) for one in CHILDREN]
+
+    async def scene() -> None:
+        async with asyncio.TaskGroup() as lives:
+            for seed in range(AT_ONCE):
+                folder = tmp_path / str(seed)
+                folder.mkdir()
+                lives.create_task(survives(cluster.kubeconfig, folder, Disaster("", rules, ALONE), life, "ray", seed))
+
+    asyncio.run(scene())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("disaster", DISASTERS, ids=lambda one: one.name)
+def test_every_life_ends_as_undisturbed(
+    cluster: Cluster, tmp_path: Path, caplog: pytest.LogCaptureFixture, disaster: Disaster, kind: Kind
+) -> None:
+    async def scene() -> None:
+        room = asyncio.Semaphore(AT_ONCE)
+        async with asyncio.TaskGroup() as lives:
+            for number, name in enumerate(LIFECYCLES):
+                lives.create_task(one_of_them(room, tmp_path / str(number), name))
+
+    async def one_of_them(room: asyncio.Semaphore, folder: Path, name: str) -> None:
+        async with room:
+            await _lives(cluster, folder, disaster, name, kind)
+
+    asyncio.run(scene())
+    assert tracebacks(caplog) == []
+
+
+async def _lives(cluster: Cluster, folder: Path, disaster: Disaster, name: str, kind: Kind) -> None:
+    folder.mkdir()
+    await survives(cluster.kubeconfig, folder, disaster, LIFECYCLES[name], kind)

@@ -1,0 +1,32 @@
+"""A long training that can be disturbed, and what comes of it when nothing disturbs it."""
+
+from __future__ import annotations
+
+import pytest
+from testkit.cluster.node.place import Place
+from testkit.full_cluster.bucket import Bucket
+from testkit.full_cluster.full_cluster import Whole
+from testkit.full_cluster.training import Done, Training, trained_here
+from testkit.full_cluster.volume import Volume
+
+
+@pytest.fixture(scope="session")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Done:
+    """The same curve as everywhere, by one process on this machine."""
+    return trained_here(tmp_path_factory.mktemp("undisturbed"))
+
+
+@pytest.fixture
+def place(whole: Whole) -> Place:
+    """Of a cluster of our own: nobody else's nodes and servers are taken away."""
+    if whole.place is None:
+        pytest.fail("takes a node or a server away, so it needs a cluster of our own: unset KUBECONFIG", pytrace=False)
+    return whole.place
+
+
+@pytest.fixture
+def training(operator: Whole, namespace: str, bucket: Bucket, volume: Volume) -> Training:
+    """Started."""
+    made = Training(operator, namespace, bucket, volume)
+    made.start()
+    return made

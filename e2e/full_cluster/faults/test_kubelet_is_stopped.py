@@ -1,0 +1,27 @@
+"""The node's kubelet does nothing for a minute: its containers need none, and nobody is taken off the node."""
+
+from __future__ import annotations
+
+import signal
+import time
+
+import pytest
+from testkit.cluster.node import node
+from testkit.cluster.node.place import FIRST
+from testkit.full_cluster.training import STEPS, Done, Training
+
+SECONDS = 60.0
+
+
+@pytest.mark.usefixtures("place")
+def test_the_same_attempt_goes_on(training: Training, undisturbed: Done) -> None:
+    """Also where it ends while nobody can tell that its pods have."""
+    training.until_step(STEPS // 20)
+    first = training.status()["child"]
+    node.signal(FIRST, "kubelet", signal.SIGSTOP)
+    try:
+        time.sleep(SECONDS)
+    finally:
+        node.signal(FIRST, "kubelet", signal.SIGCONT)
+    training.finish_in_one_go(undisturbed)
+    assert training.submissions(first) == 1

@@ -1,0 +1,48 @@
+"""The node of the workers loses its power: the next attempt goes on from the checkpoint, on the node that is left."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from testkit.cluster.node import whole as cluster
+from testkit.cluster.node.place import SECOND, Place
+from testkit.full_cluster.bucket import Bucket
+from testkit.full_cluster.full_cluster import Whole
+from testkit.full_cluster.training import HEAD, STEPS, WORKER, Done, Training
+from testkit.full_cluster.volume import Volume
+
+
+def wish(weight: int, labels: Mapping[str, str], **where: Any) -> Mapping[str, Any]:
+    """A rule would leave the pods of a lost node without a place."""
+    term = {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": labels}, **where}
+    return {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": weight, "podAffinityTerm": term}]}
+
+
+# The head goes where KubeRay is, which is the first node, and its workers to the other.
+APART = {
+    "podAffinity": wish(50, {"app.kubernetes.io/component": "kuberay-operator"}, namespaceSelector={}),
+    "podAntiAffinity": wish(100, {"ray.io/node-type": "head"}),
+}
+
+
+def test_the_next_attempt_goes_on_from_the_checkpoint(
+    place: Place, operator: Whole, namespace: str, bucket: Bucket, volume: Volume, undisturbed: Done
+) -> None:
+    training = Training(operator, namespace, bucket, volume)
+    with cluster.another(place) as second:
+        training.start(affinity=APART)
+        training.until(lambda: nodes(training, WORKER) == [SECOND.name] * 2, 120, "the workers on the second node")
+        training.kubectl("cordon", SECOND.name)  # what follows the log stays on the first
+        training.until_step(STEPS // 3)
+        assert SECOND.name not in nodes(training, HEAD)
+        second.kill()
+        training.finish_from_a_checkpoint(undisturbed, "preempted", "done")
+    assert training.attempts()[0]["reason"] == "DeletionByTaintManager"
+
+
+def nodes(training: Training, role: str) -> list[str]:
+    """Of its pods."""
+    found = training.kubectl("get", f"-n={training.namespace}", "pods", f"-l={role}", "-o=json")
+    return [pod["spec"].get("nodeName", "") for pod in json.loads(found)["items"]]

@@ -1,0 +1,136 @@
+"""A user's secret stands where the user put it and in the job's own Secret, and nowhere else, at no time.
+
+Looked at: every version of every object as etcd has the bytes, Events included; what the job's pods printed, and the
+logs of all else that runs; and what lies in S3: cache, run folder, model, report.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from testkit.cluster import stored
+from testkit.cluster.node.place import Place
+from testkit.cluster.stored import Version
+from testkit.full_cluster import jobs
+from testkit.full_cluster.bucket import Bucket
+from testkit.full_cluster.full_cluster import Whole
+from testkit.full_cluster.objects import Object, one
+from testkit.full_cluster.waiting import until
+from testkit.harness.canary import canary, holds, of_others
+
+from trainwright_operator.model import names
+
+JOBS = "/registry/trainwright.dev/trainingjobs/"
+LONGEST_NAME = "x" * 253
+WRONG = canary()
+UNUSED = canary()
+"""Beside the keys in the user's Secret."""
+
+
+@dataclass
+class Watched:
+    """A namespace of which nothing that was said is missed, though the pods that said it are gone."""
+
+    whole: Whole
+    namespace: str
+    place: Place
+    since: int
+    """The store's revision."""
+    printed: dict[str, bytes] = field(default_factory=dict)
+    """By the file on the node."""
+
+    def ended(self, name: str) -> Object:
+        """The job, when it has ended."""
+        return until(
+            lambda: self._look(name),
+            lambda job: "completionTime" in job.get("status", {}),
+            seconds=600,
+            what=f"the end of {name[:60]}",
+        )
+
+    def versions(self) -> Sequence[Version]:
+        """All that was stored, but what other tests have."""
+        found = asyncio.run(stored.versions(self.place.running, self.since))
+        return [one for one in found if f"/{self.namespace}/" in one.key or "/test-" not in one.key]
+
+    def logs(self) -> Mapping[str, bytes]:
+        """Of the cluster's parts, and of all pods that are there or were."""
+        return {**self.printed, **content(self.place.logs.rglob("*.log"))}
+
+    def _look(self, name: str) -> Object:
+        self.printed |= content(self.place.logs.glob(f"*/pods/{self.namespace}_*/*/*.log"))
+        return one(self.whole.kubectl, self.namespace, "tj", name)
+
+
+def content(files: Iterable[Path]) -> dict[str, bytes]:
+    """Of those that are still there."""
+    found = {}
+    for file in files:
+        with suppress(FileNotFoundError):
+            found[str(file)] = file.read_bytes()
+    return found
+
+
+@pytest.fixture
+def watched(operator: Whole, namespace: str, inside: Place) -> Watched:
+    """With the user's Secret."""
+    since = asyncio.run(stored.revision(inside.running))
+    keys = jobs.keys(operator)
+    keys["stringData"]["TOKEN"] = UNUSED
+    jobs.apply(operator.kubectl, namespace, keys)
+    return Watched(operator, namespace, inside, since)
+
+
+def test_of_jobs_in_one_pod(watched: Watched, bucket: Bucket) -> None:
+    """One with keys that open the cache, and one that S3 refuses."""
+    right = watched.whole.s3["AWS_SECRET_ACCESS_KEY"]
+    start(watched, jobs.weather("right", bucket), right)
+    start(watched, jobs.weather("wrong", bucket), WRONG)
+    good, bad = watched.ended("right"), watched.ended("wrong")
+    assert (good["status"]["phase"], bad["status"]["phase"]) == ("Complete", "Failed"), bad["status"]
+    check(watched, bucket, {right: [good], WRONG: [bad], UNUSED: []}, {"trainer"})
+
+
+def test_of_a_job_on_ray(watched: Watched, bucket: Bucket) -> None:
+    """With the longest name that a job can have, which no object that it is made of could bear."""
+    right = watched.whole.s3["AWS_SECRET_ACCESS_KEY"]
+    start(watched, jobs.on_ray(LONGEST_NAME, bucket), right)
+    done = watched.ended(LONGEST_NAME)
+    assert done["status"]["phase"] == "Complete", done["status"]
+    check(watched, bucket, {right: [done], UNUSED: []}, {"ray", "submitter"})
+
+
+def start(watched: Watched, job: dict[str, Any], secret: str) -> None:
+    keys = {"aws_access_key_id": watched.whole.s3["AWS_ACCESS_KEY_ID"], "aws_secret_access_key": secret}
+    job["spec"]["backend"]["cache_credentials"] = keys
+    job["spec"]["backoffLimit"] = 0
+    jobs.apply(watched.whole.kubectl, watched.namespace, job)
+
+
+def check(watched: Watched, bucket: Bucket, given: Mapping[str, Sequence[Object]], containers: set[str]) -> None:
+    """`given`: the secrets, each with the jobs that have it in `cache_credentials`."""
+    versions = watched.versions()
+    for secret, jobs_of in given.items():
+        users = set() if secret == WRONG else {f"/registry/secrets/{watched.namespace}/{jobs.KEYS}"}
+        belongs = users | {key for job in jobs_of for key in places_of(job)}
+        assert {version.key for version in versions if holds(version.value, secret)} == belongs
+        told = [version.value for version in versions if version.key.startswith(JOBS)]
+        assert not [job for job in told if holds(of_others(job), secret)]
+
+    kept = {key: bucket.read(key) for key in bucket.keys("")}
+    assert {Path(file).parent.name for file in watched.printed} >= containers
+    assert kept
+    said = {**watched.logs(), **kept}
+    assert [place for place, words in said.items() if any(holds(words, secret) for secret in given)] == []
+
+
+def places_of(job: Object) -> set[str]:
+    """Where its own secrets belong."""
+    namespace, name, uid = (job["metadata"][key] for key in ("namespace", "name", "uid"))
+    return {f"{JOBS}{namespace}/{name}", f"/registry/secrets/{namespace}/{names.common_name(name, uid)}"}

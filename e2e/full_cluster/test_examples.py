@@ -1,0 +1,53 @@
+"""`kubectl apply -f examples/kubernetes/…`, the files as they are: each ends with a model, of few flights."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from testkit.full_cluster import examples, jobs
+from testkit.full_cluster.bucket import Bucket
+from testkit.full_cluster.full_cluster import Whole
+from testkit.full_cluster.storage_place import Place, in_bucket, on_claim
+from testkit.full_cluster.volume import Volume
+
+DATA = "flights.parquet"
+
+
+@pytest.fixture(scope="module")
+def flights(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Made as README.md says, but few."""
+    file = tmp_path_factory.mktemp("data") / DATA
+    program = examples.EXAMPLES / "flights" / "make_data.py"
+    subprocess.run([sys.executable, program, "--rows=3000", f"--output={file}"], check=True)
+    return file
+
+
+@pytest.mark.parametrize("name", ["local", "ray"])
+def test_an_example_in_s3(
+    operator: Whole, namespace: str, bucket_of_the_files: Bucket, flights: Path, name: str
+) -> None:
+    place = in_bucket(bucket_of_the_files)
+    place.put(flights, DATA)
+    jobs.apply(operator.kubectl, namespace, jobs.keys(operator))
+    ends_with_a_model(operator, namespace, place, name)
+
+
+def test_the_example_on_a_volume(operator: Whole, namespace: str, flights: Path) -> None:
+    volume = Volume.make(operator, namespace, "flights")
+    try:
+        volume.put(flights, DATA)
+        ends_with_a_model(operator, namespace, on_claim(volume), "volume")
+    finally:
+        volume.remove()
+
+
+def ends_with_a_model(whole: Whole, namespace: str, place: Place, name: str) -> None:
+    file, job = examples.of_kubernetes(name)
+    whole.kubectl("apply", f"-n={namespace}", "-f", str(file))
+    status = jobs.ended(whole.kubectl, namespace, job, seconds=600)
+    assert status["phase"] == "Complete", status
+    assert place.read(f"{status['model']}/weights.safetensors")
+    assert 0 < status["testScores"]["late.roc_auc"] < 1

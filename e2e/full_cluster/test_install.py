@@ -1,0 +1,101 @@
+"""The chart is upgraded, uninstalled and installed again, while a job trains: it is none of the job's business.
+
+What becomes of the objects alone, e2e/control_plane/test_chart.py shows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+from testkit.full_cluster import jobs, release
+from testkit.full_cluster.bucket import Bucket
+from testkit.full_cluster.full_cluster import Whole
+from testkit.full_cluster.objects import Object, one, several
+from testkit.full_cluster.release import NAMESPACE, OPERATORS
+from testkit.full_cluster.waiting import until
+
+NAME = "lives-on"
+ENDLESS = {"epochs": 100_000, "early_stop": -1, "effective_batch_size": 128}
+
+
+@pytest.fixture
+def released(operator: Whole) -> Iterator[Whole]:
+    """The cluster whose release a test may change: it is as it was afterwards."""
+    yield operator
+    release.install(operator)
+
+
+@pytest.fixture
+def training(released: Whole, namespace: str, bucket: Bucket) -> Iterator[str]:
+    """The namespace of a job that trains and will not end by itself."""
+    job = jobs.weather(NAME, bucket)
+    job["spec"]["config"] = {**jobs.CONFIG, "trainer": ENDLESS}
+    jobs.apply(released.kubectl, namespace, jobs.keys(released), job)
+    _goes_on(released, namespace, after=0)
+    yield namespace
+    released.kubectl("delete", f"-n={namespace}", "tj", NAME)
+    # Until then its pod writes to the bucket.
+    released.kubectl("wait", f"-n={namespace}", "--for=delete", "pods", "--all", "--timeout=120s")
+
+
+def test_a_job_trains_on_meanwhile(released: Whole, training: str) -> None:
+    before, operators = _pod(released, training), _operators(released)
+
+    release.install(released, "--set=replicas=1", "--set=settings.progressInterval=2")
+    until(lambda: _operators(released), lambda seen: len(seen - operators) == len(seen) == 1, what="another operator")
+    epoch = _goes_on(released, training, after=_epoch(_status(released, training)))
+
+    release.uninstall(released)
+    assert _operators(released) == set()
+    assert _epoch(_status(released, training)) >= epoch
+
+    release.install(released)
+    _goes_on(released, training, after=epoch)
+    after, status = _pod(released, training), _status(released, training)
+    assert after["metadata"]["uid"] == before["metadata"]["uid"]
+    assert [one["restartCount"] for one in after["status"]["containerStatuses"]] == [0]
+    assert (status["phase"], status["attempt"], len(status["attempts"])) == ("Running", 1, 1)
+    assert status.get("retries", 0) == 0
+
+
+def test_it_is_installed_where_nothing_is_left_but_the_jobs(released: Whole, namespace: str, bucket: Bucket) -> None:
+    """Its namespace went too, with certificates and Lease. What was asked for meanwhile is done then."""
+    release.uninstall(released)
+    released.kubectl("delete", "namespace", NAMESPACE)
+    jobs.apply(released.kubectl, namespace, jobs.keys(released), jobs.weather("asked-for", bucket))
+    assert "status" not in one(released.kubectl, namespace, "tj", "asked-for")
+
+    release.install(released)
+    assert jobs.ended(released.kubectl, namespace, "asked-for")["phase"] == "Complete"
+
+
+def _goes_on(whole: Whole, namespace: str, after: int) -> int:
+    """The epoch that is trained now, when it is a later one."""
+    seen = until(
+        lambda: _status(whole, namespace),
+        lambda status: _epoch(status) > after,
+        seconds=180,
+        what=f"an epoch after {after}",
+    )
+    return _epoch(seen)
+
+
+def _epoch(status: Mapping[str, Any]) -> int:
+    return int(status.get("progress", {}).get("epoch", 0))
+
+
+def _status(whole: Whole, namespace: str) -> Mapping[str, Any]:
+    status: Mapping[str, Any] = one(whole.kubectl, namespace, "tj", NAME).get("status", {})
+    return status
+
+
+def _pod(whole: Whole, namespace: str) -> Object:
+    [found] = several(whole.kubectl, namespace, "pods")
+    return found
+
+
+def _operators(whole: Whole) -> set[str]:
+    """Their uids."""
+    return {pod["metadata"]["uid"] for pod in several(whole.kubectl, NAMESPACE, "pods", OPERATORS)}

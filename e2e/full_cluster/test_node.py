@@ -1,0 +1,74 @@
+"""The node that the other tests stand on: pods run, find each other by name, and reach S3 and the API server."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from testkit.full_cluster import restricted
+from testkit.full_cluster.bucket import Bucket
+from testkit.full_cluster.full_cluster import Whole
+
+OPERATOR = "trainwright-operator"
+SERVE = ("python", "-m", "http.server", "--directory=/tmp", "8080")
+FETCH = "import sys, urllib.request as web; print(web.urlopen(sys.argv[1], timeout=20).status)"
+# Any answer will do: who has no token is told so.
+ASK_API_SERVER = """
+import ssl, urllib.error, urllib.request as web
+trust = ssl.create_default_context(cafile="/var/run/secrets/kubernetes.io/serviceaccount/ca.crt")
+try:
+    web.urlopen("https://kubernetes.default.svc/api", context=trust, timeout=20)
+except urllib.error.HTTPError as refused:
+    print(refused.code)
+"""
+
+
+def apply(whole: Whole, namespace: str, *objects: dict[str, Any]) -> None:
+    wanted = {"apiVersion": "v1", "kind": "List", "items": list(objects)}
+    whole.kubectl("apply", f"-n={namespace}", "-f", "-", stdin=json.dumps(wanted))
+
+
+def said(whole: Whole, namespace: str, name: str, *command: str) -> str:
+    """By a pod that runs the command to its end."""
+    apply(whole, namespace, restricted.pod(name, whole.image(OPERATOR), command))
+    ended = "--for=jsonpath={.status.containerStatuses[0].state.terminated.reason}"
+    whole.kubectl("wait", f"-n={namespace}", f"pod/{name}", ended, "--timeout=60s")
+    return whole.kubectl("logs", f"-n={namespace}", name).strip()
+
+
+def test_a_pod_finds_another_by_the_name_of_its_service(whole: Whole, namespace: str) -> None:
+    labels = {"app": "server"}
+    server = restricted.pod("server", whole.image(OPERATOR), SERVE, labels)
+    service = {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {"name": "web"},
+        "spec": {"selector": labels, "ports": [{"port": 80, "targetPort": 8080}]},
+    }
+    apply(whole, namespace, server, service)
+    whole.kubectl("wait", f"-n={namespace}", "pod/server", "--for=condition=Ready", "--timeout=60s")
+    assert said(whole, namespace, "client", "python", "-c", FETCH, f"http://web.{namespace}") == "200"
+
+
+def test_a_pod_reaches_the_api_server_by_its_name(whole: Whole, namespace: str) -> None:
+    assert said(whole, namespace, "client", "python", "-c", ASK_API_SERVER) in {"401", "403"}
+
+
+def test_a_pod_reaches_s3_where_this_machine_does(whole: Whole, namespace: str, bucket: Bucket) -> None:
+    bucket.client.put_object(Bucket=bucket.name, Key="greeting", Body=b"hello")
+    url = bucket.client.generate_presigned_url("get_object", Params={"Bucket": bucket.name, "Key": "greeting"})
+    assert said(whole, namespace, "client", "python", "-c", FETCH, url) == "200"
+
+
+def test_a_pod_that_is_not_restricted_is_refused(whole: Whole, namespace: str) -> None:
+    loose = restricted.pod("loose", whole.image(OPERATOR), ["true"])
+    del loose["spec"]["securityContext"]["seccompProfile"]
+    refused = whole.kubectl.run("apply", f"-n={namespace}", "-f", "-", stdin=json.dumps(loose))
+    assert refused.returncode != 0
+    assert "violates PodSecurity" in refused.stderr
+
+
+@pytest.mark.parametrize("name", ["rayjobs.ray.io", "rayclusters.ray.io"])
+def test_kuberay_is_there(whole: Whole, name: str) -> None:
+    whole.kubectl("wait", f"crd/{name}", "--for=condition=Established", "--timeout=10s")

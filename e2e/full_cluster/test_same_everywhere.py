@@ -1,0 +1,109 @@
+"""One file, the same training: by `trainwright train` on this machine, in a pod, and on Ray with two workers.
+
+And one model, the same predictions, wherever it was trained and wherever it is asked.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from testkit.full_cluster import examples, jobs
+from testkit.full_cluster.full_cluster import Whole
+from testkit.full_cluster.laptop import Laptop
+from testkit.full_cluster.storage_place import Place, in_bucket, on_claim
+
+FILE = "examples/small/flights.yaml"
+MODEL = ("config.json", "statistics.json", "weights.safetensors", "model.json")
+
+
+@pytest.fixture(params=["s3", "claim"])
+def place(request: pytest.FixtureRequest) -> Place:
+    if request.param == "s3":
+        return in_bucket(request.getfixturevalue("bucket"))
+    return on_claim(request.getfixturevalue("volume"))
+
+
+@pytest.fixture
+def laptop(whole: Whole, tmp_path: Path) -> Laptop:
+    return Laptop.make(tmp_path, whole.s3)
+
+
+def test_an_example_learns_and_predicts_the_same_wherever_it_runs(
+    operator: Whole, namespace: str, place: Place, laptop: Laptop
+) -> None:
+    place.put(examples.FLIGHTS, examples.FLIGHTS.name)
+    wanted = [examples.small_flights(place, backend) for backend in ("ray", "local")]
+    jobs.apply(operator.kubectl, namespace, jobs.keys(operator), *wanted)
+    laptop.trainwright("train", FILE)
+    here = json.loads((laptop.folder / "out/small-flights/metrics.json").read_text())
+    for name in ("flights-local", "flights-ray"):
+        status = done(operator, namespace, name)
+        there = json.loads(place.read(f"{status['output']}/metrics.json"))
+        assert curve(there) == same(curve(here)), name
+
+    of_ray = status["model"]
+    jobs.apply(operator.kubectl, namespace, examples.predictions(place, of_ray))
+    model = as_named_here(of_ray, place, laptop)
+    assert judged(laptop, model) == same(flat(here["end"]["test"]))
+    asked_here, of_laptop = predicted(laptop, model), predicted(laptop, "out/small-flights/model")
+    status = done(operator, namespace, "predictions")
+    asked_there = pd.read_parquet(io.BytesIO(place.read(f"{status['output']}/predictions.parquet")))
+    assert len(asked_there) == len(pd.read_csv(examples.FLIGHTS))
+    pd.testing.assert_frame_equal(asked_there, asked_here, rtol=1e-12, atol=0)
+    pd.testing.assert_frame_equal(asked_there, of_laptop, rtol=1e-8, atol=0)
+
+
+def done(whole: Whole, namespace: str, name: str) -> Mapping[str, Any]:
+    """The status of a job that its first attempt has done."""
+    status = jobs.ended(whole.kubectl, namespace, name, seconds=600)
+    assert [attempt["outcome"] for attempt in status["attempts"]] == ["done"], status
+    assert status["phase"] == "Complete", status
+    return status
+
+
+def predicted(laptop: Laptop, model: str) -> pd.DataFrame:
+    laptop.trainwright("predict", FILE, "--model", model, "--output", "predictions.parquet")
+    return pd.read_parquet(laptop.folder / "predictions.parquet")
+
+
+def judged(laptop: Laptop, model: str) -> Mapping[str, float]:
+    """By the test rows, for it was trained on these data."""
+    laptop.trainwright("evaluate", FILE, "--model", model, "--output", "judged")
+    found = json.loads((laptop.folder / "judged/evaluation.json").read_text())
+    assert found["part"] == "test"
+    return flat(found["scores"])
+
+
+def as_named_here(model: str, place: Place, laptop: Laptop) -> str:
+    """Its URI; what lies on a claim is copied from there."""
+    if "://" in model:
+        return model
+    folder = laptop.folder / "copied"
+    folder.mkdir()
+    for name in MODEL:
+        (folder / name).write_bytes(place.read(f"{model}/{name}"))
+    return str(folder)
+
+
+def curve(metrics: Mapping[str, Any]) -> Mapping[str, float]:
+    """Every score of every round, and of the test rows, by its name. The losses of training are means over steps."""
+    rounds = {f"step {one['step']}": {**one["scores"], "rate": one["learning_rate"]} for one in metrics["rounds"]}
+    return flat({**rounds, "test": metrics["end"]["test"], "best": metrics["best"]})
+
+
+def same(scores: Mapping[str, float]) -> Mapping[str, Any]:
+    """To nine digits."""
+    return {name: pytest.approx(value, rel=1e-9, abs=0) for name, value in scores.items()}
+
+
+def flat(tree: Mapping[str, Any], parents: str = "") -> dict[str, float]:
+    found: dict[str, float] = {}
+    for name, value in tree.items():
+        found |= flat(value, f"{parents}{name} ") if isinstance(value, Mapping) else {f"{parents}{name}": value}
+    return found

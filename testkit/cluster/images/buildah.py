@@ -1,0 +1,49 @@
+"""buildah, on a store of our own: the base that we make must never be mistaken for Debian's on this machine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from testkit.cluster.errors import ClusterError
+from testkit.cluster.images.command import run
+
+# A container of its own would need more than some machines give.
+ENVIRONMENT = {"BUILDAH_ISOLATION": "chroot"}
+# Where many files are allowed, closing all that might be open takes longer than the step itself. And the mounts that
+# the store makes, one of them for ever, are gone with the program that made them.
+APART = ("prlimit", "--nofile=1024", "--", "unshare", "--mount", "--")
+DRIVER = "overlay"
+
+
+class Buildah:
+    def __init__(self, folder: Path) -> None:
+        self._root, self._run = folder / "store", folder / "run"
+        store = ("--root", str(self._root), "--runroot", str(self._run), "--storage-driver", DRIVER)
+        self.command = ("buildah", *store)
+
+    def __call__(self, *arguments: str) -> str:
+        return run([*APART, *self.command, *arguments], ENVIRONMENT)
+
+    def build(self, name: str, dockerfile: Path, context: Path, *more: str) -> None:
+        """Steps that are as they were are not done again. Nothing is pulled."""
+        flags = ("--layers", "--force-rm", "--pull-never", "--network=host", *more)
+        self("build", *flags, f"--file={dockerfile}", f"--tag={name}", str(context))
+
+    def copy(self, name: str, layout: Path) -> None:
+        """Into an OCI layout, as it is: what is read once, on this machine, is not worth compressing. A blob that lies
+        there is not written again. (buildah's own `push` always compresses.)
+        """
+        store = f"containers-storage:[{DRIVER}@{self._root}+{self._run}]{name}"
+        flags = ("--quiet", "--dest-oci-accept-uncompressed-layers")
+        run([*APART, "skopeo", "copy", *flags, store, f"oci:{layout}:{name}"])
+
+    def has(self, name: str) -> bool:
+        try:
+            self("inspect", "--type=image", name)
+        except ClusterError:
+            return False
+        return True
+
+    def forget_unused(self) -> None:
+        """Steps that no named image stands on, so that neither the disk fills nor the search for a step gets slow."""
+        self("rmi", "--prune", "--force")

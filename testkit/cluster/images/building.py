@@ -1,0 +1,50 @@
+"""Our images, each built where what it is made of has changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from testkit.cluster import locks
+from testkit.cluster.images import base, debian, folders
+from testkit.cluster.images.buildah import Buildah
+from testkit.cluster.images.layout import Layout
+from testkit.cluster.images.ours import OURS, ROOT, Ours
+from testkit.cluster.images.step import say, step
+
+
+def build() -> Mapping[str, Path]:
+    """Answers our images by name, and the layout that holds each."""
+    folder = folders.images()
+    folder.mkdir(parents=True, exist_ok=True)
+    with locks.locked(folder / "lock"):
+        layout = folders.layout()
+        stale = [image for image in OURS if layout.inputs(image.name) != image.inputs]
+        if stale:
+            _build(stale, folders.buildah(), layout)
+        else:
+            say("our images are as their sources are")
+        return dict.fromkeys(layout.names(), layout.folder)
+
+
+def _build(stale: Sequence[Ours], buildah: Buildah, layout: Layout) -> None:
+    debian.install()
+    base.make(buildah)
+    for image in stale:
+        _build_one(image, buildah, layout)
+    layout.forget_unused()
+    buildah.forget_unused()
+
+
+def _build_one(image: Ours, buildah: Buildah, layout: Layout) -> None:
+    inputs = image.inputs  # as they are before: what changes meanwhile is built the next time
+    libraries_are_new = not (layout.inputs(image.name) or "").startswith(image.libraries)
+    dockerfile = ROOT / image.dockerfile
+    with step(f"build {image.name}"):
+        buildah.build(image.name, dockerfile, ROOT)
+        if libraries_are_new or not buildah.has(image.lock):
+            # A name for what no layer of the image stands on, so that it is there for the next build.
+            buildah.build(image.lock, dockerfile, ROOT, "--target=lock")
+    with step(f"write {image.name} to {layout.folder}"):
+        buildah.copy(image.name, layout.folder)
+    layout.put(image.name, layout.pushed(image.name), inputs)

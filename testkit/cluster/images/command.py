@@ -1,0 +1,34 @@
+"""Programs that are run to their end. What they say is shown only when they fail."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Mapping, Sequence
+
+from testkit.cluster.errors import ClusterError
+
+LAST_LINES = 30
+
+
+def run(command: Sequence[str], environment: Mapping[str, str] | None = None) -> str:
+    """What it printed. Raises with the end of what it said when it fails or is not there."""
+    try:
+        ended = subprocess.run(
+            command,
+            env={**os.environ, **(environment or {})},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
+        )
+    except FileNotFoundError:
+        raise ClusterError(f"{command[0]} is not installed") from None
+    if ended.returncode != 0:
+        raise ClusterError(f"{' '.join(command)} failed:\n{_end(ended.stdout + ended.stderr)}")
+    return ended.stdout
+
+
+def _end(said: str) -> str:
+    return "\n".join(said.splitlines()[-LAST_LINES:])

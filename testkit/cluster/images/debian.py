@@ -1,0 +1,35 @@
+"""Debian packages that this machine lacks."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterable
+
+from testkit.cluster.errors import ClusterError
+from testkit.cluster.images.command import run
+from testkit.cluster.images.step import step
+
+PACKAGES = ("buildah", "debootstrap", "skopeo")
+"""What building images needs. Each is also the name of its program."""
+# Somebody else may be installing something.
+_WAIT = ("-o", "DPkg::Lock::Timeout=300")
+
+
+def install() -> None:
+    """What building images needs, where it is missing."""
+    if os.geteuid() != 0:
+        raise ClusterError("the tests build images as root; elsewhere `make images` builds them with docker or buildah")
+    install_all(package for package in PACKAGES if shutil.which(package) is None)
+
+
+def install_all(packages: Iterable[str]) -> None:
+    missing = list(packages)
+    if not missing:
+        return
+    if not shutil.which("apt-get"):
+        raise ClusterError(f"these programs are missing, and there is no apt-get to install them: {', '.join(missing)}")
+    with step(f"installing {', '.join(missing)}"):
+        quiet = {"DEBIAN_FRONTEND": "noninteractive"}
+        run(["apt-get", "update", "-qq"])
+        run(["apt-get", "install", "-y", "-qq", "--no-install-recommends", *_WAIT, *missing], quiet)

@@ -1,0 +1,66 @@
+"""Our two images: what they are called, and what they are made of."""
+
+from __future__ import annotations
+
+import hashlib
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from testkit.cluster.images import base
+
+ROOT = Path(__file__).parents[3]
+PACKAGES = ("crds/trainwright_api", "operator/trainwright_operator", "trainer_image/trainwright_trainer")
+FILES = (".dockerignore", "pyproject.toml", "uv.lock", "README.md", "LICENSE")
+
+
+@dataclass(frozen=True)
+class Ours:
+    repository: str
+    dockerfile: str
+
+    @property
+    def name(self) -> str:
+        """As Kubernetes completes the short name in a manifest."""
+        return f"docker.io/library/{self.repository}:{version()}"
+
+    @property
+    def lock(self) -> str:
+        """The stage of its Dockerfile that reads the lock file, which stands on the tools."""
+        return f"localhost/{self.repository}-lock"
+
+    @property
+    def inputs(self) -> str:
+        """A name for all that can change the image. It begins with what changes its libraries."""
+        made = hashlib.sha256(base.digest().encode())
+        for file in (ROOT / self.dockerfile, *_sources()):
+            made.update(str(file.relative_to(ROOT)).encode() + hashlib.sha256(file.read_bytes()).digest())
+        return f"{self.libraries}-{made.hexdigest()[:16]}"
+
+    @property
+    def libraries(self) -> str:
+        """A name for what the heavy layers are made of."""
+        made = hashlib.sha256(base.digest().encode())
+        for file in (self.dockerfile, "uv.lock"):
+            made.update((ROOT / file).read_bytes())
+        return made.hexdigest()[:16]
+
+
+OPERATOR = Ours("trainwright-operator", "Dockerfile.operator")
+TRAINER = Ours("trainwright", "Dockerfile.gpu")
+OURS = (OPERATOR, TRAINER)
+
+
+def version() -> str:
+    return str(tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"])
+
+
+def _sources() -> Iterator[Path]:
+    yield from (ROOT / name for name in FILES)
+    for package in PACKAGES:
+        yield from sorted(file for file in (ROOT / package).rglob("*") if file.is_file() and not _is_cache(file))
+
+
+def _is_cache(file: Path) -> bool:
+    return "__pycache__" in file.parts

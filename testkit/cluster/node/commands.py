@@ -1,0 +1,22 @@
+"""The machine's own commands, run as root. What they complain of is what went wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from testkit.cluster.errors import ClusterError
+from testkit.cluster.images import command
+
+
+def run(*words: str | Path, environment: Mapping[str, str] | None = None) -> str:
+    """Answers what the command printed."""
+    return command.run([str(word) for word in words], environment)
+
+
+def succeeds(*words: str | Path) -> bool:
+    try:
+        run(*words)
+    except ClusterError:
+        return False
+    return True

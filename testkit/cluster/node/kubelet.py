@@ -1,0 +1,54 @@
+"""How the kubelet and kube-proxy of a node are told what to do."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from testkit.cluster.node.place import DOMAIN, HOST, NETWORK, Site
+
+
+def configure(folder: Path, site: Site, socket: Path, authority: Path) -> Path:
+    """Only who shows the API server's certificate may ask it; images are never collected, the disk is the user's."""
+    config: dict[str, Any] = {
+        "kind": "KubeletConfiguration",
+        "apiVersion": "kubelet.config.k8s.io/v1beta1",
+        "authentication": {
+            "anonymous": {"enabled": False},
+            "webhook": {"enabled": True},
+            "x509": {"clientCAFile": str(authority)},
+        },
+        "authorization": {"mode": "Webhook"},
+        "containerRuntimeEndpoint": f"unix://{socket}",
+        "cgroupDriver": "cgroupfs",
+        "cgroupRoot": f"/{site.cgroup}",
+        "failSwapOn": False,
+        "maxOpenFiles": 20000,
+        "clusterDNS": [HOST],
+        "clusterDomain": DOMAIN,
+        "resolvConf": "",
+        "imageGCHighThresholdPercent": 100,
+        "evictionHard": {"memory.available": "100Mi", "nodefs.available": "1%", "imagefs.available": "1%"},
+    }
+    return _write(folder / "kubelet.json", config)
+
+
+def configure_proxy(folder: Path, kubeconfig: Path) -> Path:
+    """All traffic to services comes from the node's own address: else a pod on the same wire would answer directly,
+    and its peer would not know who that is."""
+    config: dict[str, Any] = {
+        "kind": "KubeProxyConfiguration",
+        "apiVersion": "kubeproxy.config.k8s.io/v1alpha1",
+        "mode": "iptables",
+        "clientConnection": {"kubeconfig": str(kubeconfig)},
+        "clusterCIDR": NETWORK,
+        "conntrack": {"maxPerCore": 0},
+        "iptables": {"masqueradeAll": True},
+    }
+    return _write(folder / "kube-proxy.json", config)
+
+
+def _write(path: Path, config: dict[str, Any]) -> Path:
+    path.write_text(json.dumps(config, indent=2))
+    return path

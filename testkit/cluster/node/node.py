@@ -1,0 +1,156 @@
+"""A node: containerd, kubelet and kube-proxy in namespaces of their own, with a root, a wire and cgroups of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from testkit.cluster import kubeconfig
+from testkit.cluster.certificates import Authority
+from testkit.cluster.errors import ClusterError
+from testkit.cluster.kubectl import Kubectl
+from testkit.cluster.node import cgroups, containerd, kubelet, network
+from testkit.cluster.node.place import API_URL, Place, Site
+from testkit.cluster.node.store import Store
+from testkit.cluster.process import Process
+
+INIT = Path(__file__).with_name("init.py")
+# Where its programs find a folder of the node's own in place of the machine's.
+KUBELET, CONTAINERD, LOGS = Path("/var/lib/kubelet"), Path("/var/lib/containerd"), Path("/var/log")
+SECONDS_TO_BE_READY = 120
+SECONDS_TO_END = 30.0
+SECONDS_BETWEEN_LOOKS = 0.05
+
+
+class Node:
+    """Lives as long as the process that started it, or until it is killed."""
+
+    def __init__(self, place: Place, site: Site, programs: Path) -> None:
+        self.site, self._programs = site, programs
+        self.folder = place.node(site.name)
+        self.logs = place.logs / site.name
+        self.socket = place.socket(site)
+        self._authority = Authority(place.running / "certificates")
+        self._store = Store(place.images)
+        self._process: Process | None = None
+
+    def start(self) -> None:
+        """Returns at once; `kubectl wait` tells when the node is ready."""
+        for folder in (self.folder / "kubelet", self.logs):
+            folder.mkdir(parents=True, exist_ok=True)
+        self._store.link(self.folder / "containerd")
+        cgroups.make(self.site)
+        network.connect(self.site)
+        words = _own_namespaces(self.site, [sys.executable, "-I", str(INIT), str(self._configure())])
+        self._process = Process(Path(words[0]), {}, self.logs / "init.log", words=words[1:])
+
+    def wait_until_ready(self, kubectl: Kubectl) -> None:
+        name = f"node/{self.site.name}"
+        kubectl("wait", "--for=create", name, f"--timeout={SECONDS_TO_BE_READY}s")
+        kubectl("wait", "--for=condition=Ready", name, f"--timeout={SECONDS_TO_BE_READY}s")
+
+    def kill(self) -> None:
+        """As if the power failed: nothing on it is told, or does anything more."""
+        if self._process is not None:
+            self._process.kill()
+            self._process = None
+
+    def _configure(self) -> Path:
+        """All that the node's first process needs to know."""
+        containerd.configure_network(self.folder, self.site)
+        mounts = {self.folder / "kubelet": KUBELET, self.folder / "containerd": CONTAINERD, self.logs: LOGS}
+        config = {
+            "mounts": {str(own): str(seen) for own, seen in mounts.items()},
+            "programs": [self._containerd(), self._kubelet(), self._kube_proxy()],
+        }
+        path = self.folder / "node.json"
+        path.write_text(json.dumps(config, indent=2))
+        return path
+
+    def _containerd(self) -> Mapping[str, Any]:
+        config = containerd.configure(self.folder, CONTAINERD, Path("/run/containerd"), self.socket)
+        return self._program("containerd", ["containerd", f"--config={config}"])
+
+    def _kubelet(self) -> Mapping[str, Any]:
+        config = kubelet.configure(self.folder, self.site, self.socket, self._authority.own.certificate)
+        user = self._user("kubelet", f"system:node:{self.site.name}", ["system:nodes"])
+        flags = {
+            "config": config,
+            "kubeconfig": user,
+            "hostname-override": self.site.name,
+            "node-ip": self.site.address,
+        }
+        return self._program("kubelet", self._command("kubelet", flags), after=[self.socket])
+
+    def _kube_proxy(self) -> Mapping[str, Any]:
+        config = kubelet.configure_proxy(self.folder, self._user("kube-proxy", "system:kube-proxy"))
+        flags = {"config": config, "hostname-override": self.site.name}
+        return self._program("kube-proxy", self._command("kube-proxy", flags))
+
+    def _user(self, program: str, name: str, groups: Sequence[str] = ()) -> Path:
+        path = self.folder / f"{program}.kubeconfig"
+        return kubeconfig.make(path, API_URL, self._authority.own.certificate, self._authority.user(name, groups))
+
+    def _command(self, program: str, flags: Mapping[str, object]) -> Sequence[str]:
+        return [str(self._programs / program), *(f"--{name}={value}" for name, value in flags.items())]
+
+    def _program(self, name: str, command: Sequence[str], after: Sequence[Path] = ()) -> Mapping[str, Any]:
+        return {
+            "command": command,
+            "log": str(self.logs / f"{name}.log"),
+            "after": [str(path) for path in after],
+        }
+
+
+def signal(site: Site, program: str, number: int) -> None:
+    """To a program of a node that any process has started, such as SIGSTOP to its kubelet. One that it ends is started
+    again."""
+    found = [pid for pid in network.processes(site) if _name(pid) == program]
+    if not found:
+        raise ClusterError(f"no {program} runs on {site.name}")
+    for pid in found:
+        os.kill(pid, number)
+
+
+def remove(place: Place, site: Site) -> None:
+    """What a node leaves when its power has failed."""
+    _wait_for_end(site)
+    network.disconnect(site)
+    cgroups.remove(site)
+    shutil.rmtree(place.node(site.name), ignore_errors=True)
+
+
+def remove_mount_points() -> None:
+    """Where the machine has such programs too, the folders are not empty and stay."""
+    for folder in (KUBELET, CONTAINERD):
+        try:
+            folder.rmdir()
+        except OSError:  # not empty, or not there
+            continue
+
+
+def _name(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/comm").read_text().rstrip()
+    except OSError:  # it has ended since
+        return ""
+
+
+def _own_namespaces(site: Site, command: Sequence[str]) -> Sequence[str]:
+    namespaces = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
+    return [*network.inside(site), *namespaces, "--", *command]
+
+
+def _wait_for_end(site: Site) -> None:
+    """The kernel ends them all, which takes a moment."""
+    end = time.monotonic() + SECONDS_TO_END
+    while left := {*cgroups.processes(site), *network.processes(site)}:
+        if time.monotonic() > end:
+            raise ClusterError(f"processes of {site.name} do not end: {', '.join(map(str, sorted(left)))}")
+        time.sleep(SECONDS_BETWEEN_LOOKS)

@@ -1,0 +1,99 @@
+"""The whole cluster, up and down. What is there is not done again."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from testkit.cluster import binaries, images, locks
+from testkit.cluster.images import Program, folders, single
+from testkit.cluster.images.layout import Layout
+from testkit.cluster.images.step import step
+from testkit.cluster.kubectl import Kubectl
+from testkit.cluster.node import containerd, keeper, kuberay, network, node, packages, programs
+from testkit.cluster.node.node import Node
+from testkit.cluster.node.place import FIRST, SECOND, Place
+from testkit.cluster.node.store import Store, ctr, load
+
+
+def up(place: Place, with_ours: bool = True) -> None:
+    """With our images, or only with those that the cluster itself needs. Who asks at the same time waits."""
+    with locks.locked(place.root / "lock"):
+        packages.install()
+        binaries.programs()
+        binaries.kubectl()
+        programs.build()
+        layouts = _layouts(place, with_ours)
+        if keeper.is_alive(place):
+            load(ctr(place.socket(FIRST)), layouts)
+        else:
+            _remove(place)
+            Store(place.images).fill(layouts)
+            keeper.start(place)
+        kuberay.install(kubectl(place), place)
+
+
+def down(place: Place) -> None:
+    """Keeps the images and the programs for the next time, and nothing else."""
+    with locks.locked(place.root / "lock"), step("removing the cluster"):
+        keeper.stop(place)
+        _remove(place)
+
+
+@contextmanager
+def another(place: Place) -> Iterator[Node]:
+    """A second node beside the first of a cluster that runs, with the same images; inside, it may be killed."""
+    node.remove(place, SECOND)  # of somebody who was killed himself
+    second = Node(place, SECOND, programs.node().folder())
+    try:
+        second.start()
+        second.wait_until_ready(kubectl(place))
+        load(ctr(place.socket(SECOND)), [_own(place), folders.layout()])
+        yield second
+    finally:
+        second.kill()
+        kubectl(place)("delete", f"node/{SECOND.name}", "--ignore-not-found")
+        node.remove(place, SECOND)
+
+
+def kubectl(place: Place) -> Kubectl:
+    return Kubectl(binaries.kubectl(), place.kubeconfig, place.running / "kubectl")
+
+
+def usage(place: Place) -> str:
+    exports = [f"  export {name}={value}" for name, value in {**kubectl(place).environment, **place.s3()}.items()]
+    path = f"{binaries.kubectl().parent}:{programs.helm().folder()}"
+    return "\n".join(
+        [
+            f"Kubernetes {binaries.kubernetes_version()} with KubeRay {programs.kuberay_version()} and S3. In a shell:",
+            *exports,
+            f'  export PATH="{path}:$PATH"',
+            f"Logs of all its parts, and the audit log: {place.running}",
+            "make cluster-down ends it and removes everything.",
+        ]
+    )
+
+
+def _layouts(place: Place, with_ours: bool) -> Sequence[Layout]:
+    """The cluster's own images lie apart from ours, which take minutes to build."""
+    own = _own(place)
+    single.put(Program(containerd.PAUSE, programs.pause().path(), "/pause"), own)
+    single.put(Program(kuberay.image(), programs.kuberay().path(), "/manager"), own)
+    if not with_ours:
+        return [own]
+    ours = images.build()
+    return [own, *(Layout(folder) for folder in set(ours.values()))]
+
+
+def _own(place: Place) -> Layout:
+    return Layout(place.images / "layout")
+
+
+def _remove(place: Place) -> None:
+    """Also what a keeper left that was killed."""
+    for site in (FIRST, SECOND):
+        node.remove(place, site)
+    network.remove()
+    node.remove_mount_points()
+    shutil.rmtree(place.running, ignore_errors=True)

@@ -1,0 +1,94 @@
+"""A real S3 server over a local folder (versitygw), with its own keys. `python -m` only builds it."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import secrets
+import socket
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Self
+
+from testkit.cluster.errors import ClusterError
+from testkit.cluster.node import programs
+from testkit.cluster.port import LOOPBACK, listens
+from testkit.cluster.process import Process, wait_until
+
+REGION = "us-east-1"
+# Below the ephemeral ports: while the server is down, no other program gets the port.
+_PORTS = range(20_000, 32_000)
+
+
+class ObjectStore:
+    """Its buckets are the folders in `folder / "buckets"`. It keeps its address over stop and start."""
+
+    def __init__(self, folder: Path, address: str | None = None) -> None:
+        self.folder = folder
+        self.address = address or f"{LOOPBACK}:{_free_port()}"
+        self.url = f"http://{self.address}"
+        self.key_id, self.secret = f"key-{secrets.token_hex(8)}", f"secret-{secrets.token_hex(16)}"
+        self._process: Process | None = None
+
+    def __enter__(self) -> Self:
+        self.open()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.kill()
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """The environment variables that S3 clients read."""
+        return {
+            "AWS_ENDPOINT_URL": self.url,
+            "AWS_ACCESS_KEY_ID": self.key_id,
+            "AWS_SECRET_ACCESS_KEY": self.secret,
+            "AWS_REGION": REGION,
+        }
+
+    def open(self) -> None:
+        """Start it for the first time, without a bucket."""
+        for name in ("buckets", "about"):
+            (self.folder / name).mkdir(parents=True)
+        self.start()
+
+    def start(self) -> None:
+        """Return when it listens."""
+        keys = {"ROOT_ACCESS_KEY": self.key_id, "ROOT_SECRET_KEY": self.secret}
+        words = ["posix", f"--sidecar={self.folder / 'about'}", str(self.folder / "buckets")]
+        flags = {"port": self.address, "quiet": "true", "region": REGION}
+        self._process = Process(programs.versitygw().path(), flags, self.folder / "log", keys, words)
+        wait_until(self._listens, self._process)
+
+    def kill(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+            self._process = None
+
+    def _listens(self) -> bool:
+        host, port = self.address.split(":")
+        return listens(host, int(port))
+
+
+def _free_port() -> int:
+    for port in random.SystemRandom().sample(_PORTS, 100):
+        with contextlib.closing(socket.socket()) as one, contextlib.suppress(OSError):
+            one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            one.bind((LOOPBACK, port))
+            return port
+    raise ClusterError("no port is free for an S3 server")
+
+
+def main() -> int:
+    try:
+        programs.versitygw().folder()
+    except ClusterError as problem:
+        print(problem, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""The operator on a control plane: as a process, with crashes, faults and manual edits."""

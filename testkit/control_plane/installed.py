@@ -1,0 +1,122 @@
+"""The operator as its manifests install it: a real process under its own service account, and lifecycles of jobs."""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+
+from testkit.api import Api, until
+from testkit.api.resource import SECRETS, TRAINING_JOBS
+from testkit.cluster.audit import AuditEvent
+from testkit.cluster.cluster import Cluster
+from testkit.control_plane.operator_process import OperatorProcess, eventually, operator
+from testkit.harness import Kind, Lifecycle, nothing_left, training_job
+from testkit.harness.lifecycle import NAME, User
+from testkit.server.posting import PostsOverTls
+from testkit.simulators import Stage
+
+MANIFESTS = Path(__file__).parents[2] / "operator" / "manifests"
+NAMESPACE = "trainwright"
+PERMISSIONS = ("ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding")
+ACCOUNT = "system:serviceaccount:trainwright:trainwright-operator"
+QUICK = {
+    "TRAINWRIGHT_BACKOFF_BASE": "0.05",
+    "TRAINWRIGHT_RETRY_BASE": "0.05",
+    "TRAINWRIGHT_OVERLAP_GRACE": "0.5",
+    "TRAINWRIGHT_MAX_WORKERS": "3",
+    # Certificates are then checked every 9 seconds.
+    "TRAINWRIGHT_CERTIFICATE_DAYS": "0.002",
+}
+
+
+@dataclass(frozen=True)
+class Installed:
+    cluster: Cluster
+    process: OperatorProcess
+    port: int
+
+    def asked(self) -> Sequence[AuditEvent]:
+        """Every request of the operator so far, including kopf's."""
+        return [event for event in self.cluster.audit_events() if event.user == ACCOUNT]
+
+    @asynccontextmanager
+    async def stage(self) -> AsyncIterator[tuple[Api, Stage]]:
+        """The simulators of the whole cluster. Trainers post to the operator, as their pods' settings say."""
+        async with Api(self.cluster.kubeconfig) as api, Stage(api, posts=PostsOverTls) as stage:
+            yield api, stage
+
+
+@contextmanager
+def installed(cluster: Cluster, folder: Path, manifest: str, **settings: str) -> Iterator[Installed]:
+    """The namespaces must exist."""
+    apply(cluster, *objects("namespace.yaml"), *objects(manifest, *PERMISSIONS))
+    account, port = cluster.as_service_account(NAMESPACE, "trainwright-operator"), _free_port()
+    told = {"TRAINWRIGHT_SERVER_PORT": str(port), "TRAINWRIGHT_PROGRESS_URL": f"https://localhost:{port}"}
+    with operator(account, folder / "operator.log", "one", **{**QUICK, **told, **settings}) as process:
+        eventually(lambda: "all is listed" in process.messages(), process)
+        yield Installed(cluster, process, port)
+
+
+def objects(manifest: str, *kinds: str) -> list[dict[str, Any]]:
+    """The objects of a manifest, all or of some kinds. As plain JSON, without YAML anchors."""
+    found = json.loads(json.dumps(list(YAML(typ="safe").load_all((MANIFESTS / manifest).read_text()))))
+    return [one for one in found if not kinds or one["kind"] in kinds]
+
+
+def webhook(port: int) -> Mapping[str, Any]:
+    """The manifest for an operator that runs beside the API server, at its port."""
+    [found] = objects("webhook-local.yaml")
+    [entry] = found["webhooks"]
+    entry["clientConfig"]["url"] = entry["clientConfig"]["url"].replace(":9443/", f":{port}/")
+    return found
+
+
+async def lives(api: Api, stage: Stage, namespace: str, life: Lifecycle, kind: Kind) -> None:
+    """Run one job in a namespace without any other."""
+    stage.scripts.give(namespace, NAME, *life.scripts)
+    await api.create(TRAINING_JOBS, training_job(NAME, kind, **life.spec), namespace)
+    await life.story(User(api, namespace, stage))
+
+
+async def one_after_the_other(api: Api, stage: Stage, namespace: str, found: Sequence[tuple[Lifecycle, Kind]]) -> None:
+    """Run them in one namespace. The objects of a job are gone before the next one starts."""
+    for life, kind in found:
+        await lives(api, stage, namespace, life, kind)
+        await api.delete(TRAINING_JOBS, NAME, namespace)
+        await nothing_left(api, namespace)
+
+
+async def certificates_are_mended(api: Api) -> None:
+    """Damage the Secret manually; the leader repairs it."""
+
+    async def certificate() -> str:
+        return str((await api.get(SECRETS, "trainwright-tls", NAMESPACE))["data"].get("tls.crt", ""))
+
+    await until(certificate, bool, seconds=60, what="the certificates")
+    await api.patch(SECRETS, "trainwright-tls", NAMESPACE, {"data": {"tls.crt": ""}})
+    await until(certificate, bool, seconds=60, what="the certificates, made anew")
+
+
+def posted(stage: Stage, at_least: int) -> None:
+    """Check that the endpoint accepted outcomes with the pods' tokens, and refused none."""
+    assert isinstance(stage.posts, PostsOverTls)
+    assert stage.posts.taken >= at_least
+    assert stage.posts.refused == []
+
+
+def apply(cluster: Cluster, *objects: Mapping[str, Any]) -> None:
+    whole = {"apiVersion": "v1", "kind": "List", "items": objects}
+    cluster.kubectl("apply", "-f", "-", stdin=json.dumps(whole))
+
+
+def _free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])

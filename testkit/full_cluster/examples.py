@@ -1,0 +1,60 @@
+"""The files of `examples` as jobs for the tests' cluster: what has to be another there, and nothing else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+
+from testkit.cluster.images.ours import ROOT
+from testkit.full_cluster import jobs
+from testkit.full_cluster.storage_place import Place
+
+EXAMPLES = ROOT / "examples"
+FLIGHTS = EXAMPLES / "small" / "flights.csv"
+# Two cores for a whole cluster: what a pod asks for is little, and it takes what is there.
+REQUESTS = {"cpu": "100m", "memory": "512Mi"}
+BACKENDS: dict[str, dict[str, Any]] = {
+    "local": {"type": "local"},
+    "ray": {
+        "type": "ray",
+        "processor": {"type": "pandas"},
+        "trainer": {"strategy": "ddp", "num_workers": 2, "resources_per_worker": {"CPU": 1}},
+    },
+}
+
+
+def of_kubernetes(name: str) -> tuple[Path, str]:
+    """The file of one for a cluster, and the job's name."""
+    file = EXAMPLES / "kubernetes" / f"{name}.yaml"
+    return file, YAML(typ="safe").load(file)["metadata"]["name"]
+
+
+def small_flights(place: Place, backend: str) -> dict[str, Any]:
+    """`flights.yaml` on this backend, with a cache of its own. The data are to be put there."""
+    job = YAML(typ="safe").load(EXAMPLES / "small" / "flights.yaml")
+    job["metadata"]["name"] = f"flights-{backend}"
+    job["spec"] |= {
+        **place.spec,
+        "dataset": f"{place.root}{FLIGHTS.name}",
+        "output": f"{place.root}runs",
+        "backend": {**BACKENDS[backend], "cache_dir": f"{place.root}cache-{backend}"},
+    }
+    return _modest(job)
+
+
+def predictions(place: Place, model: str) -> dict[str, Any]:
+    """What this model says of the small flights."""
+    job = small_flights(place, "local")
+    del job["spec"]["config"]
+    job["metadata"]["name"] = "predictions"
+    job["spec"] |= {"task": "predict", "model": model}
+    return job
+
+
+def _modest(job: dict[str, Any]) -> dict[str, Any]:
+    pods = job["spec"].get("podTemplate", {})
+    resources = {**pods.get("resources", {}), "requests": REQUESTS}
+    job["spec"]["podTemplate"] = {**pods, "resources": resources, "env": [jobs.PATIENCE]}
+    return job

@@ -1,0 +1,62 @@
+"""Small TrainingJobs: some hours' weather, in a bucket."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from testkit.cluster.images.ours import ROOT
+from testkit.cluster.kubectl import Kubectl
+from testkit.full_cluster.bucket import Bucket
+from testkit.full_cluster.full_cluster import Whole
+
+WEATHER = ROOT / "examples" / "small" / "weather.csv"
+KEYS = "s3-keys"
+CONFIG = {
+    "input_features": [{"name": "airport", "type": "category"}, {"name": "humidity", "type": "number"}],
+    "output_features": [{"name": "temperature", "type": "number", "preprocessing": {"normalization": "zscore"}}],
+    "trainer": {"epochs": 3, "effective_batch_size": 128, "precision": "float64"},
+}
+
+# Where many share two cores, Ray's own programs take longer to start than it waits for them.
+PATIENCE = {"name": "RAY_raylet_start_wait_time_s", "value": "240"}
+
+
+def keys(whole: Whole) -> dict[str, Any]:
+    """The Secret that jobs take their keys to S3 from."""
+    return {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": KEYS}, "stringData": dict(whole.s3)}
+
+
+def weather(name: str, bucket: Bucket, **backend: Any) -> dict[str, Any]:
+    spec = {
+        "dataset": bucket.upload(WEATHER, "weather.csv"),
+        "output": bucket.uri("runs"),
+        "credentials": {"secretName": KEYS},
+        "config": CONFIG,
+        "backend": {"type": "local", "cache_dir": bucket.uri("cache"), **backend},
+        # Two cores for a whole cluster: what a pod asks for is little, and it takes what is there.
+        "podTemplate": {"resources": {"requests": {"cpu": "100m", "memory": "512Mi"}}},
+    }
+    return {"apiVersion": "trainwright.dev/v1alpha1", "kind": "TrainingJob", "metadata": {"name": name}, "spec": spec}
+
+
+def on_ray(name: str, bucket: Bucket) -> dict[str, Any]:
+    """The same by a head that drives, and two workers that train."""
+    trainer = {"strategy": "ddp", "num_workers": 2, "resources_per_worker": {"CPU": 1}}
+    job = weather(name, bucket, type="ray", trainer=trainer)
+    job["spec"]["podTemplate"] = {"resources": {"requests": {"cpu": "100m", "memory": "1Gi"}}, "env": [PATIENCE]}
+    return job
+
+
+def apply(kubectl: Kubectl, namespace: str, *objects: Mapping[str, Any]) -> None:
+    for made in objects:
+        kubectl("apply", f"-n={namespace}", "-f", "-", stdin=json.dumps(made))
+
+
+def ended(kubectl: Kubectl, namespace: str, name: str, seconds: int = 300) -> Mapping[str, Any]:
+    """Its status, once the job has ended."""
+    done = "--for=jsonpath={.status.completionTime}"
+    kubectl("wait", f"-n={namespace}", f"tj/{name}", done, f"--timeout={seconds}s")
+    status: dict[str, Any] = json.loads(kubectl("get", f"-n={namespace}", "tj", name, "-o=json"))["status"]
+    return status

@@ -1,0 +1,34 @@
+"""This machine as the one of a user, who calls `trainwright` in a folder with the small examples."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from testkit.cluster.images.ours import ROOT
+
+
+@dataclass(frozen=True)
+class Laptop:
+    folder: Path
+    s3: Mapping[str, str]
+    """How S3 is reached, as in the pods' environment."""
+
+    @classmethod
+    def make(cls, folder: Path, s3: Mapping[str, str]) -> Self:
+        shutil.copytree(ROOT / "examples" / "small", folder / "examples" / "small")
+        return cls(folder, s3)
+
+    def trainwright(self, *words: str) -> str:
+        """Answers what it printed."""
+        command = [sys.executable, "-m", "trainwright_trainer", *words]
+        environment = {**os.environ, **self.s3}
+        ended = subprocess.run(command, cwd=self.folder, env=environment, capture_output=True, text=True, check=False)
+        assert ended.returncode == 0, ended.stdout + ended.stderr
+        return ended.stdout

@@ -1,0 +1,248 @@
+"""A training job that disasters meet in its middle: two workers of Ray, in float64, a checkpoint every three seconds.
+
+Which rows each update saw is logged on a volume that outlives every pod.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import pytest
+
+from testkit.cluster.errors import ClusterError
+from testkit.full_cluster import jobs
+from testkit.full_cluster.bucket import Bucket
+from testkit.full_cluster.full_cluster import Whole
+from testkit.full_cluster.volume import MOUNTED, Volume
+
+NAME = "long"
+EPOCHS, STEPS_OF_EPOCH = 20, 210
+STEPS = EPOCHS * STEPS_OF_EPOCH
+ROW_LOG = "TRAINWRIGHT_ROW_LOG"
+LOGS = ("rows", "rows.1")
+"""Of the ranks."""
+CONFIG: Mapping[str, Any] = {
+    "input_features": [
+        {"name": "time", "type": "date"},
+        {"name": "airport", "type": "category"},
+        {"name": "humidity", "type": "number"},
+        {"name": "gusty", "type": "binary"},
+    ],
+    "output_features": jobs.CONFIG["output_features"],
+    "combiner": {"type": "concat", "num_fc_layers": 2, "output_size": 64},
+    "trainer": {"epochs": EPOCHS, "effective_batch_size": 4, "precision": "float64", "early_stop": -1},
+}
+SPEC: Mapping[str, Any] = {"config": CONFIG, "checkpoint": {"everySeconds": 3, "numToKeep": 2}}
+
+HEAD, WORKER, SUBMITTER = "ray.io/node-type=head", "ray.io/node-type=worker", "!ray.io/node-type"
+SECONDS_TO_START = 400.0
+SECONDS_TO_END = 900
+SECONDS_BETWEEN_LOOKS = 0.5
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a run has done. `updates`: by step, the source rows that it saw, over all ranks."""
+
+    updates: Mapping[int, Sequence[int]]
+    metrics: Mapping[str, Any]
+
+    @property
+    def scores(self) -> Sequence[float]:
+        """Of all rounds, and of the end."""
+        parts = [part for one in self.metrics["rounds"] for part in one["scores"].values()]
+        outputs = [output for part in (*parts, self.metrics["end"]["test"]) for output in part.values()]
+        return [value for output in outputs for value in output.values()]
+
+    @property
+    def epochs(self) -> Sequence[Sequence[int]]:
+        """The rows of each."""
+        firsts = range(1, STEPS, STEPS_OF_EPOCH)
+        return [[row for step in range(one, one + STEPS_OF_EPOCH) for row in self.updates[step]] for one in firsts]
+
+
+class Training:
+    """The job in a cluster."""
+
+    def __init__(self, whole: Whole, namespace: str, bucket: Bucket, volume: Volume) -> None:
+        self.kubectl, self.namespace = whole.kubectl, namespace
+        self._whole, self._bucket, self._volume = whole, bucket, volume
+
+    def start(self, more: Mapping[str, Any] = MappingProxyType({}), **pods: Any) -> None:
+        """`more`: of the spec. `pods`: more for their template."""
+        job = jobs.on_ray(NAME, self._bucket)
+        job["spec"] |= {**SPEC, **more}
+        # Variables of this prefix are the operator's own; it takes no offence at those of a ConfigMap.
+        log = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "row-log"}}
+        log["data"] = {ROW_LOG: f"{MOUNTED}/{LOGS[0]}"}
+        logging = {"envFrom": [{"configMapRef": {"name": "row-log"}}]}
+        job["spec"]["podTemplate"] |= {**self._volume.pod_template, **logging, **pods}
+        jobs.apply(self.kubectl, self.namespace, log, jobs.keys(self._whole), job)
+
+    def until_step(self, step: int, seconds: float = SECONDS_TO_START) -> None:
+        """Until both ranks have made this update."""
+        self.until(lambda: min(map(self._last_step, LOGS)) >= step, seconds, f"step {step}")
+
+    def until(self, holds: Callable[[], object], seconds: float, what: str) -> None:
+        """Fails at once where the job has ended before."""
+        end = time.monotonic() + seconds
+        while not holds():
+            status = self.status()
+            assert "completionTime" not in status, status
+            assert time.monotonic() < end, f"{what} did not come within {seconds:g} s: {status}"
+            time.sleep(SECONDS_BETWEEN_LOOKS)
+
+    def status(self) -> Mapping[str, Any]:
+        found = json.loads(self.kubectl("get", f"-n={self.namespace}", "tj", NAME, "-o=json"))
+        status: Mapping[str, Any] = found.get("status", {})
+        return status
+
+    def attempts(self) -> Sequence[Mapping[str, Any]]:
+        found: Sequence[Mapping[str, Any]] = self.status().get("attempts", ())
+        return found
+
+    def pods(self, role: str) -> Mapping[str, str]:
+        """Name → uid."""
+        labels = f"trainwright.dev/job-name={NAME},{role}"
+        found = json.loads(self.kubectl("get", f"-n={self.namespace}", "pods", f"-l={labels}", "-o=json"))
+        return {pod["metadata"]["name"]: pod["metadata"]["uid"] for pod in found["items"]}
+
+    def running(self) -> Mapping[str, str]:
+        """Its RayJobs and pods: name → uid."""
+        found = json.loads(self.kubectl("get", f"-n={self.namespace}", "rayjobs", "-o=json"))
+        made = {one["metadata"]["name"]: one["metadata"]["uid"] for one in found["items"]}
+        return {**made, **self.pods(HEAD), **self.pods(WORKER), **self.pods(SUBMITTER)}
+
+    def submissions(self, child: str) -> int:
+        """How many pods the submitter's Job has made."""
+        about = f"involvedObject.kind=Job,involvedObject.name={child},reason=SuccessfulCreate"
+        return len(
+            self.kubectl("get", f"-n={self.namespace}", "events", f"--field-selector={about}", "-o=name").split()
+        )
+
+    def crash(self, role: str) -> str:
+        """SIGKILL for all that runs in one of these pods, whose name is answered."""
+        name = min(self.pods(role))
+        # The shell itself stays, and so does the first process, which ends when it sees that the others are gone.
+        self.kubectl("exec", f"-n={self.namespace}", name, "--", "sh", "-c", "kill -9 -1")
+        return name
+
+    def take(self, role: str) -> None:
+        """The one such pod is gone at once."""
+        (name,) = self.pods(role)
+        self.kubectl("delete", f"-n={self.namespace}", "pod", name, "--grace-period=0", "--force")
+
+    def finish(self) -> Sequence[Mapping[str, Any]]:
+        """The attempts of the job, which has to end well."""
+        status = jobs.ended(self.kubectl, self.namespace, NAME, seconds=SECONDS_TO_END)
+        assert status["phase"] == "Complete", status
+        attempts: Sequence[Mapping[str, Any]] = status["attempts"]
+        return attempts
+
+    def finish_in_one_go(self, undisturbed: Done) -> None:
+        """By the attempt that was begun, in which nothing began again."""
+        (attempt,) = self.finish()
+        assert (attempt["number"], attempt["outcome"]) == (1, "done")
+        assert self.begins() == [0]
+        self.check(undisturbed)
+
+    def finish_from_a_checkpoint(self, undisturbed: Done, *outcomes: str) -> None:
+        """The outcomes of its attempts, the last of which tells where it went on from."""
+        attempts = self.finish()
+        assert tuple(attempt["outcome"] for attempt in attempts) == outcomes, attempts
+        self.check_beginnings(attempts)
+        self.check(undisturbed)
+
+    def finish_by_the_next_attempt(self, undisturbed: Done) -> None:
+        """The first had lost what it cannot do without. The driver may have been told to stop, and have said so."""
+        attempts = self.finish()
+        lost, last = (attempt["outcome"] for attempt in attempts)
+        assert lost in ("infrastructure", "preempted")
+        assert last == "done"
+        self.check_beginnings(attempts)
+        self.check(undisturbed)
+
+    def check_beginnings(self, attempts: Sequence[Mapping[str, Any]]) -> None:
+        """It has begun twice, and the status shows where it went on from."""
+        begun, *again = self.begins()
+        position = attempts[-1]["position"]
+        assert begun == 0 < position
+        # Within an attempt the log shows no seam where the checkpoint was the last that was done before the end.
+        assert again == [position] or (not again and len(attempts) == 1), (again, position)
+
+    def check(self, undisturbed: Done) -> None:
+        """Nothing of what has happened meanwhile can be seen in what was learnt."""
+        done = self.done()
+        assert {step: sorted(rows) for step, rows in done.updates.items()} == {
+            step: sorted(rows) for step, rows in undisturbed.updates.items()
+        }
+        for epoch in done.epochs:
+            assert sorted(epoch) == sorted(set(undisturbed.epochs[0]))
+        assert done.scores == pytest.approx(undisturbed.scores, rel=1e-8, abs=1e-8)
+
+    def done(self) -> Done:
+        folder = self.status()["output"].removeprefix(self._bucket.uri(""))
+        metrics = json.loads(self._bucket.read(f"{folder}/metrics.json"))
+        return Done(joined(*(self._volume.read(log).decode() for log in LOGS)), metrics)
+
+    def begins(self) -> Sequence[int]:
+        """How many rows were done when it began, and each time that it began again."""
+        lines = _lines(self._volume.read(LOGS[0]).decode())
+        again = [line["step"] for before, line in pairwise(lines) if not _follows(before, line)]
+        updates = self.done().updates
+        return [sum(len(updates[step]) for step in range(1, first)) for first in [lines[0]["step"], *again]]
+
+    def _last_step(self, log: str) -> int:
+        try:
+            lines = _lines(self._volume.read(log).decode())
+        except (ClusterError, FileNotFoundError):
+            return 0
+        return int(lines[-1]["step"]) if lines else 0
+
+
+def joined(*logs: str) -> Mapping[int, Sequence[int]]:
+    """Over the ranks. What was done again counts as the newest attempt has done it last."""
+    ranks = [{line["step"]: line["rows"] for line in sorted(_lines(log), key=_attempt)} for log in logs]
+    steps = {step for rank in ranks for step in rank}
+    return {step: [row for rank in ranks for row in rank[step]] for step in sorted(steps)}
+
+
+def _follows(before: Mapping[str, Any], line: Mapping[str, Any]) -> bool:
+    return (line["attempt"], line["step"]) == (before["attempt"], before["step"] + 1)
+
+
+def _attempt(line: Mapping[str, Any]) -> int:
+    return int(line["attempt"])
+
+
+def _lines(log: str) -> Sequence[Mapping[str, Any]]:
+    """One that is being written is none yet."""
+    return [json.loads(line) for line in log.splitlines(keepends=True) if line.endswith("\n")]
+
+
+def trained_here(folder: Path) -> Done:
+    """The same job by one process on this machine."""
+    local = {"type": "local", "cache_dir": "cache"}
+    spec = {**SPEC, "dataset": str(jobs.WEATHER), "backend": local}
+    job = {"apiVersion": "trainwright.dev/v1alpha1", "kind": "TrainingJob", "metadata": {"name": NAME}, "spec": spec}
+    (folder / "job.yaml").write_text(json.dumps(job))
+    ended = subprocess.run(
+        [sys.executable, "-m", "trainwright_trainer", "train", "job.yaml", "--output", "out"],
+        cwd=folder,
+        env={**os.environ, "OMP_NUM_THREADS": "1", ROW_LOG: str(folder / "rows")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    return Done(joined((folder / "rows").read_text()), json.loads((folder / "out/metrics.json").read_text()))

@@ -1,0 +1,116 @@
+"""A PersistentVolumeClaim for one test, with a pod through which files go in and out."""
+
+from __future__ import annotations
+
+import base64
+import json
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from testkit.cluster.kubectl import Kubectl
+from testkit.full_cluster import restricted
+from testkit.full_cluster.full_cluster import Whole
+
+MOUNTED = "/data"
+SIZE = "1Gi"
+
+
+@dataclass(frozen=True)
+class Volume:
+    kubectl: Kubectl
+    namespace: str
+    claim: str
+    folder: Path | None = None
+    """Where its files lie on this machine, which all nodes of our own cluster see; None on any other cluster."""
+
+    @classmethod
+    def make(cls, whole: Whole, namespace: str, name: str) -> Self:
+        """Pods of all our own nodes may use it; on another cluster those that its default storage class lets."""
+        folder = whole.place.running / "volumes" / f"{namespace}-{name}" if whole.place else None
+        made = cls(whole.kubectl, namespace, name, folder)
+        if made.folder is not None:
+            made.folder.mkdir(parents=True)
+            # Kubernetes gives the files of a hostPath to nobody.
+            made.folder.chmod(0o777)
+            made._apply(made._persistent_volume(made.folder))
+        made._apply(made._persistent_volume_claim(), made._pod(whole.image("trainwright-operator")))
+        whole.kubectl("wait", f"-n={namespace}", f"pod/{name}", "--for=condition=Ready", "--timeout=120s")
+        return made
+
+    @property
+    def pod_template(self) -> Mapping[str, Any]:
+        """What a TrainingJob says to have the claim at MOUNTED."""
+        return {
+            "volumes": [{"name": self.claim, "persistentVolumeClaim": {"claimName": self.claim}}],
+            "volumeMounts": [{"name": self.claim, "mountPath": MOUNTED}],
+        }
+
+    def put(self, file: Path, name: str) -> str:
+        """Answers where the pods find it."""
+        text = base64.b64encode(file.read_bytes()).decode()
+        self._run('mkdir -p "$(dirname "$0")" && base64 -d > "$0"', name, stdin=text)
+        return f"{MOUNTED}/{name}"
+
+    def read(self, name: str) -> bytes:
+        if self.folder is not None:
+            return (self.folder / name).read_bytes()
+        return base64.b64decode(self._run('base64 "$0"', name))
+
+    def names(self, folder: str = ".") -> Sequence[str]:
+        """Of all files under the folder, as `read` takes them."""
+        return sorted(name.removeprefix("./") for name in self._run('find "$0" -type f', folder).splitlines())
+
+    def remove(self) -> None:
+        """Without waiting: the claim goes with the last pod that uses it."""
+        at_once = ("--wait=false", "--ignore-not-found")
+        self.kubectl("delete", f"-n={self.namespace}", f"pod/{self.claim}", f"pvc/{self.claim}", *at_once)
+        if self.folder is not None:
+            self.kubectl("delete", f"pv/{self._volume_name}", *at_once)
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+    @property
+    def _volume_name(self) -> str:
+        return f"{self.namespace}-{self.claim}"
+
+    def _run(self, script: str, name: str, stdin: str = "") -> str:
+        script = f"cd {MOUNTED} && {script}"
+        words = ("exec", "-i", f"-n={self.namespace}", self.claim, "--", "sh", "-c", script, name)
+        return self.kubectl(*words, stdin=stdin)
+
+    def _apply(self, *objects: Mapping[str, Any]) -> None:
+        wanted = {"apiVersion": "v1", "kind": "List", "items": objects}
+        self.kubectl("apply", "-f", "-", stdin=json.dumps(wanted))
+
+    def _persistent_volume(self, folder: Path) -> Mapping[str, Any]:
+        spec = {
+            "capacity": {"storage": SIZE},
+            "accessModes": ["ReadWriteMany"],
+            "persistentVolumeReclaimPolicy": "Retain",
+            "storageClassName": "",
+            "claimRef": {"namespace": self.namespace, "name": self.claim},
+            "hostPath": {"path": str(folder), "type": "Directory"},
+        }
+        return {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": self._volume_name}, "spec": spec}
+
+    def _persistent_volume_claim(self) -> Mapping[str, Any]:
+        spec = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": SIZE}}}
+        if self.folder is not None:
+            own = {"accessModes": ["ReadWriteMany"], "storageClassName": "", "volumeName": self._volume_name}
+            spec = {**spec, **own}
+        return {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": self._metadata, "spec": spec}
+
+    def _pod(self, image: str) -> Mapping[str, Any]:
+        made = restricted.pod(self.claim, image, ["sleep", "infinity"])
+        spec = made["spec"]
+        spec["terminationGracePeriodSeconds"] = 0
+        spec["securityContext"]["fsGroup"] = 1000
+        spec["volumes"] += self.pod_template["volumes"]
+        spec["containers"][0]["volumeMounts"] += self.pod_template["volumeMounts"]
+        return {**made, "metadata": self._metadata}
+
+    @property
+    def _metadata(self) -> Mapping[str, Any]:
+        return {"name": self.claim, "namespace": self.namespace}

@@ -1,0 +1,120 @@
+"""A substitute for the operator's endpoint: an HTTPS server that stores reports and replies as the test sets it."""
+
+from __future__ import annotations
+
+import json
+import ssl
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+from testkit.cluster.certificates import Authority
+
+PATIENCE = 60.0
+HANG = 0
+"""In place of an HTTP status: no reply ever comes."""
+
+Answer = tuple[int, Any]
+GO_ON: Answer = (200, {"stop": False, "reason": ""})
+
+
+@dataclass(frozen=True)
+class Heard:
+    """One report. `token` is the bearer token."""
+
+    path: str
+    token: str
+    report: dict[str, Any]
+
+
+class Listening:
+    """`answer` is the reply to the next reports, or a function that returns it for each; it may be set at any time."""
+
+    def __init__(self, folder: Path, ca: Path, port: int) -> None:
+        self.url, self.ca, self.token_file = f"https://localhost:{port}/v1/namespaces/a/jobs/b", ca, folder / "token"
+        self.token_file.write_text("first\n")
+        self.answer: Answer | Callable[[Heard], Answer] = GO_ON
+        self.closed = threading.Event()
+        self._heard: list[Heard] = []
+        self._news = threading.Condition()
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The environment of a pod."""
+        return {
+            "TRAINWRIGHT_PROGRESS_URL": self.url,
+            "TRAINWRIGHT_CA": str(self.ca),
+            "TRAINWRIGHT_TOKEN_FILE": str(self.token_file),
+        }
+
+    @property
+    def heard(self) -> list[Heard]:
+        with self._news:
+            return list(self._heard)
+
+    @property
+    def outcomes(self) -> list[dict[str, Any]]:
+        return [heard.report["outcome"] for heard in self.heard if "outcome" in heard.report]
+
+    def hears(self, heard: Heard) -> Answer:
+        with self._news:
+            self._heard.append(heard)
+            self._news.notify_all()
+            return self.answer(heard) if callable(self.answer) else self.answer
+
+    def until(self, happened: Callable[[list[Heard]], object]) -> None:
+        """Wait until `happened` is true of the stored reports."""
+        with self._news:
+            assert self._news.wait_for(lambda: happened(self._heard), PATIENCE), self._heard
+
+
+@contextmanager
+def listening(folder: Path) -> Iterator[Listening]:
+    """Run the server within the block, at a free port."""
+    authority = Authority.new(folder / "authority")
+    server = _Server(("127.0.0.1", 0), _Handler)
+    trust = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    made = authority.server("operator", ["DNS:localhost"])
+    trust.load_cert_chain(made.certificate, made.key)
+    server.socket = trust.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
+    found = Listening(folder, authority.own.certificate, server.server_port)
+    server.__dict__["listening"] = found
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    try:
+        yield found
+    finally:
+        found.closed.set()
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client may disconnect at any time."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    def do_POST(self) -> None:
+        found: Listening = self.server.__dict__["listening"]
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        token = self.headers["Authorization"].removeprefix("Bearer ")
+        status, said = found.hears(Heard(self.path, token, json.loads(body)))
+        if status == HANG:
+            found.closed.wait()
+            return
+        told = json.dumps(said).encode()
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(told)))
+        self.end_headers()
+        self.wfile.write(told)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Tests print nothing."""

@@ -1,0 +1,115 @@
+"""Simulates KubeRay 1.6 for RayJobs in K8sJobMode with backoffLimit 0: the state machine of its RayJob controller."""
+
+from __future__ import annotations
+
+from testkit.api import Manifest, condition
+from testkit.api.resource import RAY_JOBS
+from testkit.simulators import kueue, pod_made, ray_status
+from testkit.simulators.mirror import Key
+from testkit.simulators.ray_clock import RayClock
+from testkit.simulators.ray_cluster import RayCluster
+from testkit.simulators.scripts import Invalid
+from testkit.simulators.shared_state import Scene
+
+FINALIZER = "ray.io/rayjob-finalizer"
+
+
+class KubeRay:
+    def __init__(self, scene: Scene, *, pods: bool, finalizer: bool) -> None:
+        self._scene, self._finalizer = scene, finalizer
+        self._cluster = RayCluster(scene)
+        self._clock = None if pods else RayClock(scene)
+
+    async def look(self, key: Key) -> float | None:
+        job = self._scene.ray_jobs.objects.get(key)
+        if job is None or kueue.waits_for_kueue(job, self._scene.scripts):
+            return None
+        if "deletionTimestamp" in job["metadata"]:
+            await self._let_go(job)
+            return None
+        match job.get("status", {}).get("jobDeploymentStatus", ""):
+            case "":
+                await self._begin(job)
+            case "Initializing" | "Running" if job["spec"].get("suspend"):
+                await self._write(job, {"jobDeploymentStatus": "Suspending"})
+            case "Initializing" | "Running":
+                return await self._drive(job)
+            case "Suspending":
+                await self._suspend(job)
+            case "Suspended" if not job["spec"].get("suspend"):
+                await self._write(job, {"jobStatus": "", "jobDeploymentStatus": ""})
+            case "Complete" | "Failed" if job["spec"].get("shutdownAfterJobFinishes") and self._clock is None:
+                await self._cluster.delete(job)
+        return None
+
+    async def _begin(self, job: Manifest) -> None:
+        if self._finalizer and FINALIZER not in job["metadata"].get("finalizers", ()):
+            await self._finalizers(job, [*job["metadata"].get("finalizers", ()), FINALIZER])
+            return
+        script = self._scene.scripts.of(job)
+        if isinstance(script, Invalid):
+            await self._write(job, ray_status.invalid(script.message))
+        elif _workers(job) > pod_made.QUOTA:
+            await self._write(job, ray_status.invalid("exceeded quota: pods"))
+        else:
+            await self._write(job, ray_status.initializing(job))
+
+    async def _drive(self, job: Manifest) -> float | None:
+        if self._clock is not None:
+            status, wait = await self._clock.status(job)
+            await self._write(job, status)
+            return wait
+        if job["status"]["jobDeploymentStatus"] == "Initializing":
+            if await self._cluster.is_ready(job):
+                await self._cluster.submit(job)
+                await self._write(job, {"jobDeploymentStatus": "Running", "dashboardURL": ray_status.dashboard(job)})
+            return None
+        await self._cluster.keep(job)
+        submitter = self._scene.jobs.objects.get((job["metadata"]["namespace"], job["metadata"]["name"]))
+        await self._write(job, self._seen(job, submitter))
+        return None
+
+    def _seen(self, job: Manifest, submitter: Manifest | None) -> Manifest:
+        """The failure of the submitter Job counts first, then the status in Ray's dashboard while the head exists."""
+        told = self._cluster.dashboard_says(job)
+        if submitter is not None and condition(submitter, "Failed") == "True":
+            if told == "FAILED":
+                return ray_status.failed(job, self._scene.scripts.of(job))
+            return ray_status.submission_failed(job, submitter)
+        finished = submitter is not None and condition(submitter, "Complete") == "True"
+        if told == "SUCCEEDED" and finished:
+            return ray_status.succeeded(job)
+        return ray_status.running(told) if told and told != job["status"].get("jobStatus") else {}
+
+    async def _suspend(self, job: Manifest) -> None:
+        if self._clock is not None or await self._cluster.is_deleted(job):
+            await self._write(job, ray_status.suspended())
+
+    async def _let_go(self, job: Manifest) -> None:
+        left = [name for name in job["metadata"].get("finalizers", ()) if name != FINALIZER]
+        if len(left) < len(job["metadata"].get("finalizers", ())):
+            await self._finalizers(job, left)
+
+    async def _finalizers(self, job: Manifest, finalizers: list[str]) -> None:
+        metadata = job["metadata"]
+        kept = {"uid": metadata["uid"], "resourceVersion": metadata["resourceVersion"], "finalizers": finalizers}
+        changed = {"metadata": kept}
+        answer = await self._scene.api.patch(RAY_JOBS, metadata["name"], metadata["namespace"], changed)
+        self._scene.ray_jobs.put(answer)
+
+    async def _write(self, job: Manifest, status: Manifest) -> None:
+        known = job.get("status", {})
+        if all(known.get(field) == value for field, value in status.items()):
+            return
+        metadata = job["metadata"]
+        changed = {
+            "metadata": {"uid": metadata["uid"], "resourceVersion": metadata["resourceVersion"]},
+            "status": status,
+        }
+        answer = await self._scene.api.patch(RAY_JOBS, metadata["name"], metadata["namespace"], changed, "status")
+        self._scene.ray_jobs.put(answer)
+
+
+def _workers(job: Manifest) -> int:
+    groups = job["spec"]["rayClusterSpec"].get("workerGroupSpecs", ())
+    return sum(group.get("replicas", 1) * group.get("numOfHosts", 1) for group in groups)

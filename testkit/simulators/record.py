@@ -1,0 +1,130 @@
+"""Records objects over time in the API server's own order, so that a test can check for forbidden states."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+
+from testkit.api import Manifest
+from testkit.simulators.finished import is_finished
+from testkit.simulators.mirror import Mirror, owner_uid
+from testkit.simulators.origin import origin
+from trainwright_operator.model import names
+
+
+@dataclass
+class Life:
+    """The first and last resourceVersion at which a child, or a running pod, existed.
+
+    etcd counts all objects with one counter, so these numbers are comparable across kinds.
+    """
+
+    kind: str
+    namespace: str
+    name: str
+    uid: str
+    job_uid: str
+    attempt: int
+    phase: str
+    since: int
+    until: int | None = None
+
+    def overlaps(self, other: Life) -> bool:
+        return (self.until is None or other.since < self.until) and (other.until is None or self.since < other.until)
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.namespace}/{self.name} [{self.since}, {self.until or 'now'})"
+
+
+Wrong = Callable[[Life, Life], bool]
+
+
+@dataclass
+class Record:
+    children: dict[str, Life] = field(default_factory=dict)
+    pods: dict[str, Life] = field(default_factory=dict)
+    excused: set[str] = field(default_factory=set)
+    """Pods of lost nodes, whose API state is not reliable."""
+    submissions: dict[str, set[str]] = field(default_factory=dict)
+    """By a RayJob's uid: the submitters that were started for it."""
+
+    def listen(self, children: Iterable[Mirror], pods: Mirror) -> None:
+        for mirror in children:
+            mirror.listeners.append(self._child)
+        pods.listeners.append(self._pod)
+
+    def of(self, namespace: str, job: str) -> Sequence[Life]:
+        """The children of a job, in the order of their creation."""
+        found = [life for life in self.children.values() if life.namespace == namespace and life.name.startswith(job)]
+        return sorted(found, key=lambda life: life.since)
+
+    def violations(self) -> list[str]:
+        """At most one child per attempt and stage; never two at a time, nor pods of two; one submission per RayJob."""
+        found = [f"attempt {a.attempt} of job {a.job_uid} had {a} and {b}" for a, b in self._pairs(_same_attempt)]
+        found += [f"{a} and {b} were live at once" for a, b in self._pairs(_live_at_once)]
+        found += [f"{a} and {b}, of different attempts or phases, ran at once" for a, b in self._pod_pairs()]
+        found += [
+            f"RayJob {uid} was submitted {len(made)} times" for uid, made in self.submissions.items() if len(made) > 1
+        ]
+        return found
+
+    def _child(self, type_: str, seen: Manifest) -> None:
+        labels, metadata = seen["metadata"].get("labels", {}), seen["metadata"]
+        if "ray.io/originated-from-cr-name" in labels:
+            self.submissions.setdefault(owner_uid(seen), set()).add(metadata["uid"])
+        elif names.JOB_UID in labels:
+            life = self.children.setdefault(metadata["uid"], _life(seen))
+            _close(life, type_, seen, ended=is_finished(seen))
+
+    def _pod(self, type_: str, seen: Manifest) -> None:
+        phase = seen.get("status", {}).get("phase", "")
+        uid = seen["metadata"]["uid"]
+        if names.JOB_UID in seen["metadata"].get("labels", {}) and (phase == "Running" or uid in self.pods):
+            life = self.pods.setdefault(uid, _life(seen))
+            _close(life, type_, seen, ended=phase in ("Succeeded", "Failed"))
+
+    def _pairs(self, wrong: Wrong) -> Iterable[tuple[Life, Life]]:
+        return [pair for lives in _by_job(self.children) for pair in combinations(lives, 2) if wrong(*pair)]
+
+    def _pod_pairs(self) -> Iterable[tuple[Life, Life]]:
+        pairs = [pair for lives in _by_job(self.pods) for pair in combinations(lives, 2)]
+        return [
+            (a, b) for a, b in pairs if not _same_attempt(a, b) and not {a.uid, b.uid} & self.excused and a.overlaps(b)
+        ]
+
+
+def _life(seen: Manifest) -> Life:
+    metadata = seen["metadata"]
+    attempt, phase = origin(seen)
+    return Life(
+        kind=seen.get("kind", "Pod"),
+        namespace=metadata["namespace"],
+        name=metadata["name"],
+        uid=metadata["uid"],
+        job_uid=metadata["labels"][names.JOB_UID],
+        attempt=attempt,
+        phase=phase,
+        since=int(metadata["resourceVersion"]),
+    )
+
+
+def _close(life: Life, type_: str, seen: Manifest, ended: bool) -> None:
+    """An unseen deletion happened some time after the last state: the earliest moment causes no false violation."""
+    if life.until is None and (ended or type_ in ("DELETED", "MISSED")):
+        life.until = int(seen["metadata"]["resourceVersion"])
+
+
+def _by_job(lives: Mapping[str, Life]) -> Iterable[Sequence[Life]]:
+    found: dict[str, list[Life]] = {}
+    for life in lives.values():
+        found.setdefault(life.job_uid, []).append(life)
+    return found.values()
+
+
+def _same_attempt(a: Life, b: Life) -> bool:
+    return (a.attempt, a.phase) == (b.attempt, b.phase)
+
+
+def _live_at_once(a: Life, b: Life) -> bool:
+    return a.overlaps(b)
