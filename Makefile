@@ -60,7 +60,7 @@ generate: setup kubernetes ## write the CRD, docs/reference.md, and what is made
 	$(RUN) python -m trainwright_api.generate
 	$(RUN) python -m helm.generate
 
-bench: setup ## time ours against the hand-written floor, side by side; refreshes bench/results.json
+bench: setup ## time ours against the hand-written baseline, side by side; refreshes bench/results.json
 	$(RUN) python -m bench
 
 bench-all: setup ## the same, with 10 M rows in the scaling table
@@ -69,7 +69,7 @@ bench-all: setup ## the same, with 10 M rows in the scaling table
 bench-tables: setup ## how good the smallest file's models are on eight tables, 20 splits each, beside scikit-learn
 	$(RUN) python -m bench.tables
 
-bench-operator: setup kubernetes ## time the operator on the control plane: 1,000 jobs against a floor, 10,000 at a restart
+bench-operator: setup kubernetes ## time the operator on the control plane: 1,000 jobs against a baseline, 10,000 at a restart
 	$(RUN) python -m bench.cluster
 
 bench-full-cluster: setup ## time kubectl apply to the first step on the full cluster, beside a bare RayJob; it needs root

@@ -13,7 +13,7 @@ from bench.results import Result, record
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m bench", description="Ours against the floor, side by side.")
+    parser = argparse.ArgumentParser(prog="python -m bench", description="Ours against the baseline, side by side.")
     parser.add_argument("--all", action="store_true", help="10 million rows too")
     parser.add_argument(
         "--only", choices=["command_line", "tabular", "scaling", "busy", "threads"], help="one of the benchmarks"

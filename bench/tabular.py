@@ -19,7 +19,7 @@ from bench.results import Result, result
 ROWS = 1_000_000
 RUNS = 5
 JOB = ROOT / "bench" / "tabular.yaml"
-FLOOR = ROOT / "bench" / "floor.py"
+BASELINE = ROOT / "bench" / "baseline.py"
 CACHE, RUN = BUILD / "cache", BUILD / "out" / "tabular"
 # The imports of a training run before it reads its first row; each program prints its own seconds.
 IMPORTS = "import time; t = time.time(); import trainwright_trainer.tasks.run, torch.optim; print(time.time() - t)"
@@ -34,9 +34,9 @@ class Program:
     roc_auc: float
 
 
-def floor(data: Path) -> Program:
+def baseline(data: Path) -> Program:
     """One run of the hand-written program."""
-    process = measure(python(str(FLOOR), str(data)))
+    process = measure(python(str(BASELINE), str(data)))
     return Program(
         process, printed(r"\(([\d,]+) rows/s", process.output), printed(r"test auc ([\d.]+)", process.output)
     )
@@ -66,7 +66,7 @@ def data_of(rows: int) -> Path:
     path = BUILD / f"t{rows}.parquet"
     if not path.exists():
         BUILD.mkdir(parents=True, exist_ok=True)
-        measure(python(str(FLOOR), "make", str(BUILD), str(rows)))
+        measure(python(str(BASELINE), "make", str(BUILD), str(rows)))
     return path
 
 
@@ -78,38 +78,38 @@ def ratio(ones: Sequence[float], others: Sequence[float]) -> float:
 def run(runs: int = RUNS) -> dict[str, Result]:
     """All results of this benchmark. `runs` rounds of three processes each."""
     data = data_of(ROWS)
-    floors, colds, warms = [], [], []
+    baselines, colds, warms = [], [], []
     for _ in range(runs):
-        floors.append(floor(data))
+        baselines.append(baseline(data))
         colds.append(ours(data, cold=True))
         warms.append(ours(data, cold=False))
-    return {**ratios(floors, colds, warms), **absolutes(floors, colds, warms)}
+    return {**ratios(baselines, colds, warms), **absolutes(baselines, colds, warms)}
 
 
-def ratios(floors: Sequence[Program], colds: Sequence[Program], warms: Sequence[Program]) -> dict[str, Result]:
+def ratios(baselines: Sequence[Program], colds: Sequence[Program], warms: Sequence[Program]) -> dict[str, Result]:
     """The results with a goal: ours against the baseline."""
-    seconds = [[one.process.seconds for one in runs] for runs in (floors, colds, warms)]
-    peaks = [[one.process.peak_mib for one in runs] for runs in (floors, colds, warms)]
-    speeds = [[one.rows_per_second for one in runs] for runs in (floors, colds, warms)]
-    scores = abs(median(one.roc_auc for one in colds) - median(one.roc_auc for one in floors))
+    seconds = [[one.process.seconds for one in runs] for runs in (baselines, colds, warms)]
+    peaks = [[one.process.peak_mib for one in runs] for runs in (baselines, colds, warms)]
+    speeds = [[one.rows_per_second for one in runs] for runs in (baselines, colds, warms)]
+    scores = abs(median(one.roc_auc for one in colds) - median(one.roc_auc for one in baselines))
     return {
-        "tabular: whole, empty cache": result(ratio(seconds[1], seconds[0]), "× floor", "≤ 1.05"),
-        "tabular: whole, warm cache": result(ratio(seconds[2], seconds[0]), "× floor", "≤ 1.0"),
-        "tabular: steps, empty cache": result(ratio(speeds[1], speeds[0]), "× floor's rows/s", "≥ 0.95"),
-        "tabular: steps, warm cache": result(ratio(speeds[2], speeds[0]), "× floor's rows/s", "≥ 0.95"),
-        "tabular: memory, empty cache": result(ratio(peaks[1], peaks[0]), "× floor", "≤ 1.3"),
-        "tabular: memory, warm cache": result(ratio(peaks[2], peaks[0]), "× floor", "≤ 1.3"),
-        "tabular: test ROC-AUC": result(scores, "from the floor's", "≤ 0.002"),
+        "tabular: whole, empty cache": result(ratio(seconds[1], seconds[0]), "× baseline", "≤ 1.05"),
+        "tabular: whole, warm cache": result(ratio(seconds[2], seconds[0]), "× baseline", "≤ 1.0"),
+        "tabular: steps, empty cache": result(ratio(speeds[1], speeds[0]), "× baseline's rows/s", "≥ 0.95"),
+        "tabular: steps, warm cache": result(ratio(speeds[2], speeds[0]), "× baseline's rows/s", "≥ 0.95"),
+        "tabular: memory, empty cache": result(ratio(peaks[1], peaks[0]), "× baseline", "≤ 1.3"),
+        "tabular: memory, warm cache": result(ratio(peaks[2], peaks[0]), "× baseline", "≤ 1.3"),
+        "tabular: test ROC-AUC": result(scores, "from the baseline's", "≤ 0.002"),
     }
 
 
-def absolutes(floors: Sequence[Program], colds: Sequence[Program], warms: Sequence[Program]) -> dict[str, Result]:
+def absolutes(baselines: Sequence[Program], colds: Sequence[Program], warms: Sequence[Program]) -> dict[str, Result]:
     """The absolute values behind the ratios; valid for one machine only."""
     found = {}
-    for name, runs in (("floor", floors), ("ours, empty cache", colds), ("ours, warm cache", warms)):
+    for name, runs in (("baseline", baselines), ("ours, empty cache", colds), ("ours, warm cache", warms)):
         found[f"{name}: whole"] = result(median(one.process.seconds for one in runs), "s")
         found[f"{name}: steps"] = result(median(one.rows_per_second for one in runs), "rows/s")
         found[f"{name}: peak memory"] = result(median(one.process.peak_mib for one in runs), "MiB")
-    imports = [printed(r"import ([\d.]+) s", one.process.output) for one in floors]
-    own = [float(measure(python("-c", IMPORTS)).output) for _ in floors]
-    return {**found, "floor: imports": result(median(imports), "s"), "ours: imports": result(median(own), "s")}
+    imports = [printed(r"import ([\d.]+) s", one.process.output) for one in baselines]
+    own = [float(measure(python("-c", IMPORTS)).output) for _ in baselines]
+    return {**found, "baseline: imports": result(median(imports), "s"), "ours: imports": result(median(own), "s")}

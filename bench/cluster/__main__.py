@@ -21,8 +21,8 @@ BENCHMARKS: dict[str, command.Run] = {
 
 def parser() -> argparse.ArgumentParser:
     made = command.parser("bench.cluster", "The operator on a control plane.", BENCHMARKS)
-    made.add_argument("--jobs", type=int, default=1_000, help="jobs that are started, by the floor and by ours")
-    made.add_argument("--rounds", type=int, default=3, help="how often the floor and ours take turns")
+    made.add_argument("--jobs", type=int, default=1_000, help="jobs that are started, by the baseline and by ours")
+    made.add_argument("--rounds", type=int, default=3, help="how often the baseline and ours take turns")
     made.add_argument("--done", type=int, default=200, help="jobs that run to their end")
     made.add_argument("--finished", type=int, default=10_000, help="finished jobs at a restart")
     made.add_argument("--idle", type=float, default=restart.IDLE_SECONDS, help="seconds in which nothing happens")

@@ -83,14 +83,14 @@ async def _trusted(here: Scene) -> None:
 
 async def _compared(name: str, refusal: Refusal, times: int) -> dict[str, Result]:
     """Measure both in turn. The first request of each does not count: it opens connections and fills caches."""
-    ours, floors = [], []
+    ours, baselines = [], []
     for _ in range(times + 1):
         ours.append(await _timed(refusal, FOR_US))
-        floors.append(await _timed(refusal, FOR_THE_SCHEMA))
-    added = median(one - other for one, other in zip(ours[1:], floors[1:], strict=True))
+        baselines.append(await _timed(refusal, FOR_THE_SCHEMA))
+    added = median(one - other for one, other in zip(ours[1:], baselines[1:], strict=True))
     return {
         f"{name} refused by the webhook": result(1000 * median(ours[1:]), "ms", GOAL),
-        f"{name} refused by the schema alone": result(1000 * median(floors[1:]), "ms"),
+        f"{name} refused by the schema alone": result(1000 * median(baselines[1:]), "ms"),
         f"{name} refused: what the webhook adds": result(1000 * added, "ms", GOAL),
     }
 

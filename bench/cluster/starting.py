@@ -47,21 +47,21 @@ async def measure(user: str, arguments: Sequence[str], ready: str, count: int) -
 
 
 async def run(count: int, rounds: int) -> dict[str, Result]:
-    ours, floors = [], []
+    ours, theirs = [], []
     with tempfile.TemporaryDirectory() as folder:
         recording = Path(folder) / "recording.json"
         async with scene() as here:
             await record(here, recording)
         for _ in range(rounds):
-            floors.append(await measure("baseline", ("-m", baseline.__name__, str(recording)), baseline.READY, count))
+            theirs.append(await measure("baseline", ("-m", baseline.__name__, str(recording)), baseline.READY, count))
             ours.append(await measure("operator", program.OPERATOR, program.LISTED, count))
-    return {**_compared(count, ours, floors), **_per_job(count, ours[-1].requests)}
+    return {**_compared(count, ours, theirs), **_per_job(count, ours[-1].requests)}
 
 
-def _compared(count: int, ours: Sequence[Started], floors: Sequence[Started]) -> dict[str, Result]:
-    ratio = median(one.seconds / other.seconds for one, other in zip(ours, floors, strict=True))
+def _compared(count: int, ours: Sequence[Started], baselines: Sequence[Started]) -> dict[str, Result]:
+    ratio = median(one.seconds / other.seconds for one, other in zip(ours, baselines, strict=True))
     found = {f"{count:,} jobs → RayJobs": result(ratio, "× baseline", "≤ 1.3")}
-    for name, runs in (("baseline", floors), ("ours", ours)):
+    for name, runs in (("baseline", baselines), ("ours", ours)):
         found[f"{name}: {count:,} jobs → RayJobs"] = result(median(one.seconds for one in runs), "s")
         cpu = median(one.cpu for one in runs) / count
         found[f"{name}: processor time a job"] = result(1000 * cpu, "ms")

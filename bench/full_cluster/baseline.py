@@ -2,7 +2,7 @@
 
 It runs in a pod, beside the stopwatch. It may become faster, never slower.
 
-python floor.py s3://BUCKET/KEY [WORKERS]     with Ray if WORKERS is given
+python baseline.py s3://BUCKET/KEY [WORKERS]     with Ray if WORKERS is given
 """
 
 from __future__ import annotations

@@ -12,20 +12,20 @@ from bench.results import Result, result
 
 GOAL = "≤ 1.3"
 STAGES: Mapping[str, Sequence[Stage]] = {"ray": RAY, "local": LOCAL}
-SIDES = ("floor", "ours")
+SIDES = ("baseline", "ours")
 Lasted = Mapping[str, float]
 
 
 async def run(rounds: int, backends: Sequence[str]) -> dict[str, Result]:
     found: dict[str, Result] = {}
     async with scene() as here:
-        await measure(here, "warm", backends[0], "floor")
+        await measure(here, "warm", backends[0], "baseline")
         for backend in backends:
             sides: dict[str, list[Lasted]] = {side: [] for side in SIDES}
             for number in range(rounds):
                 for side in SIDES if number % 2 == 0 else reversed(SIDES):
                     sides[side].append(await measure(here, f"{side}-{number}", backend, side))
-            found |= compared(backend, sides["floor"], sides["ours"])
+            found |= compared(backend, sides["baseline"], sides["ours"])
     return found
 
 
@@ -37,7 +37,7 @@ async def measure(here: Scene, name: str, backend: str, side: str) -> Lasted:
         stages = (ACCEPTED, *stages)
     else:
         dataset, image = here.bucket.upload(shapes.WEATHER, "weather.csv"), here.whole.image("trainwright")
-        made = shapes.floor(f"{name}-{backend}", backend, dataset, image, address)
+        made = shapes.baseline(f"{name}-{backend}", backend, dataset, image, address)
     began, _ = await here.first_step(made)
     seconds = lasted(here.eye.seen, stages, began)
     await here.clear(made)
@@ -46,11 +46,11 @@ async def measure(here: Scene, name: str, backend: str, side: str) -> Lasted:
     return seconds
 
 
-def compared(backend: str, floors: Sequence[Lasted], ours: Sequence[Lasted]) -> dict[str, Result]:
+def compared(backend: str, baselines: Sequence[Lasted], ours: Sequence[Lasted]) -> dict[str, Result]:
     """The total time, and the stages of each side."""
-    ratio = median(sum(one.values()) / sum(other.values()) for one, other in zip(ours, floors, strict=True))
-    found = {f"{backend}: to the first step": result(ratio, "× floor", GOAL)}
-    for side, runs in zip(SIDES, (floors, ours), strict=True):
+    ratio = median(sum(one.values()) / sum(other.values()) for one, other in zip(ours, baselines, strict=True))
+    found = {f"{backend}: to the first step": result(ratio, "× baseline", GOAL)}
+    for side, runs in zip(SIDES, (baselines, ours), strict=True):
         found[f"{backend}, {side}: whole"] = result(median(sum(one.values()) for one in runs), "s")
         for stage in runs[0]:
             found[f"{backend}, {side}: {stage}"] = result(median(one[stage] for one in runs), "s")

@@ -28,7 +28,7 @@ OURS: Mapping[str, Any] = {
         "trainwright_trainer.loop.row_log": {"RowLog.write": "stepped"},
     },
 }
-FLOOR: Mapping[str, Any] = {"program": "floor.py", "after": {}}
+BASELINE: Mapping[str, Any] = {"program": "baseline.py", "after": {}}
 VOLUME = {"name": CONFIG_MAP, "configMap": {"name": CONFIG_MAP}}
 MOUNT = {"name": CONFIG_MAP, "mountPath": FOLDER, "readOnly": True}
 # The same small requests as in the tests: the node has two cores for a whole cluster.
@@ -65,9 +65,9 @@ def timed(job: Manifest, address: tuple[str, int]) -> Manifest:
     return job
 
 
-def floor(name: str, backend: str, dataset: str, image: str, address: tuple[str, int]) -> Manifest:
+def baseline(name: str, backend: str, dataset: str, image: str, address: tuple[str, int]) -> Manifest:
     made = {"local": _job, "ray": _ray_job}[backend]
-    return made(name, dataset, image, environment(FLOOR, address))
+    return made(name, dataset, image, environment(BASELINE, address))
 
 
 def environment(settings: Mapping[str, Any], address: tuple[str, int]) -> list[dict[str, str]]:
@@ -79,7 +79,7 @@ def environment(settings: Mapping[str, Any], address: tuple[str, int]) -> list[d
 
 
 def _job(name: str, dataset: str, image: str, env: list[dict[str, str]]) -> Manifest:
-    spec = _pod("trainer", image, env, SMALL["local"], command=["python", f"{FOLDER}/floor.py", dataset])
+    spec = _pod("trainer", image, env, SMALL["local"], command=["python", f"{FOLDER}/baseline.py", dataset])
     made = {"backoffLimit": 0, "template": {"spec": spec}}
     return {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name}, "spec": made}
 
@@ -98,7 +98,7 @@ def _ray_job(name: str, dataset: str, image: str, env: list[dict[str, str]]) -> 
     }
     submitter = restricted.spec("submitter", image, resources={"requests": SUBMITTER})
     spec = {
-        "entrypoint": f"python {FOLDER}/floor.py {dataset} {WORKERS}",
+        "entrypoint": f"python {FOLDER}/baseline.py {dataset} {WORKERS}",
         "submissionMode": "K8sJobMode",
         "submitterPodTemplate": {"spec": submitter},
         "shutdownAfterJobFinishes": True,

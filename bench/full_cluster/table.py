@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from bench.results import HERE, Book, Result, table
 
-STAGE = re.compile(r"(?P<backend>\w+), (?P<side>floor|ours): (?P<stage>.+)")
+STAGE = re.compile(r"(?P<backend>\w+), (?P<side>baseline|ours): (?P<stage>.+)")
 WHOLE = "whole"
 
 
@@ -20,9 +20,9 @@ def tables(found: Mapping[str, Result]) -> str:
 
 
 def _side_by_side(backend: str, found: Mapping[str, Result]) -> Iterator[str]:
-    yield from (f"| {backend}: until | floor | ours |", "|---|---:|---:|")
+    yield from (f"| {backend}: until | baseline | ours |", "|---|---:|---:|")
     for stage in _in_order(backend, found):
-        sides = (found.get(f"{backend}, {side}: {stage}") for side in ("floor", "ours"))
+        sides = (found.get(f"{backend}, {side}: {stage}") for side in ("baseline", "ours"))
         yield " | ".join([f"| {stage}", *(f"{one['value']} {one['unit']}" if one else "" for one in sides)]) + " |"
 
 

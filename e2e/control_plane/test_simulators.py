@@ -228,6 +228,6 @@ async def _pods(api: Api, namespace: str) -> list[Manifest]:
 
 
 def _is_preempted(job: Manifest) -> bool:
-    mark = job["metadata"].get("annotations", {}).get("players.trainwright.dev/queue")
+    mark = job["metadata"].get("annotations", {}).get("simulators.trainwright.dev/queue")
     stopped = condition(job, "Suspended") == "True" or job.get("status", {}).get("jobDeploymentStatus") == "Suspended"
     return mark == "preempted" and stopped

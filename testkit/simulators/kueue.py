@@ -15,7 +15,7 @@ from testkit.simulators.mirror import Key, job_uid
 from testkit.simulators.scripts import Scripts
 from testkit.simulators.shared_state import Scene
 
-MARK = "players.trainwright.dev/queue"
+MARK = "simulators.trainwright.dev/queue"
 
 
 class Kueue:

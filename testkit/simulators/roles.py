@@ -8,7 +8,7 @@ from testkit.api import Manifest
 from testkit.simulators.mirror import Mirror, job_uid
 from testkit.simulators.origin import origin
 
-SUBMITTER = "players.trainwright.dev/submitter"
+SUBMITTER = "simulators.trainwright.dev/submitter"
 """KubeRay labels the Job, not its pod."""
 INDEX = "batch.kubernetes.io/job-completion-index"
 

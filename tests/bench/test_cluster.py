@@ -10,7 +10,7 @@ from bench.cluster import finishing, refusal, restart, starting
 pytestmark = pytest.mark.slow
 
 
-def test_the_floor_and_the_operator_start_the_same_jobs() -> None:
+def test_the_baseline_and_the_operator_start_the_same_jobs() -> None:
     found = asyncio.run(starting.run(count=3, rounds=1))
     assert found["3 jobs → RayJobs"]["value"] > 0
     assert found["requests a job: create rayjobs"]["value"] == 1

@@ -62,19 +62,19 @@ def test_a_job_that_is_refused_is_not_accepted() -> None:
 
 
 def test_the_ratio_is_that_of_neighbours() -> None:
-    floors = [{"first step": seconds} for seconds in (10.0, 20.0, 10.0)]
+    baselines = [{"first step": seconds} for seconds in (10.0, 20.0, 10.0)]
     ours = [{"accepted": 1.0, "first step": seconds} for seconds in (10.0, 19.0, 13.0)]
-    found = compared("ray", floors, ours)
-    assert found["ray: to the first step"] == result(1.1, "× floor", "≤ 1.3")
+    found = compared("ray", baselines, ours)
+    assert found["ray: to the first step"] == result(1.1, "× baseline", "≤ 1.3")
     assert found["ray, ours: whole"]["value"] == 14
 
 
 def test_the_stages_stand_side_by_side() -> None:
     found = compared("ray", [{"first step": 2.5}], [{"accepted": 0.5, "first step": 2.0}])
     assert tables(found).splitlines()[2:] == [
-        "| ray: to the first step | 1 × floor | ≤ 1.3 | yes |",
+        "| ray: to the first step | 1 × baseline | ≤ 1.3 | yes |",
         "",
-        "| ray: until | floor | ours |",
+        "| ray: until | baseline | ours |",
         "|---|---:|---:|",
         "| accepted |  | 0.5 s |",
         "| first step | 2.5 s | 2 s |",

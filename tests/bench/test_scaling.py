@@ -1,4 +1,4 @@
-"""The exponent is found through any start-up time, and the chunked data are of the floor's form."""
+"""The exponent is found through any start-up time, and the chunked data are of the baseline's form."""
 
 from __future__ import annotations
 
