@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     Job = str | os.PathLike[str] | Mapping[str, Any]
 
 
+# Nine parameters: these are the keyword arguments of Ludwig and the flags of the command line.
 def train(
     job: Job,
     *,
@@ -65,7 +66,7 @@ def evaluate(
     `model`: the folder of a model or of its run; the default is the model that `job` trains. The rest is as in `train`.
     """
     options = Options(output=_text(output), backend=backend, model=_text(model), threads=threads)
-    return _told("evaluate", job, dataset, options, quiet).test
+    return _summary("evaluate", job, dataset, options, quiet).test
 
 
 def predict(
@@ -83,10 +84,10 @@ def predict(
     For a DataFrame: `predict(…).to_pandas()`. The rest is as in `evaluate`.
     """
     options = Options(output=_text(output), backend=backend, model=_text(model), threads=threads)
-    return _told("predict", job, dataset, options, quiet).predictions
+    return _summary("predict", job, dataset, options, quiet).predictions
 
 
-def _told(task: str, job: Job | None, dataset: Data | None, options: Options, quiet: bool) -> TaskSummary:
+def _summary(task: str, job: Job | None, dataset: Data | None, options: Options, quiet: bool) -> TaskSummary:
     from trainwright_trainer.tasks.result import TaskSummary
 
     result = _run(task, {} if job is None else job, dataset, options, quiet)

@@ -7,16 +7,18 @@ import os
 import sys
 import tempfile
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from importlib.metadata import version
+from inspect import Parameter, Signature
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_type_hints
 
 import typer
 
 from trainwright_api.problems import Mistakes
-from trainwright_trainer.errors import AlreadyDone, EnvironmentFailure, ExitCode, StoppedRun
+from trainwright_trainer.errors import AlreadyDone, ExitCode, Outcome
 from trainwright_trainer.job.options import Options
 from trainwright_trainer.job.pod import this_pod
 from trainwright_trainer.runtime.signals import ending_on_signals
@@ -34,7 +36,7 @@ JOB_ENDINGS = (".yaml", ".yml", ".json")
 
 
 def _not_empty(value: str | None) -> str | None:
-    """As from a shell variable that is not set."""
+    """Refuse an empty value, as from a shell variable that is not set."""
     if value is not None and not value.strip():
         raise typer.BadParameter("is empty")
     return value
@@ -65,14 +67,14 @@ Model = Annotated[str | None, _text("DIR", "A model folder. Default: OUTPUT/mode
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object a line.")]
 
 
-def _tell_version(wanted: bool) -> None:
+def _print_version(wanted: bool) -> None:
     if wanted:
         typer.echo(f"trainwright {version('trainwright')}")
         raise typer.Exit
 
 
 Version = Annotated[
-    bool, typer.Option("--version", is_eager=True, callback=_tell_version, help="Show the version, and end.")
+    bool, typer.Option("--version", is_eager=True, callback=_print_version, help="Show the version, and end.")
 ]
 
 
@@ -81,109 +83,98 @@ def program(version: Version = False) -> None:
     """One YAML file to a trained model, on a laptop or on a GPU cluster, with no change to the file."""
 
 
-@app.command()
-def train(
-    job: Job = None,
-    config: Config = None,
-    dataset: Dataset = None,
-    output: Output = None,
-    backend: Backend = None,
-    seed: Seed = None,
-    threads: Threads = None,
-    resume: Resume = None,
-    overwrite: Overwrite = False,
-    json: Json = False,
-) -> None:
+@dataclass(frozen=True)
+class _Parameters:
+    """The options of the commands. A command takes those that `_command` names."""
+
+    dataset: Dataset = None
+    output: Output = None
+    predictions: Predictions = None
+    backend: Backend = None
+    seed: Seed = None
+    threads: Threads = None
+    resume: Resume = None
+    overwrite: Overwrite = False
+    model: Model = None
+    json: Json = False
+
+    def options(self) -> Options:
+        """Raises `BadParameter` for options that contradict each other."""
+        resume, output = self.resume, self.output or self.predictions
+        if resume is not None and self.overwrite:
+            raise typer.BadParameter("--resume goes on with a run, --overwrite starts anew: give one of them")
+        if resume and output and Path(resume) != Path(output):
+            raise typer.BadParameter(
+                f"--resume {resume} goes on in that folder, --output names {output}: give one of them"
+            )
+        given = {name: value for name, value in vars(self).items() if name != "predictions"}
+        return Options(**{**given, "output": resume or output, "resume": resume is not None})
+
+
+def _command(*names: str) -> Callable[[Callable[[Path, Options], None]], Callable[..., None]]:
+    """Register a function of the job's file and its options as a command, with the named fields of `_Parameters`."""
+    hints = get_type_hints(_Parameters, include_extras=True)
+    options = [Parameter(name, _KEYWORD, default=getattr(_Parameters, name), annotation=hints[name]) for name in names]
+    file = [Parameter("job", _KEYWORD, default=None, annotation=Job)]
+    file.append(Parameter("config", _KEYWORD, default=None, annotation=Config))
+
+    def register(function: Callable[[Path, Options], None]) -> Callable[..., None]:
+        def command(job: Path | None = None, config: Path | None = None, **given: Any) -> None:
+            function(_file(job, config), _Parameters(**given).options())
+
+        command.__signature__ = Signature([*file, *options])  # type: ignore[attr-defined]
+        command.__annotations__ = {}  # typer reads the annotations of the signature
+        command.__doc__ = function.__doc__
+        app.command(function.__name__)(command)
+        return command
+
+    return register
+
+
+_KEYWORD = Parameter.KEYWORD_ONLY
+_OF_TRAINING = ("dataset", "output", "backend", "seed", "threads", "resume", "overwrite", "json")
+
+
+@_command(*_OF_TRAINING)
+def train(job: Path, options: Options) -> None:
     """Train a model, and write it with its report to the output folder."""
-    options = _training_options(dataset, output, backend, seed, threads, resume, overwrite, json)
-    _do("train", _file(job, config), options)
+    _run("train", job, options)
 
 
-@app.command()
-def experiment(
-    job: Job = None,
-    config: Config = None,
-    dataset: Dataset = None,
-    output: Output = None,
-    backend: Backend = None,
-    seed: Seed = None,
-    threads: Threads = None,
-    resume: Resume = None,
-    overwrite: Overwrite = False,
-    json: Json = False,
-) -> None:
+@_command(*_OF_TRAINING)
+def experiment(job: Path, options: Options) -> None:
     """Train a model, then write its predictions for the test rows."""
-    options = _training_options(dataset, output, backend, seed, threads, resume, overwrite, json)
-    _do("experiment", _file(job, config), options)
+    _run("experiment", job, options)
 
 
-@app.command()
-def evaluate(
-    job: Job = None,
-    config: Config = None,
-    dataset: Dataset = None,
-    output: Output = None,
-    backend: Backend = None,
-    threads: Threads = None,
-    model: Model = None,
-    json: Json = False,
-) -> None:
+@_command("dataset", "output", "backend", "threads", "model", "json")
+def evaluate(job: Path, options: Options) -> None:
     """Measure a trained model. On the data it was trained on, only the test rows count."""
-    options = Options(dataset=dataset, output=output, backend=backend, model=model, json=json, threads=threads)
-    _do("evaluate", _file(job, config), options)
+    _run("evaluate", job, options)
 
 
 app.command("test", help="The same as evaluate.")(evaluate)
 
 
-@app.command()
-def predict(
-    job: Job = None,
-    config: Config = None,
-    dataset: Dataset = None,
-    output: Predictions = None,
-    backend: Backend = None,
-    threads: Threads = None,
-    model: Model = None,
-    json: Json = False,
-) -> None:
+@_command("dataset", "predictions", "backend", "threads", "model", "json")
+def predict(job: Path, options: Options) -> None:
     """Write a trained model's predictions, with probabilities, for every row of a data set."""
-    options = Options(dataset=dataset, output=output, backend=backend, model=model, json=json, threads=threads)
-    _do("predict", _file(job, config), options)
+    _run("predict", job, options)
 
 
-@app.command()
-def preprocess(
-    job: Job = None,
-    config: Config = None,
-    dataset: Dataset = None,
-    backend: Backend = None,
-    seed: Seed = None,
-    threads: Threads = None,
-    json: Json = False,
-) -> None:
+@_command("dataset", "backend", "seed", "threads", "json")
+def preprocess(job: Path, options: Options) -> None:
     """Encode the data set into the cache, and stop there."""
-    options = Options(dataset=dataset, backend=backend, seed=seed, json=json, threads=threads)
-    _do("preprocess", _file(job, config), options)
+    _run("preprocess", job, options)
 
 
-@app.command()
-def run(
-    job: Job = None,
-    config: Config = None,
-    output: Output = None,
-    backend: Backend = None,
-    threads: Threads = None,
-    resume: Resume = None,
-    overwrite: Overwrite = False,
-    json: Json = False,
-) -> None:
+@_command("output", "backend", "threads", "resume", "overwrite", "json")
+def run(job: Path, options: Options) -> None:
     """Do what the file's `task` says. This is what pods call."""
-    file, options = _file(job, config), _training_options(None, output, backend, None, threads, resume, overwrite, json)
-    with _mistakes_of(file):
+    with _mistakes_of(job):
         pod = this_pod(os.environ)
     if pod is None:
-        _do(None, file, options)
+        _run(None, job, options)
         return
     if options.output is not None or options.resume or options.overwrite or options.backend is not None:
         raise typer.BadParameter(
@@ -191,7 +182,7 @@ def run(
         )
     from trainwright_trainer.pod.entrypoint import run_in_pod
 
-    sys.exit(run_in_pod(pod, file, options))
+    sys.exit(run_in_pod(pod, job, options))
 
 
 @app.command()
@@ -207,7 +198,7 @@ def validate(job: Job = None, config: Config = None, dataset: Dataset = None, ba
 
 
 def _file(job: Path | None, config: Path | None) -> Path:
-    """The job's file, which stands alone or behind `--config`."""
+    """The job's file: the argument, or the value of `--config`."""
     if job is not None and config is not None:
         raise typer.BadParameter(f"the file is given twice: as {job}, and as --config {config}")
     found = job or config
@@ -216,50 +207,24 @@ def _file(job: Path | None, config: Path | None) -> Path:
     return found
 
 
-def _training_options(
-    dataset: str | None,
-    output: str | None,
-    backend: str | None,
-    seed: int | None,
-    threads: int | None,
-    resume: str | None,
-    overwrite: bool,
-    json: bool,
-) -> Options:
-    if resume is not None and overwrite:
-        raise typer.BadParameter("--resume goes on with a run, --overwrite starts anew: give one of them")
-    if resume and output and Path(resume) != Path(output):
-        raise typer.BadParameter(f"--resume {resume} goes on in that folder, --output names {output}: give one of them")
-    return Options(
-        dataset=dataset,
-        output=resume or output,
-        backend=backend,
-        seed=seed,
-        resume=resume is not None,
-        overwrite=overwrite,
-        json=json,
-        threads=threads,
-    )
-
-
-def _do(task: str | None, job: Path, options: Options) -> None:
-    from trainwright_trainer.tasks import run as story
+def _run(task: str | None, job: Path, options: Options) -> None:
+    from trainwright_trainer.tasks import run as tasks
 
     with _mistakes_of(job):
-        story.run(task, job, options)
+        tasks.run(task, job, options)
 
 
 @contextmanager
 def _mistakes_of(job: Path) -> Iterator[None]:
-    """Mistakes are told with the name of the file that they are in."""
+    """Print a mistake with the name of its file, and exit."""
     try:
         yield
     except Mistakes as mistakes:
-        _leave(mistakes.render(job.name or str(job)), ExitCode.MISTAKE)
+        _exit(mistakes.render(job.name or str(job)), ExitCode.MISTAKE)
 
 
 def _with_optional_value(arguments: list[str]) -> list[str]:
-    """`--resume` may stand alone: then it means the output folder."""
+    """Give `--resume` without a value an empty one, which means the output folder."""
     following = [*arguments, "--"][1:]
     return [
         "--resume=" if word == "--resume" and (after.startswith("-") or after.lower().endswith(JOB_ENDINGS)) else word
@@ -276,18 +241,16 @@ def main() -> None:
             app(_with_optional_value(sys.argv[1:]))
     except AlreadyDone as done:
         typer.echo(str(done))
-    except EnvironmentFailure as failure:
-        _leave(str(failure), ExitCode.ENVIRONMENT)
-    except MemoryError:
-        _leave("not enough memory on this machine", ExitCode.ENVIRONMENT)
-    except StoppedRun as stopped:
-        _leave(str(stopped), ExitCode.STOPPED)
-    except Exception:  # a bug of ours: people get one line, the traceback goes to a file
-        _leave(f"internal error, a bug of trainwright's; the traceback is in {_traceback_file()}", ExitCode.CRASH)
+    except Exception as error:
+        outcome = Outcome.of(error)
+        line = outcome.line
+        if outcome.exit_code == ExitCode.CRASH:  # people get one line, the traceback goes to a file
+            line = f"internal error, a bug of trainwright's; the traceback is in {_traceback_file()}"
+        _exit(line, outcome.exit_code)
 
 
 def _show_any_text() -> None:
-    """A terminal may lack a character, and a name of a file need not be text: neither ends a run."""
+    """Print characters that the terminal lacks, and file names that are not text, with escapes."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
@@ -301,6 +264,6 @@ def _traceback_file() -> str:
     return file.name
 
 
-def _leave(line: str, code: ExitCode) -> None:
+def _exit(line: str, code: ExitCode) -> None:
     typer.echo(line, err=True)
     sys.exit(code)
