@@ -178,7 +178,8 @@ def run(job: Path, options: Options) -> None:
         return
     if options.output is not None or options.resume or options.overwrite or options.backend is not None:
         raise typer.BadParameter(
-            "in a pod the operator says where the run lies and how: give no place, backend or way to go on"
+            "in a pod the operator decides the output folder and the backend: "
+            "remove --output, --backend, --resume and --overwrite"
         )
     from trainwright_trainer.pod.entrypoint import run_in_pod
 

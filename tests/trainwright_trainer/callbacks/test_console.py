@@ -21,20 +21,20 @@ ENDED = Ended(1.0, 0, 5, {}, "epochs", ("done in 1 s",))
 
 def test_lines_for_people(stream):
     console = Console(stream)
-    console.say("one", "two")
+    console.log("one", "two")
     console.on_event(ENDED)
     console.close()
     assert stream.getvalue() == "one\ntwo\ndone in 1 s\n"
 
 
-def test_notices_are_told_once_with_their_file(stream):
-    Console(stream).tell(["a", "b", "a"], "job.yaml")
+def test_notices_are_logged_once_with_their_file(stream):
+    Console(stream).log_notices(["a", "b", "a"], "job.yaml")
     assert stream.getvalue() == "job.yaml: a\njob.yaml: b\n"
 
 
 def test_objects_for_programs(stream):
     console = Console(stream, as_json=True)
-    console.say("ü")
+    console.log("ü")
     console.on_event(ENDED)
     console.close()
     first, last = map(json.loads, stream.getvalue().splitlines())
@@ -44,8 +44,8 @@ def test_objects_for_programs(stream):
 
 def test_nothing_where_it_is_quiet(stream):
     console = Console(stream, quiet=True)
-    console.say("one")
-    console.tell(["a"], "job.yaml")
+    console.log("one")
+    console.log_notices(["a"], "job.yaml")
     console.on_event(ENDED)
     console.close()
     assert stream.getvalue() == ""
@@ -77,5 +77,5 @@ def test_closing_before_anything_is_said(stream):
 
 
 def test_without_a_stream_it_is_that_of_the_program(capsys):
-    Console().say("here")
+    Console().log("here")
     assert capsys.readouterr().out == "here\n"

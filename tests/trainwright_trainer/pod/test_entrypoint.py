@@ -275,7 +275,7 @@ class TestCommand:
     def test_no_flag_says_where_the_run_lies(self, attempts, flags):
         ended = attempts.workplace.run("run", attempts.workplace.job(), *flags)
         assert ended.code == 2
-        assert "in a pod the operator says where the run lies" in ended.err
+        assert "in a pod the operator decides the output folder" in ended.err
 
     def test_an_environment_that_is_none_of_a_pods(self, workplace, monkeypatch):
         monkeypatch.setenv("TRAINWRIGHT_ATTEMPT", "one")

@@ -27,6 +27,6 @@ def test_steps_are_told_now_and_then_and_everything_else_at_once():
 def test_notices_are_told_once_with_their_source():
     channel = Link()
     console = RemoteConsole(channel)
-    console.say()
-    console.tell(["a", "b", "a"], "rows.csv")
+    console.log()
+    console.log_notices(["a", "b", "a"], "rows.csv")
     assert channel.sent == [("log", ("rows.csv: a", "rows.csv: b"))]

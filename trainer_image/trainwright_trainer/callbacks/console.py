@@ -28,7 +28,7 @@ class Console:
         """Add a listener that receives every event from now on."""
         self._others.append(listener)
 
-    def say(self, *lines: str) -> None:
+    def log(self, *lines: str) -> None:
         """Print lines for people; with --json each is an object `{"event": "notice", "line": …}`."""
         for line in () if self._quiet else lines:
             written = json.dumps({"event": "notice", "line": line}) if self._json else line
@@ -36,9 +36,9 @@ class Console:
             self._stream.write(f"{written}\n")
             self._stream.flush()
 
-    def tell(self, notices: Iterable[str], source: str) -> None:
+    def log_notices(self, notices: Iterable[str], source: str) -> None:
         """Print the notices of a file."""
-        self.say(*told_of(notices, source))
+        self.log(*notice_lines(notices, source))
 
     def on_event(self, event: Event) -> None:
         for other in self._others:
@@ -55,6 +55,6 @@ class Console:
                 listener.close()
 
 
-def told_of(notices: Iterable[str], source: str) -> list[str]:
+def notice_lines(notices: Iterable[str], source: str) -> list[str]:
     """Return the notices of a file as lines that start with the file's name, without duplicates."""
     return [f"{source}: {notice}" for notice in dict.fromkeys(notices)]

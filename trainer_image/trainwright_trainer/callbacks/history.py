@@ -62,7 +62,7 @@ class History:
     def to_json(self) -> dict[str, Any]:
         """The content of metrics.json: JSON with null for NaN. Raises ValueError before `Started`."""
         if self._started is None:
-            raise ValueError("metrics.json names its attempt, which only Started tells")
+            raise ValueError("metrics.json names its attempt, which only Started has")
         best = next((round_ for round_ in reversed(self.rounds) if round_.best), None)
         return {
             "format": FORMAT,

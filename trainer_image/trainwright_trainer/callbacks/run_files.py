@@ -72,9 +72,9 @@ class BestEffort:
     The first write error is reported once; later events are tried too. `to_the_end`: even the last event may be lost.
     """
 
-    def __init__(self, listener: Listener, name: str, say: Callable[[str], None], *, to_the_end: bool) -> None:
-        self._listener, self._name, self._say, self._to_the_end = listener, name, say, to_the_end
-        self._told = False
+    def __init__(self, listener: Listener, name: str, log: Callable[[str], None], *, to_the_end: bool) -> None:
+        self._listener, self._name, self._log, self._to_the_end = listener, name, log, to_the_end
+        self._failed = False
 
     def on_event(self, event: Event) -> None:
         if isinstance(event, Ended) and not self._to_the_end:
@@ -92,9 +92,9 @@ class BestEffort:
         try:
             yield
         except (EnvironmentFailure, OSError) as error:
-            if not self._told:
-                self._say(f"{self._name} cannot be written for now: {getattr(error, 'strerror', None) or error}")
-            self._told = True
+            if not self._failed:
+                self._log(f"{self._name} cannot be written for now: {getattr(error, 'strerror', None) or error}")
+            self._failed = True
 
 
 class Relay:
@@ -110,7 +110,7 @@ class Relay:
 
     def on_event(self, event: Event) -> None:
         self._catch_up()
-        self._tell(event)
+        self._pass_on(event)
 
     def close(self) -> None:
         """Pass on the queued events first: a run that is stopped ends with a checkpoint."""
@@ -120,8 +120,8 @@ class Relay:
 
     def _catch_up(self) -> None:
         while self._waiting:
-            self._tell(self._waiting.popleft())
+            self._pass_on(self._waiting.popleft())
 
-    def _tell(self, event: Event) -> None:
+    def _pass_on(self, event: Event) -> None:
         for listener in self._listeners:
             listener.on_event(event)

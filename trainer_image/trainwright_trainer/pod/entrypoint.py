@@ -61,7 +61,7 @@ def _pusher(pod: Pod, console: Console, stop: StopRequest) -> Pusher | None:
         attempt=pod.attempt,
         phase=pod.phase,
         stop=lambda reason: stop.ask_from_a_thread(f"the operator ({reason})"),
-        say=console.say,
+        say=console.log,
     )
     pusher.start()
     console.share(pusher)
@@ -73,7 +73,7 @@ def _ending(pod: Pod, path: Path, options: Options, console: Console, stop: Stop
         refuse_skew(pod)
         return Termination.of_result(story.run(None, path, options, console=console, pod=pod, stop=stop))
     except AlreadyDone as done:
-        console.say(str(done))
+        console.log(str(done))
         return (
             Termination.of_the_run_before(_run_folder(pod.run, path))
             if pod.run

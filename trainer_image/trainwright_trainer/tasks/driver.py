@@ -32,7 +32,7 @@ def train_on_ray(job: Job, storage: Storage, how: ExistingRun, console: Console,
     with ExitStack() as early:
         early.enter_context(stop.at_once(_EARLY))
         alone = job.attempt is not None
-        with cluster(job.spec.backend.trainer, job.given_workers, alone=alone, say=console.say) as needs:
+        with cluster(job.spec.backend.trainer, job.given_workers, alone=alone, log=console.log) as needs:
             driver = Driver(replace(job, workers=needs.workers), storage, how, console, early)
             with recording_outcome(lambda: driver.attempt):
                 on_workers(needs, work, driver.worker_spec(), driver.on_message, stop)
@@ -54,7 +54,7 @@ class Driver:
         """Handle one message. Returns the reply, or None if the worker does not wait for one."""
         match message.kind:
             case "log":
-                self._console.say(*message.content)
+                self._console.log(*message.content)
             case "event":
                 self._console.on_event(message.content)
             case "ended":
@@ -81,7 +81,7 @@ class Driver:
         self._early.close()
         try:
             self.attempt = self.attempt or replace(
-                begin_attempt(self._job, self._storage, self._how, content, self._console.say), notices=()
+                begin_attempt(self._job, self._storage, self._how, content, self._console.log), notices=()
             )
         except Exception as error:  # the worker that waits for the reply reports it as its end
             return Outcome.of(error, traceback.format_exc().splitlines())

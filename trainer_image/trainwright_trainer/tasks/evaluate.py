@@ -85,7 +85,7 @@ def evaluate(job: Job, console: Console) -> Scores:
     """Score a data set with targets. Writes `evaluation.json` and `evaluation.html` to the output folder."""
     it = _model_of(job)
     data, part = _judged(it, job)
-    console.tell(data.notices, data.dataset)
+    console.log_notices(data.notices, data.dataset)
     rows = _valid(it, data)
     if not len(rows):
         raise Mistakes.one("dataset", _NO_ROW[part].format(data.dataset))
@@ -108,7 +108,7 @@ def evaluate(job: Job, console: Console) -> Scores:
     folder = storage_at(str(job.output), job.keys.artifacts)
     folder.write("evaluation.html", [render(page).encode()])
     folder.write("evaluation.json", [json.dumps(finite(plain), indent=2).encode() + b"\n"])
-    console.say(
+    console.log(
         f"{data.dataset}: {counted(len(rows), _ROW[part])} · " + " · ".join(shown),
         f"report {job.output / 'evaluation.html'} · scores {job.output / 'evaluation.json'}",
     )
@@ -119,7 +119,7 @@ def predict(job: Job, console: Console) -> pa.Table:
     """Predict each row of the data set, in its order. A row that an input feature drops has null predictions."""
     it = _model_of(job)
     data = encode_with(it.config, it.statistics, job.dataset, targets=False, keys=job.keys)
-    console.tell(data.notices, data.dataset)
+    console.log_notices(data.notices, data.dataset)
     return _write_predictions(it, data, job, console)
 
 
@@ -129,12 +129,12 @@ def predict_test_rows(job: Job, model: Place, console: Console) -> None:
     data, _ = _judged(it, job)
     split = _valid(it, data)
     if not len(split):
-        console.say("no test row to predict: the split has none")
+        console.log("no test row to predict: the split has none")
         return
     with _computing(it, split, job):
         table = _predicted(it, split).add_column(0, "row", pa.array(split.rows))
     _write(table, job.output / "test_predictions.parquet", job.keys)
-    console.say(f"{counted(len(split), 'test row')} predicted: {job.output / 'test_predictions.parquet'}")
+    console.log(f"{counted(len(split), 'test row')} predicted: {job.output / 'test_predictions.parquet'}")
 
 
 def _model_of(job: Job) -> Trained:
@@ -187,7 +187,7 @@ def _write_predictions(it: Trained, data: Prepared, job: Job, console: Console) 
     _write(table, path, job.keys)
     left_out = data.rows - len(split)
     more = f", {count(left_out)} empty for want of an input" if left_out else ""
-    console.say(f"{data.dataset}: {counted(data.rows, 'row')} predicted{more}: {path}")
+    console.log(f"{data.dataset}: {counted(data.rows, 'row')} predicted{more}: {path}")
     return table
 
 

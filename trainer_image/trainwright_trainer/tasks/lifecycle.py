@@ -16,11 +16,11 @@ from trainwright_trainer.storage.base import Storage
 
 
 def begin_attempt(
-    job: Job, storage: Storage, how: ExistingRun, content: str | None, say: Callable[..., None]
+    job: Job, storage: Storage, how: ExistingRun, content: str | None, log: Callable[..., None]
 ) -> Attempt:
     """Begin the attempt under its number. `content`: the hash of the data. Raises the exceptions of `begin`."""
     attempt = begin(storage, job.plain(), how, name=job.name, content=content, number=job.attempt, versions=versions())
-    say(*attempt.notices)
+    log(*attempt.notices)
     return attempt
 
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterable
 
 from trainwright_trainer.backends.ray.messages import Channel
-from trainwright_trainer.callbacks.console import told_of
+from trainwright_trainer.callbacks.console import notice_lines
 from trainwright_trainer.callbacks.events import Event, Stepped
 
 EVERY_SECONDS = 0.1
@@ -20,13 +20,13 @@ class RemoteConsole:
         self._channel, self._clock = channel, clock
         self._next = clock()
 
-    def say(self, *lines: str) -> None:
+    def log(self, *lines: str) -> None:
         if lines:
             self._channel.send("log", lines)
 
-    def tell(self, notices: Iterable[str], source: str) -> None:
+    def log_notices(self, notices: Iterable[str], source: str) -> None:
         """Log the notices about the file `source`."""
-        self.say(*told_of(notices, source))
+        self.log(*notice_lines(notices, source))
 
     def on_event(self, event: Event) -> None:
         if isinstance(event, Stepped):

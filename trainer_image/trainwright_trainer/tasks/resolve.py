@@ -66,22 +66,22 @@ class Resolved:
 
 
 def resolved_once(
-    context: TrainContext, model: Model, train: Split, strategy: Strategy, say: Callable[[str], None]
+    context: TrainContext, model: Model, train: Split, strategy: Strategy, log: Callable[[str], None]
 ) -> Resolved:
     """Resolve on rank 0, and share the result with all ranks. Values of an earlier attempt of this run are reused.
 
     A number of threads that the user asks for overrides that of the earlier attempt.
     """
-    found = strategy.share(_found(context, model, train, strategy, say) if strategy.rank == 0 else None)
+    found = strategy.share(_found(context, model, train, strategy, log) if strategy.rank == 0 else None)
     assert found is not None
     return found
 
 
 def _found(
-    context: TrainContext, model: Model, train: Split, strategy: Strategy, say: Callable[[str], None]
+    context: TrainContext, model: Model, train: Split, strategy: Strategy, log: Callable[[str], None]
 ) -> Resolved:
     before = shared_files.read_resolved(context.attempt) or {}
-    batches, speeds = _batching_before(before) or _batching(context, model, train, strategy, say)
+    batches, speeds = _batching_before(before) or _batching(context, model, train, strategy, log)
     rows = min(batches.pass_rows, -(-min(batches.global_rows, len(train)) // strategy.world))
     threads = context.threads.asked or before.get("threads") or context.threads.of(model, rows)
     found = Resolved(batches, threads, speeds)
@@ -97,14 +97,14 @@ def _batching_before(resolved: Mapping[str, Any]) -> tuple[Batching, Mapping[int
 
 
 def _batching(
-    context: TrainContext, model: Model, train: Split, strategy: Strategy, say: Callable[[str], None]
+    context: TrainContext, model: Model, train: Split, strategy: Strategy, log: Callable[[str], None]
 ) -> tuple[Batching, Mapping[int, float]]:
     given = given_batching(context.job, model)
-    return (given, {}) if given is not None else _searched(context, model, train, strategy, say)
+    return (given, {}) if given is not None else _searched(context, model, train, strategy, log)
 
 
 def _searched(
-    context: TrainContext, model: Model, train: Split, strategy: Strategy, say: Callable[[str], None]
+    context: TrainContext, model: Model, train: Split, strategy: Strategy, log: Callable[[str], None]
 ) -> tuple[Batching, Mapping[int, float]]:
     """Search for the batch size. Only rank 0 measures."""
     trainer, workers = context.config.trainer, context.job.workers
@@ -119,7 +119,7 @@ def _searched(
         ),
         strategy=Single(strategy.device),
     )
-    say(_search_line(found))
+    log(_search_line(found))
     return batching(trainer, workers, found.size, whole=has_batch_norm(model)), found.speeds
 
 

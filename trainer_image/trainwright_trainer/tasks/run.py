@@ -49,14 +49,14 @@ def run(
     job = read_job(task, path, options, text, pod)
     threads = options.threads or asked_threads(os.environ) or usable_cpus(job.cpus)
     with closing(console), reporting_oom(), reading_with(threads):
-        console.tell(job.notices, path.name)
+        console.log_notices(job.notices, path.name)
         return TASKS[pod.phase if pod else job.task](job, console, stop)
 
 
 def _train(job: Job, console: Console, stop: StopRequest | None) -> Result:
     preload_imports()
     storage = storage_at(str(job.output), job.keys.artifacts)
-    how = _how(job)
+    how = _existing_run(job)
     with stopping_on_signals(StopRequest()) if stop is None else nullcontext(stop) as stop:
         look(storage, job.plain(), how)
         return TRAINED[job.spec.backend.type](job, storage, how, console, stop)
@@ -65,7 +65,7 @@ def _train(job: Job, console: Console, stop: StopRequest | None) -> Result:
 def _train_here(job: Job, storage: Storage, how: ExistingRun, console: Console, stop: StopRequest) -> Result:
     with stop.at_once("before training began: nothing was written but the cache. Start it again."):
         data = prepare(job.config, job.dataset, seed=job.spec.seed, cache_dir=job.cache_dir, keys=job.keys)
-    console.tell(data.notices, Path(job.dataset).name)
+    console.log_notices(data.notices, Path(job.dataset).name)
     from trainwright_trainer.tasks.train import train_on
 
     try:
@@ -85,7 +85,7 @@ def _train_on_ray(job: Job, storage: Storage, how: ExistingRun, console: Console
 TRAINED = {"local": _train_here, "ray": _train_on_ray}
 
 
-def _how(job: Job) -> ExistingRun:
+def _existing_run(job: Job) -> ExistingRun:
     if job.attempt is not None:
         return ExistingRun.CONTINUE
     if job.options.overwrite:
@@ -114,11 +114,11 @@ def _predict_test_rows(job: Job, console: Console, stop: StopRequest | None) -> 
 def _preprocess(job: Job, console: Console, stop: StopRequest | None) -> TaskSummary:
     with _ending_at_once(stop):
         data = prepare(job.config, job.dataset, seed=job.spec.seed, cache_dir=job.cache_dir, keys=job.keys)
-        console.tell([*data.notices, *data.finish()], Path(job.dataset).name)
+        console.log_notices([*data.notices, *data.finish()], Path(job.dataset).name)
     state = "was there" if data.cache_hit else "written"
-    told = TaskSummary(f"{data.dataset}: {counted(data.rows, 'row')}; cache {data.cache_key[:12]} {state}")
-    console.say(told.line)
-    return told
+    summary = TaskSummary(f"{data.dataset}: {counted(data.rows, 'row')}; cache {data.cache_key[:12]} {state}")
+    console.log(summary.line)
+    return summary
 
 
 def _evaluate(job: Job, console: Console, stop: StopRequest | None) -> TaskSummary:

@@ -54,7 +54,7 @@ def train_on(
     """
     ready, model, splits = prepare_training(data, job)
     # start.json holds the job as the user gives it: a resumed run is compared with that, not with the recipe.
-    attempt = begin_attempt(job, storage, how, data.content or None, console.say)
+    attempt = begin_attempt(job, storage, how, data.content or None, console.log)
     rank_info = local(job.cpus)
     strategy = strategy_for(job.spec.backend.strategy, rank_info.world, rank_info.device)
     with recording_outcome(lambda: attempt), reporting_oom():
@@ -89,7 +89,7 @@ def threads_of(job: Job, rank_info: RankInfo) -> Threads:
 class AnyConsole(Listener, Protocol):
     """A console: the local one, or the remote one of a worker."""
 
-    def say(self, *lines: str) -> None: ...
+    def log(self, *lines: str) -> None: ...
 
 
 class AnyStopRequest(Protocol):
@@ -124,8 +124,8 @@ class Training:
             shared_files.write_job(self.attempt, self.job.written())
         model = model.to(self.strategy.device)
         if self.is_rank_zero and self.job.recipe is not None:
-            self.console.say(self.job.recipe.line)
-        resolved = resolved_once(context, model, splits["train"], self.strategy, self.console.say)
+            self.console.log(self.job.recipe.line)
+        resolved = resolved_once(context, model, splits["train"], self.strategy, self.console.log)
         with computing_with(resolved.threads), closing(self._relay()) as relay:
             relay.on_event(started(context, splits, resolved, self.strategy.world))
             fitted = self._train(model, splits, resolved.batching, relay)
@@ -137,16 +137,16 @@ class Training:
                 artifacts.write_report(context, self.metrics_file.history, figures, end)
             relay.on_event(end)
         if self.is_rank_zero:
-            self.console.say(*context.data.finish())
+            self.console.log(*context.data.finish())
         return artifacts.result_of(context, fitted, end)
 
     def _relay(self) -> Relay:
         """The listeners of this rank."""
         if not self.is_rank_zero:
             return Relay([])
-        logs, say = tensorboard_of(self.attempt), self.console.say
-        metrics = BestEffort(self.metrics_file, names.METRICS, say, to_the_end=False)
-        return Relay([self.console, metrics, BestEffort(logs, names.LOGS, say, to_the_end=True)])
+        logs, log = tensorboard_of(self.attempt), self.console.log
+        metrics = BestEffort(self.metrics_file, names.METRICS, log, to_the_end=False)
+        return Relay([self.console, metrics, BestEffort(logs, names.LOGS, log, to_the_end=True)])
 
     def _train(self, model: Model, splits: dict[str, Split], batching: Batching, relay: Relay) -> TrainingResult:
         """Train to the end. Raises `StoppedRun` after a stop request, when the checkpoint is written."""

@@ -80,7 +80,7 @@ def _prepared(job: Job, strategy: Strategy, console: RemoteConsole) -> Prepared:
         strategy.share(None)
     data = prepare(job.config, job.dataset, seed=job.spec.seed, cache_dir=job.cache_dir, keys=job.keys)
     if strategy.rank == 0:
-        console.tell([*data.notices, *data.finish()], Path(job.dataset).name)
+        console.log_notices([*data.notices, *data.finish()], Path(job.dataset).name)
         strategy.share(None)
     return data
 
@@ -98,7 +98,7 @@ def _reference(storage: Storage, channel: Channel, content: str | None, console:
     if isinstance(answer, Outcome):
         raise answer.error()
     reference, notices = brought_up(storage, answer)
-    console.say(*notices)
+    console.log(*notices)
     return reference
 
 

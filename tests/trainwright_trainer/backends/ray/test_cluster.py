@@ -45,7 +45,7 @@ def test_a_ray_that_is_not_there_is_told_at_once(monkeypatch: pytest.MonkeyPatch
         monkeypatch.setenv(ADDRESS, address)
         with (
             pytest.raises(EnvironmentFailure, match=rf"Ray at {address} \({ADDRESS}\) cannot be reached: .*refused"),
-            cluster(BackendTrainer(), None, alone=alone, say=quiet),
+            cluster(BackendTrainer(), None, alone=alone, log=quiet),
         ):
             pass
 
@@ -76,7 +76,7 @@ class TestRecorded:
 
     def said(self) -> list[str]:
         lines: list[str] = []
-        with cluster(BackendTrainer(), None, say=lines.append):
+        with cluster(BackendTrainer(), None, log=lines.append):
             pass
         return lines
 
@@ -120,7 +120,7 @@ settle(os.environ)
 import ray
 from trainwright_api.resource.backend import BackendTrainer
 from trainwright_trainer.backends.ray.cluster import cluster
-with cluster(BackendTrainer(), 2, say=lambda line: None) as needs:
+with cluster(BackendTrainer(), 2, log=lambda line: None) as needs:
     print(ray.get_runtime_context().gcs_address, ray.cluster_resources()["CPU"], len(ray.nodes()), needs.workers)
 """
 

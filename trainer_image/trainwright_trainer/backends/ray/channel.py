@@ -25,7 +25,7 @@ class RayChannel:
         self._messages: queue.SimpleQueue[Message | None] = queue.SimpleQueue()
         self._control_state = self._post([])
         self._saves_before = self._control_state.saves
-        self._thread = threading.Thread(target=self._carry, name="letters", daemon=True)
+        self._thread = threading.Thread(target=self._carry, name="messages", daemon=True)
         self._thread.start()
 
     def send(self, kind: Kind, content: Any) -> None:
@@ -64,8 +64,8 @@ class RayChannel:
             return
 
     def _post(self, messages: list[Message]) -> ControlState:
-        told: Any = self._mailbox.post  # its type has no return value
-        control_state: ControlState = ray.get(told.remote(messages))
+        post: Any = self._mailbox.post  # its type has no return value
+        control_state: ControlState = ray.get(post.remote(messages))
         return control_state
 
     def _waiting(self) -> tuple[list[Message], bool]:

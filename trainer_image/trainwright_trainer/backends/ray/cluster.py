@@ -33,18 +33,18 @@ _LEFT_BEHIND = "AutoscalingCoordinator"
 
 @contextmanager
 def cluster(
-    section: BackendTrainer, workers: int | None, *, alone: bool = False, say: Callable[[str], None]
+    section: BackendTrainer, workers: int | None, *, alone: bool = False, log: Callable[[str], None]
 ) -> Iterator[WorkerResources]:
     """Connect to Ray and yield the resources of the workers. A Ray that is started here is shut down on exit.
 
-    `alone`: no other run uses the cluster; on exit the actor that Ray Train leaves behind is killed. `say` logs the
+    `alone`: no other run uses the cluster; on exit the actor that Ray Train leaves behind is killed. `log` logs the
     address of the cluster, unless RAY_ADDRESS gives it.
     """
     if ray.is_initialized():
         yield needs_of(section, workers, _gpus())
         return
     named = os.environ.get(ADDRESS) or None
-    found = named or _recorded(say)
+    found = named or _recorded(log)
     try:
         if found in (None, NEW):
             needs = _start(section, workers)
@@ -58,7 +58,7 @@ def cluster(
         ray.shutdown()
 
 
-def _recorded(say: Callable[[str], None]) -> str | None:
+def _recorded(log: Callable[[str], None]) -> str | None:
     """The address that `ray start` has recorded on this machine, as `ray.init()` finds it, if it still answers."""
     address: str | None = services.find_bootstrap_address(None)
     if address is None:
@@ -66,9 +66,9 @@ def _recorded(say: Callable[[str], None]) -> str | None:
     try:
         _knock(address)
     except OSError:
-        say(f"the Ray at {address}, which `ray start` has recorded, does not answer: a new one is started here")
+        log(f"the Ray at {address}, which `ray start` has recorded, does not answer: a new one is started here")
         return None
-    say(f"joining the Ray at {address}, which `ray start` runs here ({ADDRESS}={NEW} starts a new one instead)")
+    log(f"joining the Ray at {address}, which `ray start` runs here ({ADDRESS}={NEW} starts a new one instead)")
     return address
 
 
