@@ -105,10 +105,10 @@ def _experiment(job: Job, console: Console, stop: StopRequest | None) -> Result:
 
 
 def _predict_test_rows(job: Job, console: Console, stop: StopRequest | None) -> None:
-    from trainwright_trainer.tasks import evaluate
+    from trainwright_trainer.tasks.predict import predict_test_rows
 
     with _ending_at_once(stop):
-        evaluate.predict_test_rows(job, job.output / "model", console)
+        predict_test_rows(job, job.output / "model", console)
 
 
 def _preprocess(job: Job, console: Console, stop: StopRequest | None) -> TaskSummary:
@@ -123,18 +123,18 @@ def _preprocess(job: Job, console: Console, stop: StopRequest | None) -> TaskSum
 
 def _evaluate(job: Job, console: Console, stop: StopRequest | None) -> TaskSummary:
     preload_imports()
-    from trainwright_trainer.tasks import evaluate
+    from trainwright_trainer.tasks.evaluate import evaluate
 
     with _ending_at_once(stop):
-        return TaskSummary("the model is measured", evaluate.evaluate(job, console))
+        return TaskSummary("the model is measured", evaluate(job, console))
 
 
 def _predict(job: Job, console: Console, stop: StopRequest | None) -> TaskSummary:
     preload_imports()
-    from trainwright_trainer.tasks import evaluate
+    from trainwright_trainer.tasks.predict import predict
 
     with _ending_at_once(stop):
-        return TaskSummary("the predictions are written", predictions=evaluate.predict(job, console))
+        return TaskSummary("the predictions are written", predictions=predict(job, console))
 
 
 def _ending_at_once(stop: StopRequest | None) -> AbstractContextManager[None]:

@@ -1,0 +1,83 @@
+"""A saved model, and the rows that it evaluates or predicts. The tasks need only the data and the model's folder."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import torch
+
+from trainwright_api.config import ModelConfig
+from trainwright_trainer.data.content import content_now
+from trainwright_trainer.data.files import find
+from trainwright_trainer.data.prepared import TEST, UNSAMPLED, Prepared
+from trainwright_trainer.data.preprocess import encode_with, prepare
+from trainwright_trainer.job.job import Job
+from trainwright_trainer.loader.batch import Layout
+from trainwright_trainer.loader.layout import layout_of
+from trainwright_trainer.loader.materialised import Split, everything
+from trainwright_trainer.models.model import DTYPES, Model
+from trainwright_trainer.rundir import model_folder
+from trainwright_trainer.runtime.cpus import asked_threads, usable_cpus
+from trainwright_trainer.runtime.threads import Threads, computing_with
+from trainwright_trainer.storage.s3client.credentials import S3Credentials
+from trainwright_trainer.storage.s3client.uri import Place
+
+ROWS_AT_A_TIME = 16_384
+
+
+@dataclass(frozen=True)
+class SavedModel:
+    """A saved model, loaded and in eval mode. `about`: its name, its seed and the hash of its training data."""
+
+    config: ModelConfig
+    statistics: Mapping[str, Mapping[str, Any]]
+    layout: Layout
+    model: Model
+    about: Mapping[str, Any]
+
+
+def load_model(location: Place, access: S3Credentials | None = None) -> SavedModel:
+    """Load the model from its folder or its run folder. Raises `Mistakes` if there is no model, or it is damaged."""
+    folder = model_folder.load(str(location), access)
+    config = ModelConfig.model_validate(folder.config)
+    layout = layout_of(config, folder.statistics)
+    model = Model(config, folder.statistics, layout, seed=0)
+    model.load_state_dict(dict(folder.weights))
+    return SavedModel(config, folder.statistics, layout, model.eval(), folder.extra)
+
+
+def model_of(job: Job) -> SavedModel:
+    assert job.model is not None, "a task of a model names one"
+    return load_model(job.model, job.keys.artifacts)
+
+
+def evaluation_data(saved: SavedModel, job: Job) -> tuple[Prepared, str]:
+    """The data and the part of it to evaluate: all rows of new data, or the test rows of the training data."""
+    if content_now(find(job.dataset, job.keys.datasets)) != saved.about["content"]:
+        return encode_with(saved.config, saved.statistics, job.dataset, targets=True, keys=job.keys), "given"
+    data = prepare(saved.config, job.dataset, seed=saved.about["seed"], cache_dir=job.cache_dir, keys=job.keys)
+    test_only = np.where(data.splits == TEST, TEST, UNSAMPLED).astype(np.uint8)
+    return replace(data, splits=test_only, notices=(*data.notices, *data.finish())), "test"
+
+
+def valid_rows(saved: SavedModel, data: Prepared) -> Split:
+    """The test rows that no feature drops."""
+    split = everything(data, _present(saved.layout, data), DTYPES[saved.config.trainer.precision])
+    kept = np.flatnonzero(data.splits[split.rows] == TEST)
+    index = torch.from_numpy(kept)
+    return Split(split.floats.index_select(0, index), split.ints.index_select(0, index), split.rows[kept])
+
+
+def _present(layout: Layout, data: Prepared) -> Layout:
+    """The layout without the columns that the data lack. For predict these are the targets."""
+    return replace(layout, columns={name: place for name, place in layout.columns.items() if name in data.columns})
+
+
+def computing(saved: SavedModel, split: Split, job: Job) -> AbstractContextManager[None]:
+    threads = Threads(usable_cpus(job.cpus), job.options.threads or asked_threads(os.environ))
+    return computing_with(threads.of(saved.model, min(len(split), ROWS_AT_A_TIME)))
