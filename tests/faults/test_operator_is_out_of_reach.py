@@ -54,7 +54,7 @@ def test_an_operator_that_answers_nothing_of_use(place, operator, lines, undistu
     assert [outcome["class"] for outcome in operator.outcomes] == ["done", "done"]
     notices = [line for line in lines(child.output) if "the operator" in line]
     assert len(notices) == 1
-    assert notices[0].startswith("the operator cannot be told how it goes, for now: ")
+    assert notices[0].startswith("progress reports do not reach the operator: ")
     assert lines(child.errors) == []
 
 

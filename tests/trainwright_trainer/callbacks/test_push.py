@@ -97,7 +97,7 @@ def test_one_notice_when_it_cannot_be_told_and_the_outcome_is_tried_again(pusher
     operator = Operator(NotTaken("it answers 500"), NotTaken("it answers 500"), Reply())
     pushing = pusher(operator)
     pushing.start()
-    assert told["say"].get(timeout=PATIENCE) == "the operator cannot be told how it goes, for now: it answers 500"
+    assert told["say"].get(timeout=PATIENCE) == "progress reports do not reach the operator: it answers 500"
     assert pushing.finish(DONE) is None
     reports = [operator.next() for _ in range(3)]
     assert [report.outcome for report in reports] == [None, DONE, DONE]

@@ -27,9 +27,9 @@ def test_one_notice_when_the_operator_is_lost_and_one_when_it_is_found():
     assert reach.found() is None
     said = [reach.lost("refused"), reach.lost("refused"), reach.found(), reach.found(), reach.lost("it hangs")]
     assert said == [
-        "the operator cannot be told how it goes, for now: refused",
+        "progress reports do not reach the operator: refused",
         None,
-        "the operator is told how it goes again",
+        "progress reports reach the operator again",
         None,
-        "the operator cannot be told how it goes, for now: it hangs",
+        "progress reports do not reach the operator: it hangs",
     ]

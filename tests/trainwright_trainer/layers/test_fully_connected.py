@@ -10,7 +10,8 @@ from trainwright_api.config import ModelConfig, resolve
 from trainwright_api.config.combiners.concat import ConcatCombiner
 from trainwright_api.config.decoders import RegressorDecoder
 from trainwright_api.problems import Mistakes
-from trainwright_trainer.layers.fully_connected import FullyConnected, stack_of
+from trainwright_api.schema.fields import ActivationWord
+from trainwright_trainer.layers.fully_connected import ACTIVATIONS, FullyConnected, activation, stack_of
 
 
 def stack(input_size: int = 5, residual: bool = False, **fields: Any) -> FullyConnected:
@@ -84,3 +85,9 @@ def test_a_mistake_names_the_layer_and_the_field() -> None:
     config = RegressorDecoder(num_fc_layers=1, fc_weights_initializer="dirac")
     with pytest.raises(Mistakes, match=r"decoder\.fc_weights_initializer"):
         FullyConnected(2, stack_of(config, "decoder", prefix="fc_"))
+
+
+def test_every_activation_of_the_contract_has_its_function() -> None:
+    assert set(ACTIVATIONS) == set(ActivationWord.__args__)
+    assert isinstance(activation("leakyRelu"), nn.LeakyReLU)
+    assert activation(None) is None

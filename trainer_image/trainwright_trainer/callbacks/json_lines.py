@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TextIO
 
 from trainwright_trainer.callbacks.events import Evaluated, Event, RankRound, Started, Stepped
-from trainwright_trainer.callbacks.stream import LineStream
+from trainwright_trainer.callbacks.plain_lines import LineStream
 from trainwright_trainer.callbacks.throughput import Throughput
 
 EVERY_SECONDS = 1.0

@@ -10,7 +10,6 @@ from trainwright_trainer.callbacks import formats
 from trainwright_trainer.callbacks.events import Checkpointed, Ended, Evaluated, Event, Started, Stepped
 from trainwright_trainer.callbacks.lines import Readings, data_items, setting_items
 from trainwright_trainer.callbacks.ranks import Naming
-from trainwright_trainer.callbacks.stream import LineStream
 from trainwright_trainer.callbacks.throughput import Throughput
 
 EVERY_SECONDS = 15.0
@@ -81,3 +80,25 @@ class PlainProgress:
 
     def _epoch(self, epoch: int) -> str:
         return f"epoch {epoch + 1}/{self._epochs}"
+
+
+class LineStream:
+    """A text stream of whole lines. It never stops a run: neither its encoding nor a closed pipe raises.
+
+    It writes nothing more after the reader closes the pipe.
+    """
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._open = True
+
+    def line(self, text: str) -> None:
+        """Write one line. Characters that the stream cannot encode are replaced; control characters become `?`."""
+        if not self._open:
+            return
+        try:
+            self._stream.write(formats.encodable(text, self._stream.encoding) + "\n")
+            self._stream.flush()
+        except BrokenPipeError:
+            # `trainwright train … | head`: training continues without its progress lines.
+            self._open = False

@@ -35,8 +35,8 @@ class Reach:
 
     def lost(self, why: str) -> str | None:
         before, self._lost = self._lost, True
-        return None if before else f"the operator cannot be told how it goes, for now: {why}"
+        return None if before else f"progress reports do not reach the operator: {why}"
 
     def found(self) -> str | None:
         before, self._lost = self._lost, False
-        return "the operator is told how it goes again" if before else None
+        return "progress reports reach the operator again" if before else None

@@ -7,7 +7,7 @@ import torch
 from trainwright_api.config.decoders import ProjectorDecoder
 from trainwright_trainer.decoders.base import Decoder, agree, head
 from trainwright_trainer.decoders.start import Start
-from trainwright_trainer.layers.activations import activation
+from trainwright_trainer.layers.fully_connected import activation
 
 
 class Projector(Decoder):

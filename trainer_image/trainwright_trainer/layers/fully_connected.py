@@ -6,7 +6,7 @@ decoders). All of them are read here.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -16,9 +16,24 @@ from torch import nn
 from trainwright_api.config.initializers import AnyInitializer
 from trainwright_api.config.layers import FullyConnectedLayer as LayerConfig
 from trainwright_api.config.layers import NormParams
-from trainwright_trainer.layers.activations import activation
 from trainwright_trainer.layers.initializers import initialize
 from trainwright_trainer.layers.normalisation import norm
+
+# Ludwig's names of activation functions.
+ACTIVATIONS: Mapping[str, Callable[[], nn.Module]] = {
+    "elu": nn.ELU,
+    "leakyRelu": nn.LeakyReLU,
+    "logSigmoid": nn.LogSigmoid,
+    "relu": nn.ReLU,
+    "sigmoid": nn.Sigmoid,
+    "softmax": lambda: nn.Softmax(dim=-1),
+    "tanh": nn.Tanh,
+}
+
+
+def activation(word: str | None) -> nn.Module | None:
+    """The activation as a module; None for null, so that a stack has no module without effect."""
+    return None if word is None else ACTIVATIONS[word]()
 
 
 @dataclass(frozen=True)

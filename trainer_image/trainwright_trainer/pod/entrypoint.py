@@ -22,7 +22,7 @@ from trainwright_trainer.callbacks.push import Pusher
 from trainwright_trainer.errors import AlreadyDone, EnvironmentFailure, ExitCode, Outcome
 from trainwright_trainer.job.options import Options
 from trainwright_trainer.job.pod import Pod
-from trainwright_trainer.job.version_check import refuse_skew
+from trainwright_trainer.job.versions import refuse_skew
 from trainwright_trainer.pod.log_tail import LogTail
 from trainwright_trainer.pod.termination import Termination
 from trainwright_trainer.rundir import layout, outcome

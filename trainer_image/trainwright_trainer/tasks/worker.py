@@ -7,12 +7,15 @@ to the driver.
 from __future__ import annotations
 
 import os
+import time
 import traceback
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from trainwright_trainer.backends.ray.messages import Channel
+from trainwright_trainer.callbacks.console import notice_lines
+from trainwright_trainer.callbacks.events import Event, Stepped
 from trainwright_trainer.data.prepared import Prepared
 from trainwright_trainer.data.preprocess import prepare
 from trainwright_trainer.distributed.rank_info import RankInfo
@@ -28,10 +31,12 @@ from trainwright_trainer.storage.base import Storage
 from trainwright_trainer.storage.registry import storage_at
 from trainwright_trainer.strategies import strategy_for
 from trainwright_trainer.strategies.interface import PeerLost, Strategy
-from trainwright_trainer.tasks.remote_console import RemoteConsole
 from trainwright_trainer.tasks.resolve import TrainContext
 from trainwright_trainer.tasks.result import Result
 from trainwright_trainer.tasks.train import Training, prepare_training, threads_of
+
+EVERY_SECONDS = 0.1
+"""Minimum time between two step events that are sent. A console does not show more of them."""
 
 
 @dataclass(frozen=True)
@@ -115,3 +120,30 @@ class _DriverStop:
 
     def __bool__(self) -> bool:
         return self._channel.stop is not None
+
+
+class RemoteConsole:
+    """The driver's console in a worker: it sends log lines and events to the driver. Only rank 0 gets events."""
+
+    def __init__(self, channel: Channel, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._channel, self._clock = channel, clock
+        self._next = clock()
+
+    def log(self, *lines: str) -> None:
+        if lines:
+            self._channel.send("log", lines)
+
+    def log_notices(self, notices: Iterable[str], source: str) -> None:
+        """Log the notices about the file `source`."""
+        self.log(*notice_lines(notices, source))
+
+    def on_event(self, event: Event) -> None:
+        if isinstance(event, Stepped):
+            now = self._clock()
+            if now < self._next:
+                return
+            self._next = now + EVERY_SECONDS
+        self._channel.send("event", event)
+
+    def close(self) -> None:
+        """Does nothing. The driver closes the real console."""

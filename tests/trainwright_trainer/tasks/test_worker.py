@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from trainwright_trainer.callbacks.events import Ended, Stepped
-from trainwright_trainer.tasks.remote_console import EVERY_SECONDS, RemoteConsole
+from trainwright_trainer.tasks.worker import EVERY_SECONDS, RemoteConsole
 
 
 class Link:

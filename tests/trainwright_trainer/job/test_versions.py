@@ -7,7 +7,7 @@ import pytest
 from trainwright_api.problems import Mistakes
 from trainwright_api.resource.environment import CONTRACT_VERSION
 from trainwright_trainer.job.pod import Pod
-from trainwright_trainer.job.version_check import refuse_skew
+from trainwright_trainer.job.versions import refuse_skew
 
 
 def installed(version):
