@@ -186,7 +186,7 @@ def test_a_path_that_pods_do_not_see_is_refused(play: Callable[[Scene], Any]) ->
     assert play(scene).endswith(PREFIX + judge(job(output="runs")).message)
 
 
-def test_unknown_keys_reach_the_webhook_whole_whoever_sends_them(play: Callable[[Scene], Any]) -> None:
+def test_unknown_keys_from_every_client_reach_the_webhook_unchanged(play: Callable[[Scene], Any]) -> None:
     async def scene(asked: Asked) -> list[str]:
         told = [await asked.refused(job(**UNKNOWN), fieldValidation=strict) for strict in ("Ignore", "Warn", "Strict")]
         told.append(await asked.apply(job(**UNKNOWN)))

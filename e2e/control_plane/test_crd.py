@@ -38,7 +38,7 @@ def test_it_is_taken_without_a_warning(cluster: Cluster) -> None:
         assert (ended.returncode, ended.stderr) == (0, "")
 
 
-def test_nor_does_the_api_server_warn_whoever_writes_it(cluster: Cluster) -> None:
+def test_the_api_server_writes_no_warning_to_the_client(cluster: Cluster) -> None:
     async def warnings() -> list[str]:
         path = f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{NAME}"
         headers = {"Content-Type": "application/apply-patch+yaml"}

@@ -94,7 +94,7 @@ def test_with_its_own_settings_the_other_takes_over(
         print(f"\nan operator that was killed is replaced in {taken:.1f} s")
 
 
-def test_whoever_loses_the_lease_is_gone_at_once(cluster: Cluster, namespace: str, tmp_path: Path) -> None:
+def test_the_process_exits_as_soon_as_it_loses_the_lease(cluster: Cluster, namespace: str, tmp_path: Path) -> None:
     with operator(cluster, tmp_path / "log", "one", **only(namespace)) as one:
         eventually(lambda: holder(cluster, namespace) == "one", one)
         usurped = '{"spec": {"holderIdentity": "usurper"}}'

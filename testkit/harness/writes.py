@@ -13,6 +13,8 @@ from testkit.proxy import request_info
 from trainwright_operator.kube.client import Client, Json
 from trainwright_operator.kube.connection import Connection
 
+STEP_SECONDS = 0.05
+
 
 class Crash(BaseException):
     """The process is killed here. It is a BaseException, so `except Exception` does not catch it."""
@@ -35,13 +37,13 @@ class Writes:
     """Each write that was started, as in `patch trainingjobs/status flights`."""
     deaths: int = 0
     dead: bool = False
-    last: float = field(default_factory=monotonic)
+    in_flight: int = 0
+    """Requests of any kind, except watches, whose reply has not arrived."""
 
     def begin(self, method: str, path: str) -> Kill | None:
         info = request_info.read(method, path, {})
         if not info.is_write:
             return None
-        self.last = monotonic()
         resource = f"{info.resource}/{info.subresource}".rstrip("/")
         self.done.append(f"{info.verb} {resource} {info.name}".rstrip())
         return next((kill for kill in self.kills if kill.write == len(self.done)), None)
@@ -55,12 +57,14 @@ class Writes:
         self.dead = False
 
     async def quiet(self, seconds: float, within: float = 30.0) -> None:
-        """Wait until nothing is written for `seconds`."""
-        end = monotonic() + within
-        while (left := self.last + seconds - monotonic()) > 0:
-            if monotonic() > end:
+        """Wait until nothing is written for `seconds`, in short sleeps: a pause of a busy machine counts as one."""
+        end, calm, before = monotonic() + within, 0.0, len(self.done)
+        while calm < seconds:
+            await asyncio.sleep(STEP_SECONDS)
+            changed = self.in_flight or len(self.done) > before
+            calm, before = 0.0 if changed else calm + STEP_SECONDS, len(self.done)
+            if changed and monotonic() > end:
                 raise NotReached(f"it still writes after {within:g} s: {self.done[-5:]}")
-            await asyncio.sleep(min(left, 0.1))
 
 
 class MortalClient(Client):
@@ -76,8 +80,10 @@ class MortalClient(Client):
         kill = self._writes.begin(method, path)
         if kill is not None and kill.when == "before":
             self._writes.die()
+        self._writes.in_flight += 1
         try:
             return await super().request(method, path, **sending)
         finally:
+            self._writes.in_flight -= 1
             if kill is not None:
                 self._writes.die()

@@ -82,7 +82,7 @@ def test_again_and_again_in_one_life(cluster: Cluster, name: str, kind: Kind) ->
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_whoever_begins_at_the_end_writes_nothing(cluster: Cluster, kind: Kind) -> None:
+def test_an_operator_that_starts_after_the_end_writes_nothing(cluster: Cluster, kind: Kind) -> None:
     async def lives() -> None:
         told = await side_by_side(_written_anew(cluster.kubeconfig, life, kind) for life in LIFECYCLES.values())
         assert told == [[]] * len(LIFECYCLES)
@@ -101,7 +101,7 @@ async def _written_anew(kubeconfig: Path, life: Lifecycle, kind: Kind) -> list[s
         before = len(user.operators.writes.done)
         await user.operators.restart()
         await user.operators.have_looked()
-        await asyncio.sleep(SECONDS_OF_QUIET)
+        await user.operators.quiet(SECONDS_OF_QUIET)
         written.extend(user.operators.writes.done[before:])
 
     await live(kubeconfig, replace(life, story=story), kind)

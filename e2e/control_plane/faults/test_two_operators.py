@@ -187,7 +187,7 @@ async def handed_over(
 # One loses its Lease.
 
 
-def test_whoever_loses_the_lease_writes_nothing_more(cluster: Cluster, namespace: str, tmp_path: Path) -> None:
+def test_an_operator_that_loses_the_lease_writes_nothing_more(cluster: Cluster, namespace: str, tmp_path: Path) -> None:
     """Many writes are due, one after the other: only those in flight when it learns of the loss still arrive."""
 
     async def scene() -> None:

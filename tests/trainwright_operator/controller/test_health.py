@@ -8,7 +8,7 @@ from trainwright_operator.controller.health import Vitals
 from ..fake_time import START, FakeTime
 
 
-def test_whoever_waits_for_the_lease_has_nothing_to_hear() -> None:
+def test_a_process_that_waits_for_the_lease_needs_no_events() -> None:
     lease: Any = SimpleNamespace(holds=False)
     vitals = Vitals(lease, FakeTime().now)
     assert (vitals.leading, vitals.silences) == (False, {})

@@ -411,7 +411,7 @@ def test_workers_outlive_a_bug_and_a_dead_server(caplog: pytest.LogCaptureFixtur
         told(story)
 
 
-def test_whoever_does_not_lead_any_more_does_nothing() -> None:
+def test_a_reconciler_without_the_lease_does_nothing() -> None:
     async def story(scene: Scene) -> None:
         scene.leads = False
         scene.view.is_synced.set()

@@ -195,7 +195,7 @@ def test_a_renewal_whose_answer_was_lost_is_no_loss() -> None:
     told(story)
 
 
-def test_whoever_sees_another_holder_gives_up_at_once() -> None:
+def test_a_holder_that_sees_another_holder_gives_up_at_once() -> None:
     async def story(api: FakeApi, time: FakeTime) -> None:
         one, holding = await leading(api, time, "one")
         found = api.stored("Lease", NAME, "trainwright")
@@ -273,7 +273,7 @@ def test_a_release_that_fails_is_only_logged(caplog: pytest.LogCaptureFixture) -
     assert "could not be released" in caplog.text
 
 
-def test_whoever_does_not_hold_it_releases_nothing() -> None:
+def test_a_process_without_the_lease_releases_nothing() -> None:
     async def story(api: FakeApi, time: FakeTime) -> None:
         await lease(api, time, "one").acquire()
         await lease(api, time, "two").release()

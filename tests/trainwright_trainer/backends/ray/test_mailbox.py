@@ -32,7 +32,7 @@ def test_who_asks_waits_for_the_answer_to_its_own_question():
     assert asyncio.run(scene()) == ["xx", "yy"]
 
 
-def test_the_drivers_wishes_are_told_to_whoever_posts():
+def test_every_post_receives_the_control_state_of_the_driver():
     async def scene():
         mailbox = Mailbox()
         told = [await mailbox.post([])]
