@@ -28,7 +28,7 @@ Requests = Counter[tuple[str, str]]
 
 
 @dataclass(frozen=True)
-class Scene:
+class Environment:
     cluster: Cluster
     api: Api
     """The benchmark's own client."""
@@ -51,7 +51,7 @@ class Scene:
 
 
 @asynccontextmanager
-async def scene() -> AsyncIterator[Scene]:
+async def environment() -> AsyncIterator[Environment]:
     with ControlPlane() as plane:
         cluster = Cluster.of(plane)
         async with Api(cluster.kubeconfig, AT_ONCE) as api:
@@ -63,4 +63,4 @@ async def scene() -> AsyncIterator[Scene]:
             nodes = Nodes(api, Mirror(api, NODES, None), Mirror(api, PODS, None), prefix="")
             for number in range(NODE_COUNT):
                 await nodes.add(f"node-{number}")
-            yield Scene(cluster, api)
+            yield Environment(cluster, api)

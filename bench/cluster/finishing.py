@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 
-from testkit.simulators import Stage
+from testkit.simulators import Simulators
 
 from bench.cluster import jobs, program
-from bench.cluster.environment import NAMESPACE, scene
+from bench.cluster.environment import NAMESPACE, environment
 from bench.cluster.starting import SETTLE_SECONDS, WARM_UP
 from bench.results import Result, result
 
@@ -15,9 +15,9 @@ USER = "operator"
 
 
 async def run(count: int) -> dict[str, Result]:
-    async with scene() as here:
+    async with environment() as here:
         operator = program.running(program.OPERATOR, here.as_user(USER), here.folder / "operator.log")
-        async with operator as ours, Stage(here.api, NAMESPACE, pods=False):
+        async with operator as ours, Simulators(here.api, NAMESPACE, pods=False):
             await ours.says(program.LISTED)
             await jobs.applied(here, jobs.names("warm", WARM_UP), jobs.is_complete)
             await asyncio.sleep(SETTLE_SECONDS)

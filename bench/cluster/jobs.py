@@ -10,7 +10,7 @@ from testkit.api import Manifest, condition
 from testkit.api.resource import RAY_JOBS, TRAINING_JOBS
 from testkit.harness.jobs import training_job
 
-from bench.cluster.environment import NAMESPACE, Scene
+from bench.cluster.environment import NAMESPACE, Environment
 
 PATIENCE = 300.0
 BACKEND = {"type": "ray", "trainer": {"num_workers": 2, "resources_per_worker": {"CPU": 1, "GPU": 0}}}
@@ -32,21 +32,23 @@ def is_complete(job: Manifest) -> bool:
     return condition(job, "Complete") == "True"
 
 
-async def applied(scene: Scene, wanted: Sequence[str], holds: Callable[[Manifest], bool]) -> float:
+async def applied(environment: Environment, wanted: Sequence[str], holds: Callable[[Manifest], bool]) -> float:
     """Apply jobs of these names. Return the seconds from the first request until `holds` is true of all of them."""
-    version = (await scene.api.list(TRAINING_JOBS, NAMESPACE)).resource_version
+    version = (await environment.api.list(TRAINING_JOBS, NAMESPACE)).resource_version
     began = time.perf_counter()
     async with asyncio.timeout(PATIENCE), asyncio.TaskGroup() as group:
-        reached = group.create_task(_until(scene, set(wanted), holds, version))
+        reached = group.create_task(_until(environment, set(wanted), holds, version))
         for name in wanted:
-            group.create_task(scene.api.create(TRAINING_JOBS, training_job(name, "ray", backend=BACKEND), NAMESPACE))
+            group.create_task(
+                environment.api.create(TRAINING_JOBS, training_job(name, "ray", backend=BACKEND), NAMESPACE)
+            )
     return reached.result() - began
 
 
-async def _until(scene: Scene, missing: set[str], holds: Callable[[Manifest], bool], version: str) -> float:
+async def _until(environment: Environment, missing: set[str], holds: Callable[[Manifest], bool], version: str) -> float:
     """Return the time at which no job is missing."""
     while True:
-        async for change in scene.api.watch(TRAINING_JOBS, NAMESPACE, version):
+        async for change in environment.api.watch(TRAINING_JOBS, NAMESPACE, version):
             version = change.object["metadata"]["resourceVersion"]
             if holds(change.object):
                 missing.discard(change.object["metadata"]["name"])
@@ -54,8 +56,8 @@ async def _until(scene: Scene, missing: set[str], holds: Callable[[Manifest], bo
                 return time.perf_counter()
 
 
-async def check_children(scene: Scene, count: int) -> None:
+async def check_children(environment: Environment, count: int) -> None:
     """Check that every job has its RayJob, because either program may have left one out."""
-    found = len((await scene.api.list(RAY_JOBS, NAMESPACE)).items)
+    found = len((await environment.api.list(RAY_JOBS, NAMESPACE)).items)
     if found != count:
         raise SystemExit(f"{count} jobs have {found} RayJobs")

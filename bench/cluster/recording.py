@@ -11,7 +11,7 @@ from typing import Any
 from testkit.api.resource import TRAINING_JOBS
 
 from bench.cluster import jobs
-from bench.cluster.environment import NAMESPACE, Scene
+from bench.cluster.environment import NAMESPACE, Environment
 from bench.cluster.template import VERSION, template
 from trainwright_operator.controller.operator import Operator
 from trainwright_operator.kube.client import JSON, Client, Json
@@ -35,17 +35,17 @@ class Recorder(Client):
         return await super().request(method, path, **sending)
 
 
-async def record(scene: Scene, path: Path) -> None:
+async def record(environment: Environment, path: Path) -> None:
     """Write the requests of one job, in their order, as templates."""
-    connection = await Connection.open(str(scene.cluster.kubeconfig))
+    connection = await Connection.open(str(environment.cluster.kubeconfig))
     async with Recorder(connection) as client:
         client.requests = []
         async with Operator(client, replace(Settings(), identity="recorder")):
-            await jobs.applied(scene, jobs.names("warm", WARM_UP), jobs.is_started)
+            await jobs.applied(environment, jobs.names("warm", WARM_UP), jobs.is_started)
             client.requests.clear()
             (name,) = jobs.names("recorded", 1)
-            await jobs.applied(scene, [name], jobs.is_started)
-    job = await scene.api.get(TRAINING_JOBS, name, NAMESPACE)
+            await jobs.applied(environment, [name], jobs.is_started)
+    job = await environment.api.get(TRAINING_JOBS, name, NAMESPACE)
     path.write_text(json.dumps(_templates(client.requests, name, job["metadata"]["uid"])))
 
 

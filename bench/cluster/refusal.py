@@ -18,7 +18,7 @@ from testkit.cluster.port import LOOPBACK, Port
 from testkit.harness.jobs import SPEC, training_job
 
 from bench.cluster import program
-from bench.cluster.environment import NAMESPACE, Scene, scene
+from bench.cluster.environment import NAMESPACE, Environment, environment
 from bench.process import ROOT
 from bench.results import Result, result
 
@@ -51,7 +51,7 @@ Refusal = Callable[[Mistake], Awaitable[str]]
 
 async def run(times: int = TIMES) -> dict[str, Result]:
     port = Port()
-    async with scene() as here:
+    async with environment() as here:
         await _register(here, port.number)
         settings = {"TRAINWRIGHT_SERVER_PORT": str(port.number)}
         port.close()
@@ -66,7 +66,7 @@ async def run(times: int = TIMES) -> dict[str, Result]:
             }
 
 
-async def _register(here: Scene, port: int) -> None:
+async def _register(here: Environment, port: int) -> None:
     """Register the webhook as `make operator` does, at our own port, with failurePolicy Fail."""
     webhook = YAML(typ="safe").load(MANIFEST)
     for entry in webhook["webhooks"]:
@@ -74,7 +74,7 @@ async def _register(here: Scene, port: int) -> None:
     await here.api.create(WEBHOOKS, webhook)
 
 
-async def _trusted(here: Scene) -> None:
+async def _trusted(here: Environment) -> None:
     """Wait until the API server has the CA of the webhook."""
     async with asyncio.timeout(program.PATIENCE):
         while FOR_US.told not in await _request(here, FOR_US):
@@ -104,7 +104,7 @@ async def _timed(refusal: Refusal, mistake: Mistake) -> float:
     return seconds
 
 
-async def _request(here: Scene, mistake: Mistake) -> str:
+async def _request(here: Environment, mistake: Mistake) -> str:
     try:
         await here.api.create(TRAINING_JOBS, mistake.job, NAMESPACE)
     except ApiError as error:
@@ -112,7 +112,7 @@ async def _request(here: Scene, mistake: Mistake) -> str:
     return ""
 
 
-async def _kubectl(here: Scene, mistake: Mistake) -> str:
+async def _kubectl(here: Environment, mistake: Mistake) -> str:
     file = Path(here.folder / "mistake.json")
     file.write_text(json.dumps(mistake.job))
     ended = await asyncio.to_thread(here.cluster.kubectl.run, "apply", f"-n={NAMESPACE}", "-f", str(file))

@@ -7,10 +7,10 @@ import asyncio
 from testkit.api import Manifest, until_object
 from testkit.api.resource import RAY_JOBS, SECRETS, TRAINING_JOBS
 from testkit.harness.jobs import training_job
-from testkit.simulators import Stage
+from testkit.simulators import Simulators
 
 from bench.cluster import jobs, program
-from bench.cluster.environment import AT_ONCE, NAMESPACE, OPERATORS_OWN, Requests, Scene, scene
+from bench.cluster.environment import AT_ONCE, NAMESPACE, OPERATORS_OWN, Environment, Requests, environment
 from bench.cluster.template import filled, template
 from bench.results import Result, result
 from trainwright_operator.server.certificate_rotator import SECRET_NAME
@@ -21,7 +21,7 @@ READS = ("get", "list", "watch")
 
 
 async def run(count: int, idle: float = IDLE_SECONDS) -> dict[str, Result]:
-    async with scene() as here:
+    async with environment() as here:
         await populate(here, count)
         kubeconfig = here.as_user(USER)
         async with program.running(program.OPERATOR, kubeconfig, here.folder / "first.log") as first:
@@ -51,7 +51,7 @@ def _writes(requests: Requests) -> int:
     return sum(number for (verb, kind), number in requests.items() if verb not in READS and kind != "leases")
 
 
-async def populate(here: Scene, count: int) -> None:
+async def populate(here: Environment, count: int) -> None:
     """Run one job to its end. All others are copies of it and of its RayJob, including the statuses."""
     job, ray_job = await _finished(here)
     name, uid = job["metadata"]["name"], job["metadata"]["uid"]
@@ -64,10 +64,10 @@ async def populate(here: Scene, count: int) -> None:
             group.create_task(_copy(here, names, whole))
 
 
-async def _finished(here: Scene) -> tuple[Manifest, Manifest]:
+async def _finished(here: Environment) -> tuple[Manifest, Manifest]:
     name = "original-000000"
     operator = program.running(program.OPERATOR, here.as_user("maker"), here.folder / "maker.log")
-    async with operator as ours, Stage(here.api, NAMESPACE, pods=False):
+    async with operator as ours, Simulators(here.api, NAMESPACE, pods=False):
         await ours.says(program.LISTED)
         await jobs.applied(here, [name], jobs.is_complete)
         # Created once, and found by all operators that follow.
@@ -76,7 +76,7 @@ async def _finished(here: Scene) -> tuple[Manifest, Manifest]:
     return job, await here.api.get(RAY_JOBS, job["status"]["child"], NAMESPACE)
 
 
-async def _copy(here: Scene, names: asyncio.Queue[str], whole: str) -> None:
+async def _copy(here: Environment, names: asyncio.Queue[str], whole: str) -> None:
     while not names.empty():
         name = names.get_nowait()
         job = await here.api.create(TRAINING_JOBS, training_job(name, "ray"), NAMESPACE)

@@ -10,7 +10,7 @@ from pathlib import Path
 from statistics import median
 
 from bench.cluster import baseline, jobs, program
-from bench.cluster.environment import Requests, scene
+from bench.cluster.environment import Requests, environment
 from bench.cluster.recording import record
 from bench.results import Result, result
 
@@ -32,7 +32,7 @@ class Started:
 
 async def measure(user: str, arguments: Sequence[str], ready: str, count: int) -> Started:
     """Let one program start `count` jobs."""
-    async with scene() as here:
+    async with environment() as here:
         log = here.folder / f"{user}.log"
         async with program.running(arguments, here.as_user(user), log) as one:
             await one.says(ready)
@@ -50,7 +50,7 @@ async def run(count: int, rounds: int) -> dict[str, Result]:
     ours, theirs = [], []
     with tempfile.TemporaryDirectory() as folder:
         recording = Path(folder) / "recording.json"
-        async with scene() as here:
+        async with environment() as here:
             await record(here, recording)
         for _ in range(rounds):
             theirs.append(await measure("baseline", ("-m", baseline.__name__, str(recording)), baseline.READY, count))

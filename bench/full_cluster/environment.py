@@ -18,7 +18,7 @@ from testkit.full_cluster.bucket import Bucket
 from testkit.full_cluster.full_cluster import Whole
 
 from bench.full_cluster import shapes
-from bench.full_cluster.observer import Seeing, seeing
+from bench.full_cluster.observer import Observer, observing
 from bench.full_cluster.timeline import FIRST_STEP
 
 SETTLE_SECONDS = 3.0
@@ -26,12 +26,12 @@ SETTLE_SECONDS = 3.0
 
 
 @dataclass(frozen=True)
-class Scene:
+class Environment:
     whole: Whole
     api: Api
     namespace: str
     bucket: Bucket
-    eye: Seeing
+    eye: Observer
 
     async def first_step(self, made: Manifest) -> tuple[float, float]:
         """Apply the object with kubectl. Return the time before that and the time of the first step."""
@@ -52,7 +52,7 @@ class Scene:
 
 
 @asynccontextmanager
-async def scene() -> AsyncIterator[Scene]:
+async def environment() -> AsyncIterator[Environment]:
     with tempfile.TemporaryDirectory() as folder:
         whole = Whole.find(Path(folder))
         release.install(whole)
@@ -62,8 +62,8 @@ async def scene() -> AsyncIterator[Scene]:
             whole.kubectl("wait", f"-n={namespace}", "--for=create", "serviceaccount/default", "--timeout=60s")
             try:
                 jobs.apply(whole.kubectl, namespace, jobs.keys(whole), shapes.config_map())
-                async with seeing(api, namespace) as eye:
-                    yield Scene(whole, api, namespace, bucket, eye)
+                async with observing(api, namespace) as eye:
+                    yield Environment(whole, api, namespace, bucket, eye)
             finally:
                 await api.delete(NAMESPACES, namespace)
                 bucket.remove()

@@ -14,7 +14,7 @@ from testkit.api import Manifest
 from testkit.full_cluster import devices, jobs
 
 from bench.full_cluster import shapes
-from bench.full_cluster.environment import Scene, scene
+from bench.full_cluster.environment import Environment, environment
 from bench.full_cluster.timeline import gpu_seconds
 from bench.results import Result, result
 from bench.scaling import large_data
@@ -27,7 +27,7 @@ PHASES = ("one phase", "two phases")
 async def run(rows: int, rounds: int) -> dict[str, Result]:
     data = large_data(rows)
     spent: dict[str, list[tuple[float, float]]] = {phases: [] for phases in PHASES}
-    async with scene() as here:
+    async with environment() as here:
         with devices.given(here.whole, {GPU: "1"}):
             for number in range(rounds):
                 for phases in PHASES if number % 2 == 0 else reversed(PHASES):
@@ -39,7 +39,7 @@ async def run(rows: int, rounds: int) -> dict[str, Result]:
     return found
 
 
-async def measure(here: Scene, name: str, data: Path, phases: str) -> tuple[float, float]:
+async def measure(here: Environment, name: str, data: Path, phases: str) -> tuple[float, float]:
     """Return GPU-seconds, and seconds."""
     made = job(here, name, data, phases)
     began, stepped = await here.first_step(made)
@@ -49,7 +49,7 @@ async def measure(here: Scene, name: str, data: Path, phases: str) -> tuple[floa
     return spent, stepped - began
 
 
-def job(here: Scene, name: str, data: Path, phases: str) -> Manifest:
+def job(here: Environment, name: str, data: Path, phases: str) -> Manifest:
     """A job without prepared data. With one stage, the training pod fills a cache of its own."""
     made = jobs.weather(name, here.bucket)
     spec: dict[str, Any] = made["spec"]

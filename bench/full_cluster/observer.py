@@ -21,7 +21,7 @@ LOOK_SECONDS = 0.1
 PATIENCE = 600.0
 
 
-class Seeing(asyncio.DatagramProtocol):
+class Observer(asyncio.DatagramProtocol):
     """Pods on this machine's node share its clock."""
 
     def __init__(self) -> None:
@@ -62,10 +62,10 @@ class Seeing(asyncio.DatagramProtocol):
 
 
 @asynccontextmanager
-async def seeing(api: Api, namespace: str) -> AsyncIterator[Seeing]:
+async def observing(api: Api, namespace: str) -> AsyncIterator[Observer]:
     """Observe all objects that appear in the namespace within the block."""
     loop = asyncio.get_running_loop()
-    transport, one = await loop.create_datagram_endpoint(Seeing, local_addr=(HOST, 0))
+    transport, one = await loop.create_datagram_endpoint(Observer, local_addr=(HOST, 0))
     versions = [(resource, (await api.list(resource, namespace)).resource_version) for resource in WATCHED]
     async with asyncio.TaskGroup() as group:
         watches = [group.create_task(_watch(api, namespace, *since, one)) for since in versions]
@@ -77,7 +77,7 @@ async def seeing(api: Api, namespace: str) -> AsyncIterator[Seeing]:
                 watch.cancel()
 
 
-async def _watch(api: Api, namespace: str, resource: Resource, version: str, one: Seeing) -> None:
+async def _watch(api: Api, namespace: str, resource: Resource, version: str, one: Observer) -> None:
     while True:
         async for change in api.watch(resource, namespace, version):
             version = change.object["metadata"]["resourceVersion"]

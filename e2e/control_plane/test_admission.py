@@ -75,18 +75,18 @@ class Asked:
         return error.value.message
 
 
-Scene = Callable[[Asked], Awaitable[Any]]
+Scenario = Callable[[Asked], Awaitable[Any]]
 
 
 @pytest.fixture
-def play(cluster: Cluster, namespace: str) -> Callable[[Scene], Any]:
+def play(cluster: Cluster, namespace: str) -> Callable[[Scenario], Any]:
     """Run a scenario while the webhook validates the namespace's jobs."""
 
-    async def played(scene: Scene) -> Any:
+    async def played(scenario: Scenario) -> Any:
         async with admitting(cluster, namespace) as running:
-            return await scene(Asked(cluster, namespace, running))
+            return await scenario(Asked(cluster, namespace, running))
 
-    return lambda scene: asyncio.run(played(scene))
+    return lambda scenario: asyncio.run(played(scenario))
 
 
 def validated(made: Any) -> str:
@@ -107,11 +107,11 @@ def validated(made: Any) -> str:
         ({"backend": {"type": "ray", "trainer": {"strategy": "dpp"}}}, []),
     ],
 )
-def test_kubectl_shows_the_words_of_validate(play: Callable[[Scene], Any], spec: Any, flags: list[str]) -> None:
-    async def scene(asked: Asked) -> str:
+def test_kubectl_shows_the_words_of_validate(play: Callable[[Scenario], Any], spec: Any, flags: list[str]) -> None:
+    async def scenario(asked: Asked) -> str:
         return await asked.apply(job(**spec), *flags)
 
-    told = play(scene)
+    told = play(scenario)
     assert told.endswith(PREFIX + validated(job(**spec)))
     assert "Warning" not in told
 
@@ -120,20 +120,20 @@ NOT_BUILT: dict[str, Any] = {"config": {**JOB["spec"]["config"], "combiner": "ta
 
 
 @pytest.mark.parametrize("trainer", [{}, {"epochs": "3"}], ids=["alone", "beside a mistake"])
-def test_what_is_not_built_is_refused_in_the_words_of_validate(play: Callable[[Scene], Any], trainer: Any) -> None:
+def test_what_is_not_built_is_refused_in_the_words_of_validate(play: Callable[[Scenario], Any], trainer: Any) -> None:
     made = job(**NOT_BUILT)
     made["spec"]["config"]["trainer"] = trainer
 
-    async def scene(asked: Asked) -> str:
+    async def scenario(asked: Asked) -> str:
         return await asked.apply(made)
 
-    told = play(scene)
+    told = play(scenario)
     assert told.endswith(PREFIX + validated(made))
     assert "not built yet: tabnet" in told
     assert "not built yet: horovod" in told
 
 
-def test_every_word_of_the_contract_is_judged_as_by_validate(play: Callable[[Scene], Any]) -> None:
+def test_every_word_of_the_contract_is_judged_as_by_validate(play: Callable[[Scenario], Any]) -> None:
     """A small config for each word, including those that are not built yet."""
     made = [job(config=each["config"], backend=each["backend"]) for _, each in corpus()]
 
@@ -145,10 +145,10 @@ def test_every_word_of_the_contract_is_judged_as_by_validate(play: Callable[[Sce
             return error.message
         return ""
 
-    async def scene(asked: Asked) -> list[str]:
+    async def scenario(asked: Asked) -> list[str]:
         return [await answer(asked, one) for one in made]
 
-    told = play(scene)
+    told = play(scenario)
     for one, line in zip(made, told, strict=True):
         found = inspect(one, "late.yaml")
         words = Mistakes((*found.mistakes, *found.unbuilt)).render("late") if found.mistakes or found.unbuilt else ""
@@ -156,55 +156,55 @@ def test_every_word_of_the_contract_is_judged_as_by_validate(play: Callable[[Sce
     assert 30 < told.count("") < len(told) / 2
 
 
-def test_a_job_with_its_own_image_is_only_warned(play: Callable[[Scene], Any]) -> None:
+def test_a_job_with_its_own_image_is_only_warned(play: Callable[[Scenario], Any]) -> None:
     made = job(**NOT_BUILT, image="mine:2")
 
-    async def scene(asked: Asked) -> str:
+    async def scenario(asked: Asked) -> str:
         return await asked.apply(made)
 
-    told = play(scene).splitlines()
+    told = play(scenario).splitlines()
     assert told == [f"Warning: {line}" for line in judge(made).warnings]
     assert len(told) == 2
 
 
-def test_what_another_version_has_started_can_be_suspended(play: Callable[[Scene], Any]) -> None:
+def test_what_another_version_has_started_can_be_suspended(play: Callable[[Scenario], Any]) -> None:
     """The job is stored with its own image, and started; then only the image is removed."""
     made = job(**NOT_BUILT, image="mine:2")
     changed = job(**NOT_BUILT, suspend=True)
 
-    async def scene(asked: Asked) -> str:
+    async def scenario(asked: Asked) -> str:
         await _started(asked, made)
         return await asked.apply(changed, "--server-side")
 
-    assert all(line.startswith("Warning: ") for line in play(scene).splitlines())
+    assert all(line.startswith("Warning: ") for line in play(scenario).splitlines())
 
 
-def test_a_path_that_pods_do_not_see_is_refused(play: Callable[[Scene], Any]) -> None:
-    async def scene(asked: Asked) -> str:
+def test_a_path_that_pods_do_not_see_is_refused(play: Callable[[Scenario], Any]) -> None:
+    async def scenario(asked: Asked) -> str:
         return await asked.apply(job(output="runs"))
 
-    assert play(scene).endswith(PREFIX + judge(job(output="runs")).message)
+    assert play(scenario).endswith(PREFIX + judge(job(output="runs")).message)
 
 
-def test_unknown_keys_from_every_client_reach_the_webhook_unchanged(play: Callable[[Scene], Any]) -> None:
-    async def scene(asked: Asked) -> list[str]:
+def test_unknown_keys_from_every_client_reach_the_webhook_unchanged(play: Callable[[Scenario], Any]) -> None:
+    async def scenario(asked: Asked) -> list[str]:
         told = [await asked.refused(job(**UNKNOWN), fieldValidation=strict) for strict in ("Ignore", "Warn", "Strict")]
         told.append(await asked.apply(job(**UNKNOWN)))
         told.append(await asked.apply(job(**UNKNOWN), "--server-side"))
         return told
 
-    for told in play(scene):
+    for told in play(scenario):
         assert "config.trainer.epoch " in told
         assert "backend.trainer.num_worker " in told
 
 
-def test_a_warning_is_shown_and_the_job_is_there(play: Callable[[Scene], Any]) -> None:
+def test_a_warning_is_shown_and_the_job_is_there(play: Callable[[Scenario], Any]) -> None:
     secret = job(backend={"type": "local", "cache_credentials": {"key": "x"}})
 
-    async def scene(asked: Asked) -> tuple[str, str]:
+    async def scenario(asked: Asked) -> tuple[str, str]:
         return await asked.apply(secret), await asked.apply(job(called="other"))
 
-    first, other = play(scene)
+    first, other = play(scenario)
     assert first == f"Warning: {judge(secret).warnings[0]}"
     assert other == ""
 
@@ -217,20 +217,22 @@ async def _started(asked: Asked, made: Any) -> None:
     assert await asked.kubectl("patch", "tj", made["metadata"]["name"], *patch) == (0, "")
 
 
-def test_what_the_rules_of_the_schema_cannot_see_is_fixed_once_it_has_started(play: Callable[[Scene], Any]) -> None:
+def test_what_the_rules_of_the_schema_cannot_see_is_fixed_once_it_has_started(
+    play: Callable[[Scenario], Any],
+) -> None:
     """CEL's equality counts keys that the schema does not declare, such as old spellings, but ignores their values."""
 
     def with_old(**spelling: Any) -> dict[str, Any]:
         return job(backend={"type": "ray", **spelling})
 
-    async def scene(asked: Asked) -> list[str]:
+    async def scenario(asked: Asked) -> list[str]:
         await _started(asked, with_old(engine={"type": "pandas"}))
         suspended = with_old(engine={"type": "pandas"})
         suspended["spec"]["suspend"] = True
         changes = (with_old(data_format="parquet"), suspended, job(dataset="s3://bucket/other.parquet"))
         return [await asked.apply(made, "--server-side") for made in changes]
 
-    changed, suspended, moved = play(scene)
+    changed, suspended, moved = play(scenario)
     fixed = "is fixed once the job has started: delete the job and create it anew, or create another one"
     assert changed.endswith(f"{PREFIX}backend {fixed}")
     assert suspended == f"Warning: {judge(with_old(engine={'type': 'pandas'})).warnings[0]}"
@@ -243,7 +245,7 @@ def test_a_stored_job_that_is_not_valid_can_be_labelled_and_deleted_but_not_chan
     wrong = job(**UNKNOWN)
     cluster.kubectl("apply", "-f", "-", f"-n={namespace}", stdin=json.dumps(wrong))
 
-    async def scene() -> list[tuple[int, str]]:
+    async def scenario() -> list[tuple[int, str]]:
         async with admitting(cluster, namespace) as running:
             asked = Asked(cluster, namespace, running)
             finalizers = '{"metadata": {"finalizers": ["example.org/wait"]}}'
@@ -256,13 +258,13 @@ def test_a_stored_job_that_is_not_valid_can_be_labelled_and_deleted_but_not_chan
                 await asked.kubectl("patch", "tj", "late", "--type=merge", f"-p={none}"),
             ]
 
-    codes = asyncio.run(scene())
+    codes = asyncio.run(scenario())
     assert [code for code, _ in codes] == [0, 0, 1, 0, 0]
     assert codes[2][1].endswith(PREFIX + validated(wrong))
 
 
 def test_two_servers_share_a_certificate_and_both_judge(cluster: Cluster, namespace: str) -> None:
-    async def scene() -> tuple[str, list[float | None]]:
+    async def scenario() -> tuple[str, list[float | None]]:
         async with server(cluster, namespace) as leader, server(cluster, namespace, leading=False) as other:
             assert leader.keeper.bundle == other.keeper.bundle
             async with registered(leader, webhook(namespace, leader.port, other.port)):
@@ -274,7 +276,7 @@ def test_two_servers_share_a_certificate_and_both_judge(cluster: Cluster, namesp
                 ]
                 return told, counted
 
-    assert asyncio.run(scene()) == ("", [1.0, 1.0])
+    assert asyncio.run(scenario()) == ("", [1.0, 1.0])
 
 
 def test_nothing_breaks_while_the_certificate_and_its_authority_change(cluster: Cluster, namespace: str) -> None:
@@ -282,7 +284,7 @@ def test_nothing_breaks_while_the_certificate_and_its_authority_change(cluster: 
     life = timedelta(days=90 * 40)
     clock = Clock(timedelta(days=45) - life)
 
-    async def scene() -> None:
+    async def scenario() -> None:
         async with server(cluster, namespace, clock) as running:
             first = running.keeper.bundle
             clock.offset += life * 0.7
@@ -307,7 +309,7 @@ def test_nothing_breaks_while_the_certificate_and_its_authority_change(cluster: 
             assert running.keeper.bundle == both
             assert both.startswith(first)
 
-    asyncio.run(scene())
+    asyncio.run(scenario())
 
 
 async def _all_refused(asked: Asked, times: int) -> None:
@@ -324,8 +326,8 @@ async def _trusts(running: Server, bundle: str) -> bool:
         return False
 
 
-def test_how_long_a_refusal_takes(play: Callable[[Scene], Any], capsys: pytest.CaptureFixture[str]) -> None:
-    async def scene(asked: Asked) -> list[float]:
+def test_how_long_a_refusal_takes(play: Callable[[Scenario], Any], capsys: pytest.CaptureFixture[str]) -> None:
+    async def scenario(asked: Asked) -> list[float]:
         taken = []
         for _ in range(50):
             began = time.perf_counter()
@@ -333,7 +335,7 @@ def test_how_long_a_refusal_takes(play: Callable[[Scene], Any], capsys: pytest.C
             taken.append(time.perf_counter() - began)
         return taken
 
-    taken = play(scene)
+    taken = play(scenario)
     assert len(taken) == 50
     with capsys.disabled():
         print(f"\na bad spec is refused in {statistics.median(taken) * 1000:.1f} ms at the median")

@@ -137,14 +137,14 @@ def _is_told(version: Version) -> bool:
 async def _seen(one: Installed) -> Seen:
     cluster = one.cluster
     since = await stored.revision(cluster.folder)
-    async with one.stage() as (api, stage):
+    async with one.simulators() as (api, simulators):
         not_accepted = [await _not_accepted(cluster, api, number, spec) for number, spec in enumerate(REFUSED)]
         async with asyncio.TaskGroup() as group:
             namespaces = []
             for kind in KINDS:
                 for life in _lives(kind):
                     namespaces.append(await _with_keys(api))
-                    group.create_task(lives(api, stage, namespaces[-1], life, kind))
+                    group.create_task(lives(api, simulators, namespaces[-1], life, kind))
         apply(cluster, webhook(one.port))
         refusals = [await _refusal(api, number, spec) for number, spec in enumerate(REFUSED)]
         jobs = [await api.get(TRAINING_JOBS, NAME, namespace) for namespace in namespaces]

@@ -29,7 +29,7 @@ JSON = {"Content-Type": "application/json"}
 SECONDS = 60.0
 
 
-class Scene:
+class Environment:
     """A namespace, its user, and a proxy for the operators of this namespace."""
 
     def __init__(self, api: Api, proxy: Proxy, namespace: str) -> None:
@@ -80,12 +80,14 @@ def nested(name: str) -> bytes:
     return json.dumps(job).replace('"HERE"', '{"a":' * DEEP + "1" + "}" * DEEP).encode()
 
 
-def told(cluster: Cluster, namespace: str, folder: Path, story: Callable[[Scene], Awaitable[None]]) -> None:
-    async def scene() -> None:
+def run_scenario(
+    cluster: Cluster, namespace: str, folder: Path, scenario: Callable[[Environment], Awaitable[None]]
+) -> None:
+    async def run() -> None:
         async with Api(cluster.kubeconfig) as api, Proxy(cluster.kubeconfig, folder) as proxy:
-            await story(Scene(api, proxy, namespace))
+            await scenario(Environment(api, proxy, namespace))
 
-    asyncio.run(scene())
+    asyncio.run(run())
 
 
 def test_an_object_that_is_nested_too_deeply_hides_no_other(
@@ -93,71 +95,73 @@ def test_an_object_that_is_nested_too_deeply_hides_no_other(
 ) -> None:
     """In the initial list, and as an event."""
 
-    async def story(scene: Scene) -> None:
-        await scene.create("a")
-        await scene.create("z")
-        async with scene.nested("deep-1"), scene.operating() as running:
+    async def scenario(environment: Environment) -> None:
+        await environment.create("a")
+        await environment.create("z")
+        async with environment.nested("deep-1"), environment.operating() as running:
 
             async def known() -> set[str]:
                 return {name for (_, name), _ in running.view.jobs.store.items()}
 
-            await scene.is_looked_at("a")
-            await scene.is_looked_at("z")
-            async with scene.nested("deep-2"):
-                await scene.create("later")
-                await scene.is_looked_at("later")
+            await environment.is_looked_at("a")
+            await environment.is_looked_at("z")
+            async with environment.nested("deep-2"):
+                await environment.create("later")
+                await environment.is_looked_at("later")
                 everything = {"a", "z", "later", "deep-1", "deep-2"}
                 await until(known, everything.__eq__, seconds=SECONDS, what="all five")
 
-    told(cluster, namespace, tmp_path, story)
+    run_scenario(cluster, namespace, tmp_path, scenario)
     assert "kopf has ended" not in caplog.text
 
 
 def test_an_error_in_the_stream_ends_kopf_and_nothing_else(cluster: Cluster, namespace: str, tmp_path: Path) -> None:
     """The process, its Lease, its server and the watches of children continue, and kopf restarts."""
 
-    async def story(scene: Scene) -> None:
+    async def scenario(environment: Environment) -> None:
         resource = TRAINING_JOBS.plural
-        scene.proxy.add(Rule(StreamError(events=1, code=500), verb="watch", resource=resource, namespace=namespace))
+        environment.proxy.add(
+            Rule(StreamError(events=1, code=500), verb="watch", resource=resource, namespace=namespace)
+        )
         settings = {
             "TRAINWRIGHT_NAMESPACE": namespace,
             "TRAINWRIGHT_NAMESPACES": namespace,
             "TRAINWRIGHT_RETRY_BASE": "0.05",
-            "KUBECONFIG": str(scene.proxy.kubeconfig),
+            "KUBECONFIG": str(environment.proxy.kubeconfig),
         }
         with operator(cluster, tmp_path / "log", "one", **settings) as one:
 
             def watches(plural: str) -> int:
-                return scene.proxy.sendings.counts["watch", plural, ""]
+                return environment.proxy.sendings.counts["watch", plural, ""]
 
             await asyncio.to_thread(eventually, lambda: watches(resource) == 1, one)
-            await scene.create("a")
+            await environment.create("a")
             await asyncio.to_thread(eventually, lambda: "kopf has ended: WatchingError" in one.messages(), one)
-            await scene.is_looked_at("a")
-            await scene.create("b")
-            await scene.is_looked_at("b")
+            await environment.is_looked_at("a")
+            await environment.create("b")
+            await environment.is_looked_at("b")
             assert [watches(plural) for plural in (resource, "pods", "jobs")] == [2, 1, 1]
             assert one.messages().count("serving on port") == one.messages().count("all is listed") == 1
-            lease = await scene.api.request("GET", f"/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases")
+            lease = await environment.api.request("GET", f"/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases")
             assert lease["items"][0]["spec"]["leaseTransitions"] <= 1
             assert await asyncio.to_thread(one.terminate) == 0
 
-    told(cluster, namespace, tmp_path, story)
+    run_scenario(cluster, namespace, tmp_path, scenario)
 
 
 def test_a_job_whose_end_kopf_is_not_told_is_forgotten(cluster: Cluster, namespace: str, tmp_path: Path) -> None:
-    async def story(scene: Scene) -> None:
-        scene.proxy.add(Rule(Drop(types=("DELETED",)), verb="watch", resource=TRAINING_JOBS.plural, times=None))
-        async with scene.operating(resync=2.0) as running:
+    async def scenario(environment: Environment) -> None:
+        environment.proxy.add(Rule(Drop(types=("DELETED",)), verb="watch", resource=TRAINING_JOBS.plural, times=None))
+        async with environment.operating(resync=2.0) as running:
             for name in ("stays", "goes"):
-                await scene.create(name)
-                await scene.is_looked_at(name)
-            await scene.api.request("DELETE", TRAINING_JOBS.path(namespace, "goes"))
+                await environment.create(name)
+                await environment.is_looked_at(name)
+            await environment.api.request("DELETE", TRAINING_JOBS.path(namespace, "goes"))
 
             async def seen() -> Any:
                 keys = [key for key, _ in running.view.jobs.store.items()]
-                return keys, scene.metrics.registry.get_sample_value("trainwright_jobs", {"phase": "Suspended"})
+                return keys, environment.metrics.registry.get_sample_value("trainwright_jobs", {"phase": "Suspended"})
 
             await until(seen, lambda found: found == ([(namespace, "stays")], 1), seconds=SECONDS, what="one job")
 
-    told(cluster, namespace, tmp_path, story)
+    run_scenario(cluster, namespace, tmp_path, scenario)

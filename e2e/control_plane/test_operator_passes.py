@@ -22,7 +22,7 @@ NAME = "flights"
 SECONDS = 60.0
 
 
-class Scene:
+class Environment:
     """A namespace, its user with an own client, and operators of this namespace."""
 
     def __init__(self, cluster: Cluster, namespace: str, api: Api) -> None:
@@ -63,10 +63,10 @@ class Scene:
         await self.job(lambda job: condition(job, "Started") == "True", "the status of a job that was started")
 
 
-def told(cluster: Cluster, namespace: str, story: Callable[[Scene], Awaitable[None]]) -> None:
+def run_scenario(cluster: Cluster, namespace: str, scenario: Callable[[Environment], Awaitable[None]]) -> None:
     async def whole() -> None:
         async with Api(cluster.kubeconfig) as api:
-            await story(Scene(cluster, namespace, api))
+            await scenario(Environment(cluster, namespace, api))
 
     asyncio.run(whole())
 
@@ -77,63 +77,65 @@ def stalled(word: str) -> Callable[[Manifest], bool]:
 
 
 def test_a_job_takes_four_writes_to_start(cluster: Cluster, namespace: str) -> None:
-    async def story(scene: Scene) -> None:
-        async with scene.operating():
-            await scene.create(TRAINING_JOBS, training_job(NAME))
-            await scene.started()
-        assert [write for write in scene.writes if not write.endswith("events")] == [
+    async def scenario(environment: Environment) -> None:
+        async with environment.operating():
+            await environment.create(TRAINING_JOBS, training_job(NAME))
+            await environment.started()
+        assert [write for write in environment.writes if not write.endswith("events")] == [
             "PATCH trainingjobs/status",
             "POST configmaps",
             "POST jobs",
             "PATCH trainingjobs/status",
         ]
 
-    told(cluster, namespace, story)
+    run_scenario(cluster, namespace, scenario)
 
 
 def test_an_operator_that_starts_anew_writes_nothing(cluster: Cluster, namespace: str) -> None:
-    async def story(scene: Scene) -> None:
-        async with scene.operating():
-            await scene.create(TRAINING_JOBS, training_job(NAME))
-            await scene.started()
-        scene.writes.clear()
-        async with scene.operating() as operator:
+    async def scenario(environment: Environment) -> None:
+        async with environment.operating():
+            await environment.create(TRAINING_JOBS, training_job(NAME))
+            await environment.started()
+        environment.writes.clear()
+        async with environment.operating() as operator:
             await operator.view.wait_until_synced()
             # A later job is started, so the operator has handled the first one before.
-            await scene.create(TRAINING_JOBS, training_job("second", suspend=True))
+            await environment.create(TRAINING_JOBS, training_job("second", suspend=True))
 
             async def second() -> Manifest:
-                return await scene.api.request("GET", TRAINING_JOBS.path(scene.namespace, "second"))
+                return await environment.api.request("GET", TRAINING_JOBS.path(environment.namespace, "second"))
 
             await until(second, lambda job: condition(job, "Suspended") == "True", seconds=SECONDS)
-        assert [write for write in scene.writes if not write.endswith("events")] == ["PATCH trainingjobs/status"]
+        assert [write for write in environment.writes if not write.endswith("events")] == ["PATCH trainingjobs/status"]
 
-    told(cluster, namespace, story)
+    run_scenario(cluster, namespace, scenario)
 
 
 def test_a_name_that_is_taken_is_told_and_waited_for(cluster: Cluster, namespace: str) -> None:
-    async def story(scene: Scene) -> None:
-        made = await scene.create(TRAINING_JOBS, training_job(NAME, suspend=True))
+    async def scenario(environment: Environment) -> None:
+        made = await environment.create(TRAINING_JOBS, training_job(NAME, suspend=True))
         taken = names.common_name(NAME, made["metadata"]["uid"])
-        await scene.create(CONFIG_MAPS, {"metadata": {"name": taken}, "data": {"of": "somebody else"}})
-        async with scene.operating():
-            await scene.set(suspend=False)
-            await scene.job(stalled(f"ConfigMap {taken} exists and does not belong to this job"), "a stalled job")
-            await scene.api.request("DELETE", CONFIG_MAPS.path(scene.namespace, taken))
-            await scene.started()
-            await scene.job(lambda job: condition(job, "Stalled") == "False", "a job that is not stalled any more")
+        await environment.create(CONFIG_MAPS, {"metadata": {"name": taken}, "data": {"of": "somebody else"}})
+        async with environment.operating():
+            await environment.set(suspend=False)
+            await environment.job(stalled(f"ConfigMap {taken} exists and does not belong to this job"), "a stalled job")
+            await environment.api.request("DELETE", CONFIG_MAPS.path(environment.namespace, taken))
+            await environment.started()
+            await environment.job(
+                lambda job: condition(job, "Stalled") == "False", "a job that is not stalled any more"
+            )
 
-    told(cluster, namespace, story)
+    run_scenario(cluster, namespace, scenario)
 
 
 def test_a_pod_template_that_kubernetes_refuses_is_told_and_can_be_mended(cluster: Cluster, namespace: str) -> None:
-    async def story(scene: Scene) -> None:
+    async def scenario(environment: Environment) -> None:
         required = "requiredDuringSchedulingIgnoredDuringExecution"
         nowhere: Manifest = {"affinity": {"nodeAffinity": {required: {"nodeSelectorTerms": []}}}}
-        async with scene.operating():
-            await scene.create(TRAINING_JOBS, training_job(NAME, podTemplate=nowhere))
-            await scene.job(stalled("cannot be created"), "a stalled job")
-            await scene.set(podTemplate=None)
-            await scene.started()
+        async with environment.operating():
+            await environment.create(TRAINING_JOBS, training_job(NAME, podTemplate=nowhere))
+            await environment.job(stalled("cannot be created"), "a stalled job")
+            await environment.set(podTemplate=None)
+            await environment.started()
 
-    told(cluster, namespace, story)
+    run_scenario(cluster, namespace, scenario)

@@ -21,27 +21,27 @@ from testkit.server.running import server
 from trainwright_api.resource.environment import AUDIENCE
 from trainwright_operator.controller.apply import FIELD_MANAGER
 
-Scene = Callable[[Job], Awaitable[Any]]
+Scenario = Callable[[Job], Awaitable[Any]]
 
 
 @pytest.fixture
-def play(cluster: Cluster, namespace: str) -> Callable[[Scene], Any]:
+def play(cluster: Cluster, namespace: str) -> Callable[[Scenario], Any]:
     """Run a scenario with a job called late and its server."""
 
-    async def played(scene: Scene) -> Any:
+    async def played(scenario: Scenario) -> Any:
         async with server(cluster, namespace, interval=3600) as running:
-            return await scene(await Job(running, namespace, "late").begin())
+            return await scenario(await Job(running, namespace, "late").begin())
 
-    return lambda scene: asyncio.run(played(scene))
+    return lambda scenario: asyncio.run(played(scenario))
 
 
-def test_progress_of_a_pod_stands_in_the_status_of_its_job(play: Callable[[Scene], Any], cluster: Cluster) -> None:
-    async def scene(late: Job) -> Any:
+def test_progress_of_a_pod_stands_in_the_status_of_its_job(play: Callable[[Scenario], Any], cluster: Cluster) -> None:
+    async def scenario(late: Job) -> Any:
         answer = await late.post(await late.token())
         get = ("get", "tj", "late", f"-n={late.namespace}", "--no-headers")
         return answer, await late.stored(), await asyncio.to_thread(cluster.kubectl, *get)
 
-    answer, stored, row = play(scene)
+    answer, stored, row = play(scenario)
     assert answer == (200, {"stop": False, "reason": ""})
     assert stored["status"]["progress"]["summary"] == "41% 3m left"
     assert stored["status"]["resolved"] == {"batchSize": 128, "globalBatchSize": 512, "learningRateFactor": 1}
@@ -51,8 +51,8 @@ def test_progress_of_a_pod_stands_in_the_status_of_its_job(play: Callable[[Scene
     assert "roc_auc=0.742" in row
 
 
-def test_the_reconciler_and_the_pods_write_beside_each_other(play: Callable[[Scene], Any]) -> None:
-    async def scene(late: Job) -> Any:
+def test_the_reconciler_and_the_pods_write_beside_each_other(play: Callable[[Scenario], Any]) -> None:
+    async def scenario(late: Job) -> Any:
         token = await late.token()
         await late.post(token)
         await late.owns_status({"attempt": 1, "phase": "Running", "resolved": {"workers": 4}})
@@ -61,15 +61,15 @@ def test_the_reconciler_and_the_pods_write_beside_each_other(play: Callable[[Sce
         await late.owns_status({"attempt": 1, "phase": "Complete"})
         return await late.status()
 
-    status = play(scene)
+    status = play(scenario)
     assert (status["phase"], status["outcome"]["outcome"]) == ("Complete", "done")
     assert status["outcome"]["logTail"] == "password=(hidden)"
     assert status["progress"]["fraction"] == 0.41
     assert status["resolved"] == {"batchSize": 128, "globalBatchSize": 512, "learningRateFactor": 1}
 
 
-def test_an_outcome_is_written_while_the_reconciler_writes_all_the_time(play: Callable[[Scene], Any]) -> None:
-    async def scene(late: Job) -> Any:
+def test_an_outcome_is_written_while_the_reconciler_writes_all_the_time(play: Callable[[Scenario], Any]) -> None:
+    async def scenario(late: Job) -> Any:
         token = await late.token()
         outcome = {"attempt": 1, "class": "mistake", "line": "so it is 😀"}
 
@@ -80,50 +80,50 @@ def test_an_outcome_is_written_while_the_reconciler_writes_all_the_time(play: Ca
         answers = await asyncio.gather(reconcile(), *(late.post(token, outcome=outcome) for _ in range(5)))
         return answers[1:], await late.status()
 
-    answers, status = play(scene)
+    answers, status = play(scenario)
     assert {code for code, _ in answers} == {200}
     assert status["outcome"]["message"] == "so it is 😀"
     assert status["observedGeneration"] == 19
 
 
 def test_either_of_two_servers_takes_a_report_and_one_interval_counts(
-    play: Callable[[Scene], Any], cluster: Cluster
+    play: Callable[[Scenario], Any], cluster: Cluster
 ) -> None:
-    async def scene(late: Job) -> Any:
+    async def scenario(late: Job) -> Any:
         token = await late.token()
         async with server(cluster, late.namespace, leading=False, interval=3600) as other:
             first = await late.post(token)
             second = await late.post(token, via=other, progress={"fraction": 0.9})
         return first, second, await late.status()
 
-    first, second, status = play(scene)
+    first, second, status = play(scenario)
     assert first == second == (200, {"stop": False, "reason": ""})
     assert status["progress"]["fraction"] == 0.41
 
 
-def test_a_suspended_job_asks_its_pod_to_stop(play: Callable[[Scene], Any], cluster: Cluster) -> None:
-    async def scene(late: Job) -> Any:
+def test_a_suspended_job_asks_its_pod_to_stop(play: Callable[[Scenario], Any], cluster: Cluster) -> None:
+    async def scenario(late: Job) -> Any:
         patch = ("patch", "tj", "late", f"-n={late.namespace}", "--type=merge", '-p={"spec": {"suspend": true}}')
         await asyncio.to_thread(cluster.kubectl, *patch)
         return await late.post(await late.token())
 
-    assert play(scene) == (200, {"stop": True, "reason": "the job is suspended"})
+    assert play(scenario) == (200, {"stop": True, "reason": "the job is suspended"})
 
 
-def test_a_token_opens_its_own_job_alone(play: Callable[[Scene], Any]) -> None:
-    async def scene(late: Job) -> Any:
+def test_a_token_opens_its_own_job_alone(play: Callable[[Scenario], Any]) -> None:
+    async def scenario(late: Job) -> Any:
         other = await Job(late._server, late.namespace, "other").begin()
         refused = await late.post(await other.token())
         return refused, await other.post(await late.token()), await late.status(), await other.status()
 
-    first, second, *statuses = play(scene)
+    first, second, *statuses = play(scenario)
     assert first == (403, {"message": "the pod other-pod is none of this job"})
     assert second == (403, {"message": "the pod late-pod is none of this job"})
     assert not any("progress" in status for status in statuses)
 
 
-def test_tokens_that_were_not_made_for_this_are_refused(play: Callable[[Scene], Any], cluster: Cluster) -> None:
-    async def scene(late: Job) -> Any:
+def test_tokens_that_were_not_made_for_this_are_refused(play: Callable[[Scenario], Any], cluster: Cluster) -> None:
+    async def scenario(late: Job) -> Any:
         good = await late.token()
         header, _, rest = good.partition(".")
         tokens = {
@@ -136,17 +136,17 @@ def test_tokens_that_were_not_made_for_this_are_refused(play: Callable[[Scene], 
         assert (await late.post(good))[0] == 200
         return answers
 
-    assert set(play(scene).values()) == {401}
+    assert set(play(scenario).values()) == {401}
 
 
-def test_a_token_ends_with_its_pod(play: Callable[[Scene], Any]) -> None:
-    async def scene(late: Job) -> Any:
+def test_a_token_ends_with_its_pod(play: Callable[[Scenario], Any]) -> None:
+    async def scenario(late: Job) -> Any:
         used, unused = await late.token(), await late.token()
         await late.post(used)
         await late.pod_deleted()
         return await late.post(used), await _until_refused(lambda: late.post(unused))
 
-    (code, answer), later = play(scene)
+    (code, answer), later = play(scenario)
     assert (code, answer["message"]) == (403, "the pod late-pod is gone")
     assert later in (401, 403)
 
@@ -158,18 +158,18 @@ async def _until_refused(post: Callable[[], Awaitable[tuple[int, Any]]]) -> int:
     return (await post())[0]
 
 
-def test_an_expired_token_is_refused(play: Callable[[Scene], Any], cluster: Cluster) -> None:
+def test_an_expired_token_is_refused(play: Callable[[Scenario], Any], cluster: Cluster) -> None:
     """The API server issues no token for less than ten minutes, so the test signs one with its key."""
     if not cluster.is_ours:
         pytest.fail("this test signs a token: it needs a control plane of its own, so unset KUBECONFIG", pytrace=False)
     key = cluster.folder / "certificates" / "service-accounts.key"
 
-    async def scene(late: Job) -> Any:
+    async def scenario(late: Job) -> Any:
         good = await late.token()
         lasting, over = _signed(good, key, time.time() + 600), _signed(good, key, time.time() - 60)
         return (await late.post(lasting))[0], (await late.post(over))[0]
 
-    assert play(scene) == (200, 401)
+    assert play(scenario) == (200, 401)
 
 
 def _signed(token: str, key: Path, expires: float) -> str:

@@ -18,16 +18,16 @@ MADE = {"metadata": {"name": "one"}}
 def test_requests_are_those_of_the_kubeconfigs_user(cluster: Cluster, namespace: str, tmp_path: Path) -> None:
     nobody = cluster.as_user("nobody")
 
-    async def scene() -> None:
+    async def scenario() -> None:
         async with Proxy(nobody.kubeconfig, tmp_path) as proxy, Api(proxy.kubeconfig) as api:
             with pytest.raises(ApiError, match='User "nobody" cannot list resource "configmaps"'):
                 await api.list(CONFIG_MAPS, namespace)
 
-    asyncio.run(scene())
+    asyncio.run(scenario())
 
 
 def test_write_whose_answer_is_lost_has_taken_effect(cluster: Cluster, namespace: str, tmp_path: Path) -> None:
-    async def scene() -> None:
+    async def scenario() -> None:
         async with Proxy(cluster.kubeconfig, tmp_path) as proxy, Api(proxy.kubeconfig) as api:
             proxy.add(Rule(Reset(after=True), verb="create"))
             with pytest.raises((ConnectionError, OSError)):
@@ -36,11 +36,11 @@ def test_write_whose_answer_is_lost_has_taken_effect(cluster: Cluster, namespace
             [lost] = proxy.sendings.writes
             assert (lost.took_effect, lost.code) == (True, 0)
 
-    asyncio.run(scene())
+    asyncio.run(scenario())
 
 
 def test_watch_that_is_told_gone_is_a_watch_no_more(cluster: Cluster, namespace: str, tmp_path: Path) -> None:
-    async def scene() -> None:
+    async def scenario() -> None:
         async with Proxy(cluster.kubeconfig, tmp_path) as proxy, Api(proxy.kubeconfig) as api:
             listing = await api.list(TRAINING_JOBS, namespace)
             await api.create(TRAINING_JOBS, training_job("flights"), namespace)
@@ -50,11 +50,11 @@ def test_watch_that_is_told_gone_is_a_watch_no_more(cluster: Cluster, namespace:
             with pytest.raises(ApiError, match="410"):
                 await anext(watch)
 
-    asyncio.run(scene())
+    asyncio.run(scenario())
 
 
 def test_stale_list_brings_back_what_is_gone(cluster: Cluster, namespace: str, tmp_path: Path) -> None:
-    async def scene() -> None:
+    async def scenario() -> None:
         async with Proxy(cluster.kubeconfig, tmp_path) as proxy, Api(proxy.kubeconfig) as api:
             await api.create(TRAINING_JOBS, training_job("flights"), namespace)
             await api.list(TRAINING_JOBS, namespace)
@@ -64,11 +64,11 @@ def test_stale_list_brings_back_what_is_gone(cluster: Cluster, namespace: str, t
             proxy.add(Rule(Stale(frozen=frozen), verb="list", resource="trainingjobs"))
             assert len((await api.list(TRAINING_JOBS, namespace)).items) == 1
 
-    asyncio.run(scene())
+    asyncio.run(scenario())
 
 
 def test_server_that_is_restarted_behind_the_proxy(exclusive_cluster: Cluster, tmp_path: Path) -> None:
-    async def scene() -> None:
+    async def scenario() -> None:
         async with Proxy(exclusive_cluster.kubeconfig, tmp_path) as proxy, Api(proxy.kubeconfig) as api:
             await api.list(NODES)
             await asyncio.to_thread(exclusive_cluster.stop_api_server)
@@ -77,7 +77,7 @@ def test_server_that_is_restarted_behind_the_proxy(exclusive_cluster: Cluster, t
             await asyncio.to_thread(exclusive_cluster.start_api_server)
             await until(lambda: api.list(NODES), lambda _: True, what="an answer")
 
-    asyncio.run(scene())
+    asyncio.run(scenario())
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_server_that_is_restarted_behind_the_proxy(exclusive_cluster: Cluster, t
     ids=["lost answers", "dropped events", "silent watches"],
 )
 def test_operator_lives_through_it(cluster: Cluster, tmp_path: Path, rules: list[Rule]) -> None:
-    async def scene() -> None:
+    async def scenario() -> None:
         async with Proxy(cluster.kubeconfig, tmp_path) as proxy:
             undisturbed = await live(cluster.kubeconfig, LIFECYCLES["success"], "local")
             proxy.add(*rules)
@@ -99,11 +99,11 @@ def test_operator_lives_through_it(cluster: Cluster, tmp_path: Path, rules: list
             assert disturbed.state == undisturbed.state
             assert list(disturbed.violations) == []
 
-    asyncio.run(scene())
+    asyncio.run(scenario())
 
 
 def test_everything_that_a_client_asks_is_recorded(cluster: Cluster, namespace: str, tmp_path: Path) -> None:
-    async def scene() -> None:
+    async def scenario() -> None:
         async with Proxy(cluster.kubeconfig, tmp_path) as proxy, Api(proxy.kubeconfig) as api:
             await api.create(CONFIG_MAPS, MADE, namespace)
             await until_object(api, CONFIG_MAPS, "one", namespace)
@@ -116,4 +116,4 @@ def test_everything_that_a_client_asks_is_recorded(cluster: Cluster, namespace: 
             assert b'"data"' in proxy.sendings.writes[-1].body
             await proxy.sendings.quiet(0.2)
 
-    asyncio.run(scene())
+    asyncio.run(scenario())

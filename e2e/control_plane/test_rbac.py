@@ -80,19 +80,19 @@ def test_a_verb_too_few_is_found(operated: Installed) -> None:
 
 
 async def _everything(one: Installed) -> None:
-    async with one.stage() as (api, stage):
-        await stage.nodes.add("a-node")
-        await stage.nodes.add("with-gpus", gpus=40)
-        await stage.nodes.add("with-slices", gpus=SLICES, resource=SLICE)
+    async with one.simulators() as (api, simulators):
+        await simulators.nodes.add("a-node")
+        await simulators.nodes.add("with-gpus", gpus=40)
+        await simulators.nodes.add("with-slices", gpus=SLICES, resource=SLICE)
         async with asyncio.TaskGroup() as group:
             group.create_task(_webhook_refuses(api))
             group.create_task(certificates_are_mended(api))
             for life, kind in EVERYWHERE:
-                group.create_task(lives(api, stage, await api.make_namespace("life"), life, kind))
-        await lives(api, stage, await api.make_namespace("life"), FREE_GPUS, "ray")
-        await lives(api, stage, await api.make_namespace("life"), SLICED_GPUS, "ray")
-        await lives(api, stage, await api.make_namespace("life"), LOST_NODE_SEEN, "local")
-        posted(stage, at_least=len(EVERYWHERE))
+                group.create_task(lives(api, simulators, await api.make_namespace("life"), life, kind))
+        await lives(api, simulators, await api.make_namespace("life"), FREE_GPUS, "ray")
+        await lives(api, simulators, await api.make_namespace("life"), SLICED_GPUS, "ray")
+        await lives(api, simulators, await api.make_namespace("life"), LOST_NODE_SEEN, "local")
+        posted(simulators, at_least=len(EVERYWHERE))
 
 
 async def _webhook_refuses(api: Api) -> None:
@@ -119,7 +119,7 @@ def _take_away(cluster: Cluster, resource: str) -> None:
 
 
 async def _one_life(one: Installed) -> str:
-    async with one.stage() as (api, stage):
+    async with one.simulators() as (api, simulators):
         namespace = await api.make_namespace("life")
-        await lives(api, stage, namespace, LIFECYCLES["success"], "local")
+        await lives(api, simulators, namespace, LIFECYCLES["success"], "local")
     return namespace

@@ -77,17 +77,17 @@ def test_jobs_elsewhere_are_left_alone(operated: Installed) -> None:
 
 
 async def _everything(one: Installed) -> None:
-    async with one.stage() as (api, stage):
-        await stage.nodes.add("a-node")
-        await stage.nodes.add("with-gpus", gpus=40)
+    async with one.simulators() as (api, simulators):
+        await simulators.nodes.add("a-node")
+        await simulators.nodes.add("with-gpus", gpus=40)
         await api.create(TRAINING_JOBS, training_job("alone"), UNWATCHED)
         async with asyncio.TaskGroup() as group:
             group.create_task(certificates_are_mended(api))
-            group.create_task(one_after_the_other(api, stage, "team-a", IN_TEAM_A))
-            group.create_task(one_after_the_other(api, stage, "team-b", IN_TEAM_B))
-        posted(stage, at_least=len((*IN_TEAM_A, *IN_TEAM_B)))
+            group.create_task(one_after_the_other(api, simulators, "team-a", IN_TEAM_A))
+            group.create_task(one_after_the_other(api, simulators, "team-b", IN_TEAM_B))
+        posted(simulators, at_least=len((*IN_TEAM_A, *IN_TEAM_B)))
         # Last, because it also removes the node from other jobs' pods.
-        await lives(api, stage, "team-a", LOST_NODE_UNSEEN, "local")
+        await lives(api, simulators, "team-a", LOST_NODE_UNSEEN, "local")
 
 
 def _roles_of(namespace: str) -> list[dict[str, Any]]:

@@ -67,11 +67,11 @@ def now() -> datetime:
 
 
 def told(
-    cluster: Cluster, story: Callable[[Client], Awaitable[None]], kind: type[Client] = Client, **more: Any
+    cluster: Cluster, scenario: Callable[[Client], Awaitable[None]], kind: type[Client] = Client, **more: Any
 ) -> None:
     async def whole() -> None:
         async with kind(await Connection.open(str(cluster.kubeconfig)), timeout=10.0, **more) as client:
-            await story(client)
+            await scenario(client)
 
     asyncio.run(whole())
 
@@ -92,7 +92,7 @@ async def created(client: Client, namespace: str, name: str, value: str = "1") -
 def test_more_objects_than_a_page_holds_are_all_seen(cluster: Cluster, namespace: str) -> None:
     asked: Counter[str] = Counter()
 
-    async def story(client: Client) -> None:
+    async def scenario(client: Client) -> None:
         names = [f"c-{number}" for number in range(250)]
         await asyncio.gather(*(created(client, namespace, name) for name in names))
         asked.clear()
@@ -101,11 +101,11 @@ def test_more_objects_than_a_page_holds_are_all_seen(cluster: Cluster, namespace
             await seen.until(dict.fromkeys(names, "1"))
         assert asked["GET"] == 3
 
-    told(cluster, story, on_response=lambda method, *_: asked.update([method]))
+    told(cluster, scenario, on_response=lambda method, *_: asked.update([method]))
 
 
 def test_what_happens_is_followed(cluster: Cluster, namespace: str) -> None:
-    async def story(client: Client) -> None:
+    async def scenario(client: Client) -> None:
         await created(client, namespace, "a")
         seen = Seen(client, namespace)
         async with seen.running():
@@ -120,11 +120,11 @@ def test_what_happens_is_followed(cluster: Cluster, namespace: str) -> None:
             await client.patch(CONFIG_MAPS, namespace, "b", {"metadata": {"labels": {OURS: None}}})
             await seen.until({"a": "anew"})
 
-    told(cluster, story)
+    told(cluster, scenario)
 
 
 def test_what_we_wrote_is_there_before_the_watch_brings_it(cluster: Cluster, namespace: str) -> None:
-    async def story(client: Client) -> None:
+    async def scenario(client: Client) -> None:
         seen = Seen(client, namespace)
         async with seen.running():
             await seen.reflector.wait_until_synced()
@@ -135,7 +135,7 @@ def test_what_we_wrote_is_there_before_the_watch_brings_it(cluster: Cluster, nam
                 )
                 assert seen.values == {"a": value}
 
-    told(cluster, story)
+    told(cluster, scenario)
 
 
 class Late(Client):
@@ -160,7 +160,7 @@ class Late(Client):
 
 
 def test_after_a_real_410_nothing_is_missed(cluster: Cluster, namespace: str) -> None:
-    async def story(client: Client) -> None:
+    async def scenario(client: Client) -> None:
         assert isinstance(client, Late)
         await created(client, namespace, "a")
         seen = Seen(client, namespace)
@@ -171,13 +171,13 @@ def test_after_a_real_410_nothing_is_missed(cluster: Cluster, namespace: str) ->
             await seen.until({"b": "1", "c": "1"})
         assert client.gone == 1
 
-    told(cluster, story, Late)
+    told(cluster, scenario, Late)
 
 
 def test_an_api_server_that_was_killed_and_comes_back_is_followed_again(exclusive_cluster_of_module: Cluster) -> None:
     cluster = exclusive_cluster_of_module
 
-    async def story(client: Client) -> None:
+    async def scenario(client: Client) -> None:
         await created(client, "default", "a")
         seen = Seen(client)
         async with seen.running():
@@ -189,17 +189,17 @@ def test_an_api_server_that_was_killed_and_comes_back_is_followed_again(exclusiv
             await seen.until({"a": "1", "b": "1"})
             assert seen.reflector.last_seen > heard
 
-    told(cluster, story)
+    told(cluster, scenario)
 
 
 def test_a_resource_that_nobody_installed_is_empty(cluster: Cluster) -> None:
-    async def story(client: Client) -> None:
+    async def scenario(client: Client) -> None:
         seen = Seen(client, resource=Resource("Nothing", "nothing.dev", "v1", "nothings"))
         async with seen.running():
             await seen.until({})
             assert not seen.reflector.installed
 
-    told(cluster, story)
+    told(cluster, scenario)
 
 
 def test_refusals_are_what_their_names_say(cluster: Cluster, namespace: str) -> None:
@@ -208,7 +208,7 @@ def test_refusals_are_what_their_names_say(cluster: Cluster, namespace: str) -> 
             await request
         return caught.value
 
-    async def story(client: Client) -> None:
+    async def scenario(client: Client) -> None:
         first = await created(client, namespace, "a")
         version = first["metadata"]["resourceVersion"]
         await client.replace(CONFIG_MAPS, namespace, "a", config_map("a", "2", resourceVersion=version))
@@ -222,4 +222,4 @@ def test_refusals_are_what_their_names_say(cluster: Cluster, namespace: str) -> 
         await client.delete(CONFIG_MAPS, namespace, "a", uid=first["metadata"]["uid"])
         assert (await refused(client.get(CONFIG_MAPS, namespace, "a"))).not_found
 
-    told(cluster, story)
+    told(cluster, scenario)

@@ -26,11 +26,11 @@ DEATHS, AT_ONCE = 4, 2
 async def gets_its_room_later(user: User) -> None:
     """Two of its three workers find a GPU, until another node comes. The deadline of its start is then extended."""
     await user.sees_true("Suspended")
-    await user.stage.nodes.add("small", gpus=2)
+    await user.simulators.nodes.add("small", gpus=2)
     await user.change(suspend=False)
     await user.sees("room that was given back", gave_room_back)
     await user.change(startDeadlineSeconds=900)
-    await user.stage.nodes.add("another", gpus=1)
+    await user.simulators.nodes.add("another", gpus=1)
     await user.sees_true("Complete")
     status = (await user.api.get(TRAINING_JOBS, NAME, user.namespace))["status"]
     assert not {"retries", "preemptions", "requeues"} & set(status)

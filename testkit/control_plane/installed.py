@@ -20,7 +20,7 @@ from testkit.control_plane.operator_process import OperatorProcess, eventually, 
 from testkit.harness import Kind, Lifecycle, nothing_left, training_job
 from testkit.harness.lifecycle import NAME, User
 from testkit.server.posting import PostsOverTls
-from testkit.simulators import Stage
+from testkit.simulators import Simulators
 
 MANIFESTS = Path(__file__).parents[2] / "operator" / "manifests"
 NAMESPACE = "trainwright"
@@ -47,10 +47,10 @@ class Installed:
         return [event for event in self.cluster.audit_events() if event.user == ACCOUNT]
 
     @asynccontextmanager
-    async def stage(self) -> AsyncIterator[tuple[Api, Stage]]:
+    async def simulators(self) -> AsyncIterator[tuple[Api, Simulators]]:
         """The simulators of the whole cluster. Trainers post to the operator, as their pods' settings say."""
-        async with Api(self.cluster.kubeconfig) as api, Stage(api, posts=PostsOverTls) as stage:
-            yield api, stage
+        async with Api(self.cluster.kubeconfig) as api, Simulators(api, posts=PostsOverTls) as simulators:
+            yield api, simulators
 
 
 @contextmanager
@@ -78,17 +78,19 @@ def webhook(port: int) -> Mapping[str, Any]:
     return found
 
 
-async def lives(api: Api, stage: Stage, namespace: str, life: Lifecycle, kind: Kind) -> None:
+async def lives(api: Api, simulators: Simulators, namespace: str, life: Lifecycle, kind: Kind) -> None:
     """Run one job in a namespace without any other."""
-    stage.scripts.give(namespace, NAME, *life.scripts)
+    simulators.scripts.give(namespace, NAME, *life.scripts)
     await api.create(TRAINING_JOBS, training_job(NAME, kind, **life.spec), namespace)
-    await life.story(User(api, namespace, stage))
+    await life.scenario(User(api, namespace, simulators))
 
 
-async def one_after_the_other(api: Api, stage: Stage, namespace: str, found: Sequence[tuple[Lifecycle, Kind]]) -> None:
+async def one_after_the_other(
+    api: Api, simulators: Simulators, namespace: str, found: Sequence[tuple[Lifecycle, Kind]]
+) -> None:
     """Run them in one namespace. The objects of a job are gone before the next one starts."""
     for life, kind in found:
-        await lives(api, stage, namespace, life, kind)
+        await lives(api, simulators, namespace, life, kind)
         await api.delete(TRAINING_JOBS, NAME, namespace)
         await nothing_left(api, namespace)
 
@@ -104,11 +106,11 @@ async def certificates_are_mended(api: Api) -> None:
     await until(certificate, bool, seconds=60, what="the certificates, made anew")
 
 
-def posted(stage: Stage, at_least: int) -> None:
+def posted(simulators: Simulators, at_least: int) -> None:
     """Check that the endpoint accepted outcomes with the pods' tokens, and refused none."""
-    assert isinstance(stage.posts, PostsOverTls)
-    assert stage.posts.taken >= at_least
-    assert stage.posts.refused == []
+    assert isinstance(simulators.posts, PostsOverTls)
+    assert simulators.posts.taken >= at_least
+    assert simulators.posts.refused == []
 
 
 def apply(cluster: Cluster, *objects: Mapping[str, Any]) -> None:

@@ -26,7 +26,7 @@ WORDS = ("", "x", "flights", "another-1-train", "Ä" * 200, "a\nb\u2028c")
 
 
 @dataclass(frozen=True)
-class Hands:
+class ManualEditor:
     """Makes manual edits to one job."""
 
     api: Api
@@ -76,23 +76,23 @@ class Hands:
         return self.draw.choice(found) if found else None
 
 
-Trick = Callable[[Hands], Awaitable[str]]
+Trick = Callable[[ManualEditor], Awaitable[str]]
 
 
-async def mistakes_in_the_status(hands: Hands) -> str:
-    status = (await hands.job()).get("status", {})
-    return await hands.write_status(mutated(hands.draw, status)) if status else ""
+async def mistakes_in_the_status(editor: ManualEditor) -> str:
+    status = (await editor.job()).get("status", {})
+    return await editor.write_status(mutated(editor.draw, status)) if status else ""
 
 
-async def part_of_the_status_erased(hands: Hands) -> str:
-    status = (await hands.job()).get("status", {})
-    gone = hands.draw.sample(sorted(status), min(len(status), hands.draw.choice([1, 2, 5, 30])))
-    await hands.api.patch_status(TRAINING_JOBS, hands.name, hands.namespace, dict.fromkeys(gone))
+async def part_of_the_status_erased(editor: ManualEditor) -> str:
+    status = (await editor.job()).get("status", {})
+    gone = editor.draw.sample(sorted(status), min(len(status), editor.draw.choice([1, 2, 5, 30])))
+    await editor.api.patch_status(TRAINING_JOBS, editor.name, editor.namespace, dict.fromkeys(gone))
     return str(gone) if gone else ""
 
 
-async def condition_forged(hands: Hands) -> str:
-    draw = hands.draw
+async def condition_forged(editor: ManualEditor) -> str:
+    draw = editor.draw
     forged = {
         "type": draw.choice(CONDITIONS),
         "status": draw.choice(["True", "False", "Unknown"]),
@@ -100,18 +100,18 @@ async def condition_forged(hands: Hands) -> str:
         "message": draw.choice(WORDS),
         "lastTransitionTime": draw.choice(TIMES),
     }
-    status = (await hands.job()).get("status", {})
+    status = (await editor.job()).get("status", {})
     others = [one for one in status.get("conditions", []) if one["type"] != forged["type"]]
-    return await hands.write_status({**status, "conditions": [*draw.sample(others, len(others)), forged]})
+    return await editor.write_status({**status, "conditions": [*draw.sample(others, len(others)), forged]})
 
 
-async def counts_forged(hands: Hands) -> str:
-    status = (await hands.job()).get("status", {})
-    return await hands.write_status({**status, hands.draw.choice(COUNTS): hands.draw.choice(NUMBERS)})
+async def counts_forged(editor: ManualEditor) -> str:
+    status = (await editor.job()).get("status", {})
+    return await editor.write_status({**status, editor.draw.choice(COUNTS): editor.draw.choice(NUMBERS)})
 
 
-async def attempts_forged(hands: Hands) -> str:
-    draw, status = hands.draw, (await hands.job()).get("status", {})
+async def attempts_forged(editor: ManualEditor) -> str:
+    draw, status = editor.draw, (await editor.job()).get("status", {})
     attempts = copy.deepcopy(status.get("attempts", [])) or [{"number": 1}]
     for attempt in draw.sample(attempts, draw.randint(1, len(attempts))):
         field = draw.choice(
@@ -119,7 +119,7 @@ async def attempts_forged(hands: Hands) -> str:
         )
         attempt[field] = _forged(draw, field)
     more = [{"number": draw.choice(NUMBERS), "child": draw.choice(WORDS)}] if draw.random() < 0.3 else []
-    return await hands.write_status({**status, "attempts": draw.choice([[], attempts + more, attempts + more])})
+    return await editor.write_status({**status, "attempts": draw.choice([[], attempts + more, attempts + more])})
 
 
 def _forged(draw: random.Random, field: str) -> Any:
@@ -133,58 +133,58 @@ def _forged(draw: random.Random, field: str) -> Any:
     return draw.choice(TIMES)
 
 
-async def moments_forged(hands: Hands) -> str:
-    draw, status = hands.draw, (await hands.job()).get("status", {})
-    return await hands.write_status({**status, draw.choice(["startTime", "completionTime"]): draw.choice(TIMES)})
+async def moments_forged(editor: ManualEditor) -> str:
+    draw, status = editor.draw, (await editor.job()).get("status", {})
+    return await editor.write_status({**status, draw.choice(["startTime", "completionTime"]): draw.choice(TIMES)})
 
 
-async def display_forged(hands: Hands) -> str:
-    draw, status = hands.draw, (await hands.job()).get("status", {})
+async def display_forged(editor: ManualEditor) -> str:
+    draw, status = editor.draw, (await editor.job()).get("status", {})
     forged = {"phase": draw.choice(PHASES), "child": draw.choice(WORDS), "message": draw.choice(WORDS)}
     field = draw.choice(sorted(forged))
-    return await hands.write_status({**status, field: forged[field]})
+    return await editor.write_status({**status, field: forged[field]})
 
 
-async def outcome_forged(hands: Hands) -> str:
-    draw = hands.draw
+async def outcome_forged(editor: ManualEditor) -> str:
+    draw = editor.draw
     outcome = {
         "attempt": draw.choice([0, 1, 2, 2**53]),
         "outcome": draw.choice(OUTCOMES),
         "postTime": draw.choice(TIMES),
     }
-    await hands.api.patch_status(TRAINING_JOBS, hands.name, hands.namespace, {"outcome": outcome})
+    await editor.api.patch_status(TRAINING_JOBS, editor.name, editor.namespace, {"outcome": outcome})
     return str(outcome)
 
 
-async def resolution_forged(hands: Hands) -> str:
-    draw, status = hands.draw, (await hands.job()).get("status", {})
+async def resolution_forged(editor: ManualEditor) -> str:
+    draw, status = editor.draw, (await editor.job()).get("status", {})
     field = draw.choice(["digest", "workers", "gpus", "workersPerPod", "image", "seed", "strategy"])
     value = draw.choice(WORDS) if field in ("digest", "image", "strategy") else draw.choice(NUMBERS)
-    return await hands.write_status({**status, "resolved": {**status.get("resolved", {}), field: value}})
+    return await editor.write_status({**status, "resolved": {**status.get("resolved", {}), field: value}})
 
 
-async def mistakes_in_the_spec(hands: Hands) -> str:
-    job = await hands.job()
-    job["spec"] = mutated(hands.draw, job["spec"])
-    await hands.put(job)
+async def mistakes_in_the_spec(editor: ManualEditor) -> str:
+    job = await editor.job()
+    job["spec"] = mutated(editor.draw, job["spec"])
+    await editor.put(job)
     return str(job["spec"])[:600]
 
 
-async def key_of_the_config_renamed(hands: Hands) -> str:
-    job = await hands.job()
+async def key_of_the_config_renamed(editor: ManualEditor) -> str:
+    job = await editor.job()
     feature = job["spec"]["config"]["input_features"][0]
-    feature[hands.draw.choice(["colum", "Type", "x"])] = hands.draw.choice(WORDS)
-    await hands.put(job)
+    feature[editor.draw.choice(["colum", "Type", "x"])] = editor.draw.choice(WORDS)
+    await editor.put(job)
     return str(feature)
 
 
-async def suspended(hands: Hands) -> str:
-    await hands.api.patch(TRAINING_JOBS, hands.name, hands.namespace, {"spec": {"suspend": True}})
+async def suspended(editor: ManualEditor) -> str:
+    await editor.api.patch(TRAINING_JOBS, editor.name, editor.namespace, {"spec": {"suspend": True}})
     return "true"
 
 
-async def metadata_edited(hands: Hands) -> str:
-    draw = hands.draw
+async def metadata_edited(editor: ManualEditor) -> str:
+    draw = editor.draw
     changes = draw.choice(
         [
             {"finalizers": ["example.com/wait"]},
@@ -192,13 +192,13 @@ async def metadata_edited(hands: Hands) -> str:
             {"annotations": {"kopf.zalando.org/last-handled-configuration": "{"}},
         ]
     )
-    await hands.api.patch(TRAINING_JOBS, hands.name, hands.namespace, {"metadata": changes})
+    await editor.api.patch(TRAINING_JOBS, editor.name, editor.namespace, {"metadata": changes})
     return str(changes)
 
 
-async def parts_edited(hands: Hands) -> str:
+async def parts_edited(editor: ManualEditor) -> str:
     """Labels and owners of children, pods and supports: removed or wrong."""
-    found, draw = await hands.one_of(*CHILDREN, *SUPPORTS, PODS), hands.draw
+    found, draw = await editor.one_of(*CHILDREN, *SUPPORTS, PODS), editor.draw
     if found is None:
         return ""
     resource, one = found
@@ -211,16 +211,16 @@ async def parts_edited(hands: Hands) -> str:
             {"annotations": {"a": "b"}},
         ]
     )
-    await hands.api.patch(resource, one["metadata"]["name"], hands.namespace, {"metadata": changes})
+    await editor.api.patch(resource, one["metadata"]["name"], editor.namespace, {"metadata": changes})
     return f"{resource.kind} {changes}"
 
 
-async def parts_deleted(hands: Hands) -> str:
-    found = await hands.one_of(*CHILDREN, *SUPPORTS, PODS)
+async def parts_deleted(editor: ManualEditor) -> str:
+    found = await editor.one_of(*CHILDREN, *SUPPORTS, PODS)
     if found is None:
         return ""
     resource, one = found
-    await hands.api.delete(resource, one["metadata"]["name"], hands.namespace)
+    await editor.api.delete(resource, one["metadata"]["name"], editor.namespace)
     return f"{resource.kind} {one['metadata']['name']}"
 
 

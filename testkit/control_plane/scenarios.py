@@ -143,7 +143,7 @@ LOST_NODE_UNSEEN = Lifecycle("a lost node that is not seen", ON_A_LOST_NODE, wai
 TTL_WITH_KEYS = Lifecycle(
     "TTL with keys",
     [Succeed()],
-    LIFECYCLES["TTL of the children"].story,
+    LIFECYCLES["TTL of the children"].scenario,
     {"ttlSecondsAfterFinished": 0, "backend": WITH_KEYS},
 )
 

@@ -15,7 +15,7 @@ from testkit.harness.jobs import Kind, training_job
 from testkit.harness.leftovers import orphans
 from testkit.harness.operators import FAST, Operators
 from testkit.harness.writes import Kill, Writes
-from testkit.simulators import Script, Scripts, Stage
+from testkit.simulators import Script, Scripts, Simulators
 from trainwright_operator.settings import Settings
 
 NAME = "flights"
@@ -42,7 +42,7 @@ class User:
 
     api: Api
     namespace: str
-    stage: Stage
+    simulators: Simulators
     working: Working | None = None
     """None if the scenario must not stop the operator."""
 
@@ -79,14 +79,14 @@ class User:
         )
 
 
-Story = Callable[[User], Awaitable[None]]
+Scenario = Callable[[User], Awaitable[None]]
 
 
 @dataclass(frozen=True)
 class Lifecycle:
     name: str
     scripts: Sequence[Script]
-    story: Story
+    scenario: Scenario
     """The actions and waits of the user; it returns when the job has reached its final state."""
     spec: Mapping[str, Any] = field(default_factory=dict)
     settings: Settings = FAST
@@ -140,11 +140,11 @@ async def live_under(
         namespace = await api.make_namespace("life")
         scripts = Scripts()
         scripts.give(namespace, NAME, *lifecycle.scripts)
-        async with Stage(api, namespace, scripts) as stage, operating(namespace) as operators:
+        async with Simulators(api, namespace, scripts) as simulators, operating(namespace) as operators:
             await api.create(TRAINING_JOBS, training_job(NAME, kind, **lifecycle.spec), namespace)
-            await lifecycle.story(User(api, namespace, stage, operators))
+            await lifecycle.scenario(User(api, namespace, simulators, operators))
             await operators.quiet(SECONDS_OF_QUIET)
             state = await end_state(api, namespace)
             left_behind = await orphans(api, namespace)
         await api.delete(NAMESPACES, namespace)
-    return Lived(state, stage.record.violations(), left_behind)
+    return Lived(state, simulators.record.violations(), left_behind)

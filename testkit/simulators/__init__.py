@@ -1,6 +1,5 @@
 """Simulators of other components, on real objects: the Job controller, KubeRay, Kueue, kubelets, trainers."""
 
-from testkit.simulators.environment import Stage
 from testkit.simulators.scripts import (
     Evict,
     Fail,
@@ -15,6 +14,7 @@ from testkit.simulators.scripts import (
     StopWhenAsked,
     Succeed,
 )
+from testkit.simulators.simulators import Simulators
 
 __all__ = [
     "Evict",
@@ -27,7 +27,7 @@ __all__ = [
     "Preempt",
     "Script",
     "Scripts",
-    "Stage",
+    "Simulators",
     "StopWhenAsked",
     "Succeed",
 ]

@@ -8,7 +8,7 @@ from testkit.simulators import pod_status, roles, scripts
 from testkit.simulators.mirror import job_uid
 from testkit.simulators.origin import origin
 from testkit.simulators.scripts import Evict, Fail, LoseHead, LoseNode, Preempt, Script, StopWhenAsked, Succeed
-from testkit.simulators.shared_state import Scene
+from testkit.simulators.shared_state import SharedState
 from trainwright_api.resource.messages import termination_message
 from trainwright_operator.model import names
 
@@ -18,15 +18,15 @@ SUBMITTER_FAILED = 1
 
 
 class Ending:
-    def __init__(self, scene: Scene) -> None:
-        self._scene = scene
+    def __init__(self, shared: SharedState) -> None:
+        self._shared = shared
 
     def is_asked_for(self, pod: Manifest, script: Script) -> bool:
         """True if the pod may end. A pod that stops on request runs until the status asks it to stop."""
         if not isinstance(script, StopWhenAsked):
             return True
         key = (pod["metadata"]["namespace"], pod["metadata"].get("labels", {}).get(names.JOB_NAME, ""))
-        job = self._scene.training_jobs.objects.get(key)
+        job = self._shared.training_jobs.objects.get(key)
         if job is None or job["metadata"]["uid"] != job_uid(pod):
             return False
         attempts = job.get("status", {}).get("attempts", ())
@@ -41,7 +41,7 @@ class Ending:
             case Fail():
                 return await self._failed(pod, script)
             case StopWhenAsked():
-                await self._scene.posts.outcome(pod, scripts.told(pod, script))
+                await self._shared.posts.outcome(pod, scripts.told(pod, script))
                 return pod_status.ended(pod, _exit_code(pod, STOPPED))
             case LoseHead() | LoseNode() | Preempt() | Evict():
                 await self._taken(self._victim(pod), script)
@@ -50,19 +50,19 @@ class Ending:
     async def _succeeded(self, pod: Manifest, script: Succeed) -> Manifest:
         outcome = scripts.told(pod, script)
         if script.told == "posted" and roles.is_first(pod):
-            await self._scene.posts.outcome(pod, outcome)
+            await self._shared.posts.outcome(pod, outcome)
         return pod_status.ended(pod, 0, termination_message(outcome) if script.told == "termination message" else "")
 
     async def _failed(self, pod: Manifest, script: Fail) -> Manifest:
         outcome = scripts.told(pod, script)
         if script.told == "posted":
-            await self._scene.posts.outcome(pod, outcome)
+            await self._shared.posts.outcome(pod, outcome)
         message = termination_message(outcome) if script.told == "termination message" else script.log
         return pod_status.ended(pod, _exit_code(pod, script.exit_code), message)
 
     def _victim(self, pod: Manifest) -> Manifest:
         """The head of a RayJob, otherwise the pod itself."""
-        return (roles.head_of(pod, self._scene.pods) or pod) if roles.is_submitter(pod) else pod
+        return (roles.head_of(pod, self._shared.pods) or pod) if roles.is_submitter(pod) else pod
 
     async def _taken(self, pod: Manifest, script: Script) -> None:
         match script:
@@ -79,22 +79,22 @@ class Ending:
 
     async def _lose_node(self, name: str) -> None:
         """Only pods of jobs: other tests may have pods on an invented node of the same name."""
-        await self._scene.nodes.lose(name)
-        for pod in self._scene.nodes.pods_on(name):
-            self._scene.record.excused.add(pod["metadata"]["uid"])
+        await self._shared.nodes.lose(name)
+        for pod in self._shared.nodes.pods_on(name):
+            self._shared.record.excused.add(pod["metadata"]["uid"])
             await self._write(pod, pod_status.unreachable())
             await self._delete(pod)
 
     async def _write(self, pod: Manifest, status: Manifest) -> None:
         metadata = pod["metadata"]
         changed = {"metadata": {"uid": metadata["uid"]}, "status": status}
-        self._scene.pods.put(
-            await self._scene.api.patch(PODS, metadata["name"], metadata["namespace"], changed, "status")
+        self._shared.pods.put(
+            await self._shared.api.patch(PODS, metadata["name"], metadata["namespace"], changed, "status")
         )
 
     async def _delete(self, pod: Manifest, grace: int | None = None) -> None:
         metadata = pod["metadata"]
-        await self._scene.api.delete(PODS, metadata["name"], metadata["namespace"], grace=grace, uid=metadata["uid"])
+        await self._shared.api.delete(PODS, metadata["name"], metadata["namespace"], grace=grace, uid=metadata["uid"])
 
 
 def _exit_code(pod: Manifest, training: int) -> int:

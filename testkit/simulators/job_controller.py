@@ -11,18 +11,18 @@ from testkit.simulators.finished import is_finished
 from testkit.simulators.mirror import Key, job_uid
 from testkit.simulators.roles import INDEX
 from testkit.simulators.scripts import has_room
-from testkit.simulators.shared_state import Scene
+from testkit.simulators.shared_state import SharedState
 
 
 class JobController:
-    def __init__(self, scene: Scene) -> None:
-        self._scene = scene
+    def __init__(self, shared: SharedState) -> None:
+        self._shared = shared
 
     async def look(self, key: Key) -> float | None:
-        job = self._scene.jobs.objects.get(key)
+        job = self._shared.jobs.objects.get(key)
         if job is None or "deletionTimestamp" in job["metadata"] or is_finished(job) or not _plays(job):
             return None
-        if kueue.waits_for_kueue(job, self._scene.scripts):
+        if kueue.waits_for_kueue(job, self._shared.scripts):
             return None
         pods = self._pods(job)
         if condition(job, "FailureTarget") == "True" or condition(job, "SuccessCriteriaMet") == "True":
@@ -34,7 +34,7 @@ class JobController:
         return None
 
     def _pods(self, job: Manifest) -> Sequence[Manifest]:
-        return [pod for pod in self._scene.pods.related_to(job["metadata"]["uid"]) if not _is_foreign(pod, job)]
+        return [pod for pod in self._shared.pods.related_to(job["metadata"]["uid"]) if not _is_foreign(pod, job)]
 
     async def _drive(self, job: Manifest, pods: Sequence[Manifest]) -> None:
         """A pod that has disappeared counts as failed, like one that is being deleted."""
@@ -51,15 +51,15 @@ class JobController:
         pod = pod_made.from_template(job["spec"]["template"], name, pod_made.of(JOBS, job), extra, extra)
         if indexed:
             pod["spec"]["hostname"] = base
-        if has_room(self._scene.scripts.of(pod)):
-            pod["spec"]["nodeName"] = self._scene.nodes.place(pod["spec"], f"node-of-{name}")
+        if has_room(self._shared.scripts.of(pod)):
+            pod["spec"]["nodeName"] = self._shared.nodes.place(pod["spec"], f"node-of-{name}")
         try:
-            made = await self._scene.api.create(PODS, pod, job["metadata"]["namespace"])
+            made = await self._shared.api.create(PODS, pod, job["metadata"]["namespace"])
         except ApiError as error:
             if error.code != 409:
                 raise
-            made = await self._scene.api.get(PODS, name, job["metadata"]["namespace"])
-        self._scene.pods.put(made)
+            made = await self._shared.api.get(PODS, name, job["metadata"]["namespace"])
+        self._shared.pods.put(made)
         return made
 
     async def _suspend(self, job: Manifest, pods: Sequence[Manifest]) -> None:
@@ -75,13 +75,13 @@ class JobController:
     async def _delete(self, pods: Sequence[Manifest]) -> None:
         for metadata in (pod["metadata"] for pod in pods):
             if "deletionTimestamp" not in metadata:
-                await self._scene.api.delete(PODS, metadata["name"], metadata["namespace"], uid=metadata["uid"])
+                await self._shared.api.delete(PODS, metadata["name"], metadata["namespace"], uid=metadata["uid"])
 
     async def _write(self, job: Manifest, status: Manifest) -> None:
         known = job.get("status", {})
         if any(known.get(field) != value for field, value in status.items()):
             metadata = job["metadata"]
-            changed = await self._scene.api.patch(
+            changed = await self._shared.api.patch(
                 JOBS,
                 metadata["name"],
                 metadata["namespace"],
@@ -91,7 +91,7 @@ class JobController:
                 },
                 "status",
             )
-            self._scene.jobs.put(changed)
+            self._shared.jobs.put(changed)
 
 
 def _plays(job: Manifest) -> bool:

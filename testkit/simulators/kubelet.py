@@ -11,7 +11,7 @@ from testkit.simulators.ending import Ending
 from testkit.simulators.mirror import Key
 from testkit.simulators.origin import has_origin
 from testkit.simulators.scripts import NeverStart, Script, Succeed
-from testkit.simulators.shared_state import Scene
+from testkit.simulators.shared_state import SharedState
 
 SECONDS_ALONE = 3.0
 """The time until a worker without its head, or a gang member without the first pod, ends. In production: a minute."""
@@ -20,17 +20,17 @@ SECONDS_ALONE = 3.0
 class Kubelet:
     """Removes pods that are being deleted, unless `hanging` keeps them."""
 
-    def __init__(self, scene: Scene) -> None:
-        self._scene = scene
-        self._ending = Ending(scene)
+    def __init__(self, shared: SharedState) -> None:
+        self._shared = shared
+        self._ending = Ending(shared)
         self._seen: dict[tuple[str, str], float] = {}
         self.hanging = False
 
     async def look(self, key: Key) -> float | None:
-        pod = self._scene.pods.objects.get(key)
-        if pod is None or not has_origin(pod) or pod["spec"].get("nodeName") in self._scene.nodes.lost:
+        pod = self._shared.pods.objects.get(key)
+        if pod is None or not has_origin(pod) or pod["spec"].get("nodeName") in self._shared.nodes.lost:
             return None
-        script = self._scene.scripts.of(pod)
+        script = self._shared.scripts.of(pod)
         if "deletionTimestamp" in pod["metadata"]:
             return await self._remove(pod, script)
         phase = pod["status"]["phase"]
@@ -51,11 +51,11 @@ class Kubelet:
 
     async def _bind(self, pod: Manifest) -> float | None:
         """Bind a pod that had no node when it was created."""
-        node = self._scene.nodes.place(pod["spec"], "")
+        node = self._shared.nodes.place(pod["spec"], "")
         if node:
             metadata = pod["metadata"]
             path = PODS.path(metadata["namespace"], metadata["name"], "binding")
-            await self._scene.api.request("POST", path, _binding(metadata["name"], node))
+            await self._shared.api.request("POST", path, _binding(metadata["name"], node))
             return None
         if "conditions" not in pod["status"]:
             await self._write(pod, pod_status.unschedulable("0/1 nodes are available: 1 Insufficient nvidia.com/gpu."))
@@ -70,11 +70,11 @@ class Kubelet:
 
     async def _play(self, pod: Manifest, script: Script) -> float | None:
         """The first pod follows the attempt's script; in a gang that succeeds, every pod does."""
-        if roles.is_submitter(pod) and roles.head_of(pod, self._scene.pods) is None:
+        if roles.is_submitter(pod) and roles.head_of(pod, self._shared.pods) is None:
             await self._write(pod, pod_status.ended(pod, 1, "the head is gone"))
             return None
         if not roles.is_first(pod) and (roles.is_ray_node(pod) or not isinstance(script, Succeed)):
-            return await self._give_up(pod) if roles.is_left_alone(pod, self._scene.pods) else None
+            return await self._give_up(pod) if roles.is_left_alone(pod, self._shared.pods) else None
         if not self._ending.is_asked_for(pod, script):
             return None
         if (left := self._left(pod, "Running", script.after)) > 0:
@@ -98,15 +98,15 @@ class Kubelet:
         if pod["status"]["phase"] == "Running":
             await self._write(pod, pod_status.ended(pod, pod_status.KILLED))
         metadata = pod["metadata"]
-        await self._scene.api.delete(PODS, metadata["name"], metadata["namespace"], grace=0, uid=metadata["uid"])
+        await self._shared.api.delete(PODS, metadata["name"], metadata["namespace"], grace=0, uid=metadata["uid"])
         self._seen = {key: time for key, time in self._seen.items() if key[0] != metadata["uid"]}
         return None
 
     async def _write(self, pod: Manifest, status: Manifest) -> None:
         metadata = pod["metadata"]
         changed = {"metadata": {"uid": metadata["uid"]}, "status": status}
-        answer = await self._scene.api.patch(PODS, metadata["name"], metadata["namespace"], changed, "status")
-        self._scene.pods.put(answer)
+        answer = await self._shared.api.patch(PODS, metadata["name"], metadata["namespace"], changed, "status")
+        self._shared.pods.put(answer)
 
     def _left(self, pod: Manifest, state: str, seconds: float) -> float:
         """Seconds left, counted from when the pod was first seen in this state."""

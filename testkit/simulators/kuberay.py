@@ -9,20 +9,20 @@ from testkit.simulators.mirror import Key
 from testkit.simulators.ray_clock import RayClock
 from testkit.simulators.ray_cluster import RayCluster
 from testkit.simulators.scripts import Invalid
-from testkit.simulators.shared_state import Scene
+from testkit.simulators.shared_state import SharedState
 
 FINALIZER = "ray.io/rayjob-finalizer"
 
 
 class KubeRay:
-    def __init__(self, scene: Scene, *, pods: bool, finalizer: bool) -> None:
-        self._scene, self._finalizer = scene, finalizer
-        self._cluster = RayCluster(scene)
-        self._clock = None if pods else RayClock(scene)
+    def __init__(self, shared: SharedState, *, pods: bool, finalizer: bool) -> None:
+        self._shared, self._finalizer = shared, finalizer
+        self._cluster = RayCluster(shared)
+        self._clock = None if pods else RayClock(shared)
 
     async def look(self, key: Key) -> float | None:
-        job = self._scene.ray_jobs.objects.get(key)
-        if job is None or kueue.waits_for_kueue(job, self._scene.scripts):
+        job = self._shared.ray_jobs.objects.get(key)
+        if job is None or kueue.waits_for_kueue(job, self._shared.scripts):
             return None
         if "deletionTimestamp" in job["metadata"]:
             await self._let_go(job)
@@ -46,7 +46,7 @@ class KubeRay:
         if self._finalizer and FINALIZER not in job["metadata"].get("finalizers", ()):
             await self._finalizers(job, [*job["metadata"].get("finalizers", ()), FINALIZER])
             return
-        script = self._scene.scripts.of(job)
+        script = self._shared.scripts.of(job)
         if isinstance(script, Invalid):
             await self._write(job, ray_status.invalid(script.message))
         elif _workers(job) > pod_made.QUOTA:
@@ -65,7 +65,7 @@ class KubeRay:
                 await self._write(job, {"jobDeploymentStatus": "Running", "dashboardURL": ray_status.dashboard(job)})
             return None
         await self._cluster.keep(job)
-        submitter = self._scene.jobs.objects.get((job["metadata"]["namespace"], job["metadata"]["name"]))
+        submitter = self._shared.jobs.objects.get((job["metadata"]["namespace"], job["metadata"]["name"]))
         await self._write(job, self._seen(job, submitter))
         return None
 
@@ -74,7 +74,7 @@ class KubeRay:
         told = self._cluster.dashboard_says(job)
         if submitter is not None and condition(submitter, "Failed") == "True":
             if told == "FAILED":
-                return ray_status.failed(job, self._scene.scripts.of(job))
+                return ray_status.failed(job, self._shared.scripts.of(job))
             return ray_status.submission_failed(job, submitter)
         finished = submitter is not None and condition(submitter, "Complete") == "True"
         if told == "SUCCEEDED" and finished:
@@ -94,8 +94,8 @@ class KubeRay:
         metadata = job["metadata"]
         kept = {"uid": metadata["uid"], "resourceVersion": metadata["resourceVersion"], "finalizers": finalizers}
         changed = {"metadata": kept}
-        answer = await self._scene.api.patch(RAY_JOBS, metadata["name"], metadata["namespace"], changed)
-        self._scene.ray_jobs.put(answer)
+        answer = await self._shared.api.patch(RAY_JOBS, metadata["name"], metadata["namespace"], changed)
+        self._shared.ray_jobs.put(answer)
 
     async def _write(self, job: Manifest, status: Manifest) -> None:
         known = job.get("status", {})
@@ -106,8 +106,8 @@ class KubeRay:
             "metadata": {"uid": metadata["uid"], "resourceVersion": metadata["resourceVersion"]},
             "status": status,
         }
-        answer = await self._scene.api.patch(RAY_JOBS, metadata["name"], metadata["namespace"], changed, "status")
-        self._scene.ray_jobs.put(answer)
+        answer = await self._shared.api.patch(RAY_JOBS, metadata["name"], metadata["namespace"], changed, "status")
+        self._shared.ray_jobs.put(answer)
 
 
 def _workers(job: Manifest) -> int:

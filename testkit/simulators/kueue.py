@@ -13,14 +13,14 @@ from testkit.api.resource import JOBS, RAY_JOBS
 from testkit.simulators.finished import is_finished
 from testkit.simulators.mirror import Key, job_uid
 from testkit.simulators.scripts import Scripts
-from testkit.simulators.shared_state import Scene
+from testkit.simulators.shared_state import SharedState
 
 MARK = "simulators.trainwright.dev/queue"
 
 
 class Kueue:
-    def __init__(self, scene: Scene) -> None:
-        self._scene = scene
+    def __init__(self, shared: SharedState) -> None:
+        self._shared = shared
         self._since: dict[tuple[str, str], float] = {}
 
     async def look(self, key: Key) -> float | None:
@@ -28,12 +28,12 @@ class Kueue:
         return min((wait for wait in waits if wait is not None), default=None)
 
     def _children(self, key: Key) -> list[Manifest]:
-        mirrors = (self._scene.jobs, self._scene.ray_jobs)
+        mirrors = (self._shared.jobs, self._shared.ray_jobs)
         found = [mirror.objects[key] for mirror in mirrors if key in mirror.objects]
         return [child for child in found if job_uid(child) and not is_finished(child)]
 
     async def _consider(self, child: Manifest) -> float | None:
-        script, state = self._scene.scripts.of(child), _state(child)
+        script, state = self._shared.scripts.of(child), _state(child)
         if script.queued is None or "deletionTimestamp" in child["metadata"]:
             return None
         if state == "":
@@ -48,14 +48,14 @@ class Kueue:
         return None
 
     async def _move(self, child: Manifest, state: str) -> None:
-        mirror = self._scene.ray_jobs if child.get("kind") == "RayJob" else self._scene.jobs
-        resource = RAY_JOBS if mirror is self._scene.ray_jobs else JOBS
+        mirror = self._shared.ray_jobs if child.get("kind") == "RayJob" else self._shared.jobs
+        resource = RAY_JOBS if mirror is self._shared.ray_jobs else JOBS
         metadata = child["metadata"]
         changes = {
             "metadata": {"uid": metadata["uid"], "annotations": {MARK: state}},
             "spec": {"suspend": state != "admitted"},
         }
-        mirror.put(await self._scene.api.patch(resource, metadata["name"], metadata["namespace"], changes))
+        mirror.put(await self._shared.api.patch(resource, metadata["name"], metadata["namespace"], changes))
 
     def _left(self, child: Manifest, state: str, seconds: float) -> float:
         now = asyncio.get_running_loop().time()

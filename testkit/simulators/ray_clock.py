@@ -7,17 +7,17 @@ import asyncio
 from testkit.api import Manifest
 from testkit.simulators import ray_status
 from testkit.simulators.scripts import Fail, NeverStart, StopWhenAsked, Succeed, told
-from testkit.simulators.shared_state import Scene
+from testkit.simulators.shared_state import SharedState
 
 
 class RayClock:
-    def __init__(self, scene: Scene) -> None:
-        self._scene = scene
+    def __init__(self, shared: SharedState) -> None:
+        self._shared = shared
         self._since: dict[tuple[str, str], float] = {}
 
     async def status(self, job: Manifest) -> tuple[Manifest, float | None]:
         """The status to write, and the seconds until the next look."""
-        script, state = self._scene.scripts.of(job), job["status"]["jobDeploymentStatus"]
+        script, state = self._shared.scripts.of(job), job["status"]["jobDeploymentStatus"]
         if isinstance(script, NeverStart):
             return {}, None
         limit = script.pending if state == "Initializing" else script.after
@@ -29,14 +29,14 @@ class RayClock:
         return await self._end(job), None
 
     async def _end(self, job: Manifest) -> Manifest:
-        match script := self._scene.scripts.of(job):
+        match script := self._shared.scripts.of(job):
             case Succeed():
                 if script.told == "posted":
-                    await self._scene.posts.outcome(job, told(job, script))
+                    await self._shared.posts.outcome(job, told(job, script))
                 return ray_status.succeeded(job)
             case Fail():
                 if script.told == "posted":
-                    await self._scene.posts.outcome(job, told(job, script))
+                    await self._shared.posts.outcome(job, told(job, script))
                 return ray_status.failed(job, script)
             case StopWhenAsked():
                 raise ValueError("a RayJob without pods cannot be asked to stop")

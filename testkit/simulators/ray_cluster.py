@@ -9,37 +9,37 @@ from testkit.api.resource import JOBS, PODS, RAY_CLUSTERS, RAY_JOBS
 from testkit.simulators import job_status, pod_made, roles
 from testkit.simulators.mirror import Mirror
 from testkit.simulators.scripts import has_room
-from testkit.simulators.shared_state import Scene
+from testkit.simulators.shared_state import SharedState
 
 LONGEST_PREFIX = 50
 
 
 class RayCluster:
-    def __init__(self, scene: Scene) -> None:
-        self._scene = scene
+    def __init__(self, shared: SharedState) -> None:
+        self._shared = shared
 
     async def is_ready(self, job: Manifest) -> bool:
         """Create what is missing. True if all pods are ready, because the pods are a gang."""
         wanted = list(_pods(job, await self._made(job)))
-        pods = [await self._made_once(PODS, self._scene.pods, pod) for pod in wanted]
+        pods = [await self._made_once(PODS, self._shared.pods, pod) for pod in wanted]
         return all(job_status.is_ready(pod) for pod in pods)
 
     async def submit(self, job: Manifest) -> None:
-        await self._made_once(JOBS, self._scene.jobs, _submitter(job))
+        await self._made_once(JOBS, self._shared.jobs, _submitter(job))
 
     async def keep(self, job: Manifest) -> None:
         """Replace a lost worker. A head with restartPolicy Never is not replaced soon enough to matter."""
-        cluster = self._scene.ray_clusters.objects.get(_key(job))
+        cluster = self._shared.ray_clusters.objects.get(_key(job))
         for pod in _pods(job, cluster) if cluster is not None else ():
             if not roles.is_head(pod):
-                await self._made_once(PODS, self._scene.pods, pod)
+                await self._made_once(PODS, self._shared.pods, pod)
 
     def dashboard_says(self, job: Manifest) -> str:
         """The Ray job's status, derived from the submitter; empty without a head."""
-        submitter = self._scene.jobs.objects.get((job["metadata"]["namespace"], job["metadata"]["name"]))
-        pods = self._scene.pods.related_to(submitter["metadata"]["uid"]) if submitter else ()
+        submitter = self._shared.jobs.objects.get((job["metadata"]["namespace"], job["metadata"]["name"]))
+        pods = self._shared.pods.related_to(submitter["metadata"]["uid"]) if submitter else ()
         pod = next(iter(pods), None)
-        if pod is None or roles.head_of(pod, self._scene.pods) is None:
+        if pod is None or roles.head_of(pod, self._shared.pods) is None:
             return ""
         phase = str(pod.get("status", {}).get("phase"))
         if phase == "Failed" and not _ended_itself(pod):
@@ -47,17 +47,17 @@ class RayCluster:
         return {"Running": "RUNNING", "Succeeded": "SUCCEEDED", "Failed": "FAILED"}.get(phase, "")
 
     async def delete(self, job: Manifest) -> None:
-        cluster = self._scene.ray_clusters.objects.get(_key(job))
+        cluster = self._shared.ray_clusters.objects.get(_key(job))
         if cluster is not None and "deletionTimestamp" not in cluster["metadata"]:
-            await self._scene.api.delete(RAY_CLUSTERS, _key(job)[1], _key(job)[0])
+            await self._shared.api.delete(RAY_CLUSTERS, _key(job)[1], _key(job)[0])
 
     async def is_deleted(self, job: Manifest) -> bool:
         """Delete the cluster and the submitter; the garbage collector removes their pods. True once both are gone."""
         await self.delete(job)
         name, namespace = job["metadata"]["name"], job["metadata"]["namespace"]
-        if (namespace, name) in self._scene.jobs.objects:
-            await self._scene.api.delete(JOBS, name, namespace)
-        return _key(job) not in self._scene.ray_clusters.objects and (namespace, name) not in self._scene.jobs.objects
+        if (namespace, name) in self._shared.jobs.objects:
+            await self._shared.api.delete(JOBS, name, namespace)
+        return _key(job) not in self._shared.ray_clusters.objects and (namespace, name) not in self._shared.jobs.objects
 
     async def _made(self, job: Manifest) -> Manifest:
         metadata = job["metadata"]
@@ -71,21 +71,21 @@ class RayCluster:
             },
             "spec": job["spec"]["rayClusterSpec"],
         }
-        return await self._made_once(RAY_CLUSTERS, self._scene.ray_clusters, cluster)
+        return await self._made_once(RAY_CLUSTERS, self._shared.ray_clusters, cluster)
 
     async def _made_once(self, resource: Resource, mirror: Mirror, wanted: Manifest) -> Manifest:
         namespace, name = wanted["metadata"]["namespace"], wanted["metadata"]["name"]
         known = mirror.objects.get((namespace, name))
         if known is not None:
             return known
-        if resource is PODS and has_room(self._scene.scripts.of(wanted)):
-            wanted["spec"]["nodeName"] = self._scene.nodes.place(wanted["spec"], f"node-of-{name}")
+        if resource is PODS and has_room(self._shared.scripts.of(wanted)):
+            wanted["spec"]["nodeName"] = self._shared.nodes.place(wanted["spec"], f"node-of-{name}")
         try:
-            made = await self._scene.api.create(resource, wanted, namespace)
+            made = await self._shared.api.create(resource, wanted, namespace)
         except ApiError as error:
             if error.code != 409:
                 raise
-            made = await self._scene.api.get(resource, name, namespace)
+            made = await self._shared.api.get(resource, name, namespace)
         mirror.put(made)
         return made
 

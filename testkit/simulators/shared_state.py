@@ -16,7 +16,7 @@ from testkit.simulators.scripts import Scripts
 
 
 @dataclass(frozen=True)
-class Scene:
+class SharedState:
     api: Api
     scripts: Scripts
     training_jobs: Mirror

@@ -35,10 +35,10 @@ EVENTS = [event("ADDED", "a", 1), event("ADDED", "b", 2), event("MODIFIED", "a",
 LOST = (aiohttp.ClientError, TimeoutError, ConnectionError)
 
 
-def run(folder: Path, upstream: Upstream, scene: Callable[[Proxy, Api], Awaitable[None]], seed: int = 0) -> None:
+def run(folder: Path, upstream: Upstream, scenario: Callable[[Proxy, Api], Awaitable[None]], seed: int = 0) -> None:
     async def inside() -> None:
         async with behind_proxy(folder, upstream, seed) as (proxy, api):
-            await scene(proxy, api)
+            await scenario(proxy, api)
 
     asyncio.run(inside())
 
@@ -48,14 +48,14 @@ async def post(api: Api, name: str = "one", seconds: float = 30.0) -> None:
 
 
 def test_requests_go_through_and_are_counted_with_their_bodies(tmp_path: Path) -> None:
-    async def scene(proxy: Proxy, api: Api) -> None:
+    async def scenario(proxy: Proxy, api: Api) -> None:
         await post(api)
         assert (await api.list(CONFIG_MAPS, "space")).items[0]["metadata"] == {"name": "one"}
         assert proxy.sendings.counts == {("create", "configmaps", ""): 1, ("list", "configmaps", ""): 1}
         [write] = proxy.sendings.writes
         assert (write.body, write.code, write.took_effect) == (b'{"metadata": {"name": "one"}}', 201, True)
 
-    run(tmp_path, Upstream(), scene)
+    run(tmp_path, Upstream(), scenario)
 
 
 @pytest.mark.parametrize("after", [False, True])
@@ -64,19 +64,19 @@ def test_fault_before_or_after_the_write_took_effect(tmp_path: Path, fault: type
     upstream = Upstream()
     told = Answer(code=500, after=after) if fault is Answer else fault(after=after)
 
-    async def scene(proxy: Proxy, api: Api) -> None:
+    async def scenario(proxy: Proxy, api: Api) -> None:
         proxy.add(Rule(told, verb="write"))
         with pytest.raises((ApiError, *LOST)):
             await post(api, seconds=3.0 if fault is Hang else 30.0)
         assert len(upstream.posted) == after
         await post(api)
 
-    run(tmp_path, upstream, scene)
+    run(tmp_path, upstream, scenario)
     assert len(upstream.posted) == 1 + after
 
 
 def test_only_the_requests_that_a_rule_means(tmp_path: Path) -> None:
-    async def scene(proxy: Proxy, api: Api) -> None:
+    async def scenario(proxy: Proxy, api: Api) -> None:
         rule = Rule(Answer(code=409), verb="create", resource="configmaps", skip=1, times=2)
         proxy.add(rule, Rule(Answer(code=500), resource="pods"), Rule(Answer(code=500), subresource="status"))
         outcomes = []
@@ -89,45 +89,45 @@ def test_only_the_requests_that_a_rule_means(tmp_path: Path) -> None:
         assert outcomes == [201, 409, 409, 201]
         assert (rule.matched, rule.hits) == (4, 2)
 
-    run(tmp_path, Upstream(), scene)
+    run(tmp_path, Upstream(), scenario)
 
 
 def test_too_many_requests_say_when_to_come_again(tmp_path: Path) -> None:
-    async def scene(proxy: Proxy, api: Api) -> None:
+    async def scenario(proxy: Proxy, api: Api) -> None:
         proxy.add(Rule(Answer(code=429, retry_after=7)))
         async with api.session.get(CONFIG_MAPS.path("space")) as response:
             assert (response.status, response.headers["Retry-After"]) == (429, "7")
 
-    run(tmp_path, Upstream(), scene)
+    run(tmp_path, Upstream(), scenario)
 
 
 def test_truncated_answer_breaks_while_it_is_read(tmp_path: Path) -> None:
     upstream = Upstream()
 
-    async def scene(proxy: Proxy, api: Api) -> None:
+    async def scenario(proxy: Proxy, api: Api) -> None:
         proxy.add(Rule(Truncate()))
         with pytest.raises(LOST):
             await post(api)
 
-    run(tmp_path, upstream, scene)
+    run(tmp_path, upstream, scenario)
     assert len(upstream.posted) == 1
 
 
 def test_delayed_request_takes_its_time_and_succeeds(tmp_path: Path) -> None:
     upstream = Upstream()
 
-    async def scene(proxy: Proxy, api: Api) -> None:
+    async def scenario(proxy: Proxy, api: Api) -> None:
         proxy.add(Rule(Delay(seconds=0.4)))
         with pytest.raises(TimeoutError):
             await post(api, seconds=0.1)
         await post(api, "two")
 
-    run(tmp_path, upstream, scene)
+    run(tmp_path, upstream, scenario)
     assert {"metadata": {"name": "two"}} in upstream.posted
 
 
 def test_stale_list_is_the_one_of_then(tmp_path: Path) -> None:
-    async def scene(proxy: Proxy, api: Api) -> None:
+    async def scenario(proxy: Proxy, api: Api) -> None:
         await post(api, "one")
         await api.list(CONFIG_MAPS, "space")
         frozen = await proxy.freeze()
@@ -135,18 +135,18 @@ def test_stale_list_is_the_one_of_then(tmp_path: Path) -> None:
         proxy.add(Rule(Stale(frozen=frozen), verb="list"))
         assert [len((await api.list(CONFIG_MAPS, "space")).items) for _ in range(2)] == [1, 2]
 
-    run(tmp_path, Upstream(), scene)
+    run(tmp_path, Upstream(), scenario)
 
 
 def test_server_that_is_away_comes_back_at_the_same_address(tmp_path: Path) -> None:
-    async def scene(proxy: Proxy, api: Api) -> None:
+    async def scenario(proxy: Proxy, api: Api) -> None:
         await proxy.down()
         with pytest.raises(LOST):
             await post(api)
         await proxy.up()
         await post(api)
 
-    run(tmp_path, Upstream(), scene)
+    run(tmp_path, Upstream(), scenario)
 
 
 def watched(folder: Path, fault: Fault | None, seed: int = 0) -> tuple[list[str], str]:
@@ -159,7 +159,7 @@ def watched(folder: Path, fault: Fault | None, seed: int = 0) -> tuple[list[str]
             told = f"{change.type} {change.object['metadata']['name']}"
             seen.append(told)
 
-    async def scene(proxy: Proxy, api: Api) -> None:
+    async def scenario(proxy: Proxy, api: Api) -> None:
         proxy.add(*([] if fault is None else [Rule(fault)]))
         try:
             # The upstream closes each watch after 0.6 s; of a silent one even that is not told.
@@ -168,7 +168,7 @@ def watched(folder: Path, fault: Fault | None, seed: int = 0) -> tuple[list[str]
         except (ApiError, *LOST, ValueError) as error:
             ended.append(str(error.code) if isinstance(error, ApiError) else type(error).__name__)
 
-    run(folder, Upstream(EVENTS), scene, seed)
+    run(folder, Upstream(EVENTS), scenario, seed)
     return seen, ended[0]
 
 

@@ -32,9 +32,9 @@ class _Selector(selectors.DefaultSelector):
         return super().select(0)
 
 
-def told(story: Coroutine[Any, Any, None]) -> None:
+def run_scenario(scenario: Coroutine[Any, Any, None]) -> None:
     with asyncio.Runner(loop_factory=FakeLoop) as runner:
-        runner.run(story)
+        runner.run(scenario)
 
 
 def now() -> datetime:

@@ -48,7 +48,7 @@ def discovery(*resources: Json) -> dict[str, Json]:
 INSTALLED = discovery(knows("TrainingJob", "trainingjobs"))
 
 
-class Scene:
+class Environment:
     def __init__(self, server: ApiServer, client: Client, settings: Settings) -> None:
         self.server = server
         self.told: list[tuple[str, str]] = []
@@ -74,63 +74,63 @@ class Scene:
                 await asyncio.sleep(0.01)
 
 
-Story = Callable[[Scene], Awaitable[None]]
+Scenario = Callable[[Environment], Awaitable[None]]
 
 
-def told(story: Story, before: Callable[[Scene], None], settings: Settings | None = None) -> None:
+def run_scenario(scenario: Scenario, before: Callable[[Environment], None], settings: Settings | None = None) -> None:
     async def whole() -> None:
         used = settings or Settings(retry_base=0.01, retry_limit=0.02)
         async with api_server() as server, client_of(server) as client:
             server.discovery = dict(INSTALLED)
-            scene = Scene(server, client, used)
-            before(scene)
-            running = asyncio.create_task(scene.host.run())
+            environment = Environment(server, client, used)
+            before(environment)
+            running = asyncio.create_task(environment.host.run())
             try:
-                await story(scene)
+                await scenario(environment)
             finally:
                 running.cancel()
                 with suppress(asyncio.CancelledError):
                     await running
-            await scene.until(lambda: "kopf" not in {thread.name for thread in threading.enumerate()})
+            await environment.until(lambda: "kopf" not in {thread.name for thread in threading.enumerate()})
 
     asyncio.run(whole())
 
 
 def test_what_kopf_lists_and_watches_reaches_the_jobs_by_the_handler() -> None:
-    def before(scene: Scene) -> None:
+    def before(environment: Environment) -> None:
         events = (event("ADDED", job("b", 6)), event("DELETED", job("a", 7)), None)
-        scene.serves(page([job("a", 5)], 5), watches=(stream(*events),))
+        environment.serves(page([job("a", 5)], 5), watches=(stream(*events),))
 
-    async def story(scene: Scene) -> None:
-        await scene.until(lambda: scene.names == ["b"])
-        assert sorted(scene.told) == [("team", "a"), ("team", "a"), ("team", "b")]
-        [watch] = scene.server.watched
+    async def scenario(environment: Environment) -> None:
+        await environment.until(lambda: environment.names == ["b"])
+        assert sorted(environment.told) == [("team", "a"), ("team", "a"), ("team", "b")]
+        [watch] = environment.server.watched
         assert (watch.path, watch.query["resourceVersion"]) == (f"{API}/trainingjobs", "5")
 
-    told(story, before)
+    run_scenario(scenario, before)
 
 
 def test_with_namespaces_each_is_listed_and_watched() -> None:
-    async def story(scene: Scene) -> None:
-        await scene.until(lambda: scene.jobs.synced and len(scene.server.watched) == 2)
-        assert {request.path for request in scene.server.watched} == {
+    async def scenario(environment: Environment) -> None:
+        await environment.until(lambda: environment.jobs.synced and len(environment.server.watched) == 2)
+        assert {request.path for request in environment.server.watched} == {
             f"{API}/namespaces/team/trainingjobs",
             f"{API}/namespaces/two/trainingjobs",
         }
 
-    told(story, lambda _: None, Settings(namespaces=("team", "two")))
+    run_scenario(scenario, lambda _: None, Settings(namespaces=("team", "two")))
 
 
 def test_what_went_in_a_gap_is_forgotten() -> None:
-    def before(scene: Scene) -> None:
+    def before(environment: Environment) -> None:
         gone = stream(event("ERROR", status_object(410)))
-        scene.serves(page([job("a", 4), job("b", 5)], 5), page([job("b", 5)], 9), watches=(gone,))
+        environment.serves(page([job("a", 4), job("b", 5)], 5), page([job("b", 5)], 9), watches=(gone,))
 
-    async def story(scene: Scene) -> None:
-        await scene.until(lambda: sorted(scene.told) == [("team", "a"), ("team", "a"), ("team", "b")])
-        assert (scene.names, scene.starts) == (["b"], 1)
+    async def scenario(environment: Environment) -> None:
+        await environment.until(lambda: sorted(environment.told) == [("team", "a"), ("team", "a"), ("team", "b")])
+        assert (environment.names, environment.starts) == (["b"], 1)
 
-    told(story, before)
+    run_scenario(scenario, before)
 
 
 @pytest.mark.parametrize(
@@ -145,18 +145,18 @@ def test_what_went_in_a_gap_is_forgotten() -> None:
 def test_what_ends_kopf_ends_nothing_else_and_it_starts_again(
     watch: Answer, named: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def before(scene: Scene) -> None:
-        scene.serves(page([job("a", 5)], 5), page([job("a", 5), job("b", 8)], 9), watches=(watch,))
+    def before(environment: Environment) -> None:
+        environment.serves(page([job("a", 5)], 5), page([job("a", 5), job("b", 8)], 9), watches=(watch,))
 
-    async def story(scene: Scene) -> None:
-        await scene.until(lambda: scene.starts == 1)
+    async def scenario(environment: Environment) -> None:
+        await environment.until(lambda: environment.starts == 1)
         other = asyncio.create_task(asyncio.Event().wait())
-        await scene.until(lambda: scene.names == ["a", "b"])
-        assert scene.starts == 2
+        await environment.until(lambda: environment.names == ["a", "b"])
+        assert environment.starts == 2
         assert not other.done()
         other.cancel()
 
-    told(story, before)
+    run_scenario(scenario, before)
     [record] = [record for record in caplog.records if record.name == "trainwright_operator.kopf_runtime"]
     assert record.getMessage().startswith("kopf has ended: ")
     expected = (logging.ERROR, True) if named == "KeyError" else (logging.WARNING, False)
@@ -164,43 +164,43 @@ def test_what_ends_kopf_ends_nothing_else_and_it_starts_again(
 
 
 def test_an_object_nested_too_deeply_for_python_keeps_no_other_from_being_seen() -> None:
-    def before(scene: Scene) -> None:
+    def before(environment: Environment) -> None:
         deep = json.dumps({**job("deep", 6), "spec": "HERE"}).replace('"HERE"', '{"a":' * 9_000 + "1" + "}" * 9_000)
         events = (event("ADDED", job("b", 7)), f'{{"type": "MODIFIED", "object": {deep}}}\n'.encode())
-        scene.serves(page([job("a", 5)], 5), watches=(stream(events[1], events[0], None),))
+        environment.serves(page([job("a", 5)], 5), watches=(stream(events[1], events[0], None),))
 
-    async def story(scene: Scene) -> None:
-        await scene.until(lambda: scene.names == ["a", "b", "deep"])
-        assert scene.starts == 1
+    async def scenario(environment: Environment) -> None:
+        await environment.until(lambda: environment.names == ["a", "b", "deep"])
+        assert environment.starts == 1
 
-    told(story, before)
+    run_scenario(scenario, before)
 
 
 def test_a_server_that_does_not_know_the_resource_yet_is_asked_again(caplog: pytest.LogCaptureFixture) -> None:
-    def before(scene: Scene) -> None:
-        scene.server.discovery = discovery()
+    def before(environment: Environment) -> None:
+        environment.server.discovery = discovery()
 
-    async def story(scene: Scene) -> None:
-        await scene.until(lambda: scene.starts == 2)
-        assert not scene.jobs.synced
-        scene.server.discovery = dict(INSTALLED)
-        await scene.until(lambda: scene.jobs.synced)
+    async def scenario(environment: Environment) -> None:
+        await environment.until(lambda: environment.starts == 2)
+        assert not environment.jobs.synced
+        environment.server.discovery = dict(INSTALLED)
+        await environment.until(lambda: environment.jobs.synced)
 
-    told(story, before, Settings(retry_base=0.01, retry_limit=0.02, resync=0.2))
+    run_scenario(scenario, before, Settings(retry_base=0.01, retry_limit=0.02, resync=0.2))
     assert "kopf has found no TrainingJobs to watch" in caplog.text
 
 
 def test_a_list_may_take_as_long_as_it_does() -> None:
-    async def story(scene: Scene) -> None:
-        await scene.until(lambda: len(scene.server.lists) == 1)
+    async def scenario(environment: Environment) -> None:
+        await environment.until(lambda: len(environment.server.lists) == 1)
         await asyncio.sleep(0.3)
-        assert (scene.starts, len(scene.server.lists)) == (1, 1)
+        assert (environment.starts, len(environment.server.lists)) == (1, 1)
 
-    told(story, lambda scene: scene.serves(hang), Settings(resync=0.2))
+    run_scenario(scenario, lambda environment: environment.serves(hang), Settings(resync=0.2))
 
 
 def test_it_can_be_cancelled_at_once() -> None:
-    async def story(_: Scene) -> None:
+    async def scenario(_: Environment) -> None:
         await asyncio.sleep(0)
 
-    told(story, lambda _: None)
+    run_scenario(scenario, lambda _: None)

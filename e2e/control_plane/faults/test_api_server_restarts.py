@@ -117,13 +117,13 @@ class Outage:
 def test_at_every_stage(exclusive_cluster_of_module: Cluster, kind: Kind, kill: bool) -> None:
     cluster = exclusive_cluster_of_module
 
-    async def scene() -> list[str]:
+    async def scenario() -> list[str]:
         undisturbed = await _lived(cluster, kind, None)
         disturbed = await _lived(cluster, kind, Outage(cluster, kill))
         both = zip(STAGES, disturbed, undisturbed, strict=True)
         return [f"{name}: {line}" for name, after, before in both for line in complaints(after, before.state)]
 
-    wrong = asyncio.run(scene())
+    wrong = asyncio.run(scenario())
     assert not wrong, "\n".join(wrong)
 
 
@@ -134,9 +134,9 @@ async def _lived(cluster: Cluster, kind: Kind, outage: Outage | None) -> Sequenc
 
 
 def _life(name: str, stage: Stage, outage: Outage | None) -> Lifecycle:
-    async def story(user: User) -> None:
+    async def scenario(user: User) -> None:
         await stage.before(user)
         await (outage.comes(stage.act(user)) if outage is not None else stage.act(user))
         await stage.afterwards(user)
 
-    return Lifecycle(name, stage.scripts, story, stage.spec)
+    return Lifecycle(name, stage.scripts, scenario, stage.spec)

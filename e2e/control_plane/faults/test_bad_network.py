@@ -131,14 +131,14 @@ def test_old_events_of_a_child_do_not_count(cluster: Cluster, tmp_path: Path) ->
     life = replace(LIFECYCLES["success"], name="exit codes", scripts=ends)
     rules = [Rule(Reorder(seconds=0.4, same_object=True), resource=one, times=None) for one in CHILDREN]
 
-    async def scene() -> None:
+    async def scenario() -> None:
         async with asyncio.TaskGroup() as lives:
             for seed in range(AT_ONCE):
                 folder = tmp_path / str(seed)
                 folder.mkdir()
                 lives.create_task(survives(cluster.kubeconfig, folder, Disaster("", rules, ALONE), life, "ray", seed))
 
-    asyncio.run(scene())
+    asyncio.run(scenario())
 
 
 @pytest.mark.slow
@@ -147,7 +147,7 @@ def test_old_events_of_a_child_do_not_count(cluster: Cluster, tmp_path: Path) ->
 def test_every_life_ends_as_undisturbed(
     cluster: Cluster, tmp_path: Path, caplog: pytest.LogCaptureFixture, disaster: Disaster, kind: Kind
 ) -> None:
-    async def scene() -> None:
+    async def scenario() -> None:
         room = asyncio.Semaphore(AT_ONCE)
         async with asyncio.TaskGroup() as lives:
             for number, name in enumerate(LIFECYCLES):
@@ -157,7 +157,7 @@ def test_every_life_ends_as_undisturbed(
         async with room:
             await _lives(cluster, folder, disaster, name, kind)
 
-    asyncio.run(scene())
+    asyncio.run(scenario())
     assert tracebacks(caplog) == []
 
 

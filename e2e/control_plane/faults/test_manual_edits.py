@@ -14,11 +14,11 @@ from testkit.api import Api, ApiError, Manifest, NotReached, condition, until
 from testkit.api.resource import NAMESPACES, TRAINING_JOBS
 from testkit.cluster.cluster import Cluster
 from testkit.control_plane.faulty_lifecycle import tracebacks
-from testkit.control_plane.manual_edits import Hands
+from testkit.control_plane.manual_edits import ManualEditor
 from testkit.harness import EVERY_KIND, FAST, Operators, training_job
 from testkit.harness.seeds import rotating
 from testkit.proxy import Proxy
-from testkit.simulators import Fail, Script, Scripts, Stage, Succeed
+from testkit.simulators import Fail, Script, Scripts, Simulators, Succeed
 
 AT_ONCE = 12
 SECONDS_WATCHED = 1.0
@@ -33,7 +33,7 @@ SETTINGS = replace(FAST, stop_grace=1.0, resync=2.0)
 class Bench:
     api: Api
     proxy: Proxy
-    stage: Stage
+    simulators: Simulators
     namespace: str
 
     def requests(self, name: str, since: float = 0.0) -> Sequence[str]:
@@ -62,10 +62,10 @@ def test_no_hand_out_of_500_stops_a_job_from_ending(
 
 async def _meddled(cluster: Cluster, folder: Path, seeds: Sequence[int]) -> None:
     async with Api(cluster.kubeconfig) as api, Proxy(cluster.kubeconfig, folder) as proxy:
-        namespace = await api.make_namespace("hands")
+        namespace = await api.make_namespace("editor")
         settings = replace(SETTINGS, namespaces=(namespace,))
-        async with Stage(api, namespace, Scripts()) as stage, Operators(proxy.kubeconfig, settings):
-            bench, gate = Bench(api, proxy, stage, namespace), asyncio.Semaphore(AT_ONCE)
+        async with Simulators(api, namespace, Scripts()) as simulators, Operators(proxy.kubeconfig, settings):
+            bench, gate = Bench(api, proxy, simulators, namespace), asyncio.Semaphore(AT_ONCE)
             told: list[str] = await asyncio.gather(*[_one(bench, gate, seed) for seed in seeds])
         await api.delete(NAMESPACES, namespace)
     wrong = [line for line in told if line]
@@ -86,35 +86,35 @@ async def _one(bench: Bench, gate: asyncio.Semaphore, seed: int) -> str:
 async def _life(bench: Bench, seed: int, did: list[str]) -> None:
     draw, name = random.Random(seed), f"flights-{seed:03}"
     lives: list[list[Script]] = [[Succeed(after=1.5)], [Fail(after=0.5), Succeed(after=1.0)]]
-    bench.stage.scripts.give(bench.namespace, name, *draw.choice(lives))
-    hands = Hands(bench.api, bench.namespace, name, draw)
+    bench.simulators.scripts.give(bench.namespace, name, *draw.choice(lives))
+    editor = ManualEditor(bench.api, bench.namespace, name, draw)
     wanted = training_job(name, EVERY_KIND[seed % len(EVERY_KIND)])
     made = await bench.api.create(TRAINING_JOBS, wanted, bench.namespace)
-    await _sees(hands, draw.choice([_exists, _began, _runs, _runs, _runs, _ended]), "a moment to meddle")
+    await _sees(editor, draw.choice([_exists, _began, _runs, _runs, _runs, _ended]), "a moment to meddle")
     since = asyncio.get_running_loop().time()
-    did.append(await hands.meddle())
+    did.append(await editor.meddle())
     await asyncio.sleep(SECONDS_WATCHED)
     seen = bench.requests(name, since)
     assert len(seen) < REQUESTS_A_SECOND * (asyncio.get_running_loop().time() - since), f"a hot loop: {seen[-10:]}"
-    await _undone(hands, made)
-    await _sees(hands, _ended, "the end")
+    await _undone(editor, made)
+    await _sees(editor, _ended, "the end")
     assert len(bench.requests(name)) < REQUESTS_OF_A_LIFE, f"a hot loop: {bench.requests(name)[-10:]}"
 
 
-async def _undone(hands: Hands, made: Manifest) -> None:
+async def _undone(editor: ManualEditor, made: Manifest) -> None:
     """The owner repairs the spec, and `resolved` after a manual edit, because the operator starts from it."""
-    while not await _put_back(hands, made):
+    while not await _put_back(editor, made):
         pass
-    if not _ended(await hands.job()):
-        await hands.api.patch_status(TRAINING_JOBS, hands.name, hands.namespace, {"resolved": None})
+    if not _ended(await editor.job()):
+        await editor.api.patch_status(TRAINING_JOBS, editor.name, editor.namespace, {"resolved": None})
 
 
-async def _put_back(hands: Hands, made: Manifest) -> bool:
+async def _put_back(editor: ManualEditor, made: Manifest) -> bool:
     """Put the spec back. False after a conflict, for a retry. Immutable fields keep the manual edit."""
-    job = await hands.job()
+    job = await editor.job()
     job["metadata"]["finalizers"] = []
     try:
-        await hands.put({**job, "spec": copy.deepcopy(made["spec"])})
+        await editor.put({**job, "spec": copy.deepcopy(made["spec"])})
     except ApiError as error:
         if error.code not in (409, 422):
             raise
@@ -122,10 +122,10 @@ async def _put_back(hands: Hands, made: Manifest) -> bool:
     return True
 
 
-async def _sees(hands: Hands, holds: object, what: str) -> None:
+async def _sees(editor: ManualEditor, holds: object, what: str) -> None:
     assert callable(holds)
     try:
-        await until(hands.job, holds, seconds=SECONDS_TO_END, what=f"{what} of {hands.name}")
+        await until(editor.job, holds, seconds=SECONDS_TO_END, what=f"{what} of {editor.name}")
     except NotReached as error:
         raise AssertionError(str(error)) from None
 

@@ -94,8 +94,8 @@ async def _written_anew(kubeconfig: Path, life: Lifecycle, kind: Kind) -> list[s
     """The writes of an operator that is started after the end of the job."""
     written: list[str] = []
 
-    async def story(user: User) -> None:
-        await life.story(user)
+    async def scenario(user: User) -> None:
+        await life.scenario(user)
         await user.operators.quiet(SECONDS_OF_QUIET)
         assert isinstance(user.operators, Operators)
         before = len(user.operators.writes.done)
@@ -104,5 +104,5 @@ async def _written_anew(kubeconfig: Path, life: Lifecycle, kind: Kind) -> list[s
         await user.operators.quiet(SECONDS_OF_QUIET)
         written.extend(user.operators.writes.done[before:])
 
-    await live(kubeconfig, replace(life, story=story), kind)
+    await live(kubeconfig, replace(life, scenario=scenario), kind)
     return written

@@ -120,7 +120,7 @@ def test_what_happens_meanwhile_is_found(cluster: Cluster, kind: Kind) -> None:
 
 
 def _life(absence: Absence, *, away: bool) -> Lifecycle:
-    async def story(user: User) -> None:
+    async def scenario(user: User) -> None:
         await user.sees("the running phase", lambda job: job.get("status", {}).get("phase") == "Running")
         if away:
             await user.operators.stop()
@@ -130,7 +130,7 @@ def _life(absence: Absence, *, away: bool) -> Lifecycle:
             user.operators.start()
         await absence.afterwards(user)
 
-    return Lifecycle(absence.name, absence.scripts, story, absence.spec)
+    return Lifecycle(absence.name, absence.scripts, scenario, absence.spec)
 
 
 def test_preemption_that_nobody_saw_is_a_loss(cluster: Cluster) -> None:

@@ -16,7 +16,7 @@ from testkit.control_plane.faulty_lifecycle import tracebacks
 from testkit.control_plane.fleet import Planned
 from testkit.harness import FAST, Kill, Operators, Writes, nothing_left, orphans
 from testkit.harness.seeds import rotating
-from testkit.simulators import Scripts, Stage
+from testkit.simulators import Scripts, Simulators
 
 SETTINGS = replace(FAST, stop_grace=2.0, resync=3.0)
 WRITES_BETWEEN_DEATHS = 25
@@ -91,7 +91,7 @@ async def _lives(cluster: Cluster, draw: random.Random, count: int) -> None:
         for job in jobs:
             scripts.give(namespace, job.name, *job.scripts)
         settings = replace(SETTINGS, namespaces=(namespace,))
-        async with Stage(api, namespace, scripts) as stage, Operators(cluster.kubeconfig, settings, writes):
+        async with Simulators(api, namespace, scripts) as simulators, Operators(cluster.kubeconfig, settings, writes):
             async with asyncio.TaskGroup() as owners:
                 for job in jobs:
                     owners.create_task(Owner(api, namespace, job).acts(random.Random(draw.random())))
@@ -101,7 +101,7 @@ async def _lives(cluster: Cluster, draw: random.Random, count: int) -> None:
             assert await orphans(api, namespace) == []
             await _delete_all(api, namespace, jobs)
         await api.delete(NAMESPACES, namespace)
-    assert stage.record.violations() == []
+    assert simulators.record.violations() == []
 
 
 def _deaths(draw: random.Random) -> Sequence[Kill]:

@@ -11,7 +11,7 @@ from testkit.api import Api, ApiError, Manifest, until_object
 from testkit.api.resource import JOBS, TRAINING_JOBS
 from testkit.cluster.cluster import Cluster
 from testkit.harness import FAST, Operators, training_job
-from testkit.simulators import Fail, Script, Scripts, Stage, Succeed
+from testkit.simulators import Fail, Script, Scripts, Simulators, Succeed
 
 NAME = "flights"
 SAMPLED = {"sample_ratio": 0.5}
@@ -30,7 +30,7 @@ def config() -> Manifest:
     return {"input_features": inputs, "output_features": [{"name": "late", "type": "binary"}], "preprocessing": SAMPLED}
 
 
-class Scene:
+class Setup:
     def __init__(self, api: Api, namespace: str) -> None:
         self.api, self.namespace = api, namespace
 
@@ -58,53 +58,53 @@ def accepted(status: str, reason: str, word: str = "") -> Any:
     return holds
 
 
-def played(cluster: Cluster, namespace: str, story: Any, *scripts: Script) -> None:
+def played(cluster: Cluster, namespace: str, scenario: Any, *scripts: Script) -> None:
     async def whole() -> None:
         given = Scripts()
         given.give(namespace, NAME, *scripts)
         settings = replace(FAST, namespaces=(namespace,))
         async with (
             Api(cluster.kubeconfig) as api,
-            Stage(api, namespace, given),
+            Simulators(api, namespace, given),
             Operators(cluster.kubeconfig, settings),
         ):
-            await story(Scene(api, namespace))
+            await scenario(Setup(api, namespace))
 
     asyncio.run(whole())
 
 
 def test_what_was_started_goes_on_and_the_change_is_told_until_it_is_undone(cluster: Cluster, namespace: str) -> None:
-    async def story(scene: Scene) -> None:
-        await scene.starts(**FUNCTION)
-        before = await scene.children()
-        await scene.change(OTHER_RATE)
-        job = await scene.sees(accepted("False", "ChangedAfterStart", "goes on unchanged"), "a word about the change")
+    async def scenario(setup: Setup) -> None:
+        await setup.starts(**FUNCTION)
+        before = await setup.children()
+        await setup.change(OTHER_RATE)
+        job = await setup.sees(accepted("False", "ChangedAfterStart", "goes on unchanged"), "a word about the change")
         assert job["status"]["phase"] == "Running"
-        assert await scene.children() == before
-        await scene.change(FIRST_RATE)
-        await scene.sees(accepted("True", "Accepted"), "a job that is accepted again")
-        assert await scene.children() == before
-        await scene.sees(lambda job: job["status"]["phase"] == "Complete", "the end")
-        assert (await scene.sees(bool, "the job"))["status"]["attempt"] == 1
+        assert await setup.children() == before
+        await setup.change(FIRST_RATE)
+        await setup.sees(accepted("True", "Accepted"), "a job that is accepted again")
+        assert await setup.children() == before
+        await setup.sees(lambda job: job["status"]["phase"] == "Complete", "the end")
+        assert (await setup.sees(bool, "the job"))["status"]["attempt"] == 1
 
-    played(cluster, namespace, story, Succeed(after=4.0))
+    played(cluster, namespace, scenario, Succeed(after=4.0))
 
 
 def test_no_further_attempt_starts_from_what_was_changed(cluster: Cluster, namespace: str) -> None:
-    async def story(scene: Scene) -> None:
-        await scene.starts(**FUNCTION)
-        await scene.change(OTHER_RATE)
-        job = await scene.sees(accepted("False", "ChangedAfterStart"), "a word about the change")
+    async def scenario(setup: Setup) -> None:
+        await setup.starts(**FUNCTION)
+        await setup.change(OTHER_RATE)
+        job = await setup.sees(accepted("False", "ChangedAfterStart"), "a word about the change")
         stalled = {"type": "Stalled", "status": "True", "reason": "ChangedAfterStart"}
-        await scene.sees(
+        await setup.sees(
             lambda job: any(stalled.items() <= one.items() for one in job["status"]["conditions"]), "a stop"
         )
         assert job["status"]["attempt"] == 1
-        await scene.change(FIRST_RATE)
-        job = await scene.sees(lambda job: job["status"]["phase"] == "Complete", "the end")
+        await setup.change(FIRST_RATE)
+        job = await setup.sees(lambda job: job["status"]["phase"] == "Complete", "the end")
         assert job["status"]["attempt"] == 2
 
-    played(cluster, namespace, story, Fail(after=1.0), Succeed())
+    played(cluster, namespace, scenario, Fail(after=1.0), Succeed())
 
 
 @pytest.mark.parametrize(
@@ -121,9 +121,9 @@ def test_change_of_what_the_schema_declares_is_refused_by_the_api_server(
 ) -> None:
     """The other tests in this file cover the changes that the API server accepts."""
 
-    async def story(scene: Scene) -> None:
-        await scene.starts()
+    async def scenario(setup: Setup) -> None:
+        await setup.starts()
         with pytest.raises(ApiError, match="config is fixed once the job has started"):
-            await scene.change({"config": change})
+            await setup.change({"config": change})
 
-    played(cluster, namespace, story, Succeed(after=1.0))
+    played(cluster, namespace, scenario, Succeed(after=1.0))

@@ -36,7 +36,7 @@ async def _nothing(_: Moment) -> None:
 def life(name: str, at: Callable[[User], Reached] = lambda _: _nothing) -> Lifecycle:
     """Suspended at first, then a crash, then success; `at` is called at every moment of it."""
 
-    async def story(user: User) -> None:
+    async def scenario(user: User) -> None:
         reached = at(user)
         await user.sees_true("Suspended")
         await reached("suspended")
@@ -48,7 +48,7 @@ def life(name: str, at: Callable[[User], Reached] = lambda _: _nothing) -> Lifec
         await user.sees_true("Complete")
         await reached("complete")
 
-    return Lifecycle(name, [Fail(after=RUNS), Succeed(after=RUNS)], story, {"suspend": True})
+    return Lifecycle(name, [Fail(after=RUNS), Succeed(after=RUNS)], scenario, {"suspend": True})
 
 
 MOMENTS = (
@@ -64,13 +64,13 @@ MOMENTS = (
 def test_operator_starts_from_an_older_list(
     cluster: Cluster, tmp_path: Path, caplog: pytest.LogCaptureFixture, stale: str
 ) -> None:
-    async def scene() -> None:
+    async def scenario() -> None:
         async with asyncio.TaskGroup() as lives:
             for number, (then, now) in enumerate(MOMENTS):
                 kind = EVERY_KIND[(number + len(stale)) % len(EVERY_KIND)]
                 lives.create_task(_lives(cluster, tmp_path / str(number), kind, stale, then, now))
 
-    asyncio.run(scene())
+    asyncio.run(scenario())
     assert tracebacks(caplog) == []
 
 

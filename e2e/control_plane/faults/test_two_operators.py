@@ -161,10 +161,10 @@ async def handed_over(
     undisturbed = await calm(kubeconfig, life, "gang")
     ours: list[OperatorProcess] = []
 
-    async def story(user: User) -> None:
+    async def scenario(user: User) -> None:
         await user.sees("the running phase", lambda job: job.get("status", {}).get("phase") == "Running")
         await ends(user.api, ours[0])
-        await life.story(user)
+        await life.scenario(user)
 
     async with Proxy(kubeconfig, folder) as proxy:
 
@@ -180,7 +180,7 @@ async def handed_over(
                     ours.append(one)
                     yield Processes(cluster, proxy, folder, namespace, of_job)
 
-        lived = await live_under(kubeconfig, replace(life, story=story), "gang", pair)
+        lived = await live_under(kubeconfig, replace(life, scenario=scenario), "gang", pair)
     assert complaints(lived, undisturbed.state) == []
 
 
@@ -190,7 +190,7 @@ async def handed_over(
 def test_an_operator_that_loses_the_lease_writes_nothing_more(cluster: Cluster, namespace: str, tmp_path: Path) -> None:
     """Many writes are due, one after the other: only those in flight when it learns of the loss still arrive."""
 
-    async def scene() -> None:
+    async def scenario() -> None:
         async with Proxy(cluster.kubeconfig, tmp_path) as proxy, Api(cluster.kubeconfig) as api:
             proxy.add(Rule(Delay(seconds=0.5), resource="trainingjobs", verb="patch", times=None))
             places = {"TRAINWRIGHT_NAMESPACE": namespace, "TRAINWRIGHT_NAMESPACES": namespace}
@@ -207,7 +207,7 @@ def test_an_operator_that_loses_the_lease_writes_nothing_more(cluster: Cluster, 
             assert len(late) <= 1, late
             assert (await spec(api, namespace))["holderIdentity"] == "usurper"
 
-    asyncio.run(scene())
+    asyncio.run(scenario())
 
 
 def _looks_at_the_lease(sent: Sent) -> bool:

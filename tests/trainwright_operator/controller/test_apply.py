@@ -21,7 +21,7 @@ RUNNING = TrainingJobStatus(phase="Running")
 BEGUN = TrainingJobStatus(attempts=[Attempt(number=1, create_time="2026-11-01T12:00:00Z")])
 
 
-class Scene:
+class Environment:
     """An API server with one job, and an Applier."""
 
     def __init__(self) -> None:
@@ -39,11 +39,11 @@ class Scene:
         return self.api.add(self.raw)
 
 
-Story = Callable[[Scene], Awaitable[None]]
+Scenario = Callable[[Environment], Awaitable[None]]
 
 
-def told(story: Story) -> None:
-    asyncio.run(story(Scene()))
+def run_scenario(scenario: Scenario) -> None:
+    asyncio.run(scenario(Environment()))
 
 
 def answers(status: int, reason: str = "Bad") -> Callable[[str, str], None]:
@@ -55,14 +55,14 @@ def answers(status: int, reason: str = "Bad") -> Callable[[str, str], None]:
 
 
 def test_the_order_is_look_create_delete_status() -> None:
-    async def story(scene: Scene) -> None:
-        scene.api.add(child("Job", "old"))
-        await scene.apply(
+    async def scenario(environment: Environment) -> None:
+        environment.api.add(child("Job", "old"))
+        await environment.apply(
             create=(child("ConfigMap", "flights"), child("Job", "flights-1")),
             delete=(Deletion("Job", "team", "old"),),
             status=RUNNING,
         )
-        assert scene.api.requests == [
+        assert environment.api.requests == [
             "get TrainingJob/flights",
             "create ConfigMap/flights",
             "create Job/flights-1",
@@ -70,97 +70,97 @@ def test_the_order_is_look_create_delete_status() -> None:
             "apply TrainingJob/flights",
         ]
 
-    told(story)
+    run_scenario(scenario)
 
 
 def test_an_empty_plan_asks_nothing() -> None:
-    async def story(scene: Scene) -> None:
-        await scene.apply()
-        assert scene.api.requests == []
+    async def scenario(environment: Environment) -> None:
+        await environment.apply()
+        assert environment.api.requests == []
 
-    told(story)
+    run_scenario(scenario)
 
 
 def test_the_status_that_comes_back_is_noted() -> None:
-    async def story(scene: Scene) -> None:
-        await scene.apply(status=RUNNING)
-        [noted] = scene.noted
+    async def scenario(environment: Environment) -> None:
+        await environment.apply(status=RUNNING)
+        [noted] = environment.noted
         assert noted["status"] == {"phase": "Running"}
-        assert noted["metadata"]["resourceVersion"] != scene.job.resource_version
+        assert noted["metadata"]["resourceVersion"] != environment.job.resource_version
 
-    told(story)
+    run_scenario(scenario)
 
 
 def test_nothing_is_created_for_a_job_that_has_changed() -> None:
-    async def story(scene: Scene) -> None:
-        fresh = scene.changed_by_another()
+    async def scenario(environment: Environment) -> None:
+        fresh = environment.changed_by_another()
         with pytest.raises(Stale):
-            await scene.apply(create=(child("Job", "flights-1"),), status=RUNNING)
-        assert scene.api.writes() == []
-        assert scene.noted == [fresh]
+            await environment.apply(create=(child("Job", "flights-1"),), status=RUNNING)
+        assert environment.api.writes() == []
+        assert environment.noted == [fresh]
 
-    told(story)
+    run_scenario(scenario)
 
 
 def test_nothing_is_deleted_for_a_job_that_has_changed() -> None:
     """The object to delete may belong to an attempt that is newer than the observed state."""
 
-    async def story(scene: Scene) -> None:
-        scene.api.add(child("Job", "flights-2"))
-        scene.changed_by_another()
+    async def scenario(environment: Environment) -> None:
+        environment.api.add(child("Job", "flights-2"))
+        environment.changed_by_another()
         with pytest.raises(Stale):
-            await scene.apply(delete=(Deletion("Job", "default", "flights-2"),))
-        assert scene.api.writes() == []
+            await environment.apply(delete=(Deletion("Job", "default", "flights-2"),))
+        assert environment.api.writes() == []
 
-    told(story)
+    run_scenario(scenario)
 
 
 def test_no_child_is_created_for_a_job_that_changes_between_its_supports_and_its_child() -> None:
     """Another operator has created the supports, and may have seen the attempt's child come and go since."""
 
-    async def story(scene: Scene) -> None:
+    async def scenario(environment: Environment) -> None:
         def goes_on(verb: str, what: str) -> None:
             if (verb, what) == ("create", "ConfigMap/flights"):
-                scene.changed_by_another()
+                environment.changed_by_another()
 
-        scene.api.add(child("ConfigMap", "flights"))
-        scene.api.fault = goes_on
+        environment.api.add(child("ConfigMap", "flights"))
+        environment.api.fault = goes_on
         with pytest.raises(Stale):
-            await scene.apply(create=(child("ConfigMap", "flights"), child("Job", "flights-1")), status=RUNNING)
-        assert "create Job/flights-1" not in scene.api.requests
+            await environment.apply(create=(child("ConfigMap", "flights"), child("Job", "flights-1")), status=RUNNING)
+        assert "create Job/flights-1" not in environment.api.requests
 
-    told(story)
+    run_scenario(scenario)
 
 
 def test_nothing_is_created_for_a_job_that_is_gone() -> None:
-    async def story(scene: Scene) -> None:
-        scene.api.objects.clear()
+    async def scenario(environment: Environment) -> None:
+        environment.api.objects.clear()
         with pytest.raises(Vanished):
-            await scene.apply(create=(child("Job", "flights-1"),), status=RUNNING)
-        assert scene.api.writes() == []
+            await environment.apply(create=(child("Job", "flights-1"),), status=RUNNING)
+        assert environment.api.writes() == []
 
-    told(story)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize("kind", ["Job", "RayJob", "ConfigMap", "Service", "NetworkPolicy"])
 def test_what_is_there_and_ours_is_fine(kind: str) -> None:
-    async def story(scene: Scene) -> None:
-        scene.api.add(child(kind, "flights-1"))
-        await scene.apply(create=(child(kind, "flights-1"),), status=RUNNING)
-        assert scene.noted
+    async def scenario(environment: Environment) -> None:
+        environment.api.add(child(kind, "flights-1"))
+        await environment.apply(create=(child(kind, "flights-1"),), status=RUNNING)
+        assert environment.noted
 
-    told(story)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize("kind", ["Job", "RayJob", "ConfigMap", "Service", "NetworkPolicy"])
 def test_what_is_there_and_somebody_elses_is_told(kind: str) -> None:
-    async def story(scene: Scene) -> None:
-        scene.api.add(child(kind, "flights-1", owner="another"))
+    async def scenario(environment: Environment) -> None:
+        environment.api.add(child(kind, "flights-1", owner="another"))
         with pytest.raises(Foreign, match=f"^{kind} flights-1 exists and does not belong to this job"):
-            await scene.apply(create=(child(kind, "flights-1"),), status=RUNNING)
-        assert scene.noted == []
+            await environment.apply(create=(child(kind, "flights-1"),), status=RUNNING)
+        assert environment.noted == []
 
-    told(story)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize(("label", "is_ours"), [("uid-of-flights", True), ("another", False)])
@@ -168,129 +168,131 @@ def test_what_a_hand_has_taken_from_its_owner_is_known_by_its_label(label: str, 
     made = child("ConfigMap", "flights-1")
     orphan = {**made, "metadata": {**made["metadata"], "ownerReferences": [], "labels": {names.JOB_UID: label}}}
 
-    async def story(scene: Scene) -> None:
-        scene.api.add(orphan)
+    async def scenario(environment: Environment) -> None:
+        environment.api.add(orphan)
         with nullcontext() if is_ours else pytest.raises(Foreign):
-            await scene.apply(create=(made,), status=RUNNING)
-        assert bool(scene.noted) == is_ours
+            await environment.apply(create=(made,), status=RUNNING)
+        assert bool(environment.noted) == is_ours
 
-    told(story)
+    run_scenario(scenario)
 
 
 def test_no_secret_is_ever_read() -> None:
-    async def story(scene: Scene) -> None:
-        scene.api.add(child("Secret", "flights"))
-        await scene.apply(create=(child("Secret", "flights"),))
-        assert "get Secret/flights" not in scene.api.requests
+    async def scenario(environment: Environment) -> None:
+        environment.api.add(child("Secret", "flights"))
+        await environment.apply(create=(child("Secret", "flights"),))
+        assert "get Secret/flights" not in environment.api.requests
 
-    told(story)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize("status", [400, 403, 404, 422])
 def test_what_the_api_server_will_never_take_is_refused(status: int) -> None:
-    async def story(scene: Scene) -> None:
-        scene.api.fault = answers(status)
+    async def scenario(environment: Environment) -> None:
+        environment.api.fault = answers(status)
         with pytest.raises(Refused, match=r"^Job flights-1 cannot be created: spec.template is not right$"):
-            await scene.apply(create=(child("Job", "flights-1"),), status=RUNNING)
-        assert scene.noted == []
+            await environment.apply(create=(child("Job", "flights-1"),), status=RUNNING)
+        assert environment.noted == []
 
-    told(story)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize("status", [401, 429, 500, 503])
 def test_what_it_may_take_later_is_its_own_error(status: int) -> None:
-    async def story(scene: Scene) -> None:
-        scene.api.fault = answers(status)
+    async def scenario(environment: Environment) -> None:
+        environment.api.fault = answers(status)
         with pytest.raises(ApiError):
-            await scene.apply(create=(child("Job", "flights-1"),), status=RUNNING)
+            await environment.apply(create=(child("Job", "flights-1"),), status=RUNNING)
 
-    told(story)
+    run_scenario(scenario)
 
 
 def test_what_has_gone_or_is_another_by_now_need_not_be_deleted() -> None:
-    async def story(scene: Scene) -> None:
-        other = scene.api.add(child("Job", "flights-2"))
+    async def scenario(environment: Environment) -> None:
+        other = environment.api.add(child("Job", "flights-2"))
         gone = Deletion("Job", "team", "flights-1", "uid-1")
-        await scene.apply(delete=(gone, Deletion("Job", "team", "flights-2", "uid-of-old")), status=RUNNING)
-        assert scene.api.stored("Job", "flights-2") == other
-        assert scene.noted
+        await environment.apply(delete=(gone, Deletion("Job", "team", "flights-2", "uid-of-old")), status=RUNNING)
+        assert environment.api.stored("Job", "flights-2") == other
+        assert environment.noted
 
-    told(story)
+    run_scenario(scenario)
 
 
 def test_a_deletion_that_fails_ends_the_pass_before_the_status() -> None:
-    async def story(scene: Scene) -> None:
+    async def scenario(environment: Environment) -> None:
         def fault(verb: str, what: str) -> None:
             if verb == "delete":
                 raise Unreachable(what)
 
-        scene.api.fault = fault
+        environment.api.fault = fault
         with pytest.raises(Unreachable):
-            await scene.apply(delete=(Deletion("Job", "team", "flights-1"),), status=RUNNING)
-        assert scene.noted == []
+            await environment.apply(delete=(Deletion("Job", "team", "flights-1"),), status=RUNNING)
+        assert environment.noted == []
 
-    told(story)
+    run_scenario(scenario)
 
 
 def test_a_job_is_deleted_by_its_uid() -> None:
-    async def story(scene: Scene) -> None:
-        await scene.apply(delete=(Deletion("TrainingJob", "team", "flights", "uid-of-flights"),))
-        assert scene.api.names("TrainingJob") == []
+    async def scenario(environment: Environment) -> None:
+        await environment.apply(delete=(Deletion("TrainingJob", "team", "flights", "uid-of-flights"),))
+        assert environment.api.names("TrainingJob") == []
 
-    told(story)
+    run_scenario(scenario)
 
 
 def test_a_conflict_on_the_status_brings_the_fresh_object() -> None:
-    async def story(scene: Scene) -> None:
-        fresh = scene.changed_by_another()
+    async def scenario(environment: Environment) -> None:
+        fresh = environment.changed_by_another()
         with pytest.raises(Stale):
-            await scene.apply(status=RUNNING)
-        assert scene.noted == [fresh]
-        assert scene.api.names("Event") == []
+            await environment.apply(status=RUNNING)
+        assert environment.noted == [fresh]
+        assert environment.api.names("Event") == []
 
-    told(story)
+    run_scenario(scenario)
 
 
 def test_a_job_that_goes_before_its_status_is_written_is_told_to_be_gone() -> None:
-    async def story(scene: Scene) -> None:
-        scene.api.objects.clear()
+    async def scenario(environment: Environment) -> None:
+        environment.api.objects.clear()
         with pytest.raises(Vanished):
-            await scene.apply(status=RUNNING)
-        assert scene.noted == []
+            await environment.apply(status=RUNNING)
+        assert environment.noted == []
 
-    told(story)
+    run_scenario(scenario)
 
 
 def test_what_a_hand_holds_on_to_is_taken_away() -> None:
-    async def story(scene: Scene) -> None:
-        scene.api.held = {"message": "by a hand", "progress": {"attempt": 1}}
-        await scene.apply(status=RUNNING)
-        job = scene.api.stored("TrainingJob", "flights")
+    async def scenario(environment: Environment) -> None:
+        environment.api.held = {"message": "by a hand", "progress": {"attempt": 1}}
+        await environment.apply(status=RUNNING)
+        job = environment.api.stored("TrainingJob", "flights")
         assert job is not None
         assert job["status"] == {"phase": "Running", "progress": {"attempt": 1}}
-        assert scene.noted[-1] == job
-        assert scene.api.writes() == ["apply TrainingJob/flights", "remove TrainingJob/flights"]
+        assert environment.noted[-1] == job
+        assert environment.api.writes() == ["apply TrainingJob/flights", "remove TrainingJob/flights"]
 
-    told(story)
+    run_scenario(scenario)
 
 
 def test_what_a_hand_holds_on_to_is_taken_away_where_the_rest_of_it_is_refused() -> None:
-    async def story(scene: Scene) -> None:
-        scene.job = seen(scene.api.add({**scene.raw, "status": {"message": "by a hand", "phase": "Failed"}}))
+    async def scenario(environment: Environment) -> None:
+        environment.job = seen(
+            environment.api.add({**environment.raw, "status": {"message": "by a hand", "phase": "Failed"}})
+        )
 
         def refuses(verb: str, _: str) -> None:
             if verb == "apply":
                 raise ApiError(422, "Invalid", "status.conditions[0].reason: Required value")
 
-        scene.api.fault = refuses
+        environment.api.fault = refuses
         with pytest.raises(ApiError, match="Required value"):
-            await scene.apply(status=RUNNING)
-        job = scene.api.stored("TrainingJob", "flights")
-        assert scene.noted == [job]
+            await environment.apply(status=RUNNING)
+        job = environment.api.stored("TrainingJob", "flights")
+        assert environment.noted == [job]
         assert job is not None
         assert job["status"] == {"phase": "Failed"}
 
-    told(story)
+    run_scenario(scenario)
 
 
 def test_the_status_holds_the_reconcilers_fields_alone() -> None:
@@ -313,25 +315,25 @@ def test_a_status_that_a_hand_has_spoiled_can_be_written_too() -> None:
 
 
 def test_events_follow_the_status() -> None:
-    async def story(scene: Scene) -> None:
-        await scene.apply(status=BEGUN)
-        assert [request.split("/")[0] for request in scene.api.requests] == ["apply TrainingJob", "create Event"]
+    async def scenario(environment: Environment) -> None:
+        await environment.apply(status=BEGUN)
+        assert [request.split("/")[0] for request in environment.api.requests] == ["apply TrainingJob", "create Event"]
 
-    told(story)
+    run_scenario(scenario)
 
 
 def test_events_are_told_where_a_hand_comes_between_the_status_and_the_rest() -> None:
-    async def story(scene: Scene) -> None:
-        scene.api.held = {"message": "by a hand"}
+    async def scenario(environment: Environment) -> None:
+        environment.api.held = {"message": "by a hand"}
 
         def conflicts(verb: str, _: str) -> None:
             if verb == "remove":
                 raise ApiError(409, "Conflict", "the object has been modified")
 
-        scene.api.fault = conflicts
+        environment.api.fault = conflicts
         with pytest.raises(ApiError, match="modified"):
-            await scene.apply(status=BEGUN)
-        await scene.applier.recorder.flush()
-        assert scene.api.requests[-1].startswith("create Event")
+            await environment.apply(status=BEGUN)
+        await environment.applier.recorder.flush()
+        assert environment.api.requests[-1].startswith("create Event")
 
-    told(story)
+    run_scenario(scenario)

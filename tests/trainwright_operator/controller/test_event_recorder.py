@@ -18,12 +18,12 @@ CREATED = "2026-11-01T12:00:00Z"
 def announced(api: FakeApi, after: TrainingJobStatus) -> list[dict[str, Any]]:
     """The events of a job whose status was empty, in the order of their names, as kubectl shows them."""
 
-    async def story() -> None:
+    async def scenario() -> None:
         recorder = EventRecorder(api, FakeTime().now, "pod-1")  # type: ignore[arg-type]
         recorder.difference(seen(stored(api)), after)
         await recorder.flush()
 
-    asyncio.run(story())
+    asyncio.run(scenario())
     return [found for key, found in sorted(api.objects.items()) if key[0] == "Event"]
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from trainwright_operator.controller.queue import WorkQueue
 
-from ..fake_loop import now, told
+from ..fake_loop import now, run_scenario
 
 
 def queue() -> WorkQueue[str]:
@@ -28,17 +28,17 @@ async def is_idle(work: WorkQueue[str], seconds: float = 0.1) -> bool:
 
 
 def test_keys_come_in_the_order_in_which_they_were_added() -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         work = queue()
         for key in "cab":
             work.add(key)
         assert [await work.get() for _ in range(3)] == ["c", "a", "b"]
 
-    told(story())
+    run_scenario(scenario())
 
 
 def test_a_key_that_is_added_twice_comes_once() -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         work = queue()
         work.add("a")
         work.add("a")
@@ -47,11 +47,11 @@ def test_a_key_that_is_added_twice_comes_once() -> None:
         assert work.depth == 0
         assert await is_idle(work)
 
-    told(story())
+    run_scenario(scenario())
 
 
 def test_a_key_is_worked_on_by_one_worker_at_a_time_and_once_more_when_it_was_added_meanwhile() -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         work = queue()
         work.add("a")
         key = await work.get()
@@ -64,11 +64,11 @@ def test_a_key_is_worked_on_by_one_worker_at_a_time_and_once_more_when_it_was_ad
         work.done("a")
         assert await is_idle(work)
 
-    told(story())
+    run_scenario(scenario())
 
 
 def test_many_workers_never_share_a_key() -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         work, busy, seen = queue(), set[str](), list[str]()
 
         async def worker() -> None:
@@ -92,11 +92,11 @@ def test_many_workers_never_share_a_key() -> None:
         for worker_task in workers:
             worker_task.cancel()
 
-    told(story())
+    run_scenario(scenario())
 
 
 def test_a_key_comes_at_its_time() -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         work, start = queue(), now()
         work.add_at("late", start + in_(7200))
         work.add_at("soon", start + in_(5))
@@ -106,22 +106,22 @@ def test_a_key_comes_at_its_time() -> None:
             ("late", pytest.approx(7200)),
         ]
 
-    told(story())
+    run_scenario(scenario())
 
 
 def test_a_time_that_has_passed_is_now() -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         work, start = queue(), now()
         work.add_at("a", start - in_(5))
         assert await work.get() == "a"
         assert now() == start
 
-    told(story())
+    run_scenario(scenario())
 
 
 @pytest.mark.parametrize("times", [(9, 5), (5, 9), (5, 5)])
 def test_the_earliest_time_wins_and_the_key_comes_once(times: tuple[int, int]) -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         work, start = queue(), now()
         for seconds in times:
             work.add_at("a", start + in_(seconds))
@@ -129,22 +129,22 @@ def test_the_earliest_time_wins_and_the_key_comes_once(times: tuple[int, int]) -
         assert (now() - start).total_seconds() == pytest.approx(5)
         assert await is_idle(work, 60)
 
-    told(story())
+    run_scenario(scenario())
 
 
 def test_a_key_that_is_taken_early_has_no_time_any_more() -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         work, start = queue(), now()
         work.add_at("a", start + in_(5))
         work.add("a")
         work.done(await work.get())
         assert await is_idle(work, 60)
 
-    told(story())
+    run_scenario(scenario())
 
 
 def test_a_time_that_is_set_while_the_key_is_worked_on_counts() -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         work, start = queue(), now()
         work.add("a")
         await work.get()
@@ -154,11 +154,11 @@ def test_a_time_that_is_set_while_the_key_is_worked_on_counts() -> None:
         work.done("a")
         assert await work.get() == "a"
 
-    told(story())
+    run_scenario(scenario())
 
 
 def test_the_pause_doubles_with_every_failure_up_to_the_limit_and_begins_anew_after_a_success() -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         work, pauses = queue(), list[float]()
         work.add("a")
         for _ in range(6):
@@ -175,36 +175,36 @@ def test_the_pause_doubles_with_every_failure_up_to_the_limit_and_begins_anew_af
         work.forget("a")
         assert work.retry("a") == pytest.approx(1)
 
-    told(story())
+    run_scenario(scenario())
 
 
 def test_each_key_fails_on_its_own() -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         work = queue()
         assert [work.retry("a"), work.retry("a"), work.retry("b")] == pytest.approx([1, 2, 1])
 
-    told(story())
+    run_scenario(scenario())
 
 
 def test_a_pause_is_at_least_what_the_api_server_asks_for() -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         work = queue()
         assert work.retry("a", at_least=30) == 30
 
-    told(story())
+    run_scenario(scenario())
 
 
 @pytest.mark.parametrize(("draw", "pause"), [(0.0, 0.8), (1.0, 1.2)])
 def test_pauses_are_spread(draw: float, pause: float) -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         work: WorkQueue[str] = WorkQueue(now, base=1.0, limit=10.0, jitter=lambda: draw)
         assert work.retry("a") == pytest.approx(pause)
 
-    told(story())
+    run_scenario(scenario())
 
 
 def test_a_clock_that_is_set_forward_is_noticed_within_a_minute() -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         ahead = timedelta()
         work: WorkQueue[str] = WorkQueue(lambda: now() + ahead)
         work.add_at("a", now() + in_(86400))
@@ -213,11 +213,11 @@ def test_a_clock_that_is_set_forward_is_noticed_within_a_minute() -> None:
         assert await work.get() == "a"
         assert now() - started <= in_(60)
 
-    told(story())
+    run_scenario(scenario())
 
 
 def test_a_worker_that_is_cancelled_while_it_waits_takes_no_key_with_it() -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         work = queue()
         waiting = asyncio.create_task(work.get())
         await asyncio.sleep(1)
@@ -225,4 +225,4 @@ def test_a_worker_that_is_cancelled_while_it_waits_takes_no_key_with_it() -> Non
         work.add("a")
         assert await work.get() == "a"
 
-    told(story())
+    run_scenario(scenario())

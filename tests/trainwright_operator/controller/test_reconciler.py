@@ -100,7 +100,7 @@ class FakeObserver:
         self.failures.append(outcome)
 
 
-class Scene:
+class Environment:
     """One job, and a reconciler whose plans the test sets."""
 
     def __init__(self) -> None:
@@ -147,210 +147,213 @@ class Scene:
         self.api.fault = fault
 
 
-Story = Callable[[Scene], Awaitable[None]]
+Scenario = Callable[[Environment], Awaitable[None]]
 
 
-def told(story: Story) -> None:
+def run_scenario(scenario: Scenario) -> None:
     async def whole() -> None:
-        await story(Scene())
+        await scenario(Environment())
 
     asyncio.run(whole())
 
 
 def test_a_pass_carries_out_the_plan_and_looks_again_in_time() -> None:
-    async def story(scene: Scene) -> None:
-        await scene.look(CREATES)
-        assert scene.api.names("Job") == ["flights-1"]
-        assert scene.queue.asked == ["forget", "add_at"]
-        assert scene.queue.due is not None
-        assert timedelta(seconds=90) <= scene.queue.due - START <= timedelta(seconds=110)
-        assert scene.observer.phases == {"Pending": 1}
+    async def scenario(environment: Environment) -> None:
+        await environment.look(CREATES)
+        assert environment.api.names("Job") == ["flights-1"]
+        assert environment.queue.asked == ["forget", "add_at"]
+        assert environment.queue.due is not None
+        assert timedelta(seconds=90) <= environment.queue.due - START <= timedelta(seconds=110)
+        assert environment.observer.phases == {"Pending": 1}
 
-    told(story)
+    run_scenario(scenario)
 
 
 def test_it_looks_earlier_where_the_plan_says_so() -> None:
-    async def story(scene: Scene) -> None:
-        await scene.look(Plan(wake_at=START + timedelta(seconds=5)))
-        assert scene.queue.due == START + timedelta(seconds=5)
+    async def scenario(environment: Environment) -> None:
+        await environment.look(Plan(wake_at=START + timedelta(seconds=5)))
+        assert environment.queue.due == START + timedelta(seconds=5)
 
-    told(story)
+    run_scenario(scenario)
 
 
 def test_of_a_job_that_is_gone_nothing_is_kept() -> None:
-    async def story(scene: Scene) -> None:
-        await scene.look()
-        scene.view.jobs.clear()
-        scene.queue.asked.clear()
-        await scene.look()
-        assert scene.queue.asked == ["forget"]
-        assert scene.observer.phases == {"Pending": 0}
+    async def scenario(environment: Environment) -> None:
+        await environment.look()
+        environment.view.jobs.clear()
+        environment.queue.asked.clear()
+        await environment.look()
+        assert environment.queue.asked == ["forget"]
+        assert environment.observer.phases == {"Pending": 0}
 
-    told(story)
+    run_scenario(scenario)
 
 
 def test_a_child_that_is_missed_is_asked_for() -> None:
-    async def story(scene: Scene) -> None:
-        await scene.look(Plan(asks=(Ask("child", "flights-1", "Job"),)), Plan())
-        assert scene.worlds[1].gone == {"flights-1"}
-        assert scene.worlds[1].fresh == frozenset()
+    async def scenario(environment: Environment) -> None:
+        await environment.look(Plan(asks=(Ask("child", "flights-1", "Job"),)), Plan())
+        assert environment.worlds[1].gone == {"flights-1"}
+        assert environment.worlds[1].fresh == frozenset()
 
-    told(story)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize(("uid", "found"), [("uid-of-flights", True), ("another", False)])
 def test_a_child_that_is_found_joins_the_world_where_it_is_ours(uid: str, found: bool) -> None:
-    async def story(scene: Scene) -> None:
+    async def scenario(environment: Environment) -> None:
         one = child("Job", "flights-1", uid)
         one["metadata"] |= {"labels": labels("flights", uid, 1, "train"), "creationTimestamp": "2026-11-01T12:00:00Z"}
-        scene.api.add(one)
-        await scene.look(Plan(asks=(Ask("child", "flights-1", "Job"),)), Plan())
-        assert [seen.name for seen in scene.worlds[1].children] == (["flights-1"] if found else [])
-        assert scene.worlds[1].gone == (set() if found else {"flights-1"})
-        assert scene.worlds[1].fresh == ({"flights-1"} if found else set())
+        environment.api.add(one)
+        await environment.look(Plan(asks=(Ask("child", "flights-1", "Job"),)), Plan())
+        assert [seen.name for seen in environment.worlds[1].children] == (["flights-1"] if found else [])
+        assert environment.worlds[1].gone == (set() if found else {"flights-1"})
+        assert environment.worlds[1].fresh == ({"flights-1"} if found else set())
 
-    told(story)
+    run_scenario(scenario)
 
 
 def test_pods_that_are_asked_for_are_those_of_now_and_traces_of_what_was_taken() -> None:
-    async def story(scene: Scene) -> None:
-        uid = scene.raw["metadata"]["uid"]
+    async def scenario(environment: Environment) -> None:
+        uid = environment.raw["metadata"]["uid"]
         there = {"name": "there", "namespace": "team", "labels": labels("flights", uid, 1, "train")}
-        scene.api.add({"kind": "Pod", "metadata": there})
+        environment.api.add({"kind": "Pod", "metadata": there})
         gone = Pod("team", "gone", "uid-of-gone", uid, 1, "node-1", "Running")
         taken = replace(gone, name="taken", disrupted="PreemptionByScheduler")
-        scene.view.pods = [gone, taken]
-        await scene.look(Plan(asks=(Ask("pods"),)), Plan())
-        assert scene.api.requests == [f"list Pod/trainwright.dev/job-uid={uid}"]
-        assert scene.worlds[1].pods_fresh
-        assert [(pod.name, pod.phase) for pod in scene.worlds[1].pods] == [("there", "Pending"), ("taken", "Failed")]
+        environment.view.pods = [gone, taken]
+        await environment.look(Plan(asks=(Ask("pods"),)), Plan())
+        assert environment.api.requests == [f"list Pod/trainwright.dev/job-uid={uid}"]
+        assert environment.worlds[1].pods_fresh
+        assert [(pod.name, pod.phase) for pod in environment.worlds[1].pods] == [
+            ("there", "Pending"),
+            ("taken", "Failed"),
+        ]
 
-    told(story)
+    run_scenario(scenario)
 
 
 def test_gpus_in_use_are_counted_in_the_whole_cluster() -> None:
-    async def story(scene: Scene) -> None:
+    async def scenario(environment: Environment) -> None:
         for name in ("one", "two"):
             gpu = {"resources": {"requests": {"gpu": "2"}}}
             pod = {"kind": "Pod", "metadata": {"name": name, "namespace": name}}
-            scene.api.add({**pod, "spec": {"nodeName": "node", "containers": [gpu]}})
-        await scene.look(Plan(asks=(Ask("gpus", "gpu"),)), Plan())
-        assert scene.worlds[1].in_use is not None
+            environment.api.add({**pod, "spec": {"nodeName": "node", "containers": [gpu]}})
+        await environment.look(Plan(asks=(Ask("gpus", "gpu"),)), Plan())
+        assert environment.worlds[1].in_use is not None
         # The fake returns a first page for each pod, which discards the pages before it.
-        assert scene.worlds[1].in_use["node"] == 2.0
+        assert environment.worlds[1].in_use["node"] == 2.0
 
-    told(story)
+    run_scenario(scenario)
 
 
 def test_a_decision_that_never_stops_asking_is_a_bug(caplog: pytest.LogCaptureFixture) -> None:
-    async def story(scene: Scene) -> None:
-        await scene.look(*[Plan(asks=(Ask("child", "flights-1", "Job"),))] * 9)
-        assert scene.observer.failures == ["Unexpected"]
+    async def scenario(environment: Environment) -> None:
+        await environment.look(*[Plan(asks=(Ask("child", "flights-1", "Job"),))] * 9)
+        assert environment.observer.failures == ["Unexpected"]
 
-    told(story)
+    run_scenario(scenario)
     assert "still asks for" in caplog.text
 
 
 def test_a_job_that_has_changed_is_looked_at_again_at_once_and_then_after_a_pause() -> None:
-    async def story(scene: Scene) -> None:
-        scene.api.add(scene.raw)
-        await scene.look(Plan(status=RUNNING))
-        assert scene.queue.asked == ["add"]
-        await scene.look(Plan(status=RUNNING))
-        assert scene.queue.asked == ["add", "retry 0"]
+    async def scenario(environment: Environment) -> None:
+        environment.api.add(environment.raw)
+        await environment.look(Plan(status=RUNNING))
+        assert environment.queue.asked == ["add"]
+        await environment.look(Plan(status=RUNNING))
+        assert environment.queue.asked == ["add", "retry 0"]
 
-    told(story)
+    run_scenario(scenario)
 
 
 def test_after_a_pass_that_went_well_a_change_is_again_the_first() -> None:
-    async def story(scene: Scene) -> None:
-        fresh = scene.api.add(scene.raw)
-        await scene.look(Plan(status=RUNNING))
-        scene.view.jobs[KEY] = replace(seen(fresh))
-        await scene.look(Plan())
-        scene.api.add(scene.raw)
-        await scene.look(Plan(status=RUNNING))
-        assert scene.queue.asked == ["add", "forget", "add_at", "add"]
+    async def scenario(environment: Environment) -> None:
+        fresh = environment.api.add(environment.raw)
+        await environment.look(Plan(status=RUNNING))
+        environment.view.jobs[KEY] = replace(seen(fresh))
+        await environment.look(Plan())
+        environment.api.add(environment.raw)
+        await environment.look(Plan(status=RUNNING))
+        assert environment.queue.asked == ["add", "forget", "add_at", "add"]
 
-    told(story)
+    run_scenario(scenario)
 
 
 def test_an_api_error_is_tried_again_when_the_server_says() -> None:
-    async def story(scene: Scene) -> None:
-        scene.refusing(429, retry_after=7.0)
-        await scene.look(CREATES)
-        assert scene.queue.asked == ["retry 7"]
-        assert scene.observer.failures == ["Bad"]
+    async def scenario(environment: Environment) -> None:
+        environment.refusing(429, retry_after=7.0)
+        await environment.look(CREATES)
+        assert environment.queue.asked == ["retry 7"]
+        assert environment.observer.failures == ["Bad"]
 
-    told(story)
+    run_scenario(scenario)
 
 
 def test_what_the_server_refuses_for_good_is_written_down_once() -> None:
-    async def story(scene: Scene) -> None:
-        scene.refusing(422)
-        await scene.look(CREATES, Plan(status=TrainingJobStatus(message="it cannot be created")))
-        assert scene.worlds[1].refused == "Job flights-1 cannot be created: no"
-        assert scene.api.stored("TrainingJob", "flights") is not None
-        assert scene.view.noted[0]["status"] == {"message": "it cannot be created"}
-        assert scene.queue.asked == ["retry 0"]
-        assert scene.observer.failures == ["Refused"]
+    async def scenario(environment: Environment) -> None:
+        environment.refusing(422)
+        await environment.look(CREATES, Plan(status=TrainingJobStatus(message="it cannot be created")))
+        assert environment.worlds[1].refused == "Job flights-1 cannot be created: no"
+        assert environment.api.stored("TrainingJob", "flights") is not None
+        assert environment.view.noted[0]["status"] == {"message": "it cannot be created"}
+        assert environment.queue.asked == ["retry 0"]
+        assert environment.observer.failures == ["Refused"]
 
-    told(story)
+    run_scenario(scenario)
 
 
 def test_what_is_refused_is_never_acted_on_by_the_second_plan() -> None:
-    async def story(scene: Scene) -> None:
-        scene.refusing(422)
-        await scene.look(CREATES, CREATES)
-        assert scene.api.writes() == ["create Job/flights-1"]
-        assert scene.view.noted == []
+    async def scenario(environment: Environment) -> None:
+        environment.refusing(422)
+        await environment.look(CREATES, CREATES)
+        assert environment.api.writes() == ["create Job/flights-1"]
+        assert environment.view.noted == []
 
-    told(story)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize("plan", [CREATES, Plan(status=RUNNING)])
 def test_a_job_that_goes_while_it_is_looked_at_is_no_failure_and_is_forgotten(plan: Plan) -> None:
-    async def story(scene: Scene) -> None:
-        scene.api.objects.clear()
-        await scene.look(plan)
-        assert scene.queue.asked == ["forget"]
-        assert scene.view.jobs == {}
+    async def scenario(environment: Environment) -> None:
+        environment.api.objects.clear()
+        await environment.look(plan)
+        assert environment.queue.asked == ["forget"]
+        assert environment.view.jobs == {}
 
-    told(story)
+    run_scenario(scenario)
 
 
 def test_a_bug_met_by_one_job_is_logged_with_its_name(caplog: pytest.LogCaptureFixture) -> None:
-    async def story(scene: Scene) -> None:
-        await scene.look(KeyError("a bug"))
-        assert scene.queue.asked == ["retry 0"]
-        assert scene.observer.failures == ["Unexpected"]
+    async def scenario(environment: Environment) -> None:
+        await environment.look(KeyError("a bug"))
+        assert environment.queue.asked == ["retry 0"]
+        assert environment.observer.failures == ["Unexpected"]
 
-    told(story)
+    run_scenario(scenario)
     assert "a pass failed unexpectedly" in caplog.text
     assert "a bug" in caplog.text
 
 
 def test_no_pass_before_all_is_listed_and_every_key_after_that() -> None:
-    async def story(scene: Scene) -> None:
+    async def scenario(environment: Environment) -> None:
         queue: WorkQueue[tuple[str, str]] = WorkQueue(FakeTime().now)
         queue.add(KEY)
-        working = asyncio.create_task(scene.with_queue(queue).run())
+        working = asyncio.create_task(environment.with_queue(queue).run())
         await settle()
-        assert scene.worlds == []
-        scene.view.is_synced.set()
+        assert environment.worlds == []
+        environment.view.is_synced.set()
         await settle()
-        assert len(scene.worlds) == 1
+        assert len(environment.worlds) == 1
         working.cancel()
         with suppress(asyncio.CancelledError):
             await working
 
-    told(story)
+    run_scenario(scenario)
 
 
 def test_passes_that_wait_for_nothing_let_others_run_in_between() -> None:
-    async def story(scene: Scene) -> None:
+    async def scenario(environment: Environment) -> None:
         turns, passes = [0], Counter[int]()
-        scene.observer.queued = lambda _: passes.update(turns)  # type: ignore[method-assign]
+        environment.observer.queued = lambda _: passes.update(turns)  # type: ignore[method-assign]
         queue: WorkQueue[tuple[str, str]] = WorkQueue(FakeTime().now)
         for number in range(6):
             queue.add(("team", f"gone-{number}"))
@@ -360,8 +363,8 @@ def test_passes_that_wait_for_nothing_let_others_run_in_between() -> None:
                 turns[0] += 1
                 await asyncio.sleep(0)
 
-        scene.view.is_synced.set()
-        tasks = [asyncio.create_task(work) for work in (scene.with_queue(queue).run(), other())]
+        environment.view.is_synced.set()
+        tasks = [asyncio.create_task(work) for work in (environment.with_queue(queue).run(), other())]
         await settle()
         assert passes.total() == 6
         assert max(passes.values()) <= 2, "one of each worker"
@@ -369,14 +372,14 @@ def test_passes_that_wait_for_nothing_let_others_run_in_between() -> None:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    told(story)
+    run_scenario(scenario)
 
 
 def test_every_job_of_the_start_is_looked_at_once_and_that_is_told(caplog: pytest.LogCaptureFixture) -> None:
-    async def story(scene: Scene) -> None:
-        scene.view.is_synced.set()
+    async def scenario(environment: Environment) -> None:
+        environment.view.is_synced.set()
         queue: WorkQueue[tuple[str, str]] = WorkQueue(FakeTime().now)
-        working = asyncio.create_task(scene.with_queue(queue).run())
+        working = asyncio.create_task(environment.with_queue(queue).run())
         await settle()
         assert "every job has been looked at" not in caplog.text
         for _ in range(2):
@@ -388,40 +391,40 @@ def test_every_job_of_the_start_is_looked_at_once_and_that_is_told(caplog: pytes
             await working
 
     with caplog.at_level(logging.INFO):
-        told(story)
+        run_scenario(scenario)
 
 
 def test_workers_outlive_a_bug_and_a_dead_server(caplog: pytest.LogCaptureFixture) -> None:
-    async def story(scene: Scene) -> None:
-        scene.view.is_synced.set()
+    async def scenario(environment: Environment) -> None:
+        environment.view.is_synced.set()
         queue: WorkQueue[tuple[str, str]] = WorkQueue(FakeTime().now, base=1e6, limit=1e6)
-        working = asyncio.create_task(scene.with_queue(queue).run())
-        scene.plans = [KeyError("a bug"), Plan(status=RUNNING), Plan()]
+        working = asyncio.create_task(environment.with_queue(queue).run())
+        environment.plans = [KeyError("a bug"), Plan(status=RUNNING), Plan()]
         for fault in (None, unreachable, None):
-            scene.api.fault = fault
+            environment.api.fault = fault
             queue.add(KEY)
             await settle()
-        assert len(scene.worlds) == 3
+        assert len(environment.worlds) == 3
         assert not working.done()
         working.cancel()
         with suppress(asyncio.CancelledError):
             await working
 
     with caplog.at_level(logging.WARNING):
-        told(story)
+        run_scenario(scenario)
 
 
 def test_a_reconciler_without_the_lease_does_nothing() -> None:
-    async def story(scene: Scene) -> None:
-        scene.leads = False
-        scene.view.is_synced.set()
+    async def scenario(environment: Environment) -> None:
+        environment.leads = False
+        environment.view.is_synced.set()
         queue: WorkQueue[tuple[str, str]] = WorkQueue(FakeTime().now)
         queue.add(KEY)
-        working = asyncio.create_task(scene.with_queue(queue).run())
+        working = asyncio.create_task(environment.with_queue(queue).run())
         await settle()
-        assert (scene.worlds, queue.depth) == ([], 0)
+        assert (environment.worlds, queue.depth) == ([], 0)
         working.cancel()
         with suppress(asyncio.CancelledError):
             await working
 
-    told(story)
+    run_scenario(scenario)

@@ -22,7 +22,7 @@ START = datetime(2026, 11, 1, tzinfo=UTC)
 UID = "1c9e2f7a-0000-4000-8000-000000000000"
 OTHER = "2d9e2f7a-0000-4000-8000-000000000000"
 Json = dict[str, Any]
-Story = Callable[["Cluster", ClusterView], Awaitable[None]]
+Scenario = Callable[["Cluster", ClusterView], Awaitable[None]]
 
 
 class Cluster:
@@ -72,14 +72,14 @@ class Cluster:
         return sorted(self.woken)
 
 
-def told(story: Story, cluster: Cluster, settings: Settings | None = None) -> None:
+def run_scenario(scenario: Scenario, cluster: Cluster, settings: Settings | None = None) -> None:
     async def whole() -> None:
         view = ClusterView(cluster, settings or Settings(), lambda: START, cluster.woken.append)  # type: ignore[arg-type]
         running = asyncio.create_task(view.run())
         cluster.list_jobs(view.jobs)
         try:
             await view.wait_until_synced()
-            await story(cluster, view)
+            await scenario(cluster, view)
         finally:
             running.cancel()
             with suppress(asyncio.CancelledError):
@@ -168,7 +168,7 @@ def seen(view: ClusterView) -> Job:
 
 
 def test_a_job_is_seen_with_all_that_is_its_own() -> None:
-    async def story(cluster: Cluster, view: ClusterView) -> None:
+    async def scenario(cluster: Cluster, view: ClusterView) -> None:
         assert view.synced
         assert view.keys() == [("team", "flights"), ("team", "other")]
         assert view.job(("team", "none")) is None
@@ -190,28 +190,30 @@ def test_a_job_is_seen_with_all_that_is_its_own() -> None:
         pod("forged", namespace="elsewhere"),
         child(namespace="elsewhere"),
     ]
-    told(story, cluster_of(training_job(), training_job("other", OTHER), *mine, *others, node("n2"), node("n1")))
+    run_scenario(
+        scenario, cluster_of(training_job(), training_job("other", OTHER), *mine, *others, node("n2"), node("n1"))
+    )
 
 
 def test_a_child_whose_label_a_hand_has_changed_is_still_its_owners() -> None:
-    async def story(cluster: Cluster, view: ClusterView) -> None:  # noqa: ARG001
+    async def scenario(cluster: Cluster, view: ClusterView) -> None:  # noqa: ARG001
         assert [found.attempt for found in view.world(seen(view)).children] == [1]
 
     changed = child()
     changed["metadata"]["labels"] = {JOB_UID: OTHER}
-    told(story, cluster_of(training_job(), changed))
+    run_scenario(scenario, cluster_of(training_job(), changed))
 
 
 def test_every_job_wakes_once_it_is_listed() -> None:
-    async def story(cluster: Cluster, view: ClusterView) -> None:  # noqa: ARG001
+    async def scenario(cluster: Cluster, view: ClusterView) -> None:  # noqa: ARG001
         assert set(cluster.woken) == {("team", "flights"), ("team", "other")}
 
-    told(story, cluster_of(training_job(), training_job("other", OTHER)))
+    run_scenario(scenario, cluster_of(training_job(), training_job("other", OTHER)))
 
 
 @pytest.mark.parametrize("part", [child(), child("RayJob"), pod("a")], ids=["Job", "RayJob", "Pod"])
 def test_what_a_job_has_started_wakes_it(part: Json) -> None:
-    async def story(cluster: Cluster, view: ClusterView) -> None:  # noqa: ARG001
+    async def scenario(cluster: Cluster, view: ClusterView) -> None:  # noqa: ARG001
         flights = [("team", "flights")]
         assert await cluster.send("ADDED", part) == flights
         assert await cluster.send("MODIFIED", part) == []
@@ -219,7 +221,7 @@ def test_what_a_job_has_started_wakes_it(part: Json) -> None:
         assert await cluster.send("MODIFIED", part) == flights
         assert await cluster.send("DELETED", part) == flights
 
-    told(story, cluster_of(training_job(), training_job("other", OTHER)))
+    run_scenario(scenario, cluster_of(training_job(), training_job("other", OTHER)))
 
 
 def taken(name: str, attempt: int, **labels: str) -> Json:
@@ -236,7 +238,7 @@ def on_attempt(number: int, *conditions: Json) -> Json:
 
 
 def test_a_pod_that_was_taken_off_its_node_leaves_a_trace_when_it_is_gone() -> None:
-    async def story(cluster: Cluster, view: ClusterView) -> None:
+    async def scenario(cluster: Cluster, view: ClusterView) -> None:
         await cluster.send("MODIFIED", taken("head", 1))
         assert await cluster.send("DELETED", taken("head", 1)) == [("team", "flights")]
         [trace] = view.world(seen(view)).pods
@@ -244,7 +246,7 @@ def test_a_pod_that_was_taken_off_its_node_leaves_a_trace_when_it_is_gone() -> N
         await cluster.send("MODIFIED", on_attempt(2))
         assert view.world(seen(view)).pods == ()
 
-    told(story, cluster_of(on_attempt(1), pod("head")))
+    run_scenario(scenario, cluster_of(on_attempt(1), pod("head")))
 
 
 @pytest.mark.parametrize(
@@ -257,25 +259,25 @@ def test_a_pod_that_was_taken_off_its_node_leaves_a_trace_when_it_is_gone() -> N
     ids=["deleted by a hand", "one of Ray's workers", "of a job that has ended"],
 )
 def test_other_pods_leave_none(job: Json, gone: Json) -> None:
-    async def story(cluster: Cluster, view: ClusterView) -> None:
+    async def scenario(cluster: Cluster, view: ClusterView) -> None:
         await cluster.send("DELETED", gone)
         assert view.world(seen(view)).pods == ()
 
-    told(story, cluster_of(job, gone))
+    run_scenario(scenario, cluster_of(job, gone))
 
 
 def test_a_job_wakes_by_its_own_changes_and_its_end() -> None:
-    async def story(cluster: Cluster, view: ClusterView) -> None:
+    async def scenario(cluster: Cluster, view: ClusterView) -> None:
         assert await cluster.send("MODIFIED", training_job()) == [("team", "flights")]
         assert await cluster.send("DELETED", training_job()) == [("team", "flights")]
         assert view.job(("team", "flights")) is None
         assert await cluster.send("ADDED", pod("a")) == []
 
-    told(story, cluster_of(training_job()))
+    run_scenario(scenario, cluster_of(training_job()))
 
 
 def test_a_job_that_waits_for_room_sees_all_that_do() -> None:
-    async def story(cluster: Cluster, view: ClusterView) -> None:
+    async def scenario(cluster: Cluster, view: ClusterView) -> None:
         def found(name: str) -> list[str]:
             job = view.job(("team", name))
             assert job is not None
@@ -293,11 +295,11 @@ def test_a_job_that_waits_for_room_sees_all_that_do() -> None:
 
     cluster = Cluster()
     cluster.objects["TrainingJob"] = [training_job(), training_job("trains", OTHER)]
-    told(story, cluster)
+    run_scenario(scenario, cluster)
 
 
 def test_pods_that_leave_their_node_still_hold_room_and_only_others_wait_for_that() -> None:
-    async def story(cluster: Cluster, view: ClusterView) -> None:
+    async def scenario(cluster: Cluster, view: ClusterView) -> None:
         def seen() -> tuple[bool, bool]:
             jobs = [view.job(("team", name)) for name in ("flights", "trains")]
             return tuple(view.world(job).leaving for job in jobs if job is not None)  # type: ignore[return-value]
@@ -313,11 +315,11 @@ def test_pods_that_leave_their_node_still_hold_room_and_only_others_wait_for_tha
     cluster = Cluster()
     cluster.objects["TrainingJob"] = [training_job(), training_job("trains", OTHER)]
     cluster.objects["Pod"] = [pod("one")]
-    told(story, cluster)
+    run_scenario(scenario, cluster)
 
 
 def test_what_we_wrote_is_seen_at_once() -> None:
-    async def story(cluster: Cluster, view: ClusterView) -> None:
+    async def scenario(cluster: Cluster, view: ClusterView) -> None:
         cluster.woken.clear()
         for raw in (training_job(), child(), child("RayJob", attempt=2), pod("a"), {"kind": "ConfigMap"}, {}):
             view.note({**raw, "metadata": {**raw.get("metadata", {}), "resourceVersion": "200"}})
@@ -326,11 +328,11 @@ def test_what_we_wrote_is_seen_at_once() -> None:
         assert (len(world.children), len(world.pods)) == (2, 1)
         assert cluster.woken == [("team", "flights")] * 4
 
-    told(story, cluster_of(training_job()))
+    run_scenario(scenario, cluster_of(training_job()))
 
 
 def test_a_new_or_larger_node_wakes_the_jobs_that_found_no_room() -> None:
-    async def story(cluster: Cluster, view: ClusterView) -> None:
+    async def scenario(cluster: Cluster, view: ClusterView) -> None:
         waits = [("team", "waits")]
         assert await cluster.send("ADDED", node("n2")) == waits
         assert await cluster.send("MODIFIED", node("n2")) == []
@@ -343,45 +345,45 @@ def test_a_new_or_larger_node_wakes_the_jobs_that_found_no_room() -> None:
         assert [found.name for found in view.world(seen(view)).nodes or ()] == ["n1"]
 
     waiting = training_job("waits", OTHER, condition("Fits", "False"))
-    told(story, cluster_of(training_job(), waiting, node("n1")))
+    run_scenario(scenario, cluster_of(training_job(), waiting, node("n1")))
 
 
 @pytest.mark.parametrize("kind", ["MODIFIED", "DELETED"])
 def test_a_lost_node_wakes_the_jobs_whose_pods_are_on_it(kind: str) -> None:
-    async def story(cluster: Cluster, view: ClusterView) -> None:  # noqa: ARG001
+    async def scenario(cluster: Cluster, view: ClusterView) -> None:  # noqa: ARG001
         assert await cluster.send(kind, node("n1", ready=False)) == [("team", "flights")]
 
     ended, elsewhere = pod("b", OTHER, phase="Succeeded"), pod("c", OTHER, node="n2")
     jobs = (training_job(), training_job("other", OTHER))
-    told(story, cluster_of(*jobs, pod("a"), ended, elsewhere, node("n1"), node("n2")))
+    run_scenario(scenario, cluster_of(*jobs, pod("a"), ended, elsewhere, node("n1"), node("n2")))
 
 
 def test_without_kuberay_there_are_no_ray_jobs() -> None:
-    async def story(cluster: Cluster, view: ClusterView) -> None:  # noqa: ARG001
+    async def scenario(cluster: Cluster, view: ClusterView) -> None:  # noqa: ARG001
         assert not view.world(seen(view)).kuberay
 
     cluster = cluster_of(training_job())
     cluster.missing.add("RayJob")
-    told(story, cluster)
+    run_scenario(scenario, cluster)
 
 
 def test_with_namespaces_only_they_are_looked_at_and_no_nodes() -> None:
-    async def story(cluster: Cluster, view: ClusterView) -> None:
+    async def scenario(cluster: Cluster, view: ClusterView) -> None:
         assert view.synced
         assert view.world(seen(view)).nodes is None
         assert {(kind, namespace) for kind, namespace, _ in cluster.asked} == {
             (kind, namespace) for kind in ("Job", "RayJob", "Pod") for namespace in ("team", "two")
         }
 
-    told(story, cluster_of(training_job()), Settings(namespaces=("team", "two")))
+    run_scenario(scenario, cluster_of(training_job()), Settings(namespaces=("team", "two")))
 
 
 def test_nothing_is_synced_before_everything_is() -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         cluster = cluster_of(training_job())
         view = ClusterView(cluster, Settings(), lambda: START, cluster.woken.append)  # type: ignore[arg-type]
         assert not view.synced
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(view.wait_until_synced(), 0.01)
 
-    asyncio.run(story())
+    asyncio.run(scenario())

@@ -22,7 +22,7 @@ def job(name: str, version: int, uid: str = "", **spec: Any) -> Json:
     return {"apiVersion": "trainwright.dev/v1alpha1", "kind": "TrainingJob", "metadata": metadata, "spec": spec}
 
 
-class Scene:
+class Environment:
     def __init__(self, *namespaces: str) -> None:
         self.time = FakeTime()
         self.told: list[Key] = []
@@ -39,142 +39,142 @@ class Scene:
         return sorted(name for (_, name), _ in self.jobs.store.items())
 
 
-def told(story: Callable[[Scene], Awaitable[None]], *namespaces: str) -> None:
+def run_scenario(scenario: Callable[[Environment], Awaitable[None]], *namespaces: str) -> None:
     async def whole() -> None:
-        await story(Scene(*namespaces))
+        await scenario(Environment(*namespaces))
 
     asyncio.run(whole())
 
 
 def test_events_of_kopf_are_kept_and_told() -> None:
-    async def story(scene: Scene) -> None:
-        scene.jobs.heard(None, job("a", 5))
-        scene.jobs.heard("ADDED", job("b", 6))
-        scene.jobs.heard("MODIFIED", job("b", 7))
-        assert (scene.names, scene.told) == (["a", "b"], [("team", "a"), ("team", "b"), ("team", "b")])
-        scene.jobs.heard("DELETED", job("b", 8))
-        assert scene.names == ["a"]
+    async def scenario(environment: Environment) -> None:
+        environment.jobs.heard(None, job("a", 5))
+        environment.jobs.heard("ADDED", job("b", 6))
+        environment.jobs.heard("MODIFIED", job("b", 7))
+        assert (environment.names, environment.told) == (["a", "b"], [("team", "a"), ("team", "b"), ("team", "b")])
+        environment.jobs.heard("DELETED", job("b", 8))
+        assert environment.names == ["a"]
 
-    told(story)
+    run_scenario(scenario)
 
 
 def test_what_is_listed_again_and_has_not_changed_is_no_news() -> None:
-    async def story(scene: Scene) -> None:
-        scene.jobs.heard(None, job("a", 5))
-        scene.jobs.heard(None, job("a", 5))
-        assert scene.told == [("team", "a")]
+    async def scenario(environment: Environment) -> None:
+        environment.jobs.heard(None, job("a", 5))
+        environment.jobs.heard(None, job("a", 5))
+        assert environment.told == [("team", "a")]
 
-    told(story)
+    run_scenario(scenario)
 
 
 def test_what_a_whole_list_does_not_hold_is_forgotten() -> None:
     """kopf lists again after a gap, and does not report the deletions in it."""
 
-    async def story(scene: Scene) -> None:
+    async def scenario(environment: Environment) -> None:
         for raw in (job("a", 5), job("b", 6), job("newer", 20)):
-            scene.jobs.heard("ADDED", raw)
-        scene.lists(10, "a", last=False)
-        assert scene.names == ["a", "b", "newer"]
-        scene.jobs.listed(None, [("team", "c")], 10, first=False, last=True)
-        assert scene.names == ["a", "newer"]
-        assert scene.told[-1] == ("team", "b")
-        scene.jobs.heard("MODIFIED", job("b", 9))
-        assert scene.names == ["a", "newer"]
+            environment.jobs.heard("ADDED", raw)
+        environment.lists(10, "a", last=False)
+        assert environment.names == ["a", "b", "newer"]
+        environment.jobs.listed(None, [("team", "c")], 10, first=False, last=True)
+        assert environment.names == ["a", "newer"]
+        assert environment.told[-1] == ("team", "b")
+        environment.jobs.heard("MODIFIED", job("b", 9))
+        assert environment.names == ["a", "newer"]
 
-    told(story)
+    run_scenario(scenario)
 
 
 def test_a_list_that_breaks_off_forgets_nothing() -> None:
-    async def story(scene: Scene) -> None:
-        scene.jobs.heard("ADDED", job("a", 5))
-        scene.lists(10, "b", last=False)
-        scene.lists(11, "a", "c")
-        assert scene.names == ["a"]
-        assert scene.jobs.keys() == [("team", "a"), ("team", "c")]
+    async def scenario(environment: Environment) -> None:
+        environment.jobs.heard("ADDED", job("a", 5))
+        environment.lists(10, "b", last=False)
+        environment.lists(11, "a", "c")
+        assert environment.names == ["a"]
+        assert environment.jobs.keys() == [("team", "a"), ("team", "c")]
 
-    told(story)
+    run_scenario(scenario)
 
 
 def test_a_list_of_an_api_server_that_lags_behind_forgets_nothing(caplog: pytest.LogCaptureFixture) -> None:
-    async def story(scene: Scene) -> None:
-        scene.lists(10, "a")
-        scene.jobs.heard(None, job("a", 5))
-        scene.lists(4)
-        assert scene.names == ["a"]
+    async def scenario(environment: Environment) -> None:
+        environment.lists(10, "a")
+        environment.jobs.heard(None, job("a", 5))
+        environment.lists(4)
+        assert environment.names == ["a"]
 
-    told(story)
+    run_scenario(scenario)
     assert "older than the one before" in caplog.text
 
 
 def test_a_job_that_came_too_late_to_be_forgotten_goes_with_the_next_list() -> None:
-    async def story(scene: Scene) -> None:
-        scene.lists(10)
-        scene.jobs.heard(None, job("a", 5))
-        assert scene.names == ["a"]
-        scene.lists(11)
-        assert scene.names == []
+    async def scenario(environment: Environment) -> None:
+        environment.lists(10)
+        environment.jobs.heard(None, job("a", 5))
+        assert environment.names == ["a"]
+        environment.lists(11)
+        assert environment.names == []
 
-    told(story)
+    run_scenario(scenario)
 
 
 def test_a_job_that_the_api_server_does_not_know_any_more_is_forgotten_but_not_its_successor() -> None:
-    async def story(scene: Scene) -> None:
-        scene.jobs.heard("ADDED", job("a", 5))
-        stored = scene.jobs.store.get(("team", "a"))
+    async def scenario(environment: Environment) -> None:
+        environment.jobs.heard("ADDED", job("a", 5))
+        stored = environment.jobs.store.get(("team", "a"))
         assert stored is not None
-        scene.jobs.forget(read_job(stored, judge))
-        assert scene.names == []
-        scene.jobs.heard("ADDED", job("a", 7, uid="another"))
-        scene.jobs.forget(read_job(stored, judge))
-        assert scene.names == ["a"]
+        environment.jobs.forget(read_job(stored, judge))
+        assert environment.names == []
+        environment.jobs.heard("ADDED", job("a", 7, uid="another"))
+        environment.jobs.forget(read_job(stored, judge))
+        assert environment.names == ["a"]
 
-    told(story)
+    run_scenario(scenario)
 
 
 def test_a_listed_object_that_cannot_be_read_is_told_all_the_same() -> None:
     """The reconciler waits until every job of the first list was processed."""
 
-    async def story(scene: Scene) -> None:
+    async def scenario(environment: Environment) -> None:
         broken = job("a", 5)
         broken["status"] = {"conditions": [{"type": "Complete", "status": "True"}]}
         broken["metadata"]["uid"] = None
         del broken["metadata"]["uid"]
-        scene.jobs.heard(None, broken)
-        assert (scene.names, scene.told) == ([], [("team", "a")])
+        environment.jobs.heard(None, broken)
+        assert (environment.names, environment.told) == ([], [("team", "a")])
 
-    told(story)
+    run_scenario(scenario)
 
 
 def test_it_is_synced_when_a_list_of_each_namespace_is_whole() -> None:
-    async def story(scene: Scene) -> None:
-        scene.lists(10, "a", place="team")
-        assert not scene.jobs.synced
-        scene.lists(10, place="two", last=False)
-        assert not scene.jobs.synced
-        scene.lists(10, place="two")
-        assert scene.jobs.synced
-        await scene.jobs.wait_until_synced()
+    async def scenario(environment: Environment) -> None:
+        environment.lists(10, "a", place="team")
+        assert not environment.jobs.synced
+        environment.lists(10, place="two", last=False)
+        assert not environment.jobs.synced
+        environment.lists(10, place="two")
+        assert environment.jobs.synced
+        await environment.jobs.wait_until_synced()
 
-    told(story, "team", "two")
+    run_scenario(scenario, "team", "two")
 
 
 def test_a_list_of_one_namespace_says_nothing_of_another() -> None:
-    async def story(scene: Scene) -> None:
-        scene.jobs.heard("ADDED", job("a", 5))
-        scene.lists(10, place="two")
-        assert scene.names == ["a"]
-        scene.lists(10, place="team")
-        assert scene.names == []
+    async def scenario(environment: Environment) -> None:
+        environment.jobs.heard("ADDED", job("a", 5))
+        environment.lists(10, place="two")
+        assert environment.names == ["a"]
+        environment.lists(10, place="team")
+        assert environment.names == []
 
-    told(story, "team", "two")
+    run_scenario(scenario, "team", "two")
 
 
 def test_the_place_that_was_silent_for_longest_counts() -> None:
-    async def story(scene: Scene) -> None:
-        scene.time.passed = 30
-        scene.jobs.seen("team")
-        assert scene.jobs.last_seen == START
-        scene.jobs.seen("two")
-        assert scene.jobs.last_seen == scene.time.now()
+    async def scenario(environment: Environment) -> None:
+        environment.time.passed = 30
+        environment.jobs.seen("team")
+        assert environment.jobs.last_seen == START
+        environment.jobs.seen("two")
+        assert environment.jobs.last_seen == environment.time.now()
 
-    told(story, "team", "two")
+    run_scenario(scenario, "team", "two")

@@ -36,7 +36,7 @@ from ..api_server import (
 
 SETTINGS = Settings(retry_base=0.001, retry_limit=0.01, watch_timeout=60.0, resync=600.0)
 START = datetime(2026, 11, 1, tzinfo=UTC)
-Story = Callable[["Case"], Awaitable[None]]
+Scenario = Callable[["Case"], Awaitable[None]]
 
 sleep = asyncio.sleep
 """The real function, for tests that replace it."""
@@ -79,13 +79,13 @@ async def reached(what: Callable[[], bool]) -> None:
             await sleep(0.001)
 
 
-def told(story: Story, settings: Settings = SETTINGS, timeout: float = 5.0) -> None:
+def run_scenario(scenario: Scenario, settings: Settings = SETTINGS, timeout: float = 5.0) -> None:
     async def whole() -> None:
         async with api_server() as server, client_of(server, timeout=timeout) as client:
             case = Case(server, client, settings)
             running = asyncio.create_task(case.reflector.run())
             try:
-                await story(case)
+                await scenario(case)
                 assert not running.done()
             finally:
                 running.cancel()
@@ -96,7 +96,7 @@ def told(story: Story, settings: Settings = SETTINGS, timeout: float = 5.0) -> N
 
 
 def test_it_lists_and_watches_from_there() -> None:
-    async def story(case: Case) -> None:
+    async def scenario(case: Case) -> None:
         case.server.answers = [page([config_map("a", 3)], 5)]
         case.server.watches = [stream(event("ADDED", config_map("b", 6)), event("DELETED", config_map("a", 7)), None)]
         assert not case.reflector.synced
@@ -108,20 +108,20 @@ def test_it_lists_and_watches_from_there() -> None:
         assert case.server.watched[0].query["timeoutSeconds"] == "60"
         assert case.reflector.installed
 
-    told(story)
+    run_scenario(scenario)
 
 
 def test_it_is_synced_with_the_last_page_and_not_before() -> None:
-    async def story(case: Case) -> None:
+    async def scenario(case: Case) -> None:
         case.server.answers = [page([config_map("a", 3)], 5, "more"), hang]
         await reached(lambda: len(case.server.lists) == 2)
         assert (case.reflector.synced, case.values) == (False, {})
 
-    told(story)
+    run_scenario(scenario)
 
 
 def test_a_list_that_began_anew_holds_nothing_of_its_first_pages() -> None:
-    async def story(case: Case) -> None:
+    async def scenario(case: Case) -> None:
         case.server.answers = [
             page([config_map("deleted", 3)], 5, "more"),
             refusal(410),
@@ -130,11 +130,11 @@ def test_a_list_that_began_anew_holds_nothing_of_its_first_pages() -> None:
         await case.until({"a": "a@8"})
         assert case.told == [("a", None, "a@8")]
 
-    told(story)
+    run_scenario(scenario)
 
 
 def test_a_watch_goes_on_where_the_last_one_ended_bookmarks_included() -> None:
-    async def story(case: Case) -> None:
+    async def scenario(case: Case) -> None:
         case.server.answers = [page([], 5)]
         case.server.watches = [
             stream(event("ADDED", config_map("a", 6))),
@@ -146,12 +146,12 @@ def test_a_watch_goes_on_where_the_last_one_ended_bookmarks_included() -> None:
         assert [request.query["resourceVersion"] for request in case.server.watched] == ["5", "6", "11", "14"]
         assert len(case.server.lists) == 1
 
-    told(story)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize("in_stream", [True, False])
 def test_after_a_410_it_lists_again_and_tells_what_has_gone(in_stream: bool) -> None:
-    async def story(case: Case) -> None:
+    async def scenario(case: Case) -> None:
         expired = stream(event("ERROR", status_object(410, "Expired"))) if in_stream else refusal(410, "Expired")
         case.server.answers = [page([config_map("a", 3), config_map("b", 4)], 5), page([config_map("b", 9)], 20)]
         case.server.watches = [expired]
@@ -160,7 +160,7 @@ def test_after_a_410_it_lists_again_and_tells_what_has_gone(in_stream: bool) -> 
         await reached(lambda: len(case.server.watched) == 2)
         assert case.server.watched[1].query["resourceVersion"] == "20"
 
-    told(story)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize(
@@ -180,11 +180,11 @@ def test_after_a_410_it_lists_again_and_tells_what_has_gone(in_stream: bool) -> 
     ids=["500", "503", "429", "403", "401", "reset", "cut", "html", "no list", "no items"],
 )
 def test_it_survives_every_error_of_a_list(fault: Any) -> None:
-    async def story(case: Case) -> None:
+    async def scenario(case: Case) -> None:
         case.server.answers = [fault] * 5 + [page([config_map("a", 3)], 5)]
         await case.until({"a": "a@3"})
 
-    told(story)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize(
@@ -203,31 +203,31 @@ def test_it_survives_every_error_of_a_list(fault: Any) -> None:
     ids=["500", "404", "500 in the stream", "503", "429", "reset", "cut", "html", "closed at once"],
 )
 def test_it_survives_every_error_of_a_watch_and_lists_again_where_that_may_help(fault: Any, lists: int) -> None:
-    async def story(case: Case) -> None:
+    async def scenario(case: Case) -> None:
         case.server.answers = [page([], 5)] * 6
         case.server.watches = [fault] * 5 + [stream(event("ADDED", config_map("a", 6)), None)]
         await case.until({"a": "a@6"})
         assert len(case.server.lists) == lists
 
-    told(story)
+    run_scenario(scenario)
 
 
 def test_a_watch_that_falls_silent_is_opened_anew() -> None:
-    async def story(case: Case) -> None:
+    async def scenario(case: Case) -> None:
         case.server.answers = [page([], 5)]
         case.server.watches = [stream(None), stream(event("ADDED", config_map("a", 6)), None)]
         await case.until({"a": "a@6"})
         assert len(case.server.lists) == 1
 
-    told(story, replace(SETTINGS, watch_timeout=0.1), timeout=0.5)
+    run_scenario(scenario, replace(SETTINGS, watch_timeout=0.1), timeout=0.5)
 
 
 def test_a_hanging_list_is_asked_again() -> None:
-    async def story(case: Case) -> None:
+    async def scenario(case: Case) -> None:
         case.server.answers = [hang, page([config_map("a", 3)], 5)]
         await case.until({"a": "a@3"})
 
-    told(story, timeout=0.5)
+    run_scenario(scenario, timeout=0.5)
 
 
 def pauses_of(monkeypatch: pytest.MonkeyPatch) -> list[float]:
@@ -248,12 +248,12 @@ def test_pauses_double_up_to_the_limit_and_the_api_server_may_ask_for_longer_one
 ) -> None:
     pauses = pauses_of(monkeypatch)
 
-    async def story(case: Case) -> None:
+    async def scenario(case: Case) -> None:
         case.server.answers = [reset] * 5 + [answer(status_object(429), 429, Retry_After="7"), page([], 5)]
         await case.reflector.wait_until_synced()
         assert pauses == [1, 2, 4, 5, 5, 7]
 
-    told(story, replace(SETTINGS, retry_base=1, retry_limit=5))
+    run_scenario(scenario, replace(SETTINGS, retry_base=1, retry_limit=5))
 
 
 @pytest.mark.parametrize("watch", [stream(), refusal(410), refusal(500)], ids=["closed", "410", "500"])
@@ -261,47 +261,47 @@ def test_watches_that_fail_one_after_the_other_are_no_hot_loop(monkeypatch: pyte
     """Each list in between succeeds, and the pauses still grow."""
     pauses = pauses_of(monkeypatch)
 
-    async def story(case: Case) -> None:
+    async def scenario(case: Case) -> None:
         case.server.watches = [watch] * 4 + [stream(bookmark(3)), watch, stream(None)]
         await reached(lambda: len(case.server.watched) == 7)
         assert pauses == [1, 2, 4, 5, 1]
 
-    told(story, replace(SETTINGS, retry_base=1, retry_limit=5))
+    run_scenario(scenario, replace(SETTINGS, retry_base=1, retry_limit=5))
 
 
 def test_an_event_that_never_came_is_mended_by_the_next_whole_list() -> None:
-    async def story(case: Case) -> None:
+    async def scenario(case: Case) -> None:
         case.server.answers = [page([config_map("a", 3)], 5), page([config_map("b", 6)], 8)]
         case.server.watches = [stream(bookmark(7))] * 10_000
         await case.until({"b": "b@6"})
 
-    told(story, replace(SETTINGS, resync=0.05))
+    run_scenario(scenario, replace(SETTINGS, resync=0.05))
 
 
 def test_a_resource_that_is_not_installed_is_empty_and_looked_for_again() -> None:
-    async def story(case: Case) -> None:
+    async def scenario(case: Case) -> None:
         case.server.answers = [refusal(404), refusal(404), page([config_map("a", 3)], 5)]
         await case.reflector.wait_until_synced()
         assert (case.reflector.installed, case.values) == (False, {})
         await case.until({"a": "a@3"})
         assert case.reflector.installed
 
-    told(story, replace(SETTINGS, resync=0.05))
+    run_scenario(scenario, replace(SETTINGS, resync=0.05))
 
 
 def test_a_resource_that_is_uninstalled_is_empty() -> None:
-    async def story(case: Case) -> None:
+    async def scenario(case: Case) -> None:
         case.server.answers = [page([config_map("a", 3)], 5), refusal(404)]
         case.server.watches = [refusal(404)]
         await reached(lambda: not case.reflector.installed)
         assert case.values == {}
         assert case.told[-1] == ("a", "a@3", None)
 
-    told(story)
+    run_scenario(scenario)
 
 
 def test_each_namespace_is_listed_and_watched_on_its_own() -> None:
-    async def story(case: Case) -> None:
+    async def scenario(case: Case) -> None:
         def first(request: Any) -> Any:
             space = request.match_info["path"].split("/")[3]
             return page([config_map("a" if space == "one" else "b", 3, namespace=space)], 5)(request)
@@ -313,20 +313,20 @@ def test_each_namespace_is_listed_and_watched_on_its_own() -> None:
         assert {request.path for request in case.server.watched} == expected
         assert {request.path for request in case.server.lists} == expected
 
-    told(story, replace(SETTINGS, namespaces=("one", "two")))
+    run_scenario(scenario, replace(SETTINGS, namespaces=("one", "two")))
 
 
 def test_it_is_synced_when_every_namespace_is() -> None:
-    async def story(case: Case) -> None:
+    async def scenario(case: Case) -> None:
         case.server.answers = [page([], 5), hang]
         await reached(lambda: len(case.server.watched) == 1)
         assert not case.reflector.synced
 
-    told(story, replace(SETTINGS, namespaces=("one", "two")))
+    run_scenario(scenario, replace(SETTINGS, namespaces=("one", "two")))
 
 
 def test_what_we_wrote_is_seen_before_the_watch_brings_it_and_told_once() -> None:
-    async def story(case: Case) -> None:
+    async def scenario(case: Case) -> None:
         case.server.answers = [page([config_map("a", 3)], 5)]
         written = config_map("a", 7)
         case.server.watches = [hang, stream(event("MODIFIED", config_map("a", 6)), event("MODIFIED", written))]
@@ -339,48 +339,48 @@ def test_what_we_wrote_is_seen_before_the_watch_brings_it_and_told_once() -> Non
         await reached(lambda: len(case.server.watched) >= 3)
         assert case.told == [("a", None, "a@3"), ("a", "a@3", "a@7")]
 
-    told(story)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize("answered", [page([], 5), refusal(500), refusal(404)], ids=["list", "500", "404"])
 def test_any_answer_is_a_sign_of_life(answered: Any) -> None:
-    async def story(case: Case) -> None:
+    async def scenario(case: Case) -> None:
         case.server.answers = [answered, page([], 5)]
         case.now += timedelta(seconds=30)
         await reached(lambda: case.reflector.last_seen == case.now)
 
-    told(story)
+    run_scenario(scenario)
 
 
 def test_a_bookmark_is_a_sign_of_life() -> None:
-    async def story(case: Case) -> None:
+    async def scenario(case: Case) -> None:
         case.server.watches = [hang, stream(bookmark(7), None)]
         await reached(lambda: len(case.server.watched) == 1)
         case.now += timedelta(seconds=30)
         case.server.closing.set()
         await reached(lambda: case.reflector.last_seen == case.now)
 
-    told(story)
+    run_scenario(scenario)
 
 
 def test_no_answer_is_no_sign_of_life() -> None:
-    async def story(case: Case) -> None:
+    async def scenario(case: Case) -> None:
         case.server.answers = [reset] * 1000
         case.now += timedelta(seconds=30)
         await reached(lambda: len(case.server.lists) > 3)
         assert case.reflector.last_seen == START
 
-    told(story)
+    run_scenario(scenario)
 
 
 def test_the_namespace_that_is_silent_for_longest_counts() -> None:
-    async def story(case: Case) -> None:
+    async def scenario(case: Case) -> None:
         case.now += timedelta(seconds=30)
         case.server.answers = [page([], 5), hang]
         await reached(lambda: len(case.server.watched) == 1)
         assert case.reflector.last_seen == START
 
-    told(story, replace(SETTINGS, namespaces=("one", "two")))
+    run_scenario(scenario, replace(SETTINGS, namespaces=("one", "two")))
 
 
 def test_a_bug_ends_it() -> None:
@@ -396,11 +396,11 @@ def test_a_bug_ends_it() -> None:
 
 
 def test_rubbish_among_the_objects_harms_no_other() -> None:
-    async def story(case: Case) -> None:
+    async def scenario(case: Case) -> None:
         rubbish = {"metadata": {"name": "r", "uid": "u", "resourceVersion": "4"}, "data": None}
         case.server.answers = [page([rubbish, config_map("a", 3)], 5)]
         case.server.watches = [stream(event("ADDED", {}), event("ADDED", {**rubbish, "data": 3}), bookmark(9), None)]
         await case.until({"a": "a@3"})
         await reached(lambda: len(case.server.watched) == 1)
 
-    told(story)
+    run_scenario(scenario)

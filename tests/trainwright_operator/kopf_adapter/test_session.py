@@ -32,7 +32,7 @@ def nested(raw: Any, levels: int = DEEP) -> bytes:
     return text.replace('"HERE"', '{"a":' * levels + "1" + "}" * levels).encode()
 
 
-class Scene:
+class Environment:
     def __init__(self, server: ApiServer, settings: Settings, requests: list[tuple[str, int]]) -> None:
         self.server, self.settings, self.time, self.requests = server, settings, FakeTime(), requests
         self.jobs = Jobs(settings, self.time.now, lambda *_: None)
@@ -59,7 +59,7 @@ class Scene:
         return [json.loads(line) for line in whole.splitlines()]
 
 
-def told(story: Callable[[Scene], Awaitable[None]], resync: float = 600) -> None:
+def run_scenario(scenario: Callable[[Environment], Awaitable[None]], resync: float = 600) -> None:
     async def whole() -> None:
         requests: list[tuple[str, int]] = []
         settings = Settings(resync=resync, retry_base=0.001, retry_limit=0.002)
@@ -67,134 +67,136 @@ def told(story: Callable[[Scene], Awaitable[None]], resync: float = 600) -> None
             api_server() as server,
             client_of(server, on_response=lambda method, _, status, __: requests.append((method, status))) as client,
         ):
-            scene = Scene(server, settings, requests)
-            relay = Relay(scene.jobs, asyncio.get_running_loop())
-            async with kopf_session.session(client, relay, settings) as scene.heard:
-                await story(scene)
+            environment = Environment(server, settings, requests)
+            relay = Relay(environment.jobs, asyncio.get_running_loop())
+            async with kopf_session.session(client, relay, settings) as environment.heard:
+                await scenario(environment)
 
     asyncio.run(whole())
 
 
 def test_the_names_in_a_list_are_told_page_by_page() -> None:
-    async def story(scene: Scene) -> None:
-        await scene.asked(PATH, page([job("a")], 7, token="more"))
-        assert not scene.jobs.synced
-        found = await scene.asked(f"{PATH}?continue=more", page([job("b")], 7))
+    async def scenario(environment: Environment) -> None:
+        await environment.asked(PATH, page([job("a")], 7, token="more"))
+        assert not environment.jobs.synced
+        found = await environment.asked(f"{PATH}?continue=more", page([job("b")], 7))
         assert found["items"] == [job("b")]
-        assert scene.jobs.synced
-        assert scene.jobs.keys() == [key_of(job("a")), key_of(job("b"))]
+        assert environment.jobs.synced
+        assert environment.jobs.keys() == [key_of(job("a")), key_of(job("b"))]
 
-    told(story)
+    run_scenario(scenario)
 
 
 def test_after_a_whole_list_the_next_one_is_due_after_the_resync() -> None:
-    async def story(scene: Scene) -> None:
-        await scene.asked(PATH, page([job("a")], 7, token="more"))
-        assert scene.heard.list_due == {}
-        await scene.asked(f"{PATH}?continue=more", page([job("b")], 7))
-        assert 85 < scene.heard.list_due[None] - asyncio.get_running_loop().time() < 115
+    async def scenario(environment: Environment) -> None:
+        await environment.asked(PATH, page([job("a")], 7, token="more"))
+        assert environment.heard.list_due == {}
+        await environment.asked(f"{PATH}?continue=more", page([job("b")], 7))
+        assert 85 < environment.heard.list_due[None] - asyncio.get_running_loop().time() < 115
 
-    told(story, resync=100)
+    run_scenario(scenario, resync=100)
 
 
 def test_it_is_known_whether_kopf_has_asked_for_jobs() -> None:
-    async def story(scene: Scene) -> None:
-        await scene.asked("/apis", answer({"groups": []}))
-        assert not scene.heard.asked
-        await scene.asked(PATH, refusal(503))
-        assert scene.heard.asked
+    async def scenario(environment: Environment) -> None:
+        await environment.asked("/apis", answer({"groups": []}))
+        assert not environment.heard.asked
+        await environment.asked(PATH, refusal(503))
+        assert environment.heard.asked
 
-    told(story)
+    run_scenario(scenario)
 
 
 def test_other_lists_are_not_taken_for_jobs() -> None:
-    async def story(scene: Scene) -> None:
-        assert (await scene.asked("/apis", answer({"groups": []}))) == {"groups": []}
-        assert not scene.jobs.synced
+    async def scenario(environment: Environment) -> None:
+        assert (await environment.asked("/apis", answer({"groups": []}))) == {"groups": []}
+        assert not environment.jobs.synced
 
-    told(story)
+    run_scenario(scenario)
 
 
 def test_an_object_in_a_list_may_be_nested_as_deeply_as_the_api_server_takes_it() -> None:
-    async def story(scene: Scene) -> None:
+    async def scenario(environment: Environment) -> None:
         items = b", ".join([json.dumps(job("a")).encode(), nested(job("deep")), json.dumps(job("b")).encode()])
         raw = b'{"metadata": {"resourceVersion": "7"}, "items": [%s]}' % items
-        found = await scene.asked(PATH, answer(raw))
+        found = await environment.asked(PATH, answer(raw))
         assert [item["metadata"]["name"] for item in found["items"]] == ["a", "deep", "b"]
 
-    told(story)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize("levels", [300, 900, DEEP])
 def test_so_may_one_in_a_watch(levels: int) -> None:
-    async def story(scene: Scene) -> None:
-        scene.list_is_whole()
+    async def scenario(environment: Environment) -> None:
+        environment.list_is_whole()
         deep = b'{"type": "ADDED", "object": %s}\n' % nested(job("deep"), levels)
-        found = await scene.watched(stream(event("ADDED", job("a")), deep, event("ADDED", job("b"))))
+        found = await environment.watched(stream(event("ADDED", job("a")), deep, event("ADDED", job("b"))))
         assert [one["object"]["metadata"]["name"] for one in found] == ["a", "deep", "b"]
 
-    told(story)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize("broken", [cut(b'{"metadata": {"res'), answer(b"<html>"), answer({"items": []})])
 def test_an_answer_that_cannot_be_read_is_an_error_that_kopf_tries_again(broken: Answer) -> None:
-    async def story(scene: Scene) -> None:
+    async def scenario(environment: Environment) -> None:
         with pytest.raises(aiohttp.ClientConnectionError):
-            await scene.asked(PATH, broken)
+            await environment.asked(PATH, broken)
 
-    told(story)
+    run_scenario(scenario)
 
 
 def test_refusals_reach_kopf_as_they_are() -> None:
-    async def story(scene: Scene) -> None:
-        assert (await scene.asked(PATH, refusal(403, "Forbidden")))["reason"] == "Forbidden"
+    async def scenario(environment: Environment) -> None:
+        assert (await environment.asked(PATH, refusal(403, "Forbidden")))["reason"] == "Forbidden"
 
-    told(story)
+    run_scenario(scenario)
 
 
 def test_an_event_that_is_no_json_is_left_out_and_all_is_listed_again(caplog: pytest.LogCaptureFixture) -> None:
-    async def story(scene: Scene) -> None:
-        scene.list_is_whole()
-        found = await scene.watched(stream(event("ADDED", job("a")), b'{"type": "ADD\n', event("ADDED", job("b"))))
+    async def scenario(environment: Environment) -> None:
+        environment.list_is_whole()
+        found = await environment.watched(
+            stream(event("ADDED", job("a")), b'{"type": "ADD\n', event("ADDED", job("b")))
+        )
         assert [one["type"] for one in found] == ["ADDED", "ERROR", "ADDED"]
         assert found[1]["object"]["code"] == 410
 
-    told(story)
+    run_scenario(scenario)
     assert "is no JSON" in caplog.text
 
 
 def test_an_event_that_is_cut_off_does_not_come() -> None:
-    async def story(scene: Scene) -> None:
-        scene.list_is_whole()
-        assert await scene.watched(stream(event("ADDED", job("a")), b'{"type": "ADDED", "ob')) == [
+    async def scenario(environment: Environment) -> None:
+        environment.list_is_whole()
+        assert await environment.watched(stream(event("ADDED", job("a")), b'{"type": "ADDED", "ob')) == [
             event("ADDED", job("a"))
         ]
 
-    told(story)
+    run_scenario(scenario)
 
 
 def test_a_watch_ends_as_too_old_once_the_next_list_is_due() -> None:
-    async def story(scene: Scene) -> None:
-        scene.list_is_whole()
-        found = await scene.watched(stream(event("ADDED", job("a")), None))
+    async def scenario(environment: Environment) -> None:
+        environment.list_is_whole()
+        found = await environment.watched(stream(event("ADDED", job("a")), None))
         assert [one["type"] for one in found] == ["ADDED", "ERROR"]
         assert found[1]["object"]["code"] == 410
 
-    told(story, resync=0.5)
+    run_scenario(scenario, resync=0.5)
 
 
 def test_an_error_in_the_stream_reaches_kopf_which_ends() -> None:
-    async def story(scene: Scene) -> None:
-        scene.list_is_whole()
+    async def scenario(environment: Environment) -> None:
+        environment.list_is_whole()
         error = event("ERROR", {"code": 500})
-        assert await scene.watched(stream(error)) == [error]
+        assert await environment.watched(stream(error)) == [error]
 
-    told(story)
+    run_scenario(scenario)
 
 
 def test_before_a_watch_that_ends_at_once_is_opened_anew_there_is_a_pause(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def story(scene: Scene) -> None:
-        scene.list_is_whole()
+    async def scenario(environment: Environment) -> None:
+        environment.list_is_whole()
         pauses: list[float] = []
         sleep = asyncio.sleep
 
@@ -204,37 +206,37 @@ def test_before_a_watch_that_ends_at_once_is_opened_anew_there_is_a_pause(monkey
 
         monkeypatch.setattr(kopf_session.asyncio, "sleep", paused)
         for answered in (stream(), cut(b""), stream(bookmark(9)), stream()):
-            await scene.watched(answered)
+            await environment.watched(answered)
         assert [pause for pause in pauses if pause] == [0.001, 0.002, 0.001]
 
-    told(story)
+    run_scenario(scenario)
 
 
 def test_every_answer_counts_as_heard_and_every_request_is_counted() -> None:
-    async def story(scene: Scene) -> None:
-        scene.list_is_whole()
-        scene.time.passed = 30
-        assert scene.jobs.last_seen == START
-        await scene.asked(PATH, refusal(503))
+    async def scenario(environment: Environment) -> None:
+        environment.list_is_whole()
+        environment.time.passed = 30
+        assert environment.jobs.last_seen == START
+        await environment.asked(PATH, refusal(503))
         await settle()
-        assert scene.jobs.last_seen == scene.time.now()
-        scene.time.passed = 60
-        await scene.watched(stream(bookmark(9)))
+        assert environment.jobs.last_seen == environment.time.now()
+        environment.time.passed = 60
+        await environment.watched(stream(bookmark(9)))
         await settle()
-        assert scene.jobs.last_seen == scene.time.now()
-        assert scene.requests == [("GET", 503), ("WATCH", 200)]
+        assert environment.jobs.last_seen == environment.time.now()
+        assert environment.requests == [("GET", 503), ("WATCH", 200)]
 
-    told(story)
+    run_scenario(scenario)
 
 
 def test_a_request_without_an_answer_is_told_in_one_line(caplog: pytest.LogCaptureFixture) -> None:
-    async def story(scene: Scene) -> None:
+    async def scenario(environment: Environment) -> None:
         with pytest.raises(aiohttp.ClientConnectionError):
-            await scene.session.get("http://127.0.0.1:1/apis")
-        assert scene.requests == [("GET", 0)]
-        assert scene.jobs.last_seen == START
+            await environment.session.get("http://127.0.0.1:1/apis")
+        assert environment.requests == [("GET", 0)]
+        assert environment.jobs.last_seen == START
 
-    told(story)
+    run_scenario(scenario)
     [record] = [record for record in caplog.records if record.name == "trainwright_operator.kopf_adapter.session"]
     assert record.getMessage().startswith("GET /apis: ClientConnectorError")
     assert (record.levelname, record.exc_info) == ("WARNING", None)

@@ -37,12 +37,12 @@ def test_a_watch_of_less_than_a_second_is_asked_for_one() -> None:
 
 
 def test_kopf_remembers_no_object() -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         memories = kopf_settings.NoMemories()
         await memories.recall({"metadata": {"uid": "a"}}, noticed_by_listing=True)
         assert list(memories.iter_all_memories()) == []
 
-    asyncio.run(story())
+    asyncio.run(scenario())
 
 
 def test_kopf_compares_nothing() -> None:

@@ -28,13 +28,13 @@ from ..api_server import (
     stream,
 )
 
-Story = Callable[[ApiServer, Client], Awaitable[None]]
+Scenario = Callable[[ApiServer, Client], Awaitable[None]]
 
 
-def told(story: Story, **arguments: Any) -> None:
+def run_scenario(scenario: Scenario, **arguments: Any) -> None:
     async def whole() -> None:
         async with api_server() as server, client_of(server, **arguments) as client:
-            await story(server, client)
+            await scenario(server, client)
 
     asyncio.run(whole())
 
@@ -56,17 +56,17 @@ async def watched(client: Client, found: list[dict[str, Any]] | None = None, **a
 
 
 def test_a_get_brings_the_object() -> None:
-    async def story(server: ApiServer, client: Client) -> None:
+    async def scenario(server: ApiServer, client: Client) -> None:
         server.answers = [answer(config_map("a", 3))]
         assert await client.get(CONFIG_MAPS, "team", "a") == config_map("a", 3)
         assert server.requests[0].path == "/api/v1/namespaces/team/configmaps/a"
         assert server.requests[0].headers["Accept-Encoding"] == "identity"
 
-    told(story)
+    run_scenario(scenario)
 
 
 def test_writes_are_sent_as_the_api_server_wants_them() -> None:
-    async def story(server: ApiServer, client: Client) -> None:
+    async def scenario(server: ApiServer, client: Client) -> None:
         server.answers = [answer({})] * 7
         await client.create(PODS, "team", {"kind": "Pod"})
         await client.replace(PODS, "team", "a", {"kind": "Pod"})
@@ -108,17 +108,17 @@ def test_writes_are_sent_as_the_api_server_wants_them() -> None:
             {**options, "propagationPolicy": "Foreground"},
         ]
 
-    told(story)
+    run_scenario(scenario)
 
 
 def test_a_refusal_says_why() -> None:
-    async def story(server: ApiServer, client: Client) -> None:
+    async def scenario(server: ApiServer, client: Client) -> None:
         server.answers = [answer(status_object(429, "TooManyRequests", "slow down"), 429, Retry_After="3")]
         with pytest.raises(ApiError, match="429 TooManyRequests: slow down") as caught:
             await client.get(CONFIG_MAPS, "team", "a")
         assert (caught.value.too_many, caught.value.retry_after) == (True, 3.0)
 
-    told(story)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize(
@@ -128,37 +128,37 @@ def test_a_refusal_says_why() -> None:
 )
 @pytest.mark.parametrize("method", ["GET", "POST", "PATCH", "PUT", "DELETE"])
 def test_no_readable_answer_is_unreachable_and_nothing_is_tried_again(fault: Any, method: str) -> None:
-    async def story(server: ApiServer, client: Client) -> None:
+    async def scenario(server: ApiServer, client: Client) -> None:
         server.answers = [answer({}), fault]
         await client.request("GET", "/version")
         with pytest.raises(Unreachable):
             await client.request(method, "/api/v1/namespaces/team/configmaps", timeout=1.0 if fault is hang else None)
         assert len(server.requests) == 2
 
-    told(story)
+    run_scenario(scenario)
 
 
 def test_a_server_that_is_not_there_is_unreachable() -> None:
-    async def story(server: ApiServer, client: Client) -> None:  # noqa: ARG001
+    async def scenario(server: ApiServer, client: Client) -> None:  # noqa: ARG001
         async with client_of(ApiServer()) as other:
             with pytest.raises(Unreachable):
                 await other.get(CONFIG_MAPS, "team", "a")
 
-    told(story)
+    run_scenario(scenario)
 
 
 def test_an_empty_answer_is_an_empty_object() -> None:
-    async def story(server: ApiServer, client: Client) -> None:
+    async def scenario(server: ApiServer, client: Client) -> None:
         server.answers = [answer(b"")]
         assert await client.request("GET", "/x") == {}
 
-    told(story)
+    run_scenario(scenario)
 
 
 def test_every_response_is_counted() -> None:
     counted: list[tuple[str, str, int]] = []
 
-    async def story(server: ApiServer, client: Client) -> None:
+    async def scenario(server: ApiServer, client: Client) -> None:
         server.answers = [answer({}), refusal(404), reset]
         server.watches = [stream(bookmark(9))]
         await client.get(CONFIG_MAPS, "team", "a")
@@ -167,7 +167,10 @@ def test_every_response_is_counted() -> None:
                 await client.create(PODS, "team", {})
         await watched(client)
 
-    told(story, on_response=lambda method, resource, status, seconds: counted.append((method, resource, status)))  # noqa: ARG005
+    def count(method: str, resource: str, status: int, _seconds: float) -> None:
+        counted.append((method, resource, status))
+
+    run_scenario(scenario, on_response=count)
     assert counted == [
         ("GET", "configmaps", 200),
         ("POST", "pods", 404),
@@ -177,7 +180,7 @@ def test_every_response_is_counted() -> None:
 
 
 def test_no_more_requests_than_allowed_are_under_way_and_watches_do_not_count() -> None:
-    async def story(server: ApiServer, client: Client) -> None:
+    async def scenario(server: ApiServer, client: Client) -> None:
         server.answers = [hang] * 3
         tasks = [asyncio.create_task(client.get(CONFIG_MAPS, "team", str(number))) for number in range(3)]
         watches = [asyncio.create_task(watched(client)) for _ in range(4)]
@@ -188,11 +191,11 @@ def test_no_more_requests_than_allowed_are_under_way_and_watches_do_not_count() 
         await asyncio.gather(*tasks, *watches)
         assert len(server.lists) == 3
 
-    told(story, requests=2)
+    run_scenario(scenario, requests=2)
 
 
 def test_a_list_comes_page_by_page_with_what_its_items_are() -> None:
-    async def story(server: ApiServer, client: Client) -> None:
+    async def scenario(server: ApiServer, client: Client) -> None:
         bare = {"metadata": {"name": "a"}}
         server.answers = [page([bare], 5, "more"), page([config_map("b", 4)], 5)]
         found = [part async for part in client.list(CONFIG_MAPS, selector="x=y", field_selector="f=g", limit=1)]
@@ -204,11 +207,11 @@ def test_a_list_comes_page_by_page_with_what_its_items_are() -> None:
             {"limit": "1", "labelSelector": "x=y", "fieldSelector": "f=g", "continue": "more"},
         ]
 
-    told(story)
+    run_scenario(scenario)
 
 
 def test_a_list_whose_token_has_expired_begins_anew() -> None:
-    async def story(server: ApiServer, client: Client) -> None:
+    async def scenario(server: ApiServer, client: Client) -> None:
         server.answers = [
             page([config_map("a", 1), config_map("gone", 2)], 5, "more"),
             refusal(410, "Expired"),
@@ -217,17 +220,17 @@ def test_a_list_whose_token_has_expired_begins_anew() -> None:
         ]
         assert await names(client) == [["a"], ["b"]]
 
-    told(story)
+    run_scenario(scenario)
 
 
 def test_a_list_whose_tokens_always_expire_gives_up() -> None:
-    async def story(server: ApiServer, client: Client) -> None:
+    async def scenario(server: ApiServer, client: Client) -> None:
         server.answers = [page([], 5, "more"), refusal(410, "Expired")] * 10
         with pytest.raises(Gone):
             await names(client)
         assert len(server.requests) == 2 * (RESTARTS + 1)
 
-    told(story)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize(
@@ -235,16 +238,16 @@ def test_a_list_whose_tokens_always_expire_gives_up() -> None:
     [{}, {"items": []}, {"metadata": {}, "items": []}, {"metadata": {"resourceVersion": "x"}}, {"metadata": 3}],
 )
 def test_a_list_that_is_none_is_unreachable(body: object) -> None:
-    async def story(server: ApiServer, client: Client) -> None:
+    async def scenario(server: ApiServer, client: Client) -> None:
         server.answers = [answer(body)]
         with pytest.raises(Unreachable):
             await names(client)
 
-    told(story)
+    run_scenario(scenario)
 
 
 def test_a_watch_brings_events_and_bookmarks_until_it_is_closed() -> None:
-    async def story(server: ApiServer, client: Client) -> None:
+    async def scenario(server: ApiServer, client: Client) -> None:
         events = [event("ADDED", config_map("a", 8)), bookmark(9), event("DELETED", config_map("a", 10))]
         server.watches = [stream(*events)]
         assert await watched(client, selector="x", timeout=300) == events
@@ -256,40 +259,40 @@ def test_a_watch_brings_events_and_bookmarks_until_it_is_closed() -> None:
             "timeoutSeconds": "300",
         }
 
-    told(story)
+    run_scenario(scenario)
 
 
 def test_a_watch_survives_lines_of_megabytes_and_lines_in_pieces() -> None:
-    async def story(server: ApiServer, client: Client) -> None:
+    async def scenario(server: ApiServer, client: Client) -> None:
         large = event("ADDED", config_map("a", 8, value="x" * 6_000_000))
         small = json.dumps(bookmark(9)).encode()
         server.watches = [stream(large, small[:9], small[9:] + b"\n\n", small + b"\n" + small + b"\n")]
         assert await watched(client) == [large, bookmark(9), bookmark(9), bookmark(9)]
 
-    told(story)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize("in_stream", [True, False])
 def test_a_version_that_is_too_old_is_gone(in_stream: bool) -> None:
-    async def story(server: ApiServer, client: Client) -> None:
+    async def scenario(server: ApiServer, client: Client) -> None:
         told_in_it = stream(bookmark(8), event("ERROR", status_object(410, "Expired", "too old")))
         server.watches = [told_in_it if in_stream else refusal(410, "Expired", "too old")]
         with pytest.raises(Gone, match="410 Expired: too old"):
             await watched(client)
 
-    told(story)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize("in_stream", [True, False])
 def test_another_error_of_a_watch_is_told_as_it_is(in_stream: bool) -> None:
-    async def story(server: ApiServer, client: Client) -> None:
+    async def scenario(server: ApiServer, client: Client) -> None:
         error = status_object(500, "InternalError", "broken")
         server.watches = [stream(event("ERROR", error)) if in_stream else answer(error, 500)]
         with pytest.raises(ApiError, match="500 InternalError: broken") as caught:
             await watched(client)
         assert not caught.value.gone
 
-    told(story)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize(
@@ -297,39 +300,39 @@ def test_another_error_of_a_watch_is_told_as_it_is(in_stream: bool) -> None:
     [b"<html>\n", b"[]\n", b'{"type": "ADDED"}\n', b'{"type": "ADDED", "object": 3}\n', b"\xff\xfe\n"],
 )
 def test_rubbish_in_a_watch_is_unreachable_and_what_came_before_counts(rubbish: bytes) -> None:
-    async def story(server: ApiServer, client: Client) -> None:
+    async def scenario(server: ApiServer, client: Client) -> None:
         server.watches = [stream(bookmark(8), rubbish)]
         found: list[dict[str, Any]] = []
         with pytest.raises(Unreachable):
             await watched(client, found)
         assert found == [bookmark(8)]
 
-    told(story)
+    run_scenario(scenario)
 
 
 def test_an_event_that_is_cut_off_is_none() -> None:
-    async def story(server: ApiServer, client: Client) -> None:
+    async def scenario(server: ApiServer, client: Client) -> None:
         server.watches = [stream(bookmark(8), json.dumps(bookmark(9)).encode()[:-4])]
         assert await watched(client) == [bookmark(8)]
 
-    told(story)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize("parts", [[None], [bookmark(8), None]], ids=["from the start", "after an event"])
 def test_a_watch_that_falls_silent_ends(parts: list[Part]) -> None:
-    async def story(server: ApiServer, client: Client) -> None:
+    async def scenario(server: ApiServer, client: Client) -> None:
         server.watches = [stream(*parts)]
         with pytest.raises(Unreachable):
             await watched(client, timeout=0.1)
 
-    told(story, timeout=0.1)
+    run_scenario(scenario, timeout=0.1)
 
 
 @pytest.mark.parametrize("fault", [hang, reset, cut(b'{"type":')], ids=["hang", "reset", "cut"])
 def test_a_watch_whose_connection_breaks_is_unreachable(fault: Any) -> None:
-    async def story(server: ApiServer, client: Client) -> None:
+    async def scenario(server: ApiServer, client: Client) -> None:
         server.watches = [fault] * 2
         with pytest.raises(Unreachable):
             await watched(client, timeout=0.1)
 
-    told(story, timeout=0.1)
+    run_scenario(scenario, timeout=0.1)

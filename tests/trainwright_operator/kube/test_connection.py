@@ -47,10 +47,10 @@ def kubeconfig(folder: Path, server: str, user: str = "{token: secret}") -> Path
     return file
 
 
-def told(story: Callable[[ApiServer], Awaitable[None]]) -> None:
+def run_scenario(scenario: Callable[[ApiServer], Awaitable[None]]) -> None:
     async def whole() -> None:
         async with api_server() as server:
-            await story(server)
+            await scenario(server)
 
     asyncio.run(whole())
 
@@ -63,28 +63,28 @@ async def header(server: ApiServer, connection: Connection) -> str | None:
 
 
 def test_a_kubeconfig_says_where_and_who(tmp_path: Path) -> None:
-    async def story(server: ApiServer) -> None:
+    async def scenario(server: ApiServer) -> None:
         file = kubeconfig(tmp_path / "given", server.url)
         assert await header(server, await Connection.open(str(file))) == "Bearer secret"
 
-    told(story)
+    run_scenario(scenario)
 
 
 def test_the_environment_names_a_kubeconfig(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def story(server: ApiServer) -> None:
+    async def scenario(server: ApiServer) -> None:
         monkeypatch.setenv("KUBECONFIG", str(kubeconfig(tmp_path / "named", server.url)))
         kubeconfig(tmp_path / ".kube", "http://127.0.0.1:9")
         assert await header(server, await Connection.open()) == "Bearer secret"
 
-    told(story)
+    run_scenario(scenario)
 
 
 def test_else_it_is_the_one_at_home(tmp_path: Path) -> None:
-    async def story(server: ApiServer) -> None:
+    async def scenario(server: ApiServer) -> None:
         kubeconfig(tmp_path / ".kube", server.url)
         assert await header(server, await Connection.open()) == "Bearer secret"
 
-    told(story)
+    run_scenario(scenario)
 
 
 def test_without_any_there_is_no_connection() -> None:
@@ -93,14 +93,14 @@ def test_without_any_there_is_no_connection() -> None:
 
 
 def test_a_program_may_give_the_token(tmp_path: Path) -> None:
-    async def story(server: ApiServer) -> None:
+    async def scenario(server: ApiServer) -> None:
         version = "client.authentication.k8s.io/v1"
         made = {"apiVersion": version, "kind": "ExecCredential", "status": {"token": "made"}}
         program = {"apiVersion": version, "command": "echo", "args": [json.dumps(made)]}
         file = kubeconfig(tmp_path, server.url, json.dumps({"exec": program}))
         assert await header(server, await Connection.open(str(file))) == "Bearer made"
 
-    told(story)
+    run_scenario(scenario)
 
 
 def test_in_a_pod_the_token_is_read_anew_and_the_api_server_has_to_prove_who_it_is(
@@ -109,7 +109,7 @@ def test_in_a_pod_the_token_is_read_anew_and_the_api_server_has_to_prove_who_it_
     ours, another = (new_authority(datetime.now(UTC), timedelta(days=1)) for _ in range(2))
     account = Account(tmp_path, monkeypatch)
 
-    async def story() -> None:
+    async def scenario() -> None:
         async with api_server(tls_of(ours, tmp_path)) as server:
             account.live_in(server, ours)
             connection = await Connection.open()
@@ -125,7 +125,7 @@ def test_in_a_pod_the_token_is_read_anew_and_the_api_server_has_to_prove_who_it_
                 with pytest.raises(Unreachable, match="certificate"):
                     await stranger.request("GET", "/version")
 
-    asyncio.run(story())
+    asyncio.run(scenario())
 
 
 def test_an_authority_that_does_not_say_what_its_key_is_for_is_trusted(
@@ -142,14 +142,14 @@ def test_an_authority_that_does_not_say_what_its_key_is_for_is_trusted(
     monkeypatch.setattr(ssl, "create_default_context", strict)
     ca = _without_key_usage(new_authority(datetime.now(UTC), timedelta(hours=1)))
 
-    async def story() -> None:
+    async def scenario() -> None:
         async with api_server(tls=tls_of(ca, tmp_path)) as server:
             Account(tmp_path, monkeypatch).live_in(server, ca)
             async with Client(await Connection.open()) as client:
                 await client.request("GET", "/version")
             assert len(server.requests) == 1
 
-    asyncio.run(story())
+    asyncio.run(scenario())
 
 
 def test_the_kernel_looks_after_connections_that_are_silent(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -161,7 +161,7 @@ def test_the_kernel_looks_after_connections_that_are_silent(monkeypatch: pytest.
 
     monkeypatch.setattr(connection_module, "keepalive_socket", noted)
 
-    async def story(server: ApiServer) -> None:
+    async def scenario(server: ApiServer) -> None:
         async with Client(Connection(Configuration(host=server.url))) as client:
             await client.request("GET", "/version")
             assert len(made) == 1
@@ -169,7 +169,7 @@ def test_the_kernel_looks_after_connections_that_are_silent(monkeypatch: pytest.
             for option, value in ((socket.TCP_KEEPIDLE, 30), (socket.TCP_KEEPINTVL, 10), (socket.TCP_KEEPCNT, 3)):
                 assert made[0].getsockopt(socket.IPPROTO_TCP, option) == value
 
-    told(story)
+    run_scenario(scenario)
 
 
 class Account:

@@ -14,11 +14,11 @@ from trainwright_operator.settings import Settings
 from ..fake_api import FakeApi, unreachable
 from ..fake_time import FakeTime, settle
 
-Story = Callable[[FakeApi, FakeTime], Awaitable[None]]
+Scenario = Callable[[FakeApi, FakeTime], Awaitable[None]]
 
 
-def told(story: Story) -> None:
-    asyncio.run(story(FakeApi(), FakeTime()))
+def run_scenario(scenario: Scenario) -> None:
+    asyncio.run(scenario(FakeApi(), FakeTime()))
 
 
 def lease(api: FakeApi, time: FakeTime, identity: str, duration: float = 12.0) -> Lease:
@@ -49,16 +49,16 @@ async def leading(api: FakeApi, time: FakeTime, identity: str) -> tuple[Lease, a
 
 
 def test_the_first_one_leads_and_says_so_in_the_lease() -> None:
-    async def story(api: FakeApi, time: FakeTime) -> None:
+    async def scenario(api: FakeApi, time: FakeTime) -> None:
         await lease(api, time, "one").acquire()
         assert holder(api) == "one"
         assert (spec(api)["leaseDurationSeconds"], spec(api)["leaseTransitions"]) == (12, 0)
 
-    told(story)
+    run_scenario(scenario)
 
 
 def test_the_second_waits_while_the_first_renews() -> None:
-    async def story(api: FakeApi, time: FakeTime) -> None:
+    async def scenario(api: FakeApi, time: FakeTime) -> None:
         _, holding = await leading(api, time, "one")
         waiting = asyncio.create_task(lease(api, time, "two").acquire())
         await time.advance(120)
@@ -67,11 +67,11 @@ def test_the_second_waits_while_the_first_renews() -> None:
         await killed(waiting)
         await killed(holding)
 
-    told(story)
+    run_scenario(scenario)
 
 
 def test_after_a_crash_the_next_leads_within_fifteen_seconds() -> None:
-    async def story(api: FakeApi, time: FakeTime) -> None:
+    async def scenario(api: FakeApi, time: FakeTime) -> None:
         _, holding = await leading(api, time, "one")
         two = lease(api, time, "two")
         waiting = asyncio.create_task(two.acquire())
@@ -83,11 +83,11 @@ def test_after_a_crash_the_next_leads_within_fifteen_seconds() -> None:
         assert holder(api) == "two"
         assert spec(api)["leaseTransitions"] == 1
 
-    told(story)
+    run_scenario(scenario)
 
 
 def test_the_next_one_looks_at_the_very_moment_when_the_lease_ends() -> None:
-    async def story(api: FakeApi, time: FakeTime) -> None:
+    async def scenario(api: FakeApi, time: FakeTime) -> None:
         one = lease(api, time, "one", duration=13)
         await one.acquire()
         holding = asyncio.create_task(one.hold())
@@ -99,11 +99,11 @@ def test_the_next_one_looks_at_the_very_moment_when_the_lease_ends() -> None:
         await time.advance(16)
         assert waiting.done()
 
-    told(story)
+    run_scenario(scenario)
 
 
 def test_a_crash_is_not_believed_before_the_lease_has_run_out() -> None:
-    async def story(api: FakeApi, time: FakeTime) -> None:
+    async def scenario(api: FakeApi, time: FakeTime) -> None:
         _, holding = await leading(api, time, "one")
         await killed(holding)
         waiting = asyncio.create_task(lease(api, time, "two").acquire())
@@ -112,11 +112,11 @@ def test_a_crash_is_not_believed_before_the_lease_has_run_out() -> None:
         await time.advance(0.2)
         assert waiting.done()
 
-    told(story)
+    run_scenario(scenario)
 
 
 def test_after_a_release_the_next_leads_at_its_next_look() -> None:
-    async def story(api: FakeApi, time: FakeTime) -> None:
+    async def scenario(api: FakeApi, time: FakeTime) -> None:
         one, holding = await leading(api, time, "one")
         waiting = asyncio.create_task(lease(api, time, "two").acquire())
         await time.advance(4)
@@ -127,21 +127,21 @@ def test_after_a_release_the_next_leads_at_its_next_look() -> None:
         await time.advance(3)
         assert waiting.done()
 
-    told(story)
+    run_scenario(scenario)
 
 
 def test_a_restart_under_the_same_name_leads_at_once() -> None:
-    async def story(api: FakeApi, time: FakeTime) -> None:
+    async def scenario(api: FakeApi, time: FakeTime) -> None:
         await lease(api, time, "one").acquire()
         await lease(api, time, "one").acquire()
         assert time.passed == 0
 
-    told(story)
+    run_scenario(scenario)
 
 
 @pytest.mark.parametrize("hangs", [True, False])
 def test_the_holder_gives_up_before_anybody_else_begins(hangs: bool) -> None:
-    async def story(api: FakeApi, time: FakeTime) -> None:
+    async def scenario(api: FakeApi, time: FakeTime) -> None:
         one, holding = await leading(api, time, "one")
         await time.advance(30.5)
         api.hangs, api.fault = hangs, None if hangs else unreachable
@@ -153,11 +153,11 @@ def test_the_holder_gives_up_before_anybody_else_begins(hangs: bool) -> None:
         with pytest.raises(LeaseLost, match="not renewed for 8 s"):
             await holding
 
-    told(story)
+    run_scenario(scenario)
 
 
 def test_a_renewal_counts_from_when_it_was_sent() -> None:
-    async def story(api: FakeApi, time: FakeTime) -> None:
+    async def scenario(api: FakeApi, time: FakeTime) -> None:
         one, holding = await leading(api, time, "one")
         api.delay = lambda: time.sleep(4)
         # A renewal is sent at 3 s and answered at 7 s. The next is sent at 10 s, and its response would come at 14 s.
@@ -166,11 +166,11 @@ def test_a_renewal_counts_from_when_it_was_sent() -> None:
         with pytest.raises(LeaseLost):
             await holding
 
-    told(story)
+    run_scenario(scenario)
 
 
 def test_one_failure_is_made_good_by_the_next_renewal() -> None:
-    async def story(api: FakeApi, time: FakeTime) -> None:
+    async def scenario(api: FakeApi, time: FakeTime) -> None:
         _, holding = await leading(api, time, "one")
         api.fault = unreachable
         await time.advance(3.5)
@@ -179,11 +179,11 @@ def test_one_failure_is_made_good_by_the_next_renewal() -> None:
         assert not holding.done()
         await killed(holding)
 
-    told(story)
+    run_scenario(scenario)
 
 
 def test_a_renewal_whose_answer_was_lost_is_no_loss() -> None:
-    async def story(api: FakeApi, time: FakeTime) -> None:
+    async def scenario(api: FakeApi, time: FakeTime) -> None:
         _, holding = await leading(api, time, "one")
         found = api.stored("Lease", NAME, "trainwright")
         assert found is not None
@@ -192,11 +192,11 @@ def test_a_renewal_whose_answer_was_lost_is_no_loss() -> None:
         assert not holding.done()
         await killed(holding)
 
-    told(story)
+    run_scenario(scenario)
 
 
 def test_a_holder_that_sees_another_holder_gives_up_at_once() -> None:
-    async def story(api: FakeApi, time: FakeTime) -> None:
+    async def scenario(api: FakeApi, time: FakeTime) -> None:
         one, holding = await leading(api, time, "one")
         found = api.stored("Lease", NAME, "trainwright")
         assert found is not None
@@ -206,11 +206,11 @@ def test_a_holder_that_sees_another_holder_gives_up_at_once() -> None:
         with pytest.raises(LeaseLost, match="held by two"):
             await holding
 
-    told(story)
+    run_scenario(scenario)
 
 
 def test_a_process_that_was_frozen_writes_nothing_when_it_wakes() -> None:
-    async def story(api: FakeApi, time: FakeTime) -> None:
+    async def scenario(api: FakeApi, time: FakeTime) -> None:
         one, holding = await leading(api, time, "one")
         await settle()
         asked = len(api.requests)
@@ -222,33 +222,33 @@ def test_a_process_that_was_frozen_writes_nothing_when_it_wakes() -> None:
             await holding
         assert len(api.requests) == asked
 
-    told(story)
+    run_scenario(scenario)
 
 
 def test_a_lease_that_was_deleted_is_made_anew() -> None:
-    async def story(api: FakeApi, time: FakeTime) -> None:
+    async def scenario(api: FakeApi, time: FakeTime) -> None:
         _, holding = await leading(api, time, "one")
         api.objects.clear()
         await time.advance(3)
         assert holder(api) == "one"
         await killed(holding)
 
-    told(story)
+    run_scenario(scenario)
 
 
 def test_of_two_that_reach_for_it_one_gets_it() -> None:
-    async def story(api: FakeApi, time: FakeTime) -> None:
+    async def scenario(api: FakeApi, time: FakeTime) -> None:
         tries = [asyncio.create_task(lease(api, time, name).acquire()) for name in ("one", "two")]
         await settle()
         assert sorted(task.done() for task in tries) == [False, True]
         for task in tries:
             await killed(task)
 
-    told(story)
+    run_scenario(scenario)
 
 
 def test_an_api_server_that_is_down_is_waited_for(caplog: pytest.LogCaptureFixture) -> None:
-    async def story(api: FakeApi, time: FakeTime) -> None:
+    async def scenario(api: FakeApi, time: FakeTime) -> None:
         api.fault = unreachable
         waiting = asyncio.create_task(lease(api, time, "one").acquire())
         await time.advance(10)
@@ -258,25 +258,25 @@ def test_an_api_server_that_is_down_is_waited_for(caplog: pytest.LogCaptureFixtu
         assert waiting.done()
 
     with caplog.at_level(logging.WARNING):
-        told(story)
+        run_scenario(scenario)
     assert "the Lease cannot be had" in caplog.text
 
 
 def test_a_release_that_fails_is_only_logged(caplog: pytest.LogCaptureFixture) -> None:
-    async def story(api: FakeApi, time: FakeTime) -> None:
+    async def scenario(api: FakeApi, time: FakeTime) -> None:
         one = lease(api, time, "one")
         await one.acquire()
         api.fault = unreachable
         await one.release()
 
-    told(story)
+    run_scenario(scenario)
     assert "could not be released" in caplog.text
 
 
 def test_a_process_without_the_lease_releases_nothing() -> None:
-    async def story(api: FakeApi, time: FakeTime) -> None:
+    async def scenario(api: FakeApi, time: FakeTime) -> None:
         await lease(api, time, "one").acquire()
         await lease(api, time, "two").release()
         assert holder(api) == "one"
 
-    told(story)
+    run_scenario(scenario)

@@ -9,7 +9,7 @@ from trainwright_trainer.backends.ray.messages import ControlState, Message
 
 
 def test_letters_come_in_their_order_and_once():
-    async def scene():
+    async def scenario():
         mailbox = Mailbox()
         await mailbox.post([Message("log", ("a",)), Message("log", ("b",))])
         await mailbox.post([Message("event", "c")])
@@ -17,11 +17,11 @@ def test_letters_come_in_their_order_and_once():
         await mailbox.post([Message("log", ("d",))])
         return first, [message.content for message in await mailbox.take()]
 
-    assert asyncio.run(scene()) == ([("a",), ("b",), "c"], [("d",)])
+    assert asyncio.run(scenario()) == ([("a",), ("b",), "c"], [("d",)])
 
 
 def test_who_asks_waits_for_the_answer_to_its_own_question():
-    async def scene():
+    async def scenario():
         mailbox = Mailbox()
         asked = [asyncio.create_task(mailbox.ask("ready", content)) for content in ("x", "y")]
         await asyncio.sleep(0)
@@ -29,11 +29,11 @@ def test_who_asks_waits_for_the_answer_to_its_own_question():
             await mailbox.answer(message.number, message.content * 2)
         return await asyncio.gather(*asked)
 
-    assert asyncio.run(scene()) == ["xx", "yy"]
+    assert asyncio.run(scenario()) == ["xx", "yy"]
 
 
 def test_every_post_receives_the_control_state_of_the_driver():
-    async def scene():
+    async def scenario():
         mailbox = Mailbox()
         told = [await mailbox.post([])]
         for _ in range(2):
@@ -42,14 +42,14 @@ def test_every_post_receives_the_control_state_of_the_driver():
         await mailbox.stop("SIGTERM")
         return [*told, await mailbox.post([])]
 
-    assert asyncio.run(scene()) == [ControlState(), ControlState(saves=2), ControlState("SIGTERM", 2)]
+    assert asyncio.run(scenario()) == [ControlState(), ControlState(saves=2), ControlState("SIGTERM", 2)]
 
 
 def test_the_end_is_known_before_it_is_taken():
-    async def scene():
+    async def scenario():
         mailbox = Mailbox()
         before = await mailbox.ended()
         await mailbox.post([Message("ended", (0, None))])
         return before, await mailbox.ended()
 
-    assert asyncio.run(scene()) == (False, True)
+    assert asyncio.run(scenario()) == (False, True)

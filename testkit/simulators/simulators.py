@@ -16,10 +16,10 @@ from testkit.simulators.loop import Loop
 from testkit.simulators.mirror import Listener, Mirror, job_uid, key_of
 from testkit.simulators.posts import Posts
 from testkit.simulators.scripts import Scripts
-from testkit.simulators.shared_state import Scene
+from testkit.simulators.shared_state import SharedState
 
 
-class Stage:
+class Simulators:
     """Runs inside its `async with` block. An error of a simulator cancels the block and is raised.
 
     Without `pods`, KubeRay only sets the statuses of RayJobs by the script's times: for a thousand jobs.
@@ -37,21 +37,21 @@ class Stage:
         kuberay_finalizer: bool = False,
         posts: Callable[[Api], Posts] = Posts,
     ) -> None:
-        self.scene = scene = Scene.of(api, namespace, scripts or Scripts(), posts)
-        self.scripts, self.record, self.posts, self.nodes = scene.scripts, scene.record, scene.posts, scene.nodes
-        self.kubelet = Kubelet(scene)
-        self._job_controller, self._kueue = JobController(scene), Kueue(scene)
-        self._kuberay = KubeRay(scene, pods=pods, finalizer=kuberay_finalizer)
+        self.shared = shared = SharedState.of(api, namespace, scripts or Scripts(), posts)
+        self.scripts, self.record, self.posts, self.nodes = shared.scripts, shared.record, shared.posts, shared.nodes
+        self.kubelet = Kubelet(shared)
+        self._job_controller, self._kueue = JobController(shared), Kueue(shared)
+        self._kuberay = KubeRay(shared, pods=pods, finalizer=kuberay_finalizer)
         self._loops = self._wired()
         self._group = asyncio.TaskGroup()
         self._watching: list[asyncio.Task[None]] = []
 
     async def __aenter__(self) -> Self:
         await self._group.__aenter__()
-        self._watching = [self._group.create_task(mirror.run()) for mirror in self.scene.mirrors]
+        self._watching = [self._group.create_task(mirror.run()) for mirror in self.shared.mirrors]
         for loop in self._loops:
             self._group.create_task(loop.run())
-        for mirror in self.scene.mirrors:
+        for mirror in self.shared.mirrors:
             await mirror.synced.wait()
         return self
 
@@ -70,16 +70,16 @@ class Stage:
 
     def _wired(self) -> list[Loop]:
         """Connect each change to the queues that handle it."""
-        scene = self.scene
+        shared = self.shared
         jobs, ray_jobs = Loop(self._job_controller.look), Loop(self._kuberay.look)
         pods, queued = Loop(self.kubelet.look), Loop(self._kueue.look)
-        scene.jobs.listeners += [_itself(jobs), _itself(queued), _owner(ray_jobs)]
-        scene.ray_jobs.listeners += [_itself(ray_jobs), _itself(queued)]
-        scene.pods.listeners += [_itself(pods), _owner(jobs), _related(scene.ray_jobs, ray_jobs)]
+        shared.jobs.listeners += [_itself(jobs), _itself(queued), _owner(ray_jobs)]
+        shared.ray_jobs.listeners += [_itself(ray_jobs), _itself(queued)]
+        shared.pods.listeners += [_itself(pods), _owner(jobs), _related(shared.ray_jobs, ray_jobs)]
         # A submitter waits for the head, and a trainer gets a stop request.
-        scene.pods.listeners.append(_related(scene.pods, pods))
-        scene.training_jobs.listeners.append(_related(scene.pods, pods))
-        scene.ray_clusters.listeners.append(_owner(ray_jobs))
+        shared.pods.listeners.append(_related(shared.pods, pods))
+        shared.training_jobs.listeners.append(_related(shared.pods, pods))
+        shared.ray_clusters.listeners.append(_owner(ray_jobs))
         return [jobs, ray_jobs, pods, queued]
 
 
