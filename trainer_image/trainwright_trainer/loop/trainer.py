@@ -23,7 +23,7 @@ from trainwright_trainer.loop.arguments import (
 )
 from trainwright_trainer.loop.best import Best
 from trainwright_trainer.loop.evaluator import Evaluator
-from trainwright_trainer.loop.monitor import monitors_of, own_metrics
+from trainwright_trainer.loop.monitor import Monitors, monitors_of, own_metrics
 from trainwright_trainer.loop.nan_guard import NanGuard
 from trainwright_trainer.loop.precision import Precision
 from trainwright_trainer.loop.protocols import Metrics, Trainable
@@ -58,57 +58,22 @@ class Trainer:
 
         Raises `Mistakes` for options that do not fit together.
         """
-        self._arguments, self._train = arguments, splits["train"]
+        self._arguments, self._splits, self._train = arguments, splits, splits["train"]
         self._strategy = strategy = strategy or Single()
         self._hooks = hooks = hooks or Hooks()
         trainer, batching = arguments.config.trainer, arguments.batching
         check(arguments.config, model, batching, strategy.world)
         monitors = monitors_of(trainer, arguments.output_types, own_metrics(arguments.config))
         precision = Precision(trainer, strategy.device)
-        trained = [parameter for _, parameter in model.named_parameters() if parameter.requires_grad]
-        self._state = state = TrainState(
-            arguments.seed,
-            model,
-            make_optimizer(trainer.optimizer, trained, batching.learning_rate),
-            precision.scaler,
-            new_metrics(),
-            Plateau(arguments.scheduler, monitors.plateau.direction),
-            Best(monitors.validation, trainer.early_stop, arguments.tolerance),
-            Progress(),
-        )
+        self._state = state = self._new_state(model, new_metrics(), monitors, precision)
         if resume is not None:
             state.restore(resume, strategy.rank, strategy.world)
-
         self._rounds = rounds = plan(trainer, len(self._train), batching.global_rows)
         self._learning_rate = LearningRateSchedule(
             arguments.scheduler, batching.learning_rate, rounds.total_steps, rounds.steps_per_round
         )
-        self._evaluator = None
-        eval_rows = trainer.eval_batch_size if isinstance(trainer.eval_batch_size, int) else 0
-        if not trainer.skip_all_evaluation:
-            self._evaluator = Evaluator(
-                state,
-                trainer,
-                splits,
-                new_metrics(),
-                monitors.plateau,
-                eval_rows or batching.pass_rows,
-                strategy,
-                arguments.policy.score_attribute,
-            )
-        self._step = TrainStep(
-            model,
-            state.optimizer,
-            strategy,
-            precision,
-            trainer,
-            None if trainer.evaluate_training_set or trainer.skip_all_evaluation else state.metrics,
-            batching.pass_rows,
-            roots=arguments.has_roots,
-        )
-        if strategy.world > 1:
-            self._step.rehearse(moved(next(self._train.batches(1)), strategy.device))
-
+        self._evaluator = None if trainer.skip_all_evaluation else self._new_evaluator(new_metrics(), monitors)
+        self._step = self._new_step(precision)
         self._seeds = StepSeeds(state.seed, strategy.rank, strategy.device)
         self._nan_guard = NanGuard(strategy.device)
         self._telemetry = Telemetry(strategy, hooks.clock)
@@ -243,3 +208,48 @@ class Trainer:
             best.step if known else progress.step,
             tuple(progress.history),
         )
+
+    def _new_state(self, model: Trainable, metrics: Metrics, monitors: Monitors, precision: Precision) -> TrainState:
+        arguments, trainer = self._arguments, self._arguments.config.trainer
+        trained = [parameter for _, parameter in model.named_parameters() if parameter.requires_grad]
+        return TrainState(
+            arguments.seed,
+            model,
+            make_optimizer(trainer.optimizer, trained, arguments.batching.learning_rate),
+            precision.scaler,
+            metrics,
+            Plateau(arguments.scheduler, monitors.plateau.direction),
+            Best(monitors.validation, trainer.early_stop, arguments.tolerance),
+            Progress(),
+        )
+
+    def _new_evaluator(self, metrics: Metrics, monitors: Monitors) -> Evaluator:
+        arguments, trainer = self._arguments, self._arguments.config.trainer
+        rows = trainer.eval_batch_size if isinstance(trainer.eval_batch_size, int) else 0
+        return Evaluator(
+            self._state,
+            trainer,
+            self._splits,
+            metrics,
+            monitors.plateau,
+            rows or arguments.batching.pass_rows,
+            self._strategy,
+            arguments.policy.score_attribute,
+        )
+
+    def _new_step(self, precision: Precision) -> TrainStep:
+        """The optimizer step, rehearsed if there are several ranks."""
+        arguments, trainer, state = self._arguments, self._arguments.config.trainer, self._state
+        step = TrainStep(
+            state.model,
+            state.optimizer,
+            self._strategy,
+            precision,
+            trainer,
+            None if trainer.evaluate_training_set or trainer.skip_all_evaluation else state.metrics,
+            arguments.batching.pass_rows,
+            roots=arguments.has_roots,
+        )
+        if self._strategy.world > 1:
+            step.rehearse(moved(next(self._train.batches(1)), self._strategy.device))
+        return step
