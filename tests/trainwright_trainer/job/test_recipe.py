@@ -20,15 +20,15 @@ def config_of(given: dict[str, Any], **output: Any) -> ModelConfig:
 
 def settle(given: dict[str, Any], validation: int = 50, **output: Any) -> tuple[TrainerConfig, Recipe | None]:
     config = config_of(given, **output)
-    trained, found = settled(config, resolve(config), 500, validation)
+    trained, found = settled(config, resolve(config), 500, validation, 1)
     return trained.trainer, found
 
 
 @pytest.mark.parametrize("rows", [1, 15, 105, 1_000, 14_000, 236_000, 10_000_000])
-@pytest.mark.parametrize("inputs", [1, 20, 500])
+@pytest.mark.parametrize("width", [1, 20, 500])
 @pytest.mark.parametrize("outputs", [["number"], ["binary"], ["category", "number"]])
-def test_it_makes_a_section_that_the_contract_takes(rows: int, inputs: int, outputs: list[str]) -> None:
-    found = recipe(rows, rows // 7, inputs, outputs)
+def test_it_makes_a_section_that_the_contract_takes(rows: int, width: int, outputs: list[str]) -> None:
+    found = recipe(rows, rows // 7, width, outputs)
     section = TrainerConfig.model_validate(found.trainer)
     assert 1 <= section.epochs <= 60
     assert section.early_stop >= 5
@@ -39,6 +39,19 @@ def test_it_makes_a_section_that_the_contract_takes(rows: int, inputs: int, outp
 
 def test_it_fixes_the_global_batch_so_that_any_number_of_workers_learns_the_same() -> None:
     assert isinstance(recipe(10_000, 1_000, 5, ["binary"]).trainer["effective_batch_size"], int)
+
+
+def test_a_step_moves_an_output_by_no_more_than_half_its_spread_however_wide_the_inputs_are() -> None:
+    assert recipe(10_000, 1_000, 200, ["binary"]).trainer["learning_rate"] == 0.0025
+    assert recipe(10_000, 1_000, 5, ["binary"]).trainer["learning_rate"] == pytest.approx(80 / 4_000, rel=0.02)
+
+
+def test_the_clipping_of_squared_errors_falls_as_the_noise_of_a_batch() -> None:
+    limits = {
+        rows: recipe(rows, 0, 5, ["number"]).trainer["gradient_clipping"]["clipglobalnorm"] for rows in (200, 65_536)
+    }
+    assert limits == {200: 4.24, 65_536: 1.06}
+    assert recipe(65_536, 0, 5, ["category"]).trainer["gradient_clipping"] == {"clipglobalnorm": 0.5}
 
 
 def test_few_validation_rows_tell_rounds_apart_only_by_more_than_chance() -> None:

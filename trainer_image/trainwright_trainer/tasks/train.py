@@ -73,9 +73,10 @@ def prepare_training(data: Prepared, job: Job, world: int = 1) -> tuple[Job, Mod
     assert config is not None
     layout = layout_of(config, data.statistics)
     splits = materialise(data, layout, DTYPES[config.trainer.precision])
-    config, recipe = settled(given, config, len(splits["train"]), len(splits["validation"]))
-    job = replace(job, config=config, recipe=recipe)
     model = Model(config, data.statistics, layout, job.spec.seed)
+    width = model.encoders.output_size
+    config, recipe = settled(given, config, len(splits["train"]), len(splits["validation"]), width)
+    job = replace(job, config=config, recipe=recipe)
     check(config, model, given_batching(job, model), world)
     check_tells(config, data.statistics)
     return job, model, splits
