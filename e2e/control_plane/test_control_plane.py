@@ -8,6 +8,8 @@ import pytest
 from testkit.cluster.cluster import Cluster
 from testkit.cluster.errors import ClusterError
 
+pytestmark = pytest.mark.slow  # it tests the testkit, which every other test uses
+
 DEFINITIONS = {"trainingjobs.trainwright.dev", "rayclusters.ray.io", "rayjobs.ray.io"}
 RESTRICTED = {"pod-security.kubernetes.io/enforce": "restricted"}
 POD = {

@@ -16,6 +16,8 @@ import pytest
 from testkit.cluster.folder import Folder
 from testkit.cluster.shared import ROOT
 
+pytestmark = pytest.mark.slow  # it tests the testkit, which every other test uses
+
 PROGRAMS = 3
 """etcd, kube-apiserver, kube-controller-manager"""
 SECONDS = 120

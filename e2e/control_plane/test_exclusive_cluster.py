@@ -10,6 +10,8 @@ from testkit.cluster import binaries
 from testkit.cluster.cluster import Cluster
 from testkit.cluster.errors import ClusterError
 
+pytestmark = pytest.mark.slow  # it tests the testkit, which every other test uses
+
 
 def test_client_and_server_are_of_the_pinned_version(exclusive_cluster_of_module: Cluster) -> None:
     said = json.loads(exclusive_cluster_of_module.kubectl("version", "-o", "json"))

@@ -10,6 +10,8 @@ from testkit.cluster.cluster import Cluster
 from testkit.harness import EVERY_KIND, LIFECYCLES, Kill, Kind, live
 from testkit.simulators import Preempt, Succeed
 
+pytestmark = pytest.mark.slow  # it tests the testkit, which every other test uses
+
 
 @pytest.mark.parametrize("kind", EVERY_KIND)
 def test_undisturbed_life_ends_well(cluster: Cluster, kind: Kind) -> None:

@@ -12,6 +12,8 @@ from testkit.cluster.cluster import Cluster
 from testkit.harness import LIFECYCLES, live, training_job
 from testkit.proxy import Answer, Drop, Proxy, Reset, Rule, Silence, Stale, StreamError
 
+pytestmark = pytest.mark.slow  # it tests the testkit, which every other test uses
+
 MADE = {"metadata": {"name": "one"}}
 
 

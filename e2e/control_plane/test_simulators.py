@@ -30,6 +30,8 @@ from testkit.simulators import (
 )
 from testkit.simulators.finished import is_finished
 
+pytestmark = pytest.mark.slow  # it tests the testkit, which every other test uses
+
 Scenario = Callable[[Api, Simulators], Awaitable[None]]
 
 

@@ -31,6 +31,8 @@ from testkit.proxy import (
 
 from .upstream import Upstream, behind_proxy, event
 
+pytestmark = pytest.mark.slow  # it tests the testkit, which every other test uses
+
 EVENTS = [event("ADDED", "a", 1), event("ADDED", "b", 2), event("MODIFIED", "a", 3), event("DELETED", "b", 4)]
 LOST = (aiohttp.ClientError, TimeoutError, ConnectionError)
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from testkit.cluster import audit
+
+pytestmark = pytest.mark.slow  # it tests the testkit, which every other test uses
 
 WRITTEN = {
     "stage": "ResponseComplete",

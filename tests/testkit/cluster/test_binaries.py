@@ -10,6 +10,8 @@ import pytest
 from testkit.cluster import binaries
 from testkit.cluster.errors import ClusterError
 
+pytestmark = pytest.mark.slow  # it tests the testkit, which every other test uses
+
 GO = """\
 #!/bin/sh
 case "$1" in

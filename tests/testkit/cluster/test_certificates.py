@@ -9,6 +9,8 @@ import pytest
 from testkit.cluster.certificates import Authority
 from testkit.cluster.errors import ClusterError
 
+pytestmark = pytest.mark.slow  # it tests the testkit, which every other test uses
+
 
 def text(certificate: Path) -> str:
     command = ["openssl", "x509", "-in", str(certificate), "-noout", "-subject", "-ext", "subjectAltName"]

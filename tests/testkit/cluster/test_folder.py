@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from testkit.cluster.folder import PREFIX, Folder
+
+pytestmark = pytest.mark.slow  # it tests the testkit, which every other test uses
 
 
 def test_a_folder_goes_when_it_is_removed(tmp_path: Path) -> None:

@@ -11,6 +11,8 @@ import pytest
 from testkit.cluster import golang
 from testkit.cluster.errors import ClusterError
 
+pytestmark = pytest.mark.slow  # it tests the testkit, which every other test uses
+
 GO_MOD = """\
 module some
 

@@ -10,6 +10,8 @@ from testkit.cluster.object_store import ObjectStore
 
 from trainwright_trainer.storage.registry import storage_at
 
+pytestmark = pytest.mark.slow  # it tests the testkit, which every other test uses
+
 
 @pytest.fixture
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ObjectStore:

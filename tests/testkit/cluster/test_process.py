@@ -10,6 +10,8 @@ import pytest
 from testkit.cluster.errors import ClusterError
 from testkit.cluster.process import Process, wait_until
 
+pytestmark = pytest.mark.slow  # it tests the testkit, which every other test uses
+
 
 def program(folder: Path, text: str) -> Process:
     path = folder / "program"

@@ -11,6 +11,8 @@ from testkit.cluster.images import containerd, single
 from testkit.cluster.images.layout import Layout
 from testkit.cluster.images.single import Program
 
+pytestmark = pytest.mark.slow  # it tests the testkit, which every other test uses
+
 NAME, OTHER = "localhost/pause:3", "localhost/other:1"
 CTR = """
 import json, pathlib, sys, tarfile

@@ -10,6 +10,8 @@ from testkit.cluster.images import single
 from testkit.cluster.images.layout import CONTAINERD_NAME, INPUTS, Layout
 from testkit.cluster.images.single import Program
 
+pytestmark = pytest.mark.slow  # it tests the testkit, which every other test uses
+
 NAME = "localhost/pause:3"
 
 

@@ -8,6 +8,8 @@ import pytest
 from testkit.cluster.images import ours
 from testkit.cluster.images.ours import FILES, OPERATOR, OURS, PACKAGES, TRAINER
 
+pytestmark = pytest.mark.slow  # it tests the testkit, which every other test uses
+
 SOURCE = "trainer_image/trainwright_trainer/run.py"
 
 

@@ -6,8 +6,11 @@ import json
 import tomllib
 from pathlib import Path
 
+import pytest
 from testkit.cluster.node import containerd
 from testkit.cluster.node.place import FIRST, SECOND
+
+pytestmark = pytest.mark.slow  # it tests the testkit, which every other test uses
 
 
 def config(folder: Path, with_pods: bool) -> dict[str, object]:

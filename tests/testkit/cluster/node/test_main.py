@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from testkit.cluster.node.__main__ import main
 
+pytestmark = pytest.mark.slow  # it tests the testkit, which every other test uses
+
 
 @pytest.mark.parametrize("what", ["up", "down"])
 def test_without_root_one_line_says_so(

@@ -8,6 +8,8 @@ import pytest
 from testkit.cluster.errors import ClusterError
 from testkit.cluster.node import packages
 
+pytestmark = pytest.mark.slow  # it tests the testkit, which every other test uses
+
 APT = '#!/bin/sh\necho "$@" >> "$ASKED"\n'
 
 

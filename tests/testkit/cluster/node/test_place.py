@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from ipaddress import ip_address, ip_network
 
+import pytest
 from testkit.cluster.api_server import SERVICES
 from testkit.cluster.node.place import FIRST, HOST, NETWORK, SECOND, Site
+
+pytestmark = pytest.mark.slow  # it tests the testkit, which every other test uses
 
 
 def own(site: Site) -> tuple[int, int]:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from testkit.cluster.node.store import Store
+
+pytestmark = pytest.mark.slow  # it tests the testkit, which every other test uses
 
 
 def test_files_are_shared_and_databases_are_not(tmp_path: Path) -> None:
