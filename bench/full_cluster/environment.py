@@ -15,7 +15,7 @@ from testkit.api import Api, Manifest, until
 from testkit.api.resource import NAMESPACES, PODS
 from testkit.full_cluster import jobs, release, restricted
 from testkit.full_cluster.bucket import Bucket
-from testkit.full_cluster.full_cluster import Whole
+from testkit.full_cluster.full_cluster import FullCluster
 
 from bench.full_cluster import shapes
 from bench.full_cluster.observer import Observer, observing
@@ -27,7 +27,7 @@ SETTLE_SECONDS = 3.0
 
 @dataclass(frozen=True)
 class Environment:
-    whole: Whole
+    whole: FullCluster
     api: Api
     namespace: str
     bucket: Bucket
@@ -54,7 +54,7 @@ class Environment:
 @asynccontextmanager
 async def environment() -> AsyncIterator[Environment]:
     with tempfile.TemporaryDirectory() as folder:
-        whole = Whole.find(Path(folder))
+        whole = FullCluster.find(Path(folder))
         release.install(whole)
         bucket = Bucket.make(f"bench-{secrets.token_hex(4)}", whole.s3)
         async with Api(whole.kubectl.kubeconfig) as api:

@@ -12,10 +12,10 @@ from testkit.cluster.errors import ClusterError
 from testkit.cluster.node.place import Place
 from testkit.full_cluster import release, restricted
 from testkit.full_cluster.bucket import Bucket
-from testkit.full_cluster.full_cluster import Whole
+from testkit.full_cluster.full_cluster import FullCluster
 from testkit.full_cluster.volume import Volume
 
-CLUSTER = pytest.StashKey[Whole]()
+CLUSTER = pytest.StashKey[FullCluster]()
 NEEDS_OUR_OWN = "this test reads a cluster's store and its parts' logs: it needs one of our own, so unset KUBECONFIG"
 
 
@@ -31,9 +31,9 @@ def began() -> datetime:
 
 
 @pytest.fixture(scope="session")
-def whole(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Whole:
+def whole(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> FullCluster:
     try:
-        found = Whole.find(tmp_path_factory.getbasetemp())
+        found = FullCluster.find(tmp_path_factory.getbasetemp())
     except ClusterError as problem:
         pytest.fail(str(problem), pytrace=False)
     request.config.stash[CLUSTER] = found
@@ -41,7 +41,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureReque
 
 
 @pytest.fixture(scope="session")
-def inside(whole: Whole) -> Place:
+def inside(whole: FullCluster) -> Place:
     """What only our own cluster shows."""
     if whole.place is None:
         pytest.fail(NEEDS_OUR_OWN, pytrace=False)
@@ -49,14 +49,14 @@ def inside(whole: Whole) -> Place:
 
 
 @pytest.fixture(scope="session")
-def operator(whole: Whole) -> Whole:
+def operator(whole: FullCluster) -> FullCluster:
     """The cluster with our operator, as its chart installs it from our images."""
     release.install(whole)
     return whole
 
 
 @pytest.fixture
-def namespace(whole: Whole) -> Iterator[str]:
+def namespace(whole: FullCluster) -> Iterator[str]:
     """Deleted after the test without waiting for its end."""
     name = f"test-{secrets.token_hex(4)}"
     made = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": restricted.LABELS}}
@@ -67,14 +67,14 @@ def namespace(whole: Whole) -> Iterator[str]:
 
 
 @pytest.fixture
-def bucket(whole: Whole) -> Iterator[Bucket]:
+def bucket(whole: FullCluster) -> Iterator[Bucket]:
     made = Bucket.make(f"test-{secrets.token_hex(4)}", whole.s3)
     yield made
     made.remove()
 
 
 @pytest.fixture
-def bucket_of_the_files(whole: Whole, inside: Place) -> Iterator[Bucket]:  # noqa: ARG001
+def bucket_of_the_files(whole: FullCluster, inside: Place) -> Iterator[Bucket]:  # noqa: ARG001
     """Named as in the files of `examples`. Elsewhere than in a store of our own the name is taken."""
     made = Bucket.anew("bucket", whole.s3)
     yield made
@@ -82,7 +82,7 @@ def bucket_of_the_files(whole: Whole, inside: Place) -> Iterator[Bucket]:  # noq
 
 
 @pytest.fixture
-def volume(whole: Whole, namespace: str) -> Iterator[Volume]:
+def volume(whole: FullCluster, namespace: str) -> Iterator[Volume]:
     """A claim in the test's namespace, named `volume`."""
     made = Volume.make(whole, namespace, "volume")
     yield made
@@ -100,7 +100,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
     return report
 
 
-def seen(whole: Whole, namespace: str) -> str:
+def seen(whole: FullCluster, namespace: str) -> str:
     told = [whole.kubectl.run("get", kind, f"-n={namespace}", "-o=wide").stdout for kind in ("tj,rayjobs,jobs", "pods")]
     told.append(whole.kubectl.run("get", "events", f"-n={namespace}", "--sort-by=.lastTimestamp").stdout)
     return "\n".join([*told, f"Logs of the cluster's parts: {whole.logs}" if whole.logs else ""])

@@ -14,7 +14,7 @@ from testkit.cluster.kubectl import Kubectl
 from testkit.cluster.node.place import Place
 from testkit.full_cluster import jobs
 from testkit.full_cluster.bucket import Bucket
-from testkit.full_cluster.full_cluster import Whole
+from testkit.full_cluster.full_cluster import FullCluster
 from testkit.full_cluster.objects import one
 from testkit.full_cluster.release import NAMESPACE
 from testkit.full_cluster.waiting import until
@@ -43,7 +43,7 @@ TAKEN: dict[str, dict[str, Any]] = {
 
 
 @pytest.fixture
-def asked(whole: Whole, inside: Place, began: datetime) -> Sequence[AuditEvent]:
+def asked(whole: FullCluster, inside: Place, began: datetime) -> Sequence[AuditEvent]:
     """All that was asked for since this run began; where the installation is older, since that."""
     installed = one(whole.kubectl, "default", "namespace", NAMESPACE)["metadata"]["creationTimestamp"]
     since = min(began, datetime.fromisoformat(installed))
@@ -66,7 +66,7 @@ def by_operator(asked: Sequence[AuditEvent]) -> Sequence[AuditEvent]:
     return found
 
 
-def test_lives_that_need_the_rarest_verbs(operator: Whole, namespace: str, bucket: Bucket) -> None:
+def test_lives_that_need_the_rarest_verbs(operator: FullCluster, namespace: str, bucket: Bucket) -> None:
     """So that the tests below need no other: they pass alone, where the log goes back to the installation."""
     kubectl, image = operator.kubectl, operator.image(TRAINER.repository)
     patch = '{"data": {"tls.crt": ""}}'

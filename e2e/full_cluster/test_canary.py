@@ -19,7 +19,7 @@ from testkit.cluster.node.place import Place
 from testkit.cluster.stored import Version
 from testkit.full_cluster import jobs
 from testkit.full_cluster.bucket import Bucket
-from testkit.full_cluster.full_cluster import Whole
+from testkit.full_cluster.full_cluster import FullCluster
 from testkit.full_cluster.objects import Object, one
 from testkit.full_cluster.waiting import until
 from testkit.harness.canary import canary, holds, of_others
@@ -37,7 +37,7 @@ UNUSED = canary()
 class Watched:
     """A namespace of which nothing that was said is missed, though the pods that said it are gone."""
 
-    whole: Whole
+    whole: FullCluster
     namespace: str
     place: Place
     since: int
@@ -78,7 +78,7 @@ def content(files: Iterable[Path]) -> dict[str, bytes]:
 
 
 @pytest.fixture
-def watched(operator: Whole, namespace: str, inside: Place) -> Watched:
+def watched(operator: FullCluster, namespace: str, inside: Place) -> Watched:
     """With the user's Secret."""
     since = asyncio.run(stored.revision(inside.running))
     keys = jobs.keys(operator)

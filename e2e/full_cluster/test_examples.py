@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from testkit.full_cluster import examples, jobs
 from testkit.full_cluster.bucket import Bucket
-from testkit.full_cluster.full_cluster import Whole
+from testkit.full_cluster.full_cluster import FullCluster
 from testkit.full_cluster.storage_place import Place, in_bucket, on_claim
 from testkit.full_cluster.volume import Volume
 
@@ -27,7 +27,7 @@ def flights(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("name", ["local", "ray"])
 def test_an_example_in_s3(
-    operator: Whole, namespace: str, bucket_of_the_files: Bucket, flights: Path, name: str
+    operator: FullCluster, namespace: str, bucket_of_the_files: Bucket, flights: Path, name: str
 ) -> None:
     place = in_bucket(bucket_of_the_files)
     place.put(flights, DATA)
@@ -35,7 +35,7 @@ def test_an_example_in_s3(
     ends_with_a_model(operator, namespace, place, name)
 
 
-def test_the_example_on_a_volume(operator: Whole, namespace: str, flights: Path) -> None:
+def test_the_example_on_a_volume(operator: FullCluster, namespace: str, flights: Path) -> None:
     volume = Volume.make(operator, namespace, "flights")
     try:
         volume.put(flights, DATA)
@@ -44,7 +44,7 @@ def test_the_example_on_a_volume(operator: Whole, namespace: str, flights: Path)
         volume.remove()
 
 
-def ends_with_a_model(whole: Whole, namespace: str, place: Place, name: str) -> None:
+def ends_with_a_model(whole: FullCluster, namespace: str, place: Place, name: str) -> None:
     file, job = examples.of_kubernetes(name)
     whole.kubectl("apply", f"-n={namespace}", "-f", str(file))
     status = jobs.ended(whole.kubectl, namespace, job, seconds=600)

@@ -15,7 +15,7 @@ import pyarrow.parquet
 import pytest
 from testkit.full_cluster import devices, examples, jobs
 from testkit.full_cluster.bucket import Bucket
-from testkit.full_cluster.full_cluster import Whole
+from testkit.full_cluster.full_cluster import FullCluster
 from testkit.full_cluster.objects import Object, condition, one, several
 from testkit.full_cluster.waiting import until
 
@@ -24,14 +24,14 @@ HELD = {GPU: "4", SLICE: "7"}
 
 
 @pytest.fixture
-def gpus(operator: Whole) -> Iterator[Whole]:
+def gpus(operator: FullCluster) -> Iterator[FullCluster]:
     """The cluster with a node that says so, until the test ends."""
     with devices.given(operator, HELD):
         yield operator
 
 
 def test_the_example_prepares_its_data_on_cpus_before_it_asks_for_gpus(
-    gpus: Whole, namespace: str, bucket_of_the_files: Bucket, tmp_path: Path
+    gpus: FullCluster, namespace: str, bucket_of_the_files: Bucket, tmp_path: Path
 ) -> None:
     file = tmp_path / "flights.parquet"
     pyarrow.parquet.write_table(pyarrow.csv.read_csv(examples.FLIGHTS), file)
@@ -66,7 +66,7 @@ def test_the_example_prepares_its_data_on_cpus_before_it_asks_for_gpus(
     gpus.kubectl("delete", f"-n={namespace}", "tj", name)
 
 
-def test_slices_are_given_as_gpus_are(gpus: Whole, namespace: str, bucket: Bucket) -> None:
+def test_slices_are_given_as_gpus_are(gpus: FullCluster, namespace: str, bucket: Bucket) -> None:
     """And a cache that lies beside its data in S3 is filled before they are."""
     trainer = {"num_workers": 6, "resources_per_worker": {"CPU": 1, "GPU": 1}}
     job = jobs.weather("sliced", bucket, type="ray", trainer=trainer)
@@ -86,7 +86,7 @@ def test_slices_are_given_as_gpus_are(gpus: Whole, namespace: str, bucket: Bucke
     gpus.kubectl("delete", f"-n={namespace}", "tj", "sliced")
 
 
-def _pods_with_places(whole: Whole, namespace: str) -> Mapping[str, Object]:
+def _pods_with_places(whole: FullCluster, namespace: str) -> Mapping[str, Object]:
     """Those of the Ray cluster by their role, once each has its node."""
     found = until(
         lambda: several(whole.kubectl, namespace, "pods", "ray.io/is-ray-node=yes"),
@@ -113,7 +113,7 @@ def _resolved(status: Mapping[str, Any]) -> tuple[int, int, int]:
     return resolved["workers"], resolved["gpus"], resolved["workersPerPod"]
 
 
-def _told(whole: Whole, namespace: str) -> Mapping[str, Any]:
+def _told(whole: FullCluster, namespace: str) -> Mapping[str, Any]:
     """How the training program reads of its workers."""
     [config] = several(whole.kubectl, namespace, "configmaps", "trainwright.dev/job-uid")
     trainer: Mapping[str, Any] = json.loads(config["data"]["job.yaml"])["spec"]["backend"]["trainer"]

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from testkit.full_cluster import jobs, release
 from testkit.full_cluster.bucket import Bucket
-from testkit.full_cluster.full_cluster import Whole
+from testkit.full_cluster.full_cluster import FullCluster
 from testkit.full_cluster.objects import Object, one, several
 from testkit.full_cluster.release import NAMESPACE, OPERATORS
 from testkit.full_cluster.waiting import until
@@ -21,14 +21,14 @@ ENDLESS = {"epochs": 100_000, "early_stop": -1, "effective_batch_size": 128}
 
 
 @pytest.fixture
-def released(operator: Whole) -> Iterator[Whole]:
+def released(operator: FullCluster) -> Iterator[FullCluster]:
     """The cluster whose release a test may change: it is as it was afterwards."""
     yield operator
     release.install(operator)
 
 
 @pytest.fixture
-def training(released: Whole, namespace: str, bucket: Bucket) -> Iterator[str]:
+def training(released: FullCluster, namespace: str, bucket: Bucket) -> Iterator[str]:
     """The namespace of a job that trains and will not end by itself."""
     job = jobs.weather(NAME, bucket)
     job["spec"]["config"] = {**jobs.CONFIG, "trainer": ENDLESS}
@@ -40,7 +40,7 @@ def training(released: Whole, namespace: str, bucket: Bucket) -> Iterator[str]:
     released.kubectl("wait", f"-n={namespace}", "--for=delete", "pods", "--all", "--timeout=120s")
 
 
-def test_a_job_trains_on_meanwhile(released: Whole, training: str) -> None:
+def test_a_job_trains_on_meanwhile(released: FullCluster, training: str) -> None:
     before, operators = _pod(released, training), _operators(released)
 
     release.install(released, "--set=replicas=1", "--set=settings.progressInterval=2")
@@ -60,7 +60,9 @@ def test_a_job_trains_on_meanwhile(released: Whole, training: str) -> None:
     assert status.get("retries", 0) == 0
 
 
-def test_it_is_installed_where_nothing_is_left_but_the_jobs(released: Whole, namespace: str, bucket: Bucket) -> None:
+def test_it_is_installed_where_nothing_is_left_but_the_jobs(
+    released: FullCluster, namespace: str, bucket: Bucket
+) -> None:
     """Its namespace went too, with certificates and Lease. What was asked for meanwhile is done then."""
     release.uninstall(released)
     released.kubectl("delete", "namespace", NAMESPACE)
@@ -71,7 +73,7 @@ def test_it_is_installed_where_nothing_is_left_but_the_jobs(released: Whole, nam
     assert jobs.ended(released.kubectl, namespace, "asked-for")["phase"] == "Complete"
 
 
-def _goes_on(whole: Whole, namespace: str, after: int) -> int:
+def _goes_on(whole: FullCluster, namespace: str, after: int) -> int:
     """The epoch that is trained now, when it is a later one."""
     seen = until(
         lambda: _status(whole, namespace),
@@ -86,16 +88,16 @@ def _epoch(status: Mapping[str, Any]) -> int:
     return int(status.get("progress", {}).get("epoch", 0))
 
 
-def _status(whole: Whole, namespace: str) -> Mapping[str, Any]:
+def _status(whole: FullCluster, namespace: str) -> Mapping[str, Any]:
     status: Mapping[str, Any] = one(whole.kubectl, namespace, "tj", NAME).get("status", {})
     return status
 
 
-def _pod(whole: Whole, namespace: str) -> Object:
+def _pod(whole: FullCluster, namespace: str) -> Object:
     [found] = several(whole.kubectl, namespace, "pods")
     return found
 
 
-def _operators(whole: Whole) -> set[str]:
+def _operators(whole: FullCluster) -> set[str]:
     """Their uids."""
     return {pod["metadata"]["uid"] for pod in several(whole.kubectl, NAMESPACE, "pods", OPERATORS)}

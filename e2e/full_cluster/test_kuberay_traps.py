@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from testkit.cluster.kubectl import Kubectl
 from testkit.full_cluster import jobs
 from testkit.full_cluster.bucket import Bucket
-from testkit.full_cluster.full_cluster import Whole
+from testkit.full_cluster.full_cluster import FullCluster
 from testkit.full_cluster.objects import Object, condition, one, several
 from testkit.full_cluster.waiting import until
 
@@ -17,7 +17,7 @@ INVALID = '{"spec": {"backoffLimit": -1}}'
 
 
 def test_a_ray_job_that_kuberay_refuses_has_failed_and_leaves_no_pods(
-    operator: Whole, namespace: str, bucket: Bucket
+    operator: FullCluster, namespace: str, bucket: Bucket
 ) -> None:
     kubectl = operator.kubectl
     job = jobs.on_ray(NAME, bucket)

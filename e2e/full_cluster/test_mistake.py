@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from testkit.full_cluster import jobs
 from testkit.full_cluster.bucket import Bucket
-from testkit.full_cluster.full_cluster import Whole
+from testkit.full_cluster.full_cluster import FullCluster
 
 
-def test_a_users_mistake_fails_once_with_its_one_line(operator: Whole, namespace: str, bucket: Bucket) -> None:
+def test_a_users_mistake_fails_once_with_its_one_line(operator: FullCluster, namespace: str, bucket: Bucket) -> None:
     kubectl = operator.kubectl
     job = jobs.weather("mistaken", bucket)
     features = [{"name": "humidty", "type": "number"}]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from testkit.full_cluster import restricted
 from testkit.full_cluster.bucket import Bucket
-from testkit.full_cluster.full_cluster import Whole
+from testkit.full_cluster.full_cluster import FullCluster
 
 OPERATOR = "trainwright-operator"
 SERVE = ("python", "-m", "http.server", "--directory=/tmp", "8080")
@@ -24,12 +24,12 @@ except urllib.error.HTTPError as refused:
 """
 
 
-def apply(whole: Whole, namespace: str, *objects: dict[str, Any]) -> None:
+def apply(whole: FullCluster, namespace: str, *objects: dict[str, Any]) -> None:
     wanted = {"apiVersion": "v1", "kind": "List", "items": list(objects)}
     whole.kubectl("apply", f"-n={namespace}", "-f", "-", stdin=json.dumps(wanted))
 
 
-def said(whole: Whole, namespace: str, name: str, *command: str) -> str:
+def said(whole: FullCluster, namespace: str, name: str, *command: str) -> str:
     """By a pod that runs the command to its end."""
     apply(whole, namespace, restricted.pod(name, whole.image(OPERATOR), command))
     ended = "--for=jsonpath={.status.containerStatuses[0].state.terminated.reason}"
@@ -37,7 +37,7 @@ def said(whole: Whole, namespace: str, name: str, *command: str) -> str:
     return whole.kubectl("logs", f"-n={namespace}", name).strip()
 
 
-def test_a_pod_finds_another_by_the_name_of_its_service(whole: Whole, namespace: str) -> None:
+def test_a_pod_finds_another_by_the_name_of_its_service(whole: FullCluster, namespace: str) -> None:
     labels = {"app": "server"}
     server = restricted.pod("server", whole.image(OPERATOR), SERVE, labels)
     service = {
@@ -51,17 +51,17 @@ def test_a_pod_finds_another_by_the_name_of_its_service(whole: Whole, namespace:
     assert said(whole, namespace, "client", "python", "-c", FETCH, f"http://web.{namespace}") == "200"
 
 
-def test_a_pod_reaches_the_api_server_by_its_name(whole: Whole, namespace: str) -> None:
+def test_a_pod_reaches_the_api_server_by_its_name(whole: FullCluster, namespace: str) -> None:
     assert said(whole, namespace, "client", "python", "-c", ASK_API_SERVER) in {"401", "403"}
 
 
-def test_a_pod_reaches_s3_where_this_machine_does(whole: Whole, namespace: str, bucket: Bucket) -> None:
+def test_a_pod_reaches_s3_where_this_machine_does(whole: FullCluster, namespace: str, bucket: Bucket) -> None:
     bucket.client.put_object(Bucket=bucket.name, Key="greeting", Body=b"hello")
     url = bucket.client.generate_presigned_url("get_object", Params={"Bucket": bucket.name, "Key": "greeting"})
     assert said(whole, namespace, "client", "python", "-c", FETCH, url) == "200"
 
 
-def test_a_pod_that_is_not_restricted_is_refused(whole: Whole, namespace: str) -> None:
+def test_a_pod_that_is_not_restricted_is_refused(whole: FullCluster, namespace: str) -> None:
     loose = restricted.pod("loose", whole.image(OPERATOR), ["true"])
     del loose["spec"]["securityContext"]["seccompProfile"]
     refused = whole.kubectl.run("apply", f"-n={namespace}", "-f", "-", stdin=json.dumps(loose))
@@ -70,5 +70,5 @@ def test_a_pod_that_is_not_restricted_is_refused(whole: Whole, namespace: str) -
 
 
 @pytest.mark.parametrize("name", ["rayjobs.ray.io", "rayclusters.ray.io"])
-def test_kuberay_is_there(whole: Whole, name: str) -> None:
+def test_kuberay_is_there(whole: FullCluster, name: str) -> None:
     whole.kubectl("wait", f"crd/{name}", "--for=condition=Established", "--timeout=10s")

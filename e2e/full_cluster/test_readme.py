@@ -20,7 +20,7 @@ import pytest
 from testkit.cluster.images.ours import ROOT
 from testkit.full_cluster import examples, jobs
 from testkit.full_cluster.bucket import Bucket
-from testkit.full_cluster.full_cluster import Whole
+from testkit.full_cluster.full_cluster import FullCluster
 from testkit.full_cluster.waiting import until
 
 README = (ROOT / "README.md").read_text()
@@ -44,7 +44,7 @@ def flights(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def shell(operator: Whole, namespace: str, tmp_path: Path) -> Mapping[str, str]:
+def shell(operator: FullCluster, namespace: str, tmp_path: Path) -> Mapping[str, str]:
     """Its environment."""
     config = tmp_path / "kubeconfig"
     config.write_text(operator.kubectl.kubeconfig.read_text())
@@ -55,7 +55,7 @@ def shell(operator: Whole, namespace: str, tmp_path: Path) -> Mapping[str, str]:
 
 
 def test_the_commands_do_what_is_shown(
-    operator: Whole,
+    operator: FullCluster,
     namespace: str,
     bucket_of_the_files: Bucket,
     flights: Path,

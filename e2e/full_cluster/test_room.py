@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from testkit.full_cluster import devices, jobs
 from testkit.full_cluster.bucket import Bucket
-from testkit.full_cluster.full_cluster import Whole
+from testkit.full_cluster.full_cluster import FullCluster
 from testkit.full_cluster.objects import Object, condition, one
 from testkit.full_cluster.waiting import until
 
@@ -25,7 +25,7 @@ def by_ray(name: str, bucket: Bucket, **shares: int) -> dict[str, Any]:
     return job
 
 
-def completes(whole: Whole, namespace: str, name: str) -> None:
+def completes(whole: FullCluster, namespace: str, name: str) -> None:
     """Whatever room it gave back before counts for nothing."""
     status = jobs.ended(whole.kubectl, namespace, name, seconds=SECONDS)
     assert status["phase"] == "Complete", status
@@ -33,7 +33,7 @@ def completes(whole: Whole, namespace: str, name: str) -> None:
     assert status.get("retries", 0) + status.get("preemptions", 0) == len(counted)
 
 
-def test_five_jobs_that_each_fit_alone_all_finish(operator: Whole, namespace: str, bucket: Bucket) -> None:
+def test_five_jobs_that_each_fit_alone_all_finish(operator: FullCluster, namespace: str, bucket: Bucket) -> None:
     names = [f"job-{number}" for number in range(5)]
     jobs.apply(operator.kubectl, namespace, jobs.keys(operator), *(by_ray(name, bucket, CPU=1) for name in names))
     for name in names:
@@ -45,13 +45,13 @@ def is_queued(job: Object) -> bool:
 
 
 @pytest.fixture
-def one_gpu(operator: Whole) -> Iterator[Whole]:
+def one_gpu(operator: FullCluster) -> Iterator[FullCluster]:
     """The cluster with a node that says that it has a GPU."""
     with devices.given(operator, {GPU: "1"}):
         yield operator
 
 
-def test_a_gang_that_never_fits_lets_one_pass_that_does(one_gpu: Whole, namespace: str, bucket: Bucket) -> None:
+def test_a_gang_that_never_fits_lets_one_pass_that_does(one_gpu: FullCluster, namespace: str, bucket: Bucket) -> None:
     """It came first, has its head in place, and its worker waits for eight GPUs of one."""
     kubectl = one_gpu.kubectl
     never = by_ray("never", bucket, GPU=8)
@@ -71,7 +71,7 @@ def test_a_gang_that_never_fits_lets_one_pass_that_does(one_gpu: Whole, namespac
     kubectl("delete", f"-n={namespace}", "tj", "never")
 
 
-def test_an_image_that_cannot_be_pulled_ends_the_job(operator: Whole, namespace: str, bucket: Bucket) -> None:
+def test_an_image_that_cannot_be_pulled_ends_the_job(operator: FullCluster, namespace: str, bucket: Bucket) -> None:
     job = jobs.weather("nowhere", bucket)
     job["spec"] |= {"image": "localhost/nowhere:1", "startDeadlineSeconds": 20}
     jobs.apply(operator.kubectl, namespace, jobs.keys(operator), job)

@@ -14,7 +14,7 @@ from typing import Any
 import pandas as pd
 import pytest
 from testkit.full_cluster import examples, jobs
-from testkit.full_cluster.full_cluster import Whole
+from testkit.full_cluster.full_cluster import FullCluster
 from testkit.full_cluster.laptop import Laptop
 from testkit.full_cluster.storage_place import Place, in_bucket, on_claim
 
@@ -30,12 +30,12 @@ def place(request: pytest.FixtureRequest) -> Place:
 
 
 @pytest.fixture
-def laptop(whole: Whole, tmp_path: Path) -> Laptop:
+def laptop(whole: FullCluster, tmp_path: Path) -> Laptop:
     return Laptop.make(tmp_path, whole.s3)
 
 
 def test_an_example_learns_and_predicts_the_same_wherever_it_runs(
-    operator: Whole, namespace: str, place: Place, laptop: Laptop
+    operator: FullCluster, namespace: str, place: Place, laptop: Laptop
 ) -> None:
     place.put(examples.FLIGHTS, examples.FLIGHTS.name)
     wanted = [examples.small_flights(place, backend) for backend in ("ray", "local")]
@@ -59,7 +59,7 @@ def test_an_example_learns_and_predicts_the_same_wherever_it_runs(
     pd.testing.assert_frame_equal(asked_there, of_laptop, rtol=1e-8, atol=0)
 
 
-def done(whole: Whole, namespace: str, name: str) -> Mapping[str, Any]:
+def done(whole: FullCluster, namespace: str, name: str) -> Mapping[str, Any]:
     """The status of a job that its first attempt has done."""
     status = jobs.ended(whole.kubectl, namespace, name, seconds=600)
     assert [attempt["outcome"] for attempt in status["attempts"]] == ["done"], status

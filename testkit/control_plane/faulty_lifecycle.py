@@ -24,7 +24,7 @@ _CALM: dict[tuple[Path, str, Kind], Any] = {}
 
 
 @dataclass(frozen=True)
-class Disaster:
+class FaultScenario:
     name: str
     rules: Sequence[Rule]
     settings: Settings = field(default=FAST)
@@ -39,15 +39,15 @@ async def calm(kubeconfig: Path, life: Lifecycle, kind: Kind) -> Any:
 
 
 async def survives(
-    kubeconfig: Path, folder: Path, disaster: Disaster, life: Lifecycle, kind: Kind, seed: int = 1
+    kubeconfig: Path, folder: Path, fault: FaultScenario, life: Lifecycle, kind: Kind, seed: int = 1
 ) -> None:
     """Check that the faults do not change the end state of the lifecycle."""
     undisturbed = await calm(kubeconfig, life, kind)
     async with Proxy(kubeconfig, folder, seed) as proxy:
         # The rules count matches, so every lifecycle needs its own copies.
-        rules = [replace(rule) for rule in disaster.rules]
+        rules = [replace(rule) for rule in fault.rules]
         proxy.add(*rules)
-        settings = _merged(life.settings, disaster.settings)
+        settings = _merged(life.settings, fault.settings)
         lived = await live(kubeconfig, replace(life, settings=settings), kind, operator=proxy.kubeconfig)
         assert any(rule.hits for rule in rules), f"nothing was disturbed: {rules}"
         assert_same(lived, undisturbed, proxy)
@@ -61,9 +61,9 @@ def assert_same(lived: Lived, undisturbed: Any, proxy: Proxy) -> None:
     assert len(sent) < limit, f"a hot loop: {proxy.sendings.counts}"
 
 
-def _merged(of_life: Settings, of_disaster: Settings) -> Settings:
+def _merged(of_life: Settings, of_fault: Settings) -> Settings:
     """The lifecycle's own stop_grace stays."""
-    return replace(of_disaster, stop_grace=of_life.stop_grace)
+    return replace(of_fault, stop_grace=of_life.stop_grace)
 
 
 def tracebacks(caplog: pytest.LogCaptureFixture) -> list[str]:

@@ -6,11 +6,11 @@ import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
-from testkit.full_cluster.full_cluster import Whole
+from testkit.full_cluster.full_cluster import FullCluster
 
 
 @contextmanager
-def given(whole: Whole, resources: Mapping[str, str]) -> Iterator[None]:
+def given(whole: FullCluster, resources: Mapping[str, str]) -> Iterator[None]:
     """To the first node, within the block."""
     node = whole.kubectl("get", "nodes", "-o=jsonpath={.items[0].metadata.name}")
     _say(whole, node, resources)
@@ -20,6 +20,6 @@ def given(whole: Whole, resources: Mapping[str, str]) -> Iterator[None]:
         _say(whole, node, dict.fromkeys(resources))
 
 
-def _say(whole: Whole, node: str, resources: Mapping[str, str | None]) -> None:
+def _say(whole: FullCluster, node: str, resources: Mapping[str, str | None]) -> None:
     status = {"status": {"capacity": resources, "allocatable": resources}}
     whole.kubectl("patch", "node", node, "--subresource=status", "--type=merge", f"-p={json.dumps(status)}")

@@ -25,7 +25,7 @@ NEEDS = (
 
 
 @dataclass(frozen=True)
-class Whole:
+class FullCluster:
     kubectl: Kubectl
     s3: Mapping[str, str]
     """The environment that S3's clients read, here and in pods."""

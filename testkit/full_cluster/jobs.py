@@ -9,7 +9,7 @@ from typing import Any
 from testkit.cluster.images.ours import ROOT
 from testkit.cluster.kubectl import Kubectl
 from testkit.full_cluster.bucket import Bucket
-from testkit.full_cluster.full_cluster import Whole
+from testkit.full_cluster.full_cluster import FullCluster
 
 WEATHER = ROOT / "examples" / "small" / "weather.csv"
 KEYS = "s3-keys"
@@ -23,7 +23,7 @@ CONFIG = {
 PATIENCE = {"name": "RAY_raylet_start_wait_time_s", "value": "240"}
 
 
-def keys(whole: Whole) -> dict[str, Any]:
+def keys(whole: FullCluster) -> dict[str, Any]:
     """The Secret that jobs take their keys to S3 from."""
     return {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": KEYS}, "stringData": dict(whole.s3)}
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from testkit.cluster.chart import CHART, RELEASE
-from testkit.full_cluster.full_cluster import Whole
+from testkit.full_cluster.full_cluster import FullCluster
 
 NAMESPACE = "trainwright"
 NAMESPACE_MANIFEST = "operator/manifests/namespace.yaml"
 OPERATORS = "app.kubernetes.io/component=operator"
 
 
-def install(whole: Whole, *values: str) -> None:
+def install(whole: FullCluster, *values: str) -> None:
     """With these values and no others, whatever was there before. Returns when its pods are ready."""
     root = whole.helm.root
     whole.kubectl("apply", "-f", str(root / NAMESPACE_MANIFEST))
@@ -19,7 +19,7 @@ def install(whole: Whole, *values: str) -> None:
     whole.helm("upgrade", "--install", *flags, RELEASE, CHART, *registry, *values)
 
 
-def uninstall(whole: Whole) -> None:
+def uninstall(whole: FullCluster) -> None:
     """Returns when its pods are gone."""
     whole.helm("uninstall", f"--namespace={NAMESPACE}", "--wait", "--timeout=180s", RELEASE)
     whole.kubectl("wait", f"-n={NAMESPACE}", "--for=delete", "pod", f"-l={OPERATORS}", "--timeout=120s")

@@ -1,4 +1,4 @@
-"""A training job that disasters meet in its middle: two workers of Ray, in float64, a checkpoint every three seconds.
+"""A training job that is disturbed in its middle: two workers of Ray, in float64, a checkpoint every three seconds.
 
 Which rows each update saw is logged on a volume that outlives every pod.
 """
@@ -22,7 +22,7 @@ import pytest
 from testkit.cluster.errors import ClusterError
 from testkit.full_cluster import jobs
 from testkit.full_cluster.bucket import Bucket
-from testkit.full_cluster.full_cluster import Whole
+from testkit.full_cluster.full_cluster import FullCluster
 from testkit.full_cluster.volume import MOUNTED, Volume
 
 NAME = "long"
@@ -74,7 +74,7 @@ class Done:
 class Training:
     """The job in a cluster."""
 
-    def __init__(self, whole: Whole, namespace: str, bucket: Bucket, volume: Volume) -> None:
+    def __init__(self, whole: FullCluster, namespace: str, bucket: Bucket, volume: Volume) -> None:
         self.kubectl, self.namespace = whole.kubectl, namespace
         self._whole, self._bucket, self._volume = whole, bucket, volume
 

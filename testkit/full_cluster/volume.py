@@ -12,7 +12,7 @@ from typing import Any, Self
 
 from testkit.cluster.kubectl import Kubectl
 from testkit.full_cluster import restricted
-from testkit.full_cluster.full_cluster import Whole
+from testkit.full_cluster.full_cluster import FullCluster
 
 MOUNTED = "/data"
 SIZE = "1Gi"
@@ -27,7 +27,7 @@ class Volume:
     """Where its files lie on this machine, which all nodes of our own cluster see; None on any other cluster."""
 
     @classmethod
-    def make(cls, whole: Whole, namespace: str, name: str) -> Self:
+    def make(cls, whole: FullCluster, namespace: str, name: str) -> Self:
         """Pods of all our own nodes may use it; on another cluster those that its default storage class lets."""
         folder = whole.place.running / "volumes" / f"{namespace}-{name}" if whole.place else None
         made = cls(whole.kubectl, namespace, name, folder)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from testkit.cluster.cluster import Cluster
-from testkit.control_plane.faulty_lifecycle import Disaster, survives, tracebacks
+from testkit.control_plane.faulty_lifecycle import FaultScenario, survives, tracebacks
 from testkit.harness import EVERY_KIND, FAST, KINDS, LIFECYCLES, Kind
 from testkit.proxy import (
     Answer,
@@ -73,55 +73,59 @@ def always(fault: WatchFault) -> list[Rule]:
 
 
 REQUESTS = (
-    Disaster("409 to a status", statuses(Answer(code=409)), ALONE),
-    Disaster("409 to a status that was written", statuses(Answer(code=409, after=True)), ALONE),
-    Disaster("409 to a child that is not there", children(Answer(code=409, reason="AlreadyExists")), ALONE),
-    Disaster("410 to lists and watches", first(Answer(code=410), "list", "watch"), ALONE),
-    Disaster(
+    FaultScenario("409 to a status", statuses(Answer(code=409)), ALONE),
+    FaultScenario("409 to a status that was written", statuses(Answer(code=409, after=True)), ALONE),
+    FaultScenario("409 to a child that is not there", children(Answer(code=409, reason="AlreadyExists")), ALONE),
+    FaultScenario("410 to lists and watches", first(Answer(code=410), "list", "watch"), ALONE),
+    FaultScenario(
         "410 to every watch of children", [Rule(Answer(code=410), "watch", one, times=None) for one in CHILDREN], ALONE
     ),
-    Disaster("410 to writes", some(Answer(code=410), "write"), ALONE),
-    Disaster("422 to a status", statuses(Answer(code=422), times=4), ALONE),
-    Disaster("422 to a child", children(Answer(code=422)), ALONE),
-    Disaster("429 to writes", [Rule(Answer(code=429, retry_after=1), verb="write", skip=1, times=2)], ALONE),
-    Disaster("429 to lists and watches", first(Answer(code=429, retry_after=1), "list", "watch"), ALONE),
-    Disaster("500 to a burst of writes", [Rule(Answer(code=500), verb="write", skip=1, times=6)], ALONE),
-    Disaster("500 to writes that took effect", some(Answer(code=500, after=True), "write"), ALONE),
-    Disaster("503 to a burst of everything", [Rule(Answer(code=503), verb=verb, times=8) for verb in VERBS], ALONE),
-    Disaster("resets before writes", some(Reset(), "write"), ALONE),
-    Disaster("resets after writes", some(Reset(after=True), "write"), ALONE),
-    Disaster("resets of everything", some(Reset(), *VERBS), ALONE),
-    Disaster("hangs before writes", [Rule(Hang(), verb="write", skip=2, times=2)], IMPATIENT),
-    Disaster("hangs after writes", [Rule(Hang(after=True), verb="write", skip=2, times=2)], IMPATIENT),
-    Disaster("hanging lists", first(Hang(), "list"), IMPATIENT),
-    Disaster("bodies cut off", some(Truncate(), "list", "get", "write"), ALONE),
-    Disaster("slow answers", some(Delay(seconds=0.3), *VERBS), ALONE),
+    FaultScenario("410 to writes", some(Answer(code=410), "write"), ALONE),
+    FaultScenario("422 to a status", statuses(Answer(code=422), times=4), ALONE),
+    FaultScenario("422 to a child", children(Answer(code=422)), ALONE),
+    FaultScenario("429 to writes", [Rule(Answer(code=429, retry_after=1), verb="write", skip=1, times=2)], ALONE),
+    FaultScenario("429 to lists and watches", first(Answer(code=429, retry_after=1), "list", "watch"), ALONE),
+    FaultScenario("500 to a burst of writes", [Rule(Answer(code=500), verb="write", skip=1, times=6)], ALONE),
+    FaultScenario("500 to writes that took effect", some(Answer(code=500, after=True), "write"), ALONE),
+    FaultScenario(
+        "503 to a burst of everything", [Rule(Answer(code=503), verb=verb, times=8) for verb in VERBS], ALONE
+    ),
+    FaultScenario("resets before writes", some(Reset(), "write"), ALONE),
+    FaultScenario("resets after writes", some(Reset(after=True), "write"), ALONE),
+    FaultScenario("resets of everything", some(Reset(), *VERBS), ALONE),
+    FaultScenario("hangs before writes", [Rule(Hang(), verb="write", skip=2, times=2)], IMPATIENT),
+    FaultScenario("hangs after writes", [Rule(Hang(after=True), verb="write", skip=2, times=2)], IMPATIENT),
+    FaultScenario("hanging lists", first(Hang(), "list"), IMPATIENT),
+    FaultScenario("bodies cut off", some(Truncate(), "list", "get", "write"), ALONE),
+    FaultScenario("slow answers", some(Delay(seconds=0.3), *VERBS), ALONE),
 )
 WATCHES = (
-    Disaster("410 in the stream", always(StreamError(events=1))),
-    Disaster("500 in the stream", always(StreamError(events=2, code=500))),
-    Disaster("events that never come", always(Drop()), WATCHFUL),
-    Disaster("events dropped", always(Drop(chance=0.5)), WATCHFUL),
-    Disaster("events doubled", always(Duplicate())),
-    Disaster("events delayed", always(Late(seconds=0.2, chance=0.3))),
-    Disaster("events out of order", always(Reorder(seconds=0.2)), WATCHFUL),
-    Disaster("events of one object out of order", always(Reorder(seconds=0.2, same_object=True)), WATCHFUL),
-    Disaster("silent watches", always(Silence(events=2)), replace(WATCHFUL, request_timeout=1.0)),
-    Disaster("watches closed", always(Close(events=2))),
-    Disaster("watches closed at once", always(Close()), WATCHFUL),
-    Disaster("watches cut", always(Cut(events=2))),
+    FaultScenario("410 in the stream", always(StreamError(events=1))),
+    FaultScenario("500 in the stream", always(StreamError(events=2, code=500))),
+    FaultScenario("events that never come", always(Drop()), WATCHFUL),
+    FaultScenario("events dropped", always(Drop(chance=0.5)), WATCHFUL),
+    FaultScenario("events doubled", always(Duplicate())),
+    FaultScenario("events delayed", always(Late(seconds=0.2, chance=0.3))),
+    FaultScenario("events out of order", always(Reorder(seconds=0.2)), WATCHFUL),
+    FaultScenario("events of one object out of order", always(Reorder(seconds=0.2, same_object=True)), WATCHFUL),
+    FaultScenario("silent watches", always(Silence(events=2)), replace(WATCHFUL, request_timeout=1.0)),
+    FaultScenario("watches closed", always(Close(events=2))),
+    FaultScenario("watches closed at once", always(Close()), WATCHFUL),
+    FaultScenario("watches cut", always(Cut(events=2))),
 )
-DISASTERS = REQUESTS + WATCHES
+FAULT_SCENARIOS = REQUESTS + WATCHES
 
 
-@pytest.mark.parametrize(("number", "disaster"), list(enumerate(DISASTERS)), ids=[one.name for one in DISASTERS])
+@pytest.mark.parametrize(
+    ("number", "fault"), list(enumerate(FAULT_SCENARIOS)), ids=[one.name for one in FAULT_SCENARIOS]
+)
 def test_job_ends_as_undisturbed(
-    cluster: Cluster, tmp_path: Path, caplog: pytest.LogCaptureFixture, number: int, disaster: Disaster
+    cluster: Cluster, tmp_path: Path, caplog: pytest.LogCaptureFixture, number: int, fault: FaultScenario
 ) -> None:
     """One lifecycle with several attempts, or one that is stopped and resumed; the slow test below runs all."""
     kind = EVERY_KIND[number % len(EVERY_KIND)]
     name = CORE[number // len(EVERY_KIND) % 2]
-    asyncio.run(_lives(cluster, tmp_path / "life", disaster, name, kind))
+    asyncio.run(_lives(cluster, tmp_path / "life", fault, name, kind))
     assert tracebacks(caplog) == []
 
 
@@ -136,16 +140,18 @@ def test_old_events_of_a_child_do_not_count(cluster: Cluster, tmp_path: Path) ->
             for seed in range(AT_ONCE):
                 folder = tmp_path / str(seed)
                 folder.mkdir()
-                lives.create_task(survives(cluster.kubeconfig, folder, Disaster("", rules, ALONE), life, "ray", seed))
+                lives.create_task(
+                    survives(cluster.kubeconfig, folder, FaultScenario("", rules, ALONE), life, "ray", seed)
+                )
 
     asyncio.run(scenario())
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("disaster", DISASTERS, ids=lambda one: one.name)
+@pytest.mark.parametrize("fault", FAULT_SCENARIOS, ids=lambda one: one.name)
 def test_every_life_ends_as_undisturbed(
-    cluster: Cluster, tmp_path: Path, caplog: pytest.LogCaptureFixture, disaster: Disaster, kind: Kind
+    cluster: Cluster, tmp_path: Path, caplog: pytest.LogCaptureFixture, fault: FaultScenario, kind: Kind
 ) -> None:
     async def scenario() -> None:
         room = asyncio.Semaphore(AT_ONCE)
@@ -155,12 +161,12 @@ def test_every_life_ends_as_undisturbed(
 
     async def one_of_them(room: asyncio.Semaphore, folder: Path, name: str) -> None:
         async with room:
-            await _lives(cluster, folder, disaster, name, kind)
+            await _lives(cluster, folder, fault, name, kind)
 
     asyncio.run(scenario())
     assert tracebacks(caplog) == []
 
 
-async def _lives(cluster: Cluster, folder: Path, disaster: Disaster, name: str, kind: Kind) -> None:
+async def _lives(cluster: Cluster, folder: Path, fault: FaultScenario, name: str, kind: Kind) -> None:
     folder.mkdir()
-    await survives(cluster.kubeconfig, folder, disaster, LIFECYCLES[name], kind)
+    await survives(cluster.kubeconfig, folder, fault, LIFECYCLES[name], kind)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from testkit.cluster.node.place import Place
 from testkit.full_cluster.bucket import Bucket
-from testkit.full_cluster.full_cluster import Whole
+from testkit.full_cluster.full_cluster import FullCluster
 from testkit.full_cluster.training import Done, Training, trained_here
 from testkit.full_cluster.volume import Volume
 
@@ -17,7 +17,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Done:
 
 
 @pytest.fixture
-def place(whole: Whole) -> Place:
+def place(whole: FullCluster) -> Place:
     """Of a cluster of our own: nobody else's nodes and servers are taken away."""
     if whole.place is None:
         pytest.fail("takes a node or a server away, so it needs a cluster of our own: unset KUBECONFIG", pytrace=False)
@@ -25,7 +25,7 @@ def place(whole: Whole) -> Place:
 
 
 @pytest.fixture
-def training(operator: Whole, namespace: str, bucket: Bucket, volume: Volume) -> Training:
+def training(operator: FullCluster, namespace: str, bucket: Bucket, volume: Volume) -> Training:
     """Started."""
     made = Training(operator, namespace, bucket, volume)
     made.start()

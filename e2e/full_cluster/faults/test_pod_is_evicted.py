@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from testkit.full_cluster import jobs
 from testkit.full_cluster.bucket import Bucket
-from testkit.full_cluster.full_cluster import Whole
+from testkit.full_cluster.full_cluster import FullCluster
 from testkit.full_cluster.training import CONFIG, HEAD, LOGS, WORKER, Training
 from testkit.full_cluster.volume import Volume
 
@@ -21,7 +21,7 @@ STEP = 300
 
 
 @pytest.fixture
-def long_epoch(operator: Whole, namespace: str, bucket: Bucket, volume: Volume, tmp_path: Path) -> Training:
+def long_epoch(operator: FullCluster, namespace: str, bucket: Bucket, volume: Volume, tmp_path: Path) -> Training:
     """Started: many times the same weather."""
     head, *rows = jobs.WEATHER.read_text().splitlines(keepends=True)
     (tmp_path / "long.csv").write_text("".join([head, *rows * 100]))

@@ -15,7 +15,7 @@ from testkit.cluster.node.place import HOST, S3_PORT, Place
 from testkit.cluster.port import listens
 from testkit.cluster.process import Process, wait_until
 from testkit.full_cluster.bucket import Bucket
-from testkit.full_cluster.full_cluster import Whole
+from testkit.full_cluster.full_cluster import FullCluster
 from testkit.full_cluster.training import STEPS, Done, Training
 from testkit.full_cluster.volume import Volume
 
@@ -27,7 +27,7 @@ ADDRESS = f"{HOST}:{PORT}"
 class Way:
     """To the S3 server of the cluster, for one job alone: its connections break when it is closed."""
 
-    def __init__(self, whole: Whole, log: Path) -> None:
+    def __init__(self, whole: FullCluster, log: Path) -> None:
         self._beyond, self._log = urlsplit(whole.s3["AWS_ENDPOINT_URL"]).netloc, log
         self.open()
 
@@ -41,13 +41,13 @@ class Way:
 
 
 @pytest.fixture
-def way(place: Place, operator: Whole, tmp_path: Path) -> Iterator[Way]:  # noqa: ARG001 (an address that pods reach)
+def way(place: Place, operator: FullCluster, tmp_path: Path) -> Iterator[Way]:  # noqa: ARG001 (an address that pods reach)
     with contextlib.closing(Way(operator, tmp_path / "way.log")) as made:
         yield made
 
 
 def test_the_same_attempt_goes_on(
-    way: Way, operator: Whole, namespace: str, bucket: Bucket, volume: Volume, undisturbed: Done
+    way: Way, operator: FullCluster, namespace: str, bucket: Bucket, volume: Volume, undisturbed: Done
 ) -> None:
     by_the_way = replace(operator, s3={**operator.s3, "AWS_ENDPOINT_URL": f"http://{ADDRESS}"})
     training = Training(by_the_way, namespace, bucket, volume)
