@@ -11,11 +11,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from trainwright_trainer.features.column import Cleaned, Encoded, Feature, Statistics, missing_fact
-from trainwright_trainer.features.counting import counts_of, total
 from trainwright_trainer.features.distribution import Frequencies
 from trainwright_trainer.features.errors import WrongTypeError
 from trainwright_trainer.features.missing import mask_of, settle
-from trainwright_trainer.features.texts import dictionary_of
+from trainwright_trainer.features.texts import counts_of, dictionary_of, total
 
 _PAIRS = (
     ("true", "false"),

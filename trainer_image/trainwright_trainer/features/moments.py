@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from trainwright_trainer.features.counting import counts_of, total
+from trainwright_trainer.features.texts import counts_of, total
 
 Floats = npt.NDArray[np.float64]
 BINS = 20

@@ -12,10 +12,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from trainwright_trainer.features.column import Cleaned, Encoded, Feature, Mask, Statistics, missing_fact
-from trainwright_trainer.features.counting import counts_of, total
 from trainwright_trainer.features.errors import BadValueError, WrongTypeError, kind_of
 from trainwright_trainer.features.missing import array_of, mask_of, rows_of, settle
 from trainwright_trainer.features.numerals import numbers_of
+from trainwright_trainer.features.texts import counts_of, total
 
 _SIZE = "has {found} numbers in row {{row}}, and {size} in the rows before. A vector column has one size."
 _WANTED = "has {found} numbers in row {{row}}, and preprocessing.vector_size is {size}."

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 import torch
 from torch import nn
@@ -10,7 +12,6 @@ from torch.optim import Optimizer
 
 from trainwright_api.config import optimizers as sections
 from trainwright_trainer.errors import not_built
-from trainwright_trainer.optim.eager import eager
 
 BUILT: Mapping[str, type[Optimizer]] = {
     "sgd": torch.optim.SGD,
@@ -35,3 +36,27 @@ def make_optimizer(section: sections.Optimizer, parameters: Iterable[nn.Paramete
     fields = section.model_dump(exclude={"type"})
     speed = {"fused": True} if word in FUSED else {"foreach": True}
     return eager(BUILT[word])(parameters, lr=learning_rate, **fields, **speed)
+
+
+def eager(kind: type[Optimizer]) -> Callable[..., Optimizer]:
+    """A subclass of `kind` with the same arithmetic, without torch's wrappers for torch.compile and without closures.
+
+    The wrappers import torch._dynamo at their first call, which takes five seconds in every run. No run compiles its
+    optimizer (`trainer.compile` compiles the model), so we call the wrapped functions directly. If a later torch wraps
+    nothing, `inspect.unwrap` returns the function itself.
+    """
+    plain = {
+        name: inspect.unwrap(getattr(kind, name))
+        for name in ("add_param_group", "zero_grad", "state_dict", "load_state_dict")
+    }
+    return type(kind.__name__, (kind,), {**plain, "step": _without_gradients(inspect.unwrap(kind.step))})
+
+
+def _without_gradients(step: Callable[..., Any]) -> Callable[..., Any]:
+    def stepping(self: Optimizer, closure: Callable[[], float] | None = None) -> Any:
+        with torch.no_grad():
+            return step(self, closure)
+
+    # Without this mark torch wraps the function for its profiler and for step hooks, at 30 µs a step; we use neither.
+    stepping.hooked = True  # type: ignore[attr-defined]
+    return stepping

@@ -10,8 +10,7 @@ import ray
 from ray.actor import ActorHandle
 from ray.exceptions import RayError
 
-from trainwright_trainer.backends.ray.messages import ControlState, Kind, Message
-from trainwright_trainer.backends.ray.pickled import opened, sealed
+from trainwright_trainer.backends.ray.messages import ControlState, Kind, Message, pickled, unpickled
 
 EVERY_SECONDS = 1.0
 """The interval at which the control state is polled when there is no message to send."""
@@ -29,11 +28,11 @@ class RayChannel:
         self._thread.start()
 
     def send(self, kind: Kind, content: Any) -> None:
-        self._messages.put(Message(kind, sealed(content)))
+        self._messages.put(Message(kind, pickled(content)))
 
     def ask(self, kind: Kind, content: Any) -> Any:
-        answer: Any = ray.get(self._mailbox.ask.remote(kind, sealed(content)))
-        return opened(answer)
+        answer: Any = ray.get(self._mailbox.ask.remote(kind, pickled(content)))
+        return unpickled(answer)
 
     @property
     def stop(self) -> str | None:

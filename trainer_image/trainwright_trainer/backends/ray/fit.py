@@ -25,9 +25,8 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from trainwright_trainer.backends.ray.channel import RayChannel
 from trainwright_trainer.backends.ray.mailbox import Mailbox
-from trainwright_trainer.backends.ray.messages import Channel, Message
+from trainwright_trainer.backends.ray.messages import Channel, Message, pickled, unpickled
 from trainwright_trainer.backends.ray.nodes import Nodes
-from trainwright_trainer.backends.ray.pickled import opened, sealed
 from trainwright_trainer.backends.ray.resources import WorkerResources
 from trainwright_trainer.distributed.rank_info import RankInfo
 from trainwright_trainer.errors import EnvironmentFailure
@@ -151,7 +150,7 @@ def _deliver(mailbox: ActorHandle[Any], answer: Callable[[Message], Any]) -> boo
     """Handle the waiting messages. True if one of them reports the end."""
     messages: list[Message] = ray.get(mailbox.take.remote())
     for message in messages:
-        found = answer(replace(message, content=opened(message.content)))
+        found = answer(replace(message, content=unpickled(message.content)))
         if message.number is not None:
-            ray.get(mailbox.answer.remote(message.number, sealed(found)))
+            ray.get(mailbox.answer.remote(message.number, pickled(found)))
     return any(message.kind == "ended" for message in messages)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
@@ -57,3 +58,16 @@ class Channel(Protocol):
     def close(self) -> None:
         """Close the channel. Returns when all messages have arrived."""
         ...
+
+
+def pickled(content: Any) -> bytes:
+    """The content of a message as bytes that the mailbox does not unpickle.
+
+    To unpickle them, the mailbox would import their classes and with them torch. That takes seconds, in which every
+    worker would wait.
+    """
+    return pickle.dumps(content)
+
+
+def unpickled(content: bytes) -> Any:
+    return pickle.loads(content)

@@ -6,8 +6,7 @@ import pickle
 import subprocess
 import sys
 
-from trainwright_trainer.backends.ray.messages import Message
-from trainwright_trainer.backends.ray.pickled import opened, sealed
+from trainwright_trainer.backends.ray.messages import Message, pickled, unpickled
 from trainwright_trainer.rundir.attempt_reference import AttemptReference
 
 BEGUN = AttemptReference(number=2, first=1, pinned=None, start=None)
@@ -21,6 +20,6 @@ sys.stdout.buffer.write(letter.content)
 
 
 def test_it_is_handed_on_without_torch():
-    message = pickle.dumps(Message("ready", sealed(BEGUN)))
+    message = pickle.dumps(Message("ready", pickled(BEGUN)))
     handed_on = subprocess.run([sys.executable, "-c", DESK], input=message, stdout=subprocess.PIPE, check=True).stdout
-    assert opened(handed_on) == BEGUN
+    assert unpickled(handed_on) == BEGUN
