@@ -107,8 +107,8 @@ def inspect(
         declared = job.spec.backend
         job, aside = _on_backend(job, options.backend)
         _check_global_batch(job, declared)
-        told = (*notices, *form.notices, *aside, *_warnings(declared), *_score_order(job))
-        loaded = Loaded(job, source, text, told, declared, form.whole)
+        warnings = (*notices, *form.notices, *aside, *_warnings(declared), *_score_order(job))
+        loaded = Loaded(job, source, text, warnings, declared, form.whole)
     except Mistakes as found:
         mistakes = found.problems
     spec = _moved(form.data.get("spec"), options.backend)

@@ -28,8 +28,8 @@ def with_type(info: FieldInfo) -> str:
 
 
 def _with(line: str, *hints: str) -> str:
-    told = "; ".join(hint for hint in hints if hint)
-    return f"{line} [{told}]" if told else line
+    text = "; ".join(hint for hint in hints if hint)
+    return f"{line} [{text}]" if text else line
 
 
 def _default(info: FieldInfo, shape: Shape) -> str:
@@ -48,8 +48,8 @@ def _kind(shape: Shape, line: str) -> str:
 
 
 def _in_words(shape: Shape) -> str:
-    told = type_of(shape, _unlinked).replace("`", "")
-    return re.sub(r" \(([≥>≤<][^)]*)\)", r" \1", told)
+    text = type_of(shape, _unlinked).replace("`", "")
+    return re.sub(r" \(([≥>≤<][^)]*)\)", r" \1", text)
 
 
 def _unlinked(_: type[Section], text: str) -> str:

@@ -80,7 +80,7 @@ class Report(KubernetesSection):
 
 
 class Reply(KubernetesSection):
-    """What a pod is told."""
+    """The answer to a report of a pod."""
 
     stop: bool = Field(False, description="Write a checkpoint and leave.")
     reason: Word = Field("", description="One line for the log.")
