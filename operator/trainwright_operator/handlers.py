@@ -47,4 +47,4 @@ async def login(memo: Any, **_: Any) -> kopf.AiohttpSession:
 @kopf.on.event(TRAINING_JOBS.group, TRAINING_JOBS.version, TRAINING_JOBS.plural, registry=REGISTRY)
 async def training_job(event: kopf.RawEvent, memo: Any, **_: Any) -> None:
     """Handle a TrainingJob that was created, changed or deleted, or that kopf found in a list."""
-    memo.jobs.heard(event["type"], event["object"])
+    memo.jobs.on_event(event["type"], event["object"])

@@ -44,7 +44,7 @@ class Host:
     def __init__(self, client: Client, jobs: Jobs, settings: Settings) -> None:
         self._client, self._jobs, self._settings = client, jobs, settings
         self._pauses = Pauses(settings.retry_base, settings.retry_limit)
-        self._patience = Pauses(min(MISSING_SECONDS, settings.resync), MISSING_SECONDS)
+        self._start_timeouts = Pauses(min(MISSING_SECONDS, settings.resync), MISSING_SECONDS)
 
     async def run(self) -> None:
         """Run until cancelled."""
@@ -60,7 +60,7 @@ class Host:
 
     async def _kopf(self, loop: asyncio.AbstractEventLoop) -> BaseException | None:
         """Run kopf once. Return the error that ended it, or None if it found no TrainingJobs to watch."""
-        thread = KopfThread(self._client, Relay(self._jobs, loop), self._settings, self._patience.next())
+        thread = KopfThread(self._client, Relay(self._jobs, loop), self._settings, self._start_timeouts.next())
         ended = loop.create_future()
         thread.start(lambda error: _tell(loop, ended, error))
         try:
@@ -71,10 +71,10 @@ class Host:
 
 
 class KopfThread:
-    """One run of kopf. kopf has to request TrainingJobs within `patience` seconds."""
+    """One run of kopf. kopf has to request TrainingJobs within `start_timeout` seconds."""
 
-    def __init__(self, client: Client, relay: Relay, settings: Settings, patience: float) -> None:
-        self._client, self._relay, self._settings, self._patience = client, relay, settings, patience
+    def __init__(self, client: Client, relay: Relay, settings: Settings, start_timeout: float) -> None:
+        self._client, self._relay, self._settings, self._start_timeout = client, relay, settings, start_timeout
         self._loop = asyncio.new_event_loop()
         self._loop.set_exception_handler(_leftover)
         self._stopping = asyncio.Event()
@@ -98,27 +98,27 @@ class KopfThread:
         on_end(error)
 
     async def _kopf(self) -> BaseException | None:
-        async with session.session(self._client, self._relay, self._settings) as heard:
+        async with session.session(self._client, self._relay, self._settings) as watching:
             host = self._client.connection.configuration.host
             tasks = await kopf.spawn_tasks(
                 registry=REGISTRY,
                 memories=NoMemories(),
-                memo=Memo(self._settings, host, heard.session, self._relay),
+                memo=Memo(self._settings, host, watching.session, self._relay),
                 standalone=True,
                 clusterwide=self._settings.clusterwide,
                 namespaces=self._settings.namespaces,
             )
             everything = [*tasks, asyncio.create_task(self._stopping.wait())]
             try:
-                return await self._ended(everything, heard)
+                return await self._ended(everything, watching)
             finally:
                 for task in everything:
                     task.cancel()
                 await asyncio.wait(everything, timeout=STOP_SECONDS)
 
-    async def _ended(self, tasks: Tasks, heard: session.Heard) -> BaseException | None:
-        done, _ = await asyncio.wait(tasks, timeout=self._patience, return_when=asyncio.FIRST_COMPLETED)
-        if not done and heard.asked:
+    async def _ended(self, tasks: Tasks, watching: session.WatchSession) -> BaseException | None:
+        done, _ = await asyncio.wait(tasks, timeout=self._start_timeout, return_when=asyncio.FIRST_COMPLETED)
+        if not done and watching.asked:
             done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         return next((task.exception() for task in done if not task.cancelled()), None)
 
@@ -149,12 +149,12 @@ def _log(error: BaseException | None, pause: float) -> None:
         log.warning("kopf has found no TrainingJobs to watch; it starts again in %.1f s", pause)
         return
     # kopf's own exceptions report errors of the API server. Any other exception is a bug.
-    told = isinstance(error, _EXPECTED) or type(error).__module__.startswith("kopf.")
+    expected = isinstance(error, _EXPECTED) or type(error).__module__.startswith("kopf.")
     log.log(
-        logging.WARNING if told else logging.ERROR,
+        logging.WARNING if expected else logging.ERROR,
         "kopf has ended: %s: %s; it starts again in %.1f s",
         type(error).__name__,
         error,
         pause,
-        exc_info=None if told else error,
+        exc_info=None if expected else error,
     )

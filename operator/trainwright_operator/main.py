@@ -17,7 +17,7 @@ from typing import Any
 from aiohttp import web
 
 from trainwright_operator import logs
-from trainwright_operator.controller.health import Vitals
+from trainwright_operator.controller.health import ProcessHealth
 from trainwright_operator.controller.operator import Operator, utc_now
 from trainwright_operator.kube.client import Client
 from trainwright_operator.kube.connection import Connection
@@ -81,7 +81,7 @@ class Process:
         self._client, self._settings, self._metrics = client, settings, metrics
         self._lease = Lease(client, settings, time.monotonic)
         self._rotator = CertificateRotator(client, settings, utc_now)
-        self._vitals = Vitals(self._lease, utc_now)
+        self._health = ProcessHealth(self._lease, utc_now)
         self._stop = asyncio.Event()
         self._code = 0
 
@@ -121,7 +121,7 @@ class Process:
             ca=lambda: self._rotator.bundle,
             leading=lambda: self._lease.holds,
         )
-        self._vitals.view = operator.view
+        self._health.view = operator.view
         self._metrics.leading(True)
         async with AsyncExitStack() as leading:
             leading.push_async_callback(self._lease.release)
@@ -159,7 +159,7 @@ class Process:
         progress = ProgressEndpoint(
             self._client, reviews, self._metrics, interval=self._settings.progress_interval, now=utc_now
         )
-        health = Health(self._vitals, self._settings.stale_after, lambda: self._rotator.loaded)
+        health = Health(self._health, self._settings.stale_after, lambda: self._rotator.loaded)
         return application(admission=Admission(self._metrics), progress=progress, metrics=self._metrics, health=health)
 
 

@@ -58,7 +58,7 @@ class Cluster:
     """The warnings in the verdict on the spec."""
     kuberay: bool = True
     waiting: tuple[Waiting, ...] = ()
-    leaving: bool = False
+    others_stopping: bool = False
     events: list[Event] = field(default_factory=list)
     created: list[str] = field(default_factory=list)
     deleted_by_hand: set[str] = field(default_factory=set)
@@ -89,7 +89,7 @@ class Cluster:
             self.nodes,
             kuberay=self.kuberay,
             waiting=self.waiting,
-            leaving=self.leaving,
+            others_stopping=self.others_stopping,
         )
         return replace(world, **answers)
 

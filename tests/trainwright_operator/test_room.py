@@ -70,7 +70,7 @@ class OneNode:
         due = self.due.get(job.uid)
         if seen != self.seen.get(job.uid) or (due is not None and self.now >= due):
             job.waiting = tuple(sorted(self.waiting.values()))
-            job.leaving = any(self._is_leaving(other) for other in self.jobs if other is not job)
+            job.others_stopping = any(self._is_leaving(other) for other in self.jobs if other is not job)
             job.settle()
             self.due[job.uid] = job.decide().wake_at
             self.seen[job.uid] = (tuple(job.children.values()), tuple(job.pods.values()))

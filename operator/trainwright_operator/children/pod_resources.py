@@ -16,7 +16,7 @@ from typing import Any
 
 from trainwright_operator.children import overlay
 from trainwright_operator.children.child_spec import ChildSpec
-from trainwright_operator.model.quantities import amount
+from trainwright_operator.model.reading import amount
 
 HEAD: Mapping[str, Any] = MappingProxyType({"requests": {"cpu": "250m", "memory": "1Gi"}})
 """The head runs the GCS, the dashboard and the driver, and trains nothing. It has no limits and may use idle CPUs."""

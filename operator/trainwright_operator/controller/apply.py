@@ -8,7 +8,7 @@ from typing import Any
 
 from trainwright_api.resource.status import TrainingJobStatus
 from trainwright_operator.controller.event_recorder import EventRecorder
-from trainwright_operator.controller.stale_fields import leftovers
+from trainwright_operator.controller.stale_fields import stale_fields
 from trainwright_operator.kube.client import ApiError, Client
 from trainwright_operator.kube.resources import SECRETS, TRAINING_JOBS, of_kind
 from trainwright_operator.model import names
@@ -63,7 +63,7 @@ class Applier:
         if plan.status is not None:
             updated = await self._write(job, plan.status)
             self.recorder.difference(job, plan.status)
-            await self._remove_leftovers(job, updated, plan.status)
+            await self._remove_stale_fields(job, updated, plan.status)
 
     async def _check_unchanged(self, job: Job) -> Manifest:
         """Return the job's current object.
@@ -148,14 +148,14 @@ class Applier:
                 await self._check_unchanged(job)
             if error.invalid:
                 # A dropped field that a manual edit also owns may keep a part that is invalid on its own.
-                await self._remove_leftovers(job, await self._check_unchanged(job), status)
+                await self._remove_stale_fields(job, await self._check_unchanged(job), status)
             raise
         self._note(updated)
         return updated
 
-    async def _remove_leftovers(self, job: Job, raw: Manifest, status: TrainingJobStatus) -> None:
+    async def _remove_stale_fields(self, job: Job, raw: Manifest, status: TrainingJobStatus) -> None:
         """Remove manually written fields that the decision dropped; otherwise every pass would drop them again."""
-        left = leftovers(mapping(raw, "status"), own_fields(status), OF_THE_PODS)
+        left = stale_fields(mapping(raw, "status"), own_fields(status), OF_THE_PODS)
         pointers = [f"/status{pointer}" for pointer in left]
         if pointers:
             version = raw["metadata"]["resourceVersion"]

@@ -9,7 +9,7 @@ from trainwright_operator.informer.cluster_view import ClusterView
 from trainwright_operator.kube.leader_election import Lease
 
 
-class Vitals:
+class ProcessHealth:
     """The input of the probes. `view` is set once the process leads."""
 
     def __init__(self, lease: Lease, now: Callable[[], datetime]) -> None:

@@ -12,6 +12,7 @@ from typing import Self
 from trainwright_operator.controller.counts import Observer
 from trainwright_operator.controller.queue import WorkQueue
 from trainwright_operator.controller.reconciler import Key, Reconciler
+from trainwright_operator.decide.plan import plan
 from trainwright_operator.informer.cluster_view import ClusterView
 from trainwright_operator.kopf_runtime import Host
 from trainwright_operator.kube.client import Client
@@ -45,8 +46,8 @@ class Operator:
             self.queue,
             settings,
             clock,
+            lambda job, world, now: plan(job, world, settings, now, ca()),
             observer=observer or Metrics(),
-            ca=ca,
             leading=leading,
         )
         self._running: asyncio.Task[None] | None = None

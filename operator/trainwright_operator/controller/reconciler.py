@@ -20,7 +20,6 @@ from trainwright_operator.controller import usage
 from trainwright_operator.controller.apply import Applier, Refused, Stale, Vanished
 from trainwright_operator.controller.counts import Counts, Observer
 from trainwright_operator.controller.queue import WorkQueue
-from trainwright_operator.decide.plan import plan
 from trainwright_operator.informer.cluster_view import ClusterView
 from trainwright_operator.kube.client import ApiError, Client
 from trainwright_operator.kube.resources import PODS, of_kind
@@ -30,7 +29,7 @@ from trainwright_operator.model.plan import Ask, Plan
 from trainwright_operator.settings import Settings
 
 Key = tuple[str, str]
-Decide = Callable[[Job, World, Settings, datetime, str], Plan]
+Decide = Callable[[Job, World, datetime], Plan]
 ROUNDS = 4
 """The maximum number of times that a pass may request data. A decision must not request the same data again."""
 RESYNC_JITTER = 0.1
@@ -39,7 +38,7 @@ log = logging.getLogger(__name__)
 
 
 class Reconciler:
-    """Runs the passes. `ca`: the CA of the progress endpoint, in PEM. No pass starts once `leading` is false."""
+    """Runs the passes. No pass starts once `leading` is false."""
 
     def __init__(
         self,
@@ -48,14 +47,13 @@ class Reconciler:
         queue: WorkQueue[Key],
         settings: Settings,
         clock: Callable[[], datetime],
+        decide: Decide,
         *,
         observer: Observer,
-        ca: Callable[[], str] = str,
         leading: Callable[[], bool] = lambda: True,
-        decide: Decide = plan,
     ) -> None:
         self._client, self._view, self._queue, self._settings, self._clock = client, view, queue, settings, clock
-        self._observer, self._ca, self._leading, self._decides = observer, ca, leading, decide
+        self._observer, self._leading, self._decides = observer, leading, decide
         self._counts = Counts(observer)
         self._applier = Applier(client, view.note, clock, settings.identity)
         self._stale: set[Key] = set()
@@ -145,7 +143,7 @@ class Reconciler:
             self._view.forget(job)
             return None
         except Refused as error:
-            await self._tell(job, replace(world, refused=str(error)))
+            await self._report_refusal(job, replace(world, refused=str(error)))
             raise
         self._counts.did(job, decided)
         return min(filter(None, (decided.wake_at, self._resync())))
@@ -153,14 +151,14 @@ class Reconciler:
     async def _decide(self, job: Job, world: World) -> tuple[World, Plan]:
         """Return the world with all answers, and the plan that needs no more data."""
         for _ in range(ROUNDS):
-            found = self._decides(job, world, self._settings, self._clock(), self._ca())
+            found = self._decides(job, world, self._clock())
             if not found.asks:
                 return world, found
             for ask in found.asks:
                 world = await self._answer(job, world, ask)
         raise RuntimeError(f"it still asks for {found.asks} after {ROUNDS} answers")
 
-    async def _tell(self, job: Job, world: World) -> None:
+    async def _report_refusal(self, job: Job, world: World) -> None:
         """Write the API server's refusal into the status, for the user to read. It has no other effect."""
         _, decided = await self._decide(job, world)
         if decided.create or decided.delete:

@@ -21,7 +21,7 @@ KEYS: Mapping[str, str] = MappingProxyType(
 """The key that identifies an item in each list of a status."""
 
 
-def leftovers(found: Any, wanted: Any, spared: Parts = NOTHING, at: str = "") -> Iterator[str]:
+def stale_fields(found: Any, wanted: Any, spared: Parts = NOTHING, at: str = "") -> Iterator[str]:
     """Yield JSON pointers (RFC 6901) in an order in which they can be removed one after the other."""
     if not (isinstance(found, Mapping) and isinstance(wanted, Mapping)):
         return
@@ -34,7 +34,7 @@ def leftovers(found: Any, wanted: Any, spared: Parts = NOTHING, at: str = "") ->
         elif isinstance(value, list) and isinstance(wanted.get(key), list) and key in KEYS:
             yield from _in_list(value, wanted[key], KEYS[key], pointer)
         else:
-            yield from leftovers(value, wanted.get(key, NOTHING), aside or NOTHING, pointer)
+            yield from stale_fields(value, wanted.get(key, NOTHING), aside or NOTHING, pointer)
 
 
 def _in_list(found: list[Any], wanted: list[Any], key: str, at: str) -> Iterator[str]:
@@ -42,7 +42,7 @@ def _in_list(found: list[Any], wanted: list[Any], key: str, at: str) -> Iterator
     known = {item[key]: item for item in wanted}
     for index, item in reversed(list(enumerate(found))):
         if item[key] in known:
-            yield from leftovers(item, known[item[key]], at=f"{at}/{index}")
+            yield from stale_fields(item, known[item[key]], at=f"{at}/{index}")
         else:
             yield f"{at}/{index}"
 

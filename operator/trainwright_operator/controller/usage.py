@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from trainwright_operator.model.observed import Manifest
-from trainwright_operator.model.quantities import amount
+from trainwright_operator.model.reading import amount
 
 ON_A_NODE = "spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed"
 """The field selector of pods that occupy a node."""

@@ -11,8 +11,8 @@ from trainwright_operator.decide.context import Context, deletions, is_open
 from trainwright_operator.model import times
 from trainwright_operator.model.plan import Plan
 from trainwright_operator.policies import pod_draining, retry, start
+from trainwright_operator.policies.display import phase
 from trainwright_operator.policies.outcome import Ending
-from trainwright_operator.policies.phase import phase
 
 KUBERAY_SECONDS = 60.0
 """The interval at which a job checks for KubeRay in a cluster that does not know RayJobs."""

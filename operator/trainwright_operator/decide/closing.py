@@ -12,10 +12,9 @@ from trainwright_operator.model import times
 from trainwright_operator.model.observed import Child
 from trainwright_operator.model.plan import Ask, Plan
 from trainwright_operator.model.status_builder import StatusBuilder
-from trainwright_operator.policies import deadline, retry, start, start_time
+from trainwright_operator.policies import deadlines, retry, start
+from trainwright_operator.policies.display import being_started, phase
 from trainwright_operator.policies.outcome import Ending, said
-from trainwright_operator.policies.phase import phase
-from trainwright_operator.policies.waiting import being_started
 
 LARGEST_COUNT = 2**53
 """The maximum in the schema."""
@@ -58,7 +57,7 @@ def record(view: Context, builder: StatusBuilder, attempt: Attempt, end: Ending,
         message=conditions.line(end.message) or None,
         position=view.position_of(attempt),
     )
-    _add(builder, "active_seconds", round(deadline.seconds_of(attempt, ended)))
+    _add(builder, "active_seconds", round(deadlines.active_seconds(attempt, ended)))
     if end.outcome in retry.COUNTED:
         _add(builder, "retries", 1)
     if end.outcome == "preempted":
@@ -88,7 +87,7 @@ def _hand_on(view: Context, builder: StatusBuilder, attempt: Attempt, end: Endin
             message=conditions.line(end.message) or None,
         )
     )
-    _add(builder, "active_seconds", round(deadline.seconds_of(attempt, ended)))
+    _add(builder, "active_seconds", round(deadlines.active_seconds(attempt, ended)))
     name = view.child_name(attempt.number, view.task)
     builder.change_attempt(child=name, phase=view.task, create_time=None, start_time=None, stop_time=None, reason=None)
     words = being_started(view.kind, name)
@@ -98,7 +97,7 @@ def _hand_on(view: Context, builder: StatusBuilder, attempt: Attempt, end: Endin
 
 def _begun(view: Context, attempt: Attempt, child: Child | None, ended: datetime) -> Attempt:
     """Return the attempt with the time at which its pods started, which no pass may have written yet."""
-    began = start_time.began(child, view.world.pods, attempt, ended)
+    began = deadlines.start_time(child, view.world.pods, attempt, ended)
     return attempt.model_copy(update={"start_time": attempt.start_time or (times.written(began) if began else None)})
 
 

@@ -14,7 +14,7 @@ from trainwright_operator.model import names, times
 from trainwright_operator.model.observed import Child, ChildKind, ChildState, Job, Pod, World, of_child
 from trainwright_operator.model.plan import Deletion
 from trainwright_operator.model.status_builder import StatusBuilder, current
-from trainwright_operator.policies.limits import Limits
+from trainwright_operator.policies.deadlines import Limits
 from trainwright_operator.settings import Settings
 
 ENDED: tuple[ChildState, ...] = ("succeeded", "failed")

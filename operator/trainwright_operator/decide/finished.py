@@ -7,8 +7,8 @@ from trainwright_operator.decide.context import ENDED, Context, deletions, is_un
 from trainwright_operator.model.observed import Child
 from trainwright_operator.model.plan import Ask, Deletion, Plan
 from trainwright_operator.model.status_builder import end_of
-from trainwright_operator.policies import ttl
-from trainwright_operator.policies.phase import phase
+from trainwright_operator.policies import deadlines
+from trainwright_operator.policies.display import phase
 
 UNATTENDED = ("ValidationFailed",)
 """The KubeRay reasons after which it no longer reconciles a RayJob, nor deletes a cluster that it may have created."""
@@ -33,7 +33,7 @@ def finished(view: Context) -> Plan | None:
         return Plan(asks=unsure)
     if superfluous:
         return Plan(delete=deletions(superfluous))
-    due = ttl.due(view.job)
+    due = deadlines.cleanup_time(view.job)
     if due is None or (view.job.status.child is None and view.job.ttl_policy != "DeleteJob"):
         return Plan(status=view.builder().finish(phase))
     return Plan(status=view.builder().finish(phase), wake_at=due) if view.now < due else _cleaned_up(view)

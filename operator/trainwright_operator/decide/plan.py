@@ -26,12 +26,12 @@ from trainwright_operator.decide.finished import being_deleted, finished
 from trainwright_operator.decide.running import (
     child_unseen,
     ended,
-    going_on,
     late,
-    lost,
     orphans,
     out_of_time,
+    pod_lost,
     requeued,
+    running,
     to_stop,
 )
 from trainwright_operator.decide.starting import assign_attempt, create_child
@@ -52,9 +52,9 @@ SITUATIONS: tuple[Situation, ...] = (
     requeued,
     out_of_time,
     to_stop,
-    lost,
+    pod_lost,
     late,
-    going_on,
+    running,
     # between two attempts, or before the first
     clearing_away,
     pods_linger,

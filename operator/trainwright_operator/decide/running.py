@@ -12,10 +12,9 @@ from trainwright_operator.decide.starting import judge_capacity
 from trainwright_operator.model import times
 from trainwright_operator.model.observed import Child
 from trainwright_operator.model.plan import Ask, Plan
-from trainwright_operator.policies import deadline, pod_draining, start, start_time, suspend
+from trainwright_operator.policies import deadlines, pod_draining, start
+from trainwright_operator.policies.display import phase, waiting
 from trainwright_operator.policies.outcome import Ending, disrupted, ending, said
-from trainwright_operator.policies.phase import phase
-from trainwright_operator.policies.waiting import waiting
 
 
 def orphans(view: Context) -> Plan | None:
@@ -67,7 +66,7 @@ def out_of_time(view: Context) -> Plan | None:
     if view.running is None:
         return None
     attempt, child = view.running
-    end = deadline.passes(view.job.status, attempt, view.limits)
+    end = deadlines.active_deadline(view.job.status, attempt, view.limits)
     if end is None or view.now < end:
         return None
     words = f"it has run for longer than activeDeadlineSeconds ({view.limits.active_deadline:,} s)"
@@ -86,12 +85,12 @@ def to_stop(view: Context) -> Plan | None:
         return None
     asked = attempt.model_copy(update={"stop_time": attempt.stop_time or times.written(view.now)})
     grace = view.settings.stop_grace
-    if suspend.over(asked, child, view.world.pods, view.now, grace):
+    if deadlines.has_stopped(asked, child, view.world.pods, view.now, grace):
         return close(view, asked, Ending("stopped", "Suspended", "stopped because the job was suspended"), child)
-    return _as_it_goes(view, asked, child, wake_at=suspend.patience_ends(asked, grace))
+    return _as_it_goes(view, asked, child, wake_at=deadlines.stop_deadline(asked, grace))
 
 
-def lost(view: Context) -> Plan | None:
+def pod_lost(view: Context) -> Plan | None:
     """A pod was lost with its node. Until its API object is gone, KubeRay does not replace it and the others wait."""
     if view.running is None:
         return None
@@ -119,7 +118,7 @@ def late(view: Context) -> Plan | None:
     return close(view, attempt, end, child, fails=start.DEADLINE if end.outcome == "environment" else "")
 
 
-def going_on(view: Context) -> Plan | None:
+def running(view: Context) -> Plan | None:
     """The attempt runs, or waits for room."""
     if view.running is None:
         return None
@@ -128,7 +127,7 @@ def going_on(view: Context) -> Plan | None:
 
 def _as_it_goes(view: Context, attempt: Attempt, child: Child, wake_at: datetime | None = None) -> Plan:
     builder = view.builder()
-    began = start_time.began(child, view.world.pods, attempt, view.now)
+    began = deadlines.start_time(child, view.world.pods, attempt, view.now)
     started = attempt.start_time or (times.written(began) if began else None)
     reason = attempt.reason or disrupted(view.pods_of(attempt)) or None
     builder.change_attempt(
@@ -193,7 +192,7 @@ def _start_limits(view: Context, attempt: Attempt, child: Child) -> tuple[dateti
 
 
 def _deadline(view: Context, attempt: Attempt, started: str | None) -> datetime | None:
-    return deadline.passes(view.job.status, attempt.model_copy(update={"start_time": started}), view.limits)
+    return deadlines.active_deadline(view.job.status, attempt.model_copy(update={"start_time": started}), view.limits)
 
 
 def _first(*moments: datetime | None) -> datetime | None:

@@ -18,9 +18,8 @@ from trainwright_operator.model.plan import Ask, Plan
 from trainwright_operator.model.status_builder import StatusBuilder, condition_of
 from trainwright_operator.policies import stages
 from trainwright_operator.policies.capacity import gangs, misfit
-from trainwright_operator.policies.phase import phase
+from trainwright_operator.policies.display import being_started, phase
 from trainwright_operator.policies.sizing import resolve
-from trainwright_operator.policies.waiting import being_started
 
 
 def create_child(view: Context) -> Plan | None:

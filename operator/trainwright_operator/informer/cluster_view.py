@@ -30,7 +30,7 @@ class ClusterView:
         self._nodes: tuple[Node, ...] | None = None
         self._waiting: dict[str, Waiting] = {}
         """The jobs that wait for room, by uid."""
-        self._leaving: dict[Key, str] = {}
+        self._stopping: dict[Key, str] = {}
         """The pods that are being deleted and still hold their room, with the uid of their job."""
         self._taken: dict[str, Pod] = {}
         """The last essential pod that was evicted and is gone since, by the uid of its job."""
@@ -91,7 +91,7 @@ class ClusterView:
             pods=tuple(self._pods_of(job)),
             nodes=self._all_nodes() if self._clusterwide else None,
             waiting=tuple(sorted(self._waiting.values())) if job.uid in self._waiting else (),
-            leaving=any(uid != job.uid for uid in self._leaving.values()),
+            others_stopping=any(uid != job.uid for uid in self._stopping.values()),
             kuberay=self._ray_jobs.installed,
         )
 
@@ -143,9 +143,9 @@ class ClusterView:
         if old is not None and new is None and old.disrupted and old.essential and self._is_open(old.job_uid):
             self._taken[old.job_uid] = old.trace
         if new is not None and new.deletion_time and new.node and not new.ended:
-            self._leaving[key] = new.job_uid
+            self._stopping[key] = new.job_uid
         else:
-            self._leaving.pop(key, None)
+            self._stopping.pop(key, None)
         self._part_changed(key, old, new)
 
     def _is_open(self, uid: str) -> bool:

@@ -44,7 +44,7 @@ class Jobs:
         self._clock, self._on_change = clock, on_change
         self._listings = {place: Listing(clock()) for place in settings.namespaces or (None,)}
 
-    def heard(self, kind: str | None, raw: Manifest) -> None:
+    def on_event(self, kind: str | None, raw: Manifest) -> None:
         """Handle an event from kopf. The kind is None for an object in a list."""
         if kind == "DELETED":
             self.store.remove(raw)

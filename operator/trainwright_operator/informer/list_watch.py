@@ -108,14 +108,14 @@ class ListWatch(Generic[T]):
             selector=self._selector,
             timeout=timeout,
         )
-        heard = False
+        received = False
         async with aclosing(events) as stream:
             async for event in stream:
-                heard = True
+                received = True
                 self._failures = 0
                 self._take(event)
         lasted = asyncio.get_running_loop().time() - started
-        if not heard and lasted < min(SHORT_SECONDS, timeout / 2):
+        if not received and lasted < min(SHORT_SECONDS, timeout / 2):
             raise Unreachable("the watch ended at once")
         self._failures = 0
         self._seen()

@@ -23,7 +23,7 @@ Key = tuple[str, str]
 
 UNREADABLE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 """The exceptions that an object raises if a manual edit made it unreadable."""
-GRAVES = 10_000
+MAX_TOMBSTONES = 10_000
 """The maximum number of deletions that are remembered."""
 
 
@@ -52,7 +52,7 @@ class Store(Generic[T]):
         self._read, self._owner, self._on_change = read, owner, on_change
         self._entries: dict[Key, Entry[T]] = {}
         self._owned: dict[str, set[Key]] = {}
-        self._graves: dict[Key, int] = {}
+        self._tombstones: dict[Key, int] = {}
         self._listed: dict[str | None, int] = {}
 
     def get(self, key: Key) -> T | None:
@@ -108,12 +108,12 @@ class Store(Generic[T]):
             return
         for key, entry in listed.items():
             known = self._entries.get(key)
-            if entry.version > max(self._graves.get(key, 0), known.version if known is not None else 0):
+            if entry.version > max(self._tombstones.get(key, 0), known.version if known is not None else 0):
                 self._set(key, entry)
         for key in self._absent(namespace, listed, version):
             self._set(key, None)
         self._listed[namespace] = version
-        self._graves = {key: grave for key, grave in self._graves.items() if grave > self._settled(key)}
+        self._tombstones = {key: version for key, version in self._tombstones.items() if version > self._settled(key)}
 
     def retain(self, namespace: str | None, names: Container[Key], version: int) -> None:
         """Remove all objects except `names` as of `version`. Newer objects stay."""
@@ -134,13 +134,13 @@ class Store(Generic[T]):
 
     def _settled(self, key: Key) -> int:
         """Return the version up to which events contain nothing new about the key."""
-        return max(self._listed.get(None, 0), self._listed.get(key[0], 0), self._graves.get(key, 0))
+        return max(self._listed.get(None, 0), self._listed.get(key[0], 0), self._tombstones.get(key, 0))
 
     def _bury(self, key: Key, version: int) -> None:
-        self._graves.pop(key, None)
-        self._graves[key] = version
-        if len(self._graves) > GRAVES:
-            del self._graves[next(iter(self._graves))]
+        self._tombstones.pop(key, None)
+        self._tombstones[key] = version
+        if len(self._tombstones) > MAX_TOMBSTONES:
+            del self._tombstones[next(iter(self._tombstones))]
 
     def _set(self, key: Key, entry: Entry[T] | None) -> None:
         known = self._entries.pop(key, None)

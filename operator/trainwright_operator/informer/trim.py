@@ -21,8 +21,7 @@ from trainwright_api.resource.stages import PREPROCESS
 from trainwright_api.resource.status import ENDS, TrainingJobStatus
 from trainwright_operator.model import times
 from trainwright_operator.model.observed import Job, Manifest, Node, Taint, Verdict, Waiting
-from trainwright_operator.model.quantities import amount
-from trainwright_operator.model.reading import mapping, mappings, number, text
+from trainwright_operator.model.reading import amount, mapping, mappings, number, text
 
 APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 """kubectl's copy of the spec, which includes secrets."""

@@ -19,8 +19,8 @@ class Relay:
         self._jobs, self._loop = jobs, loop
         self.places = tuple(jobs.places)
 
-    def heard(self, kind: str | None, raw: Manifest) -> None:
-        self._call(self._jobs.heard, kind, raw)
+    def on_event(self, kind: str | None, raw: Manifest) -> None:
+        self._call(self._jobs.on_event, kind, raw)
 
     def seen(self, place: Place) -> None:
         self._call(self._jobs.seen, place)
@@ -33,7 +33,7 @@ class Relay:
 
         await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(take(), self._loop))
 
-    def _call(self, told: Callable[..., None], *args: Any) -> None:
+    def _call(self, method: Callable[..., None], *args: Any) -> None:
         # The loop is closed if the operator has ended.
         with suppress(RuntimeError):
-            self._loop.call_soon_threadsafe(told, *args)
+            self._loop.call_soon_threadsafe(method, *args)

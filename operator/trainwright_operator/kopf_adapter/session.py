@@ -39,15 +39,15 @@ SHORT_SECONDS = 1.0
 
 
 @asynccontextmanager
-async def session(client: Client, relay: Relay, settings: Settings) -> AsyncIterator[Heard]:
+async def session(client: Client, relay: Relay, settings: Settings) -> AsyncIterator[WatchSession]:
     """Yield a session with the credentials of the operator's own client."""
-    heard = Heard(client, relay, settings)
-    async with client.connection.session(heard.response_class, heard.trace) as made:
-        heard.session = made
-        yield heard
+    watching = WatchSession(client, relay, settings)
+    async with client.connection.session(watching.response_class, watching.trace) as made:
+        watching.session = made
+        yield watching
 
 
-class Heard:
+class WatchSession:
     """The requests and responses that one session of kopf has seen."""
 
     session: aiohttp.ClientSession
@@ -69,22 +69,22 @@ class Heard:
 
     @property
     def response_class(self) -> type[aiohttp.ClientResponse]:
-        heard = self
+        watching = self
 
         class Response(aiohttp.ClientResponse):
             value: Any = None
 
             async def start(self, connection: Any) -> aiohttp.ClientResponse:
                 await super().start(connection)
-                place = heard.place(self.url.path)
+                place = watching.place(self.url.path)
                 if self.status != 200:
                     return self
                 if place != NOWHERE and "watch" in self.url.query:
-                    self.content = cast(aiohttp.StreamReader, Events(self.content, heard, place))
+                    self.content = cast(aiohttp.StreamReader, Events(self.content, watching, place))
                     return self
                 self.value = await _value(self)
                 if place != NOWHERE:
-                    await heard.page(place, self.value, first="continue" not in self.url.query)
+                    await watching.page(place, self.value, first="continue" not in self.url.query)
                 return self
 
             async def json(self, **more: Any) -> Any:
@@ -112,23 +112,23 @@ class Heard:
         trace.on_request_exception.append(self._failed)
         return trace
 
-    async def _asks(self, _: Any, __: Any, told: aiohttp.TraceRequestStartParams) -> None:
-        self.asked = self.asked or told.url.path in self._places
+    async def _asks(self, _: Any, __: Any, params: aiohttp.TraceRequestStartParams) -> None:
+        self.asked = self.asked or params.url.path in self._places
 
-    async def _answered(self, _: Any, __: Any, told: aiohttp.TraceRequestEndParams) -> None:
-        path, response = told.url.path, told.response
+    async def _answered(self, _: Any, __: Any, params: aiohttp.TraceRequestEndParams) -> None:
+        path, response = params.url.path, params.response
         for place in [self._places[path]] if path in self._places else self._relay.places:
             self.seen(place)
-        self._count(told.method, told.url, response.status)
+        self._count(params.method, params.url, response.status)
         if response.status >= 400:
-            log.warning("%s %s: %d %s", told.method, path, response.status, response.reason)
+            log.warning("%s %s: %d %s", params.method, path, response.status, response.reason)
 
-    async def _failed(self, _: Any, __: Any, told: aiohttp.TraceRequestExceptionParams) -> None:
-        error = told.exception
+    async def _failed(self, _: Any, __: Any, params: aiohttp.TraceRequestExceptionParams) -> None:
+        error = params.exception
         if isinstance(error, asyncio.CancelledError):
             return
-        self._count(told.method, told.url, 0)
-        log.warning("%s %s: %s", told.method, told.url.path, f"{type(error).__name__} {error}".rstrip())
+        self._count(params.method, params.url, 0)
+        log.warning("%s %s: %s", params.method, params.url.path, f"{type(error).__name__} {error}".rstrip())
 
     def _count(self, method: str, url: URL, status: int) -> None:
         word = "WATCH" if "watch" in url.query else method.upper()
@@ -138,8 +138,8 @@ class Heard:
 class Events:
     """The events of a watch. Replaces the `content` of the response."""
 
-    def __init__(self, content: aiohttp.StreamReader, heard: Heard, place: Place) -> None:
-        self._content, self._heard, self._place = content, heard, place
+    def __init__(self, content: aiohttp.StreamReader, watching: WatchSession, place: Place) -> None:
+        self._content, self._watching, self._place = content, watching, place
 
     def __getattr__(self, name: str) -> Any:
         """Delegate to the stream, for aiohttp, which ends and closes it."""
@@ -151,7 +151,7 @@ class Events:
         async with aclosing(lines(self._content)) as source:
             while True:
                 try:
-                    async with asyncio.timeout_at(self._heard.list_due.get(self._place)):
+                    async with asyncio.timeout_at(self._watching.list_due.get(self._place)):
                         line = await anext(source, None)
                 except TimeoutError:
                     yield LIST_AGAIN
@@ -161,15 +161,15 @@ class Events:
                 if line is None:
                     break
                 brought = True
-                self._heard.seen(self._place)
+                self._watching.seen(self._place)
                 yield _readable(line)
         await self._pause(brought or _now() - started >= SHORT_SECONDS)
 
     async def _pause(self, was_one: bool) -> None:
         if was_one:
-            self._heard.short_ends.reset()
+            self._watching.short_ends.reset()
         else:
-            await asyncio.sleep(self._heard.short_ends.next())
+            await asyncio.sleep(self._watching.short_ends.next())
 
 
 def _readable(line: bytes) -> bytes:

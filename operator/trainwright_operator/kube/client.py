@@ -261,11 +261,11 @@ def _page(raw: Json, resource: Resource, first: bool) -> Page:
 
 def _event(line: bytes) -> Json:
     event = _object(line)
-    told = event.get("object")
-    if not isinstance(told, dict):
+    status = event.get("object")
+    if not isinstance(status, dict):
         raise Unreachable(f"the watch brought no event: {line[:80]!r}")
     if event.get("type") == "ERROR":
-        raise errors.of_status(told)
+        raise errors.of_status(status)
     return event
 
 

@@ -72,21 +72,21 @@ class Unreachable(ApiError):
 
 def of_answer(status: int, phrase: str, body: bytes, retry_after: str | None) -> ApiError:
     """Return the error for a response with an HTTP status of 400 or more."""
-    told = _told(body)
-    reason, message = told.get("reason"), told.get("message")
+    answer = _parsed(body)
+    reason, message = answer.get("reason"), answer.get("message")
     return _error(
         status,
         reason if isinstance(reason, str) and reason else phrase,
         message if isinstance(message, str) else body.decode(errors="replace")[:SHOWN_LIMIT],
-        _seconds(retry_after) or _details(told),
+        _seconds(retry_after) or _details(answer),
     )
 
 
-def of_status(told: Mapping[str, Any]) -> ApiError:
+def of_status(found: Mapping[str, Any]) -> ApiError:
     """Return the error for a `Status` object, which a watch sends in its stream."""
-    code = told.get("code")
+    code = found.get("code")
     status = code if isinstance(code, int) else 500
-    return _error(status, str(told.get("reason") or "Unknown"), str(told.get("message") or ""), _details(told))
+    return _error(status, str(found.get("reason") or "Unknown"), str(found.get("message") or ""), _details(found))
 
 
 def _error(status: int, reason: str, message: str, retry_after: float | None) -> ApiError:
@@ -94,16 +94,16 @@ def _error(status: int, reason: str, message: str, retry_after: float | None) ->
     return kind(status, reason, message, retry_after)
 
 
-def _told(body: bytes) -> Mapping[str, Any]:
+def _parsed(body: bytes) -> Mapping[str, Any]:
     try:
-        told = json.loads(body)
+        status = json.loads(body)
     except ValueError:
         return {}
-    return told if isinstance(told, dict) else {}
+    return status if isinstance(status, dict) else {}
 
 
-def _details(told: Mapping[str, Any]) -> float | None:
-    details = told.get("details")
+def _details(status: Mapping[str, Any]) -> float | None:
+    details = status.get("details")
     seconds = details.get("retryAfterSeconds") if isinstance(details, dict) else None
     return float(seconds) if isinstance(seconds, int) and seconds > 0 else None
 

@@ -183,7 +183,7 @@ class World:
     """True if a list has just read the pods."""
     waiting: tuple[Waiting, ...] = ()
     """All jobs that wait for room, the oldest first. This job may be among them."""
-    leaving: bool = False
+    others_stopping: bool = False
     """True if pods of other jobs are being deleted and still hold their room."""
     in_use: Mapping[str, float] | None = None
     """By node: the amount of the job's GPU resource that the pods on the node request."""

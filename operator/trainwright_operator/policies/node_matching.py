@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from trainwright_operator.model.observed import Node, Taint
-from trainwright_operator.model.quantities import amount
-from trainwright_operator.model.reading import mapping, mappings
+from trainwright_operator.model.reading import amount, mapping, mappings
 
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from trainwright_api.resource.status import Attempt, OutcomeClass, TrainingJobStatus
 from trainwright_operator.model import times
-from trainwright_operator.policies.limits import Limits
+from trainwright_operator.policies.deadlines import Limits
 from trainwright_operator.policies.start import gave_room_back
 from trainwright_operator.settings import Backoff
 

@@ -11,7 +11,7 @@ from trainwright_api.resource.backend import BACKENDS
 from trainwright_api.resource.job import TrainingJobSpec
 from trainwright_api.resource.stages import PREPROCESS, TRAINING
 from trainwright_api.resource.status import Resolved, TrainingJobStatus
-from trainwright_operator.model.quantities import amount
+from trainwright_operator.model.reading import amount
 
 
 def first(spec: TrainingJobSpec, resolved: Resolved, status: TrainingJobStatus) -> str:

@@ -53,7 +53,7 @@ def gives_way(child: Child, pods: tuple[Pod, ...], world: World, grace: float) -
         return None
     trying = next((one.uid for one in world.waiting if one.gang and one.trying), child.job_uid)
     patience = 2 * grace if trying == child.job_uid else grace
-    if world.leaving:
+    if world.others_stopping:
         patience += GRACE_SECONDS
     since = max((pod.unschedulable_since for pod in pods if pod.unschedulable_since), default=child.created)
     return times.after(since, patience)

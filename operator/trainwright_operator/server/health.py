@@ -8,7 +8,7 @@ from typing import Protocol
 from aiohttp import web
 
 
-class Vitals(Protocol):
+class HealthSource(Protocol):
     """The health of the operator process."""
 
     @property
@@ -22,18 +22,18 @@ class Vitals(Protocol):
 class Health:
     """Answers the probes. `loaded` returns True if the server has a valid certificate."""
 
-    def __init__(self, vitals: Vitals, stale_after: float, loaded: Callable[[], bool]) -> None:
-        self._vitals, self._stale_after, self._loaded = vitals, stale_after, loaded
+    def __init__(self, source: HealthSource, stale_after: float, loaded: Callable[[], bool]) -> None:
+        self._source, self._stale_after, self._loaded = source, stale_after, loaded
 
-    def illnesses(self) -> Iterator[str]:
+    def failures(self) -> Iterator[str]:
         """Yield the reasons to restart this process. A process that does not lead watches nothing."""
-        if self._vitals.leading:
-            for resource, seconds in sorted(self._vitals.silences.items()):
+        if self._source.leading:
+            for resource, seconds in sorted(self._source.silences.items()):
                 if seconds > self._stale_after:
-                    yield f"{resource}: nothing heard from the API server for {seconds:.0f} s"
+                    yield f"{resource}: no response from the API server for {seconds:.0f} s"
 
     async def healthz(self, _: web.Request) -> web.Response:
-        return _answer(list(self.illnesses()))
+        return _answer(list(self.failures()))
 
     async def readyz(self, _: web.Request) -> web.Response:
         return _answer([] if self._loaded() else ["there is no valid certificate"])

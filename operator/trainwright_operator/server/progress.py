@@ -37,8 +37,8 @@ TOKEN_LETTERS = 16 * 1024
 log = logging.getLogger(__name__)
 
 
-class Refused(Exception):
-    """A refused report: an HTTP status and a message of one line."""
+class RejectedReport(Exception):
+    """A rejected report: an HTTP status and a message of one line."""
 
     def __init__(self, status: HTTPStatus, line: str, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(line)
@@ -65,9 +65,9 @@ class ProgressEndpoint:
         try:
             reply = await self._reply(request)
             response = web.Response(text=encoded(reply), content_type="application/json")
-        except Refused as refused:
-            body = {"message": refused.line}
-            response = web.json_response(body, status=refused.status, headers=refused.headers)
+        except RejectedReport as rejected:
+            body = {"message": rejected.line}
+            response = web.json_response(body, status=rejected.status, headers=rejected.headers)
         self._metrics.reported(response.status)
         return response
 
@@ -80,7 +80,7 @@ class ProgressEndpoint:
             return await self._taken(namespace, name, pod, report)
         except ApiError as error:
             log.warning("a report for %s/%s could not be taken: %s", namespace, name, error)
-            raise Refused(
+            raise RejectedReport(
                 HTTPStatus.SERVICE_UNAVAILABLE, "the API server does not answer as it should: try again later"
             ) from None
 
@@ -91,15 +91,15 @@ class ProgressEndpoint:
             identity = await self._reviews.identity(token.strip())
         if identity is None:
             line = "expected the token of a pod, made for the audience trainwright"
-            raise Refused(HTTPStatus.UNAUTHORIZED, line, {"WWW-Authenticate": "Bearer"})
+            raise RejectedReport(HTTPStatus.UNAUTHORIZED, line, {"WWW-Authenticate": "Bearer"})
         if identity.namespace != namespace:
-            raise Refused(HTTPStatus.FORBIDDEN, f"the pod is of namespace {identity.namespace}, not {namespace}")
+            raise RejectedReport(HTTPStatus.FORBIDDEN, f"the pod is of namespace {identity.namespace}, not {namespace}")
         return identity
 
     async def _pod(self, identity: PodIdentity) -> Mapping[str, Any]:
         pod = await self._found(PODS.path(identity.namespace, identity.pod))
         if pod is None or pod["metadata"]["uid"] != identity.pod_uid:
-            raise Refused(HTTPStatus.FORBIDDEN, f"the pod {identity.pod} is gone")
+            raise RejectedReport(HTTPStatus.FORBIDDEN, f"the pod {identity.pod} is gone")
         return pod
 
     async def _taken(self, namespace: str, name: str, pod: Mapping[str, Any], report: Report) -> Reply:
@@ -107,7 +107,7 @@ class ProgressEndpoint:
         for count in range(TRIES):
             job = await self._found(TRAINING_JOBS.path(namespace, name))
             if job is None:
-                raise Refused(HTTPStatus.NOT_FOUND, f"there is no TrainingJob {namespace}/{name}")
+                raise RejectedReport(HTTPStatus.NOT_FOUND, f"there is no TrainingJob {namespace}/{name}")
             _check(job, pod, report)
             decision = decide(job, of_phase(report, _phase_of(pod)), self._now(), self._interval)
             if decision.status is None or await self._written(job, decision.status):
@@ -116,7 +116,7 @@ class ProgressEndpoint:
                 # The next report comes soon.
                 return decision.reply
             await self._sleep(random.uniform(0, 0.05) * (count + 1))
-        raise Refused(HTTPStatus.CONFLICT, "the job's status changes all the time: try again later")
+        raise RejectedReport(HTTPStatus.CONFLICT, "the job's status changes all the time: try again later")
 
     async def _written(self, job: Mapping[str, Any], status: Mapping[str, Any]) -> bool:
         """Write the status. Return False if the job has changed or is gone since it was read."""
@@ -152,9 +152,9 @@ def _labels(pod: Mapping[str, Any]) -> Mapping[str, Any]:
 def _check(job: Mapping[str, Any], pod: Mapping[str, Any], report: Report) -> None:
     uid = job["metadata"]["uid"]
     if _labels(pod).get(names.JOB_UID) != uid:
-        raise Refused(HTTPStatus.FORBIDDEN, f"the pod {pod['metadata']['name']} is none of this job")
+        raise RejectedReport(HTTPStatus.FORBIDDEN, f"the pod {pod['metadata']['name']} is none of this job")
     if report.uid != uid:
-        raise Refused(HTTPStatus.CONFLICT, f"uid: the report is about {report.uid}, the job has the uid {uid}")
+        raise RejectedReport(HTTPStatus.CONFLICT, f"uid: the report is about {report.uid}, the job has the uid {uid}")
 
 
 async def _report(request: web.Request) -> Report:
@@ -162,8 +162,8 @@ async def _report(request: web.Request) -> Report:
     async for chunk in request.content.iter_any():
         body += chunk
         if len(body) > BODY_BYTES:
-            raise Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"a report has at most {BODY_BYTES // 1024} KiB")
+            raise RejectedReport(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"a report has at most {BODY_BYTES // 1024} KiB")
     try:
         return read_report(bytes(body))
     except ValueError as error:
-        raise Refused(HTTPStatus.BAD_REQUEST, f"no report: {error}") from None
+        raise RejectedReport(HTTPStatus.BAD_REQUEST, f"no report: {error}") from None

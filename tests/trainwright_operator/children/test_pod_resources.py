@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from trainwright_operator.children import pod_resources
-from trainwright_operator.model.quantities import amount
+from trainwright_operator.model.reading import amount
 
 from .blueprints import child_spec, container, env, sized, templates
 

@@ -121,14 +121,12 @@ class Environment:
             queue,
             Settings(concurrency=2, resync=100),
             FakeTime().now,
+            self.decide,
             observer=self.observer,
-            ca=lambda: "PEM",
             leading=lambda: self.leads,
-            decide=self.decide,
         )
 
-    def decide(self, job: Job, world: World, settings: Settings, now: datetime, ca: str) -> Plan:  # noqa: ARG002
-        assert ca == "PEM"
+    def decide(self, job: Job, world: World, now: datetime) -> Plan:  # noqa: ARG002
         self.worlds.append(world)
         plan = self.plans.pop(0) if self.plans else Plan()
         if isinstance(plan, Exception):

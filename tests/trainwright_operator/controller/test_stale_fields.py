@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from trainwright_operator.controller.stale_fields import leftovers
+from trainwright_operator.controller.stale_fields import stale_fields
 
 PODS = {"progress": True, "resolved": {"batch_size": True}}
 
@@ -43,4 +43,4 @@ PODS = {"progress": True, "resolved": {"batch_size": True}}
     ],
 )
 def test_what_was_not_applied(found: Any, wanted: Any, pointers: list[str]) -> None:
-    assert list(leftovers(found, wanted, PODS)) == pointers
+    assert list(stale_fields(found, wanted, PODS)) == pointers

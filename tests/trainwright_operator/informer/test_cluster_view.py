@@ -44,7 +44,7 @@ class Cluster:
             there = [raw for raw in self.objects["TrainingJob"] if place in (None, raw["metadata"]["namespace"])]
             jobs.listed(place, map(key_of, there), 100, first=True, last=True)
             for raw in there:
-                jobs.heard(None, raw)
+                jobs.on_event(None, raw)
 
     async def list(
         self, resource: Resource, namespace: str | None = None, *, selector: str = ""
@@ -64,7 +64,7 @@ class Cluster:
         raw["metadata"]["resourceVersion"] = str(self.version)
         self.woken.clear()
         if raw["kind"] == "TrainingJob" and self.jobs is not None:
-            self.jobs.heard(kind, raw)
+            self.jobs.on_event(kind, raw)
         else:
             self._events[raw["kind"]].put_nowait({"type": kind, "object": raw})
         for _ in range(20):
@@ -302,7 +302,7 @@ def test_pods_that_leave_their_node_still_hold_room_and_only_others_wait_for_tha
     async def scenario(cluster: Cluster, view: ClusterView) -> None:
         def seen() -> tuple[bool, bool]:
             jobs = [view.job(("team", name)) for name in ("flights", "trains")]
-            return tuple(view.world(job).leaving for job in jobs if job is not None)  # type: ignore[return-value]
+            return tuple(view.world(job).others_stopping for job in jobs if job is not None)  # type: ignore[return-value]
 
         leaving = pod("one")
         leaving["metadata"]["deletionTimestamp"] = "2026-11-01T12:00:00Z"

@@ -48,11 +48,11 @@ def run_scenario(scenario: Callable[[Environment], Awaitable[None]], *namespaces
 
 def test_events_of_kopf_are_kept_and_told() -> None:
     async def scenario(environment: Environment) -> None:
-        environment.jobs.heard(None, job("a", 5))
-        environment.jobs.heard("ADDED", job("b", 6))
-        environment.jobs.heard("MODIFIED", job("b", 7))
+        environment.jobs.on_event(None, job("a", 5))
+        environment.jobs.on_event("ADDED", job("b", 6))
+        environment.jobs.on_event("MODIFIED", job("b", 7))
         assert (environment.names, environment.told) == (["a", "b"], [("team", "a"), ("team", "b"), ("team", "b")])
-        environment.jobs.heard("DELETED", job("b", 8))
+        environment.jobs.on_event("DELETED", job("b", 8))
         assert environment.names == ["a"]
 
     run_scenario(scenario)
@@ -60,8 +60,8 @@ def test_events_of_kopf_are_kept_and_told() -> None:
 
 def test_what_is_listed_again_and_has_not_changed_is_no_news() -> None:
     async def scenario(environment: Environment) -> None:
-        environment.jobs.heard(None, job("a", 5))
-        environment.jobs.heard(None, job("a", 5))
+        environment.jobs.on_event(None, job("a", 5))
+        environment.jobs.on_event(None, job("a", 5))
         assert environment.told == [("team", "a")]
 
     run_scenario(scenario)
@@ -72,13 +72,13 @@ def test_what_a_whole_list_does_not_hold_is_forgotten() -> None:
 
     async def scenario(environment: Environment) -> None:
         for raw in (job("a", 5), job("b", 6), job("newer", 20)):
-            environment.jobs.heard("ADDED", raw)
+            environment.jobs.on_event("ADDED", raw)
         environment.lists(10, "a", last=False)
         assert environment.names == ["a", "b", "newer"]
         environment.jobs.listed(None, [("team", "c")], 10, first=False, last=True)
         assert environment.names == ["a", "newer"]
         assert environment.told[-1] == ("team", "b")
-        environment.jobs.heard("MODIFIED", job("b", 9))
+        environment.jobs.on_event("MODIFIED", job("b", 9))
         assert environment.names == ["a", "newer"]
 
     run_scenario(scenario)
@@ -86,7 +86,7 @@ def test_what_a_whole_list_does_not_hold_is_forgotten() -> None:
 
 def test_a_list_that_breaks_off_forgets_nothing() -> None:
     async def scenario(environment: Environment) -> None:
-        environment.jobs.heard("ADDED", job("a", 5))
+        environment.jobs.on_event("ADDED", job("a", 5))
         environment.lists(10, "b", last=False)
         environment.lists(11, "a", "c")
         assert environment.names == ["a"]
@@ -98,7 +98,7 @@ def test_a_list_that_breaks_off_forgets_nothing() -> None:
 def test_a_list_of_an_api_server_that_lags_behind_forgets_nothing(caplog: pytest.LogCaptureFixture) -> None:
     async def scenario(environment: Environment) -> None:
         environment.lists(10, "a")
-        environment.jobs.heard(None, job("a", 5))
+        environment.jobs.on_event(None, job("a", 5))
         environment.lists(4)
         assert environment.names == ["a"]
 
@@ -109,7 +109,7 @@ def test_a_list_of_an_api_server_that_lags_behind_forgets_nothing(caplog: pytest
 def test_a_job_that_came_too_late_to_be_forgotten_goes_with_the_next_list() -> None:
     async def scenario(environment: Environment) -> None:
         environment.lists(10)
-        environment.jobs.heard(None, job("a", 5))
+        environment.jobs.on_event(None, job("a", 5))
         assert environment.names == ["a"]
         environment.lists(11)
         assert environment.names == []
@@ -119,12 +119,12 @@ def test_a_job_that_came_too_late_to_be_forgotten_goes_with_the_next_list() -> N
 
 def test_a_job_that_the_api_server_does_not_know_any_more_is_forgotten_but_not_its_successor() -> None:
     async def scenario(environment: Environment) -> None:
-        environment.jobs.heard("ADDED", job("a", 5))
+        environment.jobs.on_event("ADDED", job("a", 5))
         stored = environment.jobs.store.get(("team", "a"))
         assert stored is not None
         environment.jobs.forget(read_job(stored, judge))
         assert environment.names == []
-        environment.jobs.heard("ADDED", job("a", 7, uid="another"))
+        environment.jobs.on_event("ADDED", job("a", 7, uid="another"))
         environment.jobs.forget(read_job(stored, judge))
         assert environment.names == ["a"]
 
@@ -139,7 +139,7 @@ def test_a_listed_object_that_cannot_be_read_is_told_all_the_same() -> None:
         broken["status"] = {"conditions": [{"type": "Complete", "status": "True"}]}
         broken["metadata"]["uid"] = None
         del broken["metadata"]["uid"]
-        environment.jobs.heard(None, broken)
+        environment.jobs.on_event(None, broken)
         assert (environment.names, environment.told) == ([], [("team", "a")])
 
     run_scenario(scenario)
@@ -160,7 +160,7 @@ def test_it_is_synced_when_a_list_of_each_namespace_is_whole() -> None:
 
 def test_a_list_of_one_namespace_says_nothing_of_another() -> None:
     async def scenario(environment: Environment) -> None:
-        environment.jobs.heard("ADDED", job("a", 5))
+        environment.jobs.on_event("ADDED", job("a", 5))
         environment.lists(10, place="two")
         assert environment.names == ["a"]
         environment.lists(10, place="team")

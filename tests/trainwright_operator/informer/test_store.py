@@ -213,7 +213,7 @@ def test_a_bug_is_no_object_that_cannot_be_read() -> None:
 
 
 def test_deletions_are_forgotten_with_the_next_list_and_beyond_a_number(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store_module, "GRAVES", 2)
+    monkeypatch.setattr(store_module, "MAX_TOMBSTONES", 2)
     seen = Seen()
     for name, version in (("a", 5), ("b", 6), ("c", 7)):
         seen.remove(name, version)

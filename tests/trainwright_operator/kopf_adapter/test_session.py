@@ -36,14 +36,14 @@ class Environment:
     def __init__(self, server: ApiServer, settings: Settings, requests: list[tuple[str, int]]) -> None:
         self.server, self.settings, self.time, self.requests = server, settings, FakeTime(), requests
         self.jobs = Jobs(settings, self.time.now, lambda *_: None)
-        self.heard: kopf_session.Heard
+        self.watching: kopf_session.WatchSession
 
     @property
     def session(self) -> aiohttp.ClientSession:
-        return self.heard.session
+        return self.watching.session
 
     def list_is_whole(self) -> None:
-        self.heard.list_due[None] = asyncio.get_running_loop().time() + self.settings.resync
+        self.watching.list_due[None] = asyncio.get_running_loop().time() + self.settings.resync
 
     async def asked(self, path: str, *answers: Answer) -> Any:
         self.server.answers += answers
@@ -69,7 +69,7 @@ def run_scenario(scenario: Callable[[Environment], Awaitable[None]], resync: flo
         ):
             environment = Environment(server, settings, requests)
             relay = Relay(environment.jobs, asyncio.get_running_loop())
-            async with kopf_session.session(client, relay, settings) as environment.heard:
+            async with kopf_session.session(client, relay, settings) as environment.watching:
                 await scenario(environment)
 
     asyncio.run(whole())
@@ -90,9 +90,9 @@ def test_the_names_in_a_list_are_told_page_by_page() -> None:
 def test_after_a_whole_list_the_next_one_is_due_after_the_resync() -> None:
     async def scenario(environment: Environment) -> None:
         await environment.asked(PATH, page([job("a")], 7, token="more"))
-        assert environment.heard.list_due == {}
+        assert environment.watching.list_due == {}
         await environment.asked(f"{PATH}?continue=more", page([job("b")], 7))
-        assert 85 < environment.heard.list_due[None] - asyncio.get_running_loop().time() < 115
+        assert 85 < environment.watching.list_due[None] - asyncio.get_running_loop().time() < 115
 
     run_scenario(scenario, resync=100)
 
@@ -100,9 +100,9 @@ def test_after_a_whole_list_the_next_one_is_due_after_the_resync() -> None:
 def test_it_is_known_whether_kopf_has_asked_for_jobs() -> None:
     async def scenario(environment: Environment) -> None:
         await environment.asked("/apis", answer({"groups": []}))
-        assert not environment.heard.asked
+        assert not environment.watching.asked
         await environment.asked(PATH, refusal(503))
-        assert environment.heard.asked
+        assert environment.watching.asked
 
     run_scenario(scenario)
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from trainwright_api.resource.status import Condition, TrainingJobStatus
-from trainwright_operator.policies.phase import phase
+from trainwright_operator.policies.display import phase
 
 
 @pytest.mark.parametrize(

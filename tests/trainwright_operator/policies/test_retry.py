@@ -7,7 +7,7 @@ import pytest
 from trainwright_api.resource.status import Attempt, OutcomeClass, TrainingJobStatus
 from trainwright_operator.model import times
 from trainwright_operator.policies import retry
-from trainwright_operator.policies.limits import Limits
+from trainwright_operator.policies.deadlines import Limits
 from trainwright_operator.settings import Backoff
 
 LIMITS = Limits(backoff=2, preemption=1, active_deadline=None)

@@ -67,7 +67,7 @@ def test_a_gang_that_holds_nothing_makes_room_too() -> None:
 
 
 def test_while_pods_of_others_leave_room_is_on_its_way() -> None:
-    world = World(waiting=waiting("older", UID), leaving=True)
+    world = World(waiting=waiting("older", UID), others_stopping=True)
     assert seconds(start.gives_way(CHILD, (PLACED, WAITS), world, 30)) == 37 + GRACE_SECONDS
 
 

@@ -127,7 +127,7 @@ class Clock:
 
 
 @dataclass
-class FakeVitals:
+class FakeHealthSource:
     leading: bool = True
     silences: dict[str, float] = field(default_factory=dict)
 
@@ -139,7 +139,7 @@ class Place:
     api: FakeApi
     clock: Clock
     settings: Settings
-    vitals: FakeVitals = field(default_factory=FakeVitals)
+    source: FakeHealthSource = field(default_factory=FakeHealthSource)
     metrics: Metrics = field(default_factory=Metrics)
     naps: list[float] = field(default_factory=list)
 
@@ -155,7 +155,7 @@ class Place:
             now=self.clock,
             sleep=self._nap,
         )
-        health = Health(self.vitals, self.settings.stale_after, lambda: self.rotator.loaded)
+        health = Health(self.source, self.settings.stale_after, lambda: self.rotator.loaded)
         return application(admission=Admission(self.metrics), progress=progress, metrics=self.metrics, health=health)
 
     async def _nap(self, seconds: float) -> None:

@@ -21,13 +21,13 @@ def get(path):
         (
             True,
             {"pods": 1.0, "trainingjobs": 901.0},
-            (503, "trainingjobs: nothing heard from the API server for 901 s\n"),
+            (503, "trainingjobs: no response from the API server for 901 s\n"),
         ),
         (False, {"trainingjobs": 901.0}, (200, "ok\n")),
     ],
 )
 def test_a_leader_lives_while_it_hears_from_the_api_server(talk, place, leading, silences, answer):
-    place.vitals.leading, place.vitals.silences = leading, silences
+    place.source.leading, place.source.silences = leading, silences
     assert talk(get("/healthz")) == answer
 
 

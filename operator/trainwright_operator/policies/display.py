@@ -1,0 +1,44 @@
+"""The phase of a job, and the reason why its child does not run yet. Both are for display and decide nothing."""
+
+from __future__ import annotations
+
+from trainwright_api.resource.status import Phase, TrainingJobStatus
+from trainwright_operator.model.observed import Child, Pod, of_child
+from trainwright_operator.model.status_builder import condition_of, end_of
+
+_OF_A_REASON: dict[str, Phase] = {"Queued": "Queued", "Starting": "Starting", "Stopping": "Stopping"}
+
+
+def phase(status: TrainingJobStatus) -> Phase:
+    """Derive from the conditions the word that `kubectl get` shows under PHASE."""
+    end = end_of(status)
+    if end is not None:
+        return end
+    if condition_of(status.conditions, "Suspended", "True"):
+        return "Suspended"
+    running = condition_of(status.conditions, "Running")
+    if running and running.status == "True":
+        return "Stopping" if running.reason == "Stopping" else "Running"
+    if running:
+        return _OF_A_REASON.get(running.reason, "Pending")
+    refused = condition_of(status.conditions, "Accepted", "False")
+    return "Invalid" if refused else "Pending"
+
+
+def waiting(child: Child, pods: tuple[Pod, ...]) -> tuple[str, str]:
+    """Return the reason, Queued or Starting, and a one-line message."""
+    own = [pod for pod in of_child(pods, child.attempt, child.phase) if not pod.ended]
+    if child.state == "suspended":
+        return "Queued", f"{child.kind} {child.name} waits in its queue"
+    without_room = next((pod for pod in own if pod.unschedulable), None)
+    if without_room is not None:
+        return "Queued", f"pods wait for room: {without_room.unschedulable}"
+    held_up = next((pod for pod in own if pod.waiting), None)
+    if held_up is not None:
+        return "Starting", f"pod {held_up.name}: {held_up.waiting}"
+    return "Starting", being_started(child.kind, child.name)
+
+
+def being_started(kind: str, name: str) -> str:
+    """Return one message for the whole time until the child runs: a count of pods would cost a write for each pod."""
+    return f"{kind} {name} is being started"
