@@ -10,6 +10,7 @@ from trainwright_operator.children.config import config_map
 from trainwright_operator.children.job import indexed_job, preprocess_job, single_job
 from trainwright_operator.children.network import gang_policy, ray_policy
 from trainwright_operator.children.rayjob import ray_job
+from trainwright_operator.children.read_child import KINDS
 from trainwright_operator.children.secret import secret
 from trainwright_operator.children.service import service
 from trainwright_operator.model import names
@@ -51,7 +52,7 @@ def clean_up(job: Job) -> tuple[Deletion, ...]:
     The spec of a finished job is not kept, so some of these objects may never have existed. KubeRay gives the
     submitter's Job the name of the RayJob, and deletes it with the RayJob.
     """
-    found = [] if job.status.child is None else [(kind, job.status.child) for kind in ("RayJob", "Job")]
+    found: list[tuple[str, str]] = [] if job.status.child is None else [(kind, job.status.child) for kind in KINDS]
     common = names.common_name(job.name, job.uid)
     found += [(kind, common) for kind in SUPPORTS]
     return tuple(Deletion(kind, job.namespace, name) for kind, name in found)

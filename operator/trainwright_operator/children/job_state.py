@@ -1,11 +1,11 @@
-"""The state of a batch/v1 Job, from its status."""
+"""Reads a batch/v1 Job: its state, the number of its pods, and its gang."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from trainwright_operator.children.state import State
+from trainwright_operator.children.state import Gang, State
 from trainwright_operator.model.observed import ChildState
 from trainwright_operator.model.reading import condition, mapping, number, text, time
 
@@ -23,10 +23,18 @@ def state_of_job(raw: Mapping[str, Any]) -> State:
     return State("running" if _all_run(spec, status) else "pending")
 
 
+def pods_of_job(spec: Mapping[str, Any]) -> int:
+    return number(spec.get("parallelism")) or 1
+
+
+def gangs_of_job(spec: Mapping[str, Any]) -> tuple[Gang, ...]:
+    return (Gang(spec["template"]["spec"], spec.get("parallelism", 1)),)
+
+
 def _all_run(spec: Mapping[str, Any], status: Mapping[str, Any]) -> bool:
     """Return True if all pods run: a gang trains once its last pod runs. Our pods are ready when the container runs."""
     ready, succeeded = number(status.get("ready")) or 0, number(status.get("succeeded")) or 0
-    return ready > 0 and ready + succeeded >= (number(spec.get("parallelism")) or 1)
+    return ready > 0 and ready + succeeded >= pods_of_job(spec)
 
 
 def _ended(state: ChildState, status: Mapping[str, Any], why: Mapping[str, Any]) -> State:

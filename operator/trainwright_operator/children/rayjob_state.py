@@ -1,4 +1,6 @@
-"""The state of a RayJob, from two fields of its status. Either field alone is misleading:
+"""Reads a RayJob: its state, the number of its pods, and its gangs.
+
+The state follows from two fields of its status. Either field alone is misleading:
 
 jobDeploymentStatus   jobStatus           state
 Complete              SUCCEEDED           succeeded
@@ -18,9 +20,9 @@ from datetime import datetime
 from typing import Any
 
 from trainwright_api.resource.redaction import redacted_text
-from trainwright_operator.children.state import State
+from trainwright_operator.children.state import Gang, State
 from trainwright_operator.model.observed import ChildState
-from trainwright_operator.model.reading import mapping, text, time
+from trainwright_operator.model.reading import mapping, mappings, number, text, time
 
 NOT_STARTED = ("", "PENDING")
 FIRST_CHARACTERS, LAST_CHARACTERS = 1024, 4096
@@ -43,6 +45,20 @@ def state_of_ray_job(raw: Mapping[str, Any]) -> State:
         reason=text(status.get("reason")) or (word if state == "failed" else ""),
         message=_cut(message),
     )
+
+
+def pods_of_ray_job(spec: Mapping[str, Any]) -> int:
+    """Return the number of pods of the cluster, without the submitter."""
+    groups = mappings(mapping(spec, "rayClusterSpec").get("workerGroupSpecs"))
+    return 1 + sum(number(group.get("replicas")) or 0 for group in groups)
+
+
+def gangs_of_ray_job(spec: Mapping[str, Any]) -> tuple[Gang, ...]:
+    cluster = spec["rayClusterSpec"]
+    head = Gang(cluster["headGroupSpec"]["template"]["spec"], 1)
+    workers = (Gang(group["template"]["spec"], group["replicas"]) for group in cluster["workerGroupSpecs"])
+    submitter = Gang(spec["submitterPodTemplate"]["spec"], 1)
+    return (*workers, head, submitter)
 
 
 def _state(deployment: str, job: str, suspend: bool) -> ChildState:

@@ -1,15 +1,35 @@
-"""Reads a Job or RayJob of the API server into a `Child`."""
+"""Reads a child of the API server into a `Child`. One table names the functions that know each kind of child."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
-from trainwright_operator.children.job_state import state_of_job
+from trainwright_operator.children.job_state import gangs_of_job, pods_of_job, state_of_job
 from trainwright_operator.children.origin import origin_of_child
-from trainwright_operator.children.rayjob_state import state_of_ray_job
-from trainwright_operator.model.observed import Child, ChildKind
-from trainwright_operator.model.reading import NEVER, mapping, mappings, number, text, time
+from trainwright_operator.children.rayjob_state import gangs_of_ray_job, pods_of_ray_job, state_of_ray_job
+from trainwright_operator.children.state import Gang, State
+from trainwright_operator.model.observed import Child, ChildKind, Manifest
+from trainwright_operator.model.reading import NEVER, mapping, text, time
+
+
+@dataclass(frozen=True)
+class KindReader:
+    """The functions that read one kind of child: its state from the object, its pods and gangs from the spec."""
+
+    state: Callable[[Mapping[str, Any]], State]
+    pods: Callable[[Mapping[str, Any]], int]
+    gangs: Callable[[Mapping[str, Any]], tuple[Gang, ...]]
+
+
+KINDS: Mapping[ChildKind, KindReader] = MappingProxyType(
+    {
+        "RayJob": KindReader(state_of_ray_job, pods_of_ray_job, gangs_of_ray_job),
+        "Job": KindReader(state_of_job, pods_of_job, gangs_of_job),
+    }
+)
 
 
 def read_child(raw: Any) -> Child | None:
@@ -17,7 +37,7 @@ def read_child(raw: Any) -> Child | None:
     kind, origin = _kind(mapping(raw)), origin_of_child(mapping(raw))
     if kind is None or origin is None:
         return None
-    state = state_of_ray_job(raw) if kind == "RayJob" else state_of_job(raw)
+    state = KINDS[kind].state(raw)
     metadata = mapping(raw, "metadata")
     return Child(
         kind=kind,
@@ -30,7 +50,7 @@ def read_child(raw: Any) -> Child | None:
         created=time(metadata.get("creationTimestamp")) or NEVER,
         deleting=bool(metadata.get("deletionTimestamp")),
         state=state.state,
-        pods=_pods(kind, mapping(raw, "spec")),
+        pods=KINDS[kind].pods(mapping(raw, "spec")),
         started=state.started,
         finished=state.finished,
         exit_code=state.exit_code,
@@ -39,11 +59,9 @@ def read_child(raw: Any) -> Child | None:
     )
 
 
-def _pods(kind: ChildKind, spec: Mapping[str, Any]) -> int:
-    if kind == "Job":
-        return number(spec.get("parallelism")) or 1
-    groups = mappings(mapping(spec, "rayClusterSpec").get("workerGroupSpecs"))
-    return 1 + sum(number(group.get("replicas")) or 0 for group in groups)
+def gangs(child: Manifest) -> tuple[Gang, ...]:
+    """Return the gangs of a child's manifest."""
+    return KINDS[child["kind"]].gangs(child["spec"])
 
 
 def _kind(raw: Mapping[str, Any]) -> ChildKind | None:
@@ -51,4 +69,4 @@ def _kind(raw: Mapping[str, Any]) -> ChildKind | None:
     named = raw.get("kind")
     if named is None:
         return "RayJob" if "entrypoint" in mapping(raw, "spec") else "Job"
-    return named if named in ("Job", "RayJob") else None
+    return next((kind for kind in KINDS if kind == named), None)

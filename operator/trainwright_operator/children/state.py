@@ -1,9 +1,11 @@
-"""The state of a child from its own status, in one form for Jobs and RayJobs."""
+"""The form in which each kind of child is read: its state, and the pods that it needs at the same time."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from trainwright_operator.model.observed import ChildState
 
@@ -18,3 +20,11 @@ class State:
     exit_code: int | None = None
     reason: str = ""
     message: str = ""
+
+
+@dataclass(frozen=True)
+class Gang:
+    """Pods with one spec that must run at the same time."""
+
+    pod: Mapping[str, Any]
+    count: int

@@ -9,7 +9,7 @@ from typing import Any
 from trainwright_api.resource.job import TrainingJobSpec
 from trainwright_api.resource.stages import PREPROCESS, comes_before
 from trainwright_api.resource.status import Attempt, Resolved
-from trainwright_operator.children import ChildSpec, child, supports
+from trainwright_operator.children import ChildSpec, child, gangs, supports
 from trainwright_operator.decide import conditions
 from trainwright_operator.decide.context import Context
 from trainwright_operator.model import names, times
@@ -17,7 +17,7 @@ from trainwright_operator.model.observed import ChildKind, Manifest
 from trainwright_operator.model.plan import Ask, Plan
 from trainwright_operator.model.status_builder import StatusBuilder, condition_of
 from trainwright_operator.policies import stages
-from trainwright_operator.policies.capacity import gangs, misfit
+from trainwright_operator.policies.capacity import misfit
 from trainwright_operator.policies.display import being_started, phase
 from trainwright_operator.policies.sizing import resolve
 

@@ -7,31 +7,10 @@ other pods take.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any
 
-from trainwright_operator.model.observed import Manifest, Node
+from trainwright_operator.children.state import Gang
+from trainwright_operator.model.observed import Node
 from trainwright_operator.policies.node_matching import admitting, holds, requests
-
-
-@dataclass(frozen=True)
-class Gang:
-    """Pods of one kind that must run at the same time."""
-
-    pod: Mapping[str, Any]
-    count: int
-
-
-def gangs(child: Manifest) -> tuple[Gang, ...]:
-    """Return the gangs of a Job or a RayJob."""
-    spec = child["spec"]
-    if child["kind"] == "Job":
-        return (Gang(spec["template"]["spec"], spec.get("parallelism", 1)),)
-    cluster = spec["rayClusterSpec"]
-    head = Gang(cluster["headGroupSpec"]["template"]["spec"], 1)
-    workers = (Gang(group["template"]["spec"], group["replicas"]) for group in cluster["workerGroupSpecs"])
-    submitter = Gang(spec["submitterPodTemplate"]["spec"], 1)
-    return (*workers, head, submitter)
 
 
 def misfit(gangs: Iterable[Gang], nodes: tuple[Node, ...]) -> str:
