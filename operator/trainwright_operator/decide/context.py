@@ -32,7 +32,7 @@ class Context:
     @cached_property
     def attempt(self) -> Attempt | None:
         """The newest attempt. If a manual edit removed it from the status, it is read from its child."""
-        found = current(self.job.status.attempts) or _told_by(self.world.children)
+        found = current(self.job.status.attempts) or _newest_of(self.world.children)
         return None if found is None else self._mended(found)
 
     def _mended(self, attempt: Attempt) -> Attempt:
@@ -42,8 +42,8 @@ class Context:
         if attempt.child:
             phase = own.get(attempt.child, known)
             return attempt if phase == attempt.phase else attempt.model_copy(update={"phase": phase})
-        told = _told_by(tuple(child for child in self.world.children if child.name in own))
-        phase = known or (told.phase if told is not None else None) or self.task
+        recorded = _newest_of(tuple(child for child in self.world.children if child.name in own))
+        phase = known or (recorded.phase if recorded is not None else None) or self.task
         return attempt.model_copy(update={"child": self.child_name(attempt.number, phase), "phase": phase})
 
     def child_name(self, attempt: int, phase: str) -> str:
@@ -164,7 +164,7 @@ def deletions(children: tuple[Child, ...]) -> tuple[Deletion, ...]:
     )
 
 
-def _told_by(children: tuple[Child, ...]) -> Attempt | None:
+def _newest_of(children: tuple[Child, ...]) -> Attempt | None:
     newest = max(children, key=lambda child: (child.attempt, child.phase != PREPROCESS), default=None)
     if newest is None:
         return None

@@ -45,9 +45,9 @@ def ended(view: Context) -> Plan | None:
         return close(view, attempt, ending(view.job, attempt, child, view.world.pods), child)
     if posted is None:
         return None
-    patience = times.after(times.read(posted.post_time) or view.now, view.settings.stop_grace)
-    if view.now < patience:
-        return _as_it_goes(view, attempt, child, wake_at=patience)
+    deadline = times.after(times.read(posted.post_time) or view.now, view.settings.stop_grace)
+    if view.now < deadline:
+        return _as_it_goes(view, attempt, child, wake_at=deadline)
     return close(view, attempt, ending(view.job, attempt, child, view.world.pods), child)
 
 

@@ -62,8 +62,8 @@ def assign_attempt(view: Context) -> Plan | None:
     builder.add_attempt(attempt)
     builder.set(start_time=builder.get("start_time") or times.written(view.now), resolved=resolved)
     builder.set(output=names.run_folder(spec.output, job.namespace, job.name, job.uid) if spec.output else None)
-    told = (_sized(spec, resolved, first), *(job.verdict.warnings if job.verdict else ()))
-    builder.condition("Accepted", True, "Accepted", "; ".join(told))
+    warnings = (_sized(spec, resolved, first), *(job.verdict.warnings if job.verdict else ()))
+    builder.condition("Accepted", True, "Accepted", "; ".join(warnings))
     if builder.holds("Suspended"):
         builder.condition("Suspended", False, "Resumed")
     _wait(view, builder, attempt)

@@ -52,11 +52,11 @@ def gives_way(child: Child, pods: tuple[Pod, ...], world: World, grace: float) -
     if all(one.uid == child.job_uid for one in world.waiting):
         return None
     trying = next((one.uid for one in world.waiting if one.gang and one.trying), child.job_uid)
-    patience = 2 * grace if trying == child.job_uid else grace
+    seconds = 2 * grace if trying == child.job_uid else grace
     if world.others_stopping:
-        patience += GRACE_SECONDS
+        seconds += GRACE_SECONDS
     since = max((pod.unschedulable_since for pod in pods if pod.unschedulable_since), default=child.created)
-    return times.after(since, patience)
+    return times.after(since, seconds)
 
 
 def is_placed(child: Child, pods: Iterable[Pod]) -> bool:
@@ -77,15 +77,15 @@ def ending(child: Child, pods: tuple[Pod, ...], image: str | None, seconds: int 
     stopped, which counts against no limit.
     """
     held_up = next((pod for pod in pods if pod.waiting and not pod.ended), None)
-    told = f"pod {held_up.name}: {held_up.waiting}" if held_up is not None else ""
+    reason = f"pod {held_up.name}: {held_up.waiting}" if held_up is not None else ""
     limit = f"within startDeadlineSeconds ({seconds:,} s)" if seconds is not None else ""
     if limit and held_up is not None and held_up.waiting.partition(":")[0] in OF_IMAGES:
-        return Ending("environment", DEADLINE, f"image {image} could not be pulled {limit}: {told}")
+        return Ending("environment", DEADLINE, f"image {image} could not be pulled {limit}: {reason}")
     if not is_placed(child, pods):
         why = next((pod.unschedulable for pod in pods if pod.unschedulable), "some of them were not made")
         return Ending("stopped", UNSCHEDULABLE, f"not all of its pods found room: {why}")
-    if told:
-        return Ending("environment", DEADLINE, f"it did not start {limit}: {told}")
+    if reason:
+        return Ending("environment", DEADLINE, f"it did not start {limit}: {reason}")
     return Ending("infrastructure", DEADLINE, f"{child.kind} {child.name} was not at work {limit}")
 
 

@@ -37,8 +37,8 @@ log = logging.getLogger(__name__)
 def server_names(settings: Settings) -> tuple[str, ...]:
     """Return the names under which the API server, pods and port-forwards reach the server."""
     service = f"{SERVICE_NAME}.{settings.namespace}"
-    told = urlsplit(settings.progress_url).hostname
-    names = [f"{service}.svc", f"{service}.svc.cluster.local", service, "localhost", "127.0.0.1", told or ""]
+    host = urlsplit(settings.progress_url).hostname
+    names = [f"{service}.svc", f"{service}.svc.cluster.local", service, "localhost", "127.0.0.1", host or ""]
     return tuple(sorted({name for name in names if name}))
 
 

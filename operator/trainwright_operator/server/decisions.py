@@ -98,14 +98,14 @@ def _entry(status: Json, attempt: int) -> Json:
 
 
 def _phase(report: Report) -> str | None:
-    told = report.outcome or report.progress
-    return None if told is None else told.phase
+    part = report.outcome or report.progress
+    return None if part is None else part.phase
 
 
 def _is_past(status: Json, report: Report) -> bool:
     """True if the attempt is now in another stage."""
-    now, told = _entry(status, report.attempt).get("phase"), _phase(report)
-    return bool(now and told) and differ(now, told)
+    now, reported = _entry(status, report.attempt).get("phase"), _phase(report)
+    return bool(now and reported) and differ(now, reported)
 
 
 def _is_due(last: Json, report: Report, now: datetime, interval: float) -> bool:
@@ -120,7 +120,7 @@ def _is_due(last: Json, report: Report, now: datetime, interval: float) -> bool:
 
 def _progress(report: Report, now: datetime) -> Json:
     message = report.progress or ProgressMessage()
-    told = message.model_dump(mode="json", exclude_none=True)
+    reported = message.model_dump(mode="json", exclude_none=True)
     words = {
         "summary": display.summary(message),
         "metric": display.metric(message),
@@ -129,7 +129,7 @@ def _progress(report: Report, now: datetime) -> Json:
     return {
         "attempt": report.attempt,
         "updateTime": times.written(now),
-        **{key: told[key] for key in _SHARED if key in told},
+        **{key: reported[key] for key in _SHARED if key in reported},
         **{key: value for key, value in words.items() if value},
     }
 
@@ -148,7 +148,7 @@ def _outcome(status: Json, report: Report, now: datetime) -> Any:
 def _resolved(status: Json, report: Report) -> Json:
     """Return the trainer's part of `status.resolved`. Known values stay."""
     found = mapping(status, "resolved")
-    told = report.progress.resolved if report.progress else None
-    new = told.model_dump(mode="json", exclude_none=True) if told else {}
+    reported = report.progress.resolved if report.progress else None
+    new = reported.model_dump(mode="json", exclude_none=True) if reported else {}
     names = ("batchSize", "globalBatchSize", "learningRateFactor")
     return {name: new.get(name, found.get(name)) for name in names if new.get(name, found.get(name)) is not None}
