@@ -13,7 +13,7 @@ from bench.process import ROOT, measure, python, trainwright
 from bench.results import Result, result
 
 RUNS = 9
-JOB = str(ROOT / "examples" / "flights" / "flights.yaml")
+JOB = str(ROOT / "examples" / "small" / "flights.yaml")
 COMMANDS = {"trainwright --help": (["--help"], "≤ 0.5"), "trainwright validate": (["validate", JOB], "≤ 1.0")}
 
 

@@ -92,6 +92,7 @@ def step_of(width: int, rows: int) -> tuple[int, Callable[[], None]]:
         )
     )
     number = {"type": "number", "mean": 0.0, "std": 1.0, "normalization": None, "scale": 1.0, "shift": 0.0}
+    number["encoded"] = {"mean": 0.0, "std": 1.0}
     statistics = dict.fromkeys([*names, "y"], number)
     layout = layout_of(config, statistics)
     model = Model(config, statistics, layout, seed=0)

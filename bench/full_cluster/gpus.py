@@ -21,27 +21,27 @@ from bench.scaling import large_data
 from bench.tabular import JOB
 
 GPU = "nvidia.com/gpu"
-PHASES = ("one phase", "two phases")
+STAGES = ("one stage", "two stages")
 
 
 async def run(rows: int, rounds: int) -> dict[str, Result]:
     data = large_data(rows)
-    spent: dict[str, list[tuple[float, float]]] = {phases: [] for phases in PHASES}
+    spent: dict[str, list[tuple[float, float]]] = {stages: [] for stages in STAGES}
     async with environment() as here:
         with devices.given(here.whole, {GPU: "1"}):
             for number in range(rounds):
-                for phases in PHASES if number % 2 == 0 else reversed(PHASES):
-                    spent[phases].append(await measure(here, f"{phases.replace(' ', '-')}-{number}", data, phases))
+                for stages in STAGES if number % 2 == 0 else reversed(STAGES):
+                    spent[stages].append(await measure(here, f"{stages.replace(' ', '-')}-{number}", data, stages))
     found: dict[str, Result] = {}
-    for phases, runs in spent.items():
-        found[f"{rows:,} rows, {phases}: GPU-seconds to the first step"] = result(median(gpu for gpu, _ in runs), "s")
-        found[f"{rows:,} rows, {phases}: to the first step"] = result(median(whole for _, whole in runs), "s")
+    for stages, runs in spent.items():
+        found[f"{rows:,} rows, {stages}: GPU-seconds to the first step"] = result(median(gpu for gpu, _ in runs), "s")
+        found[f"{rows:,} rows, {stages}: to the first step"] = result(median(whole for _, whole in runs), "s")
     return found
 
 
-async def measure(here: Environment, name: str, data: Path, phases: str) -> tuple[float, float]:
+async def measure(here: Environment, name: str, data: Path, stages: str) -> tuple[float, float]:
     """Return GPU-seconds, and seconds."""
-    made = job(here, name, data, phases)
+    made = job(here, name, data, stages)
     began, stepped = await here.first_step(made)
     spent = gpu_seconds(here.eye.pods, here.eye.seen, GPU, stepped)
     await here.clear(made)
@@ -49,13 +49,13 @@ async def measure(here: Environment, name: str, data: Path, phases: str) -> tupl
     return spent, stepped - began
 
 
-def job(here: Environment, name: str, data: Path, phases: str) -> Manifest:
+def job(here: Environment, name: str, data: Path, stages: str) -> Manifest:
     """A job without prepared data. With one stage, the training pod fills a cache of its own."""
     made = jobs.weather(name, here.bucket)
     spec: dict[str, Any] = made["spec"]
     spec["dataset"] = here.bucket.upload(data, f"{name}/rows.parquet")
     spec["config"] = YAML(typ="safe").load(JOB)["spec"]["config"]
-    if phases == "one phase":
+    if stages == "one stage":
         spec["backend"]["cache_dir"] = "/cache"
         spec["podTemplate"] |= {
             "volumes": [{"name": "cache", "emptyDir": {}}],
