@@ -14,7 +14,7 @@ from bench.cluster.environment import NAMESPACE, Environment
 
 PATIENCE = 300.0
 BACKEND = {"type": "ray", "trainer": {"num_workers": 2, "resources_per_worker": {"CPU": 1, "GPU": 0}}}
-"""Without GPUs: one phase, one child."""
+"""Without GPUs: one stage, one child."""
 
 
 def names(prefix: str, count: int) -> Sequence[str]:

@@ -89,7 +89,7 @@ def test_a_real_api_server_takes_every_object(cluster: Cluster, restricted: str,
     stored = created(cluster, [*supports(made), child(made), *pods(made, restricted)])
     found = read_child(next(item for item in stored if item["kind"] in ("Job", "RayJob")))
     assert found is not None
-    assert (found.kind, found.attempt, found.phase) == (kind_of(made.backend), 3, "train")
+    assert (found.kind, found.attempt, found.stage) == (kind_of(made.backend), 3, "train")
     assert found.state == "pending"
 
 

@@ -76,7 +76,7 @@ async def _pod(late: Job, running: Server, folder: Path, *, epochs: int) -> Asyn
     told = {
         "TRAINWRIGHT_ATTEMPT": "1",
         "TRAINWRIGHT_UID": late.uid,
-        "TRAINWRIGHT_PHASE": "train",
+        "TRAINWRIGHT_STAGE": "train",
         "TRAINWRIGHT_CONTRACT": "1",
         "TRAINWRIGHT_RUN": str(folder / "run"),
         "TRAINWRIGHT_PROGRESS_URL": f"https://localhost:{running.port}/v1/namespaces/{late.namespace}/jobs/{late.name}",

@@ -44,9 +44,9 @@ def test_the_example_prepares_its_data_on_cpus_before_it_asks_for_gpus(
         lambda: one(gpus.kubectl, namespace, "tj", name),
         lambda job: condition(job, "Running").get("reason") == "Preprocessing",
         seconds=180,
-        what="the first phase",
+        what="the first stage",
     )
-    assert first["status"]["attempts"][0]["phase"] == "preprocess"
+    assert first["status"]["attempts"][0]["stage"] == "preprocess"
     assert "preprocessing on CPUs" in first["status"]["message"]
     assert several(gpus.kubectl, namespace, "rayjobs") == []
     assert [_devices(pod["spec"]) for pod in several(gpus.kubectl, namespace, "pods")] == [{}]
@@ -56,7 +56,7 @@ def test_the_example_prepares_its_data_on_cpus_before_it_asks_for_gpus(
     [ray_job] = several(gpus.kubectl, namespace, "rayjobs")
     assert bucket_of_the_files.keys("cache")
     assert status["preprocessed"]["completionTime"] <= ray_job["metadata"]["creationTimestamp"]
-    assert (status["attempt"], status["attempts"][0]["phase"]) == (1, "train")
+    assert (status["attempt"], status["attempts"][0]["stage"]) == (1, "train")
     assert _resolved(status) == (4, 4, 4)
     assert _groups(ray_job) == [(1, {GPU: "4"})]
     assert _told(gpus, namespace)["num_workers"] == 4

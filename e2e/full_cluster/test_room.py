@@ -58,7 +58,7 @@ def test_a_gang_that_never_fits_lets_one_pass_that_does(one_gpu: FullCluster, na
     jobs.apply(kubectl, namespace, jobs.keys(one_gpu), never)
     until(
         lambda: one(kubectl, namespace, "tj", "never"),
-        lambda job: is_queued(job) and job["status"]["attempts"][0]["phase"] == "train",
+        lambda job: is_queued(job) and job["status"]["attempts"][0]["stage"] == "train",
         seconds=300,
         what="a gang that waits for GPUs",
     )

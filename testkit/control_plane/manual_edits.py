@@ -21,7 +21,7 @@ CONDITIONS = ("Accepted", "Started", "Running", "Fits", "Suspended", "Complete",
 PHASES = ("Invalid", "Pending", "Queued", "Starting", "Running", "Stopping", "Suspended", "Complete", "Failed")
 COUNTS = ("attempt", "retries", "preemptions", "activeSeconds", "observedGeneration")
 OUTCOMES = ("done", "mistake", "environment", "crash", "stopped", "infrastructure", "preempted")
-OF_ATTEMPTS = ("number", "child", "phase", "outcome", "createTime", "startTime", "stopTime", "completionTime")
+OF_ATTEMPTS = ("number", "child", "stage", "outcome", "createTime", "startTime", "stopTime", "completionTime")
 WORDS = ("", "x", "flights", "another-1-train", "Ä" * 200, "a\nb\u2028c")
 
 
@@ -115,7 +115,7 @@ async def attempts_forged(editor: ManualEditor) -> str:
     attempts = copy.deepcopy(status.get("attempts", [])) or [{"number": 1}]
     for attempt in draw.sample(attempts, draw.randint(1, len(attempts))):
         field = draw.choice(
-            ["number", "child", "phase", "outcome", "createTime", "startTime", "stopTime", "completionTime"]
+            ["number", "child", "stage", "outcome", "createTime", "startTime", "stopTime", "completionTime"]
         )
         attempt[field] = _forged(draw, field)
     more = [{"number": draw.choice(NUMBERS), "child": draw.choice(WORDS)}] if draw.random() < 0.3 else []
@@ -128,7 +128,7 @@ def _forged(draw: random.Random, field: str) -> Any:
             return draw.choice(NUMBERS)
         case "outcome":
             return draw.choice(OUTCOMES)
-        case "child" | "phase":
+        case "child" | "stage":
             return draw.choice(WORDS)
     return draw.choice(TIMES)
 
@@ -202,7 +202,7 @@ async def parts_edited(editor: ManualEditor) -> str:
     if found is None:
         return ""
     resource, one = found
-    label = draw.choice([names.JOB_UID, names.JOB_NAME, names.ATTEMPT, names.PHASE, names.MANAGED_BY])
+    label = draw.choice([names.JOB_UID, names.JOB_NAME, names.ATTEMPT, names.STAGE, names.MANAGED_BY])
     changes = draw.choice(
         [
             {"ownerReferences": None},

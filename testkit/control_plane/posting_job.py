@@ -44,7 +44,7 @@ class Job:
         meta = {"name": self.name, "namespace": self.namespace}
         made = {"apiVersion": "trainwright.dev/v1alpha1", "kind": "TrainingJob", "metadata": meta, "spec": SPEC}
         self.uid = (await self._ask("POST", TRAINING_JOBS.path(self.namespace), made))["metadata"]["uid"]
-        attempts = [{"number": 1, "child": f"{self.name}-1", "phase": "train"}]
+        attempts = [{"number": 1, "child": f"{self.name}-1", "stage": "train"}]
         await self.owns_status({"attempt": 1, "attempts": attempts})
         labels = dict(names.labels(self.name, self.uid, 1))
         container = {"name": "train", "image": "none"}

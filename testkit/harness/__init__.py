@@ -6,7 +6,7 @@ from testkit.harness.leftovers import nothing_left, orphans
 from testkit.harness.lifecycle import Lifecycle, Lived, User, live, live_under
 from testkit.harness.lifecycles import LIFECYCLES
 from testkit.harness.operators import FAST, Operators
-from testkit.harness.phased import PHASED
+from testkit.harness.staged import STAGED
 from testkit.harness.writes import Crash, Kill, Writes
 
 __all__ = [
@@ -14,7 +14,7 @@ __all__ = [
     "FAST",
     "KINDS",
     "LIFECYCLES",
-    "PHASED",
+    "STAGED",
     "Crash",
     "Kill",
     "Kind",

@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 from testkit.api import Manifest
 
-_NAME = re.compile(r".+-[0-9a-f]{8}-(?P<attempt>[0-9]+)-(?P<phase>[a-z]+)(?:-.+)?", re.ASCII)
+_NAME = re.compile(r".+-[0-9a-f]{8}-(?P<attempt>[0-9]+)-(?P<stage>[a-z]+)(?:-.+)?", re.ASCII)
 
 
 class Origin(NamedTuple):
     attempt: int
-    phase: str
+    stage: str
 
 
 def has_origin(pod: Manifest) -> bool:
@@ -25,4 +25,4 @@ def origin(child_or_pod: Manifest) -> Origin:
     found = _NAME.fullmatch(name)
     if found is None:
         raise ValueError(f"{name} is not named after an attempt")
-    return Origin(int(found["attempt"]), found["phase"])
+    return Origin(int(found["attempt"]), found["stage"])

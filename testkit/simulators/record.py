@@ -26,7 +26,7 @@ class Life:
     uid: str
     job_uid: str
     attempt: int
-    phase: str
+    stage: str
     since: int
     until: int | None = None
 
@@ -63,7 +63,7 @@ class Record:
         """At most one child per attempt and stage; never two at a time, nor pods of two; one submission per RayJob."""
         found = [f"attempt {a.attempt} of job {a.job_uid} had {a} and {b}" for a, b in self._pairs(_same_attempt)]
         found += [f"{a} and {b} were live at once" for a, b in self._pairs(_live_at_once)]
-        found += [f"{a} and {b}, of different attempts or phases, ran at once" for a, b in self._pod_pairs()]
+        found += [f"{a} and {b}, of different attempts or stages, ran at once" for a, b in self._pod_pairs()]
         found += [
             f"RayJob {uid} was submitted {len(made)} times" for uid, made in self.submissions.items() if len(made) > 1
         ]
@@ -96,7 +96,7 @@ class Record:
 
 def _life(seen: Manifest) -> Life:
     metadata = seen["metadata"]
-    attempt, phase = origin(seen)
+    attempt, stage = origin(seen)
     return Life(
         kind=seen.get("kind", "Pod"),
         namespace=metadata["namespace"],
@@ -104,7 +104,7 @@ def _life(seen: Manifest) -> Life:
         uid=metadata["uid"],
         job_uid=metadata["labels"][names.JOB_UID],
         attempt=attempt,
-        phase=phase,
+        stage=stage,
         since=int(metadata["resourceVersion"]),
     )
 
@@ -123,7 +123,7 @@ def _by_job(lives: Mapping[str, Life]) -> Iterable[Sequence[Life]]:
 
 
 def _same_attempt(a: Life, b: Life) -> bool:
-    return (a.attempt, a.phase) == (b.attempt, b.phase)
+    return (a.attempt, a.stage) == (b.attempt, b.stage)
 
 
 def _live_at_once(a: Life, b: Life) -> bool:

@@ -112,20 +112,20 @@ class Scripts:
     def of(self, child_or_pod: Manifest) -> Script:
         labels = child_or_pod["metadata"].get("labels", {})
         found = self._by_job.get((child_or_pod["metadata"]["namespace"], labels.get(names.JOB_NAME, "")))
-        attempt, phase = origin(child_or_pod)
+        attempt, stage = origin(child_or_pod)
         script = found[min(attempt, len(found)) - 1] if found else self._default
-        return (script.before or Succeed()) if phase == PREPROCESS else script
+        return (script.before or Succeed()) if stage == PREPROCESS else script
 
 
 def told(child_or_pod: Manifest, script: Script) -> OutcomeMessage:
     """The outcome that the attempt's own process reports."""
-    attempt, phase = origin(child_or_pod)
+    attempt, stage = origin(child_or_pod)
     match script:
         case Succeed():
-            line, scores = f"{phase} is done", dict(script.test_scores) or None
-            return OutcomeMessage(attempt=attempt, phase=phase, outcome="done", line=line, test_scores=scores)
+            line, scores = f"{stage} is done", dict(script.test_scores) or None
+            return OutcomeMessage(attempt=attempt, stage=stage, outcome="done", line=line, test_scores=scores)
         case Fail():
             outcome = OF_EXIT_CODES.get(script.exit_code, "crash")
             line, log = script.message, script.log
-            return OutcomeMessage(attempt=attempt, phase=phase, outcome=outcome, line=line, log_tail=log)
-    return OutcomeMessage(attempt=attempt, phase=phase, outcome="stopped", line="stopped on request")
+            return OutcomeMessage(attempt=attempt, stage=stage, outcome=outcome, line=line, log_tail=log)
+    return OutcomeMessage(attempt=attempt, stage=stage, outcome="stopped", line="stopped on request")

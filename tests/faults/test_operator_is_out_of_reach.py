@@ -20,7 +20,7 @@ def operator(tmp_path):
 
 def start(run, operator, attempt=1):
     """Start `trainwright run` as the operator does in a pod."""
-    told = {"ATTEMPT": str(attempt), "PHASE": "train", "UID": "abc", "RUN": str(run.run)}
+    told = {"ATTEMPT": str(attempt), "STAGE": "train", "UID": "abc", "RUN": str(run.run)}
     environment = {f"TRAINWRIGHT_{name}": value for name, value in told.items()} | operator.environment
     environment["TRAINWRIGHT_ROW_LOG"] = str(run.job.with_name(f"{run.run.name}-{len(run.children)}.rows"))
     child = run.driver.start(run.job.parent, "run", run.job.name, environment=environment)

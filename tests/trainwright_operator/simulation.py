@@ -181,7 +181,7 @@ class Cluster:
     def posts(self, outcome: str, line: str = "", **more: Any) -> None:
         """Post an outcome. Its stage is that of the newest child unless given."""
         newest = next(reversed(self.children.values()), None)
-        told = {"phase": newest.phase if newest is not None else "train", **more}
+        told = {"stage": newest.stage if newest is not None else "train", **more}
         posted = PostedOutcome(
             attempt=self.status.attempt or 0,
             outcome=outcome,  # type: ignore[arg-type]

@@ -32,7 +32,7 @@ def starts(cluster: Cluster, draw: random.Random) -> None:  # noqa: ARG001
             cluster.children[child.name] = replace(child, state="running", started=cluster.now)
             number = child.attempt
             cluster.pods[child.name] = Pod(
-                "default", child.name, f"p{number}", UID, number, "node", "Running", child.phase, ready=True
+                "default", child.name, f"p{number}", UID, number, "node", "Running", child.stage, ready=True
             )
 
 
@@ -40,7 +40,7 @@ def finds_no_room(cluster: Cluster, draw: random.Random) -> None:
     """No room is found for one of the pods, or no pod starts. Other jobs may wait for room too."""
     for child in cluster.children.values():
         if child.state == "pending" and child.name not in cluster.pods:
-            placed = Pod("default", child.name, f"p{child.attempt}", UID, child.attempt, "node", "Pending", child.phase)
+            placed = Pod("default", child.name, f"p{child.attempt}", UID, child.attempt, "node", "Pending", child.stage)
             refused = replace(placed, name=f"{child.name}-2", uid="p", node=None, unschedulable="Insufficient cpu")
             cluster.pods[child.name] = replace(placed, scheduled=cluster.now, waiting=draw.choice(["", "ErrImagePull"]))
             if child.pods > 1:

@@ -100,7 +100,7 @@ class OneNode:
             name = f"{child.name}-{role}"
             if name not in job.pods:
                 uid, attempt = job.uid, child.attempt
-                job.pods[name] = Pod("default", name, name, uid, attempt, None, "Pending", child.phase)
+                job.pods[name] = Pod("default", name, name, uid, attempt, None, "Pending", child.stage)
 
     def _since_ready(self, job: Cluster, child: Child, roles: Iterable[str]) -> float:
         pods = [job.pods.get(f"{child.name}-{role}") for role in roles]

@@ -9,7 +9,7 @@ from trainwright_api.resource.stages import PREPROCESS
 def summary(progress: ProgressMessage) -> str | None:
     """Return percent done and time left, such as "41% 3m left", with the prefix "preprocess" in that stage."""
     words = _part_done(progress)
-    if progress.phase == PREPROCESS:
+    if progress.stage == PREPROCESS:
         return f"{PREPROCESS} {words}".rstrip()
     return words or None
 

@@ -41,7 +41,7 @@ class Derived(KubernetesSection):
 class ProgressMessage(KubernetesSection):
     """How far an attempt is."""
 
-    phase: Word | None = Field(None, description="What the child does: the task, or preprocess before it.")
+    stage: Word | None = Field(None, description="What the child does: the task, or preprocess before it.")
     fraction: Annotated[float, Field(ge=0, le=1)] | None = Field(None, description="The part that is done, 0 to 1.")
     epoch: Count | None = Field(None, description="The epoch that is being trained, from 1.")
     epochs: Count | None = Field(None, description="The most epochs that there will be.")
@@ -62,7 +62,7 @@ class OutcomeMessage(KubernetesSection):
     """How an attempt ended."""
 
     attempt: Count = Field(description="The attempt that ended.")
-    phase: Word | None = Field(None, description="Which phase of it: the task, or preprocess before it.")
+    stage: Word | None = Field(None, description="Which stage of it: the task, or preprocess before it.")
     outcome: OutcomeClass = Field(alias="class", description="How it ended.")
     line: Line = Field("", description="One line for people.")
     log_tail: Annotated[str, Field(max_length=LOG_BYTES)] | None = Field(None, description="The last log lines.")

@@ -8,11 +8,11 @@ TRAINING = ("train", "experiment")
 """The tasks that train."""
 
 
-def differ(phase: str | None, other: str | None) -> bool:
+def differ(stage: str | None, other: str | None) -> bool:
     """Return True for two different stages of an attempt. A missing or unknown word counts as the task."""
-    return (phase == PREPROCESS) != (other == PREPROCESS)
+    return (stage == PREPROCESS) != (other == PREPROCESS)
 
 
-def comes_before(phase: str | None, task: str) -> bool:
+def comes_before(stage: str | None, task: str) -> bool:
     """Return True for the preprocess stage before another task. It fills the cache on CPUs, and ends."""
-    return phase == PREPROCESS != task
+    return stage == PREPROCESS != task

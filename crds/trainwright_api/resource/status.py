@@ -48,7 +48,7 @@ class Attempt(KubernetesSection):
 
     number: Count = Field(description="1 for the first.")
     child: Word | None = Field(None, description="The Job or RayJob that runs it.")
-    phase: Word | None = Field(None, description="What the child does: the task, or preprocess before it.")
+    stage: Word | None = Field(None, description="What the child does: the task, or preprocess before it.")
     create_time: Time | None = Field(None, description="When the child was created.")
     start_time: Time | None = Field(None, description="When its pods ran. Absent while it waits for room.")
     stop_time: Time | None = Field(None, description="When it was asked to stop.")
@@ -81,7 +81,7 @@ class Progress(KubernetesSection):
     """How far the training is. Written by pods through the operator, at most once in 15 seconds."""
 
     attempt: Count | None = Field(None, description="The attempt that reports.")
-    phase: Word | None = Field(None, description="What its child does: the task, or preprocess before it.")
+    stage: Word | None = Field(None, description="What its child does: the task, or preprocess before it.")
     start_position: Count | None = Field(
         None, description="The row that the attempt started from, counted over all epochs."
     )
@@ -103,7 +103,7 @@ class PostedOutcome(KubernetesSection):
     """How an attempt ended, as its own process posted it."""
 
     attempt: Count = Field(description="The attempt that ended.")
-    phase: Word | None = Field(None, description="Which phase of it: the task, or preprocess before it.")
+    stage: Word | None = Field(None, description="Which stage of it: the task, or preprocess before it.")
     outcome: OutcomeClass = Field(description="How it ended.")
     message: Line | None = Field(None, description="One line for people.")
     log_tail: LogTail | None = Field(None, description="The last log lines.")
@@ -113,7 +113,7 @@ class PostedOutcome(KubernetesSection):
 
 
 class Preprocessed(KubernetesSection):
-    """The phase before training, which needs no GPU, once it is done. No later attempt repeats it."""
+    """The stage before training, which needs no GPU, once it is done. No later attempt repeats it."""
 
     attempt: Count = Field(description="The attempt that did it.")
     child: Word | None = Field(None, description="The Job that did it.")
@@ -165,7 +165,7 @@ class TrainingJobStatus(KubernetesSection):
     active_seconds: Count | None = Field(None, description="Seconds that attempts which ended have run.")
     outcome: PostedOutcome | None = Field(None, description="The newest outcome that a pod has posted.")
     progress: Progress | None = Field(None, description="How far the training is.")
-    preprocessed: Preprocessed | None = Field(None, description="The phase before training, once it is done.")
+    preprocessed: Preprocessed | None = Field(None, description="The stage before training, once it is done.")
     resolved: Resolved | None = Field(None, description="What was derived at the start.")
     output: RunFolder | None = Field(None, description="The run folder.")
     model: ModelFolder | None = Field(None, description="The trained model's folder.")

@@ -28,7 +28,7 @@ class ChildSpec:
     job: Job
     spec: TrainingJobSpec
     attempt: int
-    phase: str
+    stage: str
     """The stage that the child runs: the task, or preprocess before it."""
     resolved: Resolved
     settings: Settings
@@ -37,7 +37,7 @@ class ChildSpec:
 
     @property
     def name(self) -> str:
-        return names.child_name(self.job.name, self.job.uid, self.attempt, self.phase)
+        return names.child_name(self.job.name, self.job.uid, self.attempt, self.stage)
 
     @property
     def common_name(self) -> str:
@@ -47,7 +47,7 @@ class ChildSpec:
     @property
     def labels(self) -> Mapping[str, str]:
         """The labels of the child and its pods."""
-        return names.labels(self.job.name, self.job.uid, self.attempt, self.phase)
+        return names.labels(self.job.name, self.job.uid, self.attempt, self.stage)
 
     @property
     def common_labels(self) -> Mapping[str, str]:
@@ -60,7 +60,7 @@ class ChildSpec:
     @property
     def prepares(self) -> bool:
         """True for the stage before the task's own: one pod without GPUs, which fills the cache."""
-        return comes_before(self.phase, self.spec.task)
+        return comes_before(self.stage, self.spec.task)
 
     @property
     def has_trainer(self) -> bool:

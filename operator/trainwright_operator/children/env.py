@@ -45,7 +45,7 @@ def of_a_ray_worker() -> Mapping[str, str]:
 def _told(child_spec: ChildSpec) -> Iterator[tuple[str, str]]:
     yield environment.ATTEMPT, str(child_spec.attempt)
     yield environment.UID, child_spec.job.uid
-    yield environment.PHASE, child_spec.phase
+    yield environment.STAGE, child_spec.stage
     yield environment.CONTRACT, str(environment.CONTRACT_VERSION)
     if child_spec.backend == "ray":
         yield environment.RAY_VERSION, child_spec.ray_version

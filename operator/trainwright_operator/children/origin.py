@@ -20,7 +20,7 @@ _NAME = re.compile(r".*-([0-9a-z-]{8})-([0-9]{1,9})-([a-z]+)", re.ASCII)
 class Origin:
     job_uid: str
     attempt: int
-    phase: str
+    stage: str
 
 
 def origin_of_child(raw: Mapping[str, Any]) -> Origin | None:
@@ -37,7 +37,7 @@ def origin_of_child(raw: Mapping[str, Any]) -> Origin | None:
         return Origin(uid, int(named[2]), named[3])
     labels = mapping(metadata, "labels")
     attempt = attempt_of(labels)
-    return None if attempt is None else Origin(uid, attempt, text(labels.get(names.PHASE)))
+    return None if attempt is None else Origin(uid, attempt, text(labels.get(names.STAGE)))
 
 
 def attempt_of(labels: Mapping[str, Any]) -> int | None:

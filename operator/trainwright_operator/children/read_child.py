@@ -46,7 +46,7 @@ def read_child(raw: Any) -> Child | None:
         uid=text(metadata.get("uid")),
         job_uid=origin.job_uid,
         attempt=origin.attempt,
-        phase=origin.phase,
+        stage=origin.stage,
         created=time(metadata.get("creationTimestamp")) or NEVER,
         deleting=bool(metadata.get("deletionTimestamp")),
         state=state.state,

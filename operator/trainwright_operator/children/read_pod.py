@@ -37,7 +37,7 @@ def read_pod(raw: Any) -> Pod | None:
         attempt=attempt_of(labels) or 0,
         node=text(mapping(raw, "spec").get("nodeName")) or None,
         phase=text(status.get("phase")) or "Pending",
-        work=text(labels.get(names.PHASE)),
+        stage=text(labels.get(names.STAGE)),
         ready=condition(status, "Ready") is not None,
         essential=labels.get(NODE_TYPE) != "worker",
         deletion_time=time(metadata.get("deletionTimestamp")),

@@ -89,7 +89,7 @@ def _hand_on(view: Context, builder: StatusBuilder, attempt: Attempt, end: Endin
     )
     _add(builder, "active_seconds", round(deadlines.active_seconds(attempt, ended)))
     name = view.child_name(attempt.number, view.task)
-    builder.change_attempt(child=name, phase=view.task, create_time=None, start_time=None, stop_time=None, reason=None)
+    builder.change_attempt(child=name, stage=view.task, create_time=None, start_time=None, stop_time=None, reason=None)
     words = being_started(view.kind, name)
     conditions.waits(builder, "Starting", words)
     builder.set(child=name, message=words)

@@ -37,17 +37,17 @@ class Context:
 
     def _mended(self, attempt: Attempt) -> Attempt:
         """Restore the stage and the child's name of the attempt if a manual edit changed either."""
-        own = {self.child_name(attempt.number, phase): phase for phase in (PREPROCESS, self.task)}
-        known = attempt.phase if attempt.phase in own.values() else None
+        own = {self.child_name(attempt.number, stage): stage for stage in (PREPROCESS, self.task)}
+        known = attempt.stage if attempt.stage in own.values() else None
         if attempt.child:
-            phase = own.get(attempt.child, known)
-            return attempt if phase == attempt.phase else attempt.model_copy(update={"phase": phase})
+            stage = own.get(attempt.child, known)
+            return attempt if stage == attempt.stage else attempt.model_copy(update={"stage": stage})
         recorded = _newest_of(tuple(child for child in self.world.children if child.name in own))
-        phase = known or (recorded.phase if recorded is not None else None) or self.task
-        return attempt.model_copy(update={"child": self.child_name(attempt.number, phase), "phase": phase})
+        stage = known or (recorded.stage if recorded is not None else None) or self.task
+        return attempt.model_copy(update={"child": self.child_name(attempt.number, stage), "stage": stage})
 
-    def child_name(self, attempt: int, phase: str) -> str:
-        return names.child_name(self.job.name, self.job.uid, attempt, phase)
+    def child_name(self, attempt: int, stage: str) -> str:
+        return names.child_name(self.job.name, self.job.uid, attempt, stage)
 
     @property
     def child(self) -> Child | None:
@@ -86,7 +86,7 @@ class Context:
 
     def prepares(self, attempt: Attempt) -> bool:
         """True if the attempt is in the stage before the one of its task."""
-        return comes_before(attempt.phase, self.task)
+        return comes_before(attempt.stage, self.task)
 
     def is_handed_on(self, attempt: Attempt) -> bool:
         """True if the stage before the task's own is done. The pods of that stage may still exist."""
@@ -133,7 +133,7 @@ class Context:
         return progress if progress is not None and progress.attempt == attempt.number else None
 
     def pods_of(self, attempt: Attempt) -> tuple[Pod, ...]:
-        return of_child(self.world.pods, attempt.number, attempt.phase)
+        return of_child(self.world.pods, attempt.number, attempt.stage)
 
     def builder(self) -> StatusBuilder:
         builder = StatusBuilder(self.job, self.now)
@@ -142,7 +142,7 @@ class Context:
             builder.add_attempt(attempt)
             builder.set(start_time=builder.get("start_time") or times.written(self.now))
         elif attempt is not None and builder.attempt != attempt:
-            builder.change_attempt(child=attempt.child, phase=attempt.phase)
+            builder.change_attempt(child=attempt.child, stage=attempt.stage)
             builder.set(child=attempt.child)
         return builder
 
@@ -165,8 +165,8 @@ def deletions(children: tuple[Child, ...]) -> tuple[Deletion, ...]:
 
 
 def _newest_of(children: tuple[Child, ...]) -> Attempt | None:
-    newest = max(children, key=lambda child: (child.attempt, child.phase != PREPROCESS), default=None)
+    newest = max(children, key=lambda child: (child.attempt, child.stage != PREPROCESS), default=None)
     if newest is None:
         return None
     created = times.written(newest.created)
-    return Attempt(number=newest.attempt, child=newest.name, phase=newest.phase, create_time=created)
+    return Attempt(number=newest.attempt, child=newest.name, stage=newest.stage, create_time=created)

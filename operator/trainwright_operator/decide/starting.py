@@ -58,7 +58,7 @@ def assign_attempt(view: Context) -> Plan | None:
     builder, spec, job = view.builder(), view.spec, view.job
     number = (before.number if before else 0) + 1
     first = stages.first(spec, resolved, job.status)
-    attempt = Attempt(number=number, child=view.child_name(number, first), phase=first)
+    attempt = Attempt(number=number, child=view.child_name(number, first), stage=first)
     builder.add_attempt(attempt)
     builder.set(start_time=builder.get("start_time") or times.written(view.now), resolved=resolved)
     builder.set(output=names.run_folder(spec.output, job.namespace, job.name, job.uid) if spec.output else None)
@@ -108,7 +108,7 @@ def _fits(view: Context, builder: StatusBuilder, child_spec: ChildSpec, made: Ma
         return
     words = misfit(gangs(made), nodes)
     if not words and child_spec.prepares:
-        words = misfit(gangs(child(replace(child_spec, phase=child_spec.spec.task))), nodes)
+        words = misfit(gangs(child(replace(child_spec, stage=child_spec.spec.task))), nodes)
     builder.condition("Fits", not words, "NoNodeFits" if words else "Fits", words)
 
 
@@ -117,7 +117,7 @@ def _blueprint(view: Context, attempt: Attempt) -> ChildSpec:
         job=view.job,
         spec=view.spec,
         attempt=attempt.number,
-        phase=attempt.phase or view.spec.task,
+        stage=attempt.stage or view.spec.task,
         resolved=view.job.status.resolved or Resolved(),
         settings=view.settings,
         ca=view.ca,

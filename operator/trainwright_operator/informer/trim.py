@@ -151,7 +151,7 @@ def _waiting(raw: Manifest, conditions: list[Mapping[str, Any]]) -> Waiting | No
     return Waiting(
         created=text(raw["metadata"].get("creationTimestamp")),
         uid=raw["metadata"]["uid"],
-        gang=backend is not None and backend.sizes_workers and newest.get("phase") != PREPROCESS,
+        gang=backend is not None and backend.sizes_workers and newest.get("stage") != PREPROCESS,
         trying=not newest.get("completionTime") and not _is(conditions, "Fits", "False"),
     )
 

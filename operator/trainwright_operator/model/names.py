@@ -8,7 +8,7 @@ from collections.abc import Mapping
 JOB_UID = "trainwright.dev/job-uid"
 JOB_NAME = "trainwright.dev/job-name"
 ATTEMPT = "trainwright.dev/attempt"
-PHASE = "trainwright.dev/phase"
+STAGE = "trainwright.dev/stage"
 MANAGED_BY = "app.kubernetes.io/managed-by"
 MANAGER = "trainwright"
 
@@ -19,9 +19,9 @@ FILE_LIMIT = 255
 """The limit of file systems for each part of a path, and of S3 servers that store objects as files."""
 
 
-def child_name(job: str, uid: str, attempt: int, phase: str) -> str:
-    """Return `<name>-<8 of the uid>-<attempt>-<phase>`, a DNS-1035 label, with the name cut to fit in 47 characters."""
-    return _joined(job, f"-{uid[:8]}-{attempt}-{phase}", CHILD_LIMIT)
+def child_name(job: str, uid: str, attempt: int, stage: str) -> str:
+    """Return `<name>-<8 of the uid>-<attempt>-<stage>`, a DNS-1035 label, with the name cut to fit in 47 characters."""
+    return _joined(job, f"-{uid[:8]}-{attempt}-{stage}", CHILD_LIMIT)
 
 
 def common_name(job: str, uid: str) -> str:
@@ -38,12 +38,12 @@ def run_folder(output: str, namespace: str, job: str, uid: str) -> str:
     return f"{output.rstrip('/')}/{namespace}/{job[: FILE_LIMIT - len(suffix)]}{suffix}"
 
 
-def labels(job: str, uid: str, attempt: int | None = None, phase: str | None = None) -> Mapping[str, str]:
+def labels(job: str, uid: str, attempt: int | None = None, stage: str | None = None) -> Mapping[str, str]:
     """Return the labels of every object and pod of a job. The operator finds them by the uid."""
     found = {MANAGED_BY: MANAGER, JOB_UID: uid, JOB_NAME: job[:LABEL_LIMIT].rstrip("-.")}
     if attempt is not None:
         found[ATTEMPT] = str(attempt)
-    return found if phase is None else {**found, PHASE: phase}
+    return found if stage is None else {**found, STAGE: stage}
 
 
 def _joined(name: str, suffix: str, limit: int) -> str:

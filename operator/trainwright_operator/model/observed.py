@@ -68,7 +68,7 @@ class Child:
     uid: str
     job_uid: str
     attempt: int
-    phase: str
+    stage: str
     created: datetime
     deleting: bool
     state: ChildState
@@ -97,7 +97,7 @@ class Pod:
     node: str | None
     phase: str
     """The pod's phase: Pending, Running, Succeeded, Failed, Unknown."""
-    work: str = ""
+    stage: str = ""
     """The stage of the attempt: the task, or preprocess before it. Empty if a manual edit removed the label."""
     ready: bool = False
     essential: bool = True
@@ -131,10 +131,10 @@ class Pod:
         return replace(self, phase="Failed")
 
 
-def of_child(pods: Iterable[Pod], attempt: int, phase: str | None) -> tuple[Pod, ...]:
+def of_child(pods: Iterable[Pod], attempt: int, stage: str | None) -> tuple[Pod, ...]:
     """Return the pods of one child, by the attempt and its stage."""
     own = (pod for pod in pods if pod.attempt == attempt)
-    return tuple(pod for pod in own if not (pod.work and phase and differ(pod.work, phase)))
+    return tuple(pod for pod in own if not (pod.stage and stage and differ(pod.stage, stage)))
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,7 @@ def start_time(child: Child | None, pods: tuple[Pod, ...], attempt: Attempt, now
     """
     if child is None or child.state in ("pending", "suspended"):
         return None
-    starts = [pod.started for pod in of_child(pods, attempt.number, attempt.phase) if pod.started is not None]
+    starts = [pod.started for pod in of_child(pods, attempt.number, attempt.stage) if pod.started is not None]
     if starts:
         return min(max(starts), now)
     if child.state == "running":
@@ -75,7 +75,7 @@ def stop_deadline(attempt: Attempt, grace: float) -> datetime | None:
 
 def nothing_runs(child: Child, pods: tuple[Pod, ...]) -> bool:
     """True if no pod of the child runs: none has started, or all have ended."""
-    own = of_child(pods, child.attempt, child.phase)
+    own = of_child(pods, child.attempt, child.stage)
     return child.state != "running" and not any(pod.phase == "Running" for pod in own)
 
 

@@ -27,7 +27,7 @@ def phase(status: TrainingJobStatus) -> Phase:
 
 def waiting(child: Child, pods: tuple[Pod, ...]) -> tuple[str, str]:
     """Return the reason, Queued or Starting, and a one-line message."""
-    own = [pod for pod in of_child(pods, child.attempt, child.phase) if not pod.ended]
+    own = [pod for pod in of_child(pods, child.attempt, child.stage) if not pod.ended]
     if child.state == "suspended":
         return "Queued", f"{child.kind} {child.name} waits in its queue"
     without_room = next((pod for pod in own if pod.unschedulable), None)

@@ -39,7 +39,7 @@ class Ending:
 
 def ending(job: Job, attempt: Attempt, child: Child | None, pods: tuple[Pod, ...]) -> Ending:
     """Return the ending of an attempt whose child has ended, or is gone (None)."""
-    own = of_child(pods, attempt.number, attempt.phase)
+    own = of_child(pods, attempt.number, attempt.stage)
     posted = said(job, attempt, own)
     if posted is not None:
         return _as_posted(posted, attempt, own)
@@ -60,7 +60,7 @@ def _told(job: Job, own: tuple[Pod, ...]) -> Iterator[PostedOutcome]:
     for pod in own:
         found = outcome_from_termination(pod.termination_message)
         if found is not None:
-            yield as_status(found, pod.work)
+            yield as_status(found, pod.stage)
 
 
 def _is_about(found: PostedOutcome, job: Job, attempt: Attempt) -> bool:
@@ -68,17 +68,17 @@ def _is_about(found: PostedOutcome, job: Job, attempt: Attempt) -> bool:
 
     An outcome without a stage, as older versions post it, only counts if the attempt has a single stage.
     """
-    if found.attempt != attempt.number or found.phase is not None:
-        return found.attempt == attempt.number and not differ(found.phase, attempt.phase)
+    if found.attempt != attempt.number or found.stage is not None:
+        return found.attempt == attempt.number and not differ(found.stage, attempt.stage)
     done = job.status.preprocessed
     return done is None or done.attempt != attempt.number
 
 
-def as_status(message: OutcomeMessage, phase: str = "") -> PostedOutcome:
-    """Convert the message to its form in the status. `phase`: the stage in the pod's label, which the operator sets."""
+def as_status(message: OutcomeMessage, stage: str = "") -> PostedOutcome:
+    """Convert the message to its form in the status. `stage`: the one in the pod's label, which the operator sets."""
     return PostedOutcome(
         attempt=message.attempt,
-        phase=phase or message.phase,
+        stage=stage or message.stage,
         outcome=message.outcome,
         message=message.line or None,
         log_tail=message.log_tail,

@@ -18,7 +18,7 @@ from trainwright_operator.model.reading import mapping
 from trainwright_operator.policies.outcome import as_status
 
 _SHARED = (
-    "phase",
+    "stage",
     "fraction",
     "epoch",
     "epochs",
@@ -56,11 +56,11 @@ def decide(job: Json, report: Report, now: datetime, interval: float) -> Decisio
     return Decision(reply, {key: value for key, value in written.items() if value})
 
 
-def of_phase(report: Report, phase: str) -> Report:
+def of_stage(report: Report, stage: str) -> Report:
     """Return the report with the stage of the pod's label. The operator has set the label; it overrides the report."""
     parts = {"progress": report.progress, "outcome": report.outcome}
     return report.model_copy(
-        update={name: part.model_copy(update={"phase": phase}) for name, part in parts.items() if part and phase}
+        update={name: part.model_copy(update={"stage": stage}) for name, part in parts.items() if part and stage}
     )
 
 
@@ -82,7 +82,7 @@ def _reasons_to_stop(job: Json, report: Report) -> Iterator[str]:
     if _closed(status, attempt):
         yield f"attempt {attempt} has been closed"
     if _is_past(status, report):
-        yield f"phase {_phase(report)} of attempt {attempt} is over"
+        yield f"stage {_stage(report)} of attempt {attempt} is over"
     if mapping(job, "spec").get("suspend"):
         yield "the job is suspended"
     if _entry(status, attempt).get("stopTime"):
@@ -97,14 +97,14 @@ def _entry(status: Json, attempt: int) -> Json:
     return next((entry for entry in status.get("attempts") or () if entry.get("number") == attempt), {})
 
 
-def _phase(report: Report) -> str | None:
+def _stage(report: Report) -> str | None:
     part = report.outcome or report.progress
-    return None if part is None else part.phase
+    return None if part is None else part.stage
 
 
 def _is_past(status: Json, report: Report) -> bool:
     """True if the attempt is now in another stage."""
-    now, reported = _entry(status, report.attempt).get("phase"), _phase(report)
+    now, reported = _entry(status, report.attempt).get("stage"), _stage(report)
     return bool(now and reported) and differ(now, reported)
 
 
@@ -112,7 +112,7 @@ def _is_due(last: Json, report: Report, now: datetime, interval: float) -> bool:
     if report.progress is None:
         return False
     written = times.read(last.get("updateTime"))
-    if written is None or (last.get("attempt"), last.get("phase")) != (report.attempt, report.progress.phase):
+    if written is None or (last.get("attempt"), last.get("stage")) != (report.attempt, report.progress.stage):
         return True
     # A time in the future comes from another clock or a manual edit: it must not delay progress for long.
     return not now - timedelta(seconds=interval) < written <= now + timedelta(seconds=interval)

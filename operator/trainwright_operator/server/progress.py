@@ -23,7 +23,7 @@ from trainwright_operator.kube.resources import PODS, TRAINING_JOBS
 from trainwright_operator.model import names
 from trainwright_operator.model.reading import mapping
 from trainwright_operator.server.api import Api
-from trainwright_operator.server.decisions import decide, of_phase
+from trainwright_operator.server.decisions import decide, of_stage
 from trainwright_operator.server.metrics import Metrics
 from trainwright_operator.server.pod_identity import PodIdentity, Reviews
 from trainwright_operator.server.reports import read_report
@@ -109,7 +109,7 @@ class ProgressEndpoint:
             if job is None:
                 raise RejectedReport(HTTPStatus.NOT_FOUND, f"there is no TrainingJob {namespace}/{name}")
             _check(job, pod, report)
-            decision = decide(job, of_phase(report, _phase_of(pod)), self._now(), self._interval)
+            decision = decide(job, of_stage(report, _stage_of(pod)), self._now(), self._interval)
             if decision.status is None or await self._written(job, decision.status):
                 return decision.reply
             if report.outcome is None:
@@ -141,8 +141,8 @@ class ProgressEndpoint:
             raise
 
 
-def _phase_of(pod: Mapping[str, Any]) -> str:
-    return str(_labels(pod).get(names.PHASE) or "")
+def _stage_of(pod: Mapping[str, Any]) -> str:
+    return str(_labels(pod).get(names.STAGE) or "")
 
 
 def _labels(pod: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -24,15 +24,15 @@ def test_the_summary_tells_percent_and_time_left(fraction, eta, words):
 
 
 @pytest.mark.parametrize(
-    ("phase", "fraction", "words"),
+    ("stage", "fraction", "words"),
     [
         ("preprocess", 0.41, "preprocess 41% 3m left"),
         ("preprocess", None, "preprocess"),
         ("train", 0.41, "41% 3m left"),
     ],
 )
-def test_preprocessing_is_called_so(phase, fraction, words):
-    assert summary(ProgressMessage(phase=phase, fraction=fraction, eta_seconds=180.0)) == words
+def test_preprocessing_is_called_so(stage, fraction, words):
+    assert summary(ProgressMessage(stage=stage, fraction=fraction, eta_seconds=180.0)) == words
 
 
 @pytest.mark.parametrize(

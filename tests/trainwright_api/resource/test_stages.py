@@ -6,7 +6,7 @@ from trainwright_api.resource.stages import comes_before, differ
 
 
 @pytest.mark.parametrize(
-    ("phase", "task", "before"),
+    ("stage", "task", "before"),
     [
         ("preprocess", "train", True),
         ("preprocess", "experiment", True),
@@ -15,12 +15,12 @@ from trainwright_api.resource.stages import comes_before, differ
         (None, "train", False),
     ],
 )
-def test_only_preprocessing_comes_before_a_task(phase: str | None, task: str, before: bool) -> None:
-    assert comes_before(phase, task) is before
+def test_only_preprocessing_comes_before_a_task(stage: str | None, task: str, before: bool) -> None:
+    assert comes_before(stage, task) is before
 
 
 @pytest.mark.parametrize(
-    ("phase", "other", "differs"),
+    ("stage", "other", "differs"),
     [
         ("preprocess", "train", True),
         ("experiment", "preprocess", True),
@@ -30,5 +30,5 @@ def test_only_preprocessing_comes_before_a_task(phase: str | None, task: str, be
         ("what a hand has written", "train", False),
     ],
 )
-def test_there_are_but_two_phases(phase: str | None, other: str | None, differs: bool) -> None:
-    assert differ(phase, other) is differs
+def test_there_are_but_two_stages(stage: str | None, other: str | None, differs: bool) -> None:
+    assert differ(stage, other) is differs

@@ -47,7 +47,7 @@ def child_spec(
     *,
     owner: Job | None = None,
     attempt: int = 1,
-    phase: str = "train",
+    stage: str = "train",
     resolved: Resolved | None = None,
     settings: Settings = SETTINGS,
     ca: str = "PEM",
@@ -59,7 +59,7 @@ def child_spec(
     section = {"type": backend, **({"trainer": trainer} if trainer else {}), **(backend_keys or {})}
     whole = TrainingJobSpec.model_validate({**SPEC, "backend": section, **spec})
     found = resolved or Resolved(workers=1, workers_per_pod=1, gpus=0, seed=42, image="trainwright:1")
-    return ChildSpec(owner or job(), whole, attempt, phase, found, settings, ca)
+    return ChildSpec(owner or job(), whole, attempt, stage, found, settings, ca)
 
 
 def sized(workers: int, per_pod: int = 1, gpus: int = 0) -> Resolved:

@@ -29,7 +29,7 @@ def test_the_kind_is_known_without_building(backend: str) -> None:
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_later_attempts_share_the_supports(backend: str) -> None:
-    assert supports(child_spec(backend, attempt=1)) == supports(child_spec(backend, attempt=2, phase="evaluate"))
+    assert supports(child_spec(backend, attempt=1)) == supports(child_spec(backend, attempt=2, stage="evaluate"))
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

@@ -17,15 +17,15 @@ DNS_1035 = re.compile("[a-z]([-a-z0-9]*[a-z0-9])?")
 
 @settings(deadline=None)
 @given(NAMES, st.uuids().map(str), st.integers(1, 20_000), st.sampled_from(["train", "experiment", "preprocess"]))
-def test_every_name_fits_kuberay_and_a_service(name: str, uid: str, attempt: int, phase: str) -> None:
-    made = child_spec(owner=job(name, uid), attempt=attempt, phase=phase)
+def test_every_name_fits_kuberay_and_a_service(name: str, uid: str, attempt: int, stage: str) -> None:
+    made = child_spec(owner=job(name, uid), attempt=attempt, stage=stage)
     for found in (made.name, made.common_name):
         assert len(found) <= CHILD_LIMIT
         assert DNS_1035.fullmatch(found)
 
 
-def test_attempts_and_phases_have_names_of_their_own_and_share_one() -> None:
-    made = [child_spec(attempt=attempt, phase=phase) for attempt in (1, 2) for phase in ("preprocess", "train")]
+def test_attempts_and_stages_have_names_of_their_own_and_share_one() -> None:
+    made = [child_spec(attempt=attempt, stage=stage) for attempt in (1, 2) for stage in ("preprocess", "train")]
     assert [found.name for found in made] == [
         "flights-1c9e2f7a-1-preprocess",
         "flights-1c9e2f7a-1-train",

@@ -13,12 +13,12 @@ DRAIN = "RAY_GRACEFUL_SHUTDOWN_DRAIN_TIMEOUT_S"
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_the_training_program_is_told_which_attempt_it_is(backend: str) -> None:
-    made = child_spec(backend, attempt=3, phase="evaluate", resolved=sized(5, per_pod=2))
+    made = child_spec(backend, attempt=3, stage="evaluate", resolved=sized(5, per_pod=2))
     for template in trainers(made).values():
         told = env(template)
         assert told["TRAINWRIGHT_ATTEMPT"] == "3"
         assert told["TRAINWRIGHT_UID"] == UID
-        assert told["TRAINWRIGHT_PHASE"] == "evaluate"
+        assert told["TRAINWRIGHT_STAGE"] == "evaluate"
         assert told["TRAINWRIGHT_CONTRACT"] == str(CONTRACT_VERSION)
         assert told["TRAINWRIGHT_RUN"] == f"s3://runs/teams/flights-{UID[:8]}"
         assert (told["TRAINWRIGHT_WORKERS"], told["TRAINWRIGHT_WORKERS_PER_POD"]) == ("5", "2")

@@ -34,7 +34,7 @@ def test_everything_is_found_by_the_jobs_uid(backend: str) -> None:
     for found in (child(made), *templates(made).values()):
         labels = found["metadata"]["labels"]
         assert labels["trainwright.dev/job-uid"] == UID
-        assert (labels["trainwright.dev/attempt"], labels["trainwright.dev/phase"]) == ("3", "train")
+        assert (labels["trainwright.dev/attempt"], labels["trainwright.dev/stage"]) == ("3", "train")
     assert all(template["metadata"]["labels"]["team"] == "a" for template in templates(made).values())
 
 

@@ -88,7 +88,7 @@ def test_jobs_do_not_reach_each_other(backend: str) -> None:
 def test_it_is_in_force_for_every_pod_of_every_attempt(backend: str) -> None:
     [policy] = policies(backend)
     selected = policy["spec"]["podSelector"]["matchLabels"]
-    assert not {names.ATTEMPT, names.PHASE} & set(selected)
+    assert not {names.ATTEMPT, names.STAGE} & set(selected)
     for pod in pods(backend).values():
         assert selected.items() <= pod.labels.items()
 

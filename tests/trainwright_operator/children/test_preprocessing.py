@@ -14,8 +14,8 @@ TRAINER = {"num_workers": 4, "resources_per_worker": {"CPU": 2, "GPU": 1, "ssd":
 WITH_GPUS = ("ray", "deepspeed", "horovod")
 
 
-def before(backend: str = "ray", phase: str = "preprocess", **spec: Any) -> ChildSpec:
-    return child_spec(backend, phase=phase, trainer=TRAINER, resolved=sized(4, per_pod=2, gpus=4), **spec)
+def before(backend: str = "ray", stage: str = "preprocess", **spec: Any) -> ChildSpec:
+    return child_spec(backend, stage=stage, trainer=TRAINER, resolved=sized(4, per_pod=2, gpus=4), **spec)
 
 
 @pytest.mark.parametrize("backend", WITH_GPUS)
@@ -38,13 +38,13 @@ def test_it_has_the_cpus_of_a_pod_of_workers_and_no_device(backend: str) -> None
 
 def test_a_local_job_loses_the_gpu_of_its_pod_template() -> None:
     asked = {"resources": {"limits": {"nvidia.com/gpu": "1", "cpu": "8"}}}
-    template = child(child_spec("local", phase="preprocess", podTemplate=asked))["spec"]["template"]
+    template = child(child_spec("local", stage="preprocess", podTemplate=asked))["spec"]["template"]
     assert container(template)["resources"] == {"limits": {"cpu": "8"}}
 
 
 def test_it_is_told_that_it_is_alone_and_what_it_is() -> None:
     told = env(child(before())["spec"]["template"])
-    assert told["TRAINWRIGHT_PHASE"] == "preprocess"
+    assert told["TRAINWRIGHT_STAGE"] == "preprocess"
     assert (told["TRAINWRIGHT_WORKERS"], told["TRAINWRIGHT_WORKERS_PER_POD"]) == ("1", "1")
     assert "TRAINWRIGHT_MASTER_ADDRESS" not in told
 
@@ -65,9 +65,9 @@ def test_it_goes_where_the_users_overlay_sends_every_pod() -> None:
 def test_kueue_queues_it_too() -> None:
     labels = child(before(queueName="gpus"))["metadata"]["labels"]
     assert labels["kueue.x-k8s.io/queue-name"] == "gpus"
-    assert labels["trainwright.dev/phase"] == "preprocess"
+    assert labels["trainwright.dev/stage"] == "preprocess"
 
 
 @pytest.mark.parametrize("backend", WITH_GPUS)
-def test_what_all_children_share_is_the_same_for_both_phases(backend: str) -> None:
-    assert supports(before(backend)) == supports(before(backend, phase="train"))
+def test_what_all_children_share_is_the_same_for_both_stages(backend: str) -> None:
+    assert supports(before(backend)) == supports(before(backend, stage="train"))

@@ -21,13 +21,13 @@ def stored(backend: str, **changes: Any) -> dict[str, Any]:
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("named", [True, False])
 def test_what_is_built_is_read_again(backend: str, named: bool) -> None:
-    raw = stored(backend, attempt=12, phase="evaluate")
+    raw = stored(backend, attempt=12, stage="evaluate")
     if not named:  # as in the items of a list
         del raw["kind"], raw["apiVersion"]
     found = read_child(raw)
     assert found is not None
     assert (found.kind, found.namespace, found.uid, found.job_uid) == (kind_of(backend), "teams", "u-1", UID)
-    assert (found.name, found.attempt, found.phase) == ("flights-1c9e2f7a-12-evaluate", 12, "evaluate")
+    assert (found.name, found.attempt, found.stage) == ("flights-1c9e2f7a-12-evaluate", 12, "evaluate")
     assert (found.state, found.deleting) == ("pending", False)
     assert found.created == datetime(2026, 11, 21, 12, tzinfo=UTC)
 
@@ -53,7 +53,7 @@ def test_a_child_of_another_name_is_read_by_its_labels() -> None:
     raw["metadata"]["name"] = "copied"
     found = read_child(raw)
     assert found is not None
-    assert (found.attempt, found.phase) == (2, "train")
+    assert (found.attempt, found.stage) == (2, "train")
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,7 @@ def test_no_child_is_named_by_a_word_of_a_hand(child: str | None) -> None:
     cluster = Cluster()
     cluster.run()
     (attempt,) = cluster.status.attempts or ()
-    odd = attempt.model_copy(update={"child": child, "phase": "a\nb\u2028c"})
+    odd = attempt.model_copy(update={"child": child, "stage": "a\nb\u2028c"})
     cluster.status = cluster.status.model_copy(update={"attempts": [odd]})
     cluster.settle()
     assert cluster.created[0] == "flights-1c9e2f7a-1-train"
@@ -368,11 +368,11 @@ def test_the_next_attempt_is_named_only_after_the_last_child_and_its_pods_were_a
 def test_an_attempt_whose_childs_name_a_hand_has_erased_finds_its_child_again(name: str | None) -> None:
     cluster = running()
     (attempt,) = cluster.status.attempts or []
-    torn = [attempt.model_copy(update={"child": name, "phase": None, "create_time": None})]
+    torn = [attempt.model_copy(update={"child": name, "stage": None, "create_time": None})]
     cluster.status = cluster.status.model_copy(update={"attempts": torn})
     cluster.settle()
     (mended,) = cluster.status.attempts or []
-    assert (mended.child, mended.phase) == (attempt.child, "train")
+    assert (mended.child, mended.stage) == (attempt.child, "train")
     assert cluster.created == [attempt.child]
     cluster.ends()
     cluster.settle()

@@ -42,7 +42,7 @@ def queued(**more: Any) -> dict[str, Any]:
     """A gang that waits for room."""
     spec = {"backend": {"type": "ray"}, **more.pop("spec", {})}
     raw = raw_job(condition("Running", "False", reason="Queued"), **spec)
-    raw["status"]["attempts"] = [{"number": 2, "phase": "train", **more}, {"number": 1, "completionTime": TIME}]
+    raw["status"]["attempts"] = [{"number": 2, "stage": "train", **more}, {"number": 1, "completionTime": TIME}]
     return raw
 
 
@@ -57,7 +57,7 @@ def job_of(raw: Manifest) -> Job:
 def test_what_others_know_of_a_job_that_waits_for_room() -> None:
     assert strip_job(queued()).waiting == Waiting(TIME, "u1", gang=True, trying=True)
     assert strip_job(queued(completionTime=TIME)).waiting == Waiting(TIME, "u1", gang=True, trying=False)
-    assert strip_job(queued(phase="preprocess")).waiting == Waiting(TIME, "u1", gang=False, trying=True)
+    assert strip_job(queued(stage="preprocess")).waiting == Waiting(TIME, "u1", gang=False, trying=True)
     assert strip_job(queued(spec={"backend": {}})).waiting == Waiting(TIME, "u1", gang=False, trying=True)
 
 

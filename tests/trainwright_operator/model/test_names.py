@@ -16,13 +16,13 @@ SUFFIX_OF_KUBERAY = 6
 
 
 @pytest.mark.parametrize("job", JOBS)
-@pytest.mark.parametrize("phase", ["train", "preprocess", "experiment"])
+@pytest.mark.parametrize("stage", ["train", "preprocess", "experiment"])
 @pytest.mark.parametrize("attempt", [1, 10, 1_000_000_000])
-def test_a_child_has_a_name_that_kuberay_takes(job: str, phase: str, attempt: int) -> None:
-    name = child_name(job, UID, attempt, phase)
+def test_a_child_has_a_name_that_kuberay_takes(job: str, stage: str, attempt: int) -> None:
+    name = child_name(job, UID, attempt, stage)
     assert re.fullmatch(r"[a-z]([-a-z0-9]*[a-z0-9])?", name)
     assert len(name) <= RAY_CLUSTER_LIMIT - SUFFIX_OF_KUBERAY
-    assert name.endswith(f"-1c9e2f7a-{attempt}-{phase}")
+    assert name.endswith(f"-1c9e2f7a-{attempt}-{stage}")
 
 
 def test_jobs_whose_names_are_cut_alike_differ() -> None:

@@ -43,15 +43,15 @@ def test_without_a_shared_cache_it_would_be_done_twice() -> None:
 
 
 @pytest.mark.parametrize(
-    ("dataset", "source", "phase"),
+    ("dataset", "source", "stage"),
     [
         ("s3://data/flights.parquet", "emptyDir", "preprocess"),
         ("/data/flights.parquet", "persistentVolumeClaim", "preprocess"),
         ("/data/flights.parquet", "hostPath", "train"),
     ],
 )
-def test_a_cache_without_a_folder_of_its_own_is_shared_as_its_data_are(dataset: str, source: str, phase: str) -> None:
-    assert begins({"type": "ray"}, dataset=dataset, podTemplate=volume(source, "/data")) == phase
+def test_a_cache_without_a_folder_of_its_own_is_shared_as_its_data_are(dataset: str, source: str, stage: str) -> None:
+    assert begins({"type": "ray"}, dataset=dataset, podTemplate=volume(source, "/data")) == stage
 
 
 def test_what_was_done_is_not_done_again() -> None:
@@ -59,7 +59,7 @@ def test_what_was_done_is_not_done_again() -> None:
     assert begins({"type": "ray", **SHARED}, status=done) == "train"
 
 
-def test_other_tasks_and_own_functions_have_one_phase() -> None:
+def test_other_tasks_and_own_functions_have_one_stage() -> None:
     model = {"config": None, "model": "s3://runs/model"}
     assert begins({"type": "ray", **SHARED}, task="predict", **model) == "predict"
     assert begins({"type": "ray", **SHARED}, task="preprocess") == "preprocess"
@@ -67,10 +67,10 @@ def test_other_tasks_and_own_functions_have_one_phase() -> None:
     assert begins({"type": "ray", **SHARED}, **function) == "train"
 
 
-@pytest.mark.parametrize(("asked", "phase"), [("1", "preprocess"), (1, "preprocess"), ("0", "train"), (None, "train")])
-def test_a_local_job_asks_for_gpus_in_its_pod_template(asked: Any, phase: str) -> None:
+@pytest.mark.parametrize(("asked", "stage"), [("1", "preprocess"), (1, "preprocess"), ("0", "train"), (None, "train")])
+def test_a_local_job_asks_for_gpus_in_its_pod_template(asked: Any, stage: str) -> None:
     limits = {"memory": "8Gi"} if asked is None else {"nvidia.com/gpu": asked}
-    assert begins({"type": "local", **SHARED}, 0, podTemplate={"resources": {"limits": limits}}) == phase
+    assert begins({"type": "local", **SHARED}, 0, podTemplate={"resources": {"limits": limits}}) == stage
 
 
 def test_where_workers_are_sized_the_pod_template_asks_for_no_gpu() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from trainwright_api.resource.messages import Derived, OutcomeMessage, ProgressMessage, Report, Score
 from trainwright_api.resource.status import RankProgress, TrainingJobStatus
-from trainwright_operator.server.decisions import decide, of_phase, reply_to
+from trainwright_operator.server.decisions import decide, of_stage, reply_to
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
 INTERVAL = 15.0
@@ -58,7 +58,7 @@ RESOLVED = {"batchSize": 128, "globalBatchSize": 512, "learningRateFactor": 2.0}
 
 
 def job(**status):
-    attempts = [{"number": 1, "child": "late-1", "phase": "train"}]
+    attempts = [{"number": 1, "child": "late-1", "stage": "train"}]
     return {
         "metadata": {"name": "late", "uid": "u"},
         "spec": {},
@@ -175,32 +175,32 @@ def test_a_status_that_is_not_there_is_no_error(status):
     assert not reply_to({"metadata": {}, "spec": None, "status": status}, report()).stop
 
 
-def test_progress_of_nothing_but_a_phase_is_written():
-    found = job(attempts=[{"number": 1, "phase": "preprocess"}])
-    status = written(found, report(progress=ProgressMessage(phase="preprocess")))
-    told = {"phase": "preprocess", "summary": "preprocess", "updateTime": "2026-05-01T12:00:00Z"}
+def test_progress_of_nothing_but_a_stage_is_written():
+    found = job(attempts=[{"number": 1, "stage": "preprocess"}])
+    status = written(found, report(progress=ProgressMessage(stage="preprocess")))
+    told = {"stage": "preprocess", "summary": "preprocess", "updateTime": "2026-05-01T12:00:00Z"}
     assert status == {"progress": {"attempt": 1, **told}}
 
 
-def test_a_new_phase_is_seen_at_once():
-    found = job(progress={**ago(1), "phase": "preprocess"})
-    assert written(found, of_phase(report(), "train")) is not None
-    assert written(job(progress={**ago(1), "phase": "train"}), of_phase(report(), "train")) is None
+def test_a_new_stage_is_seen_at_once():
+    found = job(progress={**ago(1), "stage": "preprocess"})
+    assert written(found, of_stage(report(), "train")) is not None
+    assert written(job(progress={**ago(1), "stage": "train"}), of_stage(report(), "train")) is None
 
 
 @pytest.mark.parametrize("told", [report(outcome="done"), report(progress=None, outcome="stopped"), report()])
-def test_a_phase_that_is_over_is_asked_to_stop_and_writes_nothing(told):
-    decision = decide(job(), of_phase(told, "preprocess"), NOW, INTERVAL)
-    assert (decision.reply.stop, decision.reply.reason) == (True, "phase preprocess of attempt 1 is over")
+def test_a_stage_that_is_over_is_asked_to_stop_and_writes_nothing(told):
+    decision = decide(job(), of_stage(told, "preprocess"), NOW, INTERVAL)
+    assert (decision.reply.stop, decision.reply.reason) == (True, "stage preprocess of attempt 1 is over")
     assert decision.status is None
 
 
 def test_a_label_that_a_hand_has_changed_stops_no_pod():
-    assert not decide(job(), of_phase(report(), "x"), NOW, INTERVAL).reply.stop
+    assert not decide(job(), of_stage(report(), "x"), NOW, INTERVAL).reply.stop
 
 
-def test_the_phase_is_that_of_the_pods_label_whatever_the_pod_tells():
-    lying = report(progress=ProgressMessage(phase="preprocess"), outcome="done")
-    status = written(job(), of_phase(lying, "train"))
-    assert (status["outcome"]["phase"], status["progress"]["phase"]) == ("train", "train")
-    assert of_phase(lying, "").progress == lying.progress
+def test_the_stage_is_that_of_the_pods_label_whatever_the_pod_tells():
+    lying = report(progress=ProgressMessage(stage="preprocess"), outcome="done")
+    status = written(job(), of_stage(lying, "train"))
+    assert (status["outcome"]["stage"], status["progress"]["stage"]) == ("train", "train")
+    assert of_stage(lying, "").progress == lying.progress

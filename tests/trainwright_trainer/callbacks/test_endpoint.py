@@ -11,7 +11,7 @@ from testkit.server.listening import HANG, listening
 from trainwright_api.resource.messages import ProgressMessage, Reply, Report
 from trainwright_trainer.callbacks.endpoint import Endpoint, NotTaken
 
-REPORT = Report(uid="abc", attempt=2, progress=ProgressMessage(phase="train", last_checkpoint="0000000001-2"))
+REPORT = Report(uid="abc", attempt=2, progress=ProgressMessage(stage="train", last_checkpoint="0000000001-2"))
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def test_a_report_arrives_as_the_contract_has_it(operator, endpoint):
     assert heard.report == {
         "uid": "abc",
         "attempt": 2,
-        "progress": {"phase": "train", "lastCheckpoint": "0000000001-2"},
+        "progress": {"stage": "train", "lastCheckpoint": "0000000001-2"},
     }
 
 

@@ -20,13 +20,13 @@ def told(now, *events):
 
 
 def test_before_anything_is_known():
-    assert told(0.0) == ProgressMessage(phase="train")
+    assert told(0.0) == ProgressMessage(stage="train")
 
 
 def test_what_was_derived_and_where_it_starts(started):
     message = told(0.0, (0.0, started(pass_rows=256, learning_rate_factor=2.0)))
     assert message == ProgressMessage(
-        phase="train",
+        stage="train",
         fraction=0.0,
         epoch=1,
         epochs=20,

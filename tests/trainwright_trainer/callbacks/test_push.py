@@ -48,7 +48,7 @@ def pusher(told):
     def made(operator, **changes):
         settings = {"clock": lambda: 0.0, "again": 0.001, **changes}
         sinks = {name: sink.put for name, sink in told.items()}
-        return Pusher(operator, uid="abc", attempt=2, phase="train", **sinks, **settings)
+        return Pusher(operator, uid="abc", attempt=2, stage="train", **sinks, **settings)
 
     return made
 
@@ -58,7 +58,7 @@ def test_the_first_report_says_what_the_pod_does(pusher):
     pushing = pusher(operator)
     pushing.start()
     report = operator.next()
-    assert (report.uid, report.attempt, report.progress.phase, report.outcome) == ("abc", 2, "train", None)
+    assert (report.uid, report.attempt, report.progress.stage, report.outcome) == ("abc", 2, "train", None)
     assert pushing.finish(DONE) is None
 
 
@@ -70,7 +70,7 @@ def test_the_last_report_holds_progress_and_outcome(pusher, started):
     assert operator.next().progress.epochs == 20
     assert pushing.finish(DONE) is None
     last = operator.next()
-    assert (last.outcome, last.progress.phase, last.progress.epochs) == (DONE, "train", 20)
+    assert (last.outcome, last.progress.stage, last.progress.epochs) == (DONE, "train", 20)
     assert operator.reports.empty()
 
 

@@ -7,11 +7,11 @@ import pytest
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.job.pod import Address, Pod, this_pod
 
-LEAST = {"TRAINWRIGHT_ATTEMPT": "2", "TRAINWRIGHT_PHASE": "train", "TRAINWRIGHT_UID": "abc"}
+LEAST = {"TRAINWRIGHT_ATTEMPT": "2", "TRAINWRIGHT_STAGE": "train", "TRAINWRIGHT_UID": "abc"}
 
 
 def test_a_laptop_is_no_pod():
-    assert this_pod({"HOME": "/", "TRAINWRIGHT_PHASE": "train"}) is None
+    assert this_pod({"HOME": "/", "TRAINWRIGHT_STAGE": "train"}) is None
 
 
 def test_what_the_operator_tells():

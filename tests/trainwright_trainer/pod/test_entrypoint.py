@@ -66,7 +66,7 @@ def test_an_attempt_that_is_done_says_so_everywhere(attempts):
     assert outcome.log_tail == attempts.printed
     assert attempts.posted() == {
         "attempt": 1,
-        "phase": "train",
+        "stage": "train",
         "class": "done",
         "line": "the model is there",
         "logTail": outcome.log_tail,
@@ -82,7 +82,7 @@ def test_what_is_told_of_it_on_the_way(attempts):
     attempts.end()
     first, *_, last = attempts.operator.heard
     assert (first.report["uid"], first.report["attempt"]) == ("abc", 1)
-    assert first.report["progress"]["phase"] == "train"
+    assert first.report["progress"]["stage"] == "train"
     progress = last.report["progress"]
     assert (progress["fraction"], progress["epoch"], progress["epochs"]) == (1.0, 1, 1)
     assert progress["startPosition"] == 0
@@ -177,14 +177,14 @@ def test_asked_to_stop_while_the_data_are_read_it_ends_there(attempts, monkeypat
     assert not (attempts.run / "attempts/1/start.json").exists()
 
 
-def test_the_phase_before_fills_the_cache_and_no_more(attempts):
+def test_the_stage_before_fills_the_cache_and_no_more(attempts):
     attempts.workplace.job(lambda job: job.update(backend={"cache_dir": "cache"}))
-    outcome = attempts.end(phase="preprocess")
+    outcome = attempts.end(stage="preprocess")
     assert outcome.outcome == "done"
     assert outcome.line.startswith("data.csv: 200 rows; cache ")
     assert outcome.line.endswith(" written")
     assert outcome.model is None
-    assert {heard.report["progress"]["phase"] for heard in attempts.operator.heard} == {"preprocess"}
+    assert {heard.report["progress"]["stage"] for heard in attempts.operator.heard} == {"preprocess"}
     assert not attempts.run.exists()
     attempts.end()
     assert ": cache hit " in attempts.printed
@@ -196,7 +196,7 @@ def test_the_tasks_of_a_model(attempts):
     for task in ("evaluate", "predict"):
         attempts.run = attempts.workplace.folder / task
         attempts.workplace.job(lambda job, task=task: job.update(task=task, model=model) or job.pop("config"))
-        outcome = attempts.end(phase=task)
+        outcome = attempts.end(stage=task)
         assert outcome.outcome == "done", outcome
         assert attempts.written()["class"] == "done"
         assert bool(outcome.test_scores) == (task == "evaluate")
@@ -206,8 +206,8 @@ def test_an_experiment_that_was_killed_before_its_predictions(attempts, monkeypa
     attempts.workplace.job(lambda job: job.update(task="experiment"))
     with monkeypatch.context() as patch:
         patch.setattr(run, "_predict_test_rows", lambda *_: (_ for _ in ()).throw(EnvironmentFailure("no room")))
-        assert attempts.end(phase="experiment").outcome == "environment"
-    assert attempts.end(2, phase="experiment").outcome == "done"
+        assert attempts.end(stage="experiment").outcome == "environment"
+    assert attempts.end(2, stage="experiment").outcome == "done"
     assert (attempts.run / "test_predictions.parquet").exists()
 
 
@@ -252,7 +252,7 @@ class TestCommand:
 
     @pytest.fixture
     def environment(self, attempts, monkeypatch):
-        told = {"ATTEMPT": "1", "PHASE": "train", "UID": "abc", "RUN": str(attempts.run)}
+        told = {"ATTEMPT": "1", "STAGE": "train", "UID": "abc", "RUN": str(attempts.run)}
         for name, value in told.items():
             monkeypatch.setenv(f"TRAINWRIGHT_{name}", value)
         for name, value in attempts.operator.environment.items():

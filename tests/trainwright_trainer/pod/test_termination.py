@@ -18,7 +18,7 @@ RESULT = Result(Path("run"), Path("run/model"), Path("run/report.html"), TEST, (
 def test_of_training():
     assert Termination.of_result(RESULT).message(Pod(3, "train"), "one\ntwo\n") == OutcomeMessage(
         attempt=3,
-        phase="train",
+        stage="train",
         outcome="done",
         line="the model is there",
         log_tail="one\ntwo\n",
@@ -29,7 +29,7 @@ def test_of_training():
 
 def test_of_a_task_that_trains_nothing():
     message = Termination.of_result(TaskSummary("200 rows; cache 9f3c written")).message(Pod(1, "preprocess"), "")
-    assert message == OutcomeMessage(attempt=1, phase="preprocess", outcome="done", line="200 rows; cache 9f3c written")
+    assert message == OutcomeMessage(attempt=1, stage="preprocess", outcome="done", line="200 rows; cache 9f3c written")
 
 
 def test_no_secret_is_told():

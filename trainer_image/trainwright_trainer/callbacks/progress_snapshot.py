@@ -27,8 +27,8 @@ LONGEST = 1e10
 class ProgressSnapshot:
     """A listener without a thread. `message` returns the whole progress."""
 
-    def __init__(self, phase: str) -> None:
-        self._phase = phase
+    def __init__(self, stage: str) -> None:
+        self._stage = stage
         self._started: Started | None = None
         self._throughput: Throughput | None = None
         self._step: Stepped | None = None
@@ -57,7 +57,7 @@ class ProgressSnapshot:
     def message(self, now: float) -> ProgressMessage:
         """The progress so far. Unknown values are absent."""
         found = {**self._of_the_start(), **self._of_the_steps(now), **self._of_the_round()}
-        return ProgressMessage(phase=self._phase[:MOST_LETTERS], last_checkpoint=self._checkpoint, **found)
+        return ProgressMessage(stage=self._stage[:MOST_LETTERS], last_checkpoint=self._checkpoint, **found)
 
     def _of_the_start(self) -> dict[str, Any]:
         started = self._started

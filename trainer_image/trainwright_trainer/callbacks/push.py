@@ -31,7 +31,7 @@ class Pusher:
         *,
         uid: str,
         attempt: int,
-        phase: str,
+        stage: str,
         stop: Callable[[str], None],
         say: Callable[[str], None],
         clock: Callable[[], float] = time.monotonic,
@@ -40,7 +40,7 @@ class Pusher:
     ) -> None:
         self._post, self._uid, self._attempt, self._stop, self._say = post, uid, attempt, stop, say
         self._clock, self._last_seconds, self._again = clock, last_seconds, again
-        self._snapshot, self._schedule, self._reach = ProgressSnapshot(phase), ReportSchedule(clock()), Reach()
+        self._snapshot, self._schedule, self._reach = ProgressSnapshot(stage), ReportSchedule(clock()), Reach()
         self._changed = threading.Condition()
         self._outcome: OutcomeMessage | None = None
         self._untold: str | None = "it takes too long"

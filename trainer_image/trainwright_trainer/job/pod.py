@@ -25,10 +25,10 @@ class Address:
 
 @dataclass(frozen=True)
 class Pod:
-    """The pod of one attempt of a TrainingJob. `phase`: its stage, which is the task or `preprocess`."""
+    """The pod of one attempt of a TrainingJob. `stage`: its stage, which is the task or `preprocess`."""
 
     attempt: int
-    phase: str
+    stage: str
     uid: str = ""
     run: str | None = None
     """The run folder. None if the job has no output."""
@@ -49,7 +49,7 @@ def this_pod(environment: Mapping[str, str]) -> Pod | None:
         return None
     return Pod(
         attempt=_number(attempt, names.ATTEMPT),
-        phase=_given(environment, names.PHASE),
+        stage=_given(environment, names.STAGE),
         uid=_given(environment, names.UID),
         run=environment.get(names.RUN),
         address=_address(environment),

@@ -59,7 +59,7 @@ def _pusher(pod: Pod, console: Console, stop: StopRequest) -> Pusher | None:
         endpoint.post,
         uid=pod.uid,
         attempt=pod.attempt,
-        phase=pod.phase,
+        stage=pod.stage,
         stop=lambda reason: stop.ask_from_a_thread(f"the operator ({reason})"),
         say=console.log,
     )
@@ -109,7 +109,7 @@ def _leave_a_message(place: Path, message: OutcomeMessage) -> None:
 
 def _leave_in_the_folder(pod: Pod, path: Path, ended: Outcome, log: str) -> None:
     """Write the outcome if the attempt has not begun. After its beginning, the attempt writes its own outcome."""
-    if pod.run is None or (pod.phase == PREPROCESS and ended.kind == "done"):
+    if pod.run is None or (pod.stage == PREPROCESS and ended.kind == "done"):
         return
     with suppress(Mistakes, EnvironmentFailure):
         storage = _run_folder(pod.run, path)

@@ -40,7 +40,7 @@ class Termination:
         """The message for the operator and the kubelet. Secrets of a known format are redacted."""
         message = OutcomeMessage(
             attempt=pod.attempt,
-            phase=pod.phase,
+            stage=pod.stage,
             outcome=self.outcome.kind,
             line=redacted_text(self.outcome.line)[:LINE_LETTERS],
             log_tail=log_tail or None,

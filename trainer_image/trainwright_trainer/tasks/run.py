@@ -50,7 +50,7 @@ def run(
     threads = options.threads or asked_threads(os.environ) or usable_cpus(job.cpus)
     with closing(console), reporting_oom(), reading_with(threads):
         console.log_notices(job.notices, path.name)
-        return TASKS[pod.phase if pod else job.task](job, console, stop)
+        return TASKS[pod.stage if pod else job.task](job, console, stop)
 
 
 def _train(job: Job, console: Console, stop: StopRequest | None) -> Result:

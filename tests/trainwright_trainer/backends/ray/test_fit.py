@@ -223,7 +223,7 @@ def drain(address: str) -> None:
 def test_a_pod_leaves_nothing_on_its_ray(workplace, address):
     """An actor that stays keeps the head node busy, and the head pod waits for an idle node before it ends."""
     run, job = Run(workplace, address), long_job(workplace, epochs=1)
-    told = {"ATTEMPT": "1", "PHASE": "train", "UID": "abc", "RUN": str(run.folder / "out")}
+    told = {"ATTEMPT": "1", "STAGE": "train", "UID": "abc", "RUN": str(run.folder / "out")}
     process = run.start("run", job, **{f"TRAINWRIGHT_{name}": value for name, value in told.items()})
     _, err = process.communicate(timeout=SECONDS)
     assert process.returncode == 0, err

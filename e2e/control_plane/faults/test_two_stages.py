@@ -10,14 +10,14 @@ from collections.abc import Sequence
 import pytest
 from testkit.cluster.cluster import Cluster
 from testkit.control_plane.crashes import all_end_alike, calm, complaints, every_death, side_by_side
-from testkit.harness import LIFECYCLES, PHASED, Kill, Lifecycle, live
+from testkit.harness import LIFECYCLES, STAGED, Kill, Lifecycle, live
 
 ONE_IN = 48
 """The share of crashes that `make test` runs."""
 SIDE_BY_SIDE = 4
 """Lifecycles in parallel, each of which runs its crashes one after the other."""
-LIVES = {**LIFECYCLES, **PHASED}
-LED_BY_TWO = ("success", "two crashes, then success", "suspended while it preprocesses", "queued in both phases")
+LIVES = {**LIFECYCLES, **STAGED}
+LED_BY_TWO = ("success", "two crashes, then success", "suspended while it preprocesses", "queued in both stages")
 
 
 def dies(cluster: Cluster, names: Sequence[str], one_in: int) -> None:
@@ -39,7 +39,7 @@ def _drawn(seed: str, deaths: Sequence[Kill], one_in: int) -> Sequence[Kill]:
     return random.Random(seed).sample(deaths, math.ceil(len(deaths) / one_in))
 
 
-@pytest.mark.parametrize("names", [list(PHASED)[:6], list(PHASED)[6:]], ids=["ends", "waits"])
+@pytest.mark.parametrize("names", [list(STAGED)[:6], list(STAGED)[6:]], ids=["ends", "waits"])
 def test_operator_dies_at_a_write_of_each_life(cluster: Cluster, names: Sequence[str]) -> None:
     dies(cluster, names, ONE_IN)
 

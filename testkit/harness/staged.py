@@ -27,7 +27,7 @@ async def is_deleted_while_it_preprocesses(user: User) -> None:
 QUEUED = Succeed(queued=0.2)
 EXIT_CODES = Succeed(told="exit code", before=Succeed(told="exit code"))
 """No outcome is posted, so the child need not end within the grace period."""
-PHASED = {
+STAGED = {
     life.name: life
     for life in (
         Lifecycle("a crash while it preprocesses", [Succeed(before=Fail()), Succeed()], completes),
@@ -45,7 +45,7 @@ PHASED = {
             [Succeed(told="termination message", before=Succeed(told="termination message"))],
             completes,
         ),
-        Lifecycle("queued in both phases", [replace(QUEUED, before=QUEUED)], completes, {"queueName": "gpus"}),
+        Lifecycle("queued in both stages", [replace(QUEUED, before=QUEUED)], completes, {"queueName": "gpus"}),
         Lifecycle(
             "suspended while it preprocesses",
             [Succeed(before=StopWhenAsked()), Succeed()],

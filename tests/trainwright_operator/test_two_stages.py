@@ -47,7 +47,7 @@ def training(**spec: object) -> Cluster:
 
 
 def pod(cluster: Cluster, **fields: object) -> Pod:
-    attempt, work = cluster.status.attempt or 0, cluster.child.phase
+    attempt, work = cluster.status.attempt or 0, cluster.child.stage
     whole = Pod("default", f"pod-{work}", f"uid-of-{work}", UID, attempt, "node-1", "Running", work)
     return replace(whole, **fields)
 
@@ -69,7 +69,7 @@ def test_what_is_done_now_can_be_read() -> None:
     assert (cluster.status.phase, cluster.condition("Running")) == ("Running", ("True", "Preprocessing"))
     assert cluster.status.message == "preprocessing on CPUs; GPUs are asked for when that is done"
     (attempt,) = cluster.status.attempts or []
-    assert (attempt.phase, attempt.child) == ("preprocess", FIRST)
+    assert (attempt.stage, attempt.child) == ("preprocess", FIRST)
     cluster = training()
     assert (cluster.status.phase, cluster.condition("Running")) == ("Running", ("True", "Running"))
     assert cluster.status.message is None
@@ -96,7 +96,7 @@ def test_that_it_is_done_is_written_before_anything_is_deleted_or_created() -> N
     assert list(cluster.children) == [SECOND]
 
 
-def test_the_second_phase_begins_only_after_the_first_and_its_pods_were_asked_for() -> None:
+def test_the_second_stage_begins_only_after_the_first_and_its_pods_were_asked_for() -> None:
     cluster = preprocessing()
     unseen = pod(cluster)
     cluster.ends()
@@ -108,7 +108,7 @@ def test_the_second_phase_begins_only_after_the_first_and_its_pods_were_asked_fo
     assert plan(cluster.job(), cluster.world(**answers), SETTINGS, cluster.now).create
 
 
-def test_the_job_ends_with_its_second_phase() -> None:
+def test_the_job_ends_with_its_second_stage() -> None:
     cluster = training()
     cluster.posts("done", test_scores={"roc_auc": 0.748})
     cluster.ends()
@@ -118,9 +118,9 @@ def test_the_job_ends_with_its_second_phase() -> None:
 
 
 @pytest.mark.parametrize("outcome", ["done", "mistake", "stopped"])
-def test_a_late_word_of_the_first_phase_does_not_end_the_second(outcome: str) -> None:
+def test_a_late_word_of_the_first_stage_does_not_end_the_second(outcome: str) -> None:
     cluster = training()
-    cluster.posts(outcome, "late", phase="preprocess")
+    cluster.posts(outcome, "late", stage="preprocess")
     cluster.wait(10 * SETTINGS.stop_grace)
     cluster.settle()
     assert (cluster.status.phase, list(cluster.children)) == ("Running", [SECOND])
@@ -133,9 +133,9 @@ def test_a_late_word_of_the_first_phase_does_not_end_the_second(outcome: str) ->
     )
 
 
-def test_of_two_phases_a_word_that_names_none_is_not_clear() -> None:
+def test_of_two_stages_a_word_that_names_none_is_not_clear() -> None:
     cluster = training()
-    cluster.posts("mistake", "of whom?", phase=None)
+    cluster.posts("mistake", "of whom?", stage=None)
     cluster.wait(10 * SETTINGS.stop_grace)
     cluster.settle()
     assert cluster.status.phase == "Running"
@@ -150,7 +150,7 @@ def test_no_later_attempt_preprocesses_again() -> None:
     assert cluster.created == [FIRST, SECOND, "flights-1c9e2f7a-2-train"]
 
 
-def test_a_failure_of_the_first_phase_is_budgeted_and_the_next_attempt_begins_with_it_again() -> None:
+def test_a_failure_of_the_first_stage_is_budgeted_and_the_next_attempt_begins_with_it_again() -> None:
     cluster = preprocessing(backoffLimit=1)
     cluster.ends(exit_code=3)
     cluster.settle()
@@ -173,7 +173,7 @@ def test_a_mistake_in_the_data_costs_no_gpu() -> None:
     assert (cluster.condition("Failed"), cluster.created) == (("True", "Mistake"), [FIRST])
 
 
-def test_the_second_phase_waits_until_the_pods_of_the_first_are_gone() -> None:
+def test_the_second_stage_waits_until_the_pods_of_the_first_are_gone() -> None:
     cluster = preprocessing()
     cluster.pods = {"one": pod(cluster)}
     cluster.ends()
@@ -185,7 +185,7 @@ def test_the_second_phase_waits_until_the_pods_of_the_first_are_gone() -> None:
     assert cluster.created == [FIRST, SECOND]
 
 
-def test_a_pod_of_the_first_phase_says_nothing_of_the_second() -> None:
+def test_a_pod_of_the_first_stage_says_nothing_of_the_second() -> None:
     cluster = preprocessing()
     first = pod(cluster, phase="Succeeded", exit_code=3, disrupted="EvictionByEvictionAPI", started=cluster.now)
     cluster.pods = {"one": first}
@@ -211,7 +211,7 @@ def test_one_that_has_posted_its_end_and_does_not_leave_is_deleted_after_the_gra
     assert list(cluster.children) == [SECOND]
 
 
-def test_suspending_asks_the_first_phase_to_stop_too() -> None:
+def test_suspending_asks_the_first_stage_to_stop_too() -> None:
     cluster = preprocessing()
     cluster.pods = {"one": pod(cluster)}
     cluster.change(suspend=True)
@@ -239,7 +239,7 @@ def test_preprocessing_that_ends_well_while_it_is_suspended_is_not_repeated() ->
     assert cluster.condition("Suspended") == ("False", "Resumed")
 
 
-def test_suspending_between_the_phases_creates_nothing() -> None:
+def test_suspending_between_the_stages_creates_nothing() -> None:
     cluster = preprocessing()
     cluster.ends()
     cluster.run()
@@ -248,7 +248,7 @@ def test_suspending_between_the_phases_creates_nothing() -> None:
     assert (cluster.status.phase, cluster.created) == ("Suspended", [FIRST])
 
 
-def test_the_deadline_counts_both_phases_and_not_the_wait_between() -> None:
+def test_the_deadline_counts_both_stages_and_not_the_wait_between() -> None:
     cluster = handed_on(activeDeadlineSeconds=100)
     assert cluster.status.active_seconds == 40
     cluster.wait(10_000)
@@ -263,18 +263,18 @@ def test_the_deadline_counts_both_phases_and_not_the_wait_between() -> None:
     assert cluster.status.active_seconds == 100
 
 
-def test_the_deadline_ends_the_first_phase_too() -> None:
+def test_the_deadline_ends_the_first_stage_too() -> None:
     cluster = preprocessing(activeDeadlineSeconds=30)
     cluster.wait(30)
     cluster.settle()
     assert (cluster.condition("Failed"), cluster.children) == (("True", "DeadlineExceeded"), {})
 
 
-def test_kueue_may_hold_both_phases_in_its_queue() -> None:
+def test_kueue_may_hold_both_stages_in_its_queue() -> None:
     cluster = Cluster(spec={**SPEC, "backend": BACKEND, "queueName": "gpus"})
     cluster.settle()
-    for phase in ("preprocess", "train"):
-        assert cluster.child.phase == phase
+    for stage in ("preprocess", "train"):
+        assert cluster.child.stage == stage
         assert cluster.manifests[-1]["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] == "gpus"
         cluster.children[cluster.child.name] = replace(cluster.child, state="suspended")
         cluster.wait(100_000)
@@ -287,7 +287,7 @@ def test_kueue_may_hold_both_phases_in_its_queue() -> None:
     assert (cluster.status.phase, cluster.status.attempt, cluster.status.active_seconds) == ("Complete", 1, 0)
 
 
-def test_kueue_may_send_the_first_phase_back() -> None:
+def test_kueue_may_send_the_first_stage_back() -> None:
     cluster = preprocessing(queueName="gpus")
     cluster.children[FIRST] = replace(cluster.child, state="suspended")
     cluster.settle()
@@ -325,15 +325,15 @@ def test_that_training_fits_nowhere_is_told_before_anything_is_preprocessed() ->
     assert cluster.condition("Fits") == ("True", "Fits")
 
 
-def test_a_missing_child_of_the_first_phase_is_asked_for_by_its_own_kind() -> None:
+def test_a_missing_child_of_the_first_stage_is_asked_for_by_its_own_kind() -> None:
     cluster = preprocessing()
     cluster.children.clear()
     (ask,) = plan(cluster.job(), cluster.world(), SETTINGS, cluster.now).asks
     assert (ask.name, ask.kind) == (FIRST, "Job")
 
 
-@pytest.mark.parametrize("torn", [{"child": None, "phase": None}, {"phase": None}, {"phase": "x"}, {"phase": "train"}])
-def test_which_phase_it_is_is_found_again_where_a_hand_has_torn_it(torn: dict[str, str | None]) -> None:
+@pytest.mark.parametrize("torn", [{"child": None, "stage": None}, {"stage": None}, {"stage": "x"}, {"stage": "train"}])
+def test_which_stage_it_is_is_found_again_where_a_hand_has_torn_it(torn: dict[str, str | None]) -> None:
     cluster = preprocessing()
     (attempt,) = cluster.status.attempts or []
     cluster.status = cluster.status.model_copy(update={"attempts": [attempt.model_copy(update=torn)]})
@@ -345,7 +345,7 @@ def test_which_phase_it_is_is_found_again_where_a_hand_has_torn_it(torn: dict[st
 
 
 @pytest.mark.parametrize("erased", ["attempts", "preprocessed"])
-def test_a_status_that_a_hand_has_erased_between_the_phases_does_no_harm(erased: str) -> None:
+def test_a_status_that_a_hand_has_erased_between_the_stages_does_no_harm(erased: str) -> None:
     cluster = preprocessing()
     cluster.ends()
     cluster.run()
