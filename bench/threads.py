@@ -18,7 +18,6 @@ from itertools import pairwise
 
 from bench.process import measure, python
 from bench.results import Result, result
-from trainwright_trainer.runtime.preload import SPINS
 
 WIDTHS = (16, 64, 256, 1024)
 ROWS = (16, 64, 256, 1024)
@@ -103,5 +102,4 @@ def step_of(width: int, rows: int) -> tuple[int, Callable[[], None]]:
 
 
 if __name__ == "__main__":
-    os.environ.setdefault("GOMP_SPINCOUNT", SPINS)  # set before torch is imported, as in a run
     json.dump(measured(), sys.stdout)

@@ -8,7 +8,7 @@ import pytest
 
 from trainwright_api.config import ModelConfig, resolve
 from trainwright_api.config.trainer import TrainerConfig
-from trainwright_trainer.job.recipe import FEW_ROWS, Recipe, recipe, settled
+from trainwright_trainer.job.recipe import FEW_ROWS, FEW_ROWS_OF_RECIPE, Recipe, recipe, settled
 
 INPUTS = [{"name": "a", "type": "number"}]
 
@@ -56,7 +56,7 @@ def test_the_clipping_of_squared_errors_falls_as_the_noise_of_a_batch() -> None:
 
 def test_few_validation_rows_tell_rounds_apart_only_by_more_than_chance() -> None:
     assert recipe(1_000, 100, 5, ["binary"]).tolerance == 0.1
-    assert recipe(100_000, FEW_ROWS, 5, ["binary"]).tolerance == 0.0
+    assert recipe(100_000, FEW_ROWS_OF_RECIPE, 5, ["binary"]).tolerance == 0.0
     assert recipe(1_000, 0, 5, ["binary"]).tolerance == 0.0
 
 
@@ -81,6 +81,8 @@ def test_a_file_with_the_section_keeps_ludwigs_defaults(section: Any) -> None:
     ("given", "output", "validation", "metric"),
     [
         ({}, {}, 50, "loss"),
+        ({}, {}, FEW_ROWS, "loss"),
+        ({}, {}, FEW_ROWS_OF_RECIPE, None),
         ({"trainer": {"epochs": 3}}, {}, 50, "loss"),
         ({"trainer": {"epochs": 3}}, {}, FEW_ROWS, None),
         ({"trainer": {"validation_metric": "accuracy"}}, {}, 50, "accuracy"),

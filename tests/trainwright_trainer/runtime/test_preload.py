@@ -3,10 +3,11 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-from trainwright_trainer.runtime.preload import SPINS
+from trainwright_trainer.runtime.preload import BUSY_SPINS, is_busy, others_running
 
 MODULES = ("torch", "trainwright_trainer.loop.trainer")
 
@@ -27,12 +28,45 @@ def test_a_program_that_ends_meanwhile_ends_as_it_wants(state):
 
 
 @pytest.mark.parametrize(
-    ("given", "expected"), [({}, SPINS), ({"GOMP_SPINCOUNT": "7"}, "7"), ({"OMP_WAIT_POLICY": "ACTIVE"}, "None")]
+    ("running", "usable", "cpus", "busy"),
+    [(0, 2, 2, False), (1, 2, 2, True), (0, 64, 64, False), (100, 4, 128, False), (125, 4, 128, True)],
 )
-def test_idle_threads_sleep_soon_unless_the_user_says_otherwise(given, expected):
+def test_a_machine_is_busy_if_it_has_no_cpu_for_each_of_our_threads(
+    running: int, usable: int, cpus: int, busy: bool
+) -> None:
+    assert is_busy(running, usable, cpus) is busy
+
+
+def test_others_are_counted_without_this_thread(tmp_path: Path) -> None:
+    stat = tmp_path / "stat"
+    stat.write_text("cpu  1 2 3\nprocs_running 4\nprocs_blocked 9\n")
+    assert others_running(stat) == 3
+
+
+@pytest.mark.parametrize("content", [None, "cpu  1 2 3\n"])
+def test_an_unknown_machine_counts_as_busy(content: str | None, tmp_path: Path) -> None:
+    stat = tmp_path / "stat"
+    if content is not None:
+        stat.write_text(content)
+    assert is_busy(others_running(stat), 1, os.cpu_count() or 1)
+
+
+@pytest.mark.parametrize(
+    ("others", "given", "expected"),
+    [
+        (1_000_000, {}, BUSY_SPINS),
+        (0, {}, "None"),
+        (1_000_000, {"GOMP_SPINCOUNT": "7"}, "7"),
+        (1_000_000, {"OMP_WAIT_POLICY": "ACTIVE"}, "None"),
+    ],
+)
+def test_idle_threads_sleep_soon_on_a_busy_machine_unless_the_user_says_otherwise(
+    others: int, given: dict[str, str], expected: str
+) -> None:
     code = (
-        "import os; from trainwright_trainer.runtime.preload import preload_imports; preload_imports().join()"
-        "; print(os.environ.get('GOMP_SPINCOUNT'))"
+        "import os; from trainwright_trainer.runtime import preload"
+        f"; preload.others_running = lambda: {others}; preload.usable_cpus = lambda: 1"
+        "; preload.preload_imports().join(); print(os.environ.get('GOMP_SPINCOUNT'))"
     )
     around = {name: value for name, value in os.environ.items() if name not in ("GOMP_SPINCOUNT", "OMP_WAIT_POLICY")}
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=around | given)

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import importlib
 import os
+import re
 import threading
+import time
+from pathlib import Path
+
+from trainwright_trainer.runtime.cpus import usable_cpus
 
 _MODULES = (
     "torch",
@@ -13,10 +18,12 @@ _MODULES = (
     "trainwright_trainer.metrics.model",
 )
 
-# The number of times an idle thread of torch spins before it sleeps. With the default, and with 100,000 spins, an idle
-# thread on a busy machine takes the core from the thread that has work: a step with two threads on two busy cores then
-# takes ten times as long as with one. Sleep would slow small steps, but these have one thread (`threads.py`).
-SPINS = "1000"
+# How often an idle thread of torch looks for work before it sleeps, on a busy machine. With libgomp's default, 300,000,
+# an idle thread there takes the core from a thread that has work: a step with two threads takes up to fifteen times as
+# long. On a free machine the default is faster by half. The result is the same. bench/README.md has the measurements.
+BUSY_SPINS = "1000"
+_SAMPLES = 5
+_BETWEEN_SAMPLES_SECONDS = 0.004
 
 
 def preload_imports() -> threading.Thread:
@@ -24,11 +31,32 @@ def preload_imports() -> threading.Thread:
 
     An import error is ignored here: the import statement that needs the module raises it again.
     """
-    if "OMP_WAIT_POLICY" not in os.environ:
-        os.environ.setdefault("GOMP_SPINCOUNT", SPINS)
+    if "OMP_WAIT_POLICY" not in os.environ and is_busy(others_running(), usable_cpus(), os.cpu_count() or 1):
+        os.environ.setdefault("GOMP_SPINCOUNT", BUSY_SPINS)
     thread = threading.Thread(target=_import_all, name="warm-imports", daemon=True)
     thread.start()
     return thread
+
+
+def is_busy(running: int, usable: int, cpus: int) -> bool:
+    """True if the `running` threads of others and ours, one per `usable` CPU, are more than the machine's `cpus`."""
+    return running + usable > cpus
+
+
+def others_running(stat: Path = Path("/proc/stat")) -> int:
+    """The number of other threads on this machine that compute all the time: the least of some samples.
+
+    Without Linux's /proc/stat the machine counts as busy: the number is that of all CPUs.
+    """
+    samples = []
+    for _ in range(_SAMPLES):
+        try:
+            found = re.search(r"^procs_running (\d+)$", stat.read_text(), re.MULTILINE)
+        except OSError:
+            found = None
+        samples.append(int(found[1]) - 1 if found else os.cpu_count() or 1)
+        time.sleep(_BETWEEN_SAMPLES_SECONDS)
+    return min(samples)
 
 
 def _import_all() -> None:
