@@ -17,7 +17,7 @@ from testkit.cluster.cluster import Cluster
 from testkit.contract.corpus import corpus
 from testkit.server.running import Clock, Server, admitting, registered, server, webhook
 
-from trainwright_api.checks.cluster import judge
+from trainwright_api.checks.cluster import validate_job
 from trainwright_api.checks.validate import inspect, validate_document
 from trainwright_api.problems import Mistakes
 from trainwright_operator.kube.errors import ApiError
@@ -111,9 +111,9 @@ def test_kubectl_shows_the_words_of_validate(play: Callable[[Scenario], Any], sp
     async def scenario(asked: Asked) -> str:
         return await asked.apply(job(**spec), *flags)
 
-    told = play(scenario)
-    assert told.endswith(PREFIX + validated(job(**spec)))
-    assert "Warning" not in told
+    printed = play(scenario)
+    assert printed.endswith(PREFIX + validated(job(**spec)))
+    assert "Warning" not in printed
 
 
 NOT_BUILT: dict[str, Any] = {"config": {**JOB["spec"]["config"], "combiner": "tabnet"}, "backend": {"type": "horovod"}}
@@ -127,10 +127,10 @@ def test_what_is_not_built_is_refused_in_the_words_of_validate(play: Callable[[S
     async def scenario(asked: Asked) -> str:
         return await asked.apply(made)
 
-    told = play(scenario)
-    assert told.endswith(PREFIX + validated(made))
-    assert "not built yet: tabnet" in told
-    assert "not built yet: horovod" in told
+    printed = play(scenario)
+    assert printed.endswith(PREFIX + validated(made))
+    assert "not built yet: tabnet" in printed
+    assert "not built yet: horovod" in printed
 
 
 def test_every_word_of_the_contract_is_judged_as_by_validate(play: Callable[[Scenario], Any]) -> None:
@@ -148,12 +148,12 @@ def test_every_word_of_the_contract_is_judged_as_by_validate(play: Callable[[Sce
     async def scenario(asked: Asked) -> list[str]:
         return [await answer(asked, one) for one in made]
 
-    told = play(scenario)
-    for one, line in zip(made, told, strict=True):
+    printed = play(scenario)
+    for one, line in zip(made, printed, strict=True):
         found = inspect(one, "late.yaml")
         words = Mistakes((*found.mistakes, *found.unbuilt)).render("late") if found.mistakes or found.unbuilt else ""
         assert line == (PREFIX + words if words else "")
-    assert 30 < told.count("") < len(told) / 2
+    assert 30 < printed.count("") < len(printed) / 2
 
 
 def test_a_job_with_its_own_image_is_only_warned(play: Callable[[Scenario], Any]) -> None:
@@ -162,9 +162,9 @@ def test_a_job_with_its_own_image_is_only_warned(play: Callable[[Scenario], Any]
     async def scenario(asked: Asked) -> str:
         return await asked.apply(made)
 
-    told = play(scenario).splitlines()
-    assert told == [f"Warning: {line}" for line in judge(made).warnings]
-    assert len(told) == 2
+    printed = play(scenario).splitlines()
+    assert printed == [f"Warning: {line}" for line in validate_job(made).warnings]
+    assert len(printed) == 2
 
 
 def test_what_another_version_has_started_can_be_suspended(play: Callable[[Scenario], Any]) -> None:
@@ -183,19 +183,21 @@ def test_a_path_that_pods_do_not_see_is_refused(play: Callable[[Scenario], Any])
     async def scenario(asked: Asked) -> str:
         return await asked.apply(job(output="runs"))
 
-    assert play(scenario).endswith(PREFIX + judge(job(output="runs")).message)
+    assert play(scenario).endswith(PREFIX + validate_job(job(output="runs")).message)
 
 
 def test_unknown_keys_from_every_client_reach_the_webhook_unchanged(play: Callable[[Scenario], Any]) -> None:
     async def scenario(asked: Asked) -> list[str]:
-        told = [await asked.refused(job(**UNKNOWN), fieldValidation=strict) for strict in ("Ignore", "Warn", "Strict")]
-        told.append(await asked.apply(job(**UNKNOWN)))
-        told.append(await asked.apply(job(**UNKNOWN), "--server-side"))
-        return told
+        printed = [
+            await asked.refused(job(**UNKNOWN), fieldValidation=strict) for strict in ("Ignore", "Warn", "Strict")
+        ]
+        printed.append(await asked.apply(job(**UNKNOWN)))
+        printed.append(await asked.apply(job(**UNKNOWN), "--server-side"))
+        return printed
 
-    for told in play(scenario):
-        assert "config.trainer.epoch " in told
-        assert "backend.trainer.num_worker " in told
+    for printed in play(scenario):
+        assert "config.trainer.epoch " in printed
+        assert "backend.trainer.num_worker " in printed
 
 
 def test_a_warning_is_shown_and_the_job_is_there(play: Callable[[Scenario], Any]) -> None:
@@ -205,14 +207,14 @@ def test_a_warning_is_shown_and_the_job_is_there(play: Callable[[Scenario], Any]
         return await asked.apply(secret), await asked.apply(job(called="other"))
 
     first, other = play(scenario)
-    assert first == f"Warning: {judge(secret).warnings[0]}"
+    assert first == f"Warning: {validate_job(secret).warnings[0]}"
     assert other == ""
 
 
 async def _started(asked: Asked, made: Any) -> None:
     """Apply the job and mark it as started."""
     assert "denied" not in await asked.apply(made, "--server-side")
-    status = {"status": {"startTime": "2026-05-01T12:00:00Z", "resolved": {"digest": judge(made).digest}}}
+    status = {"status": {"startTime": "2026-05-01T12:00:00Z", "resolved": {"digest": validate_job(made).digest}}}
     patch = ("--subresource=status", "--type=merge", f"-p={json.dumps(status)}")
     assert await asked.kubectl("patch", "tj", made["metadata"]["name"], *patch) == (0, "")
 
@@ -235,7 +237,7 @@ def test_what_the_rules_of_the_schema_cannot_see_is_fixed_once_it_has_started(
     changed, suspended, moved = play(scenario)
     fixed = "is fixed once the job has started: delete the job and create it anew, or create another one"
     assert changed.endswith(f"{PREFIX}backend {fixed}")
-    assert suspended == f"Warning: {judge(with_old(engine={'type': 'pandas'})).warnings[0]}"
+    assert suspended == f"Warning: {validate_job(with_old(engine={'type': 'pandas'})).warnings[0]}"
     assert f'spec.dataset: Invalid value: "object": dataset {fixed}' in moved
 
 
@@ -268,13 +270,13 @@ def test_two_servers_share_a_certificate_and_both_judge(cluster: Cluster, namesp
         async with server(cluster, namespace) as leader, server(cluster, namespace, leading=False) as other:
             assert leader.keeper.bundle == other.keeper.bundle
             async with registered(leader, webhook(namespace, leader.port, other.port)):
-                told = await Asked(cluster, namespace, leader).apply(job())
+                printed = await Asked(cluster, namespace, leader).apply(job())
                 answered = {"answer": "allowed"}
                 counted = [
                     one.metrics.registry.get_sample_value("trainwright_admissions_total", answered)
                     for one in (leader, other)
                 ]
-                return told, counted
+                return printed, counted
 
     assert asyncio.run(scenario()) == ("", [1.0, 1.0])
 
@@ -314,8 +316,8 @@ def test_nothing_breaks_while_the_certificate_and_its_authority_change(cluster: 
 
 async def _all_refused(asked: Asked, times: int) -> None:
     """The webhook refuses all of them at once, so all but one need a new connection from the API server."""
-    told = await asyncio.gather(*(asked.refused(job(dataset="x")) for _ in range(times)))
-    assert [line for line in told if PREFIX + "late: dataset" not in line] == []
+    printed = await asyncio.gather(*(asked.refused(job(dataset="x")) for _ in range(times)))
+    assert [line for line in printed if PREFIX + "late: dataset" not in line] == []
 
 
 async def _trusts(running: Server, bundle: str) -> bool:

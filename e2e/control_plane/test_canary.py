@@ -22,7 +22,7 @@ from testkit.api.resource import SECRETS, TRAINING_JOBS
 from testkit.cluster import stored
 from testkit.cluster.cluster import Cluster
 from testkit.cluster.stored import Version
-from testkit.control_plane.installed import NAMESPACE, Installed, apply, installed, lives, webhook
+from testkit.control_plane.installed import NAMESPACE, Installed, apply, installed, play_lifecycle, webhook
 from testkit.harness import Kind, Lifecycle, training_job
 from testkit.harness.canary import canary, holds, of_others
 from testkit.harness.lifecycle import NAME
@@ -34,9 +34,9 @@ from trainwright_operator.model import names
 CANARY = canary()
 PRINTED = f'reading\n{{"aws_secret_access_key": "{CANARY}"}}\npassword={CANARY}\nhttps://me:{CANARY}@host/x failed'
 FAILURES = (
-    Fail(told="posted", message=f"login failed: token={CANARY}", log=PRINTED),
-    Fail(told="termination message", message=f"password: {CANARY}", log=PRINTED),
-    Fail(told="exit code", log=PRINTED),
+    Fail(reported_by="posted", message=f"login failed: token={CANARY}", log=PRINTED),
+    Fail(reported_by="termination message", message=f"password: {CANARY}", log=PRINTED),
+    Fail(reported_by="exit code", log=PRINTED),
 )
 KEYS = {"token": CANARY, "deeper": [{"still": CANARY}]}
 SPECS: Mapping[Kind, Mapping[str, Any]] = {
@@ -124,7 +124,7 @@ def test_the_operator_does_not_say_it(seen: Seen) -> None:
 
 def test_a_refusal_does_not_repeat_it(seen: Seen) -> None:
     assert len(seen.refusals) == len(REFUSED)
-    assert all("denied the request: bad" in told for told in seen.refusals)
+    assert all("denied the request: bad" in message for message in seen.refusals)
     assert CANARY not in "".join(seen.refusals)
 
 
@@ -142,9 +142,9 @@ async def _seen(one: Installed) -> Seen:
         async with asyncio.TaskGroup() as group:
             namespaces = []
             for kind in KINDS:
-                for life in _lives(kind):
+                for lifecycle in _run_all(kind):
                     namespaces.append(await _with_keys(api))
-                    group.create_task(lives(api, simulators, namespaces[-1], life, kind))
+                    group.create_task(play_lifecycle(api, simulators, namespaces[-1], lifecycle, kind))
         apply(cluster, webhook(one.port))
         refusals = [await _refusal(api, number, spec) for number, spec in enumerate(REFUSED)]
         jobs = [await api.get(TRAINING_JOBS, NAME, namespace) for namespace in namespaces]
@@ -153,7 +153,7 @@ async def _seen(one: Installed) -> Seen:
     return Seen(written, [*jobs, *not_accepted], namespaces, one.process.log.read_text() + metrics, refusals)
 
 
-def _lives(kind: Kind) -> tuple[Lifecycle, Lifecycle]:
+def _run_all(kind: Kind) -> tuple[Lifecycle, Lifecycle]:
     """One that succeeds after all kinds of failures, and one that fails."""
     spec = SPECS[kind]
     return (
@@ -163,7 +163,7 @@ def _lives(kind: Kind) -> tuple[Lifecycle, Lifecycle]:
 
 
 async def _with_keys(api: Api) -> str:
-    namespace = await api.make_namespace("life")
+    namespace = await api.make_namespace("lifecycle")
     await api.create(SECRETS, {"metadata": {"name": "keys"}, "stringData": {"TOKEN": CANARY}}, namespace)
     return namespace
 
@@ -181,14 +181,14 @@ async def _refusal(api: Api, number: int, spec: Mapping[str, Any]) -> str:
     whole = training_job(f"bad-again-{number}", "local", **spec)
     named = {"apiVersion": TRAINING_JOBS.api_version, "kind": TRAINING_JOBS.kind, **whole}
 
-    async def told() -> str:
+    async def message() -> str:
         try:
             await api.request("POST", TRAINING_JOBS.path("default"), named, dryRun="All")
         except ApiError as error:
             return str(error)
         return ""
 
-    return await until(told, lambda found: "denied the request" in found, seconds=60, what="a refusal")
+    return await until(message, lambda found: "denied the request" in found, seconds=60, what="a refusal")
 
 
 async def _metrics(api: Api, port: int) -> str:

@@ -103,9 +103,9 @@ def bundle(webhook: Mapping[str, Any]) -> str:
 
 def test_nobody_is_told_of_a_kuberay_that_is_there(cluster: Cluster) -> None:
     """A dry run, because other tests use this cluster too."""
-    told = Helm(cluster.kubeconfig)("install", "dry", CHART, "--dry-run=server", "--set=crds.enabled=false")
-    assert "kubectl get tj --watch" in told
-    assert "KubeRay" not in told.partition("NOTES:")[2]
+    printed = Helm(cluster.kubeconfig)("install", "dry", CHART, "--dry-run=server", "--set=crds.enabled=false")
+    assert "kubectl get tj --watch" in printed
+    assert "KubeRay" not in printed.partition("NOTES:")[2]
 
 
 def test_the_life_of_an_installation(bare: Cluster) -> None:

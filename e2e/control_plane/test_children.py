@@ -85,7 +85,7 @@ def restricted(cluster: Cluster, namespace: str) -> str:
 
 @pytest.mark.parametrize("case", SPECS)
 def test_a_real_api_server_takes_every_object(cluster: Cluster, restricted: str, case: str) -> None:
-    made = blueprint(SPECS[case], restricted, LONG if "all" in case else "flights")
+    made = child_spec(SPECS[case], restricted, LONG if "all" in case else "flights")
     stored = created(cluster, [*supports(made), child(made), *pods(made, restricted)])
     found = read_child(next(item for item in stored if item["kind"] in ("Job", "RayJob")))
     assert found is not None
@@ -95,14 +95,14 @@ def test_a_real_api_server_takes_every_object(cluster: Cluster, restricted: str,
 
 def test_it_refuses_what_it_does_not_know(cluster: Cluster, restricted: str) -> None:
     """Otherwise the test above could not fail."""
-    manifest = dict(child(blueprint(SPECS["ray"], restricted, "flights")))
+    manifest = dict(child(child_spec(SPECS["ray"], restricted, "flights")))
     manifest["spec"] = {**manifest["spec"], "shutDownAfterJobFinishes": True}
     ended = cluster.kubectl.run(*DRY_RUN, stdin=json.dumps(manifest))
     assert 'unknown field "spec.shutDownAfterJobFinishes"' in ended.stderr
 
 
 def test_it_refuses_a_pod_that_is_not_restricted(cluster: Cluster, restricted: str) -> None:
-    pod = next(pods(blueprint(SPECS["local"], restricted, "flights"), restricted))
+    pod = next(pods(child_spec(SPECS["local"], restricted, "flights"), restricted))
     del pod["spec"]["containers"][0]["securityContext"]
     assert "violates PodSecurity" in cluster.kubectl.run(*DRY_RUN, stdin=json.dumps(pod)).stderr
 
@@ -128,7 +128,7 @@ def _documents(text: str) -> Iterator[dict[str, Any]]:
         start = end + len(text[end:]) - len(text[end:].lstrip())
 
 
-def blueprint(spec: Mapping[str, Any], namespace: str, name: str) -> ChildSpec:
+def child_spec(spec: Mapping[str, Any], namespace: str, name: str) -> ChildSpec:
     whole = TrainingJobSpec.model_validate({**SPEC, **spec})
     job = Job(
         namespace=namespace,
@@ -141,7 +141,7 @@ def blueprint(spec: Mapping[str, Any], namespace: str, name: str) -> ChildSpec:
         suspend=False,
         ttl_seconds=None,
         ttl_policy="DeleteChildren",
-        verdict=None,
+        validation=None,
         status=TrainingJobStatus(),
     )
     gpus = 5 if "gpuResourceName" in spec else 0

@@ -103,10 +103,10 @@ def test_every_field_is_explained(cluster: Cluster) -> None:
     sections = list(_sections(schema()))
     assert len(sections) > 30
     for path in sections:
-        told = explained(cluster, f"trainingjob.{path}")
-        assert "FIELDS:" in told, path
-        assert "<no description>" not in told, path
-        assert "<empty>" not in told, path
+        text = explained(cluster, f"trainingjob.{path}")
+        assert "FIELDS:" in text, path
+        assert "<no description>" not in text, path
+        assert "<empty>" not in text, path
 
 
 @pytest.mark.parametrize(

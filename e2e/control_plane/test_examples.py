@@ -9,7 +9,7 @@ import pytest
 from testkit.cluster.cluster import Cluster
 
 from trainwright_api.checks import load
-from trainwright_api.checks.cluster import judge
+from trainwright_api.checks.cluster import validate_job
 from trainwright_api.checks.load import text_of
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "kubernetes"
@@ -18,10 +18,10 @@ FILES = sorted(EXAMPLES.glob("*.yaml"))
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_an_example_is_taken_as_it_is(cluster: Cluster, namespace: str, file: Path) -> None:
-    told = cluster.kubectl.run("apply", "--dry-run=server", "-n", namespace, "-f", str(file))
-    assert (told.returncode, told.stderr) == (0, "")
-    judged = judge(_document(file))
-    assert (judged.message, judged.warnings) == ("", ())
+    applied = cluster.kubectl.run("apply", "--dry-run=server", "-n", namespace, "-f", str(file))
+    assert (applied.returncode, applied.stderr) == (0, "")
+    result = validate_job(_document(file))
+    assert (result.message, result.warnings) == ("", ())
 
 
 def test_there_are_examples() -> None:

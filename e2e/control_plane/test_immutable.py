@@ -15,7 +15,7 @@ from testkit.api.resource import TRAINING_JOBS
 from testkit.cluster.cluster import Cluster
 from testkit.contract import jobs
 
-from trainwright_api.checks.cluster import changed, judge
+from trainwright_api.checks.cluster import changed, validate_job
 from trainwright_api.resource.job import FIXED, TrainingJobSpec, fixed
 
 STARTED = {"startTime": "2026-05-01T12:00:00Z"}
@@ -133,9 +133,9 @@ def test_the_changes_speak_of_every_field() -> None:
 def test_a_fixed_field_of_a_started_job_cannot_be_changed(there: Jobs, key: str) -> None:
     started = there.create(base_with(key), status=STARTED)
     assert there.refusal(started, started["spec"]) == ""
-    told = there.refusal(started, {**started["spec"], key: CHANGES[key]})
-    assert f"spec.{key}: Invalid value" in told
-    assert fixed(key) in told
+    denied = there.refusal(started, {**started["spec"], key: CHANGES[key]})
+    assert f"spec.{key}: Invalid value" in denied
+    assert fixed(key) in denied
 
 
 @pytest.mark.parametrize("key", [key for key in FIXED if key != "task"])
@@ -189,7 +189,7 @@ def test_the_rules_do_not_see_a_renamed_key_that_the_schema_does_not_declare(the
     renamed = {"second" if name == "first" else name: value for name, value in stored.items()}
     assert there.refusal(started, {**started["spec"], key: renamed}) == ""
     assert fixed(key) in there.refusal(started, {**started["spec"], key: {**stored, "first": 2}})
-    assert judge(started).digest != judge({**started, "spec": {**started["spec"], key: renamed}}).digest
+    assert validate_job(started).digest != validate_job({**started, "spec": {**started["spec"], key: renamed}}).digest
 
 
 def test_nor_one_in_what_a_function_is_called_with_which_the_operator_sees(there: Jobs) -> None:

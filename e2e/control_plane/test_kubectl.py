@@ -238,9 +238,9 @@ def refused(ended: CompletedProcess[str], why: str) -> None:
     kept = re.search(r'stored to "(.*)"', ended.stderr)
     assert kept is not None, ended
     path = Path(kept[1])
-    told = " ".join(line.removeprefix("# ") for line in path.read_text().splitlines() if line.startswith("#"))
+    comment = " ".join(line.removeprefix("# ") for line in path.read_text().splitlines() if line.startswith("#"))
     path.unlink()
-    assert why in told
+    assert why in comment
 
 
 @pytest.mark.parametrize("key", ["backofflimit", "backoff_limit", "podTemplates"])

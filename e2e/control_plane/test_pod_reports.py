@@ -73,7 +73,7 @@ async def _pod(late: Job, running: Server, folder: Path, *, epochs: int) -> Asyn
     (folder / "job.yaml").write_text(json.dumps(_job(folder, epochs)))
     (folder / "ca.crt").write_text(running.keeper.bundle)
     (folder / "token").write_text(await late.token())
-    told = {
+    variables = {
         "TRAINWRIGHT_ATTEMPT": "1",
         "TRAINWRIGHT_UID": late.uid,
         "TRAINWRIGHT_STAGE": "train",
@@ -84,7 +84,7 @@ async def _pod(late: Job, running: Server, folder: Path, *, epochs: int) -> Asyn
         "TRAINWRIGHT_TOKEN_FILE": str(folder / "token"),
     }
     command = [sys.executable, "-m", "trainwright_trainer", "run", str(folder / "job.yaml")]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", **told}
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", **variables}
     with (folder / "log").open("wb") as log:
         process = subprocess.Popen(command, env=environment, cwd=folder, stdout=log, stderr=log)
     try:

@@ -9,7 +9,7 @@ import pytest
 from testkit.api import Api, ApiError, until, until_object
 from testkit.api.resource import CONFIG_MAPS, NODES, TRAINING_JOBS
 from testkit.cluster.cluster import Cluster
-from testkit.harness import LIFECYCLES, live, training_job
+from testkit.harness import LIFECYCLES, run_lifecycle, training_job
 from testkit.proxy import Answer, Drop, Proxy, Reset, Rule, Silence, Stale, StreamError
 
 pytestmark = pytest.mark.slow  # it tests the testkit, which every other test uses
@@ -94,9 +94,12 @@ def test_server_that_is_restarted_behind_the_proxy(exclusive_cluster: Cluster, t
 def test_operator_lives_through_it(cluster: Cluster, tmp_path: Path, rules: list[Rule]) -> None:
     async def scenario() -> None:
         async with Proxy(cluster.kubeconfig, tmp_path) as proxy:
-            undisturbed = await live(cluster.kubeconfig, LIFECYCLES["success"], "local")
+            success = LIFECYCLES["success"]
+            undisturbed = await run_lifecycle(cluster.kubeconfig, success, "local")
             proxy.add(*rules)
-            disturbed = await live(cluster.kubeconfig, LIFECYCLES["success"], "local", operator=proxy.kubeconfig)
+            disturbed = await run_lifecycle(
+                cluster.kubeconfig, LIFECYCLES["success"], "local", operator=proxy.kubeconfig
+            )
             assert rules[0].hits > 0
             assert disturbed.state == undisturbed.state
             assert list(disturbed.violations) == []

@@ -19,7 +19,7 @@ from testkit.control_plane.installed import (
     apply,
     certificates_are_mended,
     installed,
-    lives,
+    play_lifecycle,
     posted,
     webhook,
 )
@@ -87,11 +87,13 @@ async def _everything(one: Installed) -> None:
         async with asyncio.TaskGroup() as group:
             group.create_task(_webhook_refuses(api))
             group.create_task(certificates_are_mended(api))
-            for life, kind in EVERYWHERE:
-                group.create_task(lives(api, simulators, await api.make_namespace("life"), life, kind))
-        await lives(api, simulators, await api.make_namespace("life"), FREE_GPUS, "ray")
-        await lives(api, simulators, await api.make_namespace("life"), SLICED_GPUS, "ray")
-        await lives(api, simulators, await api.make_namespace("life"), LOST_NODE_SEEN, "local")
+            for lifecycle, kind in EVERYWHERE:
+                group.create_task(
+                    play_lifecycle(api, simulators, await api.make_namespace("lifecycle"), lifecycle, kind)
+                )
+        await play_lifecycle(api, simulators, await api.make_namespace("lifecycle"), FREE_GPUS, "ray")
+        await play_lifecycle(api, simulators, await api.make_namespace("lifecycle"), SLICED_GPUS, "ray")
+        await play_lifecycle(api, simulators, await api.make_namespace("lifecycle"), LOST_NODE_SEEN, "local")
         posted(simulators, at_least=len(EVERYWHERE))
 
 
@@ -106,7 +108,7 @@ async def _webhook_refuses(api: Api) -> None:
             return str(error)
         return ""
 
-    await until(refusal, lambda told: "denied the request: bad: 2 mistakes" in told, seconds=60, what="a refusal")
+    await until(refusal, lambda answer: "denied the request: bad: 2 mistakes" in answer, seconds=60, what="a refusal")
 
 
 def _take_away(cluster: Cluster, resource: str) -> None:
@@ -120,6 +122,6 @@ def _take_away(cluster: Cluster, resource: str) -> None:
 
 async def _one_life(one: Installed) -> str:
     async with one.simulators() as (api, simulators):
-        namespace = await api.make_namespace("life")
-        await lives(api, simulators, namespace, LIFECYCLES["success"], "local")
+        namespace = await api.make_namespace("lifecycle")
+        await play_lifecycle(api, simulators, namespace, LIFECYCLES["success"], "local")
     return namespace

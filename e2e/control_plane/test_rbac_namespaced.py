@@ -19,9 +19,9 @@ from testkit.control_plane.installed import (
     apply,
     certificates_are_mended,
     installed,
-    lives,
     objects,
     one_after_the_other,
+    play_lifecycle,
     posted,
 )
 from testkit.control_plane.scenarios import IN_TEAM_A, IN_TEAM_B, LOST_NODE_UNSEEN
@@ -87,7 +87,7 @@ async def _everything(one: Installed) -> None:
             group.create_task(one_after_the_other(api, simulators, "team-b", IN_TEAM_B))
         posted(simulators, at_least=len((*IN_TEAM_A, *IN_TEAM_B)))
         # Last, because it also removes the node from other jobs' pods.
-        await lives(api, simulators, "team-a", LOST_NODE_UNSEEN, "local")
+        await play_lifecycle(api, simulators, "team-a", LOST_NODE_UNSEEN, "local")
 
 
 def _roles_of(namespace: str) -> list[dict[str, Any]]:

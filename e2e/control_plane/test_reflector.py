@@ -66,7 +66,7 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
-def told(
+def run_reflector(
     cluster: Cluster, scenario: Callable[[Client], Awaitable[None]], kind: type[Client] = Client, **more: Any
 ) -> None:
     async def whole() -> None:
@@ -101,7 +101,7 @@ def test_more_objects_than_a_page_holds_are_all_seen(cluster: Cluster, namespace
             await seen.until(dict.fromkeys(names, "1"))
         assert asked["GET"] == 3
 
-    told(cluster, scenario, on_response=lambda method, *_: asked.update([method]))
+    run_reflector(cluster, scenario, on_response=lambda method, *_: asked.update([method]))
 
 
 def test_what_happens_is_followed(cluster: Cluster, namespace: str) -> None:
@@ -120,7 +120,7 @@ def test_what_happens_is_followed(cluster: Cluster, namespace: str) -> None:
             await client.patch(CONFIG_MAPS, namespace, "b", {"metadata": {"labels": {OURS: None}}})
             await seen.until({"a": "anew"})
 
-    told(cluster, scenario)
+    run_reflector(cluster, scenario)
 
 
 def test_what_we_wrote_is_there_before_the_watch_brings_it(cluster: Cluster, namespace: str) -> None:
@@ -135,7 +135,7 @@ def test_what_we_wrote_is_there_before_the_watch_brings_it(cluster: Cluster, nam
                 )
                 assert seen.values == {"a": value}
 
-    told(cluster, scenario)
+    run_reflector(cluster, scenario)
 
 
 class Late(Client):
@@ -171,7 +171,7 @@ def test_after_a_real_410_nothing_is_missed(cluster: Cluster, namespace: str) ->
             await seen.until({"b": "1", "c": "1"})
         assert client.gone == 1
 
-    told(cluster, scenario, Late)
+    run_reflector(cluster, scenario, Late)
 
 
 def test_an_api_server_that_was_killed_and_comes_back_is_followed_again(exclusive_cluster_of_module: Cluster) -> None:
@@ -189,7 +189,7 @@ def test_an_api_server_that_was_killed_and_comes_back_is_followed_again(exclusiv
             await seen.until({"a": "1", "b": "1"})
             assert seen.reflector.last_seen > heard
 
-    told(cluster, scenario)
+    run_reflector(cluster, scenario)
 
 
 def test_a_resource_that_nobody_installed_is_empty(cluster: Cluster) -> None:
@@ -199,7 +199,7 @@ def test_a_resource_that_nobody_installed_is_empty(cluster: Cluster) -> None:
             await seen.until({})
             assert not seen.reflector.installed
 
-    told(cluster, scenario)
+    run_reflector(cluster, scenario)
 
 
 def test_refusals_are_what_their_names_say(cluster: Cluster, namespace: str) -> None:
@@ -222,4 +222,4 @@ def test_refusals_are_what_their_names_say(cluster: Cluster, namespace: str) -> 
         await client.delete(CONFIG_MAPS, namespace, "a", uid=first["metadata"]["uid"])
         assert (await refused(client.get(CONFIG_MAPS, namespace, "a"))).not_found
 
-    told(cluster, scenario)
+    run_reflector(cluster, scenario)

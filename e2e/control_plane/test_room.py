@@ -11,8 +11,8 @@ import pytest
 from testkit.api import Manifest, condition
 from testkit.api.resource import TRAINING_JOBS
 from testkit.cluster.cluster import Cluster
-from testkit.control_plane.crashes import calm, every_death, side_by_side
-from testkit.harness import Kind, Lifecycle, Lived, User, live
+from testkit.control_plane.crashes import calm, every_crash, side_by_side
+from testkit.harness import Kind, Lifecycle, LifecycleResult, User, run_lifecycle
 from testkit.harness.lifecycle import NAME
 from testkit.simulators import NeverStart, Succeed
 
@@ -20,7 +20,7 @@ GANG = {"type": "ray", "cache_dir": "/cache", "trainer": {"num_workers": 3, "res
 CACHE = {"volumes": [{"name": "cache", "emptyDir": {}}], "volumeMounts": [{"name": "cache", "mountPath": "/cache"}]}
 """Each pod has its own, so there is no preprocess stage."""
 IMAGE = "registry.example.com/nowhere:1"
-DEATHS, AT_ONCE = 4, 2
+CRASHES, AT_ONCE = 4, 2
 
 
 async def gets_its_room_later(user: User) -> None:
@@ -70,31 +70,33 @@ NO_IMAGE = Lifecycle(
 )
 
 
-def lived(cluster: Cluster, life: Lifecycle, kind: Kind) -> Lived:
-    return asyncio.run(live(cluster.kubeconfig, life, kind))
+def result(cluster: Cluster, lifecycle: Lifecycle, kind: Kind) -> LifecycleResult:
+    return asyncio.run(run_lifecycle(cluster.kubeconfig, lifecycle, kind))
 
 
 def test_a_gang_gives_back_the_room_that_it_found_until_there_is_enough(cluster: Cluster) -> None:
-    found = lived(cluster, ROOM_LATER, "ray")
+    found = result(cluster, ROOM_LATER, "ray")
     assert (list(found.violations), list(found.orphans)) == ([], [])
 
 
 def test_the_operator_may_die_while_it_gives_room_back(cluster: Cluster) -> None:
     """The number of tries depends on time, so the lifecycle is not identical, but it ends as well."""
 
-    async def lives() -> None:
+    async def run_all() -> None:
         undisturbed = await calm(cluster.kubeconfig, ROOM_LATER, "ray")
-        deaths = random.Random(DEATHS).sample(every_death(len(undisturbed.writes.done)), DEATHS)
-        found = await side_by_side((live(cluster.kubeconfig, ROOM_LATER, "ray", [kill]) for kill in deaths), AT_ONCE)
-        for kill, one in zip(deaths, found, strict=True):
+        crashes = random.Random(CRASHES).sample(every_crash(len(undisturbed.writes.done)), CRASHES)
+        found = await side_by_side(
+            (run_lifecycle(cluster.kubeconfig, ROOM_LATER, "ray", [kill]) for kill in crashes), AT_ONCE
+        )
+        for kill, one in zip(crashes, found, strict=True):
             assert (list(one.violations), list(one.orphans)) == ([], []), f"{kill}: {one.writes.done}"
 
-    asyncio.run(lives())
+    asyncio.run(run_all())
 
 
 @pytest.mark.parametrize("kind", ["local", "ray"])
 def test_an_image_that_cannot_be_pulled_ends_the_job(cluster: Cluster, kind: Kind) -> None:
-    found = lived(cluster, NO_IMAGE, kind)
+    found = result(cluster, NO_IMAGE, kind)
     assert (list(found.violations), list(found.orphans)) == ([], [])
 
 

@@ -23,8 +23,8 @@ BEYOND_INTEGERS = 2**63
 
 def judged(cluster: Cluster, namespace: str, made: Sequence[Any]) -> list[Judged]:
     as_json = [json.loads(json.dumps(job)) for job in made]
-    told = asyncio.run(answers.created(cluster.kubeconfig, namespace, as_json))
-    return [Judged(job, answer, mistakes(job)) for job, answer in zip(as_json, told, strict=True)]
+    answers_of = asyncio.run(answers.created(cluster.kubeconfig, namespace, as_json))
+    return [Judged(job, answer, mistakes(job)) for job, answer in zip(as_json, answers_of, strict=True)]
 
 
 def random_jobs(seed: int, count: int) -> list[Any]:
@@ -34,7 +34,7 @@ def random_jobs(seed: int, count: int) -> list[Any]:
     return [job if rng.random() < 0.2 else mutated(rng, job, LUDWIGS) for job in made]
 
 
-def told(one: Judged) -> str:
+def answers_of(one: Judged) -> str:
     found = [f"{'.'.join(map(str, mistake['loc']))}: {mistake['msg']}" for mistake in one.mistakes]
     seen = json.dumps(one.made)[:2000]
     return f"API server: {one.answer.refusal[:500] or 'valid'}\npydantic: {found or 'valid'}\n{seen}"
@@ -43,7 +43,7 @@ def told(one: Judged) -> str:
 def check_that_they_agree(cluster: Cluster, namespace: str, seed: int, count: int) -> None:
     all_judged = judged(cluster, namespace, random_jobs(seed, count))
     apart = [one for one in all_judged if one.differ and not any(known.explains(one) for known in DIFFERENCES)]
-    assert not apart, f"seed {seed}: {len(apart)} differ, as\n{told(apart[0])}"
+    assert not apart, f"seed {seed}: {len(apart)} differ, as\n{answers_of(apart[0])}"
     stored = [one for one in all_judged if not one.answer.refusal]
     assert not [one for one in stored if mistakes(one.answer.stored)], f"seed {seed}: stored, and not valid"
     assert count / 4 < len(stored) < count * 3 / 4, "too few valid ones, or too few others, to tell anything"
@@ -62,7 +62,7 @@ def test_20000_other_objects_are_judged_alike(cluster: Cluster, namespace: str, 
 def test_what_is_generated_without_mistakes_is_valid(cluster: Cluster, namespace: str) -> None:
     rng = random.Random(1)
     for one in judged(cluster, namespace, [jobs.job(rng) for _ in range(300)]):
-        assert not one.answer.refusal + str(one.mistakes or ""), told(one)
+        assert not one.answer.refusal + str(one.mistakes or ""), answers_of(one)
 
 
 @pytest.mark.parametrize("difference", DIFFERENCES, ids=[known.why for known in DIFFERENCES])
@@ -117,7 +117,7 @@ def test_what_was_once_judged_differently_is_judged_alike(cluster: Cluster, name
     for job in unnamed:
         del job["metadata"]["name"]
     for one in judged(cluster, namespace, [*made, *unnamed]):
-        assert not one.differ, told(one)
+        assert not one.differ, answers_of(one)
 
 
 def test_the_api_server_takes_and_keeps_whatever_stands_below_config_and_backend(
@@ -127,8 +127,8 @@ def test_the_api_server_takes_and_keeps_whatever_stands_below_config_and_backend
     rng = random.Random(7)
     made = [jobs.plain(config=jobs.RICH_CONFIG, backend=jobs.RICH_BACKEND) for _ in range(500)]
     changed = [_changed_below(rng, job) for job in made]
-    told = asyncio.run(answers.created(cluster.kubeconfig, namespace, changed))
-    for job, answer in zip(changed, told, strict=True):
+    answers_of = asyncio.run(answers.created(cluster.kubeconfig, namespace, changed))
+    for job, answer in zip(changed, answers_of, strict=True):
         assert answer.refusal == "", json.dumps(job)
         for section in ("config", "backend"):
             assert as_go_reads_it(answer.stored["spec"][section]) == as_go_reads_it(job["spec"][section])

@@ -61,8 +61,8 @@ def test_job_ends_as_the_job_controller_ends_it(cluster: Cluster, namespace: str
         job = await ended(api, namespace, kind)
         assert condition(job, "Complete") == condition(job, "SuccessCriteriaMet") == "True"
         assert job["status"]["succeeded"] == job["spec"]["completions"] == (1 if kind == "local" else 2)
-        told = await api.get(TRAINING_JOBS, "flights", namespace)
-        assert told["status"]["outcome"]["outcome"] == "done"
+        found = await api.get(TRAINING_JOBS, "flights", namespace)
+        assert found["status"]["outcome"]["outcome"] == "done"
 
     assert play(cluster, namespace, Succeed(), scenario).record.violations() == []
 
@@ -110,7 +110,7 @@ def test_exit_code_of_the_entrypoint_stands_in_the_ray_jobs_message(cluster: Clu
         assert status["message"].startswith("Job entrypoint command failed with exit code 2, last available logs")
         assert status["message"].endswith("\nno such column")
 
-    play(cluster, namespace, Fail(exit_code=2, log="no such column", told="exit code"), scenario)
+    play(cluster, namespace, Fail(exit_code=2, log="no such column", reported_by="exit code"), scenario)
 
 
 @pytest.mark.parametrize("script", [LoseHead(after=0.1), LoseNode(after=0.1), Preempt(after=0.1), Evict(after=0.1)])
@@ -165,8 +165,8 @@ def test_trainer_leaves_when_the_status_says_that_it_was_asked(cluster: Cluster,
         asked = {"attempts": [{"number": 1, "child": child, "stopTime": "2026-01-01T00:00:00Z"}]}
         await api.patch_status(TRAINING_JOBS, "flights", namespace, asked)
         await until_object(api, resource, child, namespace, is_finished)
-        told = await api.get(TRAINING_JOBS, "flights", namespace)
-        assert told["status"]["outcome"]["outcome"] == "stopped"
+        found = await api.get(TRAINING_JOBS, "flights", namespace)
+        assert found["status"]["outcome"]["outcome"] == "stopped"
 
     play(cluster, namespace, StopWhenAsked(), scenario)
 

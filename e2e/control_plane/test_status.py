@@ -21,12 +21,13 @@ from testkit.contract.differences import is_nearly_whole
 from testkit.contract.mutations import mutated
 from testkit.contract.values import Maker
 
+from trainwright_api.checks.cluster import ValidationResult
 from trainwright_api.resource.status import TrainingJobStatus
 from trainwright_operator.controller.apply import Applier, own_fields
 from trainwright_operator.informer.trim import LARGEST_ATTEMPT, read_job, read_status, strip_job
 from trainwright_operator.kube.client import ApiError, Client
 from trainwright_operator.kube.connection import Connection
-from trainwright_operator.model.observed import Job, Verdict
+from trainwright_operator.model.observed import Job
 from trainwright_operator.model.plan import Plan
 
 ODD_TIMES = ("0000-01-01T00:00:00Z", "2026-02-30T12:00:00Z")
@@ -108,7 +109,7 @@ async def _written_over(cluster: Cluster, job: Any, made: Sequence[Any]) -> None
 
 
 async def _seen(api: Api, name: str, namespace: str) -> Job:
-    return read_job(strip_job(await api.get(TRAINING_JOBS, name, namespace)), lambda _: Verdict(None, ""))
+    return read_job(strip_job(await api.get(TRAINING_JOBS, name, namespace)), lambda _: ValidationResult(None, ""))
 
 
 def _full(value: Any) -> Any:

@@ -101,6 +101,8 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
 
 
 def seen(whole: FullCluster, namespace: str) -> str:
-    told = [whole.kubectl.run("get", kind, f"-n={namespace}", "-o=wide").stdout for kind in ("tj,rayjobs,jobs", "pods")]
-    told.append(whole.kubectl.run("get", "events", f"-n={namespace}", "--sort-by=.lastTimestamp").stdout)
-    return "\n".join([*told, f"Logs of the cluster's parts: {whole.logs}" if whole.logs else ""])
+    shown = [
+        whole.kubectl.run("get", kind, f"-n={namespace}", "-o=wide").stdout for kind in ("tj,rayjobs,jobs", "pods")
+    ]
+    shown.append(whole.kubectl.run("get", "events", f"-n={namespace}", "--sort-by=.lastTimestamp").stdout)
+    return "\n".join([*shown, f"Logs of the cluster's parts: {whole.logs}" if whole.logs else ""])

@@ -108,8 +108,8 @@ def finds_its_names_taken(kubectl: Kubectl, namespace: str, name: str) -> None:
     kubectl("patch", f"-n={namespace}", "tj", name, "--type=merge", '-p={"spec": {"suspend": false}}')
     for kind in TAKEN:
         words = f"{kind} {common} exists and does not belong to this job: delete or rename one of them"
-        told = f"--for=jsonpath={{.status.message}}={words}"
-        kubectl("wait", f"-n={namespace}", f"tj/{name}", told, "--timeout=60s")
+        until = f"--for=jsonpath={{.status.message}}={words}"
+        kubectl("wait", f"-n={namespace}", f"tj/{name}", until, "--timeout=60s")
         kubectl("delete", f"-n={namespace}", kind, common)
     status = jobs.ended(kubectl, namespace, name)
     assert "not built yet" in status["message"]

@@ -120,8 +120,8 @@ def check(watched: Watched, bucket: Bucket, given: Mapping[str, Sequence[Object]
         users = set() if secret == WRONG else {f"/registry/secrets/{watched.namespace}/{jobs.KEYS}"}
         belongs = users | {key for job in jobs_of for key in places_of(job)}
         assert {version.key for version in versions if holds(version.value, secret)} == belongs
-        told = [version.value for version in versions if version.key.startswith(JOBS)]
-        assert not [job for job in told if holds(of_others(job), secret)]
+        jobs_seen = [version.value for version in versions if version.key.startswith(JOBS)]
+        assert not [job for job in jobs_seen if holds(of_others(job), secret)]
 
     kept = {key: bucket.read(key) for key in bucket.keys("")}
     assert {Path(file).parent.name for file in watched.printed} >= containers

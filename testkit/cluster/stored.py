@@ -44,8 +44,8 @@ async def versions(folder: Path, since: int) -> list[Version]:
 async def _written(folder: Path, start: int, end: int) -> AsyncIterator[Version]:
     wanted = {"create_request": {**ALL_KEYS, "start_revision": str(start)}}
     async with _session(folder) as session, session.post("/v3/watch", json=wanted) as answer:
-        async for told in _lines(answer):
-            result = told["result"]
+        async for message in _lines(answer):
+            result = message["result"]
             assert not result.get("canceled"), result
             for event in result.get("events", ()):
                 if event.get("type") != "DELETE":

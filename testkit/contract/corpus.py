@@ -14,7 +14,7 @@ from trainwright_api.config.data import PreprocessingConfig
 from trainwright_api.config.layers import FullyConnectedLayer
 from trainwright_api.config.trainer import TrainerConfig
 from trainwright_api.schema.choice import Choice
-from trainwright_api.schema.field_schema import Shape, shape_of
+from trainwright_api.schema.field_schema import FieldSchema, schema_of
 from trainwright_api.schema.section import Section
 
 Job = dict[str, Any]
@@ -61,7 +61,7 @@ def corpus() -> Iterator[tuple[str, Job]]:
         yield f"backend {name}", {**job(), "backend": copy.deepcopy(backend)}
     for key, value in TRAINERS.items():
         yield f"trainer.{key}", job(trainer={key: value})
-    for word in shape_of(FullyConnectedLayer.model_fields["norm"]).words:
+    for word in schema_of(FullyConnectedLayer.model_fields["norm"]).words:
         yield f"norm {word}", job(combiner={"type": "concat", "fc_layers": [{"norm": word}]})
 
 
@@ -115,9 +115,9 @@ def _sections(owner: type[Section], field: str) -> Iterator[tuple[str, type[Sect
 
 
 def _choice(owner: type[Section], field: str) -> Choice:
-    shape: Shape | None = shape_of(owner.model_fields[field])
-    while shape is not None and shape.choice is None:
-        shape = shape.item
-    assert shape is not None
-    assert shape.choice is not None
-    return shape.choice
+    schema: FieldSchema | None = schema_of(owner.model_fields[field])
+    while schema is not None and schema.choice is None:
+        schema = schema.item
+    assert schema is not None
+    assert schema.choice is not None
+    return schema.choice

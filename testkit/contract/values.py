@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from testkit.contract import texts
-from trainwright_api.schema.field_schema import Shape, shape_of
+from trainwright_api.schema.field_schema import FieldSchema, schema_of
 from trainwright_api.schema.section import Section
 
 MOST_ITEMS = 4
@@ -25,29 +25,29 @@ class Maker:
     def section(self, section: type[Section], leave_out: frozenset[str] = frozenset()) -> dict[str, Any]:
         fields = {info.alias or name: info for name, info in section.model_fields.items() if name not in leave_out}
         chosen = {key: info for key, info in fields.items() if info.is_required() or self.rng.random() < self.chance}
-        made = {key: self.value(shape_of(info)) for key, info in chosen.items()}
+        made = {key: self.value(schema_of(info)) for key, info in chosen.items()}
         return made | self._more() if section.model_config.get("extra") == "allow" else made
 
-    def value(self, shape: Shape) -> Any:
-        match shape.kind:
+    def value(self, schema: FieldSchema) -> Any:
+        match schema.kind:
             case "flag":
                 return self.rng.random() < 0.5
             case "integer":
-                return self._integer(shape.limits)
+                return self._integer(schema.limits)
             case "number":
-                return self._number(shape.limits)
+                return self._number(schema.limits)
             case "text":
-                return self._text(shape)
+                return self._text(schema)
             case "words":
-                return self.rng.choice(shape.words)
-            case "kinds":
-                return self.value(self.rng.choice(shape.branches))
+                return self.rng.choice(schema.words)
+            case "union":
+                return self.value(self.rng.choice(schema.branches))
             case "section":
-                return self.section(shape.section)
+                return self.section(schema.section)
             case "list":
-                return self._list(shape)
+                return self._list(schema)
             case "map":
-                return self._map(shape)
+                return self._map(schema)
             case _:
                 return self.anything()
 
@@ -67,26 +67,26 @@ class Maker:
         least, most = float(limits.get("ge", -1e300)), float(limits.get("le", 1e300))
         return self.rng.choice([least, most, self.rng.uniform(least, most), 1, 0.5, 1e-300])
 
-    def _text(self, shape: Shape) -> str:
-        limits = shape.limits
+    def _text(self, schema: FieldSchema) -> str:
+        limits = schema.limits
         most = limits.get("max_length", MOST_LETTERS)
         return texts.text(self.rng, limits.get("pattern", ""), limits.get("min_length", 0), most)
 
-    def _list(self, shape: Shape) -> list[Any]:
-        assert shape.item is not None
-        made = [self.value(shape.item) for _ in range(self._count(shape))]
-        return list({item[shape.keyed_by]: item for item in made}.values()) if shape.keyed_by else made
+    def _list(self, schema: FieldSchema) -> list[Any]:
+        assert schema.item is not None
+        made = [self.value(schema.item) for _ in range(self._count(schema))]
+        return list({item[schema.keyed_by]: item for item in made}.values()) if schema.keyed_by else made
 
-    def _map(self, shape: Shape) -> dict[str, Any]:
-        assert shape.item is not None
-        return {self._key(shape): self.value(shape.item) for _ in range(self._count(shape))}
+    def _map(self, schema: FieldSchema) -> dict[str, Any]:
+        assert schema.item is not None
+        return {self._key(schema): self.value(schema.item) for _ in range(self._count(schema))}
 
-    def _key(self, shape: Shape) -> str:
-        is_any = shape.keys is None or not shape.keys.pattern
+    def _key(self, schema: FieldSchema) -> str:
+        is_any = schema.keys is None or not schema.keys.pattern
         return texts.of(self.rng, texts.ODD, self.rng.randint(1, 12)) if is_any else self.rng.choice(KEYS)
 
-    def _count(self, shape: Shape) -> int:
-        most = shape.limits.get("max_length", MOST_ITEMS)
+    def _count(self, schema: FieldSchema) -> int:
+        most = schema.limits.get("max_length", MOST_ITEMS)
         return most if most <= 16 and self.rng.random() < 0.05 else self.rng.randint(0, MOST_ITEMS)
 
     def _more(self) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import pytest
 
 from testkit.control_plane import crashes
 from testkit.control_plane.crashes import complaints
-from testkit.harness import FAST, Kind, Lifecycle, Lived, live
+from testkit.harness import FAST, Kind, Lifecycle, LifecycleResult, run_lifecycle
 from testkit.proxy import Proxy, Rule
 from trainwright_operator.settings import Settings
 
@@ -30,31 +30,31 @@ class FaultScenario:
     settings: Settings = field(default=FAST)
 
 
-async def calm(kubeconfig: Path, life: Lifecycle, kind: Kind) -> Any:
+async def calm(kubeconfig: Path, lifecycle: Lifecycle, kind: Kind) -> Any:
     """The end state of the undisturbed lifecycle."""
-    key = (kubeconfig, life.name, kind)
+    key = (kubeconfig, lifecycle.name, kind)
     if key not in _CALM:
-        _CALM[key] = (await crashes.calm(kubeconfig, life, kind)).state
+        _CALM[key] = (await crashes.calm(kubeconfig, lifecycle, kind)).state
     return _CALM[key]
 
 
 async def survives(
-    kubeconfig: Path, folder: Path, fault: FaultScenario, life: Lifecycle, kind: Kind, seed: int = 1
+    kubeconfig: Path, folder: Path, fault: FaultScenario, lifecycle: Lifecycle, kind: Kind, seed: int = 1
 ) -> None:
     """Check that the faults do not change the end state of the lifecycle."""
-    undisturbed = await calm(kubeconfig, life, kind)
+    undisturbed = await calm(kubeconfig, lifecycle, kind)
     async with Proxy(kubeconfig, folder, seed) as proxy:
         # The rules count matches, so every lifecycle needs its own copies.
         rules = [replace(rule) for rule in fault.rules]
         proxy.add(*rules)
-        settings = _merged(life.settings, fault.settings)
-        lived = await live(kubeconfig, replace(life, settings=settings), kind, operator=proxy.kubeconfig)
+        settings = _merged(lifecycle.settings, fault.settings)
+        result = await run_lifecycle(kubeconfig, replace(lifecycle, settings=settings), kind, operator=proxy.kubeconfig)
         assert any(rule.hits for rule in rules), f"nothing was disturbed: {rules}"
-        assert_same(lived, undisturbed, proxy)
+        assert_same(result, undisturbed, proxy)
 
 
-def assert_same(lived: Lived, undisturbed: Any, proxy: Proxy) -> None:
-    wrong = complaints(lived, undisturbed)
+def assert_same(result: LifecycleResult, undisturbed: Any, proxy: Proxy) -> None:
+    wrong = complaints(result, undisturbed)
     assert not wrong, "\n".join(wrong)
     sent = proxy.sendings.all
     limit = REQUESTS_TO_START + REQUESTS_A_SECOND * (sent[-1].time - sent[0].time)

@@ -77,7 +77,7 @@ def _scripts(draw: random.Random) -> Sequence[Script]:
     after = draw.choice([0.0, 0.3, 1.0])
     some: list[Script] = [
         Fail(after=after),
-        Fail(after=after, exit_code=2, told=draw.choice(["posted", "termination message"])),
+        Fail(after=after, exit_code=2, reported_by=draw.choice(["posted", "termination message"])),
         Fail(after=after, exit_code=3),
         LoseHead(after=after),
         Preempt(after=after),

@@ -58,8 +58,8 @@ def installed(cluster: Cluster, folder: Path, manifest: str, **settings: str) ->
     """The namespaces must exist."""
     apply(cluster, *objects("namespace.yaml"), *objects(manifest, *PERMISSIONS))
     account, port = cluster.as_service_account(NAMESPACE, "trainwright-operator"), _free_port()
-    told = {"TRAINWRIGHT_SERVER_PORT": str(port), "TRAINWRIGHT_PROGRESS_URL": f"https://localhost:{port}"}
-    with operator(account, folder / "operator.log", "one", **{**QUICK, **told, **settings}) as process:
+    addresses = {"TRAINWRIGHT_SERVER_PORT": str(port), "TRAINWRIGHT_PROGRESS_URL": f"https://localhost:{port}"}
+    with operator(account, folder / "operator.log", "one", **{**QUICK, **addresses, **settings}) as process:
         eventually(lambda: "all is listed" in process.messages(), process)
         yield Installed(cluster, process, port)
 
@@ -78,19 +78,19 @@ def webhook(port: int) -> Mapping[str, Any]:
     return found
 
 
-async def lives(api: Api, simulators: Simulators, namespace: str, life: Lifecycle, kind: Kind) -> None:
+async def play_lifecycle(api: Api, simulators: Simulators, namespace: str, lifecycle: Lifecycle, kind: Kind) -> None:
     """Run one job in a namespace without any other."""
-    simulators.scripts.give(namespace, NAME, *life.scripts)
-    await api.create(TRAINING_JOBS, training_job(NAME, kind, **life.spec), namespace)
-    await life.scenario(User(api, namespace, simulators))
+    simulators.scripts.give(namespace, NAME, *lifecycle.scripts)
+    await api.create(TRAINING_JOBS, training_job(NAME, kind, **lifecycle.spec), namespace)
+    await lifecycle.scenario(User(api, namespace, simulators))
 
 
 async def one_after_the_other(
     api: Api, simulators: Simulators, namespace: str, found: Sequence[tuple[Lifecycle, Kind]]
 ) -> None:
     """Run them in one namespace. The objects of a job are gone before the next one starts."""
-    for life, kind in found:
-        await lives(api, simulators, namespace, life, kind)
+    for lifecycle, kind in found:
+        await play_lifecycle(api, simulators, namespace, lifecycle, kind)
         await api.delete(TRAINING_JOBS, NAME, namespace)
         await nothing_left(api, namespace)
 

@@ -3,7 +3,7 @@
 from testkit.harness.end_state import end_state
 from testkit.harness.jobs import EVERY_KIND, KINDS, Kind, training_job
 from testkit.harness.leftovers import nothing_left, orphans
-from testkit.harness.lifecycle import Lifecycle, Lived, User, live, live_under
+from testkit.harness.lifecycle import Lifecycle, LifecycleResult, User, run_lifecycle, run_lifecycle_under
 from testkit.harness.lifecycles import LIFECYCLES
 from testkit.harness.operators import FAST, Operators
 from testkit.harness.staged import STAGED
@@ -19,14 +19,14 @@ __all__ = [
     "Kill",
     "Kind",
     "Lifecycle",
-    "Lived",
+    "LifecycleResult",
     "Operators",
     "User",
     "Writes",
     "end_state",
-    "live",
-    "live_under",
     "nothing_left",
     "orphans",
+    "run_lifecycle",
+    "run_lifecycle_under",
     "training_job",
 ]

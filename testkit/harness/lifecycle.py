@@ -93,7 +93,7 @@ class Lifecycle:
 
 
 @dataclass(frozen=True)
-class Lived:
+class LifecycleResult:
     """The result of a lifecycle."""
 
     state: Any
@@ -103,14 +103,14 @@ class Lived:
     """The writes of an operator in this process."""
 
 
-async def live(
+async def run_lifecycle(
     kubeconfig: Path,
     lifecycle: Lifecycle,
     kind: Kind,
     kills: Sequence[Kill] = (),
     operator: Path | None = None,
     at_once: int = 1,
-) -> Lived:
+) -> LifecycleResult:
     """Run the lifecycle in its own namespace, with an operator for that namespace, until the writes stop.
 
     `operator` is another kubeconfig for it: a proxy's. `at_once`: the number of operators, each of which believes that
@@ -123,21 +123,21 @@ async def live(
         return Operators(operator or kubeconfig, settings, writes, at_once)
 
     try:
-        return replace(await live_under(kubeconfig, lifecycle, kind, operating), writes=writes)
+        return replace(await run_lifecycle_under(kubeconfig, lifecycle, kind, operating), writes=writes)
     except NotReached as error:
         error.add_note(f"{lifecycle.name} of {kind} with {kills}; writes: {writes.done}")
         raise
 
 
-async def live_under(
+async def run_lifecycle_under(
     kubeconfig: Path,
     lifecycle: Lifecycle,
     kind: Kind,
     operating: Callable[[str], AbstractAsyncContextManager[Working]],
-) -> Lived:
+) -> LifecycleResult:
     """The same with any operator of a namespace."""
     async with Api(kubeconfig) as api:
-        namespace = await api.make_namespace("life")
+        namespace = await api.make_namespace("lifecycle")
         scripts = Scripts()
         scripts.give(namespace, NAME, *lifecycle.scripts)
         async with Simulators(api, namespace, scripts) as simulators, operating(namespace) as operators:
@@ -147,4 +147,4 @@ async def live_under(
             state = await end_state(api, namespace)
             left_behind = await orphans(api, namespace)
         await api.delete(NAMESPACES, namespace)
-    return Lived(state, simulators.record.violations(), left_behind)
+    return LifecycleResult(state, simulators.record.violations(), left_behind)

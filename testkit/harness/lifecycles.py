@@ -67,8 +67,8 @@ def _has_ended(job: Manifest) -> bool:
 
 
 LIFECYCLES = {
-    life.name: life
-    for life in (
+    lifecycle.name: lifecycle
+    for lifecycle in (
         Lifecycle("success", [Succeed()], completes),
         Lifecycle("two crashes, then success", [Fail(), Fail(), Succeed()], completes),
         Lifecycle("a mistake", [Fail(exit_code=2, message="no such column")], fails),
@@ -78,7 +78,7 @@ LIFECYCLES = {
         Lifecycle("suspended and resumed", [StopWhenAsked(), Succeed()], is_suspended_and_resumed),
         Lifecycle(
             "suspended without an answer",
-            [Hang(), Succeed(told="exit code")],
+            [Hang(), Succeed(reported_by="exit code")],
             is_suspended_and_resumed,
             settings=replace(FAST, stop_grace=0.5),
         ),

@@ -57,7 +57,7 @@ class Operators:
 
     def start(self) -> None:
         self._views.clear()
-        self._running = [self._group.create_task(self._lives()) for _ in range(self._at_once)]
+        self._running = [self._group.create_task(self._run()) for _ in range(self._at_once)]
 
     async def stop(self) -> None:
         """Stop all operators, for a time without any."""
@@ -82,14 +82,14 @@ class Operators:
     async def quiet(self, seconds: float) -> None:
         await self.writes.quiet(seconds)
 
-    async def _lives(self) -> None:
+    async def _run(self) -> None:
         while True:
             try:
-                await self._life()
+                await self._run_one()
             except* Crash:
                 self.writes.revive()
 
-    async def _life(self) -> None:
+    async def _run_one(self) -> None:
         connection = await Connection.open(str(self._kubeconfig))
         async with MortalClient(connection, self.writes, timeout=self._settings.request_timeout) as client:
             operator = Operator(client, self._settings)

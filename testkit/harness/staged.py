@@ -25,11 +25,11 @@ async def is_deleted_while_it_preprocesses(user: User) -> None:
 
 
 QUEUED = Succeed(queued=0.2)
-EXIT_CODES = Succeed(told="exit code", before=Succeed(told="exit code"))
+EXIT_CODES = Succeed(reported_by="exit code", before=Succeed(reported_by="exit code"))
 """No outcome is posted, so the child need not end within the grace period."""
 STAGED = {
-    life.name: life
-    for life in (
+    lifecycle.name: lifecycle
+    for lifecycle in (
         Lifecycle("a crash while it preprocesses", [Succeed(before=Fail()), Succeed()], completes),
         Lifecycle("a crash after it has preprocessed", [Fail(), Succeed(before=Hang())], completes),
         Lifecycle("a mistake in the data", [Succeed(before=Fail(exit_code=2, message="no such column"))], fails),
@@ -42,7 +42,7 @@ STAGED = {
         Lifecycle("exit codes alone", [EXIT_CODES], completes),
         Lifecycle(
             "termination messages alone",
-            [Succeed(told="termination message", before=Succeed(told="termination message"))],
+            [Succeed(reported_by="termination message", before=Succeed(reported_by="termination message"))],
             completes,
         ),
         Lifecycle("queued in both stages", [replace(QUEUED, before=QUEUED)], completes, {"queueName": "gpus"}),

@@ -5,11 +5,11 @@ from __future__ import annotations
 from testkit.api import Api, Manifest, Resource
 from testkit.api.resource import JOBS, RAY_JOBS, TRAINING_JOBS
 from testkit.harness.jobs import Kind, training_job
+from trainwright_api.checks.cluster import validate_job
 from trainwright_api.resource.status import Resolved
 from trainwright_operator.children import builders
 from trainwright_operator.children.child_spec import ChildSpec
 from trainwright_operator.informer.trim import read_job, strip_job
-from trainwright_operator.informer.verdicts import judge
 from trainwright_operator.settings import Settings
 
 
@@ -24,9 +24,9 @@ async def started(api: Api, namespace: str, name: str, kind: Kind, attempt: int 
 
 
 def built(job: Manifest, kind: Kind, attempt: int) -> Manifest:
-    read = read_job(strip_job(job), judge)
-    assert read.verdict is not None
-    assert read.verdict.spec is not None, read.verdict.message
+    read = read_job(strip_job(job), validate_job)
+    assert read.validation is not None
+    assert read.validation.spec is not None, read.validation.message
     workers = 1 if kind == "local" else 2
     resolved = Resolved(workers=workers, workers_per_pod=1, gpus=0)
-    return dict(builders.child(ChildSpec(read, read.verdict.spec, attempt, "train", resolved, Settings())))
+    return dict(builders.child(ChildSpec(read, read.validation.spec, attempt, "train", resolved, Settings())))

@@ -35,7 +35,7 @@ class Writes:
     kills: Sequence[Kill] = ()
     done: list[str] = field(default_factory=list)
     """Each write that was started, as in `patch trainingjobs/status flights`."""
-    deaths: int = 0
+    crashes: int = 0
     dead: bool = False
     in_flight: int = 0
     """Requests of any kind, except watches, whose reply has not arrived."""
@@ -53,7 +53,7 @@ class Writes:
         raise Crash(f"killed at write {len(self.done)}: {self.done[-1] if self.done else 'none yet'}")
 
     def revive(self) -> None:
-        self.deaths += 1
+        self.crashes += 1
         self.dead = False
 
     async def quiet(self, seconds: float, within: float = 30.0) -> None:

@@ -125,7 +125,7 @@ async def registered(leader: Server, configuration: dict[str, Any]) -> AsyncIter
     try:
         await leader.keeper.refresh(leading=True)
         await until(
-            lambda: _answer(leader, name), lambda told: "denied the request" in told, what="the webhook's answer"
+            lambda: _answer(leader, name), lambda reply: "denied the request" in reply, what="the webhook's answer"
         )
         yield
     finally:

@@ -41,23 +41,25 @@ class Ending:
             case Fail():
                 return await self._failed(pod, script)
             case StopWhenAsked():
-                await self._shared.posts.outcome(pod, scripts.told(pod, script))
+                await self._shared.posts.outcome(pod, scripts.outcome_of(pod, script))
                 return pod_status.ended(pod, _exit_code(pod, STOPPED))
             case LoseHead() | LoseNode() | Preempt() | Evict():
                 await self._taken(self._victim(pod), script)
         return None
 
     async def _succeeded(self, pod: Manifest, script: Succeed) -> Manifest:
-        outcome = scripts.told(pod, script)
-        if script.told == "posted" and roles.is_first(pod):
+        outcome = scripts.outcome_of(pod, script)
+        if script.reported_by == "posted" and roles.is_first(pod):
             await self._shared.posts.outcome(pod, outcome)
-        return pod_status.ended(pod, 0, termination_message(outcome) if script.told == "termination message" else "")
+        return pod_status.ended(
+            pod, 0, termination_message(outcome) if script.reported_by == "termination message" else ""
+        )
 
     async def _failed(self, pod: Manifest, script: Fail) -> Manifest:
-        outcome = scripts.told(pod, script)
-        if script.told == "posted":
+        outcome = scripts.outcome_of(pod, script)
+        if script.reported_by == "posted":
             await self._shared.posts.outcome(pod, outcome)
-        message = termination_message(outcome) if script.told == "termination message" else script.log
+        message = termination_message(outcome) if script.reported_by == "termination message" else script.log
         return pod_status.ended(pod, _exit_code(pod, script.exit_code), message)
 
     def _victim(self, pod: Manifest) -> Manifest:

@@ -71,15 +71,15 @@ class KubeRay:
 
     def _seen(self, job: Manifest, submitter: Manifest | None) -> Manifest:
         """The failure of the submitter Job counts first, then the status in Ray's dashboard while the head exists."""
-        told = self._cluster.dashboard_says(job)
+        reported = self._cluster.dashboard_says(job)
         if submitter is not None and condition(submitter, "Failed") == "True":
-            if told == "FAILED":
+            if reported == "FAILED":
                 return ray_status.failed(job, self._shared.scripts.of(job))
             return ray_status.submission_failed(job, submitter)
         finished = submitter is not None and condition(submitter, "Complete") == "True"
-        if told == "SUCCEEDED" and finished:
+        if reported == "SUCCEEDED" and finished:
             return ray_status.succeeded(job)
-        return ray_status.running(told) if told and told != job["status"].get("jobStatus") else {}
+        return ray_status.running(reported) if reported and reported != job["status"].get("jobStatus") else {}
 
     async def _suspend(self, job: Manifest) -> None:
         if self._clock is not None or await self._cluster.is_deleted(job):

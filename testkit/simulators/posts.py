@@ -20,9 +20,9 @@ class Posts:
         self._posted: dict[str, Manifest] = {}
 
     async def outcome(self, pod: Manifest, outcome: OutcomeMessage) -> None:
-        told = outcome.model_dump(mode="json", by_alias=True, exclude_none=True)
-        words = {"outcome": told.pop("class"), "message": told.pop("line"), "postTime": now()}
-        await self._post(pod, "outcome", {**told, **words})
+        posted = outcome.model_dump(mode="json", by_alias=True, exclude_none=True)
+        words = {"outcome": posted.pop("class"), "message": posted.pop("line"), "postTime": now()}
+        await self._post(pod, "outcome", {**posted, **words})
 
     async def progress(self, pod: Manifest, **progress: Any) -> None:
         """Post progress with the status' fields: summary, fraction, epoch, metrics …"""

@@ -6,7 +6,7 @@ import asyncio
 
 from testkit.api import Manifest
 from testkit.simulators import ray_status
-from testkit.simulators.scripts import Fail, NeverStart, StopWhenAsked, Succeed, told
+from testkit.simulators.scripts import Fail, NeverStart, StopWhenAsked, Succeed, outcome_of
 from testkit.simulators.shared_state import SharedState
 
 
@@ -31,12 +31,12 @@ class RayClock:
     async def _end(self, job: Manifest) -> Manifest:
         match script := self._shared.scripts.of(job):
             case Succeed():
-                if script.told == "posted":
-                    await self._shared.posts.outcome(job, told(job, script))
+                if script.reported_by == "posted":
+                    await self._shared.posts.outcome(job, outcome_of(job, script))
                 return ray_status.succeeded(job)
             case Fail():
-                if script.told == "posted":
-                    await self._shared.posts.outcome(job, told(job, script))
+                if script.reported_by == "posted":
+                    await self._shared.posts.outcome(job, outcome_of(job, script))
                 return ray_status.failed(job, script)
             case StopWhenAsked():
                 raise ValueError("a RayJob without pods cannot be asked to stop")

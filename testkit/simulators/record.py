@@ -14,7 +14,7 @@ from trainwright_operator.model import names
 
 
 @dataclass
-class Life:
+class Lifetime:
     """The first and last resourceVersion at which a child, or a running pod, existed.
 
     etcd counts all objects with one counter, so these numbers are comparable across kinds.
@@ -30,20 +30,20 @@ class Life:
     since: int
     until: int | None = None
 
-    def overlaps(self, other: Life) -> bool:
+    def overlaps(self, other: Lifetime) -> bool:
         return (self.until is None or other.since < self.until) and (other.until is None or self.since < other.until)
 
     def __str__(self) -> str:
         return f"{self.kind} {self.namespace}/{self.name} [{self.since}, {self.until or 'now'})"
 
 
-Wrong = Callable[[Life, Life], bool]
+Wrong = Callable[[Lifetime, Lifetime], bool]
 
 
 @dataclass
 class Record:
-    children: dict[str, Life] = field(default_factory=dict)
-    pods: dict[str, Life] = field(default_factory=dict)
+    children: dict[str, Lifetime] = field(default_factory=dict)
+    pods: dict[str, Lifetime] = field(default_factory=dict)
     excused: set[str] = field(default_factory=set)
     """Pods of lost nodes, whose API state is not reliable."""
     submissions: dict[str, set[str]] = field(default_factory=dict)
@@ -54,10 +54,14 @@ class Record:
             mirror.listeners.append(self._child)
         pods.listeners.append(self._pod)
 
-    def of(self, namespace: str, job: str) -> Sequence[Life]:
+    def of(self, namespace: str, job: str) -> Sequence[Lifetime]:
         """The children of a job, in the order of their creation."""
-        found = [life for life in self.children.values() if life.namespace == namespace and life.name.startswith(job)]
-        return sorted(found, key=lambda life: life.since)
+        found = [
+            lifetime
+            for lifetime in self.children.values()
+            if lifetime.namespace == namespace and lifetime.name.startswith(job)
+        ]
+        return sorted(found, key=lambda child: child.since)
 
     def violations(self) -> list[str]:
         """At most one child per attempt and stage; never two at a time, nor pods of two; one submission per RayJob."""
@@ -74,30 +78,30 @@ class Record:
         if "ray.io/originated-from-cr-name" in labels:
             self.submissions.setdefault(owner_uid(seen), set()).add(metadata["uid"])
         elif names.JOB_UID in labels:
-            life = self.children.setdefault(metadata["uid"], _life(seen))
-            _close(life, type_, seen, ended=is_finished(seen))
+            lifetime = self.children.setdefault(metadata["uid"], _lifetime(seen))
+            _close(lifetime, type_, seen, ended=is_finished(seen))
 
     def _pod(self, type_: str, seen: Manifest) -> None:
         phase = seen.get("status", {}).get("phase", "")
         uid = seen["metadata"]["uid"]
         if names.JOB_UID in seen["metadata"].get("labels", {}) and (phase == "Running" or uid in self.pods):
-            life = self.pods.setdefault(uid, _life(seen))
-            _close(life, type_, seen, ended=phase in ("Succeeded", "Failed"))
+            lifetime = self.pods.setdefault(uid, _lifetime(seen))
+            _close(lifetime, type_, seen, ended=phase in ("Succeeded", "Failed"))
 
-    def _pairs(self, wrong: Wrong) -> Iterable[tuple[Life, Life]]:
-        return [pair for lives in _by_job(self.children) for pair in combinations(lives, 2) if wrong(*pair)]
+    def _pairs(self, wrong: Wrong) -> Iterable[tuple[Lifetime, Lifetime]]:
+        return [pair for lifetimes in _by_job(self.children) for pair in combinations(lifetimes, 2) if wrong(*pair)]
 
-    def _pod_pairs(self) -> Iterable[tuple[Life, Life]]:
-        pairs = [pair for lives in _by_job(self.pods) for pair in combinations(lives, 2)]
+    def _pod_pairs(self) -> Iterable[tuple[Lifetime, Lifetime]]:
+        pairs = [pair for lifetimes in _by_job(self.pods) for pair in combinations(lifetimes, 2)]
         return [
             (a, b) for a, b in pairs if not _same_attempt(a, b) and not {a.uid, b.uid} & self.excused and a.overlaps(b)
         ]
 
 
-def _life(seen: Manifest) -> Life:
+def _lifetime(seen: Manifest) -> Lifetime:
     metadata = seen["metadata"]
     attempt, stage = origin(seen)
-    return Life(
+    return Lifetime(
         kind=seen.get("kind", "Pod"),
         namespace=metadata["namespace"],
         name=metadata["name"],
@@ -109,22 +113,22 @@ def _life(seen: Manifest) -> Life:
     )
 
 
-def _close(life: Life, type_: str, seen: Manifest, ended: bool) -> None:
+def _close(lifetime: Lifetime, type_: str, seen: Manifest, ended: bool) -> None:
     """An unseen deletion happened some time after the last state: the earliest moment causes no false violation."""
-    if life.until is None and (ended or type_ in ("DELETED", "MISSED")):
-        life.until = int(seen["metadata"]["resourceVersion"])
+    if lifetime.until is None and (ended or type_ in ("DELETED", "MISSED")):
+        lifetime.until = int(seen["metadata"]["resourceVersion"])
 
 
-def _by_job(lives: Mapping[str, Life]) -> Iterable[Sequence[Life]]:
-    found: dict[str, list[Life]] = {}
-    for life in lives.values():
-        found.setdefault(life.job_uid, []).append(life)
+def _by_job(lifetimes: Mapping[str, Lifetime]) -> Iterable[Sequence[Lifetime]]:
+    found: dict[str, list[Lifetime]] = {}
+    for lifetime in lifetimes.values():
+        found.setdefault(lifetime.job_uid, []).append(lifetime)
     return found.values()
 
 
-def _same_attempt(a: Life, b: Life) -> bool:
+def _same_attempt(a: Lifetime, b: Lifetime) -> bool:
     return (a.attempt, a.stage) == (b.attempt, b.stage)
 
 
-def _live_at_once(a: Life, b: Life) -> bool:
+def _live_at_once(a: Lifetime, b: Lifetime) -> bool:
     return a.overlaps(b)

@@ -13,7 +13,7 @@ from trainwright_api.resource.stages import PREPROCESS
 from trainwright_api.resource.status import OutcomeClass
 from trainwright_operator.model import names
 
-Told = Literal["posted", "termination message", "exit code"]
+ReportedBy = Literal["posted", "termination message", "exit code"]
 OF_EXIT_CODES: Mapping[int, OutcomeClass] = {2: "mistake", 3: "environment", 75: "stopped"}
 
 
@@ -37,18 +37,18 @@ class Script:
 
 @dataclass(frozen=True, kw_only=True)
 class Succeed(Script):
-    told: Told = "posted"
+    reported_by: ReportedBy = "posted"
     test_scores: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Fail(Script):
-    """The training ends with an exit code; `told` selects how its class, line and log are reported."""
+    """The training ends with an exit code; `reported_by` selects how its class, line and log are reported."""
 
     exit_code: int = 1
     message: str = "it went wrong"
     log: str = "the last log line"
-    told: Told = "posted"
+    reported_by: ReportedBy = "posted"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,7 +117,7 @@ class Scripts:
         return (script.before or Succeed()) if stage == PREPROCESS else script
 
 
-def told(child_or_pod: Manifest, script: Script) -> OutcomeMessage:
+def outcome_of(child_or_pod: Manifest, script: Script) -> OutcomeMessage:
     """The outcome that the attempt's own process reports."""
     attempt, stage = origin(child_or_pod)
     match script:

@@ -51,14 +51,14 @@ def is_built(path: str) -> bool:
 def cases_of(option: Option) -> Iterator[Case]:
     """One case for each word of a field if its class is tested fully, else one case for the field."""
     path, now = option.path, _now(option)
-    words = other_words(option.shape, now)
+    words = other_words(option.schema, now)
     for word in words if option.fully else ():
         name = f"{path}={word}"
         yield Case(name, option, tuple(given_values(name, name) or [word]))
     given = given_values(path, path)
-    values = given if given is not None else other_values(option.shape, now)
+    values = given if given is not None else other_values(option.schema, now)
     rest = values if option.fully else [*values, *words]
-    only_word = option.shape.choice is not None and len(option.shape.choice.words) == 1
+    only_word = option.schema.choice is not None and len(option.schema.choice.words) == 1
     if rest or not (words or only_word):
         yield Case(path, option, tuple(rest))
 
@@ -73,4 +73,4 @@ def _now(option: Option) -> Any:
         found = option.default
     if isinstance(found, dict):
         return found.get("type", found)
-    return getattr(found, "type", found) if option.shape.choice is not None else found
+    return getattr(found, "type", found) if option.schema.choice is not None else found

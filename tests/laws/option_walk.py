@@ -9,7 +9,7 @@ from typing import Any
 
 from trainwright_api.config.layers import FullyConnectedLayer, NormParams
 from trainwright_api.schema.choice import Choice, Chosen
-from trainwright_api.schema.field_schema import Shape, shape_of
+from trainwright_api.schema.field_schema import FieldSchema, schema_of
 from trainwright_api.schema.section import Section
 
 # Sections that occur in many others, where one function reads them. They are walked once for each enclosing class.
@@ -23,7 +23,7 @@ class Option:
     """A field at one path. `fully`: test every value here. Where its class occurs again, one value is enough."""
 
     path: str
-    shape: Shape
+    schema: FieldSchema
     default: Any
     fully: bool
 
@@ -47,7 +47,7 @@ class Walk:
             default = None if info.is_required() else info.get_default(call_default_factory=True)
             place = f"{path}.{info.alias or name}".removeprefix(".")
             fully = not again and not self._known_from_layers(name)
-            yield from self._field(Option(place, _shapes(kind)[name], default, fully), kind)
+            yield from self._field(Option(place, _schemas(kind)[name], default, fully), kind)
 
     def _known_from_layers(self, name: str) -> bool:
         bare = name.removeprefix("fc_")
@@ -56,18 +56,18 @@ class Walk:
         return known
 
     def _field(self, option: Option, above: type[Section]) -> Iterator[Option]:
-        shape, item, path = option.shape, option.shape.item, option.path
-        if shape.kind == "list" and item is not None and item.choice is not None:
+        schema, item, path = option.schema, option.schema.item, option.path
+        if schema.kind == "list" and item is not None and item.choice is not None:
             yield from self._listed(option, item.choice)
             return
         inside = self._built(path)
         # A section that is required, or absent by default, is tested through its fields.
-        if shape.kind != "section" or not inside or (shape.nullable and option.default is not None):
+        if schema.kind != "section" or not inside or (schema.nullable and option.default is not None):
             yield option
-        if shape.kind == "section" and inside:
-            yield from self.section(shape.section, path, above)
-        elif shape.choice is not None:
-            yield from self._chosen(path, shape.choice, above)
+        if schema.kind == "section" and inside:
+            yield from self.section(schema.section, path, above)
+        elif schema.choice is not None:
+            yield from self._chosen(path, schema.choice, above)
         elif item is not None and item.kind == "section":
             yield from self.section(item.section, f"{path}[0]", above)
 
@@ -86,9 +86,9 @@ class Walk:
             if self._built(path):
                 yield from self.section(choice.section(word), path)
             else:
-                yield Option(f"{path}.type", Shape("words", words=(word,)), None, option.fully)
+                yield Option(f"{path}.type", FieldSchema("words", words=(word,)), None, option.fully)
 
 
 @cache
-def _shapes(kind: type[Section]) -> dict[str, Shape]:
-    return {name: shape_of(info) for name, info in kind.model_fields.items()}
+def _schemas(kind: type[Section]) -> dict[str, FieldSchema]:
+    return {name: schema_of(info) for name, info in kind.model_fields.items()}

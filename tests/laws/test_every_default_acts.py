@@ -11,7 +11,7 @@ import pytest
 from trainwright_api.checks import support
 from trainwright_api.config.defaults import Defaults
 from trainwright_api.problems import Mistakes
-from trainwright_api.schema.field_schema import shape_of
+from trainwright_api.schema.field_schema import schema_of
 
 from .option_cases import Case, cases_of, is_built
 from .option_jobs import base_job, settings_for
@@ -22,7 +22,7 @@ from .option_walk import Option, Walk
 DEFAULTS = [
     (kind, option)
     for kind in support.INPUTS
-    for option in Walk(is_built).section(shape_of(Defaults.model_fields[kind]).section, f"config.defaults.{kind}")
+    for option in Walk(is_built).section(schema_of(Defaults.model_fields[kind]).section, f"config.defaults.{kind}")
 ]
 
 

@@ -15,7 +15,7 @@ import pytest
 from testkit.contract.corpus import corpus
 
 from trainwright_api.checks import support
-from trainwright_api.checks.cluster import judge
+from trainwright_api.checks.cluster import validate_job
 from trainwright_api.problems import Mistakes
 from trainwright_trainer import train
 from trainwright_trainer.tasks.validate import validated
@@ -59,7 +59,7 @@ def said_by_the_webhook(job: Job) -> str:
     """The message of the webhook for the same job with its data in S3."""
     spec = {**deepcopy(job), "dataset": "s3://bucket/rows.parquet", "output": "s3://bucket/runs"}
     head = {"apiVersion": "trainwright.dev/v1alpha1", "kind": "TrainingJob", "metadata": {"name": "job.json"}}
-    return judge({**head, "spec": spec}, "job.json").message
+    return validate_job({**head, "spec": spec}, "job.json").message
 
 
 @ALL

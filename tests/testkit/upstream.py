@@ -37,8 +37,8 @@ class Upstream:
     async def _stream(self, request: web.BaseRequest) -> web.StreamResponse:
         response = web.StreamResponse()
         await response.prepare(request)
-        for told in self.events:
-            await response.write(json.dumps(told).encode() + b"\n")
+        for sent in self.events:
+            await response.write(json.dumps(sent).encode() + b"\n")
         # Long enough that only a fault ends the stream; closing the server ends it too.
         await asyncio.sleep(0.6)
         return response

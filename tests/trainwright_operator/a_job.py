@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from trainwright_api.checks.cluster import ValidationResult
 from trainwright_api.resource.status import TrainingJobStatus
-from trainwright_operator.model.observed import Job, Verdict
+from trainwright_operator.model.observed import Job
 
 from .fake_api import FakeApi
 from .fake_time import START
@@ -38,7 +39,7 @@ def seen(raw: Mapping[str, Any], **status: Any) -> Job:
         suspend=False,
         ttl_seconds=None,
         ttl_policy="DeleteChildren",
-        verdict=Verdict(None, ""),
+        validation=ValidationResult(None, ""),
         status=TrainingJobStatus(**status),
     )
 

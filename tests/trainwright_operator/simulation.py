@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from trainwright_api.checks.cluster import ValidationResult
 from trainwright_api.resource.job import TrainingJobSpec
 from trainwright_api.resource.status import PostedOutcome, TrainingJobStatus
 from trainwright_operator.children import read_child
@@ -13,7 +14,7 @@ from trainwright_operator.controller.reconciler import ROUNDS
 from trainwright_operator.controller.status_events import between
 from trainwright_operator.decide.plan import plan
 from trainwright_operator.model import times
-from trainwright_operator.model.observed import Child, Job, Node, Pod, Verdict, Waiting, World
+from trainwright_operator.model.observed import Child, Job, Node, Pod, Snapshot, Waiting
 from trainwright_operator.model.plan import Event, Plan
 from trainwright_operator.settings import Backoff, Settings
 
@@ -31,12 +32,12 @@ SPEC: dict[str, Any] = {
 SETTINGS = Settings(backoff=Backoff(base=10, limit=300, jitter=0.2), stop_grace=120, overlap_grace=60)
 
 
-def verdict_of(spec: dict[str, Any]) -> Verdict:
+def validation_of(spec: dict[str, Any]) -> ValidationResult:
     fixed = {key: spec.get(key) for key in ("task", "dataset", "config", "backend", "output")}
     try:
-        return Verdict(TrainingJobSpec.model_validate(spec), f"{abs(hash(str(fixed))):x}")
+        return ValidationResult(TrainingJobSpec.model_validate(spec), f"{abs(hash(str(fixed))):x}")
     except ValueError as error:
-        return Verdict(None, f"{abs(hash(str(fixed))):x}", f"flights: {error}")
+        return ValidationResult(None, f"{abs(hash(str(fixed))):x}", f"flights: {error}")
 
 
 @dataclass
@@ -55,7 +56,7 @@ class Cluster:
     generation: int = 1
     deleted: bool = False
     warnings: tuple[str, ...] = ()
-    """The warnings in the verdict on the spec."""
+    """The warnings in the validation on the spec."""
     kuberay: bool = True
     waiting: tuple[Waiting, ...] = ()
     others_stopping: bool = False
@@ -77,13 +78,13 @@ class Cluster:
             suspend=bool(self.spec.get("suspend")),
             ttl_seconds=self.spec.get("ttlSecondsAfterFinished"),
             ttl_policy=self.spec.get("ttlPolicy", "DeleteChildren"),
-            verdict=replace(verdict_of(self.spec), warnings=self.warnings),
+            validation=replace(validation_of(self.spec), warnings=self.warnings),
             status=self.status,
             raw={"spec": self.spec},
         )
 
-    def world(self, **answers: Any) -> World:
-        world = World(
+    def snapshot(self, **answers: Any) -> Snapshot:
+        snapshot = Snapshot(
             tuple(self.children.values()),
             tuple(self.pods.values()),
             self.nodes,
@@ -91,21 +92,21 @@ class Cluster:
             waiting=self.waiting,
             others_stopping=self.others_stopping,
         )
-        return replace(world, **answers)
+        return replace(snapshot, **answers)
 
     def decide(self) -> Plan:
         """Return the plan, with its requests for data answered as the reconciler answers them."""
         asked: frozenset[str] = frozenset()
         answers: dict[str, Any] = {}
         for _ in range(ROUNDS):
-            decided = plan(self.job(), self.world(**answers), self.settings, self.now, "PEM")
-            if not decided.asks:
+            decided = plan(self.job(), self.snapshot(**answers), self.settings, self.now, "PEM")
+            if not decided.lookups:
                 return decided
-            asked |= {ask.name for ask in decided.asks if ask.what == "child"}
+            asked |= {lookup.name for lookup in decided.lookups if lookup.target == "child"}
             there = frozenset(self.children)
             answers |= {"gone": asked - there, "fresh": asked & there, "in_use": {}}
-            answers |= {"pods_fresh": True} if any(ask.what == "pods" for ask in decided.asks) else {}
-        raise AssertionError(f"it still asks for {decided.asks}")
+            answers |= {"pods_fresh": True} if any(lookup.target == "pods" for lookup in decided.lookups) else {}
+        raise AssertionError(f"it still looks up {decided.lookups}")
 
     def run(self, *, requests: int | None = None) -> int:
         """Run one pass. With `requests`, the operator dies after that many. Return the number that it made."""
@@ -181,13 +182,13 @@ class Cluster:
     def posts(self, outcome: str, line: str = "", **more: Any) -> None:
         """Post an outcome. Its stage is that of the newest child unless given."""
         newest = next(reversed(self.children.values()), None)
-        told = {"stage": newest.stage if newest is not None else "train", **more}
+        fields = {"stage": newest.stage if newest is not None else "train", **more}
         posted = PostedOutcome(
             attempt=self.status.attempt or 0,
             outcome=outcome,  # type: ignore[arg-type]
             message=line or None,
             post_time=times.written(self.now),
-            **told,
+            **fields,
         )
         self.status = self.status.model_copy(update={"outcome": posted})
 

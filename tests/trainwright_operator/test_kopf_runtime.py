@@ -51,8 +51,8 @@ INSTALLED = discovery(knows("TrainingJob", "trainingjobs"))
 class Environment:
     def __init__(self, server: ApiServer, client: Client, settings: Settings) -> None:
         self.server = server
-        self.told: list[tuple[str, str]] = []
-        self.jobs = Jobs(settings, lambda: START, lambda key, *_: self.told.append(key))
+        self.notified: list[tuple[str, str]] = []
+        self.jobs = Jobs(settings, lambda: START, lambda key, *_: self.notified.append(key))
         self.host = Host(client, self.jobs, settings)
 
     @property
@@ -103,7 +103,7 @@ def test_what_kopf_lists_and_watches_reaches_the_jobs_by_the_handler() -> None:
 
     async def scenario(environment: Environment) -> None:
         await environment.until(lambda: environment.names == ["b"])
-        assert sorted(environment.told) == [("team", "a"), ("team", "a"), ("team", "b")]
+        assert sorted(environment.notified) == [("team", "a"), ("team", "a"), ("team", "b")]
         [watch] = environment.server.watched
         assert (watch.path, watch.query["resourceVersion"]) == (f"{API}/trainingjobs", "5")
 
@@ -127,7 +127,7 @@ def test_what_went_in_a_gap_is_forgotten() -> None:
         environment.serves(page([job("a", 4), job("b", 5)], 5), page([job("b", 5)], 9), watches=(gone,))
 
     async def scenario(environment: Environment) -> None:
-        await environment.until(lambda: sorted(environment.told) == [("team", "a"), ("team", "a"), ("team", "b")])
+        await environment.until(lambda: sorted(environment.notified) == [("team", "a"), ("team", "a"), ("team", "b")])
         assert (environment.names, environment.starts) == (["b"], 1)
 
     run_scenario(scenario, before)

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from trainwright_operator.decide.plan import plan
 from trainwright_operator.model.observed import Pod, Waiting
-from trainwright_operator.model.plan import Ask
+from trainwright_operator.model.plan import Lookup
 
 from .simulation import SETTINGS, SPEC, UID, Cluster
 
@@ -176,9 +176,9 @@ def test_pods_that_have_their_place_and_do_not_start_are_tried_again() -> None:
 def test_nothing_is_given_back_before_the_pods_and_the_child_were_asked_for() -> None:
     cluster = waiting(startDeadlineSeconds=100)
     cluster.wait(100)
-    assert plan(cluster.job(), cluster.world(), SETTINGS, cluster.now).asks == (Ask("pods"),)
-    fresh = plan(cluster.job(), cluster.world(pods_fresh=True), SETTINGS, cluster.now)
-    assert fresh.asks == (Ask("child", "flights-1c9e2f7a-1-train", "RayJob"),)
+    assert plan(cluster.job(), cluster.snapshot(), SETTINGS, cluster.now).lookups == (Lookup("pods"),)
+    fresh = plan(cluster.job(), cluster.snapshot(pods_fresh=True), SETTINGS, cluster.now)
+    assert fresh.lookups == (Lookup("child", "flights-1c9e2f7a-1-train", "RayJob"),)
     cluster.starts()
     cluster.settle()
     assert cluster.status.phase == "Running", "it had started"

@@ -148,8 +148,8 @@ def names_of(settings: Any, prefix: str = environment.PREFIX) -> Iterator[str]:
 
 
 def test_every_setting_is_a_value_of_the_chart() -> None:
-    told = {one["name"] for one in container("namespaced.yaml")["env"]}
-    assert told == set(names_of(Settings()))
+    variables = {one["name"] for one in container("namespaced.yaml")["env"]}
+    assert variables == set(names_of(Settings()))
 
 
 def test_the_charts_defaults_are_those_of_the_code() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from trainwright_operator.decide.plan import plan
 from trainwright_operator.model.observed import Node, Pod
-from trainwright_operator.model.plan import Ask
+from trainwright_operator.model.plan import Lookup
 
 from .simulation import SETTINGS, SPEC, UID, Cluster
 
@@ -73,9 +73,9 @@ def test_what_is_done_now_can_be_read() -> None:
     cluster = training()
     assert (cluster.status.phase, cluster.condition("Running")) == ("Running", ("True", "Running"))
     assert cluster.status.message is None
-    told = [(event.reason, event.message) for event in cluster.events]
-    assert told[0][1].endswith("; preprocessed on CPUs first")
-    assert told[1:] == [
+    events = [(event.reason, event.message) for event in cluster.events]
+    assert events[0][1].endswith("; preprocessed on CPUs first")
+    assert events[1:] == [
         ("Started", f"attempt 1: Job {FIRST}"),
         ("Preprocessed", "attempt 1: 336,776 rows"),
         ("Started", f"attempt 1: RayJob {SECOND}"),
@@ -102,10 +102,13 @@ def test_the_second_stage_begins_only_after_the_first_and_its_pods_were_asked_fo
     cluster.ends()
     cluster.run()
     cluster.run()
-    assert plan(cluster.job(), cluster.world(), SETTINGS, cluster.now).asks == (Ask("pods"), Ask("child", FIRST, "Job"))
+    assert plan(cluster.job(), cluster.snapshot(), SETTINGS, cluster.now).lookups == (
+        Lookup("pods"),
+        Lookup("child", FIRST, "Job"),
+    )
     answers = {"pods_fresh": True, "gone": frozenset({FIRST})}
-    assert not plan(cluster.job(), cluster.world(pods=(unseen,), **answers), SETTINGS, cluster.now).create
-    assert plan(cluster.job(), cluster.world(**answers), SETTINGS, cluster.now).create
+    assert not plan(cluster.job(), cluster.snapshot(pods=(unseen,), **answers), SETTINGS, cluster.now).create
+    assert plan(cluster.job(), cluster.snapshot(**answers), SETTINGS, cluster.now).create
 
 
 def test_the_job_ends_with_its_second_stage() -> None:
@@ -328,8 +331,8 @@ def test_that_training_fits_nowhere_is_told_before_anything_is_preprocessed() ->
 def test_a_missing_child_of_the_first_stage_is_asked_for_by_its_own_kind() -> None:
     cluster = preprocessing()
     cluster.children.clear()
-    (ask,) = plan(cluster.job(), cluster.world(), SETTINGS, cluster.now).asks
-    assert (ask.name, ask.kind) == (FIRST, "Job")
+    (lookup,) = plan(cluster.job(), cluster.snapshot(), SETTINGS, cluster.now).lookups
+    assert (lookup.name, lookup.kind) == (FIRST, "Job")
 
 
 @pytest.mark.parametrize("torn", [{"child": None, "stage": None}, {"stage": None}, {"stage": "x"}, {"stage": "train"}])

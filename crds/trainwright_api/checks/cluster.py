@@ -28,29 +28,29 @@ _USERS_METADATA = ("name", "generateName", "namespace", "labels", "annotations")
 
 
 @dataclass(frozen=True)
-class Judged:
-    """The result for an object: the spec of a valid job, or the mistakes."""
+class ValidationResult:
+    """The result of validating an object: the spec of a valid job, or the mistakes."""
 
     spec: TrainingJobSpec | None
-    message: str
-    """The mistakes, as `trainwright validate` prints them. Empty for a valid job."""
-    warnings: tuple[str, ...]
     digest: str
     """The hash of the fields that are fixed once a job has started; equal for equivalent specs. For an invalid spec,
     the hash of the raw spec. Empty if the object is nested too deeply."""
+    message: str = ""
+    """The mistakes, as `trainwright validate` prints them. Empty for a valid job."""
+    warnings: tuple[str, ...] = ()
 
 
-def judge(raw: Mapping[str, Any], name: str | None = None) -> Judged:
+def validate_job(raw: Mapping[str, Any], name: str | None = None) -> ValidationResult:
     """Validate the object `raw`. Messages use `name`, by default the name in the metadata. Never raises."""
     metadata = _mapping(raw.get("metadata"))
     source = name or str(metadata.get("name") or metadata.get("generateName") or "job")
     if _is_too_deep(raw):
-        return Judged(None, f"{source}: nested more than {MOST_LEVELS} levels deep", (), "")
+        return ValidationResult(None, "", f"{source}: nested more than {MOST_LEVELS} levels deep")
     try:
         loaded = _accepted(raw, inspect(_as_written(raw, metadata), source))
-        return Judged(loaded.job.spec, "", loaded.notices, fixed_digest(loaded.job.spec))
+        return ValidationResult(loaded.job.spec, fixed_digest(loaded.job.spec), "", tuple(loaded.notices))
     except Mistakes as mistakes:
-        return Judged(None, mistakes.render(source), (), _hash(raw.get("spec")))
+        return ValidationResult(None, _hash(raw.get("spec")), mistakes.render(source))
 
 
 def _accepted(raw: Mapping[str, Any], found: Inspected) -> Loaded:

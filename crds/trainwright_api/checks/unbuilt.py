@@ -18,7 +18,7 @@ from trainwright_api.paths import Location
 from trainwright_api.problems import not_built
 from trainwright_api.resource.job import TrainingJobSpec
 from trainwright_api.schema.choice import Choice
-from trainwright_api.schema.field_schema import Shape, shape_of
+from trainwright_api.schema.field_schema import FieldSchema, schema_of
 from trainwright_api.schema.section import KubernetesSection, Section
 
 Gap = tuple[Location, str]
@@ -41,7 +41,7 @@ def _line(found: str, built: Iterable[str]) -> str:
 
 
 class _Walk:
-    """Walks through plain data by the contract's shapes. `types` gives the default of `type` by a choice's noun."""
+    """Walks through plain data by the contract's schemas. `types` gives the default of `type` by a choice's noun."""
 
     def __init__(self, types: Mapping[str, str]) -> None:
         self._types = types
@@ -51,30 +51,30 @@ class _Walk:
             name = _names(section).get(key)
             if name is None or (value is None and issubclass(section, KubernetesSection)):
                 continue
-            info, shape = _field(section, name)
+            info, schema = _field(section, name)
             if not support.is_built(section, name):
                 instead = support.instead_of(section, name)
-                for where, asked in _asked(info, shape, value, (*at, key)):
+                for where, asked in _asked(info, schema, value, (*at, key)):
                     yield where, not_built(_scalar(asked), instead)
                 continue
-            yield from self._field(section, name, value, (*at, key), shape)
+            yield from self._field(section, name, value, (*at, key), schema)
 
-    def _field(self, section: type[Section], name: str, value: Any, at: Location, shape: Shape) -> Iterator[Gap]:
+    def _field(self, section: type[Section], name: str, value: Any, at: Location, schema: FieldSchema) -> Iterator[Gap]:
         built = support.words_of(section, name)
         if built is None or not isinstance(value, str):
-            yield from self._value(shape, value, at)
-        elif value in _words(shape) and value not in built:
-            yield at, _line(value, [word for word in _words(shape) if word in built] or ["numbers"])
+            yield from self._value(schema, value, at)
+        elif value in _words(schema) and value not in built:
+            yield at, _line(value, [word for word in _words(schema) if word in built] or ["numbers"])
 
-    def _value(self, shape: Shape, value: Any, at: Location) -> Iterator[Gap]:
-        if shape.choice is not None:
-            yield from self._chosen(shape.choice, value, at)
-        elif shape.kind == "section" and isinstance(value, Mapping):
-            yield from self.section(shape.section, value, at)
-        elif shape.kind == "list" and shape.item is not None and isinstance(value, list):
+    def _value(self, schema: FieldSchema, value: Any, at: Location) -> Iterator[Gap]:
+        if schema.choice is not None:
+            yield from self._chosen(schema.choice, value, at)
+        elif schema.kind == "section" and isinstance(value, Mapping):
+            yield from self.section(schema.section, value, at)
+        elif schema.kind == "list" and schema.item is not None and isinstance(value, list):
             for position, item in enumerate(value):
-                yield from self._value(shape.item, item, (*at, position))
-        for branch in shape.branches:
+                yield from self._value(schema.item, item, (*at, position))
+        for branch in schema.branches:
             yield from self._value(branch, value, at)
 
     def _chosen(self, choice: Choice, value: Any, at: Location) -> Iterator[Gap]:
@@ -101,14 +101,14 @@ def _places(spec: Mapping[str, Any]) -> Iterator[Gap]:
             yield at, _line(f"{scheme}://", ("files", "folders and s3://"))
 
 
-def _asked(info: FieldInfo, shape: Shape, value: Any, at: Location) -> Iterator[tuple[Location, Any]]:
+def _asked(info: FieldInfo, schema: FieldSchema, value: Any, at: Location) -> Iterator[tuple[Location, Any]]:
     """Yield the value if it differs from the field's default. The fields of a section are compared one by one."""
     default = None if info.is_required() else info.get_default(call_default_factory=True)
-    if isinstance(default, Section) and shape.kind == "section" and isinstance(value, Mapping):
-        names = _names(shape.section)
+    if isinstance(default, Section) and schema.kind == "section" and isinstance(value, Mapping):
+        names = _names(schema.section)
         for key, item in value.items():
             if key in names:
-                yield from _asked(*_field(shape.section, names[key]), item, (*at, key))
+                yield from _asked(*_field(schema.section, names[key]), item, (*at, key))
     elif value != default:
         yield at, value
 
@@ -127,8 +127,8 @@ def _within_reach(section: type[Section], values: Mapping[str, Any]) -> Mapping[
     return values if built is None or word is None or word in built else {"type": word}
 
 
-def _words(shape: Shape) -> tuple[Any, ...]:
-    return (*shape.words, *(word for branch in shape.branches for word in branch.words))
+def _words(schema: FieldSchema) -> tuple[Any, ...]:
+    return (*schema.words, *(word for branch in schema.branches for word in branch.words))
 
 
 @cache
@@ -138,6 +138,6 @@ def _names(section: type[Section]) -> Mapping[str, str]:
 
 
 @cache
-def _field(section: type[Section], name: str) -> tuple[FieldInfo, Shape]:
+def _field(section: type[Section], name: str) -> tuple[FieldInfo, FieldSchema]:
     info = section.model_fields[name]
-    return info, shape_of(info)
+    return info, schema_of(info)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from pydantic_core import PydanticUndefined
 
 from trainwright_api.checks import support
-from trainwright_api.schema.field_schema import Shape, shape_of
+from trainwright_api.schema.field_schema import FieldSchema, schema_of
 from trainwright_api.schema.section import Section
 
 NOT_BUILT = "Not built yet."
@@ -36,23 +36,23 @@ def lack_of(section: type[Section], name: str) -> str:
 def _below(section: type[Section]) -> Iterator[type[Section]]:
     for name, info in section.model_fields.items():
         if support.is_built(section, name):
-            for shape in _shapes(shape_of(info)):
-                yield from _sections(shape)
+            for schema in _schemas(schema_of(info)):
+                yield from _sections(schema)
 
 
-def _sections(shape: Shape) -> Iterator[type[Section]]:
-    if shape.kind == "section":
-        yield shape.section
-    elif shape.choice is not None:
-        yield from (shape.choice.section(word) for word in support.built_words(shape.choice))
+def _sections(schema: FieldSchema) -> Iterator[type[Section]]:
+    if schema.kind == "section":
+        yield schema.section
+    elif schema.choice is not None:
+        yield from (schema.choice.section(word) for word in support.built_words(schema.choice))
 
 
 def _unbuilt_words(section: type[Section], name: str) -> Iterator[str]:
     built = support.words_of(section, name)
-    for shape in _shapes(shape_of(section.model_fields[name])):
-        yield from _others(shape.words, shape.words if built is None else built)
-        if shape.choice is not None:
-            yield from _others(shape.choice.words, support.built_words(shape.choice))
+    for schema in _schemas(schema_of(section.model_fields[name])):
+        yield from _others(schema.words, schema.words if built is None else built)
+        if schema.choice is not None:
+            yield from _others(schema.choice.words, support.built_words(schema.choice))
 
 
 def _others(words: Iterable[str], built: Iterable[str]) -> Iterator[str]:
@@ -60,7 +60,7 @@ def _others(words: Iterable[str], built: Iterable[str]) -> Iterator[str]:
     return (word for word in words if word not in known)
 
 
-def _shapes(shape: Shape) -> Iterator[Shape]:
-    yield shape
-    for part in (*shape.branches, *([shape.item] if shape.item else [])):
-        yield from _shapes(part)
+def _schemas(schema: FieldSchema) -> Iterator[FieldSchema]:
+    yield schema
+    for part in (*schema.branches, *([schema.item] if schema.item else [])):
+        yield from _schemas(part)

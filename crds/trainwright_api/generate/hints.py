@@ -8,23 +8,23 @@ from dataclasses import replace
 from pydantic.fields import FieldInfo
 
 from trainwright_api.generate.words import default_of, type_of
-from trainwright_api.schema.field_schema import Shape, description_of, shape_of
+from trainwright_api.schema.field_schema import FieldSchema, description_of, schema_of
 from trainwright_api.schema.section import Section
 
 
 def with_default(info: FieldInfo) -> str:
     """Return the description of a field whose type is in the schema. Unions have no type there, so it is added."""
-    shape = shape_of(info)
-    union = shape.item if shape.kind == "map" and shape.item else shape
-    kind = union.expected if union is shape else f"each {union.expected}" * bool(union.expected)
-    return _with(description_of(info), kind, _default(info, shape))
+    schema = schema_of(info)
+    union = schema.item if schema.kind == "map" and schema.item else schema
+    kind = union.expected if union is schema else f"each {union.expected}" * bool(union.expected)
+    return _with(description_of(info), kind, _default(info, schema))
 
 
 def with_type(info: FieldInfo) -> str:
     """Return the description of a field that has no type in the schema."""
-    shape = shape_of(info)
+    schema = schema_of(info)
     line = description_of(info)
-    return _with(line, _kind(shape, line), _default(info, shape))
+    return _with(line, _kind(schema, line), _default(info, schema))
 
 
 def _with(line: str, *hints: str) -> str:
@@ -32,23 +32,23 @@ def _with(line: str, *hints: str) -> str:
     return f"{line} [{text}]" if text else line
 
 
-def _default(info: FieldInfo, shape: Shape) -> str:
-    value = default_of(info, shape).strip('`"')
+def _default(info: FieldInfo, schema: FieldSchema) -> str:
+    value = default_of(info, schema).strip('`"')
     return "" if value in ("", "**required**", "null", "[]", "{}") else f"default: {value}"
 
 
-def _kind(shape: Shape, line: str) -> str:
+def _kind(schema: FieldSchema, line: str) -> str:
     """Return the type in words, or "" if the description has it. Nullability is left to the description."""
-    words = shape.choice.words if shape.choice else shape.words
+    words = schema.choice.words if schema.choice else schema.words
     if words:
         return "" if all(word in line for word in words) else f"one of {', '.join(words)}"
-    if shape.kind in ("section", "any") or (shape.item and (shape.item.choice or shape.item.kind == "any")):
+    if schema.kind in ("section", "any") or (schema.item and (schema.item.choice or schema.item.kind == "any")):
         return ""
-    return shape.expected or _in_words(replace(shape, nullable=False))
+    return schema.expected or _in_words(replace(schema, nullable=False))
 
 
-def _in_words(shape: Shape) -> str:
-    text = type_of(shape, _unlinked).replace("`", "")
+def _in_words(schema: FieldSchema) -> str:
+    text = type_of(schema, _unlinked).replace("`", "")
     return re.sub(r" \(([≥>≤<][^)]*)\)", r" \1", text)
 
 

@@ -14,7 +14,7 @@ from trainwright_api.generate.words import by_class, cell, default_of, type_of
 from trainwright_api.resource.backend import BACKENDS, Acts
 from trainwright_api.resource.job import TrainingJob
 from trainwright_api.schema.choice import Choice
-from trainwright_api.schema.field_schema import Shape, description_of, shape_of
+from trainwright_api.schema.field_schema import FieldSchema, description_of, schema_of
 from trainwright_api.schema.section import Section
 
 _INTRODUCTION = """\
@@ -84,8 +84,8 @@ class _Page:
         while self.waiting:
             section = self.waiting.popleft()
             for name, info in section.model_fields.items():
-                for shape in _shapes(shape_of(info)):
-                    self._meet_shape(shape, _below(self.titles[section], info.alias or name))
+                for schema in _schemas(schema_of(info)):
+                    self._meet_schema(schema, _below(self.titles[section], info.alias or name))
 
     def meet(self, section: type[Section], title: str) -> None:
         """Add a section under its first title."""
@@ -93,13 +93,13 @@ class _Page:
             self.titles[section] = title
             self.waiting.append(section)
 
-    def _meet_shape(self, shape: Shape, title: str) -> None:
-        if shape.kind == "section":
-            self.meet(shape.section, title)
-        elif shape.choice:
-            for section, words in by_class(shape.choice):
-                short = f"{shape.choice.noun.partition(' of ')[0].removesuffix(' type')}: {', '.join(words)}"
-                self.meet(section, short if short not in self.titles.values() else _title(shape.choice, words))
+    def _meet_schema(self, schema: FieldSchema, title: str) -> None:
+        if schema.kind == "section":
+            self.meet(schema.section, title)
+        elif schema.choice:
+            for section, words in by_class(schema.choice):
+                short = f"{schema.choice.noun.partition(' of ')[0].removesuffix(' type')}: {', '.join(words)}"
+                self.meet(section, short if short not in self.titles.values() else _title(schema.choice, words))
 
     def part(self, part: _Part) -> str:
         """Return a part's heading, the list of its sections, and their tables."""
@@ -122,11 +122,11 @@ class _Page:
 
     def _row(self, section: type[Section], name: str) -> str:
         info = section.model_fields[name]
-        shape = shape_of(info)
+        schema = schema_of(info)
         about = description_of(info)
         if section in self.built and (missing := lack_of(section, name)):
             about = f"{about} **{missing}**"
-        cells = (f"`{info.alias or name}`", type_of(shape, self.link), default_of(info, shape), about)
+        cells = (f"`{info.alias or name}`", type_of(schema, self.link), default_of(info, schema), about)
         return f"| {' | '.join(map(cell, cells))} |\n"
 
 
@@ -134,11 +134,11 @@ def reference() -> str:
     """Return the page as Markdown."""
     page = _Page()
     job = TrainingJob.model_fields
-    spec = shape_of(job["spec"]).section
+    spec = schema_of(job["spec"]).section
     for name in ("config", "backend"):
-        page.gather(shape_of(spec.model_fields[name]).section, name)
+        page.gather(schema_of(spec.model_fields[name]).section, name)
     page.gather(spec, "spec")
-    page.gather(shape_of(job["status"]).section, "status")
+    page.gather(schema_of(job["status"]).section, "status")
     page.gather(TrainingJob, "resource")
     contents = " · ".join(f"[{part.heading}](#{_anchor(part.heading)})" for part in _PARTS)
     parts = "\n".join(page.part(part) for part in _PARTS)
@@ -180,7 +180,7 @@ def _anchor(title: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
 
 
-def _shapes(shape: Shape) -> Iterator[Shape]:
-    yield shape
-    for part in (*shape.branches, *([shape.item] if shape.item else [])):
-        yield from _shapes(part)
+def _schemas(schema: FieldSchema) -> Iterator[FieldSchema]:
+    yield schema
+    for part in (*schema.branches, *([schema.item] if schema.item else [])):
+        yield from _schemas(part)

@@ -16,7 +16,7 @@ from pydantic.fields import FieldInfo
 from trainwright_api.generate.built import lack_of
 from trainwright_api.generate.hints import with_default, with_type
 from trainwright_api.schema.choice import Choice
-from trainwright_api.schema.field_schema import Shape, description_of, shape_of
+from trainwright_api.schema.field_schema import FieldSchema, description_of, schema_of
 from trainwright_api.schema.section import KubernetesSection, Section
 
 Schema = dict[str, Any]
@@ -69,9 +69,9 @@ def first_line(section: type[Section]) -> str:
 
 
 def _field(info: FieldInfo) -> Schema:
-    shape = shape_of(info)
-    schema = _strict_value(shape) | {"description": with_default(info)}
-    if shape.kind in _EMPTIED_TO_NULL and not info.is_required():
+    field = schema_of(info)
+    schema = _strict_value(field) | {"description": with_default(info)}
+    if field.kind in _EMPTIED_TO_NULL and not info.is_required():
         schema["nullable"] = True
     extra = info.json_schema_extra
     if isinstance(extra, Mapping) and extra.get("x-stored-default"):
@@ -79,68 +79,68 @@ def _field(info: FieldInfo) -> Schema:
     return schema
 
 
-def _strict_value(shape: Shape) -> Schema:
-    match shape.kind:
+def _strict_value(field: FieldSchema) -> Schema:
+    match field.kind:
         case "section":
-            return strict(shape.section) if issubclass(shape.section, KubernetesSection) else _ludwigs(shape.section)
+            return strict(field.section) if issubclass(field.section, KubernetesSection) else _ludwigs(field.section)
         case "words":
-            return {"type": "string", "enum": list(shape.words)}
+            return {"type": "string", "enum": list(field.words)}
         case "list":
-            return {"type": "array", "items": _item(shape)} | _counts(shape) | _list_type(shape)
+            return {"type": "array", "items": _item(field)} | _counts(field) | _list_type(field)
         case "map":
-            return {"type": "object"} | _values(shape) | _counts(shape) | _key_rule(shape)
-        case "kinds":
-            return _int_or_string(shape)
+            return {"type": "object"} | _values(field) | _counts(field) | _key_rule(field)
+        case "union":
+            return _int_or_string(field)
         case "any":
             return dict(KEEP_UNKNOWN)
         case _:
-            return {"type": _TYPES[shape.kind]} | _limits(shape)
+            return {"type": _TYPES[field.kind]} | _limits(field)
 
 
-def _item(shape: Shape) -> Schema:
-    assert shape.item is not None
-    return _strict_value(shape.item)
+def _item(field: FieldSchema) -> Schema:
+    assert field.item is not None
+    return _strict_value(field.item)
 
 
-def _values(shape: Shape) -> Schema:
-    item = _item(shape)
+def _values(field: FieldSchema) -> Schema:
+    item = _item(field)
     return dict(KEEP_UNKNOWN) if item == KEEP_UNKNOWN else {"additionalProperties": item}
 
 
-def _limits(shape: Shape) -> Schema:
-    schema: Schema = {_LIMITS[name]: value for name, value in shape.limits.items() if name in _LIMITS}
+def _limits(field: FieldSchema) -> Schema:
+    schema: Schema = {_LIMITS[name]: value for name, value in field.limits.items() if name in _LIMITS}
     for name, limit in (("gt", "minimum"), ("lt", "maximum")):
-        if name in shape.limits:
-            schema |= {limit: shape.limits[name], f"exclusive{limit.capitalize()}": True}
-    if shape.kind == "integer":
+        if name in field.limits:
+            schema |= {limit: field.limits[name], f"exclusive{limit.capitalize()}": True}
+    if field.kind == "integer":
         schema["format"] = "int64"
-    elif shape.kind == "text":
+    elif field.kind == "text":
         schema.setdefault("maxLength", MOST_LETTERS)
     return schema
 
 
-def _counts(shape: Shape) -> Schema:
-    names = _COUNTS[shape.kind]
-    found = {names[name]: value for name, value in shape.limits.items() if name in names}
+def _counts(field: FieldSchema) -> Schema:
+    names = _COUNTS[field.kind]
+    found = {names[name]: value for name, value in field.limits.items() if name in names}
     return {names["max_length"]: MOST_ITEMS} | found
 
 
-def _list_type(shape: Shape) -> Schema:
-    if shape.keyed_by:
-        return {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": [shape.keyed_by]}
+def _list_type(field: FieldSchema) -> Schema:
+    if field.keyed_by:
+        return {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": [field.keyed_by]}
     return {"x-kubernetes-list-type": "atomic"}
 
 
-def _key_rule(shape: Shape) -> Schema:
-    if not shape.keys or not shape.keys.pattern:
+def _key_rule(field: FieldSchema) -> Schema:
+    if not field.keys or not field.keys.pattern:
         return {}
-    return {"x-kubernetes-validations": [{"rule": shape.keys.rule, "message": f"expected {shape.keys.expected}"}]}
+    return {"x-kubernetes-validations": [{"rule": field.keys.rule, "message": f"expected {field.keys.expected}"}]}
 
 
-def _int_or_string(shape: Shape) -> Schema:
+def _int_or_string(field: FieldSchema) -> Schema:
     """Return the schema for an integer or a text with a pattern: the only union of a structural schema."""
     schema: Schema = {"anyOf": [{"type": "integer"}, {"type": "string"}], "x-kubernetes-int-or-string": True}
-    for branch in shape.branches:
+    for branch in field.branches:
         limits = _limits(branch) if branch.kind != "words" else {"pattern": f"^({'|'.join(branch.words)})$"}
         schema |= {name: value for name, value in limits.items() if name != "format"}
     return {"maxLength": 64} | schema
@@ -152,14 +152,14 @@ def _ludwigs(section: type[Section]) -> Schema:
 
 
 def _described(info: FieldInfo, depth: int) -> Schema:
-    return _open_value(shape_of(info), depth) | {"description": with_type(info), "nullable": True}
+    return _open_value(schema_of(info), depth) | {"description": with_type(info), "nullable": True}
 
 
-def _open_value(shape: Shape, depth: int) -> Schema:
-    if shape.kind == "section":
-        return opened(shape.section, depth)
-    if shape.kind == "list" and shape.item and shape.item.choice:
-        return {**KEEP_UNKNOWN, "items": _common(shape.item.choice)}
+def _open_value(field: FieldSchema, depth: int) -> Schema:
+    if field.kind == "section":
+        return opened(field.section, depth)
+    if field.kind == "list" and field.item and field.item.choice:
+        return {**KEEP_UNKNOWN, "items": _common(field.item.choice)}
     return dict(KEEP_UNKNOWN)
 
 

@@ -10,7 +10,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from trainwright_api.schema.choice import Choice
-from trainwright_api.schema.field_schema import Shape
+from trainwright_api.schema.field_schema import FieldSchema
 from trainwright_api.schema.section import Section
 
 Link = Callable[[type[Section], str], str]
@@ -23,20 +23,20 @@ _UNLIMITED = 2**31 - 1
 """Limits from this value on protect the API server and are not shown."""
 
 
-def type_of(shape: Shape, link: Link) -> str:
+def type_of(schema: FieldSchema, link: Link) -> str:
     """Return the type of a field in words."""
-    return " or ".join([*_alternatives(shape, link), *(["null"] if shape.nullable else [])])
+    return " or ".join([*_alternatives(schema, link), *(["null"] if schema.nullable else [])])
 
 
-def default_of(info: FieldInfo, shape: Shape) -> str:
+def default_of(info: FieldInfo, schema: FieldSchema) -> str:
     """Return the default of a field in words."""
     if info.is_required():
         return "**required**"
     if info.default is not PydanticUndefined:
-        return "" if info.default is None and not shape.nullable else f"`{json.dumps(info.default)}`"
-    if shape.kind == "choice" and shape.choice and shape.choice.default:
-        return f"`{shape.choice.default}`"
-    return {"list": "`[]`", "map": "`{}`"}.get(shape.kind, "")
+        return "" if info.default is None and not schema.nullable else f"`{json.dumps(info.default)}`"
+    if schema.kind == "choice" and schema.choice and schema.choice.default:
+        return f"`{schema.choice.default}`"
+    return {"list": "`[]`", "map": "`{}`"}.get(schema.kind, "")
 
 
 def by_class(choice: Choice) -> Iterator[tuple[type[Section], list[str]]]:
@@ -47,28 +47,28 @@ def by_class(choice: Choice) -> Iterator[tuple[type[Section], list[str]]]:
     yield from found.items()
 
 
-def _alternatives(shape: Shape, link: Link) -> list[str]:
-    match shape.kind:
+def _alternatives(schema: FieldSchema, link: Link) -> list[str]:
+    match schema.kind:
         case "section":
-            return [link(shape.section, "section")]
+            return [link(schema.section, "section")]
         case "choice":
-            assert shape.choice is not None
-            return [_choice(shape.choice, link)]
+            assert schema.choice is not None
+            return [_choice(schema.choice, link)]
         case "words":
-            return [", ".join(f"`{word}`" for word in shape.words)]
+            return [", ".join(f"`{word}`" for word in schema.words)]
         case "list":
-            return [f"list of {_item(shape, link)}{_range(shape)}"]
+            return [f"list of {_item(schema, link)}{_range(schema)}"]
         case "map":
-            return [f"keys with {_item(shape, link)}"]
-        case "kinds":
-            return [text for branch in shape.branches for text in _alternatives(branch, link)]
+            return [f"keys with {_item(schema, link)}"]
+        case "union":
+            return [text for branch in schema.branches for text in _alternatives(branch, link)]
         case _:
-            return [_KINDS[shape.kind] + _range(shape)]
+            return [_KINDS[schema.kind] + _range(schema)]
 
 
-def _item(shape: Shape, link: Link) -> str:
-    assert shape.item is not None
-    return type_of(shape.item, link)
+def _item(schema: FieldSchema, link: Link) -> str:
+    assert schema.item is not None
+    return type_of(schema.item, link)
 
 
 def _choice(choice: Choice, link: Link) -> str:
@@ -76,14 +76,14 @@ def _choice(choice: Choice, link: Link) -> str:
     return f"{', '.join(links[:MOST_WORDS])}{', …' if len(links) > MOST_WORDS else ''}"
 
 
-def _range(shape: Shape) -> str:
-    limits = shape.limits
+def _range(schema: FieldSchema) -> str:
+    limits = schema.limits
     bounds = [
         f"{sign} {limits[name]:,.15g}"
         for name, sign in _SIGNS.items()
         if name in limits and abs(limits[name]) < _UNLIMITED
     ]
-    if shape.kind == "list" and limits.get("min_length", 0) > 0:
+    if schema.kind == "list" and limits.get("min_length", 0) > 0:
         bounds.append(f"at least {limits['min_length']}")
     return f" ({', '.join(bounds)})" if bounds else ""
 

@@ -1,4 +1,4 @@
-"""The shape of a field's values, read from its annotation. The CRD and the reference are generated from it."""
+"""The schema of a field's values, read from its annotation. The CRD and the reference are generated from it."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from trainwright_api.schema.constraints import KeyedBy, Keys
 from trainwright_api.schema.section import Section
 from trainwright_api.schema.unions import ByKind
 
-Kind = Literal["any", "flag", "integer", "number", "text", "words", "list", "map", "section", "choice", "kinds"]
+Kind = Literal["any", "flag", "integer", "number", "text", "words", "list", "map", "section", "choice", "union"]
 
 _SCALARS: dict[Any, Kind] = {bool: "flag", int: "integer", float: "number", str: "text", Any: "any"}
 _LIMITS = ("ge", "gt", "le", "lt", "min_length", "max_length", "pattern")
 
 
 @dataclass(frozen=True)
-class Shape:
-    """The shape of a field's value. `limits` has pydantic's names: ge, gt, le, lt, min_length, max_length, pattern."""
+class FieldSchema:
+    """The schema of a field's value. `limits` has pydantic's names: ge, gt, le, lt, min_length, max_length, pattern."""
 
     kind: Kind
     nullable: bool = False
     words: tuple[Any, ...] = ()
-    item: Shape | None = None
+    item: FieldSchema | None = None
     load: Callable[[], type[Section]] | None = None
     choice: Choice | None = None
-    branches: tuple[Shape, ...] = ()
+    branches: tuple[FieldSchema, ...] = ()
     expected: str = ""
     limits: dict[str, Any] = field(default_factory=dict)
     keyed_by: str = ""
@@ -45,9 +45,9 @@ class Shape:
         return self.load()
 
 
-def shape_of(info: FieldInfo) -> Shape:
-    """Return the shape of a model's field."""
-    return _shape(info.annotation, list(_flat(info.metadata)))
+def schema_of(info: FieldInfo) -> FieldSchema:
+    """Return the schema of a model's field."""
+    return _schema(info.annotation, list(_flat(info.metadata)))
 
 
 def description_of(info: FieldInfo) -> str:
@@ -58,21 +58,21 @@ def description_of(info: FieldInfo) -> str:
     return next((mark.description for mark in marks if isinstance(mark, FieldInfo) and mark.description), "")
 
 
-def sections_in(shape: Shape) -> Iterator[type[Section]]:
-    """Yield the sections that a value of this shape can be or contain."""
-    if shape.kind == "section":
-        yield shape.section
-    for part in (*shape.branches, *([shape.item] if shape.item else [])):
+def sections_in(schema: FieldSchema) -> Iterator[type[Section]]:
+    """Yield the sections that a value of this schema can be or contain."""
+    if schema.kind == "section":
+        yield schema.section
+    for part in (*schema.branches, *([schema.item] if schema.item else [])):
         yield from sections_in(part)
 
 
-def _shape(annotation: Any, metadata: list[Any]) -> Shape:
+def _schema(annotation: Any, metadata: list[Any]) -> FieldSchema:
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
-        return _shape(arguments[0], [*_flat(arguments[1:]), *metadata])
+        return _schema(arguments[0], [*_flat(arguments[1:]), *metadata])
     if origin in (Union, UnionType) and NoneType in arguments:
         rest = [argument for argument in arguments if argument is not NoneType]
-        return replace(_shape(rest[0] if len(rest) == 1 else reduce(or_, rest), metadata), nullable=True)
+        return replace(_schema(rest[0] if len(rest) == 1 else reduce(or_, rest), metadata), nullable=True)
     marked = _marked(metadata)
     if marked:
         return marked
@@ -82,34 +82,37 @@ def _shape(annotation: Any, metadata: list[Any]) -> Shape:
     return replace(plain, limits=_limits(metadata), keyed_by=keyed_by, keys=keys)
 
 
-def _marked(metadata: list[Any]) -> Shape | None:
-    """Return the shape of a marker in the metadata, or None if there is no marker."""
+def _marked(metadata: list[Any]) -> FieldSchema | None:
+    """Return the schema of a marker in the metadata, or None if there is no marker."""
     for mark in metadata:
         if isinstance(mark, ByKind):
-            branches = tuple(_shape(branch, []) for branch in mark.branches)
-            return Shape("kinds", branches=branches, expected=mark.expected)
+            branches = tuple(_schema(branch, []) for branch in mark.branches)
+            return FieldSchema("union", branches=branches, expected=mark.expected)
         if isinstance(mark, Later):
-            return Shape("section", load=partial(getattr, mark, "section"))
+            return FieldSchema("section", load=partial(getattr, mark, "section"))
         choice = mark if isinstance(mark, Choice) else getattr(mark, "choice", None)
         if isinstance(choice, Choice):
-            return Shape("choice", choice=choice)
+            return FieldSchema("choice", choice=choice)
         if isinstance(getattr(mark, "items", None), Choice):
-            return Shape("kinds", branches=(Shape("flag"), Shape("list", item=Shape("choice", choice=mark.items))))
+            return FieldSchema(
+                "union",
+                branches=(FieldSchema("flag"), FieldSchema("list", item=FieldSchema("choice", choice=mark.items))),
+            )
     return None
 
 
-def _plain(annotation: Any, origin: Any, arguments: tuple[Any, ...]) -> Shape:
+def _plain(annotation: Any, origin: Any, arguments: tuple[Any, ...]) -> FieldSchema:
     if annotation in _SCALARS:
-        return Shape(_SCALARS[annotation])
+        return FieldSchema(_SCALARS[annotation])
     if origin is Literal:
-        return Shape("words", words=arguments)
+        return FieldSchema("words", words=arguments)
     if origin in (list, tuple):
-        return Shape("list", item=_shape(arguments[0], []))
+        return FieldSchema("list", item=_schema(arguments[0], []))
     if origin is dict:
-        return Shape("map", item=_shape(arguments[1], []))
+        return FieldSchema("map", item=_schema(arguments[1], []))
     if isinstance(annotation, type) and issubclass(annotation, Section):
-        return Shape("section", load=lambda: annotation)
-    raise TypeError(f"no shape is known for {annotation!r}")
+        return FieldSchema("section", load=lambda: annotation)
+    raise TypeError(f"no schema is known for {annotation!r}")
 
 
 def _flat(metadata: Iterable[Any]) -> Iterator[Any]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import pytest
 from testkit.cluster.cluster import Cluster
 from testkit.control_plane.crashes import complaints
-from testkit.harness import Kind, Lifecycle, Lived, User, live
+from testkit.harness import Kind, Lifecycle, LifecycleResult, User, run_lifecycle
 from testkit.harness.lifecycles import completes, goes_with_its_children, is_stopped_for_good
 from testkit.simulators import Fail, Hang, Script, StopWhenAsked, Succeed
 
@@ -118,8 +118,8 @@ def test_at_every_stage(exclusive_cluster_of_module: Cluster, kind: Kind, kill: 
     cluster = exclusive_cluster_of_module
 
     async def scenario() -> list[str]:
-        undisturbed = await _lived(cluster, kind, None)
-        disturbed = await _lived(cluster, kind, Outage(cluster, kill))
+        undisturbed = await _results(cluster, kind, None)
+        disturbed = await _results(cluster, kind, Outage(cluster, kill))
         both = zip(STAGES, disturbed, undisturbed, strict=True)
         return [f"{name}: {line}" for name, after, before in both for line in complaints(after, before.state)]
 
@@ -127,13 +127,13 @@ def test_at_every_stage(exclusive_cluster_of_module: Cluster, kind: Kind, kill: 
     assert not wrong, "\n".join(wrong)
 
 
-async def _lived(cluster: Cluster, kind: Kind, outage: Outage | None) -> Sequence[Lived]:
+async def _results(cluster: Cluster, kind: Kind, outage: Outage | None) -> Sequence[LifecycleResult]:
     """Run all stages in parallel."""
-    lives = [_life(name, stage, outage) for name, stage in STAGES.items()]
-    return await asyncio.gather(*(live(cluster.kubeconfig, life, kind) for life in lives))
+    lifecycles = [_lifecycle(name, stage, outage) for name, stage in STAGES.items()]
+    return await asyncio.gather(*(run_lifecycle(cluster.kubeconfig, lifecycle, kind) for lifecycle in lifecycles))
 
 
-def _life(name: str, stage: Stage, outage: Outage | None) -> Lifecycle:
+def _lifecycle(name: str, stage: Stage, outage: Outage | None) -> Lifecycle:
     async def scenario(user: User) -> None:
         await stage.before(user)
         await (outage.comes(stage.act(user)) if outage is not None else stage.act(user))

@@ -125,23 +125,23 @@ def test_job_ends_as_undisturbed(
     """One lifecycle with several attempts, or one that is stopped and resumed; the slow test below runs all."""
     kind = EVERY_KIND[number % len(EVERY_KIND)]
     name = CORE[number // len(EVERY_KIND) % 2]
-    asyncio.run(_lives(cluster, tmp_path / "life", fault, name, kind))
+    asyncio.run(_run_all(cluster, tmp_path / "lifecycle", fault, name, kind))
     assert tracebacks(caplog) == []
 
 
 def test_old_events_of_a_child_do_not_count(cluster: Cluster, tmp_path: Path) -> None:
     """No outcome is posted and no relist follows: the end is known from the child's events alone."""
-    ends = [Fail(after=0.3, told="exit code"), Succeed(after=0.3, told="exit code")]
-    life = replace(LIFECYCLES["success"], name="exit codes", scripts=ends)
+    ends = [Fail(after=0.3, reported_by="exit code"), Succeed(after=0.3, reported_by="exit code")]
+    lifecycle = replace(LIFECYCLES["success"], name="exit codes", scripts=ends)
     rules = [Rule(Reorder(seconds=0.4, same_object=True), resource=one, times=None) for one in CHILDREN]
 
     async def scenario() -> None:
-        async with asyncio.TaskGroup() as lives:
+        async with asyncio.TaskGroup() as group:
             for seed in range(AT_ONCE):
                 folder = tmp_path / str(seed)
                 folder.mkdir()
-                lives.create_task(
-                    survives(cluster.kubeconfig, folder, FaultScenario("", rules, ALONE), life, "ray", seed)
+                group.create_task(
+                    survives(cluster.kubeconfig, folder, FaultScenario("", rules, ALONE), lifecycle, "ray", seed)
                 )
 
     asyncio.run(scenario())
@@ -155,18 +155,18 @@ def test_every_life_ends_as_undisturbed(
 ) -> None:
     async def scenario() -> None:
         room = asyncio.Semaphore(AT_ONCE)
-        async with asyncio.TaskGroup() as lives:
+        async with asyncio.TaskGroup() as group:
             for number, name in enumerate(LIFECYCLES):
-                lives.create_task(one_of_them(room, tmp_path / str(number), name))
+                group.create_task(one_of_them(room, tmp_path / str(number), name))
 
     async def one_of_them(room: asyncio.Semaphore, folder: Path, name: str) -> None:
         async with room:
-            await _lives(cluster, folder, fault, name, kind)
+            await _run_all(cluster, folder, fault, name, kind)
 
     asyncio.run(scenario())
     assert tracebacks(caplog) == []
 
 
-async def _lives(cluster: Cluster, folder: Path, fault: FaultScenario, name: str, kind: Kind) -> None:
+async def _run_all(cluster: Cluster, folder: Path, fault: FaultScenario, name: str, kind: Kind) -> None:
     folder.mkdir()
     await survives(cluster.kubeconfig, folder, fault, LIFECYCLES[name], kind)

@@ -66,9 +66,9 @@ async def _meddled(cluster: Cluster, folder: Path, seeds: Sequence[int]) -> None
         settings = replace(SETTINGS, namespaces=(namespace,))
         async with Simulators(api, namespace, Scripts()) as simulators, Operators(proxy.kubeconfig, settings):
             bench, gate = Bench(api, proxy, simulators, namespace), asyncio.Semaphore(AT_ONCE)
-            told: list[str] = await asyncio.gather(*[_one(bench, gate, seed) for seed in seeds])
+            results: list[str] = await asyncio.gather(*[_one(bench, gate, seed) for seed in seeds])
         await api.delete(NAMESPACES, namespace)
-    wrong = [line for line in told if line]
+    wrong = [line for line in results if line]
     assert not wrong, "\n\n".join(wrong)
 
 
@@ -77,16 +77,16 @@ async def _one(bench: Bench, gate: asyncio.Semaphore, seed: int) -> str:
     did: list[str] = []
     async with gate:
         try:
-            await _life(bench, seed, did)
+            await _lifecycle(bench, seed, did)
         except (AssertionError, ApiError) as error:
             return f"seed {seed} ({did}): {error}"
     return ""
 
 
-async def _life(bench: Bench, seed: int, did: list[str]) -> None:
+async def _lifecycle(bench: Bench, seed: int, did: list[str]) -> None:
     draw, name = random.Random(seed), f"flights-{seed:03}"
-    lives: list[list[Script]] = [[Succeed(after=1.5)], [Fail(after=0.5), Succeed(after=1.0)]]
-    bench.simulators.scripts.give(bench.namespace, name, *draw.choice(lives))
+    choices: list[list[Script]] = [[Succeed(after=1.5)], [Fail(after=0.5), Succeed(after=1.0)]]
+    bench.simulators.scripts.give(bench.namespace, name, *draw.choice(choices))
     editor = ManualEditor(bench.api, bench.namespace, name, draw)
     wanted = training_job(name, EVERY_KIND[seed % len(EVERY_KIND)])
     made = await bench.api.create(TRAINING_JOBS, wanted, bench.namespace)

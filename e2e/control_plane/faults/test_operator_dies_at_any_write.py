@@ -11,91 +11,93 @@ from pathlib import Path
 
 import pytest
 from testkit.cluster.cluster import Cluster
-from testkit.control_plane.crashes import all_end_alike, calm, every_death, side_by_side
-from testkit.harness import KINDS, LIFECYCLES, Kill, Kind, Lifecycle, Operators, User, live, seeds
+from testkit.control_plane.crashes import all_end_alike, calm, every_crash, side_by_side
+from testkit.harness import KINDS, LIFECYCLES, Kill, Kind, Lifecycle, Operators, User, run_lifecycle, seeds
 
 OTHERS = [name for name in LIFECYCLES if name != "success"]
 ONE_IN = 24
 """The share of crashes of the other lifecycles that `make test` runs."""
-LIVES_WITH_SEVERAL_DEATHS = 6
+RUNS_WITH_SEVERAL_CRASHES = 6
 SECONDS_OF_QUIET = 0.4
 
-Deaths = Callable[[int], Sequence[Sequence[Kill]]]
+Crashes = Callable[[int], Sequence[Sequence[Kill]]]
 
 
-def dies(cluster: Cluster, name: str, kind: Kind, deaths: Deaths) -> None:
-    """`deaths` returns the crashes for the number of writes that the lifecycle makes."""
+def check_crashes(cluster: Cluster, name: str, kind: Kind, crashes: Crashes) -> None:
+    """`crashes` returns the crashes for the number of writes that the lifecycle makes."""
 
-    async def lives() -> None:
-        life, kubeconfig = LIFECYCLES[name], cluster.kubeconfig
-        undisturbed = await calm(kubeconfig, life, kind)
-        await all_end_alike(kubeconfig, life, kind, undisturbed, deaths(len(undisturbed.writes.done)))
+    async def run_all() -> None:
+        lifecycle, kubeconfig = LIFECYCLES[name], cluster.kubeconfig
+        undisturbed = await calm(kubeconfig, lifecycle, kind)
+        await all_end_alike(kubeconfig, lifecycle, kind, undisturbed, crashes(len(undisturbed.writes.done)))
 
-    asyncio.run(lives())
+    asyncio.run(run_all())
 
 
 def every(writes: int) -> list[list[Kill]]:
-    return [[kill] for kill in every_death(writes)]
+    return [[kill] for kill in every_crash(writes)]
 
 
-def some(seed: str) -> Deaths:
+def some(seed: str) -> Crashes:
     def drawn(writes: int) -> list[list[Kill]]:
-        deaths = every(writes)
-        return random.Random(seed).sample(deaths, math.ceil(len(deaths) / ONE_IN))
+        crashes = every(writes)
+        return random.Random(seed).sample(crashes, math.ceil(len(crashes) / ONE_IN))
 
     return drawn
 
 
-def several_in_one_life(draws: random.Random) -> Deaths:
+def several_in_one_run(draws: random.Random) -> Crashes:
     """A successor may crash too, even at its very first write."""
 
     def drawn(writes: int) -> list[list[Kill]]:
-        lives = range(LIVES_WITH_SEVERAL_DEATHS)
-        return [draws.sample(every_death(writes), draws.randint(2, min(6, writes))) for _ in lives]
+        runs = range(RUNS_WITH_SEVERAL_CRASHES)
+        return [draws.sample(every_crash(writes), draws.randint(2, min(6, writes))) for _ in runs]
 
     return drawn
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_at_every_write_of_a_success(cluster: Cluster, kind: Kind) -> None:
-    dies(cluster, "success", kind, every)
+    check_crashes(cluster, "success", kind, every)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", OTHERS)
 def test_at_some_writes_of_every_other_life(cluster: Cluster, name: str, kind: Kind) -> None:
-    dies(cluster, name, kind, some(f"{name} of {kind}"))
+    check_crashes(cluster, name, kind, some(f"{name} of {kind}"))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", OTHERS)
 def test_at_every_write_of_every_other_life(cluster: Cluster, name: str, kind: Kind) -> None:
-    dies(cluster, name, kind, every)
+    check_crashes(cluster, name, kind, every)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", list(LIFECYCLES))
 def test_again_and_again_in_one_life(cluster: Cluster, name: str, kind: Kind) -> None:
-    dies(cluster, name, kind, several_in_one_life(random.Random(seeds.rotating())))
+    check_crashes(cluster, name, kind, several_in_one_run(random.Random(seeds.rotating())))
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_operator_that_starts_after_the_end_writes_nothing(cluster: Cluster, kind: Kind) -> None:
-    async def lives() -> None:
-        told = await side_by_side(_written_anew(cluster.kubeconfig, life, kind) for life in LIFECYCLES.values())
-        assert told == [[]] * len(LIFECYCLES)
+    async def run_all() -> None:
+        results = await side_by_side(
+            _written_anew(cluster.kubeconfig, lifecycle, kind) for lifecycle in LIFECYCLES.values()
+        )
+        assert results == [[]] * len(LIFECYCLES)
 
-    asyncio.run(lives())
+    asyncio.run(run_all())
 
 
-async def _written_anew(kubeconfig: Path, life: Lifecycle, kind: Kind) -> list[str]:
+async def _written_anew(kubeconfig: Path, lifecycle: Lifecycle, kind: Kind) -> list[str]:
     """The writes of an operator that is started after the end of the job."""
     written: list[str] = []
 
     async def scenario(user: User) -> None:
-        await life.scenario(user)
+        await lifecycle.scenario(user)
         await user.operators.quiet(SECONDS_OF_QUIET)
         assert isinstance(user.operators, Operators)
         before = len(user.operators.writes.done)
@@ -104,5 +106,5 @@ async def _written_anew(kubeconfig: Path, life: Lifecycle, kind: Kind) -> list[s
         await user.operators.quiet(SECONDS_OF_QUIET)
         written.extend(user.operators.writes.done[before:])
 
-    await live(kubeconfig, replace(life, scenario=scenario), kind)
+    await run_lifecycle(kubeconfig, replace(lifecycle, scenario=scenario), kind)
     return written

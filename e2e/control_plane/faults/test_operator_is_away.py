@@ -12,7 +12,7 @@ from testkit.api import until
 from testkit.api.resource import CHILDREN, PODS, TRAINING_JOBS
 from testkit.cluster.cluster import Cluster
 from testkit.control_plane.crashes import complaints, side_by_side
-from testkit.harness import KINDS, Kind, Lifecycle, User, live
+from testkit.harness import KINDS, Kind, Lifecycle, User, run_lifecycle
 from testkit.harness.lifecycle import NAME
 from testkit.harness.lifecycles import completes, fails, goes_with_its_children, is_stopped_for_good
 from testkit.simulators import Fail, Hang, Preempt, Script, StopWhenAsked, Succeed
@@ -108,18 +108,18 @@ ABSENCES = (
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_happens_meanwhile_is_found(cluster: Cluster, kind: Kind) -> None:
     async def both(absence: Absence) -> list[str]:
-        present = await live(cluster.kubeconfig, _life(absence, away=False), kind)
-        away = await live(cluster.kubeconfig, _life(absence, away=True), kind)
+        present = await run_lifecycle(cluster.kubeconfig, _lifecycle(absence, away=False), kind)
+        away = await run_lifecycle(cluster.kubeconfig, _lifecycle(absence, away=True), kind)
         return [f"{absence.name}: {line}" for line in complaints(away, present.state)]
 
-    async def lives() -> list[str]:
-        return [line for told in await side_by_side(map(both, ABSENCES), at_once=len(ABSENCES)) for line in told]
+    async def run_all() -> list[str]:
+        return [line for results in await side_by_side(map(both, ABSENCES), at_once=len(ABSENCES)) for line in results]
 
-    wrong = asyncio.run(lives())
+    wrong = asyncio.run(run_all())
     assert not wrong, "\n".join(wrong)
 
 
-def _life(absence: Absence, *, away: bool) -> Lifecycle:
+def _lifecycle(absence: Absence, *, away: bool) -> Lifecycle:
     async def scenario(user: User) -> None:
         await user.sees("the running phase", lambda job: job.get("status", {}).get("phase") == "Running")
         if away:
@@ -136,9 +136,9 @@ def _life(absence: Absence, *, away: bool) -> Lifecycle:
 def test_preemption_that_nobody_saw_is_a_loss(cluster: Cluster) -> None:
     """The pod is gone with its status, and the Job only reports its failure."""
     absence = Absence("it is preempted", [Preempt(after=LATER), Succeed()], child_ends, completes)
-    lived = asyncio.run(live(cluster.kubeconfig, _life(absence, away=True), "local"))
-    ends = [attempt["outcome"] for attempt in lived.state[NAME]["attempts"]]
-    assert (ends, lived.state[NAME]["retries"]) == (["infrastructure", "done"], 1)
+    result = asyncio.run(run_lifecycle(cluster.kubeconfig, _lifecycle(absence, away=True), "local"))
+    ends = [attempt["outcome"] for attempt in result.state[NAME]["attempts"]]
+    assert (ends, result.state[NAME]["retries"]) == (["infrastructure", "done"], 1)
 
 
 async def _nobody_has_told(user: User) -> None:

@@ -11,16 +11,16 @@ import pytest
 from testkit.cluster.cluster import Cluster
 from testkit.control_plane.crashes import calm, complaints
 from testkit.control_plane.operator_kills import AtAMoment, InAWrite, Processes, Strike
-from testkit.harness import KINDS, LIFECYCLES, Kind, live_under, seeds
+from testkit.harness import KINDS, LIFECYCLES, Kind, run_lifecycle_under, seeds
 from testkit.proxy import Proxy
 
 
 def is_killed(cluster: Cluster, namespace: str, folder: Path, name: str, kind: Kind, strikes: Sequence[Strike]) -> int:
     """Return the number of kills. `namespace` is the operator's own."""
 
-    async def lives() -> int:
-        life, kubeconfig = LIFECYCLES[name], cluster.kubeconfig
-        undisturbed = await calm(kubeconfig, life, kind)
+    async def run_all() -> int:
+        lifecycle, kubeconfig = LIFECYCLES[name], cluster.kubeconfig
+        undisturbed = await calm(kubeconfig, lifecycle, kind)
         async with Proxy(kubeconfig, folder) as proxy:
             made: list[Processes] = []
 
@@ -28,11 +28,11 @@ def is_killed(cluster: Cluster, namespace: str, folder: Path, name: str, kind: K
                 made.append(Processes(cluster, proxy, folder, namespace, of_job, strikes))
                 return made[0]
 
-            lived = await live_under(kubeconfig, life, kind, operating)
-        assert complaints(lived, undisturbed.state) == []
+            result = await run_lifecycle_under(kubeconfig, lifecycle, kind, operating)
+        assert complaints(result, undisturbed.state) == []
         return made[0].killed
 
-    return asyncio.run(lives())
+    return asyncio.run(run_all())
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from testkit.api import Manifest, until
 from testkit.cluster.cluster import Cluster
 from testkit.control_plane.faulty_lifecycle import assert_same, calm, tracebacks
-from testkit.harness import EVERY_KIND, Kind, Lifecycle, live
+from testkit.harness import EVERY_KIND, Kind, Lifecycle, run_lifecycle
 from testkit.harness.lifecycle import User
 from testkit.proxy import Late, Proxy, Rule, Stale
 from testkit.simulators import Fail, Succeed
@@ -33,7 +33,7 @@ async def _nothing(_: Moment) -> None:
     pass
 
 
-def life(name: str, at: Callable[[User], Reached] = lambda _: _nothing) -> Lifecycle:
+def lifecycle(name: str, at: Callable[[User], Reached] = lambda _: _nothing) -> Lifecycle:
     """Suspended at first, then a crash, then success; `at` is called at every moment of it."""
 
     async def scenario(user: User) -> None:
@@ -65,24 +65,24 @@ def test_operator_starts_from_an_older_list(
     cluster: Cluster, tmp_path: Path, caplog: pytest.LogCaptureFixture, stale: str
 ) -> None:
     async def scenario() -> None:
-        async with asyncio.TaskGroup() as lives:
+        async with asyncio.TaskGroup() as group:
             for number, (then, now) in enumerate(MOMENTS):
                 kind = EVERY_KIND[(number + len(stale)) % len(EVERY_KIND)]
-                lives.create_task(_lives(cluster, tmp_path / str(number), kind, stale, then, now))
+                group.create_task(_run_all(cluster, tmp_path / str(number), kind, stale, then, now))
 
     asyncio.run(scenario())
     assert tracebacks(caplog) == []
 
 
-async def _lives(cluster: Cluster, folder: Path, kind: Kind, stale: str, then: Moment, now: Moment) -> None:
+async def _run_all(cluster: Cluster, folder: Path, kind: Kind, stale: str, then: Moment, now: Moment) -> None:
     """At the moment `now`, the operator lists the objects as they were at the moment `then`."""
     folder.mkdir()
-    undisturbed = await calm(cluster.kubeconfig, life("stale"), kind)
+    undisturbed = await calm(cluster.kubeconfig, lifecycle("stale"), kind)
     async with Proxy(cluster.kubeconfig, folder) as proxy:
-        disturbed = life("stale", lambda user: Restart(proxy, user, RESOURCES[stale], then, now).reached)
-        lived = await live(cluster.kubeconfig, disturbed, kind, operator=proxy.kubeconfig)
+        disturbed = lifecycle("stale", lambda user: Restart(proxy, user, RESOURCES[stale], then, now).reached)
+        result = await run_lifecycle(cluster.kubeconfig, disturbed, kind, operator=proxy.kubeconfig)
         assert [rule.hits for rule in proxy.rules if isinstance(rule.fault, Stale)] == [1] * len(RESOURCES[stale])
-        assert_same(lived, undisturbed, proxy)
+        assert_same(result, undisturbed, proxy)
 
 
 class Restart:

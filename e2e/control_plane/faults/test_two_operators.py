@@ -16,7 +16,17 @@ from testkit.cluster.cluster import Cluster
 from testkit.control_plane.crashes import calm, complaints, side_by_side
 from testkit.control_plane.operator_kills import QUICK, Processes
 from testkit.control_plane.operator_process import OperatorProcess, operator
-from testkit.harness import KINDS, LIFECYCLES, Kind, Operators, User, Writes, live, live_under, training_job
+from testkit.harness import (
+    KINDS,
+    LIFECYCLES,
+    Kind,
+    Operators,
+    User,
+    Writes,
+    run_lifecycle,
+    run_lifecycle_under,
+    training_job,
+)
 from testkit.proxy import Delay, Late, Proxy, Rule
 from testkit.proxy.record import Sent
 
@@ -53,15 +63,15 @@ def test_both_lead_again_and_again(cluster: Cluster, kind: Kind, _: int) -> None
 
 def led_by_both(cluster: Cluster, kind: Kind) -> None:
     async def one(name: str) -> list[str]:
-        life = LIFECYCLES[name]
-        undisturbed = await calm(cluster.kubeconfig, life, kind)
-        lived = await live(cluster.kubeconfig, life, kind, at_once=2)
-        return [f"{name} of {kind}: {line}" for line in complaints(lived, undisturbed.state)]
+        lifecycle = LIFECYCLES[name]
+        undisturbed = await calm(cluster.kubeconfig, lifecycle, kind)
+        result = await run_lifecycle(cluster.kubeconfig, lifecycle, kind, at_once=2)
+        return [f"{name} of {kind}: {line}" for line in complaints(result, undisturbed.state)]
 
-    async def lives() -> list[str]:
-        return [line for told in await side_by_side(map(one, LIFECYCLES)) for line in told]
+    async def run_all() -> list[str]:
+        return [line for results in await side_by_side(map(one, LIFECYCLES)) for line in results]
 
-    wrong = asyncio.run(lives())
+    wrong = asyncio.run(run_all())
     assert not wrong, "\n".join(wrong)
 
 
@@ -70,37 +80,37 @@ def test_one_of_both_sees_everything_late(cluster: Cluster, tmp_path: Path, kind
     """Like a process that was paused for a while and has not noticed it."""
 
     async def one(name: str, late: Path) -> list[str]:
-        life, writes = LIFECYCLES[name], Writes()
-        undisturbed = await calm(cluster.kubeconfig, life, kind)
+        lifecycle, writes = LIFECYCLES[name], Writes()
+        undisturbed = await calm(cluster.kubeconfig, lifecycle, kind)
 
         @asynccontextmanager
         async def both(namespace: str) -> AsyncIterator[Operators]:
-            settings = replace(life.settings, namespaces=(namespace,))
+            settings = replace(lifecycle.settings, namespaces=(namespace,))
             async with (
                 Operators(cluster.kubeconfig, settings, writes) as prompt,
                 Operators(late, settings, writes),
             ):
                 yield prompt
 
-        lived = await live_under(cluster.kubeconfig, life, kind, both)
-        return [f"{name} of {kind}: {line}" for line in complaints(lived, undisturbed.state)]
+        result = await run_lifecycle_under(cluster.kubeconfig, lifecycle, kind, both)
+        return [f"{name} of {kind}: {line}" for line in complaints(result, undisturbed.state)]
 
-    async def lives() -> list[str]:
+    async def run_all() -> list[str]:
         async with Proxy(cluster.kubeconfig, tmp_path) as proxy:
             proxy.add(Rule(Late(seconds=LAG), times=None))
-            told = await side_by_side(one(name, proxy.kubeconfig) for name in LIFECYCLES)
-        return [line for lines in told for line in lines]
+            results = await side_by_side(one(name, proxy.kubeconfig) for name in LIFECYCLES)
+        return [line for lines in results for line in lines]
 
-    wrong = asyncio.run(lives())
+    wrong = asyncio.run(run_all())
     assert not wrong, "\n".join(wrong)
 
 
 def test_two_processes_lead_at_once(cluster: Cluster, namespace: str, tmp_path: Path) -> None:
     """Each holds its own Lease."""
 
-    async def lives() -> None:
-        life, kubeconfig = LIFECYCLES["two crashes, then success"], cluster.kubeconfig
-        undisturbed = await calm(kubeconfig, life, "ray")
+    async def run_all() -> None:
+        lifecycle, kubeconfig = LIFECYCLES["two crashes, then success"], cluster.kubeconfig
+        undisturbed = await calm(kubeconfig, lifecycle, "ray")
         async with Proxy(kubeconfig, tmp_path) as proxy, Api(kubeconfig) as api:
             other = await api.make_namespace("operator")
 
@@ -112,10 +122,10 @@ def test_two_processes_lead_at_once(cluster: Cluster, namespace: str, tmp_path: 
                         await leads(api, own, "one")
                     yield one
 
-            lived = await live_under(kubeconfig, life, "ray", both)
-        assert complaints(lived, undisturbed.state) == []
+            result = await run_lifecycle_under(kubeconfig, lifecycle, "ray", both)
+        assert complaints(result, undisturbed.state) == []
 
-    asyncio.run(lives())
+    asyncio.run(run_all())
 
 
 # One hands over to the other.
@@ -139,14 +149,14 @@ def test_hand_over_by_death_waits_for_the_end_of_the_lease(cluster: Cluster, nam
     duration, renew = settings.lease_duration / 4, settings.lease_renew / 4
     terms = {"TRAINWRIGHT_LEASE_DURATION": str(duration), "TRAINWRIGHT_LEASE_RENEW": str(renew)}
 
-    async def dies(api: Api, one: OperatorProcess) -> None:
+    async def crashes(api: Api, one: OperatorProcess) -> None:
         one.kill()
         renewed = moment((await spec(api, namespace))["renewTime"])
         await leads(api, namespace, "two")
         taken = moment((await spec(api, namespace))["acquireTime"])
         assert duration <= (taken - renewed).total_seconds() <= duration + renew + BUSY
 
-    asyncio.run(handed_over(cluster, namespace, tmp_path, terms, dies))
+    asyncio.run(handed_over(cluster, namespace, tmp_path, terms, crashes))
 
 
 async def handed_over(
@@ -157,31 +167,31 @@ async def handed_over(
     ends: Callable[[Api, OperatorProcess], Awaitable[None]],
 ) -> None:
     """One hands over during a lifecycle, whose end state stays the same."""
-    life, kubeconfig = LIFECYCLES["suspended and resumed"], cluster.kubeconfig
-    undisturbed = await calm(kubeconfig, life, "gang")
+    lifecycle, kubeconfig = LIFECYCLES["suspended and resumed"], cluster.kubeconfig
+    undisturbed = await calm(kubeconfig, lifecycle, "gang")
     ours: list[OperatorProcess] = []
 
     async def scenario(user: User) -> None:
         await user.sees("the running phase", lambda job: job.get("status", {}).get("phase") == "Running")
         await ends(user.api, ours[0])
-        await life.scenario(user)
+        await lifecycle.scenario(user)
 
     async with Proxy(kubeconfig, folder) as proxy:
 
         @asynccontextmanager
         async def pair(of_job: str) -> AsyncIterator[Processes]:
             places = {"TRAINWRIGHT_NAMESPACE": namespace, "TRAINWRIGHT_NAMESPACES": of_job}
-            told = {**QUICK, **places, **terms, "KUBECONFIG": str(proxy.kubeconfig)}
-            with operator(cluster, folder / "one", "one", **told) as one:
+            results = {**QUICK, **places, **terms, "KUBECONFIG": str(proxy.kubeconfig)}
+            with operator(cluster, folder / "one", "one", **results) as one:
                 async with Api(kubeconfig) as api:
                     await leads(api, namespace, "one")
-                with operator(cluster, folder / "two", "two", **told) as two:
+                with operator(cluster, folder / "two", "two", **results) as two:
                     await asyncio.wait_for(_serves(two), 60)
                     ours.append(one)
                     yield Processes(cluster, proxy, folder, namespace, of_job)
 
-        lived = await live_under(kubeconfig, replace(life, scenario=scenario), "gang", pair)
-    assert complaints(lived, undisturbed.state) == []
+        result = await run_lifecycle_under(kubeconfig, replace(lifecycle, scenario=scenario), "gang", pair)
+    assert complaints(result, undisturbed.state) == []
 
 
 # One loses its Lease.
@@ -194,8 +204,8 @@ def test_an_operator_that_loses_the_lease_writes_nothing_more(cluster: Cluster, 
         async with Proxy(cluster.kubeconfig, tmp_path) as proxy, Api(cluster.kubeconfig) as api:
             proxy.add(Rule(Delay(seconds=0.5), resource="trainingjobs", verb="patch", times=None))
             places = {"TRAINWRIGHT_NAMESPACE": namespace, "TRAINWRIGHT_NAMESPACES": namespace}
-            told = {**QUICK, **places, "TRAINWRIGHT_CONCURRENCY": "1", "KUBECONFIG": str(proxy.kubeconfig)}
-            with operator(cluster, tmp_path / "log", "one", **told) as one:
+            results = {**QUICK, **places, "TRAINWRIGHT_CONCURRENCY": "1", "KUBECONFIG": str(proxy.kubeconfig)}
+            with operator(cluster, tmp_path / "log", "one", **results) as one:
                 await leads(api, namespace, "one")
                 for number in range(JOBS_TO_START):
                     await api.create(TRAINING_JOBS, training_job(f"flights-{number}"), namespace)

@@ -23,7 +23,7 @@ _DRAIN = "RAY_GRACEFUL_SHUTDOWN_DRAIN_TIMEOUT_S"
 
 def of_the_job(child_spec: ChildSpec) -> Mapping[str, str]:
     """Return the variables for the training program, which it reads in addition to `job.yaml`."""
-    return {**HOME, "PYTHONUNBUFFERED": "1", **dict(_told(child_spec))}
+    return {**HOME, "PYTHONUNBUFFERED": "1", **dict(_job_variables(child_spec))}
 
 
 def of_a_gang(child_spec: ChildSpec) -> Mapping[str, str]:
@@ -42,7 +42,7 @@ def of_a_ray_worker() -> Mapping[str, str]:
     return {_DRAIN: str(WORKER_DRAIN_SECONDS)}
 
 
-def _told(child_spec: ChildSpec) -> Iterator[tuple[str, str]]:
+def _job_variables(child_spec: ChildSpec) -> Iterator[tuple[str, str]]:
     yield environment.ATTEMPT, str(child_spec.attempt)
     yield environment.UID, child_spec.job.uid
     yield environment.STAGE, child_spec.stage

@@ -46,7 +46,7 @@ class Operator:
             self.queue,
             settings,
             clock,
-            lambda job, world, now: plan(job, world, settings, now, ca()),
+            lambda job, snapshot, now: plan(job, snapshot, settings, now, ca()),
             observer=observer or Metrics(),
             leading=leading,
         )

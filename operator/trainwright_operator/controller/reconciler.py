@@ -24,12 +24,12 @@ from trainwright_operator.informer.cluster_view import ClusterView
 from trainwright_operator.kube.client import ApiError, Client
 from trainwright_operator.kube.resources import PODS, of_kind
 from trainwright_operator.model import names
-from trainwright_operator.model.observed import Job, Pod, World
-from trainwright_operator.model.plan import Ask, Plan
+from trainwright_operator.model.observed import Job, Pod, Snapshot
+from trainwright_operator.model.plan import Lookup, Plan
 from trainwright_operator.settings import Settings
 
 Key = tuple[str, str]
-Decide = Callable[[Job, World, datetime], Plan]
+Decide = Callable[[Job, Snapshot, datetime], Plan]
 ROUNDS = 4
 """The maximum number of times that a pass may request data. A decision must not request the same data again."""
 RESYNC_JITTER = 0.1
@@ -136,31 +136,31 @@ class Reconciler:
 
     async def _pass(self, job: Job) -> datetime | None:
         """Run one pass. Return the time of the next one, None for a job that is gone."""
-        world, decided = await self._decide(job, self._view.world(job))
+        snapshot, decided = await self._decide(job, self._view.snapshot(job))
         try:
             await self._applier.carry_out(job, decided)
         except Vanished:
             self._view.forget(job)
             return None
         except Refused as error:
-            await self._report_refusal(job, replace(world, refused=str(error)))
+            await self._report_refusal(job, replace(snapshot, refused=str(error)))
             raise
         self._counts.did(job, decided)
         return min(filter(None, (decided.wake_at, self._resync())))
 
-    async def _decide(self, job: Job, world: World) -> tuple[World, Plan]:
-        """Return the world with all answers, and the plan that needs no more data."""
+    async def _decide(self, job: Job, snapshot: Snapshot) -> tuple[Snapshot, Plan]:
+        """Return the snapshot with all data that was looked up, and the plan that needs no more data."""
         for _ in range(ROUNDS):
-            found = self._decides(job, world, self._clock())
-            if not found.asks:
-                return world, found
-            for ask in found.asks:
-                world = await self._answer(job, world, ask)
-        raise RuntimeError(f"it still asks for {found.asks} after {ROUNDS} answers")
+            found = self._decides(job, snapshot, self._clock())
+            if not found.lookups:
+                return snapshot, found
+            for lookup in found.lookups:
+                snapshot = await self._look_up(job, snapshot, lookup)
+        raise RuntimeError(f"it still looks up {found.lookups} after {ROUNDS} rounds")
 
-    async def _report_refusal(self, job: Job, world: World) -> None:
+    async def _report_refusal(self, job: Job, snapshot: Snapshot) -> None:
         """Write the API server's refusal into the status, for the user to read. It has no other effect."""
-        _, decided = await self._decide(job, world)
+        _, decided = await self._decide(job, snapshot)
         if decided.create or decided.delete:
             return
         try:
@@ -168,21 +168,21 @@ class Reconciler:
         except Vanished:
             self._view.forget(job)
 
-    async def _answer(self, job: Job, world: World, ask: Ask) -> World:
-        if ask.what == "gpus":
-            return replace(world, in_use=await self._in_use(ask.name))
-        if ask.what == "pods":
-            return replace(world, pods=await self._pods(job, world.pods), pods_fresh=True)
+    async def _look_up(self, job: Job, snapshot: Snapshot, lookup: Lookup) -> Snapshot:
+        if lookup.target == "gpus":
+            return replace(snapshot, in_use=await self._in_use(lookup.name))
+        if lookup.target == "pods":
+            return replace(snapshot, pods=await self._pods(job, snapshot.pods), pods_fresh=True)
         try:
-            child = read_child(await self._client.get(of_kind(ask.kind), job.namespace, ask.name))
+            child = read_child(await self._client.get(of_kind(lookup.kind), job.namespace, lookup.name))
         except ApiError as error:
             if not error.not_found:
                 raise
             child = None
-        others = tuple(other for other in world.children if other.name != ask.name)
+        others = tuple(other for other in snapshot.children if other.name != lookup.name)
         if child is None or child.job_uid != job.uid:
-            return replace(world, children=others, gone=world.gone | {ask.name})
-        return replace(world, children=(*others, child), fresh=world.fresh | {ask.name})
+            return replace(snapshot, children=others, gone=snapshot.gone | {lookup.name})
+        return replace(snapshot, children=(*others, child), fresh=snapshot.fresh | {lookup.name})
 
     async def _pods(self, job: Job, known: Iterable[Pod]) -> tuple[Pod, ...]:
         """Return the job's current pods, and the trace of each evicted pod that is gone since it was seen."""

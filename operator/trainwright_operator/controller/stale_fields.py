@@ -9,14 +9,14 @@ from typing import Any
 from pydantic.alias_generators import to_camel, to_snake
 
 from trainwright_api.resource.status import TrainingJobStatus
-from trainwright_api.schema.field_schema import shape_of
+from trainwright_api.schema.field_schema import schema_of
 
 Parts = Mapping[str, Any]
 """Fields, by their Python names, that are ignored: completely (True), or in part."""
 
 NOTHING: Parts = MappingProxyType({})
 KEYS: Mapping[str, str] = MappingProxyType(
-    {to_camel(name): key for name, info in TrainingJobStatus.model_fields.items() if (key := shape_of(info).keyed_by)}
+    {to_camel(name): key for name, info in TrainingJobStatus.model_fields.items() if (key := schema_of(info).keyed_by)}
 )
 """The key that identifies an item in each list of a status."""
 

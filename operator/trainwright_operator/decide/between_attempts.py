@@ -18,45 +18,45 @@ KUBERAY_SECONDS = 60.0
 """The interval at which a job checks for KubeRay in a cluster that does not know RayJobs."""
 
 
-def clearing_away(view: Context) -> Plan | None:
+def clearing_away(context: Context) -> Plan | None:
     """The attempt has ended, and another one may follow: delete its child."""
-    child = view.child
-    if view.ended is None or child is None:
+    child = context.child
+    if context.ended is None or child is None:
         return None
     return Plan(delete=deletions((child,)))
 
 
-def pods_linger(view: Context) -> Plan | None:
+def pods_linger(context: Context) -> Plan | None:
     """Wait while pods of the previous attempt or stage run: they use the same run folder."""
-    attempt, grace = view.attempt, view.settings.overlap_grace
-    if attempt is None or is_open(attempt) or view.child is not None:
+    attempt, grace = context.attempt, context.settings.overlap_grace
+    if attempt is None or is_open(attempt) or context.child is not None:
         return None
-    blocking = pod_draining.blocking(view.world, view.now, grace)
+    blocking = pod_draining.blocking(context.snapshot, context.now, grace)
     if not blocking:
         return None
-    builder = view.builder()
+    builder = context.builder()
     over = f"attempt {attempt.number}" if attempt.completion_time else "what came before"
     words = f"{over} has ended; its pod {blocking[0].name} is not gone yet"
     conditions.waits(builder, "Queued" if start.gave_room_back(attempt) else "WaitingForPods", words)
     builder.set(message=conditions.line(words))
     again = pod_draining.looks_again(blocking, grace)
-    wake_at = again if again is not None and again > view.now else None
-    if view.world.pods_fresh:
+    wake_at = again if again is not None and again > context.now else None
+    if context.snapshot.pods_fresh:
         # The pods come from a list, so the informer may not report their deletion: look again soon.
-        soon = times.after(view.now, view.settings.retry_limit)
+        soon = times.after(context.now, context.settings.retry_limit)
         wake_at = min(wake_at or soon, soon)
     return Plan(status=builder.finish(phase), wake_at=wake_at)
 
 
-def refused(view: Context) -> Plan | None:
+def refused(context: Context) -> Plan | None:
     """The spec is invalid, or it has changed since the start: nothing new is started."""
-    verdict = view.job.verdict
-    if verdict is not None and verdict.spec is not None and not view.changed:
+    validation = context.job.validation
+    if validation is not None and validation.spec is not None and not context.changed:
         return None
-    reason, words = ("Invalid", verdict.message if verdict is not None else "the spec could not be read")
-    if view.changed:
+    reason, words = ("Invalid", validation.message if validation is not None else "the spec could not be read")
+    if context.changed:
         reason, words = ("ChangedAfterStart", conditions.CHANGED)
-    builder = view.builder()
+    builder = context.builder()
     builder.condition("Accepted", False, reason, words)
     if builder.attempt is not None:
         builder.condition("Running", False, reason, words)
@@ -65,13 +65,13 @@ def refused(view: Context) -> Plan | None:
     return Plan(status=builder.finish(phase))
 
 
-def suspended(view: Context) -> Plan | None:
+def suspended(context: Context) -> Plan | None:
     """The job is suspended and no child exists: nothing is started."""
-    if not view.job.suspend:
+    if not context.job.suspend:
         return None
-    builder, attempt = view.builder(), view.attempt
-    if attempt is not None and view.ended is None:
-        record(view, builder, attempt, Ending("stopped", "Suspended", "suspended before it was created"), None)
+    builder, attempt = context.builder(), context.attempt
+    if attempt is not None and context.ended is None:
+        record(context, builder, attempt, Ending("stopped", "Suspended", "suspended before it was created"), None)
     if attempt is not None:
         builder.condition("Running", False, "Suspended", "")
     builder.condition("Accepted", True, "Accepted", "")
@@ -81,42 +81,48 @@ def suspended(view: Context) -> Plan | None:
     return Plan(status=builder.finish(phase))
 
 
-def without_kuberay(view: Context) -> Plan | None:
+def without_kuberay(context: Context) -> Plan | None:
     """The job needs KubeRay, which is missing. It may be installed at any time."""
-    if view.world.kuberay or view.kind != "RayJob":
+    if context.snapshot.kuberay or context.kind != "RayJob":
         return None
-    builder = view.builder()
+    builder = context.builder()
     words = "backend ray needs KubeRay 1.6 or later, which is not installed in this cluster"
     builder.condition("Accepted", True, "Accepted", "")
     conditions.stalls(builder, "KubeRayMissing", words)
     builder.set(message=words)
-    return Plan(status=builder.finish(phase), wake_at=view.now + timedelta(seconds=KUBERAY_SECONDS))
+    return Plan(status=builder.finish(phase), wake_at=context.now + timedelta(seconds=KUBERAY_SECONDS))
 
 
-def backing_off(view: Context) -> Plan | None:
+def backing_off(context: Context) -> Plan | None:
     """A pause follows a failure that counts, or an attempt that released its nodes."""
-    attempt = view.ended
-    due = retry.due(view.job.status, attempt, view.job.uid, view.settings.backoff) if attempt is not None else None
+    attempt = context.ended
+    due = (
+        retry.due(context.job.status, attempt, context.job.uid, context.settings.backoff)
+        if attempt is not None
+        else None
+    )
     if attempt is None or due is None:
         return None
     if start.gave_room_back(attempt):
-        return _queued(view, attempt, due)
-    if view.now >= due:
+        return _queued(context, attempt, due)
+    if context.now >= due:
         return None
-    builder = view.builder()
+    builder = context.builder()
     words = f"attempt {attempt.number} ended ({attempt.reason}); attempt {attempt.number + 1} follows after a pause"
     conditions.waits(builder, "BackOff", words)
     return Plan(status=builder.finish(phase), wake_at=due)
 
 
-def _queued(view: Context, attempt: Attempt, due: datetime) -> Plan | None:
+def _queued(context: Context, attempt: Attempt, due: datetime) -> Plan | None:
     """After the pause, wait for a gang that is being scheduled, and check as often as after a first failure."""
     again = due
-    if view.now >= due:
-        if not start.others_try(view.job.uid, view.world.waiting):
+    if context.now >= due:
+        if not start.others_try(context.job.uid, context.snapshot.waiting):
             return None
-        again = times.after(view.now, retry.pause(1, f"{view.job.uid}/{attempt.number}", view.settings.backoff))
-    builder = view.builder()
+        again = times.after(
+            context.now, retry.pause(1, f"{context.job.uid}/{attempt.number}", context.settings.backoff)
+        )
+    builder = context.builder()
     words = f"attempt {attempt.number} found no room for all of its pods; attempt {attempt.number + 1} tries again"
     conditions.waits(builder, "Queued", words)
     return Plan(status=builder.finish(phase), wake_at=again)

@@ -10,44 +10,44 @@ from trainwright_operator.decide import conditions
 from trainwright_operator.decide.context import Context, is_unsure
 from trainwright_operator.model import times
 from trainwright_operator.model.observed import Child
-from trainwright_operator.model.plan import Ask, Plan
+from trainwright_operator.model.plan import Lookup, Plan
 from trainwright_operator.model.status_builder import StatusBuilder
 from trainwright_operator.policies import deadlines, retry, start
 from trainwright_operator.policies.display import being_started, phase
-from trainwright_operator.policies.outcome import Ending, said
+from trainwright_operator.policies.outcome import Ending, reported_outcome
 
 LARGEST_COUNT = 2**53
 """The maximum in the schema."""
 
 
-def close(view: Context, attempt: Attempt, end: Ending, child: Child | None, *, fails: str = "") -> Plan:
+def close(context: Context, attempt: Attempt, end: Ending, child: Child | None, *, fails: str = "") -> Plan:
     """Close the attempt with this ending. `fails`: the reason for which the job fails with it, whatever its limits are.
 
     If the child was not seen as ended, it may have ended since, so the plan reads it first.
     """
-    if child is not None and is_unsure(view, child):
-        return Plan(asks=(Ask("child", child.name, child.kind),))
-    if end.outcome == "infrastructure" and not view.world.pods_fresh:
+    if child is not None and is_unsure(context, child):
+        return Plan(lookups=(Lookup("child", child.name, child.kind),))
+    if end.outcome == "infrastructure" and not context.snapshot.pods_fresh:
         # A pod may hold more details, while its event has not arrived yet.
-        return Plan(asks=(Ask("pods"),))
-    builder = view.builder()
-    if end.outcome == "done" and view.prepares(attempt):
-        _hand_on(view, builder, attempt, end, child)
+        return Plan(lookups=(Lookup("pods"),))
+    builder = context.builder()
+    if end.outcome == "done" and context.prepares(attempt):
+        _hand_on(context, builder, attempt, end, child)
         return Plan(status=builder.finish(phase))
-    record(view, builder, attempt, end, child)
+    record(context, builder, attempt, end, child)
     if end.outcome == "done":
-        _complete(view, builder, attempt)
-    elif refusal := fails or _refusal(view, builder, end):
+        _complete(context, builder, attempt)
+    elif refusal := fails or _refusal(context, builder, end):
         _fail(builder, refusal, end, attempt.number)
     else:
         _goes_on(builder, end, attempt.number)
     return Plan(status=builder.finish(phase))
 
 
-def record(view: Context, builder: StatusBuilder, attempt: Attempt, end: Ending, child: Child | None) -> None:
+def record(context: Context, builder: StatusBuilder, attempt: Attempt, end: Ending, child: Child | None) -> None:
     """Write the end of the attempt and add it to the counts."""
-    ended = _end_time(view.now, child)
-    attempt = _begun(view, attempt, child, ended)
+    ended = _end_time(context.now, child)
+    attempt = _begun(context, attempt, child, ended)
     builder.change_attempt(
         start_time=attempt.start_time,
         completion_time=times.written(ended),
@@ -55,7 +55,7 @@ def record(view: Context, builder: StatusBuilder, attempt: Attempt, end: Ending,
         outcome=end.outcome,
         reason=end.reason[:256],
         message=conditions.line(end.message) or None,
-        position=view.position_of(attempt),
+        position=context.position_of(attempt),
     )
     _add(builder, "active_seconds", round(deadlines.active_seconds(attempt, ended)))
     if end.outcome in retry.COUNTED:
@@ -70,14 +70,14 @@ def record(view: Context, builder: StatusBuilder, attempt: Attempt, end: Ending,
         builder.set(log_tail=end.log_tail or None)
 
 
-def _hand_on(view: Context, builder: StatusBuilder, attempt: Attempt, end: Ending, child: Child | None) -> None:
+def _hand_on(context: Context, builder: StatusBuilder, attempt: Attempt, end: Ending, child: Child | None) -> None:
     """Record that the preprocess stage is done, and move the attempt to the child of its task.
 
     The data stays valid for all later attempts. The new child is created once the pods of this one are gone. The time
     until it has room does not count as active time.
     """
-    ended = _end_time(view.now, child)
-    attempt = _begun(view, attempt, child, ended)
+    ended = _end_time(context.now, child)
+    attempt = _begun(context, attempt, child, ended)
     builder.set(
         preprocessed=Preprocessed(
             attempt=attempt.number,
@@ -88,16 +88,18 @@ def _hand_on(view: Context, builder: StatusBuilder, attempt: Attempt, end: Endin
         )
     )
     _add(builder, "active_seconds", round(deadlines.active_seconds(attempt, ended)))
-    name = view.child_name(attempt.number, view.task)
-    builder.change_attempt(child=name, stage=view.task, create_time=None, start_time=None, stop_time=None, reason=None)
-    words = being_started(view.kind, name)
+    name = context.child_name(attempt.number, context.task)
+    builder.change_attempt(
+        child=name, stage=context.task, create_time=None, start_time=None, stop_time=None, reason=None
+    )
+    words = being_started(context.kind, name)
     conditions.waits(builder, "Starting", words)
     builder.set(child=name, message=words)
 
 
-def _begun(view: Context, attempt: Attempt, child: Child | None, ended: datetime) -> Attempt:
+def _begun(context: Context, attempt: Attempt, child: Child | None, ended: datetime) -> Attempt:
     """Return the attempt with the time at which its pods started, which no pass may have written yet."""
-    began = deadlines.start_time(child, view.world.pods, attempt, ended)
+    began = deadlines.start_time(child, context.snapshot.pods, attempt, ended)
     return attempt.model_copy(update={"start_time": attempt.start_time or (times.written(began) if began else None)})
 
 
@@ -106,18 +108,18 @@ def _add(builder: StatusBuilder, count: str, more: int) -> None:
     builder.set(**{count: min((builder.get(count) or 0) + more, LARGEST_COUNT)})
 
 
-def _refusal(view: Context, builder: StatusBuilder, end: Ending) -> str:
-    return retry.refusal(end.outcome, builder.get("retries") or 0, builder.get("preemptions") or 0, view.limits)
+def _refusal(context: Context, builder: StatusBuilder, end: Ending) -> str:
+    return retry.refusal(end.outcome, builder.get("retries") or 0, builder.get("preemptions") or 0, context.limits)
 
 
-def _complete(view: Context, builder: StatusBuilder, attempt: Attempt) -> None:
-    posted = said(view.job, attempt, view.world.pods)
-    model = (posted.model if posted else None) or _default_model(view, builder.get("output"))
+def _complete(context: Context, builder: StatusBuilder, attempt: Attempt) -> None:
+    posted = reported_outcome(context.job, attempt, context.snapshot.pods)
+    model = (posted.model if posted else None) or _default_model(context, builder.get("output"))
     words = _scores(posted)
     if model:
         words = f"{words}; model {model}" if words else f"model {model}"
     builder.set(
-        completion_time=times.written(view.now),
+        completion_time=times.written(context.now),
         model=model,
         test_scores=posted.test_scores if posted else None,
         message=conditions.line(words) or None,
@@ -148,8 +150,8 @@ def _end_time(now: datetime, child: Child | None) -> datetime:
     return min(child.finished, now) if child is not None and child.finished is not None else now
 
 
-def _default_model(view: Context, output: str | None) -> str | None:
-    task = (view.job.raw.get("spec") or {}).get("task", "train")
+def _default_model(context: Context, output: str | None) -> str | None:
+    task = (context.job.raw.get("spec") or {}).get("task", "train")
     return f"{output}/model" if output and task in TRAINING else None
 
 

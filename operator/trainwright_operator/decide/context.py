@@ -11,7 +11,7 @@ from trainwright_api.resource.stages import PREPROCESS, comes_before
 from trainwright_api.resource.status import Attempt, Progress
 from trainwright_operator.children import kind_of
 from trainwright_operator.model import names, times
-from trainwright_operator.model.observed import Child, ChildKind, ChildState, Job, Pod, World, of_child
+from trainwright_operator.model.observed import Child, ChildKind, ChildState, Job, Pod, Snapshot, of_child
 from trainwright_operator.model.plan import Deletion
 from trainwright_operator.model.status_builder import StatusBuilder, current
 from trainwright_operator.policies.deadlines import Limits
@@ -23,7 +23,7 @@ ENDED: tuple[ChildState, ...] = ("succeeded", "failed")
 @dataclass(frozen=True)
 class Context:
     job: Job
-    world: World
+    snapshot: Snapshot
     settings: Settings
     now: datetime
     ca: str = ""
@@ -32,7 +32,7 @@ class Context:
     @cached_property
     def attempt(self) -> Attempt | None:
         """The newest attempt. If a manual edit removed it from the status, it is read from its child."""
-        found = current(self.job.status.attempts) or _newest_of(self.world.children)
+        found = current(self.job.status.attempts) or _newest_of(self.snapshot.children)
         return None if found is None else self._mended(found)
 
     def _mended(self, attempt: Attempt) -> Attempt:
@@ -42,7 +42,7 @@ class Context:
         if attempt.child:
             stage = own.get(attempt.child, known)
             return attempt if stage == attempt.stage else attempt.model_copy(update={"stage": stage})
-        recorded = _newest_of(tuple(child for child in self.world.children if child.name in own))
+        recorded = _newest_of(tuple(child for child in self.snapshot.children if child.name in own))
         stage = known or (recorded.stage if recorded is not None else None) or self.task
         return attempt.model_copy(update={"child": self.child_name(attempt.number, stage), "stage": stage})
 
@@ -54,7 +54,7 @@ class Context:
         """The newest attempt's child."""
         attempt = self.attempt
         name = None if attempt is None else attempt.child
-        return next((child for child in self.world.children if child.name == name), None)
+        return next((child for child in self.snapshot.children if child.name == name), None)
 
     @property
     def running(self) -> tuple[Attempt, Child] | None:
@@ -75,10 +75,10 @@ class Context:
     @property
     def spec(self) -> TrainingJobSpec:
         """The spec of a job with a valid spec. Raises ValueError if there is none."""
-        verdict = self.job.verdict
-        if verdict is None or verdict.spec is None:
+        validation = self.job.validation
+        if validation is None or validation.spec is None:
             raise ValueError(f"{self.job.name} has no spec that can be run")
-        return verdict.spec
+        return validation.spec
 
     @property
     def task(self) -> str:
@@ -112,10 +112,10 @@ class Context:
     @property
     def changed(self) -> bool:
         """True if a field that is fixed since the start has changed. The schema cannot protect keys that it lacks."""
-        resolved, verdict = self.job.status.resolved, self.job.verdict
-        if resolved is None or resolved.digest is None or verdict is None:
+        resolved, validation = self.job.status.resolved, self.job.validation
+        if resolved is None or resolved.digest is None or validation is None:
             return False
-        return resolved.digest != verdict.digest
+        return resolved.digest != validation.digest
 
     def position_of(self, attempt: Attempt) -> int | None:
         """The row that the attempt started from, as its pods reported it."""
@@ -133,7 +133,7 @@ class Context:
         return progress if progress is not None and progress.attempt == attempt.number else None
 
     def pods_of(self, attempt: Attempt) -> tuple[Pod, ...]:
-        return of_child(self.world.pods, attempt.number, attempt.stage)
+        return of_child(self.snapshot.pods, attempt.number, attempt.stage)
 
     def builder(self) -> StatusBuilder:
         builder = StatusBuilder(self.job, self.now)
@@ -152,9 +152,9 @@ def is_open(attempt: Attempt) -> bool:
     return attempt.create_time is not None and attempt.completion_time is None
 
 
-def is_unsure(view: Context, child: Child) -> bool:
+def is_unsure(context: Context, child: Child) -> bool:
     """True if the child was seen as not ended, perhaps long ago. Read it again before a step that cannot be undone."""
-    return child.state not in ENDED and child.name not in view.world.fresh
+    return child.state not in ENDED and child.name not in context.snapshot.fresh
 
 
 def deletions(children: tuple[Child, ...]) -> tuple[Deletion, ...]:

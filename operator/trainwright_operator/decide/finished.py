@@ -5,7 +5,7 @@ from __future__ import annotations
 from trainwright_operator.children import clean_up
 from trainwright_operator.decide.context import ENDED, Context, deletions, is_unsure
 from trainwright_operator.model.observed import Child
-from trainwright_operator.model.plan import Ask, Deletion, Plan
+from trainwright_operator.model.plan import Deletion, Lookup, Plan
 from trainwright_operator.model.status_builder import end_of
 from trainwright_operator.policies import deadlines
 from trainwright_operator.policies.display import phase
@@ -14,36 +14,38 @@ UNATTENDED = ("ValidationFailed",)
 """The KubeRay reasons after which it no longer reconciles a RayJob, nor deletes a cluster that it may have created."""
 
 
-def being_deleted(view: Context) -> Plan | None:
+def being_deleted(context: Context) -> Plan | None:
     """The job is being deleted. Its objects follow by their owner references, so the operator waits for nothing."""
-    return Plan() if view.job.deleting else None
+    return Plan() if context.job.deleting else None
 
 
-def finished(view: Context) -> Plan | None:
+def finished(context: Context) -> Plan | None:
     """A finished job stays finished. Delete what still exists, then wait for its time to live."""
-    if end_of(view.job.status) is None:
+    if end_of(context.job.status) is None:
         return None
-    superfluous = tuple(child for child in view.world.children if _is_superfluous(child, view.job.status.child))
+    superfluous = tuple(
+        child for child in context.snapshot.children if _is_superfluous(child, context.job.status.child)
+    )
     unsure = tuple(
-        Ask("child", child.name, child.kind)
+        Lookup("child", child.name, child.kind)
         for child in superfluous
-        if child.name == view.job.status.child and is_unsure(view, child)
+        if child.name == context.job.status.child and is_unsure(context, child)
     )
     if unsure:
-        return Plan(asks=unsure)
+        return Plan(lookups=unsure)
     if superfluous:
         return Plan(delete=deletions(superfluous))
-    due = deadlines.cleanup_time(view.job)
-    if due is None or (view.job.status.child is None and view.job.ttl_policy != "DeleteJob"):
-        return Plan(status=view.builder().finish(phase))
-    return Plan(status=view.builder().finish(phase), wake_at=due) if view.now < due else _cleaned_up(view)
+    due = deadlines.cleanup_time(context.job)
+    if due is None or (context.job.status.child is None and context.job.ttl_policy != "DeleteJob"):
+        return Plan(status=context.builder().finish(phase))
+    return Plan(status=context.builder().finish(phase), wake_at=due) if context.now < due else _cleaned_up(context)
 
 
-def _cleaned_up(view: Context) -> Plan:
-    job = view.job
+def _cleaned_up(context: Context) -> Plan:
+    job = context.job
     if job.ttl_policy == "DeleteJob":
         return Plan(delete=(Deletion("TrainingJob", job.namespace, job.name, job.uid),))
-    builder = view.builder()
+    builder = context.builder()
     builder.set(child=None)
     return Plan(delete=clean_up(job), status=builder.finish(phase))
 

@@ -35,7 +35,7 @@ from trainwright_operator.decide.running import (
     to_stop,
 )
 from trainwright_operator.decide.starting import assign_attempt, create_child
-from trainwright_operator.model.observed import Job, World
+from trainwright_operator.model.observed import Job, Snapshot
 from trainwright_operator.model.plan import Plan
 from trainwright_operator.settings import Settings
 
@@ -68,7 +68,7 @@ SITUATIONS: tuple[Situation, ...] = (
 )
 
 
-def plan(job: Job, world: World, settings: Settings, now: datetime, ca: str = "") -> Plan:
+def plan(job: Job, snapshot: Snapshot, settings: Settings, now: datetime, ca: str = "") -> Plan:
     """Return the plan for the job at this time. `ca`: the certificate authority of the progress endpoint, in PEM."""
-    view = Context(job, world, settings, now, ca)
-    return next(found for situation in SITUATIONS if (found := situation(view)) is not None)
+    context = Context(job, snapshot, settings, now, ca)
+    return next(found for situation in SITUATIONS if (found := situation(context)) is not None)

@@ -8,162 +8,162 @@ from trainwright_api.resource.status import Attempt
 from trainwright_operator.decide import conditions
 from trainwright_operator.decide.closing import close
 from trainwright_operator.decide.context import ENDED, Context, deletions, is_open
-from trainwright_operator.decide.starting import judge_capacity
+from trainwright_operator.decide.starting import check_capacity
 from trainwright_operator.model import times
 from trainwright_operator.model.observed import Child
-from trainwright_operator.model.plan import Ask, Plan
+from trainwright_operator.model.plan import Lookup, Plan
 from trainwright_operator.policies import deadlines, pod_draining, start
 from trainwright_operator.policies.display import phase, waiting
-from trainwright_operator.policies.outcome import Ending, disrupted, ending, said
+from trainwright_operator.policies.outcome import Ending, disrupted, ending, reported_outcome
 
 
-def orphans(view: Context) -> Plan | None:
+def orphans(context: Context) -> Plan | None:
     """Delete children of other attempts: an operator that had lost its Lease may have created them late."""
-    attempt = view.attempt
+    attempt = context.attempt
     kept = None if attempt is None else attempt.child
-    found = deletions(tuple(child for child in view.world.children if child.name != kept))
+    found = deletions(tuple(child for child in context.snapshot.children if child.name != kept))
     return Plan(delete=found) if found else None
 
 
-def child_unseen(view: Context) -> Plan | None:
+def child_unseen(context: Context) -> Plan | None:
     """The child is missing: it is gone, or not in the cache yet. Only a GET can tell which."""
-    attempt = view.attempt
-    if attempt is None or not is_open(attempt) or view.child is not None:
+    attempt = context.attempt
+    if attempt is None or not is_open(attempt) or context.child is not None:
         return None
-    if attempt.child not in view.world.gone:
-        return Plan(asks=(Ask("child", attempt.child or "", view.kind_of(attempt)),))
-    return close(view, attempt, ending(view.job, attempt, None, view.world.pods), None)
+    if attempt.child not in context.snapshot.gone:
+        return Plan(lookups=(Lookup("child", attempt.child or "", context.kind_of(attempt)),))
+    return close(context, attempt, ending(context.job, attempt, None, context.snapshot.pods), None)
 
 
-def ended(view: Context) -> Plan | None:
+def ended(context: Context) -> Plan | None:
     """The child has ended, or its process has posted its outcome and does not exit."""
-    if view.running is None:
+    if context.running is None:
         return None
-    attempt, child = view.running
-    posted = said(view.job, attempt)
+    attempt, child = context.running
+    posted = reported_outcome(context.job, attempt)
     if child.state in ENDED:
-        return close(view, attempt, ending(view.job, attempt, child, view.world.pods), child)
+        return close(context, attempt, ending(context.job, attempt, child, context.snapshot.pods), child)
     if posted is None:
         return None
-    deadline = times.after(times.read(posted.post_time) or view.now, view.settings.stop_grace)
-    if view.now < deadline:
-        return _as_it_goes(view, attempt, child, wake_at=deadline)
-    return close(view, attempt, ending(view.job, attempt, child, view.world.pods), child)
+    deadline = times.after(times.read(posted.post_time) or context.now, context.settings.stop_grace)
+    if context.now < deadline:
+        return _as_it_goes(context, attempt, child, wake_at=deadline)
+    return close(context, attempt, ending(context.job, attempt, child, context.snapshot.pods), child)
 
 
-def requeued(view: Context) -> Plan | None:
+def requeued(context: Context) -> Plan | None:
     """Kueue has suspended a child that had started. It would start again under the old attempt number."""
-    if view.running is None:
+    if context.running is None:
         return None
-    attempt, child = view.running
+    attempt, child = context.running
     if child.state != "suspended" or attempt.start_time is None:
         return None
-    return close(view, attempt, Ending("preempted", "Requeued", f"{child.name} was sent back to its queue"), child)
+    return close(context, attempt, Ending("preempted", "Requeued", f"{child.name} was sent back to its queue"), child)
 
 
-def out_of_time(view: Context) -> Plan | None:
+def out_of_time(context: Context) -> Plan | None:
     """The deadline has passed. It counts the running time of all attempts."""
-    if view.running is None:
+    if context.running is None:
         return None
-    attempt, child = view.running
-    end = deadlines.active_deadline(view.job.status, attempt, view.limits)
-    if end is None or view.now < end:
+    attempt, child = context.running
+    end = deadlines.active_deadline(context.job.status, attempt, context.limits)
+    if end is None or context.now < end:
         return None
-    words = f"it has run for longer than activeDeadlineSeconds ({view.limits.active_deadline:,} s)"
-    return close(view, attempt, Ending("stopped", "DeadlineExceeded", words), child, fails="DeadlineExceeded")
+    words = f"it has run for longer than activeDeadlineSeconds ({context.limits.active_deadline:,} s)"
+    return close(context, attempt, Ending("stopped", "DeadlineExceeded", words), child, fails="DeadlineExceeded")
 
 
-def to_stop(view: Context) -> Plan | None:
+def to_stop(context: Context) -> Plan | None:
     """The user has suspended the job. The child is asked to stop, and deleted after a grace period.
 
     An attempt that was asked to stop stops, even if the job is resumed.
     """
-    if view.running is None:
+    if context.running is None:
         return None
-    attempt, child = view.running
-    if not (view.job.suspend or attempt.stop_time):
+    attempt, child = context.running
+    if not (context.job.suspend or attempt.stop_time):
         return None
-    asked = attempt.model_copy(update={"stop_time": attempt.stop_time or times.written(view.now)})
-    grace = view.settings.stop_grace
-    if deadlines.has_stopped(asked, child, view.world.pods, view.now, grace):
-        return close(view, asked, Ending("stopped", "Suspended", "stopped because the job was suspended"), child)
-    return _as_it_goes(view, asked, child, wake_at=deadlines.stop_deadline(asked, grace))
+    asked = attempt.model_copy(update={"stop_time": attempt.stop_time or times.written(context.now)})
+    grace = context.settings.stop_grace
+    if deadlines.has_stopped(asked, child, context.snapshot.pods, context.now, grace):
+        return close(context, asked, Ending("stopped", "Suspended", "stopped because the job was suspended"), child)
+    return _as_it_goes(context, asked, child, wake_at=deadlines.stop_deadline(asked, grace))
 
 
-def pod_lost(view: Context) -> Plan | None:
+def pod_lost(context: Context) -> Plan | None:
     """A pod was lost with its node. Until its API object is gone, KubeRay does not replace it and the others wait."""
-    if view.running is None:
+    if context.running is None:
         return None
-    attempt, child = view.running
-    pods = pod_draining.lost(view.pods_of(attempt), view.world.nodes, view.now)
+    attempt, child = context.running
+    pods = pod_draining.lost(context.pods_of(attempt), context.snapshot.nodes, context.now)
     if not pods:
         return None
     words = f"pod {pods[0].name} was lost with its node {pods[0].node}"
-    return close(view, attempt, Ending("preempted", pods[0].disrupted or "NodeLost", words), child)
+    return close(context, attempt, Ending("preempted", pods[0].disrupted or "NodeLost", words), child)
 
 
-def late(view: Context) -> Plan | None:
+def late(context: Context) -> Plan | None:
     """The attempt holds nodes and has not started in time, or it makes room for others."""
-    if view.running is None:
+    if context.running is None:
         return None
-    attempt, child = view.running
-    over, gives_way = _start_limits(view, attempt, child)
-    if not any(moment is not None and view.now >= moment for moment in (over, gives_way)):
+    attempt, child = context.running
+    over, gives_way = _start_limits(context, attempt, child)
+    if not any(moment is not None and context.now >= moment for moment in (over, gives_way)):
         return None
-    if not view.world.pods_fresh:
-        return Plan(asks=(Ask("pods"),))
-    resolved, pods = view.job.status.resolved, view.pods_of(attempt)
-    seconds = view.limits.start_deadline if over is not None and view.now >= over else None
+    if not context.snapshot.pods_fresh:
+        return Plan(lookups=(Lookup("pods"),))
+    resolved, pods = context.job.status.resolved, context.pods_of(attempt)
+    seconds = context.limits.start_deadline if over is not None and context.now >= over else None
     end = start.ending(child, pods, resolved.image if resolved else None, seconds)
-    return close(view, attempt, end, child, fails=start.DEADLINE if end.outcome == "environment" else "")
+    return close(context, attempt, end, child, fails=start.DEADLINE if end.outcome == "environment" else "")
 
 
-def running(view: Context) -> Plan | None:
+def running(context: Context) -> Plan | None:
     """The attempt runs, or waits for room."""
-    if view.running is None:
+    if context.running is None:
         return None
-    return _as_it_goes(view, *view.running)
+    return _as_it_goes(context, *context.running)
 
 
-def _as_it_goes(view: Context, attempt: Attempt, child: Child, wake_at: datetime | None = None) -> Plan:
-    builder = view.builder()
-    began = deadlines.start_time(child, view.world.pods, attempt, view.now)
+def _as_it_goes(context: Context, attempt: Attempt, child: Child, wake_at: datetime | None = None) -> Plan:
+    builder = context.builder()
+    began = deadlines.start_time(child, context.snapshot.pods, attempt, context.now)
     started = attempt.start_time or (times.written(began) if began else None)
-    reason = attempt.reason or disrupted(view.pods_of(attempt)) or None
+    reason = attempt.reason or disrupted(context.pods_of(attempt)) or None
     builder.change_attempt(
-        start_time=started, stop_time=attempt.stop_time, position=view.position_of(attempt), reason=reason
+        start_time=started, stop_time=attempt.stop_time, position=context.position_of(attempt), reason=reason
     )
-    if view.changed:
+    if context.changed:
         builder.condition("Accepted", False, "ChangedAfterStart", conditions.CHANGED)
     elif builder.rejected("ChangedAfterStart"):
         builder.condition("Accepted", True, "Accepted", "the change after the start was undone")
-    runs = _runs(view, attempt, child)
+    runs = _runs(context, attempt, child)
     if attempt.stop_time and runs:
         conditions.runs(builder, "Stopping", "asked to write a checkpoint and to stop")
         builder.set(message=None)
-    elif runs and view.prepares(attempt):
+    elif runs and context.prepares(attempt):
         # Whether training fits on the nodes is still unknown, so the condition Fits stays.
         conditions.runs(builder, "Preprocessing", f"attempt {attempt.number}: {child.kind} {child.name}")
-        builder.set(message=conditions.CHANGED if view.changed else conditions.PREPROCESSING)
+        builder.set(message=conditions.CHANGED if context.changed else conditions.PREPROCESSING)
     elif runs:
         conditions.runs(builder, "Running", f"attempt {attempt.number}: {child.kind} {child.name}")
-        builder.set(message=conditions.CHANGED if view.changed else view.straggler_of(attempt))
+        builder.set(message=conditions.CHANGED if context.changed else context.straggler_of(attempt))
         builder.forget("Fits")
     if runs:
         builder.set(requeues=None)
     else:
-        reason, words = waiting(child, view.world.pods)
+        reason, words = waiting(child, context.snapshot.pods)
         conditions.waits(builder, reason, words)
         builder.set(message=conditions.line(words) or None)
-        judge_capacity(view, builder, attempt)
-    leaves = pod_draining.looks_again(view.pods_of(attempt), 0.0)
-    moments = (leaves, *_start_limits(view, attempt, child))
-    later = (moment for moment in moments if moment is not None and moment > view.now)
-    wake_at = _first(wake_at, _deadline(view, attempt, started), *later)
+        check_capacity(context, builder, attempt)
+    leaves = pod_draining.looks_again(context.pods_of(attempt), 0.0)
+    moments = (leaves, *_start_limits(context, attempt, child))
+    later = (moment for moment in moments if moment is not None and moment > context.now)
+    wake_at = _first(wake_at, _deadline(context, attempt, started), *later)
     return Plan(status=builder.finish(phase), wake_at=wake_at)
 
 
-def _runs(view: Context, attempt: Attempt, child: Child) -> bool:
+def _runs(context: Context, attempt: Attempt, child: Child) -> bool:
     """True if the child runs.
 
     A Job whose pods have ended reads as pending until the Job itself ends, since it has no ready pod. So a pending Job
@@ -171,28 +171,30 @@ def _runs(view: Context, attempt: Attempt, child: Child) -> bool:
     """
     if child.state != "pending" or child.kind != "Job":
         return child.state == "running"
-    pods = view.pods_of(attempt)
+    pods = context.pods_of(attempt)
     return attempt.start_time is not None or any(pod.ended for pod in pods)
 
 
-def _start_limits(view: Context, attempt: Attempt, child: Child) -> tuple[datetime | None, datetime | None]:
+def _start_limits(context: Context, attempt: Attempt, child: Child) -> tuple[datetime | None, datetime | None]:
     """Return the start deadline and the time to make room for others.
 
     Both are None for a suspended child or one that has run.
     """
-    if attempt.start_time is not None or child.state == "suspended" or _runs(view, attempt, child):
+    if attempt.start_time is not None or child.state == "suspended" or _runs(context, attempt, child):
         return None, None
-    pods, grace = view.pods_of(attempt), view.settings.gang_grace
-    over = start.deadline(pods, view.limits.start_deadline)
-    if child.pods == 1 or view.is_queued_by_kueue or start.is_placed(child, pods):
+    pods, grace = context.pods_of(attempt), context.settings.gang_grace
+    over = start.deadline(pods, context.limits.start_deadline)
+    if child.pods == 1 or context.is_queued_by_kueue or start.is_placed(child, pods):
         return over, None
     # Other jobs may arrive: look again after each grace period.
-    again = times.after(view.now, grace)
-    return over, start.gives_way(child, pods, view.world, grace) or again
+    again = times.after(context.now, grace)
+    return over, start.gives_way(child, pods, context.snapshot, grace) or again
 
 
-def _deadline(view: Context, attempt: Attempt, started: str | None) -> datetime | None:
-    return deadlines.active_deadline(view.job.status, attempt.model_copy(update={"start_time": started}), view.limits)
+def _deadline(context: Context, attempt: Attempt, started: str | None) -> datetime | None:
+    return deadlines.active_deadline(
+        context.job.status, attempt.model_copy(update={"start_time": started}), context.limits
+    )
 
 
 def _first(*moments: datetime | None) -> datetime | None:

@@ -14,7 +14,7 @@ from trainwright_operator.decide import conditions
 from trainwright_operator.decide.context import Context
 from trainwright_operator.model import names, times
 from trainwright_operator.model.observed import ChildKind, Manifest
-from trainwright_operator.model.plan import Ask, Plan
+from trainwright_operator.model.plan import Lookup, Plan
 from trainwright_operator.model.status_builder import StatusBuilder, condition_of
 from trainwright_operator.policies import stages
 from trainwright_operator.policies.capacity import misfit
@@ -22,88 +22,92 @@ from trainwright_operator.policies.display import being_started, phase
 from trainwright_operator.policies.sizing import resolve
 
 
-def create_child(view: Context) -> Plan | None:
+def create_child(context: Context) -> Plan | None:
     """The attempt is in the status, and its child is not created, or its creation is not recorded yet."""
-    attempt = view.attempt
+    attempt = context.attempt
     if attempt is None or attempt.create_time is not None or attempt.completion_time is not None:
         return None
-    if view.is_handed_on(attempt) and (asks := _unsure(view, view.child_name(attempt.number, PREPROCESS), "Job")):
-        return Plan(asks=asks)
-    builder = view.builder()
-    if view.world.refused:
-        words = conditions.line(view.world.refused)
+    if context.is_handed_on(attempt) and (
+        lookups := _unsure(context, context.child_name(attempt.number, PREPROCESS), "Job")
+    ):
+        return Plan(lookups=lookups)
+    builder = context.builder()
+    if context.snapshot.refused:
+        words = conditions.line(context.snapshot.refused)
         builder.condition("Running", False, "CannotCreate", words)
         conditions.stalls(builder, "CannotCreate", words)
         builder.set(message=words)
         return Plan(status=builder.finish(phase))
-    builder.change_attempt(create_time=times.written(view.now))
-    builder.condition("Started", True, "Started", f"attempt {attempt.number}: {view.kind_of(attempt)} {attempt.child}")
-    _wait(view, builder, attempt)
-    child_spec = _blueprint(view, attempt)
+    builder.change_attempt(create_time=times.written(context.now))
+    builder.condition(
+        "Started", True, "Started", f"attempt {attempt.number}: {context.kind_of(attempt)} {attempt.child}"
+    )
+    _wait(context, builder, attempt)
+    child_spec = _child_spec(context, attempt)
     made = child(child_spec)
-    _fits(view, builder, child_spec, made)
-    create = () if view.child is not None else (*supports(child_spec), made)
+    _fits(context, builder, child_spec, made)
+    create = () if context.child is not None else (*supports(child_spec), made)
     return Plan(create=create, status=builder.finish(phase))
 
 
-def assign_attempt(view: Context) -> Plan | None:
+def assign_attempt(context: Context) -> Plan | None:
     """Write the attempt's number, its child's name and the resolved values to the status, before anything is
     created."""
-    before = view.attempt
-    if before is not None and (asks := _unsure(view, before.child or "", view.kind_of(before))):
-        return Plan(asks=asks)
-    resolved = _resolved(view)
-    if isinstance(resolved, Ask):
-        return Plan(asks=(resolved,))
-    builder, spec, job = view.builder(), view.spec, view.job
+    before = context.attempt
+    if before is not None and (lookups := _unsure(context, before.child or "", context.kind_of(before))):
+        return Plan(lookups=lookups)
+    resolved = _resolved(context)
+    if isinstance(resolved, Lookup):
+        return Plan(lookups=(resolved,))
+    builder, spec, job = context.builder(), context.spec, context.job
     number = (before.number if before else 0) + 1
     first = stages.first(spec, resolved, job.status)
-    attempt = Attempt(number=number, child=view.child_name(number, first), stage=first)
+    attempt = Attempt(number=number, child=context.child_name(number, first), stage=first)
     builder.add_attempt(attempt)
-    builder.set(start_time=builder.get("start_time") or times.written(view.now), resolved=resolved)
+    builder.set(start_time=builder.get("start_time") or times.written(context.now), resolved=resolved)
     builder.set(output=names.run_folder(spec.output, job.namespace, job.name, job.uid) if spec.output else None)
-    warnings = (_sized(spec, resolved, first), *(job.verdict.warnings if job.verdict else ()))
+    warnings = (_summary(spec, resolved, first), *(job.validation.warnings if job.validation else ()))
     builder.condition("Accepted", True, "Accepted", "; ".join(warnings))
     if builder.holds("Suspended"):
         builder.condition("Suspended", False, "Resumed")
-    _wait(view, builder, attempt)
+    _wait(context, builder, attempt)
     return Plan(status=builder.finish(phase))
 
 
-def judge_capacity(view: Context, builder: StatusBuilder, attempt: Attempt) -> None:
+def check_capacity(context: Context, builder: StatusBuilder, attempt: Attempt) -> None:
     """Update the condition Fits if it is False: new nodes may have been added."""
-    if condition_of(view.job.status.conditions, "Fits", "False") is None:
+    if condition_of(context.job.status.conditions, "Fits", "False") is None:
         return
-    resolved, verdict = view.job.status.resolved, view.job.verdict
-    if resolved is not None and verdict is not None and verdict.spec is not None and not view.changed:
-        child_spec = _blueprint(view, attempt)
-        _fits(view, builder, child_spec, child(child_spec))
+    resolved, validation = context.job.status.resolved, context.job.validation
+    if resolved is not None and validation is not None and validation.spec is not None and not context.changed:
+        child_spec = _child_spec(context, attempt)
+        _fits(context, builder, child_spec, child(child_spec))
 
 
-def _unsure(view: Context, child: str, kind: ChildKind) -> tuple[Ask, ...]:
+def _unsure(context: Context, child: str, kind: ChildKind) -> tuple[Lookup, ...]:
     """Return what must be read because the cache may lack it: the last child and its pods, which must be gone first."""
-    asks = () if view.world.pods_fresh else (Ask("pods"),)
-    return asks if child in view.world.gone else (*asks, Ask("child", child, kind))
+    lookups = () if context.snapshot.pods_fresh else (Lookup("pods"),)
+    return lookups if child in context.snapshot.gone else (*lookups, Lookup("child", child, kind))
 
 
-def _wait(view: Context, builder: StatusBuilder, attempt: Attempt) -> None:
-    words = being_started(view.kind_of(attempt), attempt.child or "")
+def _wait(context: Context, builder: StatusBuilder, attempt: Attempt) -> None:
+    words = being_started(context.kind_of(attempt), attempt.child or "")
     conditions.waits(builder, "Starting", words)
     builder.set(message=words)
 
 
-def _resolved(view: Context) -> Resolved | Ask:
+def _resolved(context: Context) -> Resolved | Lookup:
     """Return the resolved values, which are computed once. Only the image of the spec may have changed since."""
-    found = view.job.status.resolved
+    found = context.job.status.resolved
     if found is not None and found.digest is not None and found.workers is not None:
-        return found.model_copy(update={"image": view.spec.image or found.image})
-    verdict = view.job.verdict
-    return resolve(view.spec, verdict.digest if verdict else "", view.world, view.settings)
+        return found.model_copy(update={"image": context.spec.image or found.image})
+    validation = context.job.validation
+    return resolve(context.spec, validation.digest if validation else "", context.snapshot, context.settings)
 
 
-def _fits(view: Context, builder: StatusBuilder, child_spec: ChildSpec, made: Manifest) -> None:
+def _fits(context: Context, builder: StatusBuilder, child_spec: ChildSpec, made: Manifest) -> None:
     """Set the condition Fits. The preprocess stage also checks training: data that nothing can train on is useless."""
-    nodes = view.world.nodes
+    nodes = context.snapshot.nodes
     if nodes is None:
         return
     words = misfit(gangs(made), nodes)
@@ -112,28 +116,28 @@ def _fits(view: Context, builder: StatusBuilder, child_spec: ChildSpec, made: Ma
     builder.condition("Fits", not words, "NoNodeFits" if words else "Fits", words)
 
 
-def _blueprint(view: Context, attempt: Attempt) -> ChildSpec:
+def _child_spec(context: Context, attempt: Attempt) -> ChildSpec:
     return ChildSpec(
-        job=view.job,
-        spec=view.spec,
+        job=context.job,
+        spec=context.spec,
         attempt=attempt.number,
-        stage=attempt.stage or view.spec.task,
-        resolved=view.job.status.resolved or Resolved(),
-        settings=view.settings,
-        ca=view.ca,
+        stage=attempt.stage or context.spec.task,
+        resolved=context.job.status.resolved or Resolved(),
+        settings=context.settings,
+        ca=context.ca,
     )
 
 
-def _sized(spec: TrainingJobSpec, resolved: Resolved, first: str) -> str:
+def _summary(spec: TrainingJobSpec, resolved: Resolved, first: str) -> str:
     """Describe the sizes.
 
     Example: 4 workers × (2 CPU, 1 GPU) in 4 pods; image trainwright:0.1.0; preprocessed on CPUs first.
     """
     before = "; preprocessed on CPUs first" if comes_before(first, spec.task) else ""
-    return f"{_shape(spec, resolved)}; image {resolved.image}{before}"
+    return f"{_workers_line(spec, resolved)}; image {resolved.image}{before}"
 
 
-def _shape(spec: TrainingJobSpec, resolved: Resolved) -> str:
+def _workers_line(spec: TrainingJobSpec, resolved: Resolved) -> str:
     workers, together = resolved.workers or 1, resolved.workers_per_pod or 1
     pods = -(-workers // together)
     if spec.backend.type == "local":

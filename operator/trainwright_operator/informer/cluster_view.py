@@ -8,16 +8,15 @@ from datetime import datetime
 from typing import Any
 
 from trainwright_operator.children import read_child, read_pod
-from trainwright_operator.informer.jobs import Jobs
+from trainwright_operator.informer.jobs import Jobs, ValidationCache
 from trainwright_operator.informer.list_watch import Clock
 from trainwright_operator.informer.reflector import Reflector
 from trainwright_operator.informer.store import Key, Store
 from trainwright_operator.informer.trim import StoredJob, read_job, strip_node
-from trainwright_operator.informer.verdicts import Verdicts
 from trainwright_operator.kube import resources
 from trainwright_operator.kube.client import Client
 from trainwright_operator.model.names import JOB_UID
-from trainwright_operator.model.observed import Child, Job, Manifest, Node, Pod, Waiting, World
+from trainwright_operator.model.observed import Child, Job, Manifest, Node, Pod, Snapshot, Waiting
 from trainwright_operator.settings import Settings
 
 
@@ -26,7 +25,7 @@ class ClusterView:
 
     def __init__(self, client: Client, settings: Settings, clock: Clock, on_change: Callable[[Key], None]) -> None:
         self._on_change = on_change
-        self._verdicts = Verdicts()
+        self._validations = ValidationCache()
         self._nodes: tuple[Node, ...] | None = None
         self._waiting: dict[str, Waiting] = {}
         """The jobs that wait for room, by uid."""
@@ -83,10 +82,10 @@ class ClusterView:
 
     def job(self, key: Key) -> Job | None:
         stored = self.jobs.store.get(key)
-        return read_job(stored, self._verdicts.of) if stored is not None else None
+        return read_job(stored, self._validations.of) if stored is not None else None
 
-    def world(self, job: Job) -> World:
-        return World(
+    def snapshot(self, job: Job) -> Snapshot:
+        return Snapshot(
             children=tuple(self._children(job)),
             pods=tuple(self._pods_of(job)),
             nodes=self._all_nodes() if self._clusterwide else None,

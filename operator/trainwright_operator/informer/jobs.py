@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from trainwright_api.checks.cluster import ValidationResult, validate_job
 from trainwright_operator.informer.list_watch import Clock
 from trainwright_operator.informer.store import Key, Store, key_of
 from trainwright_operator.informer.trim import StoredJob, strip_job
@@ -105,6 +107,22 @@ class Jobs:
     @property
     def places(self) -> Iterable[Place]:
         return self._listings
+
+
+class ValidationCache:
+    """The newest `size` validation results, by uid and generation: each version of a spec is validated once."""
+
+    def __init__(self, size: int = 1024) -> None:
+        self._size = size
+        self._results: OrderedDict[tuple[str, int], ValidationResult] = OrderedDict()
+
+    def of(self, raw: Manifest) -> ValidationResult:
+        key = (raw["metadata"]["uid"], raw["metadata"].get("generation", 0))
+        result = self._results.pop(key, None) or validate_job(raw)
+        self._results[key] = result
+        if len(self._results) > self._size:
+            self._results.popitem(last=False)
+        return result
 
 
 def _uid(job: StoredJob) -> str:

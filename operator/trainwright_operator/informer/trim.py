@@ -16,11 +16,12 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from trainwright_api.checks.cluster import ValidationResult
 from trainwright_api.resource.backend import BACKENDS
 from trainwright_api.resource.stages import PREPROCESS
 from trainwright_api.resource.status import ENDS, TrainingJobStatus
 from trainwright_operator.model import times
-from trainwright_operator.model.observed import Job, Manifest, Node, Taint, Verdict, Waiting
+from trainwright_operator.model.observed import Job, Manifest, Node, Taint, Waiting
 from trainwright_operator.model.reading import amount, mapping, mappings, number, text
 
 APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
@@ -59,7 +60,7 @@ def strip_job(raw: Manifest) -> StoredJob:
     )
 
 
-def read_job(stored: StoredJob, judge: Callable[[Manifest], Verdict]) -> Job:
+def read_job(stored: StoredJob, validate_job: Callable[[Manifest], ValidationResult]) -> Job:
     raw = json.loads(zlib.decompress(stored.data) if stored.finished else stored.data)
     metadata, spec = raw["metadata"], mapping(raw, "spec")
     seconds = spec.get("ttlSecondsAfterFinished")
@@ -74,7 +75,7 @@ def read_job(stored: StoredJob, judge: Callable[[Manifest], Verdict]) -> Job:
         suspend=spec.get("suspend") is True,
         ttl_seconds=seconds if isinstance(seconds, int) else None,
         ttl_policy=str(spec.get("ttlPolicy") or "DeleteChildren"),
-        verdict=None if stored.finished else judge(raw),
+        validation=None if stored.finished else validate_job(raw),
         status=read_status(raw.get("status")),
         raw={} if stored.finished else raw,
     )

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal
 
-from trainwright_api.resource.job import TrainingJobSpec
+from trainwright_api.checks.cluster import ValidationResult
 from trainwright_api.resource.stages import differ
 from trainwright_api.resource.status import TrainingJobStatus
 
@@ -19,18 +19,6 @@ Manifest = Mapping[str, Any]
 
 ChildKind = Literal["Job", "RayJob"]
 ChildState = Literal["pending", "running", "suspended", "succeeded", "failed"]
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """The result of validating a spec: the spec if it is valid, else the mistakes."""
-
-    spec: TrainingJobSpec | None
-    digest: str
-    """The hash of the fields that are fixed once a job has started, or of the raw spec if that is not valid."""
-    message: str = ""
-    """The mistakes, as `trainwright validate` prints them. Empty if there are none."""
-    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -47,7 +35,7 @@ class Job:
     suspend: bool
     ttl_seconds: int | None
     ttl_policy: str
-    verdict: Verdict | None
+    validation: ValidationResult | None
     """None for a finished job, which is not validated."""
     status: TrainingJobStatus
     raw: Manifest = field(default_factory=dict, compare=False, repr=False)
@@ -168,8 +156,8 @@ class Waiting:
 
 
 @dataclass(frozen=True)
-class World:
-    """The state of the cluster around the job. None stands for data that was not read yet, or that may not be read."""
+class Snapshot:
+    """The state of the cluster around one job. None: the data is not read yet, or may not be read."""
 
     children: tuple[Child, ...] = ()
     pods: tuple[Pod, ...] = ()

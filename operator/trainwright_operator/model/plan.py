@@ -21,10 +21,10 @@ class Deletion:
 
 
 @dataclass(frozen=True)
-class Ask:
+class Lookup:
     """Data to read from the API server before a decision: a missing child, the job's pods, or the GPUs in use."""
 
-    what: Literal["child", "pods", "gpus"]
+    target: Literal["child", "pods", "gpus"]
     name: str = ""
     """The name of the child or of the resource."""
     kind: str = ""
@@ -34,8 +34,8 @@ class Ask:
 class Plan:
     """The result of one pass. Creations come first, in this order, then deletions, then the status, then its events.
 
-    `create` ends with the child if one is to be started. With `asks`, nothing else is planned: the reconciler adds the
-    answers to `World` and plans the job again.
+    `create` ends with the child if one is to be started. With `lookups`, nothing else is planned: the reconciler reads
+    the data, adds it to the `Snapshot` and plans the job again.
     """
 
     create: tuple[Manifest, ...] = ()
@@ -43,7 +43,7 @@ class Plan:
     status: TrainingJobStatus | None = None
     """The complete status of the reconciler's own fields. None: the status does not change, and nothing is written."""
     wake_at: datetime | None = None
-    asks: tuple[Ask, ...] = ()
+    lookups: tuple[Lookup, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -40,21 +40,21 @@ class Ending:
 def ending(job: Job, attempt: Attempt, child: Child | None, pods: tuple[Pod, ...]) -> Ending:
     """Return the ending of an attempt whose child has ended, or is gone (None)."""
     own = of_child(pods, attempt.number, attempt.stage)
-    posted = said(job, attempt, own)
+    posted = reported_outcome(job, attempt, own)
     if posted is not None:
         return _as_posted(posted, attempt, own)
     return _as_seen(attempt, child, own)
 
 
-def said(job: Job, attempt: Attempt, own: tuple[Pod, ...] = ()) -> PostedOutcome | None:
+def reported_outcome(job: Job, attempt: Attempt, own: tuple[Pod, ...] = ()) -> PostedOutcome | None:
     """Return the outcome that the attempt's own process reported for its stage, posted or in its termination message.
 
     Reports from the stage before are ignored, also late ones.
     """
-    return next((found for found in _told(job, own) if _is_about(found, job, attempt)), None)
+    return next((found for found in _reports(job, own) if _is_about(found, job, attempt)), None)
 
 
-def _told(job: Job, own: tuple[Pod, ...]) -> Iterator[PostedOutcome]:
+def _reports(job: Job, own: tuple[Pod, ...]) -> Iterator[PostedOutcome]:
     if job.status.outcome is not None:
         yield job.status.outcome
     for pod in own:
@@ -113,7 +113,7 @@ def _as_seen(attempt: Attempt, child: Child | None, own: tuple[Pod, ...]) -> End
     if disruption and code not in (2, 3):
         return Ending("preempted", disruption, "a pod that it cannot do without was taken off its node", tail)
     if code == 75 and attempt.stop_time is None:
-        return Ending("preempted", "Terminated", "it was told to stop by a signal, and wrote a checkpoint", tail)
+        return Ending("preempted", "Terminated", "a signal stopped it, and it wrote a checkpoint", tail)
     outcome = "infrastructure" if code is None or code in KILLED else OF_EXIT_CODES.get(code, "crash")
     return Ending(outcome, _reason(outcome, child, own), _line(attempt, child, code, own, tail), tail)
 

@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
-from trainwright_operator.model.observed import Node, Pod, World
+from trainwright_operator.model.observed import Node, Pod, Snapshot
 
 
-def blocking(world: World, now: datetime, grace: float) -> tuple[Pod, ...]:
+def blocking(snapshot: Snapshot, now: datetime, grace: float) -> tuple[Pod, ...]:
     """Return the pods to wait for.
 
     `grace`: seconds past a pod's own grace period, on a node that is not ready or absent.
     """
-    return tuple(pod for pod in world.pods if not pod.ended and not _passed_over(pod, world.nodes, now, grace))
+    return tuple(pod for pod in snapshot.pods if not pod.ended and not _passed_over(pod, snapshot.nodes, now, grace))
 
 
 def lost(pods: Iterable[Pod], nodes: tuple[Node, ...] | None, now: datetime) -> tuple[Pod, ...]:

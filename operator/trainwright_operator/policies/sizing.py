@@ -12,25 +12,25 @@ from typing import Any
 from trainwright_api.resource.backend import WorkerRange
 from trainwright_api.resource.job import TrainingJobSpec
 from trainwright_api.resource.status import Resolved
-from trainwright_operator.model.observed import Node, World
-from trainwright_operator.model.plan import Ask
+from trainwright_operator.model.observed import Node, Snapshot
+from trainwright_operator.model.plan import Lookup
 from trainwright_operator.policies.node_matching import admitting
 from trainwright_operator.settings import Settings
 
 
-def resolve(spec: TrainingJobSpec, digest: str, world: World, settings: Settings) -> Resolved | Ask:
+def resolve(spec: TrainingJobSpec, digest: str, snapshot: Snapshot, settings: Settings) -> Resolved | Lookup:
     """Return the resolved values of the job, or the data that must be read first."""
     found = Resolved(
         digest=digest, strategy=spec.backend.strategy, seed=spec.seed, image=spec.image or settings.image, gpus=0
     )
     if spec.backend.type == "local":
         return found.model_copy(update={"workers": 1, "workers_per_pod": 1})
-    nodes = admitting(_scheduling(spec), world.nodes or ())
+    nodes = admitting(_scheduling(spec), snapshot.nodes or ())
     share = gpu_share(spec, nodes)
-    workers = _workers(spec, nodes, share, world, settings)
-    if isinstance(workers, Ask):
+    workers = _workers(spec, nodes, share, snapshot, settings)
+    if isinstance(workers, Lookup):
         return workers
-    together = _together(spec, workers, share, tuple(_room(node, spec, world) for node in nodes))
+    together = _together(spec, workers, share, tuple(_room(node, spec, snapshot) for node in nodes))
     return found.model_copy(update={"workers": workers, "workers_per_pod": together, "gpus": _whole(workers * share)})
 
 
@@ -47,24 +47,24 @@ def gpu_share(spec: TrainingJobSpec, nodes: Iterable[Node]) -> float:
 
 
 def _workers(
-    spec: TrainingJobSpec, nodes: tuple[Node, ...], share: float, world: World, settings: Settings
-) -> int | Ask:
+    spec: TrainingJobSpec, nodes: tuple[Node, ...], share: float, snapshot: Snapshot, settings: Settings
+) -> int | Lookup:
     asked = spec.backend.trainer.num_workers
     if isinstance(asked, int):
         return asked
-    if share == 0 or world.nodes is None:
+    if share == 0 or snapshot.nodes is None:
         return asked.min if isinstance(asked, WorkerRange) else 1
-    if world.in_use is None:
-        return Ask("gpus", spec.gpu_resource_name)
-    room = sum(_held(_room(node, spec, world), share, spec.workers_per_pod) for node in nodes)
+    if snapshot.in_use is None:
+        return Lookup("gpus", spec.gpu_resource_name)
+    room = sum(_held(_room(node, spec, snapshot), share, spec.workers_per_pod) for node in nodes)
     if isinstance(asked, WorkerRange):
         return min(max(room, asked.min), asked.max)
     return min(max(room, 1), settings.max_workers)
 
 
-def _room(node: Node, spec: TrainingJobSpec, world: World) -> float:
+def _room(node: Node, spec: TrainingJobSpec, snapshot: Snapshot) -> float:
     """Return the node's GPUs: all of them for a fixed number of workers, since the job may wait, else the free ones."""
-    in_use = 0.0 if isinstance(spec.backend.trainer.num_workers, int) else (world.in_use or {}).get(node.name, 0.0)
+    in_use = 0.0 if isinstance(spec.backend.trainer.num_workers, int) else (snapshot.in_use or {}).get(node.name, 0.0)
     return max(0.0, node.allocatable.get(spec.gpu_resource_name, 0.0) - in_use)
 
 

@@ -14,7 +14,7 @@ from datetime import datetime
 from trainwright_api.resource.status import Attempt
 from trainwright_operator.children.pods import GRACE_SECONDS
 from trainwright_operator.model import times
-from trainwright_operator.model.observed import Child, Pod, Waiting, World
+from trainwright_operator.model.observed import Child, Pod, Snapshot, Waiting
 from trainwright_operator.policies.outcome import Ending
 
 UNSCHEDULABLE = "Unschedulable"
@@ -42,18 +42,18 @@ def deadline(pods: Iterable[Pod], seconds: int) -> datetime | None:
     return None if found is None else times.after(found, seconds)
 
 
-def gives_way(child: Child, pods: tuple[Pod, ...], world: World, grace: float) -> datetime | None:
+def gives_way(child: Child, pods: tuple[Pod, ...], snapshot: Snapshot, grace: float) -> datetime | None:
     """Return the time at which an unplaced gang makes room for other waiting jobs; None if there are none.
 
     It counts from the time at which the last of its pods found no room. A gang that holds nothing also makes room,
     because it would take the first part that becomes free and hold it. Released room becomes free only when the pods
     are gone, which takes up to their grace period.
     """
-    if all(one.uid == child.job_uid for one in world.waiting):
+    if all(one.uid == child.job_uid for one in snapshot.waiting):
         return None
-    trying = next((one.uid for one in world.waiting if one.gang and one.trying), child.job_uid)
+    trying = next((one.uid for one in snapshot.waiting if one.gang and one.trying), child.job_uid)
     seconds = 2 * grace if trying == child.job_uid else grace
-    if world.others_stopping:
+    if snapshot.others_stopping:
         seconds += GRACE_SECONDS
     since = max((pod.unschedulable_since for pod in pods if pod.unschedulable_since), default=child.created)
     return times.after(since, seconds)

@@ -7,7 +7,7 @@ from typing import Any
 
 from aiohttp import web
 
-from trainwright_api.checks.cluster import Judged, changed, judge
+from trainwright_api.checks.cluster import ValidationResult, changed, validate_job
 from trainwright_api.resource.job import KIND, fixed
 from trainwright_operator.kube import json_depth
 from trainwright_operator.model.reading import mapping
@@ -56,21 +56,21 @@ def respond(question: Mapping[str, Any]) -> Json:
 
 def _respond(question: Mapping[str, Any]) -> Json:
     new, old = mapping(question, "object"), mapping(question, "oldObject")
-    if not _is_judged(question, new, old):
+    if not _is_validated(question, new, old):
         return _allowed(question)
     if question["operation"] == "CREATE":
         new = {key: value for key, value in new.items() if key != "status"}  # a new job has not started yet
-    judged = judge(new, question.get("name") or None)
-    if judged.spec is None:
-        if _started(old) and judge(old, question.get("name") or None).message == judged.message:
+    result = validate_job(new, question.get("name") or None)
+    if result.spec is None:
+        if _started(old) and validate_job(old, question.get("name") or None).message == result.message:
             # An older version accepted it and it has started. It must still be possible to suspend it.
-            return _allowed(question, (judged.message,))
-        return _denied(question, judged.message)
-    refusal = _fixed(judged, old) if _started(old) else ""
-    return _denied(question, refusal) if refusal else _allowed(question, judged.warnings)
+            return _allowed(question, (result.message,))
+        return _denied(question, result.message)
+    refusal = _fixed(result, old) if _started(old) else ""
+    return _denied(question, refusal) if refusal else _allowed(question, result.warnings)
 
 
-def _is_judged(question: Mapping[str, Any], new: Mapping[str, Any], old: Mapping[str, Any]) -> bool:
+def _is_validated(question: Mapping[str, Any], new: Mapping[str, Any], old: Mapping[str, Any]) -> bool:
     if question.get("operation") not in ("CREATE", "UPDATE") or question.get("subResource"):
         return False
     if mapping(question, "kind").get("kind") != KIND or "deletionTimestamp" in mapping(new, "metadata"):
@@ -82,15 +82,15 @@ def _started(old: Mapping[str, Any]) -> bool:
     return bool(mapping(old, "status").get("startTime"))
 
 
-def _fixed(judged: Judged, old: Mapping[str, Any]) -> str:
+def _fixed(result: ValidationResult, old: Mapping[str, Any]) -> str:
     """Return why the change of a started job is refused, or "". The rules in the CRD cover only the keys they know."""
     recorded = mapping(old, "status", "resolved").get("digest")
-    before = judge(old)
-    if judged.digest in (recorded, before.digest) or judged.spec is None:
+    before = validate_job(old)
+    if result.digest in (recorded, before.digest) or result.spec is None:
         return ""
     if before.spec is None:
         return fixed("what was started") if recorded else ""
-    return "; ".join(fixed(name) for name in changed(before.spec, judged.spec))
+    return "; ".join(fixed(name) for name in changed(before.spec, result.spec))
 
 
 def _allowed(question: Mapping[str, Any], warnings: tuple[str, ...] = ()) -> Json:

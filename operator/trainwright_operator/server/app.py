@@ -10,7 +10,7 @@ from typing import Any
 
 from aiohttp import web
 
-from trainwright_api.checks.cluster import judge
+from trainwright_api.checks.cluster import validate_job
 from trainwright_operator.server.admission import Admission
 from trainwright_operator.server.health import Health
 from trainwright_operator.server.metrics import Metrics
@@ -59,7 +59,7 @@ async def serving(
 ) -> AsyncIterator[int]:
     """Serve during the block, on all addresses or on `host`. Yields the port. Port 0: any free port."""
     # The pydantic models are built at their first use. Build them now, so that the first `kubectl apply` is fast.
-    judge(_ANY_JOB)
+    validate_job(_ANY_JOB)
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=5.0)
     await runner.setup()
     try:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from trainwright_api.checks import cluster
-from trainwright_api.checks.cluster import changed, fixed_digest, judge
+from trainwright_api.checks.cluster import changed, fixed_digest, validate_job
 from trainwright_api.checks.validate import validate_document
 from trainwright_api.problems import Mistakes
 
@@ -50,42 +50,42 @@ def job(**spec: Any) -> dict[str, Any]:
 
 
 def message(**spec: Any) -> str:
-    judged = judge(job(**spec))
-    assert (judged.spec is None) == bool(judged.message)
-    return judged.message
+    result = validate_job(job(**spec))
+    assert (result.spec is None) == bool(result.message)
+    return result.message
 
 
 def test_a_good_job_is_accepted_without_a_word():
-    judged = judge(JOB)
-    assert judged.spec is not None
-    assert (judged.message, judged.warnings) == ("", ())
+    result = validate_job(JOB)
+    assert result.spec is not None
+    assert (result.message, result.warnings) == ("", ())
 
 
 def test_what_the_server_writes_is_not_the_users_mistake():
     stored = copy.deepcopy(JOB)
     stored["metadata"].update(SERVER_WRITTEN)
     stored["status"] = {"phase": "Running", "neverHeardOf": 1}
-    assert judge(stored) == judge(JOB)
+    assert validate_job(stored) == validate_job(JOB)
 
 
 def test_a_mistake_reads_as_validate_prints_it():
     wrong = job(backend={"type": "ray", "trainer": {"num_worker": 2}})
     with pytest.raises(Mistakes) as mistakes:
         validate_document(wrong, "late")
-    assert judge(wrong).message == mistakes.value.render("late")
-    assert judge(wrong).message.startswith("late: backend.trainer.num_worker: unknown")
+    assert validate_job(wrong).message == mistakes.value.render("late")
+    assert validate_job(wrong).message.startswith("late: backend.trainer.num_worker: unknown")
 
 
 def test_the_name_can_be_told():
     nameless = {**job(dataset=None), "metadata": {"generateName": "late-"}}
-    assert judge(nameless, "job.yaml").message.startswith("job.yaml: dataset: missing")
-    assert judge(nameless).message.startswith("late-: dataset: missing")
+    assert validate_job(nameless, "job.yaml").message.startswith("job.yaml: dataset: missing")
+    assert validate_job(nameless).message.startswith("late-: dataset: missing")
 
 
 def test_mistakes_come_in_the_order_of_a_file_though_the_server_sorts_keys():
     wrong = job(backend={"loader": {"x": 1}, "cache_dirs": "s3://c"}, dataset=3, seed=-1)
     wrong["spec"] = dict(sorted(wrong["spec"].items()))
-    places = [line.split()[0] for line in judge(wrong).message.splitlines()[1:]]
+    places = [line.split()[0] for line in validate_job(wrong).message.splitlines()[1:]]
     assert places == ["dataset", "backend.loader.x", "backend.cache_dirs", "seed"]
 
 
@@ -96,8 +96,8 @@ def test_a_path_of_nobody_knows_which_machine_is_refused(field):
 
 @pytest.mark.parametrize("field", ["dataset", "output", "resumeFrom"])
 def test_a_path_on_no_volume_is_refused_with_what_is_mounted(field):
-    told = message(image="mine:1", **{field: "/date/x"}, podTemplate=MOUNTED)
-    assert told == (
+    mistakes_of = message(image="mine:1", **{field: "/date/x"}, podTemplate=MOUNTED)
+    assert mistakes_of == (
         f"late: {field}: pods do not see '/date/x': mount a volume there (podTemplate.volumeMounts has /data), "
         "or give a URI"
     )
@@ -114,8 +114,8 @@ def test_a_path_that_only_looks_as_if_it_lay_on_a_volume_is_refused(path):
 
 
 def test_a_model_and_a_cache_have_to_be_seen_too():
-    told = message(config=None, task="predict", model="model", backend={"cache_dir": "/cache"})
-    assert [line.split()[0] for line in told.splitlines()[1:]] == ["model", "backend.cache_dir"]
+    mistakes_of = message(config=None, task="predict", model="model", backend={"cache_dir": "/cache"})
+    assert [line.split()[0] for line in mistakes_of.splitlines()[1:]] == ["model", "backend.cache_dir"]
 
 
 def test_a_cluster_needs_an_output():
@@ -139,23 +139,23 @@ def test_credentials_as_a_path_name_a_file_of_the_secret():
 
 @pytest.mark.parametrize("path", ["keys.json", "/etc/trainwright/credentials", "/etc/trainwright/credentials/../k"])
 def test_credentials_elsewhere_are_not_seen_by_pods(path):
-    told = message(backend={"credentials": {"artifacts": path}}, credentials={"secretName": "keys"})
-    assert told == (
+    mistakes_of = message(backend={"credentials": {"artifacts": path}}, credentials={"secretName": "keys"})
+    assert mistakes_of == (
         "late: backend.credentials.artifacts: pods do not see this file: "
         "name a key of credentials.secretName, as in /etc/trainwright/credentials/keys.json"
     )
 
 
 def test_keys_in_the_file_work_and_draw_a_warning():
-    judged = judge(job(backend={"cache_credentials": {"key": "x"}}))
-    assert judged.spec is not None
-    assert judged.warnings == (
+    result = validate_job(job(backend={"cache_credentials": {"key": "x"}}))
+    assert result.spec is not None
+    assert result.warnings == (
         "backend.cache_credentials holds keys in plain text: better name a file, or a Secret in spec.credentials",
     )
 
 
 @pytest.mark.parametrize(
-    ("template", "told"),
+    ("template", "mistakes_of"),
     [
         (
             {"volumes": [{"name": "trainwright-job"}]},
@@ -172,8 +172,8 @@ def test_keys_in_the_file_work_and_draw_a_warning():
         ),
     ],
 )
-def test_an_overlay_leaves_the_operators_names_alone_and_names_volumes_that_are_there(template, told):
-    assert message(podTemplate=template).startswith(f"late: {told}")
+def test_an_overlay_leaves_the_operators_names_alone_and_names_volumes_that_are_there(template, mistakes_of):
+    assert message(podTemplate=template).startswith(f"late: {mistakes_of}")
 
 
 @pytest.mark.parametrize(
@@ -189,7 +189,7 @@ def test_nothing_is_mounted_over_the_operators_own_folders(path):
     [{}, {"spec": None}, {"metadata": [], "spec": 3}, {"metadata": {"name": 5}, "spec": {"config": [1], "backend": 2}}],
 )
 def test_whatever_a_hand_has_written_is_a_mistake_and_no_error(raw):
-    assert judge(raw).spec is None
+    assert validate_job(raw).spec is None
 
 
 @pytest.mark.parametrize("levels", [32, 300, 900])
@@ -204,9 +204,9 @@ def test_what_is_nested_too_deeply_is_a_mistake_and_no_error(levels):
 def same(change: Callable[[dict[str, Any]], object]) -> bool:
     other = copy.deepcopy(JOB)
     change(other["spec"])
-    judged = judge(other)
-    assert judged.spec is not None
-    return judged.digest == judge(JOB).digest
+    result = validate_job(other)
+    assert result.spec is not None
+    return result.digest == validate_job(JOB).digest
 
 
 def test_the_digest_is_of_what_is_fixed_and_of_its_meaning():
@@ -219,27 +219,27 @@ def test_the_digest_is_of_what_is_fixed_and_of_its_meaning():
 
 def test_the_digest_tells_nothing_of_keys():
     one, other = (job(backend={"type": "ray", "cache_credentials": {"secret": word}}) for word in ("a", "b"))
-    assert judge(one).digest == judge(other).digest
+    assert validate_job(one).digest == validate_job(other).digest
 
 
 def test_an_old_spelling_is_the_same_as_its_successor():
     old = job(backend={"type": "ray", "engine": {"type": "pandas"}})
     new = job(backend={"type": "ray", "processor": {"type": "pandas"}})
-    assert judge(old).digest == judge(new).digest
-    assert judge(old).warnings == ("backend.engine is read as backend.processor",)
+    assert validate_job(old).digest == validate_job(new).digest
+    assert validate_job(old).warnings == ("backend.engine is read as backend.processor",)
 
 
 def test_a_spec_that_is_not_valid_has_a_digest_too():
-    assert judge(job(dataset=1)).digest != judge(job(dataset=2)).digest
+    assert validate_job(job(dataset=1)).digest != validate_job(job(dataset=2)).digest
 
 
 def test_what_was_changed_is_named():
-    old, new = judge(JOB).spec, judge(job(dataset="s3://b/x", seed=7, backend={"type": "ray"})).spec
+    old, new = validate_job(JOB).spec, validate_job(job(dataset="s3://b/x", seed=7, backend={"type": "ray"})).spec
     assert old is not None
     assert new is not None
     assert changed(old, new) == ("dataset", "backend", "seed")
     assert changed(old, old) == ()
-    assert fixed_digest(old) == judge(JOB).digest
+    assert fixed_digest(old) == validate_job(JOB).digest
 
 
 def test_only_a_whole_resource_gets_notes_about_clusters():

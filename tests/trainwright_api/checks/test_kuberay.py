@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from trainwright_api.checks.cluster import judge
+from trainwright_api.checks.cluster import validate_job
 
 
 def message(backend: str = "ray", **spec: Any) -> str:
@@ -22,7 +22,7 @@ def message(backend: str = "ray", **spec: Any) -> str:
         **spec,
     }
     named = {"apiVersion": "trainwright.dev/v1alpha1", "kind": "TrainingJob", "metadata": {"name": "late"}}
-    return judge({**named, "spec": whole}).message
+    return validate_job({**named, "spec": whole}).message
 
 
 def with_variable(name: str, **given: Any) -> dict[str, Any]:
@@ -53,15 +53,15 @@ CLOSED = "KubeRay sets it, so that the cluster takes nobody without its token"
     ],
 )
 def test_a_variable_that_kuberay_refuses_or_sets_is_refused(name: str, why: str) -> None:
-    told = f"late: podTemplate.env[1].name: remove {name}: {why}"
-    assert message(**with_variable(name, value="")) == told
-    assert message(**with_variable(name, valueFrom={"secretKeyRef": {"name": "keys", "key": "k"}})) == told
+    expected = f"late: podTemplate.env[1].name: remove {name}: {why}"
+    assert message(**with_variable(name, value="")) == expected
+    assert message(**with_variable(name, valueFrom={"secretKeyRef": {"name": "keys", "key": "k"}})) == expected
 
 
 @pytest.mark.parametrize("value", ["1", "true"])
 def test_the_autoscaler_cannot_be_switched_on(value: str) -> None:
-    told = message(**with_variable("RAY_enable_autoscaler_v2", value=value))
-    assert told == (
+    expected = message(**with_variable("RAY_enable_autoscaler_v2", value=value))
+    assert expected == (
         "late: podTemplate.env[1].name: remove RAY_enable_autoscaler_v2: "
         "KubeRay refuses it: the cluster has a fixed number of workers"
     )

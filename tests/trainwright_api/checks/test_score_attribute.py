@@ -79,17 +79,17 @@ def validated(checkpoint: dict[str, Any]) -> tuple[str, tuple[str, ...]]:
 
 
 def test_the_job_holds_our_name_and_a_notice_says_so() -> None:
-    told = "checkpoint.scoreAttribute: val_loss is read as validation.loss"
-    assert validated({"scoreAttribute": "val_loss"}) == ("validation.loss", (told,))
+    notice = "checkpoint.scoreAttribute: val_loss is read as validation.loss"
+    assert validated({"scoreAttribute": "val_loss"}) == ("validation.loss", (notice,))
     assert validated({"scoreAttribute": "validation.loss"}) == ("validation.loss", ())
 
 
 def test_an_order_that_keeps_the_worst_is_told() -> None:
-    told = (
+    notice = (
         "checkpoint.scoreOrder min keeps the worst: validation.late.roc_auc is better the larger it is. "
         "Set scoreOrder: max"
     )
-    assert validated({"scoreAttribute": "validation.late.roc_auc"})[1] == (told,)
+    assert validated({"scoreAttribute": "validation.late.roc_auc"})[1] == (notice,)
     assert validated({"scoreAttribute": "validation.late.roc_auc", "scoreOrder": "max"})[1] == ()
 
 

@@ -13,16 +13,16 @@ from trainwright_api.config import ModelConfig
 from trainwright_api.resource.backend import Backend
 from trainwright_api.resource.job import TrainingJobSpec
 from trainwright_api.schema.choice import Choice
-from trainwright_api.schema.field_schema import Shape, shape_of
+from trainwright_api.schema.field_schema import FieldSchema, schema_of
 from trainwright_api.schema.section import Section
 
 README = Path(__file__).parents[3] / "README.md"
 
 
-def shapes(shape: Shape) -> Iterator[Shape]:
-    yield shape
-    for part in (*shape.branches, *([shape.item] if shape.item else [])):
-        yield from shapes(part)
+def schemas(schema: FieldSchema) -> Iterator[FieldSchema]:
+    yield schema
+    for part in (*schema.branches, *([schema.item] if schema.item else [])):
+        yield from schemas(part)
 
 
 def everything(root: type[Section], known: dict[type[Section], None], choices: dict[str, Choice]) -> None:
@@ -31,13 +31,13 @@ def everything(root: type[Section], known: dict[type[Section], None], choices: d
         return
     known[root] = None
     for info in root.model_fields.values():
-        for shape in shapes(shape_of(info)):
-            if shape.kind == "section":
-                everything(shape.section, known, choices)
-            if shape.choice is not None:
-                choices[shape.choice.noun] = shape.choice
-                for word in shape.choice.words:
-                    everything(shape.choice.section(word), known, choices)
+        for schema in schemas(schema_of(info)):
+            if schema.kind == "section":
+                everything(schema.section, known, choices)
+            if schema.choice is not None:
+                choices[schema.choice.noun] = schema.choice
+                for word in schema.choice.words:
+                    everything(schema.choice.section(word), known, choices)
 
 
 SECTIONS: dict[type[Section], None] = {}
@@ -74,7 +74,7 @@ def test_each_word_list_is_of_words_that_its_field_takes() -> None:
         for name, info in section.model_fields.items():
             built = support.words_of(section, name)
             if built is not None and section is not Backend:
-                words = {word for shape in shapes(shape_of(info)) for word in shape.words}
+                words = {word for schema in schemas(schema_of(info)) for word in schema.words}
                 assert words - set(built), f"{section.__name__}.{name} is built as a whole"
 
 

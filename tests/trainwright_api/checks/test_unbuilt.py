@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from trainwright_api.checks.cluster import judge
+from trainwright_api.checks.cluster import validate_job
 from trainwright_api.checks.validate import Options, inspect
 from trainwright_api.problems import Mistakes, Problem
 
@@ -234,12 +234,12 @@ def changed(**spec: Any) -> dict[str, Any]:
 
 
 def test_a_cluster_refuses_it_in_the_same_words() -> None:
-    assert judge(TABNET).message == f"late: {LINE}"
-    assert judge(TABNET).message == Mistakes(inspect(TABNET, "late").unbuilt).render("late")
+    assert validate_job(TABNET).message == f"late: {LINE}"
+    assert validate_job(TABNET).message == Mistakes(inspect(TABNET, "late").unbuilt).render("late")
 
 
 def test_a_cluster_tells_it_beside_what_pods_cannot_reach() -> None:
-    assert judge(changed(dataset="here.csv")).message.splitlines() == [
+    assert validate_job(changed(dataset="here.csv")).message.splitlines() == [
         "late: 2 mistakes",
         "  dataset          pods do not see 'here.csv': give a URI, as in s3://bucket/data, or a path on a volume "
         "(podTemplate.volumeMounts)",
@@ -249,18 +249,20 @@ def test_a_cluster_tells_it_beside_what_pods_cannot_reach() -> None:
 
 def test_a_job_with_its_own_image_is_warned() -> None:
     """Its trainer may be newer. What is a mistake stays one."""
-    judged = judge(changed(image="mine:2"))
-    assert judged.spec is not None
-    assert judged.warnings == (f"{LINE}; image mine:2 must have it",)
-    assert judge(changed(image="mine:2", seed=-1)).message == "late: seed: expected at least 0, found the number -1"
+    result = validate_job(changed(image="mine:2"))
+    assert result.spec is not None
+    assert result.warnings == (f"{LINE}; image mine:2 must have it",)
+    assert (
+        validate_job(changed(image="mine:2", seed=-1)).message == "late: seed: expected at least 0, found the number -1"
+    )
 
 
 def test_a_job_that_another_version_has_started_goes_on() -> None:
     """Its image is the one that it was started with."""
-    judged = judge({**TABNET, "status": {"startTime": "2026-05-01T12:00:00Z"}})
-    assert judged.spec is not None
-    assert judged.warnings == (f"{LINE}; it was started by another version",)
-    assert judged.digest == judge(changed(image="mine:2")).digest
+    result = validate_job({**TABNET, "status": {"startTime": "2026-05-01T12:00:00Z"}})
+    assert result.spec is not None
+    assert result.warnings == (f"{LINE}; it was started by another version",)
+    assert result.digest == validate_job(changed(image="mine:2")).digest
 
 
 def test_problems_of_the_same_place_are_equal_for_all() -> None:

@@ -111,18 +111,18 @@ def test_pydantic_alone_judges_what_lies_below_config_and_backend(name: str) -> 
 
 
 def test_explain_tells_the_type_and_the_default_where_the_schema_does_not() -> None:
-    told = {path: node["description"] for path, node in ALL.items() if "description" in node}
+    descriptions = {path: node["description"] for path, node in ALL.items() if "description" in node}
     trainer, features = "spec.config.trainer", "spec.config.output_features[]"
-    assert told["spec.seed"].endswith(" [default: 42]")
-    assert told["spec.workersPerPod"].endswith(" [a whole number of at least 1, or auto; default: 1]")
-    assert told["spec.podTemplate.resources.limits"].endswith(" [each a quantity such as 500m, 2 or 16Gi]")
-    assert told["spec.backend.type"].endswith(" [default: local] Not built yet: deepspeed, horovod.")
-    assert told[f"{trainer}.epochs"].endswith(" [whole number ≥ 1; default: 100]")
-    assert told[f"{trainer}.precision"].endswith(" [one of float32, float64; default: float32]")
-    assert told[f"{trainer}.validation_field"].endswith(" [text]")
-    assert "[" not in told[trainer] + told["spec.dataset"] + told["spec.config.prompt"]
-    assert told[f"{features}.type"].startswith("One of category, binary, ")
-    assert "[" not in told[f"{features}.decoder"] + told[f"{features}.default_validation_metric"]
+    assert descriptions["spec.seed"].endswith(" [default: 42]")
+    assert descriptions["spec.workersPerPod"].endswith(" [a whole number of at least 1, or auto; default: 1]")
+    assert descriptions["spec.podTemplate.resources.limits"].endswith(" [each a quantity such as 500m, 2 or 16Gi]")
+    assert descriptions["spec.backend.type"].endswith(" [default: local] Not built yet: deepspeed, horovod.")
+    assert descriptions[f"{trainer}.epochs"].endswith(" [whole number ≥ 1; default: 100]")
+    assert descriptions[f"{trainer}.precision"].endswith(" [one of float32, float64; default: float32]")
+    assert descriptions[f"{trainer}.validation_field"].endswith(" [text]")
+    assert "[" not in descriptions[trainer] + descriptions["spec.dataset"] + descriptions["spec.config.prompt"]
+    assert descriptions[f"{features}.type"].startswith("One of category, binary, ")
+    assert "[" not in descriptions[f"{features}.decoder"] + descriptions[f"{features}.default_validation_metric"]
 
 
 def test_the_fields_of_kubernetes_are_strict() -> None:

@@ -10,13 +10,13 @@ from trainwright_api.config import ModelConfig
 from trainwright_api.resource.backend import Backend, BackendTrainer, Loader
 from trainwright_api.resource.job import TrainingJob, TrainingJobSpec
 from trainwright_api.resource.strategy import Strategy
-from trainwright_api.schema.field_schema import Shape, description_of, sections_in, shape_of
+from trainwright_api.schema.field_schema import FieldSchema, description_of, schema_of, sections_in
 from trainwright_api.schema.section import Section
 
 
-def shape(section: type[Section], name: str) -> Shape:
-    """The shape of a field."""
-    return shape_of(section.model_fields[name])
+def schema(section: type[Section], name: str) -> FieldSchema:
+    """The schema of a field."""
+    return schema_of(section.model_fields[name])
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ def shape(section: type[Section], name: str) -> Shape:
         (Backend, "type", "words", False),
         (Backend, "loader", "section", False),
         (Backend, "credentials", "section", True),
-        (BackendTrainer, "strategy", "kinds", True),
+        (BackendTrainer, "strategy", "union", True),
         (BackendTrainer, "resources_per_worker", "map", True),
         (TrainingJobSpec, "dataset", "text", True),
         (ModelConfig, "combiner", "choice", False),
@@ -35,20 +35,20 @@ def shape(section: type[Section], name: str) -> Shape:
     ],
 )
 def test_a_field_has_a_shape(section: type[Section], name: str, kind: str, nullable: bool) -> None:
-    found = shape(section, name)
+    found = schema(section, name)
     assert (found.kind, found.nullable) == (kind, nullable)
 
 
 def test_limits_are_found_wherever_they_are_written() -> None:
-    assert shape(Loader, "window_size_bytes").limits == {"ge": 1, "le": 2**53}
-    resources = shape(BackendTrainer, "resources_per_worker")
+    assert schema(Loader, "window_size_bytes").limits == {"ge": 1, "le": 2**53}
+    resources = schema(BackendTrainer, "resources_per_worker")
     assert resources.limits == {"max_length": 16}
     assert resources.item is not None
     assert resources.item.limits == {"ge": 0, "le": 1_000_000}
 
 
 def test_sections_are_found_in_every_branch() -> None:
-    assert list(sections_in(shape(BackendTrainer, "strategy"))) == [Strategy]
+    assert list(sections_in(schema(BackendTrainer, "strategy"))) == [Strategy]
 
 
 def everything(section: type[Section], seen: set[type[Section]]) -> None:
@@ -57,14 +57,14 @@ def everything(section: type[Section], seen: set[type[Section]]) -> None:
         return
     seen.add(section)
     for info in section.model_fields.values():
-        for below in sections_in(shape_of(info)):
+        for below in sections_in(schema_of(info)):
             everything(below, seen)
-        for choice in _choices(shape_of(info)):
+        for choice in _choices(schema_of(info)):
             for word in choice.words:
                 everything(choice.section(word), seen)
 
 
-def _choices(found: Shape) -> list[Any]:
+def _choices(found: FieldSchema) -> list[Any]:
     parts = [*found.branches, *([found.item] if found.item else [])]
     return [*([found.choice] if found.choice else []), *(choice for part in parts for choice in _choices(part))]
 

@@ -4,7 +4,7 @@ import pytest
 
 from trainwright_operator.children import child, clean_up, kind_of, supports
 
-from .blueprints import BACKENDS, child_spec, job
+from .child_specs import BACKENDS, child_spec, job
 
 
 @pytest.mark.parametrize(

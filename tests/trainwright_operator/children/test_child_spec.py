@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from trainwright_api.resource.status import Resolved
 from trainwright_operator.model.names import CHILD_LIMIT
 
-from .blueprints import UID, child_spec, job, sized
+from .child_specs import UID, child_spec, job, sized
 
 NAMES = st.text("abz059-.", min_size=1, max_size=253).map(lambda text: text.strip("-.") or "x")
 DNS_1035 = re.compile("[a-z]([-a-z0-9]*[a-z0-9])?")

@@ -10,7 +10,7 @@ from trainwright_api.resource.status import Resolved
 from trainwright_operator.children import ChildSpec
 from trainwright_operator.children.config import job_document
 
-from .blueprints import BACKENDS, child_spec, sized, support
+from .child_specs import BACKENDS, child_spec, sized, support
 
 OPERATORS_OWN: dict[str, Any] = {
     "image": "mine:1",

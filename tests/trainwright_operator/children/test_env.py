@@ -6,7 +6,7 @@ from trainwright_api.resource.environment import CONTRACT_VERSION
 from trainwright_operator.children.pods import GRACE_SECONDS
 from trainwright_operator.settings import Settings
 
-from .blueprints import BACKENDS, UID, child_spec, env, sized, templates, trainers
+from .child_specs import BACKENDS, UID, child_spec, env, sized, templates, trainers
 
 DRAIN = "RAY_GRACEFUL_SHUTDOWN_DRAIN_TIMEOUT_S"
 
@@ -15,16 +15,16 @@ DRAIN = "RAY_GRACEFUL_SHUTDOWN_DRAIN_TIMEOUT_S"
 def test_the_training_program_is_told_which_attempt_it_is(backend: str) -> None:
     made = child_spec(backend, attempt=3, stage="evaluate", resolved=sized(5, per_pod=2))
     for template in trainers(made).values():
-        told = env(template)
-        assert told["TRAINWRIGHT_ATTEMPT"] == "3"
-        assert told["TRAINWRIGHT_UID"] == UID
-        assert told["TRAINWRIGHT_STAGE"] == "evaluate"
-        assert told["TRAINWRIGHT_CONTRACT"] == str(CONTRACT_VERSION)
-        assert told["TRAINWRIGHT_RUN"] == f"s3://runs/teams/flights-{UID[:8]}"
-        assert (told["TRAINWRIGHT_WORKERS"], told["TRAINWRIGHT_WORKERS_PER_POD"]) == ("5", "2")
-        assert told["TRAINWRIGHT_PROGRESS_URL"] == "https://trainwright.ops:9443/v1/namespaces/teams/jobs/flights"
-        assert told["TRAINWRIGHT_TOKEN_FILE"] == "/var/run/secrets/trainwright/token"
-        assert told["TRAINWRIGHT_CA"] == "/var/run/secrets/trainwright/ca.crt"
+        variables = env(template)
+        assert variables["TRAINWRIGHT_ATTEMPT"] == "3"
+        assert variables["TRAINWRIGHT_UID"] == UID
+        assert variables["TRAINWRIGHT_STAGE"] == "evaluate"
+        assert variables["TRAINWRIGHT_CONTRACT"] == str(CONTRACT_VERSION)
+        assert variables["TRAINWRIGHT_RUN"] == f"s3://runs/teams/flights-{UID[:8]}"
+        assert (variables["TRAINWRIGHT_WORKERS"], variables["TRAINWRIGHT_WORKERS_PER_POD"]) == ("5", "2")
+        assert variables["TRAINWRIGHT_PROGRESS_URL"] == "https://trainwright.ops:9443/v1/namespaces/teams/jobs/flights"
+        assert variables["TRAINWRIGHT_TOKEN_FILE"] == "/var/run/secrets/trainwright/token"
+        assert variables["TRAINWRIGHT_CA"] == "/var/run/secrets/trainwright/ca.crt"
 
 
 def test_the_version_of_ray_is_told_where_ray_runs() -> None:
@@ -40,14 +40,14 @@ def test_every_pod_has_a_home_that_it_may_write_to(backend: str) -> None:
 
 
 def test_where_nobody_listens_nothing_is_told_of_it() -> None:
-    told = env(templates(child_spec(settings=Settings(progress_url="")))["trainer"])
-    assert not {"TRAINWRIGHT_PROGRESS_URL", "TRAINWRIGHT_TOKEN_FILE", "TRAINWRIGHT_CA"} & set(told)
+    variables = env(templates(child_spec(settings=Settings(progress_url="")))["trainer"])
+    assert not {"TRAINWRIGHT_PROGRESS_URL", "TRAINWRIGHT_TOKEN_FILE", "TRAINWRIGHT_CA"} & set(variables)
 
 
 def test_without_a_certificate_authority_the_images_own_are_trusted() -> None:
-    told = env(templates(child_spec(ca=""))["trainer"])
-    assert "TRAINWRIGHT_PROGRESS_URL" in told
-    assert "TRAINWRIGHT_CA" not in told
+    variables = env(templates(child_spec(ca=""))["trainer"])
+    assert "TRAINWRIGHT_PROGRESS_URL" in variables
+    assert "TRAINWRIGHT_CA" not in variables
 
 
 def test_rays_head_outlives_its_workers_and_the_grace_period_both() -> None:

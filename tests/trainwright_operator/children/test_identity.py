@@ -4,7 +4,7 @@ import pytest
 
 from trainwright_operator.children import child, supports
 
-from .blueprints import BACKENDS, UID, child_spec, templates
+from .child_specs import BACKENDS, UID, child_spec, templates
 
 OWNER = {
     "apiVersion": "trainwright.dev/v1alpha1",

@@ -4,7 +4,7 @@ import pytest
 
 from trainwright_operator.children import child
 
-from .blueprints import child_spec, container, sized, templates
+from .child_specs import child_spec, container, sized, templates
 
 JOBS = ("local", "deepspeed", "horovod")
 

@@ -13,7 +13,7 @@ import pytest
 
 from trainwright_operator.model import names
 
-from .blueprints import child_spec, job, sized, supports_of, templates
+from .child_specs import child_spec, job, sized, supports_of, templates
 from .network_plugin import Pod, admits, lets_out
 
 OTHER_UID = "2d0f3a8b-0000-4000-8000-000000000000"

@@ -6,7 +6,7 @@ import pytest
 
 from trainwright_operator.children import overlay
 
-from .blueprints import BACKENDS, child_spec, container, env, mounts, sized, templates, trainers
+from .child_specs import BACKENDS, child_spec, container, env, mounts, sized, templates, trainers
 
 TEMPLATE: dict[str, Any] = {
     "labels": {"team": "a"},

@@ -7,7 +7,7 @@ import pytest
 from trainwright_operator.children import pod_resources
 from trainwright_operator.model.reading import amount
 
-from .blueprints import child_spec, container, env, sized, templates
+from .child_specs import child_spec, container, env, sized, templates
 
 
 @pytest.mark.parametrize(

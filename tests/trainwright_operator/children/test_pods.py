@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from .blueprints import BACKENDS, child_spec, container, templates
+from .child_specs import BACKENDS, child_spec, container, templates
 
 ALLOWED_VOLUMES = {"configMap", "projected", "secret", "emptyDir"}
 

@@ -8,7 +8,7 @@ import pytest
 
 from trainwright_operator.children import ChildSpec, child, supports
 
-from .blueprints import child_spec, container, env, sized
+from .child_specs import child_spec, container, env, sized
 
 TRAINER = {"num_workers": 4, "resources_per_worker": {"CPU": 2, "GPU": 1, "ssd": 1}}
 WITH_GPUS = ("ray", "deepspeed", "horovod")
@@ -43,10 +43,10 @@ def test_a_local_job_loses_the_gpu_of_its_pod_template() -> None:
 
 
 def test_it_is_told_that_it_is_alone_and_what_it_is() -> None:
-    told = env(child(before())["spec"]["template"])
-    assert told["TRAINWRIGHT_STAGE"] == "preprocess"
-    assert (told["TRAINWRIGHT_WORKERS"], told["TRAINWRIGHT_WORKERS_PER_POD"]) == ("1", "1")
-    assert "TRAINWRIGHT_MASTER_ADDRESS" not in told
+    variables = env(child(before())["spec"]["template"])
+    assert variables["TRAINWRIGHT_STAGE"] == "preprocess"
+    assert (variables["TRAINWRIGHT_WORKERS"], variables["TRAINWRIGHT_WORKERS_PER_POD"]) == ("1", "1")
+    assert "TRAINWRIGHT_MASTER_ADDRESS" not in variables
 
 
 def test_it_goes_where_the_users_overlay_sends_every_pod() -> None:

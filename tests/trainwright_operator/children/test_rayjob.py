@@ -6,7 +6,7 @@ import pytest
 
 from trainwright_operator.children import child
 
-from .blueprints import child_spec, container, sized, templates
+from .child_specs import child_spec, container, sized, templates
 
 
 def spec_of(**changes: Any) -> dict[str, Any]:

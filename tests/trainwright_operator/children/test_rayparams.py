@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from trainwright_operator.children.rayparams import of_the_head, of_workers, quoted
 
-from .blueprints import child_spec, sized
+from .child_specs import child_spec, sized
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 
 from trainwright_operator.children import child, kind_of, read_child
 
-from .blueprints import BACKENDS, UID, child_spec, sized
+from .child_specs import BACKENDS, UID, child_spec, sized
 
 
 def stored(backend: str, **changes: Any) -> dict[str, Any]:

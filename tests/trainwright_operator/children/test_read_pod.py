@@ -8,7 +8,7 @@ import pytest
 from trainwright_operator.children import read_pod
 from trainwright_operator.model.observed import Pod
 
-from .blueprints import UID
+from .child_specs import UID
 
 RAN = "2026-11-21T12:00:00Z"
 LABELS = {"trainwright.dev/job-uid": UID, "trainwright.dev/attempt": "3"}

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from trainwright_operator.children import child, supports
 from trainwright_operator.children.secret import secret
 
-from .blueprints import BACKENDS, child_spec, support
+from .child_specs import BACKENDS, child_spec, support
 
 CANARY = "canary-5f1d"
 KEYS = st.sampled_from(["key", "secret", "client_kwargs", "token"])

@@ -4,7 +4,7 @@ import pytest
 
 from trainwright_operator.children import child
 
-from .blueprints import child_spec, env, sized, support, templates
+from .child_specs import child_spec, env, sized, support, templates
 
 
 @pytest.mark.parametrize("backend", ["deepspeed", "horovod"])

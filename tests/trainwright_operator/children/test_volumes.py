@@ -4,7 +4,7 @@ import pytest
 
 from trainwright_operator.settings import Settings
 
-from .blueprints import BACKENDS, child_spec, container, mounts, support, templates, trainers
+from .child_specs import BACKENDS, child_spec, container, mounts, support, templates, trainers
 
 KEYS = {"cache_credentials": {"key": "x"}}
 

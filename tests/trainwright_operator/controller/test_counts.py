@@ -14,7 +14,7 @@ from ..fake_api import FakeApi
 ENDED = Attempt(number=1, outcome="preempted")
 
 
-class Told:
+class Recorder:
     def __init__(self) -> None:
         self.phases: Mapping[str, int] = {}
         self.retries: list[str] = []
@@ -26,10 +26,10 @@ class Told:
         self.retries.append(outcome)
 
 
-def counting() -> tuple[Counts, Told]:
-    told = Told()
-    observer: Any = told
-    return Counts(observer), told
+def counting() -> tuple[Counts, Recorder]:
+    recorder = Recorder()
+    observer: Any = recorder
+    return Counts(observer), recorder
 
 
 def job(**status: Any) -> Job:
@@ -37,25 +37,25 @@ def job(**status: Any) -> Job:
 
 
 def test_jobs_are_counted_by_phase_as_they_come_change_and_go() -> None:
-    counts, told = counting()
+    counts, recorder = counting()
     counts.saw(("team", "a"), job())
     counts.saw(("team", "b"), job(phase="Running"))
-    assert told.phases == {"Pending": 1, "Running": 1}
+    assert recorder.phases == {"Pending": 1, "Running": 1}
     counts.saw(("team", "a"), job(phase="Running"))
-    assert told.phases == {"Running": 2}
+    assert recorder.phases == {"Running": 2}
     counts.saw(("team", "b"), None)
-    assert told.phases == {"Running": 1}
+    assert recorder.phases == {"Running": 1}
 
 
 def test_a_new_attempt_is_a_retry_after_the_last_outcome() -> None:
-    counts, told = counting()
+    counts, recorder = counting()
     counts.did(job(attempts=[ENDED]), Plan(status=TrainingJobStatus(attempts=[ENDED, Attempt(number=2)])))
-    assert told.retries == ["preempted"]
+    assert recorder.retries == ["preempted"]
 
 
 def test_a_first_attempt_and_a_pass_within_one_are_none() -> None:
-    counts, told = counting()
+    counts, recorder = counting()
     counts.did(job(), Plan(status=TrainingJobStatus(attempts=[Attempt(number=1)])))
     counts.did(job(attempts=[Attempt(number=1)]), Plan(status=TrainingJobStatus(attempts=[ENDED])))
     counts.did(job(attempts=[ENDED]), Plan())
-    assert told.retries == []
+    assert recorder.retries == []

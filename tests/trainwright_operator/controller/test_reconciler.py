@@ -16,8 +16,8 @@ from trainwright_operator.controller.queue import WorkQueue
 from trainwright_operator.controller.reconciler import Reconciler
 from trainwright_operator.kube.client import ApiError
 from trainwright_operator.model.names import labels
-from trainwright_operator.model.observed import Job, Pod, World
-from trainwright_operator.model.plan import Ask, Plan
+from trainwright_operator.model.observed import Job, Pod, Snapshot
+from trainwright_operator.model.plan import Lookup, Plan
 from trainwright_operator.settings import Settings
 
 from ..a_job import child, seen, stored
@@ -39,8 +39,8 @@ class FakeView:
     def job(self, key: tuple[str, str]) -> Job | None:
         return self.jobs.get(key)
 
-    def world(self, job: Job) -> World:
-        return World(pods=tuple(pod for pod in self.pods if pod.job_uid == job.uid))
+    def snapshot(self, job: Job) -> Snapshot:
+        return Snapshot(pods=tuple(pod for pod in self.pods if pod.job_uid == job.uid))
 
     def note(self, raw: Mapping[str, Any]) -> None:
         self.noted.append(raw)
@@ -106,7 +106,7 @@ class Environment:
     def __init__(self) -> None:
         self.api, self.view, self.queue, self.observer = FakeApi(), FakeView(), FakeQueue(), FakeObserver()
         self.plans: list[Plan | Exception] = []
-        self.worlds: list[World] = []
+        self.snapshots: list[Snapshot] = []
         self.raw = stored(self.api)
         self.view.jobs[KEY] = seen(self.raw)
         self.leads = True
@@ -126,8 +126,8 @@ class Environment:
             leading=lambda: self.leads,
         )
 
-    def decide(self, job: Job, world: World, now: datetime) -> Plan:  # noqa: ARG002
-        self.worlds.append(world)
+    def decide(self, job: Job, snapshot: Snapshot, now: datetime) -> Plan:  # noqa: ARG002
+        self.snapshots.append(snapshot)
         plan = self.plans.pop(0) if self.plans else Plan()
         if isinstance(plan, Exception):
             raise plan
@@ -189,9 +189,9 @@ def test_of_a_job_that_is_gone_nothing_is_kept() -> None:
 
 def test_a_child_that_is_missed_is_asked_for() -> None:
     async def scenario(environment: Environment) -> None:
-        await environment.look(Plan(asks=(Ask("child", "flights-1", "Job"),)), Plan())
-        assert environment.worlds[1].gone == {"flights-1"}
-        assert environment.worlds[1].fresh == frozenset()
+        await environment.look(Plan(lookups=(Lookup("child", "flights-1", "Job"),)), Plan())
+        assert environment.snapshots[1].gone == {"flights-1"}
+        assert environment.snapshots[1].fresh == frozenset()
 
     run_scenario(scenario)
 
@@ -202,10 +202,10 @@ def test_a_child_that_is_found_joins_the_world_where_it_is_ours(uid: str, found:
         one = child("Job", "flights-1", uid)
         one["metadata"] |= {"labels": labels("flights", uid, 1, "train"), "creationTimestamp": "2026-11-01T12:00:00Z"}
         environment.api.add(one)
-        await environment.look(Plan(asks=(Ask("child", "flights-1", "Job"),)), Plan())
-        assert [seen.name for seen in environment.worlds[1].children] == (["flights-1"] if found else [])
-        assert environment.worlds[1].gone == (set() if found else {"flights-1"})
-        assert environment.worlds[1].fresh == ({"flights-1"} if found else set())
+        await environment.look(Plan(lookups=(Lookup("child", "flights-1", "Job"),)), Plan())
+        assert [seen.name for seen in environment.snapshots[1].children] == (["flights-1"] if found else [])
+        assert environment.snapshots[1].gone == (set() if found else {"flights-1"})
+        assert environment.snapshots[1].fresh == ({"flights-1"} if found else set())
 
     run_scenario(scenario)
 
@@ -218,10 +218,10 @@ def test_pods_that_are_asked_for_are_those_of_now_and_traces_of_what_was_taken()
         gone = Pod("team", "gone", "uid-of-gone", uid, 1, "node-1", "Running")
         taken = replace(gone, name="taken", disrupted="PreemptionByScheduler")
         environment.view.pods = [gone, taken]
-        await environment.look(Plan(asks=(Ask("pods"),)), Plan())
+        await environment.look(Plan(lookups=(Lookup("pods"),)), Plan())
         assert environment.api.requests == [f"list Pod/trainwright.dev/job-uid={uid}"]
-        assert environment.worlds[1].pods_fresh
-        assert [(pod.name, pod.phase) for pod in environment.worlds[1].pods] == [
+        assert environment.snapshots[1].pods_fresh
+        assert [(pod.name, pod.phase) for pod in environment.snapshots[1].pods] == [
             ("there", "Pending"),
             ("taken", "Failed"),
         ]
@@ -235,21 +235,21 @@ def test_gpus_in_use_are_counted_in_the_whole_cluster() -> None:
             gpu = {"resources": {"requests": {"gpu": "2"}}}
             pod = {"kind": "Pod", "metadata": {"name": name, "namespace": name}}
             environment.api.add({**pod, "spec": {"nodeName": "node", "containers": [gpu]}})
-        await environment.look(Plan(asks=(Ask("gpus", "gpu"),)), Plan())
-        assert environment.worlds[1].in_use is not None
+        await environment.look(Plan(lookups=(Lookup("gpus", "gpu"),)), Plan())
+        assert environment.snapshots[1].in_use is not None
         # The fake returns a first page for each pod, which discards the pages before it.
-        assert environment.worlds[1].in_use["node"] == 2.0
+        assert environment.snapshots[1].in_use["node"] == 2.0
 
     run_scenario(scenario)
 
 
 def test_a_decision_that_never_stops_asking_is_a_bug(caplog: pytest.LogCaptureFixture) -> None:
     async def scenario(environment: Environment) -> None:
-        await environment.look(*[Plan(asks=(Ask("child", "flights-1", "Job"),))] * 9)
+        await environment.look(*[Plan(lookups=(Lookup("child", "flights-1", "Job"),))] * 9)
         assert environment.observer.failures == ["Unexpected"]
 
     run_scenario(scenario)
-    assert "still asks for" in caplog.text
+    assert "still looks up" in caplog.text
 
 
 def test_a_job_that_has_changed_is_looked_at_again_at_once_and_then_after_a_pause() -> None:
@@ -290,7 +290,7 @@ def test_what_the_server_refuses_for_good_is_written_down_once() -> None:
     async def scenario(environment: Environment) -> None:
         environment.refusing(422)
         await environment.look(CREATES, Plan(status=TrainingJobStatus(message="it cannot be created")))
-        assert environment.worlds[1].refused == "Job flights-1 cannot be created: no"
+        assert environment.snapshots[1].refused == "Job flights-1 cannot be created: no"
         assert environment.api.stored("TrainingJob", "flights") is not None
         assert environment.view.noted[0]["status"] == {"message": "it cannot be created"}
         assert environment.queue.asked == ["retry 0"]
@@ -337,10 +337,10 @@ def test_no_pass_before_all_is_listed_and_every_key_after_that() -> None:
         queue.add(KEY)
         working = asyncio.create_task(environment.with_queue(queue).run())
         await settle()
-        assert environment.worlds == []
+        assert environment.snapshots == []
         environment.view.is_synced.set()
         await settle()
-        assert len(environment.worlds) == 1
+        assert len(environment.snapshots) == 1
         working.cancel()
         with suppress(asyncio.CancelledError):
             await working
@@ -402,7 +402,7 @@ def test_workers_outlive_a_bug_and_a_dead_server(caplog: pytest.LogCaptureFixtur
             environment.api.fault = fault
             queue.add(KEY)
             await settle()
-        assert len(environment.worlds) == 3
+        assert len(environment.snapshots) == 3
         assert not working.done()
         working.cancel()
         with suppress(asyncio.CancelledError):
@@ -420,7 +420,7 @@ def test_a_reconciler_without_the_lease_does_nothing() -> None:
         queue.add(KEY)
         working = asyncio.create_task(environment.with_queue(queue).run())
         await settle()
-        assert (environment.worlds, queue.depth) == ([], 0)
+        assert (environment.snapshots, queue.depth) == ([], 0)
         working.cancel()
         with suppress(asyncio.CancelledError):
             await working

@@ -12,7 +12,7 @@ from trainwright_operator.children import read_child
 from trainwright_operator.decide.context import Context
 from trainwright_operator.decide.plan import SITUATIONS, plan
 from trainwright_operator.model.observed import Node, Pod
-from trainwright_operator.model.plan import Ask
+from trainwright_operator.model.plan import Lookup
 
 from ..simulation import SETTINGS, SPEC, UID, Cluster
 
@@ -331,16 +331,16 @@ def test_a_child_that_is_gone_after_it_posted_its_end_is_taken_at_its_word() -> 
 def test_a_missing_child_counts_only_after_it_was_asked_for() -> None:
     cluster = running()
     cluster.children.clear()
-    (ask,) = plan(cluster.job(), cluster.world(), SETTINGS, cluster.now).asks
-    assert (ask.what, ask.name, ask.kind) == ("child", "flights-1c9e2f7a-1-train", "Job")
+    (lookup,) = plan(cluster.job(), cluster.snapshot(), SETTINGS, cluster.now).lookups
+    assert (lookup.target, lookup.name, lookup.kind) == ("child", "flights-1c9e2f7a-1-train", "Job")
 
 
 def test_an_attempt_counts_as_lost_only_after_its_pods_were_asked_for() -> None:
     cluster = running()
     cluster.ends(exit_code=137)
-    assert plan(cluster.job(), cluster.world(), SETTINGS, cluster.now).asks == (Ask("pods"),)
+    assert plan(cluster.job(), cluster.snapshot(), SETTINGS, cluster.now).lookups == (Lookup("pods"),)
     unseen = pod(cluster, disrupted="PreemptionByScheduler")
-    decided = plan(cluster.job(), cluster.world(pods=(unseen,), pods_fresh=True), SETTINGS, cluster.now)
+    decided = plan(cluster.job(), cluster.snapshot(pods=(unseen,), pods_fresh=True), SETTINGS, cluster.now)
     assert decided.status is not None
     assert (decided.status.attempts or [])[0].outcome == "preempted"
 
@@ -351,14 +351,14 @@ def test_the_next_attempt_is_named_only_after_the_last_child_and_its_pods_were_a
     cluster.ends(exit_code=1)
     cluster.settle()
     cluster.wait(1000)
-    asks = plan(cluster.job(), cluster.world(), SETTINGS, cluster.now).asks
-    assert asks == (Ask("pods"), Ask("child", old.name, "Job"))
+    lookups = plan(cluster.job(), cluster.snapshot(), SETTINGS, cluster.now).lookups
+    assert lookups == (Lookup("pods"), Lookup("child", old.name, "Job"))
     answers = {"pods_fresh": True, "gone": frozenset({old.name})}
-    waits = plan(cluster.job(), cluster.world(pods=(unseen,), **answers), SETTINGS, cluster.now)
+    waits = plan(cluster.job(), cluster.snapshot(pods=(unseen,), **answers), SETTINGS, cluster.now)
     assert waits.status is not None
     assert waits.status.message == "attempt 1 has ended; its pod pod-1 is not gone yet"
     assert waits.wake_at == cluster.now + timedelta(seconds=SETTINGS.retry_limit)
-    clears = plan(cluster.job(), cluster.world(children=(old,), pods_fresh=True), SETTINGS, cluster.now)
+    clears = plan(cluster.job(), cluster.snapshot(children=(old,), pods_fresh=True), SETTINGS, cluster.now)
     assert [one.name for one in clears.delete] == [old.name]
     cluster.settle()
     assert cluster.status.attempt == 2
@@ -400,8 +400,8 @@ def test_a_child_that_may_have_ended_unseen_is_asked_for_before_its_attempt_is_c
         cluster.change(suspend=True)
         cluster.settle()
         cluster.wait(SETTINGS.stop_grace)
-    (ask,) = plan(cluster.job(), cluster.world(), SETTINGS, cluster.now).asks
-    assert (ask.what, ask.name, ask.kind) == ("child", "flights-1c9e2f7a-1-train", "Job")
+    (lookup,) = plan(cluster.job(), cluster.snapshot(), SETTINGS, cluster.now).lookups
+    assert (lookup.target, lookup.name, lookup.kind) == ("child", "flights-1c9e2f7a-1-train", "Job")
     cluster.ends()
     cluster.settle()
     assert cluster.status.phase == "Complete", "it had ended"
@@ -414,8 +414,8 @@ def test_the_last_child_of_a_finished_job_is_asked_for_before_it_is_deleted() ->
     cluster.ends()
     cluster.settle()
     cluster.children[before.name] = before
-    (ask,) = plan(cluster.job(), cluster.world(), SETTINGS, cluster.now).asks
-    assert (ask.what, ask.name) == ("child", before.name)
+    (lookup,) = plan(cluster.job(), cluster.snapshot(), SETTINGS, cluster.now).lookups
+    assert (lookup.target, lookup.name) == ("child", before.name)
 
 
 def test_a_child_that_has_posted_its_end_and_does_not_leave_is_deleted_after_the_grace() -> None:
@@ -566,7 +566,7 @@ def test_a_ray_job_waits_for_kuberay() -> None:
 def test_a_child_that_the_api_server_refuses_is_said_and_tried_again() -> None:
     cluster = Cluster()
     cluster.run()
-    refused = plan(cluster.job(), cluster.world(refused="Job x cannot be created: quota"), SETTINGS, cluster.now)
+    refused = plan(cluster.job(), cluster.snapshot(refused="Job x cannot be created: quota"), SETTINGS, cluster.now)
     assert not refused.create
     assert refused.status is not None
     assert refused.status.message == "Job x cannot be created: quota"
@@ -631,7 +631,7 @@ def test_every_situation_is_known_to_some_job() -> None:
     """Every function of the table is used: each one plans at least one of these states."""
     known: set[str] = set()
     for cluster in _states():
-        view = Context(cluster.job(), cluster.world(), cluster.settings, cluster.now)
+        view = Context(cluster.job(), cluster.snapshot(), cluster.settings, cluster.now)
         known.add(next(situation.__name__ for situation in SITUATIONS if situation(view) is not None))
     assert known == {situation.__name__ for situation in SITUATIONS} - {"being_deleted"}
 

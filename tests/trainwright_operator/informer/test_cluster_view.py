@@ -173,12 +173,12 @@ def test_a_job_is_seen_with_all_that_is_its_own() -> None:
         assert view.keys() == [("team", "flights"), ("team", "other")]
         assert view.job(("team", "none")) is None
         job = seen(view)
-        assert job.verdict is not None
-        world = view.world(job)
-        assert [(found.kind, found.attempt) for found in world.children] == [("Job", 1), ("Job", 2), ("RayJob", 3)]
-        assert [found.name for found in world.pods] == ["a", "b"]
-        assert [found.name for found in world.nodes or ()] == ["n1", "n2"]
-        assert world.kuberay
+        assert job.validation is not None
+        snapshot = view.snapshot(job)
+        assert [(found.kind, found.attempt) for found in snapshot.children] == [("Job", 1), ("Job", 2), ("RayJob", 3)]
+        assert [found.name for found in snapshot.pods] == ["a", "b"]
+        assert [found.name for found in snapshot.nodes or ()] == ["n1", "n2"]
+        assert snapshot.kuberay
         assert view.last_seen() == START
         labelled = [(kind, None, JOB_UID) for kind in ("Job", "RayJob", "Pod")]
         assert cluster.asked == [*labelled, ("Node", None, "")]
@@ -197,7 +197,7 @@ def test_a_job_is_seen_with_all_that_is_its_own() -> None:
 
 def test_a_child_whose_label_a_hand_has_changed_is_still_its_owners() -> None:
     async def scenario(cluster: Cluster, view: ClusterView) -> None:  # noqa: ARG001
-        assert [found.attempt for found in view.world(seen(view)).children] == [1]
+        assert [found.attempt for found in view.snapshot(seen(view)).children] == [1]
 
     changed = child()
     changed["metadata"]["labels"] = {JOB_UID: OTHER}
@@ -241,10 +241,10 @@ def test_a_pod_that_was_taken_off_its_node_leaves_a_trace_when_it_is_gone() -> N
     async def scenario(cluster: Cluster, view: ClusterView) -> None:
         await cluster.send("MODIFIED", taken("head", 1))
         assert await cluster.send("DELETED", taken("head", 1)) == [("team", "flights")]
-        [trace] = view.world(seen(view)).pods
+        [trace] = view.snapshot(seen(view)).pods
         assert (trace.name, trace.disrupted, trace.ended) == ("head", "PreemptionByScheduler", True)
         await cluster.send("MODIFIED", on_attempt(2))
-        assert view.world(seen(view)).pods == ()
+        assert view.snapshot(seen(view)).pods == ()
 
     run_scenario(scenario, cluster_of(on_attempt(1), pod("head")))
 
@@ -261,7 +261,7 @@ def test_a_pod_that_was_taken_off_its_node_leaves_a_trace_when_it_is_gone() -> N
 def test_other_pods_leave_none(job: Json, gone: Json) -> None:
     async def scenario(cluster: Cluster, view: ClusterView) -> None:
         await cluster.send("DELETED", gone)
-        assert view.world(seen(view)).pods == ()
+        assert view.snapshot(seen(view)).pods == ()
 
     run_scenario(scenario, cluster_of(job, gone))
 
@@ -281,7 +281,7 @@ def test_a_job_that_waits_for_room_sees_all_that_do() -> None:
         def found(name: str) -> list[str]:
             job = view.job(("team", name))
             assert job is not None
-            return [one.uid for one in view.world(job).waiting]
+            return [one.uid for one in view.snapshot(job).waiting]
 
         assert found("flights") == found("trains") == []
         for name, uid in (("trains", OTHER), ("flights", UID)):
@@ -302,7 +302,7 @@ def test_pods_that_leave_their_node_still_hold_room_and_only_others_wait_for_tha
     async def scenario(cluster: Cluster, view: ClusterView) -> None:
         def seen() -> tuple[bool, bool]:
             jobs = [view.job(("team", name)) for name in ("flights", "trains")]
-            return tuple(view.world(job).others_stopping for job in jobs if job is not None)  # type: ignore[return-value]
+            return tuple(view.snapshot(job).others_stopping for job in jobs if job is not None)  # type: ignore[return-value]
 
         leaving = pod("one")
         leaving["metadata"]["deletionTimestamp"] = "2026-11-01T12:00:00Z"
@@ -323,9 +323,9 @@ def test_what_we_wrote_is_seen_at_once() -> None:
         cluster.woken.clear()
         for raw in (training_job(), child(), child("RayJob", attempt=2), pod("a"), {"kind": "ConfigMap"}, {}):
             view.note({**raw, "metadata": {**raw.get("metadata", {}), "resourceVersion": "200"}})
-        world = view.world(seen(view))
+        snapshot = view.snapshot(seen(view))
         assert seen(view).resource_version == "200"
-        assert (len(world.children), len(world.pods)) == (2, 1)
+        assert (len(snapshot.children), len(snapshot.pods)) == (2, 1)
         assert cluster.woken == [("team", "flights")] * 4
 
     run_scenario(scenario, cluster_of(training_job()))
@@ -337,12 +337,12 @@ def test_a_new_or_larger_node_wakes_the_jobs_that_found_no_room() -> None:
         assert await cluster.send("ADDED", node("n2")) == waits
         assert await cluster.send("MODIFIED", node("n2")) == []
         assert await cluster.send("MODIFIED", node("n2", gpus=8)) == waits
-        assert view.world(seen(view)).nodes is not None
-        assert [found.allocatable["nvidia.com/gpu"] for found in view.world(seen(view)).nodes or ()] == [0, 8]
+        assert view.snapshot(seen(view)).nodes is not None
+        assert [found.allocatable["nvidia.com/gpu"] for found in view.snapshot(seen(view)).nodes or ()] == [0, 8]
         assert await cluster.send("MODIFIED", node("n2", ready=False)) == []
         assert await cluster.send("MODIFIED", node("n2", ready=True)) == waits
         assert await cluster.send("DELETED", node("n2")) == []
-        assert [found.name for found in view.world(seen(view)).nodes or ()] == ["n1"]
+        assert [found.name for found in view.snapshot(seen(view)).nodes or ()] == ["n1"]
 
     waiting = training_job("waits", OTHER, condition("Fits", "False"))
     run_scenario(scenario, cluster_of(training_job(), waiting, node("n1")))
@@ -360,7 +360,7 @@ def test_a_lost_node_wakes_the_jobs_whose_pods_are_on_it(kind: str) -> None:
 
 def test_without_kuberay_there_are_no_ray_jobs() -> None:
     async def scenario(cluster: Cluster, view: ClusterView) -> None:  # noqa: ARG001
-        assert not view.world(seen(view)).kuberay
+        assert not view.snapshot(seen(view)).kuberay
 
     cluster = cluster_of(training_job())
     cluster.missing.add("RayJob")
@@ -370,7 +370,7 @@ def test_without_kuberay_there_are_no_ray_jobs() -> None:
 def test_with_namespaces_only_they_are_looked_at_and_no_nodes() -> None:
     async def scenario(cluster: Cluster, view: ClusterView) -> None:
         assert view.synced
-        assert view.world(seen(view)).nodes is None
+        assert view.snapshot(seen(view)).nodes is None
         assert {(kind, namespace) for kind, namespace, _ in cluster.asked} == {
             (kind, namespace) for kind in ("Job", "RayJob", "Pod") for namespace in ("team", "two")
         }

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from trainwright_operator.informer.jobs import Jobs
+from trainwright_api.checks.cluster import validate_job
+from trainwright_operator.informer import jobs
+from trainwright_operator.informer.jobs import Jobs, ValidationCache
 from trainwright_operator.informer.trim import StoredJob, read_job
-from trainwright_operator.informer.verdicts import judge
 from trainwright_operator.settings import Settings
 
 from ..fake_time import START, FakeTime
@@ -25,11 +26,11 @@ def job(name: str, version: int, uid: str = "", **spec: Any) -> Json:
 class Environment:
     def __init__(self, *namespaces: str) -> None:
         self.time = FakeTime()
-        self.told: list[Key] = []
+        self.notified: list[Key] = []
         self.jobs = Jobs(Settings(namespaces=namespaces, resync=100), self.time.now, self.changed)
 
     def changed(self, key: Key, old: StoredJob | None, new: StoredJob | None) -> None:  # noqa: ARG002
-        self.told.append(key)
+        self.notified.append(key)
 
     def lists(self, version: int, *names: str, place: str | None = None, last: bool = True) -> None:
         self.jobs.listed(place, [("team", name) for name in names], version, first=True, last=last)
@@ -51,7 +52,7 @@ def test_events_of_kopf_are_kept_and_told() -> None:
         environment.jobs.on_event(None, job("a", 5))
         environment.jobs.on_event("ADDED", job("b", 6))
         environment.jobs.on_event("MODIFIED", job("b", 7))
-        assert (environment.names, environment.told) == (["a", "b"], [("team", "a"), ("team", "b"), ("team", "b")])
+        assert (environment.names, environment.notified) == (["a", "b"], [("team", "a"), ("team", "b"), ("team", "b")])
         environment.jobs.on_event("DELETED", job("b", 8))
         assert environment.names == ["a"]
 
@@ -62,7 +63,7 @@ def test_what_is_listed_again_and_has_not_changed_is_no_news() -> None:
     async def scenario(environment: Environment) -> None:
         environment.jobs.on_event(None, job("a", 5))
         environment.jobs.on_event(None, job("a", 5))
-        assert environment.told == [("team", "a")]
+        assert environment.notified == [("team", "a")]
 
     run_scenario(scenario)
 
@@ -77,7 +78,7 @@ def test_what_a_whole_list_does_not_hold_is_forgotten() -> None:
         assert environment.names == ["a", "b", "newer"]
         environment.jobs.listed(None, [("team", "c")], 10, first=False, last=True)
         assert environment.names == ["a", "newer"]
-        assert environment.told[-1] == ("team", "b")
+        assert environment.notified[-1] == ("team", "b")
         environment.jobs.on_event("MODIFIED", job("b", 9))
         assert environment.names == ["a", "newer"]
 
@@ -122,10 +123,10 @@ def test_a_job_that_the_api_server_does_not_know_any_more_is_forgotten_but_not_i
         environment.jobs.on_event("ADDED", job("a", 5))
         stored = environment.jobs.store.get(("team", "a"))
         assert stored is not None
-        environment.jobs.forget(read_job(stored, judge))
+        environment.jobs.forget(read_job(stored, validate_job))
         assert environment.names == []
         environment.jobs.on_event("ADDED", job("a", 7, uid="another"))
-        environment.jobs.forget(read_job(stored, judge))
+        environment.jobs.forget(read_job(stored, validate_job))
         assert environment.names == ["a"]
 
     run_scenario(scenario)
@@ -140,7 +141,7 @@ def test_a_listed_object_that_cannot_be_read_is_told_all_the_same() -> None:
         broken["metadata"]["uid"] = None
         del broken["metadata"]["uid"]
         environment.jobs.on_event(None, broken)
-        assert (environment.names, environment.told) == ([], [("team", "a")])
+        assert (environment.names, environment.notified) == ([], [("team", "a")])
 
     run_scenario(scenario)
 
@@ -178,3 +179,19 @@ def test_the_place_that_was_silent_for_longest_counts() -> None:
         assert environment.jobs.last_seen == environment.time.now()
 
     run_scenario(scenario, "team", "two")
+
+
+def test_every_version_of_a_spec_is_validated_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    validated: list[tuple[str, int]] = []
+
+    def noted(raw: Any) -> Any:
+        validated.append((raw["metadata"]["uid"], raw["metadata"]["generation"]))
+        return validate_job(raw)
+
+    monkeypatch.setattr(jobs, "validate_job", noted)
+    cache = ValidationCache(size=2)
+    for uid, generation in (("a", 1), ("a", 1), ("a", 2), ("a", 1), ("b", 1), ("a", 1), ("a", 2)):
+        raw = job("flights", 1, uid)
+        raw["metadata"]["generation"] = generation
+        cache.of(raw)
+    assert validated == [("a", 1), ("a", 2), ("b", 1), ("a", 2)]

@@ -47,7 +47,7 @@ class Case:
 
     def __init__(self, server: ApiServer, client: Client, settings: Settings) -> None:
         self.server = server
-        self.told: list[tuple[str, str | None, str | None]] = []
+        self.notified: list[tuple[str, str | None, str | None]] = []
         self.now = START
         self._changed = asyncio.Event()
         self.store: Store[str] = Store(self._read, str, self._tell)
@@ -59,7 +59,7 @@ class Case:
         return str(raw["data"]["value"])
 
     def _tell(self, key: Key, old: str | None, new: str | None) -> None:
-        self.told.append((key[1], old, new))
+        self.notified.append((key[1], old, new))
         self._changed.set()
 
     @property
@@ -101,7 +101,7 @@ def test_it_lists_and_watches_from_there() -> None:
         case.server.watches = [stream(event("ADDED", config_map("b", 6)), event("DELETED", config_map("a", 7)), None)]
         assert not case.reflector.synced
         await case.until({"b": "b@6"})
-        assert case.told == [("a", None, "a@3"), ("b", None, "b@6"), ("a", "a@3", None)]
+        assert case.notified == [("a", None, "a@3"), ("b", None, "b@6"), ("a", "a@3", None)]
         # Without resourceVersion, the list is consistent and not served from a cache.
         assert dict(case.server.lists[0].query) == {"limit": "100", "labelSelector": "ours"}
         assert case.server.watched[0].query["resourceVersion"] == "5"
@@ -128,7 +128,7 @@ def test_a_list_that_began_anew_holds_nothing_of_its_first_pages() -> None:
             page([config_map("a", 8)], 9),
         ]
         await case.until({"a": "a@8"})
-        assert case.told == [("a", None, "a@8")]
+        assert case.notified == [("a", None, "a@8")]
 
     run_scenario(scenario)
 
@@ -156,7 +156,7 @@ def test_after_a_410_it_lists_again_and_tells_what_has_gone(in_stream: bool) -> 
         case.server.answers = [page([config_map("a", 3), config_map("b", 4)], 5), page([config_map("b", 9)], 20)]
         case.server.watches = [expired]
         await case.until({"b": "b@9"})
-        assert case.told[2:] == [("b", "b@4", "b@9"), ("a", "a@3", None)]
+        assert case.notified[2:] == [("b", "b@4", "b@9"), ("a", "a@3", None)]
         await reached(lambda: len(case.server.watched) == 2)
         assert case.server.watched[1].query["resourceVersion"] == "20"
 
@@ -295,7 +295,7 @@ def test_a_resource_that_is_uninstalled_is_empty() -> None:
         case.server.watches = [refusal(404)]
         await reached(lambda: not case.reflector.installed)
         assert case.values == {}
-        assert case.told[-1] == ("a", "a@3", None)
+        assert case.notified[-1] == ("a", "a@3", None)
 
     run_scenario(scenario)
 
@@ -337,7 +337,7 @@ def test_what_we_wrote_is_seen_before_the_watch_brings_it_and_told_once() -> Non
         await reached(lambda: len(case.server.watched) == 1)
         case.server.closing.set()
         await reached(lambda: len(case.server.watched) >= 3)
-        assert case.told == [("a", None, "a@3"), ("a", "a@3", "a@7")]
+        assert case.notified == [("a", None, "a@3"), ("a", "a@3", "a@7")]
 
     run_scenario(scenario)
 

@@ -19,11 +19,11 @@ class Seen:
     """A store of the values of objects, and the changes that it reported."""
 
     def __init__(self) -> None:
-        self.told: list[Change] = []
+        self.notified: list[Change] = []
         self.store: Store[str] = Store(read, lambda value: value.partition(":")[0], self._tell)
 
     def _tell(self, key: Key, old: str | None, new: str | None) -> None:
-        self.told.append((key[1], old, new))
+        self.notified.append((key[1], old, new))
 
     def put(self, *arguments: Any, **more: Any) -> None:
         self.store.put(config_map(*arguments, **more))
@@ -53,16 +53,16 @@ def test_events_make_the_store() -> None:
     seen.put("a", 3)
     seen.remove("b", 4)
     assert seen.values == {"a": "a@3"}
-    assert seen.told == [("a", None, "a@1"), ("b", None, "b@2"), ("a", "a@1", "a@3"), ("b", "b@2", None)]
+    assert seen.notified == [("a", None, "a@1"), ("b", None, "b@2"), ("a", "a@1", "a@3"), ("b", "b@2", None)]
 
 
 @pytest.mark.parametrize("version", [3, 2, 1])
 def test_an_event_that_comes_late_or_twice_changes_nothing(version: int) -> None:
     seen = Seen()
     seen.put("a", 3)
-    seen.told.clear()
+    seen.notified.clear()
     seen.put("a", version, value="late")
-    assert (seen.values, seen.told) == ({"a": "a@3"}, [])
+    assert (seen.values, seen.notified) == ({"a": "a@3"}, [])
 
 
 def test_a_late_event_does_not_bring_back_what_was_deleted() -> None:
@@ -77,7 +77,7 @@ def test_a_deletion_that_overtook_the_creation_still_counts() -> None:
     seen = Seen()
     seen.remove("a", 3)
     seen.put("a", 1)
-    assert (seen.values, seen.told) == ({}, [])
+    assert (seen.values, seen.notified) == ({}, [])
 
 
 def test_a_late_deletion_does_not_delete_what_was_made_anew() -> None:
@@ -92,14 +92,14 @@ def test_an_object_made_anew_under_its_name_is_told_even_where_it_looks_the_same
     seen = Seen()
     seen.put("a", 1, "first", value="same")
     seen.put("a", 5, "second", value="same")
-    assert seen.told == [("a", None, "same"), ("a", "same", "same")]
+    assert seen.notified == [("a", None, "same"), ("a", "same", "same")]
 
 
 def test_a_change_of_what_is_not_kept_is_not_told() -> None:
     seen = Seen()
     seen.put("a", 1, value="same")
     seen.put("a", 2, value="same")
-    assert len(seen.told) == 1
+    assert len(seen.notified) == 1
     seen.put("a", 1, value="late")
     assert seen.values == {"a": "same"}
 
@@ -108,10 +108,10 @@ def test_a_list_adds_changes_and_takes_away() -> None:
     seen = Seen()
     seen.put("a", 1)
     seen.put("b", 2)
-    seen.told.clear()
+    seen.notified.clear()
     seen.replace(9, config_map("a", 5), config_map("c", 6))
     assert seen.values == {"a": "a@5", "c": "c@6"}
-    assert seen.told == [("a", "a@1", "a@5"), ("c", None, "c@6"), ("b", "b@2", None)]
+    assert seen.notified == [("a", "a@1", "a@5"), ("c", None, "c@6"), ("b", "b@2", None)]
 
 
 def test_what_was_written_while_the_list_came_stays() -> None:
@@ -185,7 +185,7 @@ def test_an_object_that_cannot_be_read_is_left_out_and_named_once(caplog: pytest
     seen.put("a", 2, value="rubbish")
     seen.replace(9, config_map("a", 2, value="rubbish"))
     assert seen.values == {}
-    assert seen.told == [("a", None, "a@1"), ("a", "a@1", None)]
+    assert seen.notified == [("a", None, "a@1"), ("a", "a@1", None)]
     assert [record.message for record in caplog.records] == [
         "ConfigMap team/a cannot be read and is left alone: ValueError('rubbish')"
     ]
@@ -200,7 +200,7 @@ def test_what_is_not_ours_is_left_out_without_a_word(caplog: pytest.LogCaptureFi
     seen.put("a", 2, value="foreign")
     seen.put("a", 1)
     seen.remove("a", 3)
-    assert (seen.values, seen.told, caplog.records) == ({}, [], [])
+    assert (seen.values, seen.notified, caplog.records) == ({}, [], [])
 
 
 def test_a_bug_is_no_object_that_cannot_be_read() -> None:
@@ -278,7 +278,7 @@ def check_any_order(seed: int) -> None:
         getattr(seen, verb)(name, version, uid)
     assert seen.values == {name: f"{name}@{version}" for name, (_, version) in state.items()}
     last = dict[str, str | None]()
-    for name, old, new in seen.told:
+    for name, old, new in seen.notified:
         assert last.get(name) == old
         last[name] = new
     assert {name: value for name, value in last.items() if value} == seen.values

@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 
+from trainwright_api.checks.cluster import ValidationResult
 from trainwright_api.resource.status import TrainingJobStatus
 from trainwright_operator.informer.trim import read_job, read_status, strip_job, strip_node
-from trainwright_operator.model.observed import Job, Manifest, Node, Taint, Verdict, Waiting
+from trainwright_operator.model.observed import Job, Manifest, Node, Taint, Waiting
 
 TIME = "2026-11-01T12:00:00Z"
-VERDICT = Verdict(None, "digest", "flights: mistakes")
+RESULT = ValidationResult(None, "digest", "flights: mistakes")
 
 
 def condition(kind: str, status: str = "True", **more: Any) -> dict[str, Any]:
@@ -46,12 +47,12 @@ def queued(**more: Any) -> dict[str, Any]:
     return raw
 
 
-def unasked(raw: Manifest) -> Verdict:
-    raise AssertionError(f"nobody asks for the verdict of {raw}")
+def unasked(raw: Manifest) -> ValidationResult:
+    raise AssertionError(f"nobody asks for the validation of {raw}")
 
 
 def job_of(raw: Manifest) -> Job:
-    return read_job(strip_job(raw), lambda _: VERDICT)
+    return read_job(strip_job(raw), lambda _: RESULT)
 
 
 def test_what_others_know_of_a_job_that_waits_for_room() -> None:
@@ -97,7 +98,7 @@ def test_a_job_that_runs_is_seen_whole_without_managed_fields_and_kubectls_copy(
         suspend=True,
         ttl_seconds=60,
         ttl_policy="DeleteJob",
-        verdict=VERDICT,
+        validation=RESULT,
         status=TrainingJobStatus.model_validate(raw["status"]),
     )
     del before["metadata"]["managedFields"], before["metadata"]["annotations"]
@@ -117,7 +118,7 @@ def test_of_a_finished_job_what_cleans_it_up_is_kept_and_nobody_judges_it(kind: 
     stored = strip_job(raw)
     assert (stored.finished, stored.waits_for_room) == (True, False)
     job = read_job(stored, unasked)
-    assert (job.verdict, job.raw, job.deleting) == (None, {}, True)
+    assert (job.validation, job.raw, job.deleting) == (None, {}, True)
     assert (job.key, job.uid, job.resource_version, job.generation) == (("team", "flights"), "u1", "77", 2)
     assert (job.ttl_seconds, job.ttl_policy, job.suspend) == (60, "DeleteChildren", False)
     assert job.status == TrainingJobStatus.model_validate(raw["status"])
@@ -144,7 +145,7 @@ def test_a_finished_job_costs_little() -> None:
 def test_only_an_end_that_can_be_read_is_one(conditions: list[Any], finished: bool) -> None:
     stored = strip_job(raw_job(*conditions))
     assert stored.finished == finished
-    job = read_job(stored, unasked if finished else lambda _: VERDICT)
+    job = read_job(stored, unasked if finished else lambda _: RESULT)
     assert finished == any(
         found.type in ("Complete", "Failed") and found.status == "True" for found in job.status.conditions or []
     )

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from trainwright_operator.children import read_child, read_pod
 from trainwright_operator.model.reading import amount, time
 
-from ..children.blueprints import UID
+from ..children.child_specs import UID
 
 RUBBISH = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),

@@ -6,7 +6,7 @@ from trainwright_operator.children.state import Gang
 from trainwright_operator.model.observed import Node
 from trainwright_operator.policies.capacity import misfit
 
-from ..children.blueprints import child_spec, sized
+from ..children.child_specs import child_spec, sized
 
 POD = {"containers": [{"resources": {"requests": {"cpu": 2, "memory": "4Gi", "nvidia.com/gpu": 1}}}]}
 NODE = Node("n", True, False, {}, (), {"cpu": 8.0, "memory": 2.0**36, "nvidia.com/gpu": 2.0})

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from trainwright_api.resource.job import TrainingJobSpec
-from trainwright_operator.model.observed import Node, Taint, World
-from trainwright_operator.model.plan import Ask
+from trainwright_operator.model.observed import Node, Snapshot, Taint
+from trainwright_operator.model.plan import Lookup
 from trainwright_operator.policies.sizing import resolve
 from trainwright_operator.settings import Settings
 
@@ -24,8 +24,8 @@ TAINTED = Node("tainted", True, False, {}, (Taint("nvidia.com/gpu", "NoSchedule"
 def sized(trainer: dict[str, Any] | None, *nodes: Node, in_use: Any = None, **spec: Any) -> Any:
     backend = {"type": "ray", "trainer": trainer or {}}
     parsed = TrainingJobSpec.model_validate({**SPEC, "backend": backend, **spec})
-    found = resolve(parsed, "digest", World(nodes=nodes or None, in_use=in_use or {}), SETTINGS)
-    assert not isinstance(found, Ask)
+    found = resolve(parsed, "digest", Snapshot(nodes=nodes or None, in_use=in_use or {}), SETTINGS)
+    assert not isinstance(found, Lookup)
     return found.workers, found.gpus, found.workers_per_pod
 
 
@@ -36,8 +36,8 @@ def test_what_the_job_says_is_taken_as_it_is() -> None:
 
 
 def test_a_local_job_is_one_process() -> None:
-    found = resolve(TrainingJobSpec.model_validate(SPEC), "digest", World(), SETTINGS)
-    assert not isinstance(found, Ask)
+    found = resolve(TrainingJobSpec.model_validate(SPEC), "digest", Snapshot(), SETTINGS)
+    assert not isinstance(found, Lookup)
     assert (found.workers, found.gpus, found.strategy) == (1, 0, "single")
 
 
@@ -72,8 +72,8 @@ def test_where_nodes_cannot_be_seen_only_the_job_speaks() -> None:
 
 def test_gpus_in_use_are_asked_for_only_where_they_matter() -> None:
     spec = TrainingJobSpec.model_validate({**SPEC, "backend": {"type": "ray"}})
-    assert resolve(spec, "digest", World(nodes=(FOUR,)), SETTINGS) == Ask("gpus", "nvidia.com/gpu")
-    assert not isinstance(resolve(spec, "digest", World(nodes=(PLAIN,)), SETTINGS), Ask)
+    assert resolve(spec, "digest", Snapshot(nodes=(FOUR,)), SETTINGS) == Lookup("gpus", "nvidia.com/gpu")
+    assert not isinstance(resolve(spec, "digest", Snapshot(nodes=(PLAIN,)), SETTINGS), Lookup)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from trainwright_operator.children.pods import GRACE_SECONDS
-from trainwright_operator.model.observed import Child, Pod, Waiting, World
+from trainwright_operator.model.observed import Child, Pod, Snapshot, Waiting
 from trainwright_operator.policies import start
 
 from ..simulation import START, UID
@@ -59,16 +59,16 @@ def test_a_gang_is_placed_when_all_of_its_pods_have_a_node() -> None:
 def test_a_gang_makes_room_for_others_and_the_oldest_that_tries_does_so_last(
     others: tuple[Waiting, ...], due: float | None
 ) -> None:
-    assert seconds(start.gives_way(CHILD, (PLACED, WAITS), World(waiting=others), 30)) == due
+    assert seconds(start.gives_way(CHILD, (PLACED, WAITS), Snapshot(waiting=others), 30)) == due
 
 
 def test_a_gang_that_holds_nothing_makes_room_too() -> None:
-    assert seconds(start.gives_way(CHILD, (WAITS,), World(waiting=waiting("older", UID)), 30)) == 37
+    assert seconds(start.gives_way(CHILD, (WAITS,), Snapshot(waiting=waiting("older", UID)), 30)) == 37
 
 
 def test_while_pods_of_others_leave_room_is_on_its_way() -> None:
-    world = World(waiting=waiting("older", UID), others_stopping=True)
-    assert seconds(start.gives_way(CHILD, (PLACED, WAITS), world, 30)) == 37 + GRACE_SECONDS
+    snapshot = Snapshot(waiting=waiting("older", UID), others_stopping=True)
+    assert seconds(start.gives_way(CHILD, (PLACED, WAITS), snapshot, 30)) == 37 + GRACE_SECONDS
 
 
 def test_others_try_when_a_gang_has_pods_that_may_find_their_place() -> None:

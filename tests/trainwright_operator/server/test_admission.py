@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from trainwright_api.checks.cluster import judge
+from trainwright_api.checks.cluster import validate_job
 from trainwright_operator.server.admission import respond
 
 JOB: dict[str, Any] = {
@@ -36,7 +36,7 @@ def changed(job=JOB, **spec):
 
 def started(job=JOB):
     made = copy.deepcopy(job)
-    made["status"] = {"startTime": "2026-05-01T12:00:00Z", "resolved": {"digest": judge(job).digest}}
+    made["status"] = {"startTime": "2026-05-01T12:00:00Z", "resolved": {"digest": validate_job(job).digest}}
     return made
 
 
@@ -52,7 +52,7 @@ def question(new, old=None, **more):
     }
 
 
-def told(new, old=None, **more):
+def message_of(new, old=None, **more):
     """Return the message of a refusal, or None."""
     answer = respond(question(new, old, **more))
     assert answer["uid"] == "q1"
@@ -62,24 +62,24 @@ def told(new, old=None, **more):
 def test_a_good_job_is_allowed_and_its_warnings_are_told():
     answer = respond(question(JOB))
     assert answer["allowed"]
-    assert answer["warnings"] == list(judge(JOB).warnings)
+    assert answer["warnings"] == list(validate_job(JOB).warnings)
     assert "warnings" not in respond(question(changed(backend={})))
 
 
 def test_a_mistake_is_refused_in_the_words_of_validate():
     wrong = changed(backend={"type": "rya"})
-    assert told(wrong) == judge(wrong).message
-    assert told(wrong).startswith("late: backend.type: expected local, ray, deepspeed or horovod")
+    assert message_of(wrong) == validate_job(wrong).message
+    assert message_of(wrong).startswith("late: backend.type: expected local, ray, deepspeed or horovod")
 
 
 def test_a_job_without_a_name_yet_is_judged():
     nameless = {**changed(dataset=5), "metadata": {"generateName": "late-"}}
-    assert told(nameless, name="").startswith("late-: dataset:")
+    assert message_of(nameless, name="").startswith("late-: dataset:")
 
 
 def test_an_update_of_what_waits_is_judged_like_a_new_job():
-    assert told(changed(dataset="s3://b/x"), JOB) is None
-    assert told(changed(dataset="x"), JOB).startswith("late: dataset: pods do not see 'x'")
+    assert message_of(changed(dataset="s3://b/x"), JOB) is None
+    assert message_of(changed(dataset="x"), JOB).startswith("late: dataset: pods do not see 'x'")
 
 
 def test_a_stored_job_that_is_not_valid_may_be_edited_beside_its_spec():
@@ -87,42 +87,42 @@ def test_a_stored_job_that_is_not_valid_may_be_edited_beside_its_spec():
     new = copy.deepcopy(old)
     new["metadata"]["finalizers"] = ["a.b/c"]
     new["metadata"]["labels"] = {"a": "b"}
-    assert told(new, old) is None
+    assert message_of(new, old) is None
 
 
 def test_a_job_that_is_being_deleted_is_left_alone():
     new = changed(dataset="x")
     new["metadata"]["deletionTimestamp"] = "2026-05-01T12:00:00Z"
-    assert told(new, JOB) is None
+    assert message_of(new, JOB) is None
 
 
 @pytest.mark.parametrize("more", [{"subResource": "status"}, {"operation": "DELETE"}, {"kind": {"kind": "Pod"}}])
 def test_what_is_no_change_of_a_spec_is_allowed(more):
-    assert told(changed(dataset="x"), JOB, **more) is None
+    assert message_of(changed(dataset="x"), JOB, **more) is None
 
 
 def test_a_key_that_no_schema_knows_is_fixed_once_the_job_has_started():
     new = changed(started(), backend={"type": "local", "cache_credentials": {"other": "x"}})
-    assert told(new, started()) == (
+    assert message_of(new, started()) == (
         "backend is fixed once the job has started: delete the job and create it anew, or create another one"
     )
-    assert told(new, JOB) is None
+    assert message_of(new, JOB) is None
 
 
 def test_what_is_not_fixed_may_change_after_the_start():
-    assert told(changed(started(), suspend=True, backoffLimit=9), started()) is None
+    assert message_of(changed(started(), suspend=True, backoffLimit=9), started()) is None
 
 
 def test_another_spelling_of_the_same_may_be_written_after_the_start():
     old = started(changed(backend={"type": "ray", "engine": {"type": "dask"}}))
-    assert told(changed(old, backend={"type": "ray", "processor": {"type": "dask"}}), old) is None
+    assert message_of(changed(old, backend={"type": "ray", "processor": {"type": "dask"}}), old) is None
 
 
 def test_a_change_that_slipped_in_may_be_taken_back_and_bars_no_other():
     slipped = changed(started(), backend={"type": "local", "cache_credentials": {"key": "y"}})
-    assert told(started(), slipped) is None
-    assert told(changed(slipped, suspend=True), slipped) is None
-    assert told(changed(slipped, dataset="s3://b/z"), slipped).startswith("dataset is fixed")
+    assert message_of(started(), slipped) is None
+    assert message_of(changed(slipped, suspend=True), slipped) is None
+    assert message_of(changed(slipped, dataset="s3://b/z"), slipped).startswith("dataset is fixed")
 
 
 def test_a_started_job_that_is_not_valid_any_more_can_be_suspended_and_mended_only_to_what_was_started():
@@ -130,8 +130,8 @@ def test_a_started_job_that_is_not_valid_any_more_can_be_suspended_and_mended_on
     answer = respond(question(changed(broken, suspend=True), broken))
     assert answer["allowed"]
     assert answer["warnings"][0].startswith("late: dataset: pods do not see 'x'")
-    assert told(started(), broken) is None
-    assert told(changed(broken, dataset="s3://b/z"), broken).startswith("what was started is fixed")
+    assert message_of(started(), broken) is None
+    assert message_of(changed(broken, dataset="s3://b/z"), broken).startswith("what was started is fixed")
 
 
 def test_a_long_warning_is_cut_where_the_api_server_would():
@@ -143,13 +143,13 @@ def test_what_is_nested_too_deeply_is_refused():
     deep = {}
     for _ in range(900):
         deep = {"x": deep}
-    assert told(changed(config=deep)) == "late: nested more than 64 levels deep"
+    assert message_of(changed(config=deep)) == "late: nested more than 64 levels deep"
 
 
 @pytest.mark.parametrize("spec", [None, 3, [], {}, {"config": [1]}, {"backend": "ray"}, {"podTemplate": {"env": 3}}])
 def test_whatever_stands_in_the_place_of_a_spec_is_answered(spec):
-    assert told({**JOB, "spec": spec})
-    assert told({**JOB, "spec": spec}, started())
+    assert message_of({**JOB, "spec": spec})
+    assert message_of({**JOB, "spec": spec}, started())
 
 
 def post(body):
@@ -199,12 +199,12 @@ LINE = "config.combiner: not built yet: tabnet (this version has concat)"
 
 
 def test_what_is_not_built_is_refused_in_the_words_of_train():
-    assert told(changed(config=TABNET)) == f"late: {LINE}"
-    assert told(changed(config=TABNET), JOB) == f"late: {LINE}"
+    assert message_of(changed(config=TABNET)) == f"late: {LINE}"
+    assert message_of(changed(config=TABNET), JOB) == f"late: {LINE}"
 
 
 def test_mistakes_and_what_is_not_built_are_told_together():
-    assert told(changed(config=TABNET, seed=-1)).splitlines()[0] == "late: 2 mistakes"
+    assert message_of(changed(config=TABNET, seed=-1)).splitlines()[0] == "late: 2 mistakes"
 
 
 def test_a_job_with_its_own_image_is_warned_of_what_is_not_built():
@@ -222,4 +222,4 @@ def test_what_another_version_has_started_may_still_be_suspended():
 
 
 def test_a_status_in_a_new_object_proves_no_start():
-    assert told(started(changed(config=TABNET))) == f"late: {LINE}"
+    assert message_of(started(changed(config=TABNET))) == f"late: {LINE}"

@@ -135,14 +135,14 @@ def test_of_two_leaders_in_a_hand_over_one_writes(api, place, another):
 
 
 @pytest.mark.parametrize(
-    ("failure", "told"),
+    ("failure", "logged"),
     [
         (ApiError(503, "ServiceUnavailable", "later"), "503 ServiceUnavailable: later"),
         (OSError(28, "No space left on device"), "No space left on device"),
         (TimeoutError("it took too long"), "it took too long"),
     ],
 )
-def test_what_fails_for_a_moment_does_not_end_the_watch(api, place, caplog, failure, told):
+def test_what_fails_for_a_moment_does_not_end_the_watch(api, place, caplog, failure, logged):
     pauses = []
 
     async def sleep(seconds):
@@ -154,7 +154,7 @@ def test_what_fails_for_a_moment_does_not_end_the_watch(api, place, caplog, fail
     with caplog.at_level(logging.WARNING), pytest.raises(asyncio.CancelledError):
         asyncio.run(place.rotator.keep(lambda: True, sleep))
     assert pauses == [1.0, 60.0, 60.0]
-    assert told in caplog.text
+    assert logged in caplog.text
 
 
 @pytest.mark.usefixtures("webhook")

@@ -67,12 +67,14 @@ def job(**status):
 
 
 def report(attempt=1, progress=PROGRESS, outcome=None):
-    told = OutcomeMessage(attempt=attempt, outcome=outcome, line="so it ended", log_tail="a\nb") if outcome else None
-    return Report(uid="u", attempt=attempt, progress=progress, outcome=told)
+    reported = (
+        OutcomeMessage(attempt=attempt, outcome=outcome, line="so it ended", log_tail="a\nb") if outcome else None
+    )
+    return Report(uid="u", attempt=attempt, progress=progress, outcome=reported)
 
 
-def written(found, told):
-    return decide(found, told, NOW, INTERVAL).status
+def written(found, reported):
+    return decide(found, reported, NOW, INTERVAL).status
 
 
 def ago(seconds, attempt=1):
@@ -178,8 +180,8 @@ def test_a_status_that_is_not_there_is_no_error(status):
 def test_progress_of_nothing_but_a_stage_is_written():
     found = job(attempts=[{"number": 1, "stage": "preprocess"}])
     status = written(found, report(progress=ProgressMessage(stage="preprocess")))
-    told = {"stage": "preprocess", "summary": "preprocess", "updateTime": "2026-05-01T12:00:00Z"}
-    assert status == {"progress": {"attempt": 1, **told}}
+    reported = {"stage": "preprocess", "summary": "preprocess", "updateTime": "2026-05-01T12:00:00Z"}
+    assert status == {"progress": {"attempt": 1, **reported}}
 
 
 def test_a_new_stage_is_seen_at_once():
@@ -188,9 +190,9 @@ def test_a_new_stage_is_seen_at_once():
     assert written(job(progress={**ago(1), "stage": "train"}), of_stage(report(), "train")) is None
 
 
-@pytest.mark.parametrize("told", [report(outcome="done"), report(progress=None, outcome="stopped"), report()])
-def test_a_stage_that_is_over_is_asked_to_stop_and_writes_nothing(told):
-    decision = decide(job(), of_stage(told, "preprocess"), NOW, INTERVAL)
+@pytest.mark.parametrize("reported", [report(outcome="done"), report(progress=None, outcome="stopped"), report()])
+def test_a_stage_that_is_over_is_asked_to_stop_and_writes_nothing(reported):
+    decision = decide(job(), of_stage(reported, "preprocess"), NOW, INTERVAL)
     assert (decision.reply.stop, decision.reply.reason) == (True, "stage preprocess of attempt 1 is over")
     assert decision.status is None
 

@@ -18,9 +18,9 @@ def ended(**more):
     return read(outcome={"attempt": 1, "class": "crash", **more}).outcome
 
 
-@pytest.mark.parametrize(("told", "kept"), [(0.5, 0.5), (1.0000001, 1.0), (-0.1, 0.0), (7, 1.0)])
-def test_a_fraction_is_brought_into_its_bounds(told, kept):
-    assert read(progress={"fraction": told}).progress.fraction == kept
+@pytest.mark.parametrize(("fraction", "kept"), [(0.5, 0.5), (1.0000001, 1.0), (-0.1, 0.0), (7, 1.0)])
+def test_a_fraction_is_brought_into_its_bounds(fraction, kept):
+    assert read(progress={"fraction": fraction}).progress.fraction == kept
 
 
 def test_numbers_that_are_none_are_left_out():

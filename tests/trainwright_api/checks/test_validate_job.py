@@ -1,11 +1,12 @@
+"""The validation of one TrainingJob as the operator stores it: its spec, its warnings, and the digest."""
+
 from __future__ import annotations
 
 from typing import Any
 
 import pytest
 
-from trainwright_operator.informer import verdicts
-from trainwright_operator.informer.verdicts import Verdicts, judge
+from trainwright_api.checks.cluster import validate_job
 
 SPEC: dict[str, Any] = {
     "task": "train",
@@ -28,7 +29,7 @@ def raw_job(uid: str = "u1", generation: int = 1, **spec: Any) -> dict[str, Any]
 
 
 def test_a_good_job_has_a_spec_and_a_bad_one_a_message() -> None:
-    good, bad = judge(raw_job()), judge(raw_job(seed="x"))
+    good, bad = validate_job(raw_job()), validate_job(raw_job(seed="x"))
     assert good.spec is not None
     assert (good.spec.dataset, good.message) == ("s3://data/flights.parquet", "")
     assert bad.spec is None
@@ -41,26 +42,26 @@ LINE = "config.combiner: not built yet: tabnet (this version has concat)"
 
 
 def test_what_is_not_built_is_not_accepted_in_the_words_of_train() -> None:
-    assert judge(raw_job(**TABNET)).message == f"flights: {LINE}"
+    assert validate_job(raw_job(**TABNET)).message == f"flights: {LINE}"
 
 
 def test_with_its_own_image_or_once_started_it_is_accepted_with_a_warning() -> None:
-    own = judge(raw_job(**TABNET, image="mine:2"))
-    started = judge({**raw_job(**TABNET), "status": {"startTime": "2026-05-01T12:00:00Z"}})
+    own = validate_job(raw_job(**TABNET, image="mine:2"))
+    started = validate_job({**raw_job(**TABNET), "status": {"startTime": "2026-05-01T12:00:00Z"}})
     assert own.spec is not None
     assert started.spec is not None
     assert own.warnings == (f"{LINE}; image mine:2 must have it",)
     assert started.warnings == (f"{LINE}; it was started by another version",)
 
 
-def test_a_job_without_a_spec_is_judged_too() -> None:
+def test_a_job_without_a_spec_is_validated_too() -> None:
     raw = raw_job()
     del raw["spec"]
-    assert judge(raw).spec is None
+    assert validate_job(raw).spec is None
 
 
 def digest(spec: dict[str, Any]) -> str:
-    return judge({**raw_job(), "spec": spec}).digest
+    return validate_job({**raw_job(), "spec": spec}).digest
 
 
 @pytest.mark.parametrize(
@@ -96,17 +97,3 @@ def test_the_digest_leaves_out_what_may_change(change: dict[str, Any]) -> None:
 def test_the_order_of_keys_is_no_change() -> None:
     assert digest(dict(reversed(SPEC.items()))) == digest(SPEC)
     assert len(digest(SPEC)) == 64
-
-
-def test_every_version_of_a_spec_is_judged_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    judged: list[tuple[str, int]] = []
-
-    def noted(raw: Any) -> Any:
-        judged.append((raw["metadata"]["uid"], raw["metadata"]["generation"]))
-        return judge(raw)
-
-    monkeypatch.setattr(verdicts, "judge", noted)
-    known = Verdicts(size=2)
-    for uid, generation in (("a", 1), ("a", 1), ("a", 2), ("a", 1), ("b", 1), ("a", 1), ("a", 2)):
-        known.of(raw_job(uid, generation))
-    assert judged == [("a", 1), ("a", 2), ("b", 1), ("a", 2)]

@@ -19,8 +19,8 @@ from testkit.harness.seeds import rotating
 from testkit.simulators import Scripts, Simulators
 
 SETTINGS = replace(FAST, stop_grace=2.0, resync=3.0)
-WRITES_BETWEEN_DEATHS = 25
-DEATHS = 200
+WRITES_BETWEEN_CRASHES = 25
+CRASHES = 200
 """More than will happen: each at its own write."""
 SECONDS_TO_CONVERGE = 120.0
 
@@ -29,14 +29,14 @@ SECONDS_TO_CONVERGE = 120.0
 def test_everything_converges_and_nothing_is_left(
     cluster: Cluster, caplog: pytest.LogCaptureFixture, seed: int
 ) -> None:
-    asyncio.run(_lives(cluster, random.Random(seed), 30))
+    asyncio.run(_run_all(cluster, random.Random(seed), 30))
     assert tracebacks(caplog) == []
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(20))
-def test_1000_random_lives_converge(cluster: Cluster, caplog: pytest.LogCaptureFixture, part: int) -> None:
-    asyncio.run(_lives(cluster, random.Random(rotating() + 1_000_000 * part), 50))
+def test_1000_random_lifecycles_converge(cluster: Cluster, caplog: pytest.LogCaptureFixture, part: int) -> None:
+    asyncio.run(_run_all(cluster, random.Random(rotating() + 1_000_000 * part), 50))
     assert tracebacks(caplog) == []
 
 
@@ -82,11 +82,11 @@ class Owner:
         await self.api.patch(TRAINING_JOBS, self.job.name, self.namespace, {"spec": spec})
 
 
-async def _lives(cluster: Cluster, draw: random.Random, count: int) -> None:
+async def _run_all(cluster: Cluster, draw: random.Random, count: int) -> None:
     jobs = [fleet.planned(draw, f"job-{number}") for number in range(count)]
-    writes = Writes(_deaths(draw))
+    writes = Writes(_crashes(draw))
     async with Api(cluster.kubeconfig) as api:
-        namespace = await api.make_namespace("lives")
+        namespace = await api.make_namespace("lifecycles")
         scripts = Scripts()
         for job in jobs:
             scripts.give(namespace, job.name, *job.scripts)
@@ -97,17 +97,17 @@ async def _lives(cluster: Cluster, draw: random.Random, count: int) -> None:
                     owners.create_task(Owner(api, namespace, job).acts(random.Random(draw.random())))
             await _converge(api, namespace, jobs)
             await writes.quiet(1.0)
-            assert writes.deaths > 0
+            assert writes.crashes > 0
             assert await orphans(api, namespace) == []
             await _delete_all(api, namespace, jobs)
         await api.delete(NAMESPACES, namespace)
     assert simulators.record.violations() == []
 
 
-def _deaths(draw: random.Random) -> Sequence[Kill]:
+def _crashes(draw: random.Random) -> Sequence[Kill]:
     kills, write = [], 0
-    for _ in range(DEATHS):
-        write += draw.randint(1, 2 * WRITES_BETWEEN_DEATHS)
+    for _ in range(CRASHES):
+        write += draw.randint(1, 2 * WRITES_BETWEEN_CRASHES)
         kills.append(Kill(write, draw.choice(["before", "after"])))
     return kills
 
@@ -115,8 +115,8 @@ def _deaths(draw: random.Random) -> Sequence[Kill]:
 async def _converge(api: Api, namespace: str, jobs: Sequence[Planned]) -> None:
     async def complaints() -> list[str]:
         seen = {job["metadata"]["name"]: job for job in (await api.list(TRAINING_JOBS, namespace)).items}
-        told = [(job, fleet.wrong(job, seen.get(job.name))) for job in jobs]
-        return [f"{what}: {job}; {seen.get(job.name, {}).get('status')}" for job, what in told if what]
+        results = [(job, fleet.wrong(job, seen.get(job.name))) for job in jobs]
+        return [f"{what}: {job}; {seen.get(job.name, {}).get('status')}" for job, what in results if what]
 
     what = f"an end of all jobs in {namespace}"
     await until(complaints, lambda found: not found, seconds=SECONDS_TO_CONVERGE, what=what)

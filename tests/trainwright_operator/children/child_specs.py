@@ -37,7 +37,7 @@ def job(name: str = "flights", uid: str = UID, **status: Any) -> Job:
         suspend=False,
         ttl_seconds=None,
         ttl_policy="DeleteChildren",
-        verdict=None,
+        validation=None,
         status=TrainingJobStatus(**status),
     )
 
