@@ -88,7 +88,7 @@ class Cluster:
             tuple(self.children.values()),
             tuple(self.pods.values()),
             self.nodes,
-            kuberay=self.kuberay,
+            missing_kinds=frozenset() if self.kuberay else frozenset({"RayJob"}),
             waiting=self.waiting,
             others_stopping=self.others_stopping,
         )

@@ -5,24 +5,36 @@ again (`restartPolicy: Never`, one submission). The submitter is a separate pod,
 pass the Pod Security Standard *restricted*; the pod outlives the cluster and keeps the end of the log. Kueue writes
 `suspend`, and requires that clusters are shut down at the end.
 
-KubeRay pastes the entrypoint and Ray's parameters into shell commands, so they must not contain a user's text.
+KubeRay pastes the entrypoint and `rayStartParams` unquoted into shell commands, so this module escapes every text of a
+user. The parameters are explicit, because KubeRay derives them wrong: it reads CPUs from limits, which are not set, and
+GPUs from limits by the resource's name, which misses some MIG profiles.
 """
 
 from __future__ import annotations
 
+import json
+import math
+import re
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
-from trainwright_operator.children import env, pod_resources, rayparams, volumes
+from trainwright_operator.children import env, pod_resources, volumes
 from trainwright_operator.children.child_spec import ChildSpec
 from trainwright_operator.children.identity import child_metadata
 from trainwright_operator.children.job import COMMAND
-from trainwright_operator.children.network import DASHBOARD_PORT
+from trainwright_operator.children.kind import Builders, ChildKind, Requirement
+from trainwright_operator.children.network import DASHBOARD_PORT, ray_policy
 from trainwright_operator.children.pods import RAY, SUBMITTER, container, pod, trainer_container
+from trainwright_operator.children.rayjob_state import gangs_of_ray_job, pods_of_ray_job, state_of_ray_job
+from trainwright_operator.kube.resources import RAY_JOBS
 from trainwright_operator.model.observed import Manifest
 
 ENTRYPOINT = " ".join(COMMAND)
 GROUP = "workers"
 HEAD_PORTS = {"gcs-server": 6379, "dashboard": DASHBOARD_PORT}
+_INERT = re.compile(r"[A-Za-z0-9_.:/-]")
+"""Characters without a special meaning in a shell, in JSON and in Kubernetes' $(VARIABLE)."""
 
 
 def ray_job(child_spec: ChildSpec) -> Manifest:
@@ -46,14 +58,14 @@ def _cluster(child_spec: ChildSpec) -> dict[str, Any]:
     return {
         "rayVersion": child_spec.ray_version,
         "authOptions": {"mode": "token"},
-        "headGroupSpec": {"rayStartParams": rayparams.of_the_head(), "template": _head(child_spec)},
+        "headGroupSpec": {"rayStartParams": head_params(), "template": _head(child_spec)},
         "workerGroupSpecs": [
             {
                 "groupName": GROUP,
                 "replicas": child_spec.pods,
                 "minReplicas": child_spec.pods,
                 "maxReplicas": child_spec.pods,
-                "rayStartParams": rayparams.of_workers(child_spec),
+                "rayStartParams": worker_params(child_spec),
                 "template": _worker(child_spec),
             }
         ],
@@ -84,3 +96,48 @@ def _submitter(child_spec: ChildSpec) -> dict[str, Any]:
     mounted = [volumes.scratch()]
     made = container(child_spec, SUBMITTER, env=env.HOME, resources=pod_resources.SUBMITTER, mounted=mounted)
     return pod(child_spec, made, mounted, volumes=False)
+
+
+def head_params() -> dict[str, str]:
+    """Return the head's parameters: Ray runs no tasks on it. Without num-gpus, it would offer GPUs that a node exposes
+    to all containers."""
+    return {"num-cpus": "0", "num-gpus": "0", "dashboard-host": "0.0.0.0"}
+
+
+def worker_params(child_spec: ChildSpec) -> dict[str, str]:
+    """Return the workers' parameters. num-cpus is a whole number, at least 1 per pod: preprocessing tasks need it."""
+    params = {
+        "num-cpus": str(max(1, math.ceil(child_spec.cpus_per_pod))),
+        "num-gpus": str(child_spec.gpus_per_pod),
+    }
+    if child_spec.custom_resources_per_pod:
+        params["resources"] = quoted(child_spec.custom_resources_per_pod)
+    return params
+
+
+def quoted(resources: Mapping[str, float]) -> str:
+    """Return JSON in single quotes, as KubeRay and the shell need it. Special characters of names are escaped."""
+    pairs = ", ".join(f'"{_escaped(name)}": {json.dumps(amount)}' for name, amount in resources.items())
+    return f"'{{{pairs}}}'"
+
+
+def _escaped(name: str) -> str:
+    return "".join(character if _INERT.match(character) else _code(character) for character in name)
+
+
+def _code(character: str) -> str:
+    units = character.encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))
+
+
+RAY_JOB = ChildKind(
+    resource=RAY_JOBS,
+    spec_key="entrypoint",
+    backends=MappingProxyType({"ray": Builders(ray_job, (ray_policy,))}),
+    state=state_of_ray_job,
+    pods=pods_of_ray_job,
+    gangs=gangs_of_ray_job,
+    needs=Requirement(
+        "KubeRayMissing", "backend ray needs KubeRay 1.6 or later, which is not installed in this cluster"
+    ),
+)

@@ -20,7 +20,7 @@ from datetime import datetime
 from typing import Any
 
 from trainwright_api.resource.redaction import redacted_text
-from trainwright_operator.children.state import Gang, State
+from trainwright_operator.children.kind import Gang, State
 from trainwright_operator.model.observed import ChildState
 from trainwright_operator.model.reading import mapping, mappings, number, text, time
 
@@ -44,6 +44,7 @@ def state_of_ray_job(raw: Mapping[str, Any]) -> State:
         exit_code=_exit_code(message) if state == "failed" else None,
         reason=text(status.get("reason")) or (word if state == "failed" else ""),
         message=_cut(message),
+        log_tail=_cut(message),
     )
 
 

@@ -1,35 +1,20 @@
-"""Reads a child of the API server into a `Child`. One table names the functions that know each kind of child."""
+"""Reads a child of the API server into a `Child`. One table lists all kinds of children."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from trainwright_operator.children.job_state import gangs_of_job, pods_of_job, state_of_job
+from trainwright_operator.children.job import JOB
+from trainwright_operator.children.kind import ChildKind, Gang
 from trainwright_operator.children.origin import origin_of_child
-from trainwright_operator.children.rayjob_state import gangs_of_ray_job, pods_of_ray_job, state_of_ray_job
-from trainwright_operator.children.state import Gang, State
-from trainwright_operator.model.observed import Child, ChildKind, Manifest
+from trainwright_operator.children.rayjob import RAY_JOB
+from trainwright_operator.model.observed import Child, Manifest
 from trainwright_operator.model.reading import NEVER, mapping, text, time
 
-
-@dataclass(frozen=True)
-class KindReader:
-    """The functions that read one kind of child: its state from the object, its pods and gangs from the spec."""
-
-    state: Callable[[Mapping[str, Any]], State]
-    pods: Callable[[Mapping[str, Any]], int]
-    gangs: Callable[[Mapping[str, Any]], tuple[Gang, ...]]
-
-
-KINDS: Mapping[ChildKind, KindReader] = MappingProxyType(
-    {
-        "RayJob": KindReader(state_of_ray_job, pods_of_ray_job, gangs_of_ray_job),
-        "Job": KindReader(state_of_job, pods_of_job, gangs_of_job),
-    }
-)
+KINDS: Mapping[str, ChildKind] = MappingProxyType({kind.resource.kind: kind for kind in (JOB, RAY_JOB)})
+"""All kinds of children, by the `kind` of their objects."""
 
 
 def read_child(raw: Any) -> Child | None:
@@ -56,6 +41,7 @@ def read_child(raw: Any) -> Child | None:
         exit_code=state.exit_code,
         reason=state.reason,
         message=state.message,
+        log_tail=state.log_tail,
     )
 
 
@@ -64,9 +50,10 @@ def gangs(child: Manifest) -> tuple[Gang, ...]:
     return KINDS[child["kind"]].gangs(child["spec"])
 
 
-def _kind(raw: Mapping[str, Any]) -> ChildKind | None:
-    """Return the kind. The items of a list can lack it; then an entrypoint marks a RayJob."""
+def _kind(raw: Mapping[str, Any]) -> str | None:
+    """Return the kind. The items of a list can lack it; then a field of the spec gives it."""
     named = raw.get("kind")
-    if named is None:
-        return "RayJob" if "entrypoint" in mapping(raw, "spec") else "Job"
-    return next((kind for kind in KINDS if kind == named), None)
+    if named is not None:
+        return next((kind for kind in KINDS if kind == named), None)
+    spec = mapping(raw, "spec")
+    return next((name for name, kind in KINDS.items() if kind.spec_key in spec), JOB.resource.kind)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from trainwright_api.resource.status import Attempt
+from trainwright_operator.children import KINDS
 from trainwright_operator.decide import conditions
 from trainwright_operator.decide.closing import record
 from trainwright_operator.decide.context import Context, deletions, is_open
@@ -14,8 +15,8 @@ from trainwright_operator.policies import pod_draining, retry, start
 from trainwright_operator.policies.display import phase
 from trainwright_operator.policies.outcome import Ending
 
-KUBERAY_SECONDS = 60.0
-"""The interval at which a job checks for KubeRay in a cluster that does not know RayJobs."""
+MISSING_KIND_SECONDS = 60.0
+"""The interval at which a job checks if the kind of its child is installed."""
 
 
 def clearing_away(context: Context) -> Plan | None:
@@ -81,16 +82,16 @@ def suspended(context: Context) -> Plan | None:
     return Plan(status=builder.finish(phase))
 
 
-def without_kuberay(context: Context) -> Plan | None:
-    """The job needs KubeRay, which is missing. It may be installed at any time."""
-    if context.snapshot.kuberay or context.kind != "RayJob":
+def kind_missing(context: Context) -> Plan | None:
+    """The cluster lacks the software for the job's child. It may be installed at any time."""
+    needs = KINDS[context.kind].needs
+    if needs is None or context.kind not in context.snapshot.missing_kinds:
         return None
     builder = context.builder()
-    words = "backend ray needs KubeRay 1.6 or later, which is not installed in this cluster"
     builder.condition("Accepted", True, "Accepted", "")
-    conditions.stalls(builder, "KubeRayMissing", words)
-    builder.set(message=words)
-    return Plan(status=builder.finish(phase), wake_at=context.now + timedelta(seconds=KUBERAY_SECONDS))
+    conditions.stalls(builder, needs.reason, needs.message)
+    builder.set(message=needs.message)
+    return Plan(status=builder.finish(phase), wake_at=context.now + timedelta(seconds=MISSING_KIND_SECONDS))
 
 
 def backing_off(context: Context) -> Plan | None:

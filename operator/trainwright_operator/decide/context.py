@@ -11,7 +11,7 @@ from trainwright_api.resource.stages import PREPROCESS, comes_before
 from trainwright_api.resource.status import Attempt, Progress
 from trainwright_operator.children import kind_of
 from trainwright_operator.model import names, times
-from trainwright_operator.model.observed import Child, ChildKind, ChildState, Job, Pod, Snapshot, of_child
+from trainwright_operator.model.observed import Child, ChildState, Job, Pod, Snapshot, of_child
 from trainwright_operator.model.plan import Deletion
 from trainwright_operator.model.status_builder import StatusBuilder, current
 from trainwright_operator.policies.deadlines import Limits
@@ -94,15 +94,24 @@ class Context:
         return done is not None and done.attempt == attempt.number and not self.prepares(attempt)
 
     @property
-    def kind(self) -> ChildKind:
+    def kind(self) -> str:
         """The kind of the children that run the task."""
+        return kind_of(self._backend)
+
+    def kind_of(self, attempt: Attempt) -> str:
+        """The kind of the attempt's child, which may not exist yet."""
+        return kind_of(self._backend, prepares=self.prepares(attempt))
+
+    @property
+    def preprocess_kind(self) -> str:
+        """The kind of the children that preprocess."""
+        return kind_of(self._backend, prepares=True)
+
+    @property
+    def _backend(self) -> str:
         backend = (self.job.raw.get("spec") or {}).get("backend")
         word = backend.get("type") if isinstance(backend, dict) else None
-        return kind_of(word if isinstance(word, str) else "local")
-
-    def kind_of(self, attempt: Attempt) -> ChildKind:
-        """The kind of the attempt's child, which may not exist yet."""
-        return "Job" if self.prepares(attempt) else self.kind
+        return word if isinstance(word, str) else "local"
 
     @property
     def is_queued_by_kueue(self) -> bool:

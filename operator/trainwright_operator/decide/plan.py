@@ -16,10 +16,10 @@ from datetime import datetime
 from trainwright_operator.decide.between_attempts import (
     backing_off,
     clearing_away,
+    kind_missing,
     pods_linger,
     refused,
     suspended,
-    without_kuberay,
 )
 from trainwright_operator.decide.context import Context
 from trainwright_operator.decide.finished import being_deleted, finished
@@ -60,7 +60,7 @@ SITUATIONS: tuple[Situation, ...] = (
     pods_linger,
     refused,
     suspended,
-    without_kuberay,
+    kind_missing,
     backing_off,
     # a new attempt
     create_child,

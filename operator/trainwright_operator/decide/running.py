@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from trainwright_api.resource.status import Attempt
+from trainwright_operator.children import KINDS
 from trainwright_operator.decide import conditions
 from trainwright_operator.decide.closing import close
 from trainwright_operator.decide.context import ENDED, Context, deletions, is_open
@@ -166,10 +167,9 @@ def _as_it_goes(context: Context, attempt: Attempt, child: Child, wake_at: datet
 def _runs(context: Context, attempt: Attempt, child: Child) -> bool:
     """True if the child runs.
 
-    A Job whose pods have ended reads as pending until the Job itself ends, since it has no ready pod. So a pending Job
-    counts as running if it has started, or if a pod of it has ended.
+    A child whose kind has `pending_after_pods` counts as running if it has started, or if a pod of it has ended.
     """
-    if child.state != "pending" or child.kind != "Job":
+    if child.state != "pending" or not KINDS[child.kind].pending_after_pods:
         return child.state == "running"
     pods = context.pods_of(attempt)
     return attempt.start_time is not None or any(pod.ended for pod in pods)

@@ -13,7 +13,7 @@ from trainwright_operator.children import ChildSpec, child, gangs, supports
 from trainwright_operator.decide import conditions
 from trainwright_operator.decide.context import Context
 from trainwright_operator.model import names, times
-from trainwright_operator.model.observed import ChildKind, Manifest
+from trainwright_operator.model.observed import Manifest
 from trainwright_operator.model.plan import Lookup, Plan
 from trainwright_operator.model.status_builder import StatusBuilder, condition_of
 from trainwright_operator.policies import stages
@@ -28,7 +28,7 @@ def create_child(context: Context) -> Plan | None:
     if attempt is None or attempt.create_time is not None or attempt.completion_time is not None:
         return None
     if context.is_handed_on(attempt) and (
-        lookups := _unsure(context, context.child_name(attempt.number, PREPROCESS), "Job")
+        lookups := _unsure(context, context.child_name(attempt.number, PREPROCESS), context.preprocess_kind)
     ):
         return Plan(lookups=lookups)
     builder = context.builder()
@@ -84,7 +84,7 @@ def check_capacity(context: Context, builder: StatusBuilder, attempt: Attempt) -
         _fits(context, builder, child_spec, child(child_spec))
 
 
-def _unsure(context: Context, child: str, kind: ChildKind) -> tuple[Lookup, ...]:
+def _unsure(context: Context, child: str, kind: str) -> tuple[Lookup, ...]:
     """Return what must be read because the cache may lack it: the last child and its pods, which must be gone first."""
     lookups = () if context.snapshot.pods_fresh else (Lookup("pods"),)
     return lookups if child in context.snapshot.gone else (*lookups, Lookup("child", child, kind))

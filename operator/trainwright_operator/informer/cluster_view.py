@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
-from trainwright_operator.children import read_child, read_pod
+from trainwright_operator.children import KINDS, read_child, read_pod
 from trainwright_operator.informer.jobs import Jobs, ValidationCache
 from trainwright_operator.informer.list_watch import Clock
 from trainwright_operator.informer.reflector import Reflector
@@ -34,17 +34,17 @@ class ClusterView:
         self._taken: dict[str, Pod] = {}
         """The last essential pod that was evicted and is gone since, by the uid of its job."""
         self.jobs = Jobs(settings, clock, self._job_changed)
-        self._batch_jobs = Reflector(
-            client, resources.JOBS, Store(read_child, _job_uid, self._part_changed), settings, clock, selector=JOB_UID
-        )
-        self._ray_jobs = Reflector(
-            client,
-            resources.RAY_JOBS,
-            Store(read_child, _job_uid, self._part_changed),
-            settings,
-            clock,
-            selector=JOB_UID,
-        )
+        self._children = {
+            name: Reflector(
+                client,
+                kind.resource,
+                Store(read_child, _job_uid, self._part_changed),
+                settings,
+                clock,
+                selector=JOB_UID,
+            )
+            for name, kind in KINDS.items()
+        }
         self._pods = Reflector(
             client, resources.PODS, Store(read_pod, _job_uid, self._pod_changed), settings, clock, selector=JOB_UID
         )
@@ -55,7 +55,7 @@ class ClusterView:
 
     @property
     def _reflectors(self) -> tuple[Reflector[Any], ...]:
-        always = (self._batch_jobs, self._ray_jobs, self._pods)
+        always: tuple[Reflector[Any], ...] = (*self._children.values(), self._pods)
         return (*always, self._node_list) if self._clusterwide else always
 
     async def run(self) -> None:
@@ -86,12 +86,12 @@ class ClusterView:
 
     def snapshot(self, job: Job) -> Snapshot:
         return Snapshot(
-            children=tuple(self._children(job)),
+            children=tuple(self._children_of(job)),
             pods=tuple(self._pods_of(job)),
             nodes=self._all_nodes() if self._clusterwide else None,
             waiting=tuple(sorted(self._waiting.values())) if job.uid in self._waiting else (),
             others_stopping=any(uid != job.uid for uid in self._stopping.values()),
-            kuberay=self._ray_jobs.installed,
+            missing_kinds=frozenset(kind for kind, one in self._children.items() if not one.installed),
         )
 
     def note(self, raw: Manifest) -> None:
@@ -106,11 +106,11 @@ class ClusterView:
 
     @property
     def _by_kind(self) -> Mapping[str, Callable[[Manifest], None]]:
-        children = {reflector.resource.kind: reflector.note for reflector in self._reflectors}
-        return {resources.TRAINING_JOBS.kind: self.jobs.note, **children}
+        others = {reflector.resource.kind: reflector.note for reflector in self._reflectors}
+        return {resources.TRAINING_JOBS.kind: self.jobs.note, **others}
 
-    def _children(self, job: Job) -> Iterator[Child]:
-        for reflector in (self._batch_jobs, self._ray_jobs):
+    def _children_of(self, job: Job) -> Iterator[Child]:
+        for reflector in self._children.values():
             for (namespace, _), child in reflector.store.owned_by(job.uid):
                 if namespace == job.namespace:
                     yield child

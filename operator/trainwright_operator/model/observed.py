@@ -17,7 +17,6 @@ from trainwright_api.resource.status import TrainingJobStatus
 Manifest = Mapping[str, Any]
 """A Kubernetes object as plain JSON."""
 
-ChildKind = Literal["Job", "RayJob"]
 ChildState = Literal["pending", "running", "suspended", "succeeded", "failed"]
 
 
@@ -48,9 +47,9 @@ class Job:
 
 @dataclass(frozen=True)
 class Child:
-    """A Job or RayJob of the operator, read from its spec and status into one form."""
+    """A child of any kind, such as a Job or RayJob, read from its spec and status into one form."""
 
-    kind: ChildKind
+    kind: str
     namespace: str
     name: str
     uid: str
@@ -66,11 +65,13 @@ class Child:
     """The time when its pods started to run."""
     finished: datetime | None = None
     exit_code: int | None = None
-    """Read from `status.message` of a RayJob. For a Job, the pods hold it."""
+    """None if only the pods hold it."""
     reason: str = ""
     """The reason for the end, as Kubernetes or KubeRay gives it, as in DeadlineExceeded."""
     message: str = ""
-    """The message for the end. For a RayJob, it ends with the last log lines."""
+    """The message for the end."""
+    log_tail: str = ""
+    """The last log lines, if the child's status holds them."""
 
 
 @dataclass(frozen=True)
@@ -175,7 +176,7 @@ class Snapshot:
     """True if pods of other jobs are being deleted and still hold their room."""
     in_use: Mapping[str, float] | None = None
     """By node: the amount of the job's GPU resource that the pods on the node request."""
-    kuberay: bool = True
-    """True if the cluster knows RayJobs."""
+    missing_kinds: frozenset[str] = frozenset()
+    """The kinds of children that the API server does not know."""
     refused: str = ""
     """The reason, in one line, for which the API server has just rejected an object of the last plan."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from trainwright_operator.children.state import Gang
+from trainwright_operator.children.kind import Gang
 from trainwright_operator.model.observed import Node
 from trainwright_operator.policies.node_matching import admitting, holds, requests
 

@@ -151,7 +151,7 @@ def _line(attempt: Attempt, child: Child | None, code: int | None, own: tuple[Po
 
 def _tail(child: Child | None, own: tuple[Pod, ...]) -> str:
     ended = [_whole_lines(pod.termination_message) for pod in own if pod.exit_code and pod.termination_message]
-    text = ended[0] if ended else child.message if child is not None and child.kind == "RayJob" else ""
+    text = ended[0] if ended else child.log_tail if child is not None else ""
     return last_bytes(redacted_text(text), LOG_BYTES)
 
 

@@ -25,6 +25,11 @@ def test_a_backend_has_its_supports(backend: str, kinds: list[str]) -> None:
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_the_kind_is_known_without_building(backend: str) -> None:
     assert child(child_spec(backend))["kind"] == kind_of(backend)
+    assert kind_of(backend, prepares=True) == "Job"
+
+
+def test_an_unknown_backend_which_only_an_invalid_job_has_counts_as_a_job() -> None:
+    assert kind_of("no such backend") == "Job"
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

@@ -53,6 +53,7 @@ def test_a_user_s_mistake_is_read_from_the_message() -> None:
     found = state_of_ray_job(of("Failed", "FAILED", reason="AppFailed", message=EXITED + "no column 'dep_dely'"))
     assert (found.exit_code, found.reason) == (2, "AppFailed")
     assert found.message.endswith("no column 'dep_dely'")
+    assert found.log_tail == found.message
 
 
 def test_the_loss_of_the_head_has_no_exit_code() -> None:

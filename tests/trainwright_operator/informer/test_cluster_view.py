@@ -178,7 +178,7 @@ def test_a_job_is_seen_with_all_that_is_its_own() -> None:
         assert [(found.kind, found.attempt) for found in snapshot.children] == [("Job", 1), ("Job", 2), ("RayJob", 3)]
         assert [found.name for found in snapshot.pods] == ["a", "b"]
         assert [found.name for found in snapshot.nodes or ()] == ["n1", "n2"]
-        assert snapshot.kuberay
+        assert snapshot.missing_kinds == frozenset()
         assert view.last_seen() == START
         labelled = [(kind, None, JOB_UID) for kind in ("Job", "RayJob", "Pod")]
         assert cluster.asked == [*labelled, ("Node", None, "")]
@@ -360,7 +360,7 @@ def test_a_lost_node_wakes_the_jobs_whose_pods_are_on_it(kind: str) -> None:
 
 def test_without_kuberay_there_are_no_ray_jobs() -> None:
     async def scenario(cluster: Cluster, view: ClusterView) -> None:  # noqa: ARG001
-        assert not view.snapshot(seen(view)).kuberay
+        assert view.snapshot(seen(view)).missing_kinds == {"RayJob"}
 
     cluster = cluster_of(training_job())
     cluster.missing.add("RayJob")

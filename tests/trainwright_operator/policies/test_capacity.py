@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 from trainwright_operator.children import child
+from trainwright_operator.children.kind import Gang
 from trainwright_operator.children.read_child import gangs
-from trainwright_operator.children.state import Gang
 from trainwright_operator.model.observed import Node
 from trainwright_operator.policies.capacity import misfit
 

@@ -116,7 +116,7 @@ def test_the_last_line_of_the_log_is_the_reason_and_secrets_are_out_of_the_tail(
 
 
 def test_the_tail_is_at_most_four_kibibytes() -> None:
-    found = ending(Cluster().job(), ATTEMPT, replace(FAILED, exit_code=1, message="é" * 9000), ())
+    found = ending(Cluster().job(), ATTEMPT, replace(FAILED, exit_code=1, message="é" * 9000, log_tail="é" * 9000), ())
     assert 0 < len(found.log_tail.encode()) <= 4096
 
 
