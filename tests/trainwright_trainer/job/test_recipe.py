@@ -30,7 +30,7 @@ def settle(given: dict[str, Any], validation: int = 50, **output: Any) -> tuple[
 def test_it_makes_a_section_that_the_contract_takes(rows: int, width: int, outputs: list[str]) -> None:
     found = recipe(rows, rows // 7, width, outputs)
     section = TrainerConfig.model_validate(found.trainer)
-    assert 1 <= section.epochs <= 60
+    assert 1 <= section.epochs <= 100
     assert section.early_stop >= 5
     assert isinstance(section.learning_rate, float)
     assert 1e-5 < section.learning_rate <= 0.1
@@ -101,5 +101,16 @@ def test_the_loss_decides_where_rows_are_few_and_nobody_names_a_metric(
 
 def test_the_line_tells_what_will_happen() -> None:
     line = recipe(500, 50, 4, ["binary"]).line
-    assert "60 epochs" in line
+    assert "100 epochs" in line
     assert "trainer: ludwig" in line
+
+
+def test_the_penalty_is_that_of_scikit_learns_linear_models() -> None:
+    assert recipe(1_000, 100, 5, ["number"]).trainer["regularization_lambda"] == 0.001
+    assert recipe(1_000, 100, 5, ["category"]).trainer["regularization_lambda"] == 0.0005
+
+
+def test_small_tables_of_classes_are_learned_to_the_end() -> None:
+    classes, number = (recipe(105, 15, 4, [kind]).trainer for kind in ("category", "number"))
+    assert (classes["effective_batch_size"], classes["epochs"]) == (32, 100)
+    assert (number["effective_batch_size"], number["epochs"]) == (8, 60)

@@ -1,7 +1,7 @@
 """The trainer section for a file without one: a pure function of the data's shape. docs/recipe.md has the table.
 
 With it, the linear model of Ludwig's defaults (concatenated inputs, one layer) converges to the solution of logistic
-or ridge regression: the penalty is 0.5 / rows, as in scikit-learn, and the learning rate falls to zero.
+or ridge regression: the penalty is that of scikit-learn's default, and the learning rate falls to zero.
 """
 
 from __future__ import annotations
@@ -51,9 +51,12 @@ def recipe(rows: int, validation_rows: int, width: int, outputs: Sequence[str]) 
     """The recipe for `rows` training rows, `validation_rows`, the width of all encoded inputs (a category counts the
     columns of its embedding), and the types of the outputs."""
     classes = all(kind in ("binary", "category") for kind in outputs)
-    batch = _power_of_two(math.sqrt(rows) / 2, 8, 1_024)
+    # Classes are learned to the end, with less noise a step: one row of a small table is worth more than a second.
+    fewest, longest = (32, 100) if classes else (8, 60)
+    batch = _power_of_two(math.sqrt(rows) / 2, fewest, 1_024)
     steps = math.ceil(rows / batch)
-    epochs = min(60, max(10, round(4_000 / steps)))
+    epochs = min(longest, max(10, round(4_000 / steps)))
+    penalty = (0.5 if classes else 1.0) / rows
     # A step of Adam moves each weight by about the rate, so an output by at most the rate times the width.
     rate = min(_FASTEST, 2 * _TRAVEL / (steps * epochs), 0.5 / width)
     trainer = {
@@ -64,7 +67,7 @@ def recipe(rows: int, validation_rows: int, width: int, outputs: Sequence[str]) 
         "learning_rate_scheduler": {"decay": "linear", "warmup_fraction": 0.05},
         "regularization_type": "l2",
         # With several outputs the units of their losses differ, so one penalty would weigh differently on each.
-        "regularization_lambda": float(f"{0.5 / rows:.2g}") if len(outputs) == 1 else 0.0,
+        "regularization_lambda": float(f"{penalty:.2g}") if len(outputs) == 1 else 0.0,
         "gradient_clipping": {"clipglobalnorm": 0.5 if classes else round(_CLIP_OF_A_ROW / math.sqrt(batch), 2)},
         # The weights settle while the rate falls: a run that stops before that loses more than it saves.
         "early_stop": max(5, 2 * epochs // 3),
