@@ -106,7 +106,7 @@ class Workplace:
         assert ended.code == code, (ended.out, ended.err)
         assert "Traceback" not in ended.out + ended.err
         assert self.files() == before
-        assert not list(self.folder.rglob(".writing-*"))
+        assert not list(self.folder.rglob(".*.tmp"))
         return ended.err.removesuffix("\n")
 
     def program(self, *arguments: str) -> Ended:

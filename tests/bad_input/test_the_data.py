@@ -214,4 +214,4 @@ def test_as_a_process(workplace, lines):
     assert (ended.code, ended.out) == (2, "")
     assert ended.err.startswith("job.yaml: config.input_features[0]: column 'size' is text from row 17 on ('big')")
     assert workplace.files() == before
-    assert not list(workplace.folder.rglob(".writing-*"))
+    assert not list(workplace.folder.rglob(".*.tmp"))

@@ -8,13 +8,13 @@ from dataclasses import replace
 import pytest
 from testkit.cluster.busy import Busy
 
-from trainwright_trainer.storage.s3client.uri import parse
+from trainwright_trainer.storage.location import S3Uri
 
 
 @pytest.fixture
 def stored(place, bucket, object_store):
     """A run in a bucket. The server keeps objects as files, so tests can read them while it is down."""
-    name = parse(bucket, "output").bucket
+    name = S3Uri.parse(bucket, "output").bucket
     folder = object_store.folder / "buckets" / name / "run"
     return replace(place(run=folder), output=f"{bucket}/run", around=object_store.environment)
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from posixpath import isabs, normpath
 from typing import Any
 
+from trainwright_api.locations import S3, scheme_of
 from trainwright_api.problems import Problem
 from trainwright_api.resource.environment import CREDENTIALS_FOLDER
 from trainwright_api.resource.job import TrainingJobSpec
@@ -24,7 +25,7 @@ def reach_problems(spec: TrainingJobSpec) -> Iterator[Problem]:
     yield from _place(spec, "backend.cache_dir", spec.backend.cache_dir, written=True)
     yield from _credentials(spec)
     if spec.output is None:
-        yield Problem("output", f"missing: pods need a URI, as in s3://bucket/runs, or {_VOLUME}")
+        yield Problem("output", f"missing: pods need a URI, as in {S3}bucket/runs, or {_VOLUME}")
     yield from _place(spec, "output", spec.output, written=True)
 
 
@@ -51,7 +52,7 @@ def _place(spec: TrainingJobSpec, where: str, location: str | None, *, written: 
         return
     path = location.removeprefix("file://")
     if not isabs(path):
-        yield Problem(where, f"pods do not see {location!r}: give a URI, as in s3://bucket/data, or {_VOLUME}")
+        yield Problem(where, f"pods do not see {location!r}: give a URI, as in {S3}bucket/data, or {_VOLUME}")
         return
     mount = _mount_of(path, spec)
     if mount is None:
@@ -61,7 +62,7 @@ def _place(spec: TrainingJobSpec, where: str, location: str | None, *, written: 
 
 
 def _is_uri(location: str) -> bool:
-    return "://" in location and not location.startswith("file://")
+    return scheme_of(location) not in ("", "file://")
 
 
 def _mounts(spec: TrainingJobSpec) -> list[VolumeMount]:

@@ -14,6 +14,7 @@ from pydantic.fields import FieldInfo
 
 from trainwright_api.checks import support
 from trainwright_api.config.model import default_types
+from trainwright_api.locations import S3, scheme_of
 from trainwright_api.paths import Location
 from trainwright_api.problems import not_built
 from trainwright_api.resource.job import TrainingJobSpec
@@ -96,9 +97,9 @@ def _places(spec: Mapping[str, Any]) -> Iterator[Gap]:
     cache_dir = backend.get("cache_dir") if isinstance(backend, Mapping) else None
     places: list[tuple[Location, Any]] = [((name,), spec.get(name)) for name in _STORES]
     for at, place in [*places, (("backend", "cache_dir"), cache_dir)]:
-        scheme, found, _ = place.partition("://") if isinstance(place, str) else ("", "", "")
-        if found and scheme not in ("file", "s3"):
-            yield at, _line(f"{scheme}://", ("files", "folders and s3://"))
+        scheme = scheme_of(place) if isinstance(place, str) else ""
+        if scheme not in ("", "file://", S3):
+            yield at, _line(scheme, ("files", f"folders and {S3}"))
 
 
 def _asked(info: FieldInfo, schema: FieldSchema, value: Any, at: Location) -> Iterator[tuple[Location, Any]]:

@@ -12,6 +12,7 @@ from trainwright_api.checks.error_messages import lines
 from trainwright_api.checks.forms import Form, resource
 from trainwright_api.checks.score_attribute import UnknownScoreError, canonical_score, direction_of
 from trainwright_api.checks.unbuilt import gaps
+from trainwright_api.locations import is_s3, parse_s3
 from trainwright_api.paths import dotted, place
 from trainwright_api.problems import Mistakes, Problem
 from trainwright_api.resource.backend import BACKENDS, Backend, Credentials, WorkerRange, idle_sections
@@ -117,7 +118,24 @@ def inspect(
 
 def check(job: TrainingJob) -> list[Problem]:
     """Return the violations of rules that concern more than one section of a job."""
-    return list(_score_attribute(job))
+    return [*_locations(job), *_score_attribute(job)]
+
+
+def _locations(job: TrainingJob) -> Iterator[Problem]:
+    spec = job.spec
+    locations = {
+        "dataset": spec.dataset,
+        "output": spec.output,
+        "model": spec.model,
+        "resumeFrom": spec.resume_from,
+        "backend.cache_dir": spec.backend.cache_dir,
+    }
+    for path, location in locations.items():
+        if location is not None and is_s3(location):
+            try:
+                parse_s3(location, path)
+            except Mistakes as mistakes:
+                yield from mistakes.problems
 
 
 def _check_backend(name: str | None) -> None:

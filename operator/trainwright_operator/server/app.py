@@ -11,6 +11,7 @@ from typing import Any
 from aiohttp import web
 
 from trainwright_api.checks.cluster import validate_job
+from trainwright_api.locations import S3
 from trainwright_operator.server.admission import Admission
 from trainwright_operator.server.health import Health
 from trainwright_operator.server.metrics import Metrics
@@ -29,8 +30,8 @@ _ANY_JOB: dict[str, Any] = {
     "kind": "TrainingJob",
     "metadata": {"name": "any"},
     "spec": {
-        "dataset": "s3://any/data.csv",
-        "output": "s3://any/runs",
+        "dataset": f"{S3}any/data.csv",
+        "output": f"{S3}any/runs",
         "config": {
             "input_features": [{"name": kind, "type": kind} for kind in ("number", "category", "text", "image")],
             "output_features": [{"name": "y", "type": "binary"}],

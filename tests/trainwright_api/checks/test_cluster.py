@@ -234,7 +234,7 @@ def test_a_spec_that_is_not_valid_has_a_digest_too():
 
 
 def test_what_was_changed_is_named():
-    old, new = validate_job(JOB).spec, validate_job(job(dataset="s3://b/x", seed=7, backend={"type": "ray"})).spec
+    old, new = validate_job(JOB).spec, validate_job(job(dataset="s3://bucket/x", seed=7, backend={"type": "ray"})).spec
     assert old is not None
     assert new is not None
     assert changed(old, new) == ("dataset", "backend", "seed")

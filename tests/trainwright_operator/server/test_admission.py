@@ -78,7 +78,7 @@ def test_a_job_without_a_name_yet_is_judged():
 
 
 def test_an_update_of_what_waits_is_judged_like_a_new_job():
-    assert message_of(changed(dataset="s3://b/x"), JOB) is None
+    assert message_of(changed(dataset="s3://bucket/x"), JOB) is None
     assert message_of(changed(dataset="x"), JOB).startswith("late: dataset: pods do not see 'x'")
 
 
@@ -122,7 +122,7 @@ def test_a_change_that_slipped_in_may_be_taken_back_and_bars_no_other():
     slipped = changed(started(), backend={"type": "local", "cache_credentials": {"key": "y"}})
     assert message_of(started(), slipped) is None
     assert message_of(changed(slipped, suspend=True), slipped) is None
-    assert message_of(changed(slipped, dataset="s3://b/z"), slipped).startswith("dataset is fixed")
+    assert message_of(changed(slipped, dataset="s3://bucket/z"), slipped).startswith("dataset is fixed")
 
 
 def test_a_started_job_that_is_not_valid_any_more_can_be_suspended_and_mended_only_to_what_was_started():
@@ -131,7 +131,7 @@ def test_a_started_job_that_is_not_valid_any_more_can_be_suspended_and_mended_on
     assert answer["allowed"]
     assert answer["warnings"][0].startswith("late: dataset: pods do not see 'x'")
     assert message_of(started(), broken) is None
-    assert message_of(changed(broken, dataset="s3://b/z"), broken).startswith("what was started is fixed")
+    assert message_of(changed(broken, dataset="s3://bucket/z"), broken).startswith("what was started is fixed")
 
 
 def test_a_long_warning_is_cut_where_the_api_server_would():

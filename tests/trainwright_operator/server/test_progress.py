@@ -14,7 +14,7 @@ JOB = "/apis/trainwright.dev/v1alpha1/namespaces/ml/trainingjobs/late"
 POD = "/api/v1/namespaces/ml/pods/late-1-abc"
 URL = "/v1/namespaces/ml/jobs/late"
 REPORT = {"uid": "u1", "attempt": 1, "progress": {"fraction": 0.5}}
-OUTCOME = {"uid": "u1", "attempt": 1, "outcome": {"attempt": 1, "class": "done", "model": "s3://b/model"}}
+OUTCOME = {"uid": "u1", "attempt": 1, "outcome": {"attempt": 1, "class": "done", "model": "s3://bucket/model"}}
 
 
 @pytest.fixture(autouse=True)
@@ -80,7 +80,7 @@ def test_an_outcome_waits_for_no_interval(talk, api):
         return await post(OUTCOME)(session)
 
     assert talk(conversation)[0] == 200
-    assert status(api)["outcome"]["model"] == "s3://b/model"
+    assert status(api)["outcome"]["model"] == "s3://bucket/model"
     assert status(api)["progress"]["fraction"] == 0.5
 
 

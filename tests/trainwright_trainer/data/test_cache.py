@@ -10,9 +10,9 @@ import pytest
 
 from trainwright_trainer.data import columnfile
 from trainwright_trainer.data.cache import Cache
-from trainwright_trainer.data.cache_store import FolderCacheStore
 from trainwright_trainer.data.columnfile import Column
 from trainwright_trainer.errors import EnvironmentFailure
+from trainwright_trainer.storage.local import FolderStorage
 
 COLUMN = Column(pa.chunked_array([pa.array([1.0, 2.0], pa.float32())]), ("said",))
 
@@ -22,14 +22,14 @@ def files_in(folder):
 
 
 def test_entries_come_back(tmp_path):
-    cache = Cache(FolderCacheStore(tmp_path / "deep/cache"))
+    cache = Cache(FolderStorage(tmp_path / "deep/cache"))
     cache.make()
     assert cache.read_json("statistics", "k") is None
     assert cache.read_column("features", "k") is None
     cache.write_json("statistics", "k", {"a": [1, "ü"]})
     cache.write_column("features", "k", COLUMN)
     assert cache.finish() == ()
-    other = Cache(FolderCacheStore(tmp_path / "deep/cache"))
+    other = Cache(FolderStorage(tmp_path / "deep/cache"))
     assert other.read_json("statistics", "k") == {"a": [1, "ü"]}
     assert other.read_column("features", "k").values.to_pylist() == [1.0, 2.0]
     assert files_in(tmp_path / "deep/cache") == ["features/k.parquet", "statistics/k.json"]
@@ -37,7 +37,7 @@ def test_entries_come_back(tmp_path):
 
 @pytest.mark.parametrize("damage", [b"", b"{", b'{"digest": "x", "entry": {"a": 2}}', b"[]", b"\xff"])
 def test_a_damaged_json_entry_is_absent_and_told_once(tmp_path, damage):
-    cache = Cache(FolderCacheStore(tmp_path))
+    cache = Cache(FolderStorage(tmp_path))
     cache.write_json("statistics", "k", {"a": 1})
     (tmp_path / "statistics/k.json").write_bytes(damage)
     assert cache.read_json("statistics", "k") is None
@@ -49,7 +49,7 @@ def test_a_damaged_json_entry_is_absent_and_told_once(tmp_path, damage):
 
 @pytest.mark.parametrize("cut", [0, 3, 50, 200])
 def test_a_damaged_column_is_absent_and_told(tmp_path, cut):
-    cache = Cache(FolderCacheStore(tmp_path))
+    cache = Cache(FolderStorage(tmp_path))
     cache.write_column("features", "k", COLUMN)
     cache.finish()
     path = tmp_path / "features/k.parquet"
@@ -59,12 +59,12 @@ def test_a_damaged_column_is_absent_and_told(tmp_path, cut):
 
 
 def test_a_half_written_entry_is_never_seen(tmp_path, monkeypatch):
-    cache = Cache(FolderCacheStore(tmp_path))
+    cache = Cache(FolderStorage(tmp_path))
 
     def half(file, _column):
         file.write(b"PAR1 and then the process")
         file.flush()
-        assert files_in(tmp_path)[0].startswith("features/.writing-")
+        assert files_in(tmp_path)[0].startswith("features/.k.parquet.")
         assert cache.read_column("features", "k") is None
         raise KeyboardInterrupt
 
@@ -76,7 +76,7 @@ def test_a_half_written_entry_is_never_seen(tmp_path, monkeypatch):
 
 
 def test_a_full_disk_is_one_notice(tmp_path, monkeypatch):
-    cache = Cache(FolderCacheStore(tmp_path))
+    cache = Cache(FolderStorage(tmp_path))
 
     def full(_descriptor):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -86,19 +86,20 @@ def test_a_full_disk_is_one_notice(tmp_path, monkeypatch):
     cache.write_column("features", "k", COLUMN)
     (notice,) = cache.finish()
     assert notice == (
-        f"the cache in '{tmp_path}' could not be written (No space left on device); the next run will preprocess again"
+        f"the cache in '{tmp_path}' could not be written ({tmp_path}/statistics/k.json: the disk is full); "
+        "the next run will preprocess again"
     )
     assert files_in(tmp_path) == []
 
 
 def test_a_folder_that_cannot_be_written_names_the_option(tmp_path):
     (tmp_path / "file").touch()
-    with pytest.raises(EnvironmentFailure, match=r"Set backend\.cache_dir to a folder that can be written\."):
-        Cache(FolderCacheStore(tmp_path / "file/cache")).make()
+    with pytest.raises(EnvironmentFailure, match=r"Set backend\.cache_dir to a place that can be written\."):
+        Cache(FolderStorage(tmp_path / "file/cache")).make()
 
 
 def test_finish_can_be_called_twice(tmp_path):
-    cache = Cache(FolderCacheStore(tmp_path))
+    cache = Cache(FolderStorage(tmp_path))
     cache.write_column("features", "k", COLUMN)
     assert cache.finish() == ()
     assert cache.finish() == ()
@@ -106,9 +107,9 @@ def test_finish_can_be_called_twice(tmp_path):
 
 def test_what_killed_writers_left_is_swept_after_a_day(tmp_path):
     (tmp_path / "features").mkdir()
-    old, young = tmp_path / "features/.writing-old", tmp_path / "features/.writing-young"
+    old, young = tmp_path / "features/.old.tmp", tmp_path / "features/.young.tmp"
     for path in (old, young):
         path.touch()
     os.utime(old, ns=(0, 0))
-    Cache(FolderCacheStore(tmp_path)).make()
-    assert files_in(tmp_path) == ["features/.writing-young"]
+    Cache(FolderStorage(tmp_path)).make()
+    assert files_in(tmp_path) == ["features/.young.tmp"]

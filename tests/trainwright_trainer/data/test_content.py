@@ -8,15 +8,15 @@ import pytest
 
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.data.cache import Cache
-from trainwright_trainer.data.cache_store import FolderCacheStore
 from trainwright_trainer.data.content import Contents
 from trainwright_trainer.data.files import find
+from trainwright_trainer.storage.local import FolderStorage
 
 
 @pytest.fixture
 def content(tmp_path):
     def of(path, cache=None):
-        contents = Contents(find(str(path)), cache or Cache(FolderCacheStore(tmp_path / "cache")))
+        contents = Contents(find(str(path)), cache or Cache(FolderStorage(tmp_path / "cache")))
         remembered = contents.remembered()
         if remembered is not None:
             return remembered, True
@@ -76,7 +76,7 @@ def test_the_same_bytes_in_another_format_are_another_content(tmp_path, content)
 def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path):
     path = tmp_path / "x.csv"
     path.write_text("a\n1\n")
-    contents = Contents(find(str(path)), Cache(FolderCacheStore(tmp_path / "cache")))
+    contents = Contents(find(str(path)), Cache(FolderStorage(tmp_path / "cache")))
     contents.start()
     path.write_text("a\n1\n2\n")
     with pytest.raises(Mistakes, match=r"dataset: 'x\.csv' changed while it was read"):
@@ -89,5 +89,5 @@ def test_a_file_that_was_just_written_is_remembered_safely(tmp_path, monkeypatch
     waited = []
     monkeypatch.setattr("trainwright_trainer.data.content.time.sleep", waited.append)
     monkeypatch.setattr("trainwright_trainer.data.content.time.time_ns", lambda: path.stat().st_mtime_ns + 5_000_000)
-    Contents(find(str(path)), Cache(FolderCacheStore(tmp_path / "cache"))).start()
+    Contents(find(str(path)), Cache(FolderStorage(tmp_path / "cache"))).start()
     assert waited == [0.015]

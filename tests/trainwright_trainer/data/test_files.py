@@ -37,7 +37,7 @@ def test_a_file_is_known_by_its_ending(tmp_path, name, suffix):
     (tmp_path / name).touch()
     found = find(str(tmp_path / name))
     assert (found.names, found.suffix, found.is_single) == ((name,), suffix, True)
-    assert [file.path for file in found.each] == [tmp_path / name]
+    assert [str(file) for file in found.each] == [str(tmp_path / name)]
 
 
 def test_a_uri_of_this_machine_is_a_path(folder):

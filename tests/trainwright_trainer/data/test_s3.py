@@ -20,12 +20,11 @@ from trainwright_trainer.data.columnfile import Column
 from trainwright_trainer.data.content import content_now
 from trainwright_trainer.data.files import find
 from trainwright_trainer.data.preprocess import encode_with, prepare
-from trainwright_trainer.data.s3 import S3CacheStore
 from trainwright_trainer.errors import EnvironmentFailure
+from trainwright_trainer.storage.location import S3Uri
 from trainwright_trainer.storage.registry import storage_at
 from trainwright_trainer.storage.s3client.credentials import from_environment
 from trainwright_trainer.storage.s3client.job_credentials import JobCredentials
-from trainwright_trainer.storage.s3client.uri import parse
 
 
 @pytest.fixture
@@ -43,10 +42,6 @@ def mirrored(tmp_path, store, bucket):
         return bucket
 
     return put
-
-
-def cache_store(uri):
-    return S3CacheStore(parse(uri, "cache"), None)
 
 
 def columns_of(data):
@@ -172,7 +167,7 @@ def test_many_parts_under_a_prefix(parquet, columns, usual, mirrored):
     assert columns_of(far) == columns_of(local)
     assert far.content == local.content
     assert far.finish() == ()
-    assert Cache(cache_store(f"{bucket}/.trainwright_cache")).has_column("features", _any_feature(bucket))
+    assert Cache(storage_at(f"{bucket}/.trainwright_cache")).has_column("features", _any_feature(bucket))
 
 
 def _any_feature(bucket):
@@ -199,7 +194,7 @@ def test_an_object_that_changes_is_read_again(parquet, columns, usual, mirrored)
 
 
 def test_a_file_that_was_laid_under_a_gateway_is_known_by_its_time(bucket, object_store):
-    there = object_store.folder / "buckets" / parse(bucket, "dataset").bucket / "data.csv"
+    there = object_store.folder / "buckets" / S3Uri.parse(bucket, "dataset").bucket / "data.csv"
     there.write_text("n\n1\n")
     os.utime(there, (10**9, 10**9))
     found = find(f"{bucket}/data.csv")
@@ -234,7 +229,7 @@ def test_a_damaged_object_is_the_users_mistake(parquet, columns, usual, mirrored
 
 
 def test_a_cache_entry_is_whole_or_it_is_none(store, bucket):
-    cache = Cache(cache_store(f"{bucket}/cache"))
+    cache = Cache(storage_at(f"{bucket}/cache"))
     cache.make()
     column = Column(pa.chunked_array([pa.array([1.0, 2.0], pa.float32())]), ("said",))
     assert cache.read_json("statistics", "k") is None
@@ -243,7 +238,7 @@ def test_a_cache_entry_is_whole_or_it_is_none(store, bucket):
     cache.write_json("statistics", "k", {"a": [1, "ü"]})
     cache.write_column("features", "k", column)
     assert cache.finish() == ()
-    other = Cache(cache_store(f"{bucket}/cache"))
+    other = Cache(storage_at(f"{bucket}/cache"))
     assert other.read_json("statistics", "k") == {"a": [1, "ü"]}
     assert other.read_column("features", "k").values.to_pylist() == [1.0, 2.0]
     assert store.list("cache/") == ["features/", "statistics/"]
@@ -263,7 +258,7 @@ def test_a_column_that_breaks_off_leaves_nothing(store, bucket):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        cache_store(f"{bucket}/cache").commit("features/k.parquet", half)
+        storage_at(f"{bucket}/cache").write_by("features/k.parquet", half)
     assert store.list() == []
 
 
@@ -326,7 +321,7 @@ def test_a_store_that_is_away_for_a_moment_only_delays_a_reader(parquet, columns
 def test_a_store_that_fails_while_it_is_read_is_not_the_users_mistake(
     parquet, columns, usual, mirrored, bucket, object_store, monkeypatch
 ):
-    monkeypatch.setattr("trainwright_trainer.data.s3._TRIES", 1)
+    monkeypatch.setattr("trainwright_trainer.storage.s3._TRIES", 1)
     parquet(columns)
     mirrored("data.parquet")
     check = source.check

@@ -8,7 +8,7 @@ import pytest
 
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.job.prediction_file import prediction_file, refuse_unwritable
-from trainwright_trainer.storage.s3client.uri import S3Uri
+from trainwright_trainer.storage.location import S3Uri
 
 
 @pytest.mark.parametrize("output", ["p.xlsx", "p.json", "p.csv.gz", "deep/p.PARQ", "s3://bucket/p.xlsx"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import IO
 
 import pytest
 
@@ -119,6 +120,50 @@ def test_a_write_that_breaks_off_leaves_the_old_content_and_no_rubbish(storage: 
     assert storage.list() == ["a"]
 
 
-def test_the_check_for_writing_leaves_nothing_behind(storage: Storage) -> None:
-    storage.check_writable()
+def test_a_fill_writes_all_or_nothing(storage: Storage) -> None:
+    def half(file: IO[bytes]) -> None:
+        file.write(b"half")
+        raise KeyboardInterrupt
+
+    storage.write_by("a", lambda file: file.writelines([b"who", b"le"]))
+    with pytest.raises(KeyboardInterrupt):
+        storage.write_by("a", half)
+    assert storage.read("a") == b"whole"
+    assert storage.list() == ["a"]
+
+
+def test_an_object_is_opened_for_arrow_and_as_a_stream(storage: Storage) -> None:
+    storage.write("a/b", [b"0123456789"])
+    with storage.open("a/b") as file:
+        assert (file.size(), file.read(2), file.seek(8), file.read()) == (10, b"01", 8, b"89")
+    with storage.stream("a/b") as stream:
+        assert (stream.read(2), stream.seek(8), stream.read()) == (b"01", 8, b"89")
+    with pytest.raises(FileNotFoundError):
+        storage.open("a/c")
+
+
+def test_all_names_below_the_root(storage: Storage) -> None:
+    assert storage.list_tree() == []
+    for name in ("b.txt", "a/c.txt", "a/d/e.txt", ".hidden/f.txt"):
+        storage.write(name, [b""])
+    assert sorted(storage.list_tree()) == [".hidden/f.txt", "a/c.txt", "a/d/e.txt", "b.txt"]
+    assert sorted(storage.match("**/*.txt")) == ["a/c.txt", "a/d/e.txt", "b.txt"]
+    assert sorted(storage.match("*/?.txt")) == ["a/c.txt"]
+
+
+def test_the_identity_changes_with_the_content(storage: Storage) -> None:
+    storage.write("a", [b"one"])
+    storage.write("b", [b"one"])
+    a, b = storage.identities(["a", "b"])
+    assert a != b
+    assert storage.identities(["a", "b"]) == [a, b]
+    storage.write("a", [b"other"])
+    assert storage.identities(["a", "b", "c"])[1:] == [b, {}]
+    assert storage.identities(["a"]) != [a]
+    assert storage.identities(["c"]) == [{}]
+
+
+@pytest.mark.parametrize("exclusive", [True, False])
+def test_the_check_for_writing_leaves_nothing_behind(storage: Storage, exclusive: bool) -> None:
+    storage.check_writable(exclusive=exclusive)
     assert storage.list() == []

@@ -29,21 +29,6 @@ def test_a_write_makes_its_folders_and_replaces(storage: FolderStorage) -> None:
     assert [path.name for path in (storage.root / "a").iterdir()] == ["b.txt"]
 
 
-def test_a_file_is_copied_in(storage: FolderStorage, tmp_path: Path) -> None:
-    (tmp_path / "page.html").write_bytes(b"<p>" * 1000)
-    storage.write_file("report.html", tmp_path / "page.html")
-    assert storage.read("report.html") == b"<p>" * 1000
-
-
-def test_absent_is_absent(storage: FolderStorage) -> None:
-    with pytest.raises(FileNotFoundError):
-        storage.read("a")
-    assert not storage.exists("a")
-    assert storage.list() == []
-    storage.delete("a")
-    storage.delete_tree("a/")
-
-
 def test_only_the_first_creates(storage: FolderStorage) -> None:
     assert storage.create("start.json", b"mine")
     assert not storage.create("start.json", b"yours")
@@ -57,31 +42,6 @@ def test_without_hard_links_only_the_first_creates_too(storage: FolderStorage, m
 
     monkeypatch.setattr(os, "link", link)
     test_only_the_first_creates(storage)
-
-
-def test_list_names_what_lies_directly_under_a_prefix_and_passes_over_hidden_names(storage: FolderStorage) -> None:
-    for name in ("b.txt", "a/c.txt", "a/d/e.txt", ".hidden.tmp"):
-        storage.write(name, [b""])
-    assert storage.list() == ["a/", "b.txt"]
-    assert storage.list("a/") == ["c.txt", "d/"]
-
-
-def test_trees_are_deleted_whole(storage: FolderStorage) -> None:
-    storage.write("a/b/c", [b""])
-    storage.delete_tree("a/")
-    assert storage.list() == []
-
-
-def test_a_reader_never_sees_a_part_of_a_write(storage: FolderStorage) -> None:
-    storage.write("a", [b"old"])
-
-    def chunks() -> object:
-        yield b"new"
-        assert storage.read("a") == b"old"
-        yield b"er"
-
-    storage.write("a", chunks())  # type: ignore[arg-type]
-    assert storage.read("a") == b"newer"
 
 
 def test_a_write_that_breaks_off_leaves_the_old_content_and_no_rubbish(storage: FolderStorage) -> None:

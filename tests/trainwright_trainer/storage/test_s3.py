@@ -14,20 +14,20 @@ from tests.trainwright_trainer.storage.s3client.outage import Clock
 
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.errors import EnvironmentFailure
+from trainwright_trainer.storage.location import S3Uri
 from trainwright_trainer.storage.registry import storage_at
 from trainwright_trainer.storage.s3 import S3Storage
 from trainwright_trainer.storage.s3client import bucket as buckets
 from trainwright_trainer.storage.s3client import upload
 from trainwright_trainer.storage.s3client.credentials import S3Credentials, from_environment
 from trainwright_trainer.storage.s3client.retry_policy import RetryPolicy
-from trainwright_trainer.storage.s3client.uri import S3Uri, parse
 
 AT_ONCE = RetryPolicy(seconds=0)
 
 
 @pytest.fixture
 def root(bucket: str) -> S3Uri:
-    return parse(f"{bucket}/run", "output")
+    return S3Uri.parse(f"{bucket}/run", "output")
 
 
 @pytest.fixture
@@ -182,7 +182,7 @@ def losing_once(act: Callable[..., object]) -> Callable[..., object]:
 
 
 def test_a_bucket_that_is_not_there(bucket: str) -> None:
-    storage = S3Storage(parse(f"{bucket}-2/run", "output"), from_environment(), AT_ONCE)
+    storage = S3Storage(S3Uri.parse(f"{bucket}-2/run", "output"), from_environment(), AT_ONCE)
     for act in (storage.list, storage.check_writable):
         with pytest.raises(EnvironmentFailure) as caught:
             act()

@@ -1,4 +1,4 @@
-"""The cache of preprocessing: small entries as JSON, columns as Parquet. A store holds an entry whole or not at all.
+"""The cache of preprocessing: small entries as JSON, columns as Parquet. An entry is complete or absent.
 
     sources/<key>.json       the hash of a raw file, valid while the file does not change
     rows/<key>.json          the number of rows of a content
@@ -17,38 +17,62 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 from trainwright_trainer.data import columnfile
-from trainwright_trainer.data.cache_store import CacheStore, Fill
 from trainwright_trainer.data.datafile import is_of_a_store, said_by
 from trainwright_trainer.data.keys import digest
 from trainwright_trainer.errors import EnvironmentFailure
+from trainwright_trainer.storage.base import Fill, Storage
+from trainwright_trainer.storage.location import Place, place_of
+from trainwright_trainer.storage.registry import storage_of
+from trainwright_trainer.storage.s3client.job_credentials import JobCredentials
 
 FOLDER = ".trainwright_cache"
 
 
-class Cache:
-    """The entries in one cache store. A background thread writes the columns; `finish` waits for it."""
+def cache_at(cache_dir: str | None, home: Place, keys: JobCredentials) -> Cache:
+    """The cache at `cache_dir`, else in the folder `FOLDER` of `home`. Raises Mistakes.
 
-    def __init__(self, cache_store: CacheStore) -> None:
-        self.cache_store = cache_store
+    A cache beside the data uses the keys of the data, unless the job has keys for the cache.
+    """
+    if cache_dir is None:
+        place, access = home / FOLDER, keys.cache or keys.datasets
+    else:
+        place, access = place_of(cache_dir, "backend.cache_dir"), keys.cache
+    return Cache(storage_of(place, access, private=True))
+
+
+class Cache:
+    """The entries in one storage. A background thread writes the columns; `finish` waits for it."""
+
+    def __init__(self, storage: Storage) -> None:
+        self.storage = storage
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="cache")
         self._pending: list[Future[None]] = []
         self._failure: str | None = None
         self._notices: list[str] = []
 
     def make(self) -> None:
-        """Make the store. Raises `EnvironmentFailure` if it cannot be written."""
-        self.cache_store.make()
+        """Check that the storage can be written, and delete what killed writers left. Raises `EnvironmentFailure`."""
+        try:
+            self.storage.check_writable(exclusive=False)
+            self.storage.delete_leftovers()
+        except EnvironmentFailure as failure:
+            raise EnvironmentFailure(
+                f"the cache cannot be written to {failure}. Set backend.cache_dir to a place that can be written."
+            ) from failure
 
     def read_json(self, kind: str, key: str) -> dict[str, Any] | None:
         """The entry; None if it is absent or damaged."""
         name = f"{kind}/{key}.json"
         try:
-            found = json.loads(self.cache_store.read(name))
+            found = json.loads(self.storage.read(name))
             if found["digest"] == digest(found["entry"]):
                 return dict(found["entry"])
         except FileNotFoundError:
             return None
-        except (OSError, ValueError, KeyError, TypeError):
+        except EnvironmentFailure:
+            if self.storage.is_remote:
+                raise
+        except (ValueError, KeyError, TypeError):
             pass
         self._damaged(name)
         return None
@@ -59,13 +83,13 @@ class Cache:
         self._commit(f"{kind}/{key}.json", lambda file: _discard(file.write(text.encode())))
 
     def has_column(self, kind: str, key: str) -> bool:
-        return self.cache_store.has(f"{kind}/{key}.parquet")
+        return self.storage.exists(f"{kind}/{key}.parquet")
 
     def read_column(self, kind: str, key: str) -> columnfile.Column | None:
         """The column and its notices; None if absent or damaged. Raises EnvironmentFailure if an object store fails."""
         name = f"{kind}/{key}.parquet"
         try:
-            with self.cache_store.open(name) as file:
+            with self.storage.open(name) as file:
                 return columnfile.read(file)
         except FileNotFoundError:
             return None
@@ -92,7 +116,7 @@ class Cache:
         notices = list(self.take_notices())
         if self._failure is not None:
             notices.append(
-                f"the cache in {self.cache_store.location!r} could not be written ({self._failure}); "
+                f"the cache in {self.storage.location!r} could not be written ({self._failure}); "
                 "the next run will preprocess again"
             )
         return tuple(notices)
@@ -103,7 +127,7 @@ class Cache:
         return tuple(notices)
 
     def _place(self, name: str) -> str:
-        return repr(f"{self.cache_store.location}/{name}")
+        return repr(f"{self.storage.location}/{name}")
 
     def _damaged(self, name: str) -> None:
         notice = f"cache entry {self._place(name)} is damaged; it is made again"
@@ -115,9 +139,7 @@ class Cache:
         if self._failure is not None:
             return
         try:
-            self.cache_store.commit(name, fill)
-        except OSError as error:
-            self._failure = str(error.strerror)
+            self.storage.write_by(name, fill)
         except EnvironmentFailure as failure:
             self._failure = str(failure)
 

@@ -10,10 +10,11 @@ from typing import Any, cast
 
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.data.cache import Cache
-from trainwright_trainer.data.datafile import DataFile, Identity, said_by
+from trainwright_trainer.data.datafile import DataFile, said_by
 from trainwright_trainer.data.files import Files
 from trainwright_trainer.data.keys import digest
 from trainwright_trainer.errors import EnvironmentFailure
+from trainwright_trainer.storage.base import Identity
 
 _TICK_NS = 20_000_000
 """Longer than the resolution of a file system's clock: a change of an older file always changes its mtime."""
@@ -37,6 +38,8 @@ class Contents:
         """The content if all files were read before and have not changed since, else None. It opens no file."""
         hashes = []
         for identity in self._identities:
+            if not identity:
+                return None
             found = self.cache.read_json("sources", digest(identity["path"]))
             if found is None or found["identity"] != identity:
                 return None

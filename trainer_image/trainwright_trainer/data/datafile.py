@@ -1,34 +1,42 @@
-"""One file of a data set, on this machine or in a store: the interface for readers and for the content's hash."""
+"""One file of a data set, in the storage that holds it: the interface for readers and for the content's hash."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path, PurePath
-from typing import IO, Any, Protocol
+from pathlib import PurePosixPath
+from typing import IO
 
 import pyarrow as pa
 
-Identity = Mapping[str, Any]
-"""Plain JSON that changes whenever the file changes."""
+from trainwright_trainer.storage.base import Storage
 
 
-class DataFile(Protocol):
-    """Every method raises OSError if the file cannot be reached."""
+@dataclass(frozen=True)
+class DataFile:
+    """`open` and `native` raise OSError if the file cannot be reached."""
+
+    storage: Storage
+    name: str
+
+    def __str__(self) -> str:
+        return str(self.storage.root / self.name)
 
     @property
-    def path(self) -> PurePath:
-        """The path, used for the name and the suffixes."""
+    def path(self) -> PurePosixPath:
+        """The path below the storage's root, used for the name and the suffixes."""
+        return PurePosixPath(self.name)
 
     @property
-    def is_far(self) -> bool:
-        """True if each read is a network request, so that few large reads are faster."""
+    def is_remote(self) -> bool:
+        return self.storage.is_remote
 
     def open(self) -> IO[bytes]:
         """A seekable stream at the first byte."""
+        return self.storage.stream(self.name)
 
     def native(self) -> pa.NativeFile:
         """The same as an Arrow file, which is fastest for Arrow's readers."""
+        return self.storage.open(self.name)
 
 
 def is_of_a_store(error: Exception) -> bool:
@@ -39,30 +47,3 @@ def is_of_a_store(error: Exception) -> bool:
 def said_by(error: OSError) -> str:
     """The error as a short text."""
     return error.strerror or " ".join(f"{error}".partition("AWS Error ")[2].split()) or f"{error}"
-
-
-@dataclass(frozen=True)
-class LocalFile:
-    """A file of this machine."""
-
-    path: Path
-    is_far = False
-
-    def __str__(self) -> str:
-        return str(self.path)
-
-    def open(self) -> IO[bytes]:
-        return self.path.open("rb")
-
-    def native(self) -> pa.NativeFile:
-        return pa.OSFile(str(self.path))
-
-
-def identity_of(path: Path) -> Identity:
-    found = path.stat()
-    return {
-        "path": str(path.resolve()),
-        "inode": found.st_ino,
-        "size": found.st_size,
-        "mtime_ns": found.st_mtime_ns,
-    }

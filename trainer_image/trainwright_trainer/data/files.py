@@ -2,66 +2,70 @@
 
 from __future__ import annotations
 
-import glob
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
 from trainwright_api.problems import Mistakes, nearest
-from trainwright_trainer.data.datafile import DataFile, Identity, LocalFile, identity_of
+from trainwright_trainer.data.datafile import DataFile
 from trainwright_trainer.data.formats import COMPRESSIONS, READERS, format_of
 from trainwright_trainer.data.formats.reader import Reader
-from trainwright_trainer.errors import not_built
-from trainwright_trainer.storage.s3client import uri
+from trainwright_trainer.storage.base import Identity, Storage
+from trainwright_trainer.storage.location import Place, place_of
+from trainwright_trainer.storage.registry import storage_of
 from trainwright_trainer.storage.s3client.credentials import S3Credentials
-from trainwright_trainer.storage.s3client.uri import Place
 
-SIGNS = "*?["
-"""The characters that make a path a glob pattern."""
+_WILDCARDS = "*?["
 
 
 @dataclass(frozen=True)
 class Files:
-    """The files of one data set. `names` are their paths below its folder; `dataset` is its name for messages."""
+    """The files of one data set. `names` are their names in `storage`; `dataset` is its name for messages."""
 
     dataset: str
     home: Place
     """The default place of the cache folder: beside a file or a folder, or the fixed folder of a glob."""
+    storage: Storage
     names: tuple[str, ...]
-    each: tuple[DataFile, ...]
     suffix: str
     is_single: bool
-    look: Callable[[], Sequence[Identity]]
-    """Returns the current identities of the files."""
+
+    @property
+    def each(self) -> list[DataFile]:
+        return [DataFile(self.storage, name) for name in self.names]
 
     @property
     def reader(self) -> Reader:
         return READERS[self.suffix]
 
+    def look(self) -> Sequence[Identity]:
+        """The current identities of the files."""
+        return self.storage.identities(self.names)
+
 
 def find(dataset: str, access: S3Credentials | None = None) -> Files:
     """The files of a path, a folder or a glob, on this machine or in a store. Raises `Mistakes` for `dataset`."""
-    if uri.is_s3(dataset):
-        from trainwright_trainer.data.s3 import find_in_store  # boto3 takes a while to import
-
-        return find_in_store(dataset, access)
-    if "://" in dataset and not dataset.startswith("file://"):
-        raise not_built("dataset", f"{dataset.split('://')[0]}://", "files of this machine and s3://")
-    return _find_here(dataset.removeprefix("file://"))
-
-
-def _find_here(dataset: str) -> Files:
-    path = Path(dataset).expanduser()
-    if path.is_dir():
-        found = [file for file in path.rglob("*") if file.is_file() and counts(file.relative_to(path))]
-        return _many(path.name or str(path), path.resolve().parent, path, found)
-    if path.exists():
-        return _files(path.name, path.parent, path.parent, [path.name], suffix_of(path), is_single=True)
-    if any(sign in dataset for sign in SIGNS):
-        folder = Path(fixed_part(path))
-        paths = [Path(name) for name in glob.glob(str(path), recursive=True)]
-        return _many(dataset, folder, folder, [file for file in paths if file.is_file()])
-    raise absent(str(path), path.name, [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else [])
+    place = place_of(dataset, "dataset")
+    if isinstance(place, Path):
+        place = place.expanduser()
+        is_folder, is_prefix = place.is_dir(), False
+    else:
+        is_folder, is_prefix = not place.key, dataset.endswith("/")
+    if not is_folder:
+        beside = storage_of(place.parent, access)
+        if not is_prefix and beside.exists(place.name):
+            return Files(place.name, place.parent, beside, (place.name,), suffix_of(PurePath(place.name)), True)
+        if _has_wildcard(place):
+            folder = _fixed_part(place)
+            storage = storage_of(folder, access)
+            return _many(dataset, folder, storage, storage.match(_relative(place, folder)))
+    storage = storage_of(place, access)
+    names = [name for name in storage.list_tree() if counts(PurePath(name))]
+    if not names and not is_folder:
+        raise absent(str(place), place.name, [name.rstrip("/") for name in beside.list()])
+    if isinstance(place, Path):
+        return _many(place.name or str(place), place.resolve().parent, storage, names)
+    return _many(place.name or place.bucket, place.parent, storage, names)
 
 
 def counts(path: PurePath) -> bool:
@@ -69,25 +73,27 @@ def counts(path: PurePath) -> bool:
     return not any(part.startswith((".", "_")) for part in path.parts)
 
 
-def fixed_part(pattern: PurePath) -> PurePath:
+def _has_wildcard(place: Place) -> bool:
+    return any(sign in str(place) for sign in _WILDCARDS)
+
+
+def _fixed_part(pattern: Place) -> Place:
     """The folder above the first part that contains a wildcard."""
-    fixed = type(pattern)(pattern.anchor)
-    for part in pattern.parts[len(fixed.parts) : -1]:
-        if any(sign in part for sign in SIGNS):
-            break
-        fixed /= part
-    return fixed
+    folder: Place = pattern.parent
+    while _has_wildcard(folder):
+        folder = folder.parent
+    return folder
 
 
-def _many(dataset: str, home: Path, folder: Path, found: Iterable[Path]) -> Files:
-    names = sorted(path.relative_to(folder).as_posix() for path in found)
-    return _files(dataset, home, folder, names, one_of(dataset, names), is_single=False)
+def _relative(pattern: Place, folder: Place) -> str:
+    if isinstance(pattern, Path):
+        return pattern.relative_to(str(folder)).as_posix()
+    return str(pattern).removeprefix(f"{folder}/")
 
 
-def _files(dataset: str, home: Path, folder: Path, names: Sequence[str], suffix: str, *, is_single: bool) -> Files:
-    paths = [folder / name for name in names]
-    files = tuple(LocalFile(path) for path in paths)
-    return Files(dataset, home, tuple(names), files, suffix, is_single, lambda: [identity_of(path) for path in paths])
+def _many(dataset: str, home: Place, storage: Storage, names: Iterable[str]) -> Files:
+    names = tuple(sorted(names))
+    return Files(dataset, home, storage, names, one_of(dataset, names), is_single=False)
 
 
 def one_of(dataset: str, names: Sequence[str]) -> str:

@@ -12,11 +12,11 @@ from typing import Any
 
 from trainwright_api.checks.path_access import lies_under
 from trainwright_api.config.relations import mapping, outlines
+from trainwright_api.locations import is_s3
 from trainwright_api.problems import Mistakes, Problem
 from trainwright_trainer.data import source
 from trainwright_trainer.data.files import Files, find
 from trainwright_trainer.errors import EnvironmentFailure
-from trainwright_trainer.storage.s3client import uri
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ def look(spec: Mapping[str, Any]) -> Head:
     dataset = spec.get("dataset")
     if not isinstance(dataset, str) or not dataset:
         return Head()
-    if uri.is_s3(dataset):
+    if is_s3(dataset):
         return Head(notes=("dataset lies in a store: its columns are looked at when the job runs",))
     if "://" in dataset and not dataset.startswith("file://"):
         return Head()

@@ -9,9 +9,8 @@ import numpy as np
 
 from trainwright_api.problems import Mistakes, Problem
 from trainwright_trainer.data import source, transforms
-from trainwright_trainer.data.cache import Cache
+from trainwright_trainer.data.cache import cache_at
 from trainwright_trainer.data.cache_lookup import CacheLookup, look_up
-from trainwright_trainer.data.cache_stores import cache_store_at
 from trainwright_trainer.data.content import Contents
 from trainwright_trainer.data.files import Files, find
 from trainwright_trainer.data.prepared import TEST, TRAIN, Prepared
@@ -43,7 +42,7 @@ def prepare(
     features = features_of(config)
     refuse_unbuilt_preprocessing(config.preprocessing)
     files, processor = find(dataset, keys.datasets), processor or PandasProcessor()
-    cache = Cache(cache_store_at(cache_dir, files.home, keys))
+    cache = cache_at(cache_dir, files.home, keys)
     contents = Contents(files, cache)
     content = contents.remembered()
     found = look_up(cache, content, config, seed, features, processor) if content is not None else None

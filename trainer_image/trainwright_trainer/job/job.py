@@ -11,6 +11,7 @@ from trainwright_api.checks import load
 from trainwright_api.checks.validate import Inspected, Loaded
 from trainwright_api.checks.validate import Options as Over
 from trainwright_api.config import ModelConfig, resolve
+from trainwright_api.locations import is_s3
 from trainwright_api.problems import Mistakes
 from trainwright_api.resource.backend import Backend
 from trainwright_api.resource.canonical import canonical, redacted
@@ -20,7 +21,7 @@ from trainwright_trainer.job.options import Options
 from trainwright_trainer.job.pod import Pod
 from trainwright_trainer.job.prediction_file import refuse_unwritable
 from trainwright_trainer.job.recipe import Recipe
-from trainwright_trainer.storage.s3client import uri
+from trainwright_trainer.storage.location import Place, S3Uri, place_of
 from trainwright_trainer.storage.s3client.job_credentials import (
     ARTIFACTS,
     CACHE,
@@ -29,7 +30,6 @@ from trainwright_trainer.storage.s3client.job_credentials import (
     idle_keys,
     keys_of,
 )
-from trainwright_trainer.storage.s3client.uri import Place, S3Uri, place_of
 
 TASKS_OF_A_MODEL = ("evaluate", "predict")
 
@@ -143,9 +143,9 @@ def _stored(spec: TrainingJobSpec, *places: Place | None) -> set[str]:
     """The uses of credentials whose files lie in S3. A cache without a location of its own lies beside the data."""
     data = spec.dataset or ""
     lie = {
-        DATASETS: uri.is_s3(data),
+        DATASETS: is_s3(data),
         ARTIFACTS: any(isinstance(place, S3Uri) for place in places),
-        CACHE: uri.is_s3(spec.backend.cache_dir or data),
+        CACHE: is_s3(spec.backend.cache_dir or data),
     }
     return {use for use, is_stored in lie.items() if is_stored}
 

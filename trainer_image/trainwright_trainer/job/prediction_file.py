@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path, PurePosixPath
 
 from trainwright_api.problems import Mistakes
-from trainwright_trainer.storage.s3client.uri import Place
+from trainwright_trainer.storage.location import Place
 
 FORMATS = (".parquet", ".csv")
 

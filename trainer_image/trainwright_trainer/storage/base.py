@@ -1,28 +1,58 @@
-"""The storage interface. It fits object stores: whole objects under flat names, no rename, no folders, no append."""
+"""The storage interface. It fits object stores: whole objects under flat names, no rename, no folders, no append.
+
+Runs, caches, data sets and models use the same interface.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from tempfile import SpooledTemporaryFile
+from typing import IO, TYPE_CHECKING, Any, cast
+
+from trainwright_trainer.storage.location import Place
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 Chunk = bytes | bytearray | memoryview
+Fill = Callable[[IO[bytes]], None]
+"""Writes the content of an object into an open file."""
+Identity = Mapping[str, Any]
+"""Plain JSON that changes whenever the content changes. It is empty for an absent object."""
 COPY_BYTES = 1 << 24
+_IN_MEMORY = 64 << 20
+"""A larger content is buffered on the local disk until it is written."""
 
 
 class Storage(ABC):
-    """The storage of one run. A name is relative, with parts joined by `/`.
+    """Objects under one root. A name is relative, with parts joined by `/`.
 
-    A prefix ends in `/`, or is empty for the run itself. Every operation raises EnvironmentFailure if the machine
-    refuses it. The message is one line that names the place.
+    A prefix ends in `/`, or is empty for the root itself. Every operation but `open` and `stream` raises
+    EnvironmentFailure if the machine refuses it. The message is one line that names the place.
     """
 
-    location: str
-    """The folder or the URI, in the form that a user writes."""
+    root: Place
+    is_remote: bool
+    """True if each read is a network request, so that few large reads are faster."""
+
+    @property
+    def location(self) -> str:
+        """The folder or the URI, in the form that a user writes."""
+        return str(self.root)
 
     @abstractmethod
     def read(self, name: str) -> bytes:
         """The newest complete content. Raises FileNotFoundError if there is none."""
+
+    @abstractmethod
+    def open(self, name: str) -> pa.NativeFile:
+        """The object as an Arrow file. Raises FileNotFoundError if it is absent, and OSError if it cannot be read."""
+
+    @abstractmethod
+    def stream(self, name: str) -> IO[bytes]:
+        """The object as a seekable stream at the first byte. Raises the errors of `open`."""
 
     @abstractmethod
     def write(self, name: str, chunks: Iterable[Chunk], *, durable: bool = True) -> None:
@@ -40,6 +70,18 @@ class Storage(ABC):
         """The names directly under `prefix`, sorted, without the prefix. A name that has names below it ends in `/`."""
 
     @abstractmethod
+    def list_tree(self) -> Sequence[str]:
+        """All names under the root, in any order, with the hidden ones."""
+
+    @abstractmethod
+    def match(self, pattern: str) -> Sequence[str]:
+        """The names that match a pattern as in a shell. `**` matches any number of folders."""
+
+    @abstractmethod
+    def identities(self, names: Sequence[str]) -> Sequence[Identity]:
+        """The current identity of each object."""
+
+    @abstractmethod
     def exists(self, name: str) -> bool: ...
 
     @abstractmethod
@@ -51,10 +93,24 @@ class Storage(ABC):
         """Delete every name under `prefix`, in any order. An absent prefix is not an error."""
 
     @abstractmethod
-    def check_writable(self) -> None:
-        """Write a small object and delete it, so that a run fails before its work if the location is not writable."""
+    def delete_leftovers(self) -> None:
+        """Delete the temporary files of writers that were killed more than a day ago, one folder below the root."""
+
+    @abstractmethod
+    def check_writable(self, *, exclusive: bool = True) -> None:
+        """Write a small object and delete it, so that a run fails before its work if the location is not writable.
+
+        With `exclusive`, check also that `create` succeeds for one writer only.
+        """
 
     def write_file(self, name: str, path: Path) -> None:
         """`write` the content of a local file."""
         with path.open("rb") as file:
+            self.write(name, iter(lambda: file.read(COPY_BYTES), b""))
+
+    def write_by(self, name: str, fill: Fill) -> None:
+        """`write` the content that `fill` writes into a file."""
+        with SpooledTemporaryFile(_IN_MEMORY) as file:
+            fill(cast(IO[bytes], file))
+            file.seek(0)
             self.write(name, iter(lambda: file.read(COPY_BYTES), b""))

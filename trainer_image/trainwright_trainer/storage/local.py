@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import glob
 import os
 import secrets
 import shutil
-from collections.abc import Iterable, Iterator
+import time
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import IO, TYPE_CHECKING
 
 from trainwright_trainer.errors import EnvironmentFailure
-from trainwright_trainer.storage.base import Chunk, Storage
+from trainwright_trainer.storage.base import Chunk, Fill, Identity, Storage
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _REASONS = {
     errno.ENOSPC: "the disk is full",
@@ -27,16 +33,24 @@ _REASONS = {
     errno.EIO: "the disk reports an input/output error",
 }
 _ABSENT = (FileNotFoundError, NotADirectoryError)
+_TEMPORARY = ".tmp"
+_DAY = 86_400.0
+"""No running write takes longer."""
 # These errors mean that the file system does not support hard links.
 _NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}
 
 
 class FolderStorage(Storage):
-    """Storage in the folder `root`. The first write makes the folder if it does not exist."""
+    """Storage in the folder `root`. The first write makes the folder if it does not exist.
 
-    def __init__(self, root: Path) -> None:
-        self.root = root
-        self.location = str(root)
+    With `private`, only the owner may read the files.
+    """
+
+    is_remote = False
+
+    def __init__(self, root: Path, *, private: bool = False) -> None:
+        self.root: Path = root
+        self._mode = 0o600 if private else 0o666  # the process's umask applies
 
     def path(self, name: str) -> Path:
         """The local path of `name`, for libraries that need one (TensorBoard's writer)."""
@@ -51,17 +65,31 @@ class FolderStorage(Storage):
         except OSError as error:
             raise _failure(path, error) from error
 
+    def open(self, name: str) -> pa.NativeFile:
+        import pyarrow as pa
+
+        return pa.OSFile(str(self.path(name)))
+
+    def stream(self, name: str) -> IO[bytes]:
+        return self.path(name).open("rb")
+
     def write(self, name: str, chunks: Iterable[Chunk], *, durable: bool = True) -> None:
+        self._replace(name, lambda file: file.writelines(chunks), durable=durable)
+
+    def write_by(self, name: str, fill: Fill) -> None:
+        self._replace(name, fill, durable=True)
+
+    def _replace(self, name: str, fill: Fill, *, durable: bool) -> None:
         path = self.path(name)
-        with _one_line(path), _temporary(path, chunks, durable=durable) as temporary:
+        with _one_line(path), self._temporary(path, fill, durable=durable) as temporary:
             os.replace(temporary, path)
             if durable:
                 _sync_folder(path.parent)
 
     def create(self, name: str, data: bytes) -> bool:
         path = self.path(name)
-        with _one_line(path), _temporary(path, [data], durable=True) as temporary:
-            created = _link(temporary, path, data)
+        with _one_line(path), self._temporary(path, lambda file: file.writelines([data]), durable=True) as temporary:
+            created = self._link(temporary, path, data)
             _sync_folder(path.parent)
         return created
 
@@ -73,6 +101,18 @@ class FolderStorage(Storage):
             except _ABSENT:
                 return []
             return [f"{e.name}/" if e.is_dir() else e.name for e in entries if not e.name.startswith(".")]
+
+    def list_tree(self) -> Sequence[str]:
+        with _one_line(self.root):
+            return [path.relative_to(self.root).as_posix() for path in self.root.rglob("*") if path.is_file()]
+
+    def match(self, pattern: str) -> Sequence[str]:
+        with _one_line(self.root):
+            names = glob.glob(pattern, root_dir=self.root, recursive=True)
+            return [Path(name).as_posix() for name in names if self.path(name).is_file()]
+
+    def identities(self, names: Sequence[str]) -> Sequence[Identity]:
+        return [_identity(self.path(name)) for name in names]
 
     def exists(self, name: str) -> bool:
         path = self.path(name)
@@ -89,13 +129,60 @@ class FolderStorage(Storage):
         with _one_line(folder), contextlib.suppress(*_ABSENT):
             shutil.rmtree(folder)
 
-    def check_writable(self) -> None:
+    def delete_leftovers(self) -> None:
+        with _one_line(self.root):
+            for path in self.root.glob(f"*/.*{_TEMPORARY}"):
+                with contextlib.suppress(FileNotFoundError):  # its writer may rename it at this moment
+                    if time.time() - path.stat().st_mtime > _DAY:
+                        path.unlink()
+
+    def check_writable(self, *, exclusive: bool = True) -> None:  # noqa: ARG002 (a file system always is)
         # The probe goes into the nearest folder that exists. A run that ends with a mistake must leave nothing behind,
         # and a folder made only for the probe cannot be deleted safely: another process may start a run in it.
         with _one_line(self.root):
             nearest = next(f for f in (self.root, *self.root.parents) if f.exists() or f.is_symlink())
-            with _temporary(nearest / "probe", [b"."], durable=False):
+            with self._temporary(nearest / "probe", lambda file: file.writelines([b"."]), durable=False):
                 pass
+
+    @contextlib.contextmanager
+    def _temporary(self, path: Path, fill: Fill, *, durable: bool) -> Iterator[Path]:
+        """A complete temporary file beside `path`. It is deleted afterwards, unless the caller renamed it."""
+        _make_folder(path.parent, durable=durable)
+        temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}{_TEMPORARY}")
+        try:
+            self._write_new(temporary, fill, durable=durable)
+            yield temporary
+        finally:
+            with contextlib.suppress(OSError):
+                temporary.unlink()
+
+    def _write_new(self, path: Path, fill: Fill, *, durable: bool) -> None:
+        """Write a new file. Raises FileExistsError if `path` exists."""
+        with open(path, "xb", opener=lambda name, flags: os.open(name, flags, self._mode)) as file:
+            fill(file)
+            file.flush()
+            if durable:
+                os.fsync(file.fileno())
+
+    def _link(self, temporary: Path, path: Path, data: bytes) -> bool:
+        """Link the file to its name by a hard link. Returns False if the name is taken."""
+        try:
+            os.link(temporary, path)
+        except FileExistsError:
+            return False
+        except OSError as error:
+            if error.errno not in _NO_LINKS:
+                raise
+            return self._create_in_place(path, data)
+        return True
+
+    def _create_in_place(self, path: Path, data: bytes) -> bool:
+        """For file systems without hard links: creation is still exclusive, but a kill may leave an incomplete file."""
+        try:
+            self._write_new(path, lambda file: file.writelines([data]), durable=True)
+        except FileExistsError:
+            return False
+        return True
 
 
 def _failure(path: Path, error: OSError) -> EnvironmentFailure:
@@ -110,49 +197,17 @@ def _one_line(path: Path) -> Iterator[None]:
         raise _failure(path, error) from error
 
 
-@contextlib.contextmanager
-def _temporary(path: Path, chunks: Iterable[Chunk], *, durable: bool) -> Iterator[Path]:
-    """A complete temporary file beside `path`. It is deleted afterwards, unless the caller renamed it."""
-    _make_folder(path.parent, durable=durable)
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
+def _identity(path: Path) -> Identity:
     try:
-        _write_new(temporary, chunks, durable=durable)
-        yield temporary
-    finally:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
-
-
-def _write_new(path: Path, chunks: Iterable[Chunk], *, durable: bool) -> None:
-    """Write a new file. Raises FileExistsError if `path` exists."""
-    with path.open("xb") as file:
-        for chunk in chunks:
-            file.write(chunk)
-        file.flush()
-        if durable:
-            os.fsync(file.fileno())
-
-
-def _link(temporary: Path, path: Path, data: bytes) -> bool:
-    """Link the file to its name by a hard link. Returns False if the name is taken."""
-    try:
-        os.link(temporary, path)
-    except FileExistsError:
-        return False
-    except OSError as error:
-        if error.errno not in _NO_LINKS:
-            raise
-        return _create_in_place(path, data)
-    return True
-
-
-def _create_in_place(path: Path, data: bytes) -> bool:
-    """For file systems without hard links: the creation is still exclusive, but a kill may leave an incomplete file."""
-    try:
-        _write_new(path, [data], durable=True)
-    except FileExistsError:
-        return False
-    return True
+        found = path.stat()
+    except FileNotFoundError:
+        return {}
+    return {
+        "path": str(path.resolve()),
+        "inode": found.st_ino,
+        "size": found.st_size,
+        "mtime_ns": found.st_mtime_ns,
+    }
 
 
 def _make_folder(folder: Path, *, durable: bool) -> None:

@@ -6,18 +6,22 @@ from pathlib import Path
 
 from trainwright_trainer.storage.base import Storage
 from trainwright_trainer.storage.local import FolderStorage
+from trainwright_trainer.storage.location import Place, place_of
 from trainwright_trainer.storage.s3client.credentials import S3Credentials, from_environment
-from trainwright_trainer.storage.s3client.uri import place_of
 
 
-def storage_at(place: str, access: S3Credentials | None = None, *, path: str = "output") -> Storage:
+def storage_at(location: str, access: S3Credentials | None = None, *, path: str = "output") -> Storage:
     """The storage at a folder or a URI. Raises Mistakes for a scheme that this version lacks.
 
-    `access`: the credentials; None takes them from the environment. `path`: the field of the job that names the place.
+    `access`: the credentials; None takes them from the environment. `path`: the field of the job with the location.
     """
-    found = place_of(place, path)
-    if isinstance(found, Path):
-        return FolderStorage(found)
+    return storage_of(place_of(location, path), access)
+
+
+def storage_of(place: Place, access: S3Credentials | None = None, *, private: bool = False) -> Storage:
+    """The storage of a place. With `private`, other users of this machine cannot read its files."""
+    if isinstance(place, Path):
+        return FolderStorage(place, private=private)
     from trainwright_trainer.storage.s3 import S3Storage  # boto3 takes a while to import
 
-    return S3Storage(found, access or from_environment())
+    return S3Storage(place, access or from_environment())

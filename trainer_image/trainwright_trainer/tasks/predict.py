@@ -21,9 +21,9 @@ from trainwright_trainer.job.prediction_file import prediction_file
 from trainwright_trainer.loader.batch import Batch
 from trainwright_trainer.loader.materialised import Split
 from trainwright_trainer.models.predictions import prediction_table
+from trainwright_trainer.storage.location import Place
 from trainwright_trainer.storage.registry import storage_at
 from trainwright_trainer.storage.s3client.job_credentials import JobCredentials
-from trainwright_trainer.storage.s3client.uri import Place
 from trainwright_trainer.tasks.saved_model import (
     ROWS_AT_A_TIME,
     SavedModel,

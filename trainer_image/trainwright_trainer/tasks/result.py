@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from trainwright_trainer.callbacks.events import Evaluated, Scores
-from trainwright_trainer.storage.s3client.uri import Place
+from trainwright_trainer.storage.location import Place
 
 if TYPE_CHECKING:
     import pyarrow as pa

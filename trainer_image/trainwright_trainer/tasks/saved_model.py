@@ -24,8 +24,8 @@ from trainwright_trainer.models.model import DTYPES, Model
 from trainwright_trainer.rundir import model_folder
 from trainwright_trainer.runtime.cpus import asked_threads, usable_cpus
 from trainwright_trainer.runtime.threads import Threads, computing_with
+from trainwright_trainer.storage.location import Place
 from trainwright_trainer.storage.s3client.credentials import S3Credentials
-from trainwright_trainer.storage.s3client.uri import Place
 
 ROWS_AT_A_TIME = 16_384
 

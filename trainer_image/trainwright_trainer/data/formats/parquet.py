@@ -39,7 +39,7 @@ class ParquetReader:
 
 @contextmanager
 def _open(file: DataFile, coded: Sequence[str]) -> Iterator[pq.ParquetFile]:
-    fetched: dict[str, Any] = {"pre_buffer": True} if file.is_far else {"buffer_size": _BUFFER}
+    fetched: dict[str, Any] = {"pre_buffer": True} if file.is_remote else {"buffer_size": _BUFFER}
     with file.native() as source:
         if source.read(len(_MAGIC)) != _MAGIC:
             raise UnreadableFileError("is no Parquet file.")
@@ -50,7 +50,7 @@ def _open(file: DataFile, coded: Sequence[str]) -> Iterator[pq.ParquetFile]:
 
 def _fetched(file: DataFile, parquet: pq.ParquetFile) -> list[dict[str, Any]]:
     """The arguments of each fetch. A remote file is fetched one row group at a time, in few large reads."""
-    return [{"row_groups": [group]} for group in range(parquet.num_row_groups)] if file.is_far else [{}]
+    return [{"row_groups": [group]} for group in range(parquet.num_row_groups)] if file.is_remote else [{}]
 
 
 def _is_text(schema: pa.Schema, name: str) -> bool:

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
+from trainwright_trainer.storage.location import S3Uri
 from trainwright_trainer.storage.s3client import failures
 from trainwright_trainer.storage.s3client.client import client_of
 from trainwright_trainer.storage.s3client.credentials import S3Credentials
 from trainwright_trainer.storage.s3client.retry_policy import RetryPolicy
 from trainwright_trainer.storage.s3client.upload import PARTS_AT_ONCE, Chunk, parts
-from trainwright_trainer.storage.s3client.uri import S3Uri
 
 T = TypeVar("T")
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from trainwright_api.locations import is_s3
 from trainwright_api.problems import Mistakes
-from trainwright_trainer.storage.s3client.uri import S3Uri, is_s3, parse, place_of
+from trainwright_trainer.storage.location import S3Uri, place_of
 
 
 @pytest.mark.parametrize(
@@ -20,7 +21,7 @@ from trainwright_trainer.storage.s3client.uri import S3Uri, is_s3, parse, place_
 )
 def test_what_a_uri_names(text: str, expected: S3Uri) -> None:
     assert is_s3(text)
-    assert parse(text, "dataset") == expected
+    assert S3Uri.parse(text, "dataset") == expected
     assert str(expected) == text.rstrip("/")
 
 
@@ -39,12 +40,12 @@ def test_it_joins_as_a_path_does() -> None:
 @pytest.mark.parametrize("text", ["s3://", "s3:///key", "s3://ab/key", "s3://a$b/key"])
 def test_a_bucket_is_needed(text: str) -> None:
     with pytest.raises(Mistakes, match=r"output: .* names no bucket: expected s3://bucket/path"):
-        parse(text, "output")
+        S3Uri.parse(text, "output")
 
 
 def test_keys_in_a_uri_are_refused_and_not_repeated() -> None:
     with pytest.raises(Mistakes) as caught:
-        parse("s3://canary:canary@bucket/key", "dataset")
+        S3Uri.parse("s3://canary:canary@bucket/key", "dataset")
     assert str(caught.value).startswith("dataset: keys and ports have no place in a URI")
     assert "canary" not in str(caught.value)
 
