@@ -1,12 +1,12 @@
-"""The outcome of a run: its exceptions, its exit codes, and `Outcome`, which all processes pass on and record.
+"""The outcome of a run: its exceptions, its exit codes, and `Outcome`, which the loop and all processes pass on.
 
 A user's mistake raises `trainwright_api.problems.Mistakes`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Literal, get_args
 
@@ -49,13 +49,17 @@ class Outcome:
     """How an attempt ended. It goes from a worker to the driver, to outcome.json, and to the termination message.
 
     `kind` is the `class` of outcome.json; `line` is one readable line, `log` the traceback or the last lines of the
-    log. `problems`: those of a `Mistakes`; only the driver reads them.
+    log. `problems`: those of a `Mistakes`; only the driver reads them. `reason`: why the training loop ended (epochs,
+    train_steps or early stopping). `model` and `test_scores` are for the termination message.
     """
 
     kind: OutcomeClass
     line: str
     log: Sequence[str] = ()
     problems: tuple[Problem, ...] = ()
+    reason: str = ""
+    model: str | None = None
+    test_scores: Mapping[str, float] = field(default_factory=dict)
 
     @classmethod
     def of(cls, error: BaseException, log: Sequence[str] = ()) -> Outcome:
@@ -85,6 +89,7 @@ class Outcome:
 
 
 TRAINED = Outcome("done", "the model is there")
+STOPPED = Outcome("stopped", "stopped on request; checkpoint written")
 _EXIT_CODES: dict[OutcomeClass, ExitCode] = {
     "done": ExitCode.DONE,
     "mistake": ExitCode.MISTAKE,

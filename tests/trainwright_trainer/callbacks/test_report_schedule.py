@@ -6,18 +6,18 @@ from trainwright_trainer.callbacks.report_schedule import EVERY_SECONDS, GAP_SEC
 def test_at_the_start_and_then_every_5_seconds():
     schedule = ReportSchedule(100.0)
     assert schedule.rest(100.0) == 0
-    schedule.told(100.5)
+    schedule.sent(100.5)
     assert schedule.rest(101.5) == EVERY_SECONDS - 1
     assert schedule.rest(106.0) < 0
 
 
 def test_soon_after_a_checkpoint_however_many_come():
     schedule = ReportSchedule(100.0)
-    schedule.told(100.0)
+    schedule.sent(100.0)
     assert schedule.hurry()
     assert not schedule.hurry()
     assert schedule.rest(100.0) == GAP_SECONDS
-    schedule.told(101.0)
+    schedule.sent(101.0)
     assert schedule.rest(101.0) == EVERY_SECONDS
     assert schedule.hurry()
 

@@ -33,7 +33,7 @@ def resumed_at_every_step(
         other = job(trainer, **more)
         rest = other.train(policy=EVERY_STEP, clock=clock(), resume=snapshot)
         assert_same(straight.weights(), other.weights())
-        assert (rest.reason, rest.position, rest.best_step) == (whole.reason, whole.position, whole.best_step)
+        assert (rest.outcome, rest.position, rest.best_step) == (whole.outcome, whole.position, whole.best_step)
         assert [r.scores for r in rest.history] == [r.scores for r in whole.history]
         assert [r.best for r in rest.history] == [r.best for r in whole.history]
     return len(straight.kept.snapshots)
@@ -79,7 +79,7 @@ def test_plateau_early_stopping_and_the_best_weights_go_on(job, ticks):
     }
     straight = job(trainer, combiner=HARD)
     whole = straight.train(policy=EVERY_STEP, clock=ticks())
-    assert whole.reason == "early stopping"
+    assert whole.outcome.reason == "early stopping"
     assert whole.best_step < whole.position.step
     assert len({r.learning_rate for r in whole.history}) > 1
     assert resumed_at_every_step(job, trainer, ticks, combiner=HARD) > 10
@@ -91,7 +91,7 @@ def test_a_stopped_run_leaves_the_checkpoint_of_its_last_step(job):
     for steps in (1, 7, 10, 20):
         first, second = job({"epochs": 3}, combiner=HARD), job({"epochs": 3}, combiner=HARD)
         result = first.train(stop=lambda first=first, steps=steps: len(first.heard.steps()) >= steps)
-        assert (result.reason, result.position.step) == ("stopped", steps)
+        assert (result.outcome.kind, result.position.step) == ("stopped", steps)
         assert first.kept.snapshots[-1].position == result.position
         second.train(resume=first.kept.snapshots[-1])
         assert_same(straight.weights(), second.weights())
@@ -99,7 +99,7 @@ def test_a_stopped_run_leaves_the_checkpoint_of_its_last_step(job):
 
 def test_a_stop_request_at_the_very_last_step_finds_the_run_done(job):
     one = job({"epochs": 1})
-    assert one.train(stop=lambda: len(one.heard.steps()) >= 7).reason == "epochs"
+    assert one.train(stop=lambda: len(one.heard.steps()) >= 7).outcome.reason == "epochs"
 
 
 def test_a_snapshot_is_plain_and_shares_no_memory_with_training(job, ticks):

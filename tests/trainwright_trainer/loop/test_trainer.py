@@ -60,7 +60,7 @@ def test_a_root_of_a_mean_is_not_cut_into_passes(job):
     number = [*outputs, {"name": "delay", "type": "number", "loss": {"type": "root_mean_squared_error"}}]
     with pytest.raises(Mistakes, match="root of a mean over the whole batch, and this batch is cut into 2 passes"):
         job({}, outputs=number).train(batches=Batching(32, 16, 0.01))
-    assert job({"epochs": 1}, outputs=number).train().reason == "epochs"
+    assert job({"epochs": 1}, outputs=number).train().outcome.reason == "epochs"
 
 
 def test_rounds_and_checkpoints_lie_where_the_config_puts_them(job):
@@ -109,7 +109,7 @@ def test_events_say_how_far_it_is(job):
 def test_the_model_ends_with_the_weights_of_its_best_round(job):
     one = job({"epochs": 40, "learning_rate": 0.5, "early_stop": 3, "validation_metric": "loss"})
     result = one.train()
-    assert result.reason == "early stopping"
+    assert result.outcome.reason == "early stopping"
     assert [e.best for e in result.history][-3:] == [False] * 3
     best = min(result.history, key=lambda e: e.scores["validation"]["late"]["loss"])
     assert (best.step, best.epoch) == (result.best_step, result.best_epoch)
@@ -120,7 +120,7 @@ def test_the_model_ends_with_the_weights_of_its_best_round(job):
 def test_without_validation_rows_the_newest_is_the_best(job):
     one = job({"epochs": 3, "early_stop": 1}, sizes={"train": 50, "validation": 0, "test": 0})
     result = one.train()
-    assert (result.reason, result.best_step) == ("epochs", result.position.step)
+    assert (result.outcome.reason, result.best_step) == ("epochs", result.position.step)
     assert all("validation" not in e.scores for e in result.history)
 
 

@@ -108,6 +108,6 @@ class Pusher:
     def _report(self) -> Report:
         with self._changed:
             now = self._clock()
-            self._schedule.told(now)
+            self._schedule.sent(now)
             progress = self._snapshot.message(now)
         return Report(uid=self._uid, attempt=self._attempt, progress=progress, outcome=self._outcome)

@@ -1,4 +1,4 @@
-"""Decides when the operator gets a report, and when people see that it gets none. Pure: the caller passes the clock."""
+"""When to send a report to the operator, and when to log that reports do not arrive. The caller passes the clock."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ GAP_SECONDS = 1.0
 
 
 class ReportSchedule:
-    """Reports at the start, every 5 seconds, and soon after a checkpoint."""
+    """A report is due at the start, every 5 seconds, and soon after a checkpoint."""
 
     def __init__(self, now: float) -> None:
-        self._told = now - EVERY_SECONDS
+        self._last = now - EVERY_SECONDS
         self._hurried = False
 
     def rest(self, now: float) -> float:
         """Seconds until the next report; 0 or less means now."""
-        return self._told + (GAP_SECONDS if self._hurried else EVERY_SECONDS) - now
+        return self._last + (GAP_SECONDS if self._hurried else EVERY_SECONDS) - now
 
     def hurry(self) -> bool:
         """Make the next report due soon. Return True if it was not already."""
         news, self._hurried = not self._hurried, True
         return news
 
-    def told(self, now: float) -> None:
-        self._told, self._hurried = now, False
+    def sent(self, now: float) -> None:
+        self._last, self._hurried = now, False
 
 
 class Reach:

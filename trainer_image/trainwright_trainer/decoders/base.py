@@ -10,14 +10,14 @@ import torch
 from torch import nn
 
 from trainwright_api.problems import Mistakes
-from trainwright_trainer.decoders.start import Start
+from trainwright_trainer.decoders.affine_output import AffineOutput
 from trainwright_trainer.layers.fully_connected import FullyConnected, linear, stack_of
 
 
 class Decoder(nn.Module, ABC):
     """`hidden` [rows, hidden_size] → logits [rows, width of the target]."""
 
-    def __init__(self, config: Any, input_size: int, path: str, start: Start | None) -> None:
+    def __init__(self, config: Any, input_size: int, path: str, start: AffineOutput | None) -> None:
         super().__init__()
         self.stack = FullyConnected(input_size, stack_of(config, path, prefix="fc_"))
         self.hidden_size = self.stack.output_size

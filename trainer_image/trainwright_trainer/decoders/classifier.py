@@ -5,15 +5,15 @@ from __future__ import annotations
 import torch
 
 from trainwright_api.config.decoders import ClassifierDecoder
+from trainwright_trainer.decoders.affine_output import AffineOutput
 from trainwright_trainer.decoders.base import Decoder, agree, head
-from trainwright_trainer.decoders.start import Start
 
 
 class Classifier(Decoder):
     """→ [rows, classes], unscaled log-probabilities."""
 
     def __init__(
-        self, config: ClassifierDecoder, input_size: int, width: int, path: str, start: Start | None = None
+        self, config: ClassifierDecoder, input_size: int, width: int, path: str, start: AffineOutput | None = None
     ) -> None:
         super().__init__(config, input_size, path, start)
         agree(config.num_classes, width, f"{path}.num_classes")

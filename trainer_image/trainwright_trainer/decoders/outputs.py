@@ -11,8 +11,8 @@ from torch import nn
 
 from trainwright_api.config.features import OutputFeature, VectorOutput
 from trainwright_trainer.decoders import DECODERS
+from trainwright_trainer.decoders.affine_output import affine_output_of
 from trainwright_trainer.decoders.base import Decoder, agree
-from trainwright_trainer.decoders.start import start_of
 from trainwright_trainer.layers.names import module_key
 
 Statistics = Mapping[str, Mapping[str, Any]]
@@ -63,7 +63,7 @@ def _decoder(path: str, feature: OutputFeature, statistics: Mapping[str, Any], i
     agree(feature.num_classes, width, f"{path}.num_classes")
     if isinstance(feature, VectorOutput):
         agree(feature.vector_size, width, f"{path}.vector_size")
-    start = start_of(feature, statistics)
+    start = affine_output_of(feature, statistics)
     return DECODERS[feature.decoder.type](feature.decoder, input_size, width, f"{path}.decoder", start)
 
 

@@ -6,15 +6,15 @@ import torch
 
 from trainwright_api.config.decoders import PassthroughDecoder
 from trainwright_api.problems import Mistakes
+from trainwright_trainer.decoders.affine_output import AffineOutput
 from trainwright_trainer.decoders.base import Decoder, agree
-from trainwright_trainer.decoders.start import Start
 
 
 class Passthrough(Decoder):
     """→ [rows, width]. An `input_size` of 1 is the default of every target, so it counts as not given."""
 
     def __init__(
-        self, config: PassthroughDecoder, input_size: int, width: int, path: str, start: Start | None = None
+        self, config: PassthroughDecoder, input_size: int, width: int, path: str, start: AffineOutput | None = None
     ) -> None:
         super().__init__(config, input_size, path, start)
         agree(None if config.input_size == 1 else config.input_size, self.hidden_size, f"{path}.input_size")

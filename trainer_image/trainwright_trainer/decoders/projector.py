@@ -5,8 +5,8 @@ from __future__ import annotations
 import torch
 
 from trainwright_api.config.decoders import ProjectorDecoder
+from trainwright_trainer.decoders.affine_output import AffineOutput
 from trainwright_trainer.decoders.base import Decoder, agree, head
-from trainwright_trainer.decoders.start import Start
 from trainwright_trainer.layers.fully_connected import activation
 
 
@@ -14,7 +14,7 @@ class Projector(Decoder):
     """→ [rows, width]: the linear layer, then the activation, the multiplier and the clipping that the config gives."""
 
     def __init__(
-        self, config: ProjectorDecoder, input_size: int, width: int, path: str, start: Start | None = None
+        self, config: ProjectorDecoder, input_size: int, width: int, path: str, start: AffineOutput | None = None
     ) -> None:
         super().__init__(config, input_size, path, start)
         agree(config.output_size, width, f"{path}.output_size")

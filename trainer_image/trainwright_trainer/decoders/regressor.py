@@ -5,15 +5,15 @@ from __future__ import annotations
 import torch
 
 from trainwright_api.config.decoders import RegressorDecoder
+from trainwright_trainer.decoders.affine_output import AffineOutput
 from trainwright_trainer.decoders.base import Decoder, head
-from trainwright_trainer.decoders.start import Start
 
 
 class Regressor(Decoder):
     """→ [rows, 1]."""
 
     def __init__(
-        self, config: RegressorDecoder, input_size: int, width: int, path: str, start: Start | None = None
+        self, config: RegressorDecoder, input_size: int, width: int, path: str, start: AffineOutput | None = None
     ) -> None:
         super().__init__(config, input_size, path, start)
         self.head = head(config, self.hidden_size, width, path)

@@ -12,12 +12,13 @@ from trainwright_api.config.trainer import LearningRateScheduler
 from trainwright_api.problems import Mistakes
 from trainwright_api.resource.job import CheckpointPolicy
 from trainwright_trainer.callbacks.events import Evaluated, Listener
+from trainwright_trainer.errors import Outcome
 from trainwright_trainer.job.batching import ROOTS, Batching, check_losses_add_up
 from trainwright_trainer.loop.monitor import monitors_of
 from trainwright_trainer.loop.protocols import Checkpoints, Trainable
 from trainwright_trainer.rundir.snapshot import Position
 
-EPOCHS, TRAIN_STEPS, EARLY_STOPPING, STOPPED = "epochs", "train_steps", "early stopping", "stopped"
+EPOCHS, TRAIN_STEPS, EARLY_STOPPING = "epochs", "train_steps", "early stopping"
 
 
 @dataclass(frozen=True)
@@ -63,9 +64,9 @@ class Hooks:
 
 @dataclass(frozen=True)
 class TrainingResult:
-    """The end of training. `reason`: epochs, train_steps, early stopping, or stopped (after it saved a checkpoint)."""
+    """The end of training. `outcome`: done, with its reason, or stopped (after the loop saved a checkpoint)."""
 
-    reason: str
+    outcome: Outcome
     position: Position
     seconds: float
     best_epoch: int

@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 from trainwright_trainer.callbacks.events import Event, Stepped
+from trainwright_trainer.errors import STOPPED, TRAINED
 from trainwright_trainer.loader.batch import Batch
 from trainwright_trainer.loader.materialised import Cut, Split, epoch_batches, epoch_positions, moved
 from trainwright_trainer.loop.arguments import (
     EARLY_STOPPING,
     EPOCHS,
-    STOPPED,
     TRAIN_STEPS,
     Hooks,
     TrainingArguments,
@@ -192,16 +192,17 @@ class Trainer:
         best, progress = self._state.best, self._state.progress
         seconds = self._seconds
         if self._stopped:
-            reason = STOPPED
+            outcome = STOPPED
         elif best.exhausted:
-            reason = EARLY_STOPPING
+            outcome = replace(TRAINED, reason=EARLY_STOPPING)
         else:
-            reason = TRAIN_STEPS if self._arguments.config.trainer.train_steps else EPOCHS
+            by_steps = self._arguments.config.trainer.train_steps
+            outcome = replace(TRAINED, reason=TRAIN_STEPS if by_steps else EPOCHS)
         if not self._stopped and best.weights is not None and best.step != progress.step:
             self._state.model.load_state_dict(best.weights)
         known = best.weights is not None
         return TrainingResult(
-            reason,
+            outcome,
             progress.position,
             seconds,
             best.epoch if known else progress.epoch,

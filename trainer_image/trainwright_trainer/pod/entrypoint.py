@@ -24,7 +24,7 @@ from trainwright_trainer.job.options import Options
 from trainwright_trainer.job.pod import Pod
 from trainwright_trainer.job.versions import refuse_skew
 from trainwright_trainer.pod.log_tail import LogTail
-from trainwright_trainer.pod.termination import Termination
+from trainwright_trainer.pod.termination import message_of, outcome_of, outcome_of_existing_run
 from trainwright_trainer.rundir import layout, outcome
 from trainwright_trainer.runtime.signals import StopRequest, stopping_in_a_pod
 from trainwright_trainer.storage.base import Storage
@@ -38,16 +38,15 @@ def run_in_pod(pod: Pod, path: Path, options: Options) -> ExitCode:
     with LogTail().keeping(sys.stdout, sys.stderr) as log, stopping_in_a_pod(StopRequest()) as stop:
         console = Console(as_json=options.json)
         pusher = _pusher(pod, console, stop)
-        ending = _ending(pod, path, options, console, stop)
-        _say(*filter(None, [ending.words]))
-        message = ending.message(pod, log.text())
-        _leave_a_message(pod.termination_log, message)
-        untold = pusher.finish(message) if pusher else None
-        if untold is not None:
+        ended = _outcome(pod, path, options, console, stop)
+        message = message_of(ended, pod, log.text())
+        _write_termination_log(pod.termination_log, message)
+        failure = pusher.finish(message) if pusher else None
+        if failure is not None:
             # The last line of the log still has to be the reason of the outcome.
-            _say(f"the operator could not be told how it ended: {untold}", ending.outcome.line)
-        _leave_in_the_folder(pod, path, ending.outcome, log.text())
-    return ending.outcome.exit_code
+            _print(f"the operator could not be told how it ended: {failure}", ended.line)
+        _write_outcome(pod, path, ended, log.text())
+    return ended.exit_code
 
 
 def _pusher(pod: Pod, console: Console, stop: StopRequest) -> Pusher | None:
@@ -68,25 +67,23 @@ def _pusher(pod: Pod, console: Console, stop: StopRequest) -> Pusher | None:
     return pusher
 
 
-def _ending(pod: Pod, path: Path, options: Options, console: Console, stop: StopRequest) -> Termination:
+def _outcome(pod: Pod, path: Path, options: Options, console: Console, stop: StopRequest) -> Outcome:
+    """Run the stage. The log ends with the text of the outcome."""
     try:
         refuse_skew(pod)
-        return Termination.of_result(story.run(None, path, options, console=console, pod=pod, stop=stop))
+        return outcome_of(story.run(None, path, options, console=console, pod=pod, stop=stop))
     except AlreadyDone as done:
         console.log(str(done))
-        return (
-            Termination.of_the_run_before(_run_folder(pod.run, path))
-            if pod.run
-            else Termination(Outcome("done", str(done)))
-        )
+        return outcome_of_existing_run(_run_folder(pod.run, path)) if pod.run else Outcome("done", str(done))
     except Exception as error:  # the outermost edge: no caller can report to the operator
-        found = Termination(Outcome.of(error), words=_words(error, path))
-        if found.outcome.kind == "crash":
+        found = Outcome.of(error)
+        if found.kind == "crash":
             traceback.print_exc()
+        _print(_text(error, path))
         return found
 
 
-def _words(error: Exception, path: Path) -> str:
+def _text(error: Exception, path: Path) -> str:
     """The text at the end of the log, the same as on the command line."""
     if isinstance(error, Mistakes):
         return error.render(path.name)
@@ -94,12 +91,12 @@ def _words(error: Exception, path: Path) -> str:
     return f"internal error, a bug of trainwright's: {found.line}" if found.kind == "crash" else found.line
 
 
-def _say(*lines: str) -> None:
+def _print(*lines: str) -> None:
     for line in lines:
         print(line, file=sys.stderr, flush=True)
 
 
-def _leave_a_message(place: Path, message: OutcomeMessage) -> None:
+def _write_termination_log(place: Path, message: OutcomeMessage) -> None:
     """Write the termination message. The kubelet creates the file; without it, nothing reads the message."""
     with suppress(OSError):
         descriptor = os.open(place, os.O_WRONLY | os.O_TRUNC)
@@ -107,7 +104,7 @@ def _leave_a_message(place: Path, message: OutcomeMessage) -> None:
             file.write(termination_message(message))
 
 
-def _leave_in_the_folder(pod: Pod, path: Path, ended: Outcome, log: str) -> None:
+def _write_outcome(pod: Pod, path: Path, ended: Outcome, log: str) -> None:
     """Write the outcome if the attempt has not begun. After its beginning, the attempt writes its own outcome."""
     if pod.run is None or (pod.stage == PREPROCESS and ended.kind == "done"):
         return

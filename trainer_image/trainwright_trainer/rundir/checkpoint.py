@@ -11,7 +11,7 @@ import torch
 from trainwright_trainer.rundir import hashing, shards
 from trainwright_trainer.rundir.hashing import Counted
 from trainwright_trainer.rundir.layout import CheckpointName
-from trainwright_trainer.rundir.manifest import Block, Damaged, Entry, Manifest, Shard, score_of
+from trainwright_trainer.rundir.manifest import Damaged, Entry, Manifest, Shard, ShardBlock, score_of
 from trainwright_trainer.rundir.shards import SHARD_BYTES, Part
 from trainwright_trainer.rundir.snapshot import Snapshot
 from trainwright_trainer.storage.base import Storage
@@ -100,10 +100,10 @@ def _write_shard(storage: Storage, name: CheckpointName, file: str, parts: Seque
 def _entries(
     tensors: Mapping[str, torch.Tensor], firsts: Mapping[str, str], files: Mapping[str, Sequence[Part]]
 ) -> dict[str, Entry]:
-    blocks: dict[str, list[Block]] = {first: [] for first in firsts.values()}
+    blocks: dict[str, list[ShardBlock]] = {first: [] for first in firsts.values()}
     for file, parts in files.items():
         for part in parts:
-            blocks[part.name].append(Block(file, part.key, part.offset, list(part.data.shape)))
+            blocks[part.name].append(ShardBlock(file, part.key, part.offset, list(part.data.shape)))
     return {
         name: Entry(shards.dtype_name(tensor), list(tensor.shape), blocks[firsts[name]])
         for name, tensor in tensors.items()
@@ -142,7 +142,7 @@ def _assemble(name: str, entry: Entry, loaded: Mapping[str, Mapping[str, torch.T
     return whole
 
 
-def _block(entry: Entry, block: Block, loaded: Mapping[str, Mapping[str, torch.Tensor]]) -> torch.Tensor:
+def _block(entry: Entry, block: ShardBlock, loaded: Mapping[str, Mapping[str, torch.Tensor]]) -> torch.Tensor:
     part = loaded.get(block.file, {}).get(block.key)
     if part is None or list(part.shape) != block.shape or shards.DTYPES.get(part.dtype) != entry.dtype:
         raise Damaged(f"{block.file} does not hold {block.key} as the manifest says")

@@ -26,7 +26,7 @@ class Shard:
 
 
 @dataclass(frozen=True)
-class Block:
+class ShardBlock:
     """The tensor `key` of `file` covers `shape` from `offset` on."""
 
     file: str
@@ -41,7 +41,7 @@ class Entry:
 
     dtype: str
     shape: list[int]
-    parts: list[Block]
+    parts: list[ShardBlock]
 
 
 @dataclass(frozen=True)
@@ -97,5 +97,5 @@ def _parsed(body: Mapping[str, Any], name: CheckpointName) -> Manifest:
     return Manifest(name, position, body["score"], body["state"], shards, tensors)
 
 
-def _block(part: Mapping[str, Any]) -> Block:
-    return Block(part["file"], part["key"], part["offset"], part["shape"])
+def _block(part: Mapping[str, Any]) -> ShardBlock:
+    return ShardBlock(part["file"], part["key"], part["offset"], part["shape"])

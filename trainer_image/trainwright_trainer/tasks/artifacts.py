@@ -55,7 +55,7 @@ def ended(context: TrainContext, fitted: TrainingResult, test: Scores, figures: 
         fitted.best_epoch,
         fitted.best_step,
         test,
-        fitted.reason,
+        fitted.outcome.reason,
         (*warnings, " · ".join([*done, *places])),
         {one.output: one.to_json() for one in compared},
     )
@@ -97,7 +97,7 @@ def result_of(context: TrainContext, fitted: TrainingResult, end: Ended) -> Resu
         test=end.test,
         history=fitted.history,
         best_epoch=fitted.best_epoch,
-        reason=fitted.reason,
+        outcome=fitted.outcome,
         seconds=fitted.seconds,
     )
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from trainwright_trainer.callbacks.events import Evaluated, Scores
+from trainwright_trainer.errors import Outcome
 from trainwright_trainer.storage.location import Place
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Result:
-    """Of a training. `test` is empty if the split has no test rows. `reason`: epochs, train_steps or early stopping."""
+    """Of a training. `test` is empty if the split has no test rows."""
 
     output: Place
     model: Place
@@ -23,8 +24,13 @@ class Result:
     test: Scores
     history: Sequence[Evaluated]
     best_epoch: int
-    reason: str
+    outcome: Outcome
     seconds: float
+
+    @property
+    def reason(self) -> str:
+        """Why training ended: epochs, train_steps or early stopping."""
+        return self.outcome.reason
 
 
 @dataclass(frozen=True)

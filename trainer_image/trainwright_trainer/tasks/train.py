@@ -22,7 +22,7 @@ from trainwright_trainer.job.job import Job
 from trainwright_trainer.job.recipe import settled
 from trainwright_trainer.loader.layout import layout_of
 from trainwright_trainer.loader.materialised import Split, materialise
-from trainwright_trainer.loop.arguments import STOPPED, Hooks, TrainingArguments, TrainingResult, check
+from trainwright_trainer.loop.arguments import Hooks, TrainingArguments, TrainingResult, check
 from trainwright_trainer.loop.evaluator import evaluate
 from trainwright_trainer.loop.monitor import check_tells
 from trainwright_trainer.loop.trainer import Trainer
@@ -168,7 +168,7 @@ class Training:
                 resume=start.snapshot if start else None,
             )
             result = trainer.train()
-            if result.reason == STOPPED:
+            if result.outcome.kind == "stopped":
                 if writer is not None:
                     writer.flush()
                 raise StoppedRun(self._stopped_line(result))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 _CHANCE = random.Random()
 
 
-def _say(line: str) -> None:
+def _print(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
 
 
@@ -26,7 +26,7 @@ class RetryPolicy:
     clock: Callable[[], float] = time.monotonic
     sleep: Callable[[float], None] = time.sleep
     chance: Callable[[], float] = _CHANCE.random
-    tell: Callable[[str], None] = _say
+    tell: Callable[[str], None] = _print
 
     def begin(self) -> Waiting:
         return Waiting(self)
@@ -39,7 +39,7 @@ class Waiting:
         self._retry_policy = retry_policy
         self._first: float | None = None
         self._delay = retry_policy.shortest
-        self._told = False
+        self._reported = False
 
     @property
     def seconds(self) -> float:
@@ -55,8 +55,8 @@ class Waiting:
             self._first = self._retry_policy.clock()
         if self.seconds >= self._retry_policy.seconds:
             return False
-        if self.seconds >= self._retry_policy.silent and not self._told:
-            self._told = True
+        if self.seconds >= self._retry_policy.silent and not self._reported:
+            self._reported = True
             self._retry_policy.tell(f"{why()}; it is asked again for {self._retry_policy.seconds:.0f} s in all")
         self._retry_policy.sleep(self._delay * (0.5 + self._retry_policy.chance() / 2))
         self._delay = min(2 * self._delay, self._retry_policy.longest)

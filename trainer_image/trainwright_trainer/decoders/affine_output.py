@@ -21,7 +21,7 @@ from torch import nn
 from trainwright_api.config.features import OutputFeature, VectorOutput
 
 
-class Start(nn.Module):
+class AffineOutput(nn.Module):
     """values [rows, width] → values · scale + shift, float32 [width] each. `spread` is the root mean square of `scale`.
 
     `scale` and `spread` are None if the scale is 1.
@@ -40,21 +40,21 @@ class Start(nn.Module):
         return values + self.shift if self.scale is None else torch.addcmul(self.shift, values, self.scale)
 
 
-def start_of(feature: OutputFeature, statistics: Mapping[str, Any]) -> Start | None:
+def affine_output_of(feature: OutputFeature, statistics: Mapping[str, Any]) -> AffineOutput | None:
     """The start of an output. None if the config shapes the output itself: a passthrough decoder, or a vector with an
     activation, a multiplier, a softmax or softmax cross entropy."""
     if feature.decoder.type == "passthrough":
         return None
     if feature.type == "number":
         encoded = statistics["encoded"]
-        return Start([encoded["mean"]], [encoded["std"] or 1.0])
+        return AffineOutput([encoded["mean"]], [encoded["std"] or 1.0])
     if feature.type == "binary":
         false, true = statistics["counts"]
-        return Start([math.log(true + 1) - math.log(false + 1)])
+        return AffineOutput([math.log(true + 1) - math.log(false + 1)])
     if feature.type == "category":
-        return Start(_log_shares(statistics["counts"]))
+        return AffineOutput(_log_shares(statistics["counts"]))
     if isinstance(feature, VectorOutput) and not _shaped(feature):
-        return Start(statistics["mean"], [std or 1.0 for std in statistics["std"]])
+        return AffineOutput(statistics["mean"], [std or 1.0 for std in statistics["std"]])
     return None
 
 
