@@ -13,11 +13,12 @@ from typing import Any
 import pytest
 
 from trainwright_api.problems import Mistakes
-from trainwright_trainer.errors import AlreadyDone, EnvironmentFailure, Outcome
-from trainwright_trainer.rundir import checkpoint, layout, outcome
+from trainwright_trainer.errors import AlreadyDone, EnvironmentFailure, Outcome, OutcomeClass
+from trainwright_trainer.rundir import checkpoint, layout
 from trainwright_trainer.rundir.attempt import Attempt, begin
 from trainwright_trainer.rundir.layout import CheckpointName
 from trainwright_trainer.rundir.preflight import ExistingRun, look
+from trainwright_trainer.rundir.record import write_outcome
 from trainwright_trainer.rundir.retention import Fence
 from trainwright_trainer.storage.base import Storage
 from trainwright_trainer.storage.local import FolderStorage
@@ -41,8 +42,8 @@ def written_start(storage: Storage, number: int) -> dict[str, Any]:
     return content
 
 
-def end(storage: Storage, number: int, kind: outcome.Kind) -> None:
-    outcome.write(storage, number, Outcome(kind, "so it ended"))
+def end(storage: Storage, number: int, kind: OutcomeClass) -> None:
+    write_outcome(storage, number, Outcome(kind, "so it ended"))
 
 
 def harm(storage: FolderStorage, name: CheckpointName) -> None:
@@ -73,7 +74,7 @@ def test_a_new_run(storage: FolderStorage) -> None:
     ],
 )
 def test_another_run_is_in_the_way(
-    storage: FolderStorage, snapshot: Any, checkpoints: int, kind: outcome.Kind | None, words: str
+    storage: FolderStorage, snapshot: Any, checkpoints: int, kind: OutcomeClass | None, words: str
 ) -> None:
     start(storage)
     for step in range(checkpoints):
@@ -236,15 +237,15 @@ def test_the_operator_names_the_number(storage: FolderStorage) -> None:
 
 def test_a_number_with_an_outcome_alone_is_not_given_again(storage: FolderStorage) -> None:
     """In a pod, an attempt may end before it starts. Its outcome must not count as the outcome of another attempt."""
-    outcome.write(storage, 1, Outcome("mistake", "no such column"))
+    write_outcome(storage, 1, Outcome("mistake", "no such column"))
     assert start(storage).number == 2
-    outcome.write(storage, 3, Outcome("done", "the model is there"))
+    write_outcome(storage, 3, Outcome("done", "the model is there"))
     assert start(storage, ExistingRun.RESUME).number == 4
 
 
 def test_an_attempt_that_never_began_supersedes_nobody(storage: FolderStorage) -> None:
     first = start(storage)
-    outcome.write(storage, 2, Outcome("environment", "the disk is full"))
+    write_outcome(storage, 2, Outcome("environment", "the disk is full"))
     assert not first.superseded()
     start(storage, ExistingRun.CONTINUE, number=3)
     assert first.superseded()

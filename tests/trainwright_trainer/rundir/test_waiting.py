@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from trainwright_api.resource.job import CheckpointPolicy
+from trainwright_trainer.rundir.retention import SMALL_BYTES, still_waiting
 from trainwright_trainer.rundir.snapshot import Position, Snapshot
-from trainwright_trainer.rundir.waiting import SMALL_BYTES, still_waiting
 
 
 def left(scores: list[float | None], keep: int, order: Literal["min", "max"] = "min", size: int = 8) -> list[int]:

@@ -48,7 +48,7 @@ def find(dataset: str, access: S3Credentials | None = None) -> Files:
     place = place_of(dataset, "dataset")
     if isinstance(place, Path):
         place = place.expanduser()
-        is_folder, is_prefix = place.is_dir(), False
+        is_folder, is_prefix = _is_folder(place), False
     else:
         is_folder, is_prefix = not place.key, dataset.endswith("/")
     if not is_folder:
@@ -66,6 +66,13 @@ def find(dataset: str, access: S3Credentials | None = None) -> Files:
     if isinstance(place, Path):
         return _many(place.name or str(place), place.resolve().parent, storage, names)
     return _many(place.name or place.bucket, place.parent, storage, names)
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except OSError as error:  # for example a name that is too long
+        raise Mistakes.one("dataset", f"{str(path)!r} cannot be read ({error.strerror}).") from error
 
 
 def counts(path: PurePath) -> bool:

@@ -14,7 +14,7 @@ from trainwright_trainer.data.cache_lookup import CacheLookup, look_up
 from trainwright_trainer.data.content import Contents
 from trainwright_trainer.data.files import Files, find
 from trainwright_trainer.data.prepared import TEST, TRAIN, Prepared
-from trainwright_trainer.data.raw_columns import Raw
+from trainwright_trainer.data.rows import Raw
 from trainwright_trainer.data.selection import coded_columns, features_of, refuse_unbuilt_preprocessing, wanted_columns
 from trainwright_trainer.data.split import Parts
 from trainwright_trainer.data.split_assignment import check_none_is_empty, column_of, parts_of

@@ -10,10 +10,7 @@ from typing import Any
 
 from trainwright_trainer.decoders.affine_output import AffineOutput
 from trainwright_trainer.decoders.base import Decoder
-from trainwright_trainer.decoders.classifier import Classifier
-from trainwright_trainer.decoders.passthrough import Passthrough
-from trainwright_trainer.decoders.projector import Projector
-from trainwright_trainer.decoders.regressor import Regressor
+from trainwright_trainer.decoders.dense import Classifier, Passthrough, Projector, Regressor
 
 DECODERS: Mapping[str, Callable[[Any, int, int, str, AffineOutput | None], Decoder]] = {
     "regressor": Regressor,

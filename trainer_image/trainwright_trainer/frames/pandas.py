@@ -11,6 +11,9 @@ import pyarrow as pa
 
 from trainwright_trainer.frames.interface import Block, Result
 
+_MOST_THREADS = 2**31 - 1
+"""Arrow reads the number as a C int."""
+
 
 class PandasProcessor:
     """Maps blocks in `threads` threads. By default, it uses as many threads as Arrow.
@@ -41,7 +44,7 @@ class PandasProcessor:
 def reading_with(threads: int) -> Iterator[None]:
     """Limit Arrow, and processors made inside, to `threads` threads. Afterwards, restore the old number."""
     before = pa.cpu_count()
-    pa.set_cpu_count(threads)
+    pa.set_cpu_count(min(threads, _MOST_THREADS))
     try:
         yield
     finally:

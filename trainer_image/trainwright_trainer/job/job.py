@@ -17,9 +17,8 @@ from trainwright_api.resource.backend import Backend
 from trainwright_api.resource.canonical import canonical, redacted
 from trainwright_api.resource.job import TrainingJob, TrainingJobSpec
 from trainwright_trainer.data.head import look
-from trainwright_trainer.job.options import Options
+from trainwright_trainer.job.options import Options, refuse_unwritable
 from trainwright_trainer.job.pod import Pod
-from trainwright_trainer.job.prediction_file import refuse_unwritable
 from trainwright_trainer.job.recipe import Recipe
 from trainwright_trainer.storage.location import Place, S3Uri, place_of
 from trainwright_trainer.storage.s3client.job_credentials import (

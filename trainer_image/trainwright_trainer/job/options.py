@@ -1,8 +1,12 @@
-"""The options of the command line. Each field has the meaning of its `--flag`."""
+"""The options of the command line, and the prediction file that `--output` names."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from trainwright_api.problems import Mistakes
+from trainwright_trainer.storage.location import Place
 
 
 @dataclass(frozen=True)
@@ -20,3 +24,23 @@ class Options:
     cache_dir: str | None = None
     """The cache folder if the file names none. It has no flag: only in-memory data need it, which have no location."""
     threads: int | None = None
+
+
+FORMATS = (".parquet", ".csv")
+
+
+def refuse_unwritable(output: str) -> None:
+    """Raise `Mistakes` if `--output` names a file of another format. A folder with such a name must end with `/`."""
+    suffix = PurePosixPath(output).suffix
+    is_folder = output.endswith("/") or not suffix[1:2].isalpha() or Path(output).is_dir()
+    if not is_folder and suffix.lower() not in FORMATS:
+        known = " or ".join(FORMATS)
+        raise Mistakes.one(
+            "--output", f"predictions cannot be written as {suffix}: name a file with {known}, or a folder ({output}/)"
+        )
+
+
+def prediction_file(output: str | None, place: Place) -> Place:
+    """The path to write to. `output`: the option; `place`: its location, or the run's folder without the option."""
+    is_file = output is not None and not output.endswith("/") and place.suffix.lower() in FORMATS
+    return place if is_file else place / "predictions.parquet"

@@ -25,7 +25,8 @@ from trainwright_trainer.job.pod import Pod
 from trainwright_trainer.job.versions import refuse_skew
 from trainwright_trainer.pod.log_tail import LogTail
 from trainwright_trainer.pod.termination import message_of, outcome_of, outcome_of_existing_run
-from trainwright_trainer.rundir import layout, outcome
+from trainwright_trainer.rundir import layout
+from trainwright_trainer.rundir.record import write_outcome
 from trainwright_trainer.runtime.signals import StopRequest, stopping_in_a_pod
 from trainwright_trainer.storage.base import Storage
 from trainwright_trainer.storage.registry import storage_at
@@ -45,7 +46,7 @@ def run_in_pod(pod: Pod, path: Path, options: Options) -> ExitCode:
         if failure is not None:
             # The last line of the log still has to be the reason of the outcome.
             _print(f"the operator could not be told how it ended: {failure}", ended.line)
-        _write_outcome(pod, path, ended, log.text())
+        _record_outcome(pod, path, ended, log.text())
     return ended.exit_code
 
 
@@ -104,14 +105,14 @@ def _write_termination_log(place: Path, message: OutcomeMessage) -> None:
             file.write(termination_message(message))
 
 
-def _write_outcome(pod: Pod, path: Path, ended: Outcome, log: str) -> None:
+def _record_outcome(pod: Pod, path: Path, ended: Outcome, log: str) -> None:
     """Write the outcome if the attempt has not begun. After its beginning, the attempt writes its own outcome."""
     if pod.run is None or (pod.stage == PREPROCESS and ended.kind == "done"):
         return
     with suppress(Mistakes, EnvironmentFailure):
         storage = _run_folder(pod.run, path)
         if not storage.exists(layout.start(pod.attempt)):
-            outcome.write(storage, pod.attempt, Outcome(ended.kind, ended.line, log.splitlines()))
+            write_outcome(storage, pod.attempt, Outcome(ended.kind, ended.line, log.splitlines()))
 
 
 def _run_folder(place: str, job: Path) -> Storage:

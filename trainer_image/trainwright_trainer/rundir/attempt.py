@@ -1,4 +1,7 @@
-"""Start an attempt: check the location and the job, choose an intact checkpoint, then take the attempt's number."""
+"""Start an attempt: check the location and the job, choose an intact checkpoint, then take the attempt's number.
+
+The process that took the number passes a reference to the other processes.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,13 @@ import os
 import platform
 import socket
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.errors import EnvironmentFailure
-from trainwright_trainer.rundir import checkpoint, compatibility, layout, listing, numbers
+from trainwright_trainer.rundir import checkpoint, compatibility, layout, listing
 from trainwright_trainer.rundir.checkpoint import Checkpoint
 from trainwright_trainer.rundir.layout import CheckpointName
 from trainwright_trainer.rundir.manifest import Damaged
@@ -48,7 +51,7 @@ class Attempt:
 
     def superseded(self) -> bool:
         """True if a newer attempt has started; from then on the shared files of the run belong to that attempt."""
-        return bool(numbers.started(self.storage, self.number))
+        return bool(listing.started(self.storage, self.number))
 
 
 def begin(
@@ -69,7 +72,7 @@ def begin(
     of `look`. If another process took the number first, raises Mistakes, or EnvironmentFailure for a given `number`.
     """
     # Chosen before `look`, so that an attempt that starts meanwhile takes this number, and `create` fails below.
-    mine = number or numbers.free(storage)
+    mine = number or listing.free_number(storage)
     run = look(storage, job, how)
     essence = compatibility.essence(job)
     kept = None if how is ExistingRun.OVERWRITE else run
@@ -139,3 +142,32 @@ def _about(versions: Mapping[str, str]) -> dict[str, Any]:
     time = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
     versions = {"python": platform.python_version(), **versions}
     return {"versions": versions, "host": socket.gethostname(), "pid": os.getpid(), "time": time}
+
+
+@dataclass(frozen=True)
+class AttemptReference:
+    """`start` is the checkpoint to continue from; the other fields are those of `Attempt`."""
+
+    number: int
+    first: int
+    pinned: CheckpointName | None
+    start: CheckpointName | None
+
+    @classmethod
+    def of(cls, attempt: Attempt) -> AttemptReference:
+        start = attempt.start_from
+        return cls(attempt.number, attempt.first, attempt.pinned, start.name if start else None)
+
+    def attempt(self, storage: Storage) -> Attempt:
+        """The attempt with its checkpoint, which is read and verified. Raises `Damaged`."""
+        start = None if self.start is None else Checkpoint(self.start, checkpoint.read(storage, self.start))
+        return Attempt(storage, self.number, self.first, start, self.pinned)
+
+
+def brought_up(storage: Storage, attempt_reference: AttemptReference) -> tuple[AttemptReference, tuple[str, ...]]:
+    """The reference for processes that restart in the same attempt, and one notice for each damaged checkpoint.
+
+    It starts from the attempt's own newest intact checkpoint. If there is none, the reference does not change.
+    """
+    found, notices = newest_whole(storage, lambda attempt: attempt == attempt_reference.number)
+    return (replace(attempt_reference, start=found.name) if found else attempt_reference), notices

@@ -1,13 +1,15 @@
-"""The attempts and checkpoints of a run, read from its folder."""
+"""The attempts and checkpoints of a run, read from its folder, and outcome.json, the last file of an attempt."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 
-from trainwright_trainer.errors import Outcome
-from trainwright_trainer.rundir import json_text, layout, listing, numbers, outcome
+from trainwright_api.resource.redaction import redacted_text
+from trainwright_trainer.errors import OUTCOME_CLASSES, Outcome
+from trainwright_trainer.rundir import json_text, layout, listing
 from trainwright_trainer.rundir.layout import CheckpointName
 from trainwright_trainer.storage.base import Storage
 
@@ -78,10 +80,36 @@ class Run:
 
 def read_run(storage: Storage) -> Run | None:
     """The run in `storage`; None if it holds no run."""
-    found = numbers.started(storage)
+    found = listing.started(storage)
     if not found:
         return None
     starts = {n: start for n in found if (start := Start.from_bytes(storage.read(layout.start(n)))) is not None}
     first = max((n for n, start in starts.items() if start.fresh), default=found[0])
     newest = max((n for n in starts if n >= first), default=None)
-    return Run(storage, first, found[-1], None if newest is None else starts[newest], outcome.read(storage, found[-1]))
+    return Run(storage, first, found[-1], None if newest is None else starts[newest], read_outcome(storage, found[-1]))
+
+
+LOG_LINES, LOG_COLUMNS = 50, 500
+
+
+def write_outcome(storage: Storage, attempt: int, outcome: Outcome) -> None:
+    """Write outcome.json. Secrets of a known form are redacted. Raises EnvironmentFailure."""
+    body = {
+        "format": layout.FORMAT,
+        "attempt": attempt,
+        "class": outcome.kind,
+        "exit_code": int(outcome.exit_code),
+        "line": redacted_text(outcome.line),
+        "log": [redacted_text(line)[:LOG_COLUMNS] for line in outcome.log[-LOG_LINES:]],
+        "time": datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
+    }
+    storage.write(layout.outcome(attempt), [json_text.for_people(body)])
+
+
+def read_outcome(storage: Storage, attempt: int) -> Outcome | None:
+    """The attempt's outcome; None if it still runs, was killed, or if this version does not know its class."""
+    try:
+        body = json_text.parse(storage.read(layout.outcome(attempt)))
+        return Outcome(body["class"], body["line"], tuple(body["log"])) if body["class"] in OUTCOME_CLASSES else None
+    except (FileNotFoundError, ValueError, KeyError, TypeError):
+        return None

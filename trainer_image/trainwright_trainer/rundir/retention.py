@@ -1,7 +1,7 @@
-"""Choose the checkpoints that an attempt deletes, as a pure function of the existing ones.
+"""Choose the checkpoints that an attempt deletes, and the snapshots that wait to be written, as pure functions.
 
-Two groups stay: of the attempt's own checkpoints and the pinned one, the newest two; and the best `numToKeep` of these
-and of those below the horizon.
+Two groups stay on the storage: of the attempt's own checkpoints and the pinned one, the newest two; and the best
+`numToKeep` of these and of those below the horizon. Waiting snapshots bound the memory on a slow disk.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from dataclasses import dataclass
 
 from trainwright_api.resource.job import CheckpointPolicy
 from trainwright_trainer.rundir.layout import CheckpointName
+from trainwright_trainer.rundir.manifest import score_of
+from trainwright_trainer.rundir.snapshot import Snapshot
 
 ALWAYS_KEPT = 2
 
@@ -50,3 +52,26 @@ def rank(checkpoint: Kept, policy: CheckpointPolicy) -> tuple[bool, float, int, 
     score = checkpoint.score
     good = 0.0 if score is None else score if policy.score_order == "min" else -score
     return (score is None, good, -checkpoint.name.step, -checkpoint.name.attempt)
+
+
+SMALL_BYTES = 64 << 20
+
+
+def still_waiting(waiting: Sequence[Snapshot], newest: Snapshot, policy: CheckpointPolicy) -> list[Snapshot]:
+    """The snapshots that wait, in the order of their steps: the newest, and the best of those that have a score.
+
+    The best are the `numToKeep` that retention would keep. If all together exceed `SMALL_BYTES`, only one best stays.
+    """
+    scored = [one for one in waiting if score_of(one) is not None]
+    best = sorted(scored, key=lambda one: rank(_as_kept(one), policy))[: policy.num_to_keep]
+    if sum(map(_size, [*best, newest])) > SMALL_BYTES:
+        best = best[:1]
+    return [*sorted(best, key=lambda one: one.position), newest]
+
+
+def _as_kept(snapshot: Snapshot) -> Kept:
+    return Kept(CheckpointName(snapshot.position.step, 0), score_of(snapshot))
+
+
+def _size(snapshot: Snapshot) -> int:
+    return sum(tensor.nbytes for tensor in snapshot.tensors.values())

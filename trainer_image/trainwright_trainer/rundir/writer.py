@@ -11,10 +11,9 @@ from trainwright_trainer.errors import EnvironmentFailure
 from trainwright_trainer.rundir import checkpoint, listing
 from trainwright_trainer.rundir.layout import CheckpointName
 from trainwright_trainer.rundir.manifest import Damaged, score_of
-from trainwright_trainer.rundir.retention import Fence, Kept, to_delete
+from trainwright_trainer.rundir.retention import Fence, Kept, still_waiting, to_delete
 from trainwright_trainer.rundir.shards import SHARD_BYTES
 from trainwright_trainer.rundir.snapshot import Snapshot
-from trainwright_trainer.rundir.waiting import still_waiting
 from trainwright_trainer.storage.base import Storage
 
 Told = Callable[[str, str | None], None]

@@ -15,8 +15,7 @@ from trainwright_trainer.callbacks.console import Console
 from trainwright_trainer.errors import EnvironmentFailure, Outcome
 from trainwright_trainer.job.job import Job
 from trainwright_trainer.loop.row_log import VARIABLE as ROW_LOG
-from trainwright_trainer.rundir.attempt import Attempt
-from trainwright_trainer.rundir.attempt_reference import AttemptReference
+from trainwright_trainer.rundir.attempt import Attempt, AttemptReference
 from trainwright_trainer.rundir.preflight import ExistingRun
 from trainwright_trainer.runtime.signals import StopRequest
 from trainwright_trainer.storage.base import Storage

@@ -9,9 +9,9 @@ from contextlib import contextmanager, suppress
 from trainwright_trainer.errors import TRAINED, EnvironmentFailure, Outcome
 from trainwright_trainer.job.job import Job
 from trainwright_trainer.job.versions import versions
-from trainwright_trainer.rundir import outcome
 from trainwright_trainer.rundir.attempt import Attempt, begin
 from trainwright_trainer.rundir.preflight import ExistingRun
+from trainwright_trainer.rundir.record import write_outcome
 from trainwright_trainer.storage.base import Storage
 
 
@@ -41,4 +41,4 @@ def recording_outcome(attempt: Callable[[], Attempt | None]) -> Iterator[None]:
 
 def _write(attempt: Attempt | None, ended: Outcome) -> None:
     if attempt is not None:
-        outcome.write(attempt.storage, attempt.number, ended)
+        write_outcome(attempt.storage, attempt.number, ended)

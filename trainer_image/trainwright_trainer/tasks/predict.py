@@ -17,7 +17,7 @@ from trainwright_trainer.data.prepared import Prepared
 from trainwright_trainer.data.preprocess import encode_with
 from trainwright_trainer.errors import EnvironmentFailure
 from trainwright_trainer.job.job import Job
-from trainwright_trainer.job.prediction_file import prediction_file
+from trainwright_trainer.job.options import prediction_file
 from trainwright_trainer.loader.batch import Batch
 from trainwright_trainer.loader.materialised import Split
 from trainwright_trainer.models.predictions import prediction_table

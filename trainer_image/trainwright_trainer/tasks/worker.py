@@ -22,8 +22,7 @@ from trainwright_trainer.distributed.rank_info import RankInfo
 from trainwright_trainer.errors import Outcome
 from trainwright_trainer.frames.pandas import reading_with
 from trainwright_trainer.job.job import Job
-from trainwright_trainer.rundir.attempt import Attempt
-from trainwright_trainer.rundir.attempt_reference import AttemptReference, brought_up
+from trainwright_trainer.rundir.attempt import Attempt, AttemptReference, brought_up
 from trainwright_trainer.runtime.cpus import usable_cpus
 from trainwright_trainer.runtime.oom import reporting_oom
 from trainwright_trainer.runtime.threads import Threads

@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 from trainwright_trainer.backends.ray.messages import Message, pickled, unpickled
-from trainwright_trainer.rundir.attempt_reference import AttemptReference
+from trainwright_trainer.rundir.attempt import AttemptReference
 
 BEGUN = AttemptReference(number=2, first=1, pinned=None, start=None)
 DESK = """

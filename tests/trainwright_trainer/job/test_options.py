@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from trainwright_api.problems import Mistakes
-from trainwright_trainer.job.prediction_file import prediction_file, refuse_unwritable
+from trainwright_trainer.job.options import prediction_file, refuse_unwritable
 from trainwright_trainer.storage.location import S3Uri
 
 
