@@ -10,7 +10,7 @@ import pytest
 from trainwright_api.resource.messages import OutcomeMessage, Reply
 from trainwright_trainer.callbacks.endpoint import NotTaken
 from trainwright_trainer.callbacks.events import Checkpointed
-from trainwright_trainer.callbacks.push import Pusher
+from trainwright_trainer.callbacks.push import Pusher, ReportSource
 from trainwright_trainer.callbacks.report_schedule import GAP_SECONDS
 
 DONE = OutcomeMessage(attempt=2, outcome="done", line="the model is there")
@@ -38,7 +38,7 @@ class Operator:
 @pytest.fixture
 def told():
     """What the pusher asks and says."""
-    return {"stop": queue.Queue(), "say": queue.Queue()}
+    return {"stop": queue.Queue(), "log": queue.Queue()}
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def pusher(told):
     def made(operator, **changes):
         settings = {"clock": lambda: 0.0, "again": 0.001, **changes}
         sinks = {name: sink.put for name, sink in told.items()}
-        return Pusher(operator, uid="abc", attempt=2, stage="train", **sinks, **settings)
+        return Pusher(operator, ReportSource("abc", 2, "train"), **sinks, **settings)
 
     return made
 
@@ -97,11 +97,11 @@ def test_one_notice_when_it_cannot_be_told_and_the_outcome_is_tried_again(pusher
     operator = Operator(NotTaken("it answers 500"), NotTaken("it answers 500"), Reply())
     pushing = pusher(operator)
     pushing.start()
-    assert told["say"].get(timeout=PATIENCE) == "progress reports do not reach the operator: it answers 500"
+    assert told["log"].get(timeout=PATIENCE) == "progress reports do not reach the operator: it answers 500"
     assert pushing.finish(DONE) is None
     reports = [operator.next() for _ in range(3)]
     assert [report.outcome for report in reports] == [None, DONE, DONE]
-    assert told["say"].empty()
+    assert told["log"].empty()
 
 
 def test_after_30_seconds_it_gives_up(pusher, clock):

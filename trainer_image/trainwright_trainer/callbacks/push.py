@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from trainwright_api.resource.messages import OutcomeMessage, Reply, Report
 from trainwright_trainer.callbacks.endpoint import NotTaken
@@ -19,8 +20,17 @@ LAST_REQUEST_SECONDS = 10.0
 """Extra wait for a request that still hangs after the time limit. After that `finish` returns."""
 
 
+@dataclass(frozen=True)
+class ReportSource:
+    """The pod that sends reports: the uid of its TrainingJob, its attempt and its stage."""
+
+    uid: str
+    attempt: int
+    stage: str
+
+
 class Pusher:
-    """A listener. `post` raises `NotTaken`; `stop` and `say` are called on this object's thread.
+    """A listener. `post` raises `NotTaken`; `stop` and `log` are called on this object's thread.
 
     `start` sends the first report, before any event; `finish` sends the last one.
     """
@@ -28,22 +38,20 @@ class Pusher:
     def __init__(
         self,
         post: Callable[[Report], Reply],
+        source: ReportSource,
         *,
-        uid: str,
-        attempt: int,
-        stage: str,
         stop: Callable[[str], None],
-        say: Callable[[str], None],
+        log: Callable[[str], None],
         clock: Callable[[], float] = time.monotonic,
         last_seconds: float = LAST_REPORT_SECONDS,
         again: float = AGAIN_SECONDS,
     ) -> None:
-        self._post, self._uid, self._attempt, self._stop, self._say = post, uid, attempt, stop, say
+        self._post, self._source, self._stop, self._log = post, source, stop, log
         self._clock, self._last_seconds, self._again = clock, last_seconds, again
-        self._snapshot, self._schedule, self._reach = ProgressSnapshot(stage), ReportSchedule(clock()), Reach()
+        self._snapshot, self._schedule, self._reach = ProgressSnapshot(source.stage), ReportSchedule(clock()), Reach()
         self._changed = threading.Condition()
         self._outcome: OutcomeMessage | None = None
-        self._untold: str | None = "it takes too long"
+        self._failure: str | None = "it takes too long"
         self._thread = threading.Thread(target=self._run, name="progress", daemon=True)
 
     def start(self) -> None:
@@ -64,12 +72,12 @@ class Pusher:
             self._outcome = outcome
             self._changed.notify()
         self._thread.join(self._last_seconds + LAST_REQUEST_SECONDS)
-        return self._untold
+        return self._failure
 
     def _run(self) -> None:
         while self._wait() is None:
-            self._tell()
-        self._tell_the_end()
+            self._send()
+        self._send_outcome()
 
     def _wait(self) -> OutcomeMessage | None:
         """Wait until the next report is due. Return the outcome as soon as there is one."""
@@ -78,7 +86,7 @@ class Pusher:
                 self._changed.wait(rest)
             return self._outcome
 
-    def _tell(self) -> None:
+    def _send(self) -> None:
         try:
             reply = self._post(self._report())
         except NotTaken as problem:
@@ -88,19 +96,19 @@ class Pusher:
             if reply.stop:
                 self._stop(reply.reason)
         if notice is not None:
-            self._say(notice)
+            self._log(notice)
 
-    def _tell_the_end(self) -> None:
+    def _send_outcome(self) -> None:
         until = self._clock() + self._last_seconds
         while True:
             try:
                 self._post(self._report())
             except NotTaken as problem:
-                self._untold = str(problem)
+                self._failure = str(problem)
                 if problem.refused or self._clock() + self._again > until:
                     return
             else:
-                self._untold = None
+                self._failure = None
                 return
             with self._changed:
                 self._changed.wait(self._again)
@@ -110,4 +118,4 @@ class Pusher:
             now = self._clock()
             self._schedule.sent(now)
             progress = self._snapshot.message(now)
-        return Report(uid=self._uid, attempt=self._attempt, progress=progress, outcome=self._outcome)
+        return Report(uid=self._source.uid, attempt=self._source.attempt, progress=progress, outcome=self._outcome)

@@ -18,7 +18,7 @@ from trainwright_api.resource.messages import OutcomeMessage, termination_messag
 from trainwright_api.resource.stages import PREPROCESS
 from trainwright_trainer.callbacks.console import Console
 from trainwright_trainer.callbacks.endpoint import Endpoint
-from trainwright_trainer.callbacks.push import Pusher
+from trainwright_trainer.callbacks.push import Pusher, ReportSource
 from trainwright_trainer.errors import AlreadyDone, EnvironmentFailure, ExitCode, Outcome
 from trainwright_trainer.job.options import Options
 from trainwright_trainer.job.pod import Pod
@@ -57,11 +57,9 @@ def _pusher(pod: Pod, console: Console, stop: StopRequest) -> Pusher | None:
     endpoint = Endpoint(pod.address.url, pod.address.token_file, pod.address.ca)
     pusher = Pusher(
         endpoint.post,
-        uid=pod.uid,
-        attempt=pod.attempt,
-        stage=pod.stage,
+        ReportSource(pod.uid, pod.attempt, pod.stage),
         stop=lambda reason: stop.ask_from_a_thread(f"the operator ({reason})"),
-        say=console.log,
+        log=console.log,
     )
     pusher.start()
     console.share(pusher)

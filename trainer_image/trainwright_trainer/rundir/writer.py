@@ -22,7 +22,7 @@ Told = Callable[[str, str | None], None]
 class CheckpointWriter:
     """The loop's `Checkpoints`. One thread only, the training thread, may call save, flush and close.
 
-    While a checkpoint is written, the newest snapshot waits, and the best of the older ones: see `waiting.py`. The
+    While a checkpoint is written, the newest snapshot waits, and the best of the older ones: see `retention.py`. The
     writer's own thread calls `told(name, error)`: error is None for a complete checkpoint, else one line.
     """
 

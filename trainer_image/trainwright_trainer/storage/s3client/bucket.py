@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
@@ -15,7 +13,7 @@ from trainwright_trainer.storage.s3client import failures
 from trainwright_trainer.storage.s3client.client import client_of
 from trainwright_trainer.storage.s3client.credentials import S3Credentials
 from trainwright_trainer.storage.s3client.retry_policy import RetryPolicy
-from trainwright_trainer.storage.s3client.upload import PARTS_AT_ONCE, Chunk, parts
+from trainwright_trainer.storage.s3client.upload import Chunk, MultipartUpload, parts
 
 T = TypeVar("T")
 
@@ -90,7 +88,10 @@ class Bucket:
         if second is None:
             self._ask(key, lambda: self._client.put_object(Bucket=self.name, Key=key, Body=first))
         else:
-            self._write_in_parts(key, itertools.chain((first, second), pieces))
+            upload = MultipartUpload(
+                self._client, self.name, key, ask=partial(self._ask, key), exists=lambda: self.find(key) is not None
+            )
+            upload.write(itertools.chain((first, second), pieces))
 
     def create(self, key: str, data: bytes) -> bool:
         """Write the object if it does not exist. Only one of several writers succeeds; the others get False."""
@@ -155,54 +156,6 @@ class Bucket:
             return self.read(key) == data
         except FileNotFoundError:
             return False
-
-    def _write_in_parts(self, key: str, pieces: Iterable[bytes]) -> None:
-        upload = self._ask(key, lambda: self._client.create_multipart_upload(Bucket=self.name, Key=key))["UploadId"]
-        try:
-            sent = self._send(key, upload, pieces)
-            self._complete(key, upload, sent)
-        except BaseException:
-            self._abort(key, upload)
-            raise
-
-    def _send(self, key: str, upload: str, pieces: Iterable[bytes]) -> list[dict[str, Any]]:
-        """Upload `PARTS_AT_ONCE` parts at a time; no more are held in memory."""
-        sent: list[dict[str, Any]] = []
-        waiting: deque[Future[dict[str, Any]]] = deque()
-        with ThreadPoolExecutor(PARTS_AT_ONCE, thread_name_prefix="upload") as pool:
-            for number, piece in enumerate(pieces, start=1):
-                if len(waiting) == PARTS_AT_ONCE:
-                    sent.append(waiting.popleft().result())
-                waiting.append(pool.submit(self._send_part, key, upload, number, piece))
-            return [*sent, *(each.result() for each in waiting)]
-
-    def _send_part(self, key: str, upload: str, number: int, piece: bytes) -> dict[str, Any]:
-        about = {"Bucket": self.name, "Key": key, "UploadId": upload, "PartNumber": number}
-        answer = self._ask(key, lambda: self._client.upload_part(**about, Body=piece))
-        return {"PartNumber": number, "ETag": answer["ETag"]}
-
-    def _complete(self, key: str, upload: str, sent: list[dict[str, Any]]) -> None:
-        wanted = {"Bucket": self.name, "Key": key, "UploadId": upload, "MultipartUpload": {"Parts": sent}}
-        tries = 0
-
-        def complete() -> None:
-            nonlocal tries
-            tries += 1
-            try:
-                self._client.complete_multipart_upload(**wanted)
-            except failures.ERRORS as error:
-                # A try whose answer was lost may have completed the upload. Stores report that with various errors.
-                if tries == 1 or failures.is_passing(error) or self.find(key) is None:
-                    raise
-
-        self._ask(key, complete)
-
-    def _abort(self, key: str, upload: str) -> None:
-        """Delete the parts. On failure they stay, invisible, and use space until the bucket's lifecycle rules apply."""
-        try:
-            self._client.abort_multipart_upload(Bucket=self.name, Key=key, UploadId=upload)
-        except failures.ERRORS:
-            return
 
     def _ask(self, key: str, act: Callable[[], T]) -> T:
         """The result of `act`, which is retried as the retry policy allows. `key` is named in the failure."""
