@@ -19,9 +19,8 @@ import kopf
 from trainwright_operator.handlers import REGISTRY, Memo
 from trainwright_operator.informer.jobs import Jobs
 from trainwright_operator.kopf_adapter import session
-from trainwright_operator.kopf_adapter.backoff import Pauses
 from trainwright_operator.kopf_adapter.relay import Relay
-from trainwright_operator.kopf_adapter.settings import NoMemories
+from trainwright_operator.kopf_adapter.settings import NoMemories, Pauses
 from trainwright_operator.kube.client import Client
 from trainwright_operator.settings import Settings
 

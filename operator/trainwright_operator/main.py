@@ -17,7 +17,6 @@ from typing import Any
 from aiohttp import web
 
 from trainwright_operator import logs
-from trainwright_operator.controller.health import ProcessHealth
 from trainwright_operator.controller.operator import Operator, utc_now
 from trainwright_operator.kube.client import Client
 from trainwright_operator.kube.connection import Connection
@@ -25,7 +24,7 @@ from trainwright_operator.kube.leader_election import Lease, LeaseLost
 from trainwright_operator.server.admission import Admission
 from trainwright_operator.server.app import application, serving
 from trainwright_operator.server.certificate_rotator import CertificateRotator
-from trainwright_operator.server.health import Health
+from trainwright_operator.server.health import Health, ProcessHealth
 from trainwright_operator.server.metrics import Metrics
 from trainwright_operator.server.pod_identity import Reviews
 from trainwright_operator.server.progress import ProgressEndpoint

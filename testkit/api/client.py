@@ -16,7 +16,7 @@ import aiohttp
 from testkit.api import connections, credentials
 from testkit.api.errors import ApiError
 from testkit.api.resource import NAMESPACES, Manifest, Resource
-from trainwright_operator.kube import json_text
+from trainwright_operator.kube import serializer
 
 MERGE = "application/merge-patch+json"
 APPLY = "application/apply-patch+yaml"
@@ -68,7 +68,7 @@ class Api:
         self, method: str, path: str, body: Any = None, *, seconds: float = 30.0, content_type: str = "", **query: str
     ) -> Manifest:
         headers = {"Content-Type": content_type or "application/json"}
-        text = json_text.dumps(body) if content_type == APPLY else json.dumps(body)
+        text = serializer.dumps(body) if content_type == APPLY else json.dumps(body)
         data = None if body is None else _sent(text.encode())
         limit = aiohttp.ClientTimeout(total=seconds)
         async with self.session.request(

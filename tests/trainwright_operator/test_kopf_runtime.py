@@ -10,8 +10,10 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any
 
+import kopf
 import pytest
 
+from trainwright_operator import kopf_runtime
 from trainwright_operator.informer.jobs import Jobs
 from trainwright_operator.kopf_runtime import Host
 from trainwright_operator.kube.client import Client
@@ -197,6 +199,38 @@ def test_a_list_may_take_as_long_as_it_does() -> None:
         assert (environment.starts, len(environment.server.lists)) == (1, 1)
 
     run_scenario(scenario, lambda environment: environment.serves(hang), Settings(resync=0.2))
+
+
+def test_a_kopf_that_does_not_stop_keeps_no_operator_from_stopping(monkeypatch: pytest.MonkeyPatch) -> None:
+    release, cancellations = threading.Event(), []
+
+    async def never_ends() -> None:
+        while not release.is_set():
+            try:
+                await asyncio.sleep(0.01)
+            except asyncio.CancelledError:
+                cancellations.append(1)
+
+    async def spawn_tasks(**_: Any) -> list[asyncio.Task[None]]:
+        return [asyncio.create_task(never_ends(), name="a task of kopf that loses its cancellation")]
+
+    monkeypatch.setattr(kopf, "spawn_tasks", spawn_tasks)
+    monkeypatch.setattr(kopf_runtime, "STOP_SECONDS", 0.05)
+    settings = Settings(retry_base=0.01, retry_limit=0.02)
+
+    async def scenario() -> None:
+        async with api_server() as server, client_of(server) as client:
+            environment = Environment(server, client, settings)
+            running = asyncio.create_task(environment.host.run())
+            await environment.until(lambda: "kopf" in {thread.name for thread in threading.enumerate()})
+            running.cancel()
+            done, _ = await asyncio.wait([running], timeout=10)
+            assert done
+            await environment.until(lambda: len(cancellations) > 1)
+            release.set()
+            await environment.until(lambda: "kopf" not in {thread.name for thread in threading.enumerate()})
+
+    asyncio.run(scenario())
 
 
 def test_it_can_be_cancelled_at_once() -> None:

@@ -14,7 +14,7 @@ from trainwright_api.resource.job import API_VERSION, KIND
 from trainwright_operator.children.child_spec import ChildSpec
 from trainwright_operator.children.identity import support_metadata
 from trainwright_operator.children.secret import CACHE, dictionaries, path_of
-from trainwright_operator.kube import json_text
+from trainwright_operator.kube import serializer
 from trainwright_operator.model.observed import Manifest
 
 JOB_KEY = "job.yaml"
@@ -79,7 +79,7 @@ def _paths(child_spec: ChildSpec, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _text(document: Mapping[str, Any]) -> str:
-    text = json_text.dumps(document, indent=2)
+    text = serializer.dumps(document, indent=2)
     if len(text) > READABLE_CHARACTERS:
-        text = json_text.dumps(document)
+        text = serializer.dumps(document)
     return text + "\n"

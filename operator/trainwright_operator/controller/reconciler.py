@@ -16,7 +16,6 @@ from datetime import datetime, timedelta
 
 from trainwright_operator import logs
 from trainwright_operator.children import read_child, read_pod
-from trainwright_operator.controller import usage
 from trainwright_operator.controller.apply import Applier, Refused, Stale, Vanished
 from trainwright_operator.controller.counts import Counts, Observer
 from trainwright_operator.controller.queue import WorkQueue
@@ -26,6 +25,7 @@ from trainwright_operator.kube.resources import PODS, of_kind
 from trainwright_operator.model import names
 from trainwright_operator.model.observed import Job, Pod, Snapshot
 from trainwright_operator.model.plan import Lookup, Plan
+from trainwright_operator.policies import node_matching
 from trainwright_operator.settings import Settings
 
 Key = tuple[str, str]
@@ -196,10 +196,10 @@ class Reconciler:
 
     async def _in_use(self, resource: str) -> Mapping[str, float]:
         found: Counter[str] = Counter()
-        async for page in self._client.list(PODS, field_selector=usage.ON_A_NODE):
+        async for page in self._client.list(PODS, field_selector=node_matching.ON_A_NODE):
             if page.first:
                 found.clear()
-            found.update(usage.by_node(page.items, resource))
+            found.update(node_matching.in_use(page.items, resource))
         return found
 
     def _resync(self) -> datetime:

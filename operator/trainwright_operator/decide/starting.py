@@ -17,8 +17,8 @@ from trainwright_operator.model.observed import Manifest
 from trainwright_operator.model.plan import Lookup, Plan
 from trainwright_operator.model.status_builder import StatusBuilder, condition_of
 from trainwright_operator.policies import stages
-from trainwright_operator.policies.capacity import misfit
 from trainwright_operator.policies.display import being_started, phase
+from trainwright_operator.policies.node_matching import misfit
 from trainwright_operator.policies.sizing import resolve
 
 

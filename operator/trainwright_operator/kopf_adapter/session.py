@@ -20,9 +20,9 @@ from yarl import URL
 
 from trainwright_operator.informer.jobs import Place
 from trainwright_operator.informer.store import key_of
-from trainwright_operator.kopf_adapter.backoff import Pauses
 from trainwright_operator.kopf_adapter.relay import Relay
-from trainwright_operator.kube import json_depth
+from trainwright_operator.kopf_adapter.settings import Pauses
+from trainwright_operator.kube import serializer
 from trainwright_operator.kube.client import Client, lines
 from trainwright_operator.kube.resources import TRAINING_JOBS, shown
 from trainwright_operator.model.reading import mapping, mappings
@@ -174,8 +174,8 @@ class Events:
 
 def _readable(line: bytes) -> bytes:
     """Return the line in a form that kopf can parse."""
-    if line.count(b"{") + line.count(b"[") > json_depth.LEVELS:
-        line = json_depth.cut(line)
+    if line.count(b"{") + line.count(b"[") > serializer.MAX_LEVELS:
+        line = serializer.cut(line)
     try:
         json.loads(line)
     except ValueError as error:
@@ -187,7 +187,7 @@ def _readable(line: bytes) -> bytes:
 async def _value(response: aiohttp.ClientResponse) -> Any:
     """Parse the body. Raises ClientConnectionError, which kopf retries, if the connection breaks within the body."""
     try:
-        return json_depth.loads(await response.read())
+        return serializer.loads(await response.read())
     except (aiohttp.ClientPayloadError, ValueError) as error:
         raise aiohttp.ClientConnectionError(f"the answer cannot be read: {error}") from None
 

@@ -1,13 +1,16 @@
-"""kopf's configuration: kopf lists, watches and calls the handlers. It writes nothing and stores nothing."""
+"""kopf's configuration: kopf lists, watches and calls the handlers. It writes nothing and stores nothing.
+
+`Pauses` is the exponential backoff of kopf's requests, of its short watches and of its restarts.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import kopf
 from kopf._core.reactor.inventory import ResourceMemories, ResourceMemory
 
-from trainwright_operator.kopf_adapter.backoff import Pauses
 from trainwright_operator.kube.client import PAGE_LIMIT
 from trainwright_operator.settings import Settings
 
@@ -15,6 +18,29 @@ WORKER_SECONDS = 0.5
 """kopf ends the worker of an object this long after its last event."""
 EXIT_SECONDS = 0.1
 """How long kopf waits for handlers at its end. Our handlers never wait."""
+
+
+class Pauses:
+    """An infinite sequence of pauses in seconds that double up to a limit.
+
+    Each iteration starts from `base`; `next` continues one shared iteration until `reset`.
+    """
+
+    def __init__(self, base: float, limit: float) -> None:
+        self._base, self._limit = base, limit
+        self._going = iter(self)
+
+    def __iter__(self) -> Iterator[float]:
+        pause = self._base
+        while True:
+            yield min(pause, self._limit)
+            pause = min(2 * pause, self._limit)
+
+    def next(self) -> float:
+        return next(self._going)
+
+    def reset(self) -> None:
+        self._going = iter(self)
 
 
 def configure(settings: kopf.OperatorSettings, ours: Settings) -> None:

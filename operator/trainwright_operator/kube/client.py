@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 
 import aiohttp
 
-from trainwright_operator.kube import errors, json_depth, json_text
+from trainwright_operator.kube import errors, serializer
 from trainwright_operator.kube.connection import Connection
 from trainwright_operator.kube.errors import ApiError, Gone, Unreachable
 from trainwright_operator.kube.resources import Resource, shown
@@ -89,7 +89,7 @@ class Client:
         limit = aiohttp.ClientTimeout(total=timeout or self._timeout)
         if content_type == APPLY:
             # With the charset the REST client sends the body as text and does not serialise it again.
-            body, content_type = json_text.dumps(body).encode(), f"{APPLY}; charset=utf-8"
+            body, content_type = serializer.dumps(body).encode(), f"{APPLY}; charset=utf-8"
         async with self._free:
             started, status = time.monotonic(), 0
             try:
@@ -233,7 +233,7 @@ def _answer(response: aiohttp.ClientResponse, content: bytes) -> Json:
 
 def _object(content: bytes) -> Json:
     try:
-        value = json_depth.loads(content)
+        value = serializer.loads(content)
     except ValueError as error:
         raise Unreachable(f"the answer is no JSON: {error}") from None
     if not isinstance(value, dict):

@@ -9,7 +9,7 @@ from aiohttp import web
 
 from trainwright_api.checks.cluster import ValidationResult, changed, validate_job
 from trainwright_api.resource.job import KIND, fixed
-from trainwright_operator.kube import json_depth
+from trainwright_operator.kube import serializer
 from trainwright_operator.model.reading import mapping
 from trainwright_operator.server.metrics import Metrics
 
@@ -37,7 +37,7 @@ class Admission:
 
 def read_review(body: bytes) -> Json:
     """Parse an AdmissionReview that has a request. Raises ValueError with one line."""
-    review = json_depth.loads(body)
+    review = serializer.loads(body)
     question = review.get("request") if isinstance(review, dict) else None
     if not isinstance(question, dict) or not isinstance(question.get("uid"), str):
         raise ValueError("request.uid is missing")

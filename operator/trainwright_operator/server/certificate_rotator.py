@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from trainwright_operator.kube.client import Client
 from trainwright_operator.kube.errors import ApiError
 from trainwright_operator.kube.resources import SECRETS, WEBHOOKS
-from trainwright_operator.server.api import Api
 from trainwright_operator.server.certificates import Certificates, renewed
 from trainwright_operator.settings import Settings
 
@@ -46,7 +46,7 @@ class CertificateRotator:
     """Loads the certificates of the Secret into `context`. The leader also writes the Secret."""
 
     def __init__(
-        self, api: Api, settings: Settings, now: Callable[[], datetime], *, webhook: str = WEBHOOK_NAME
+        self, api: Client, settings: Settings, now: Callable[[], datetime], *, webhook: str = WEBHOOK_NAME
     ) -> None:
         self._api, self._settings, self._now = api, settings, now
         self._webhook = webhook

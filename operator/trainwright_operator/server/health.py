@@ -3,20 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime
 from typing import Protocol
 
 from aiohttp import web
 
+from trainwright_operator.informer.cluster_view import ClusterView
+from trainwright_operator.kube.leader_election import Lease
+
+
+class ProcessHealth:
+    """The state of this process: if it leads, and how long the API server has been silent.
+
+    `view` is set once the process leads.
+    """
+
+    def __init__(self, lease: Lease, now: Callable[[], datetime]) -> None:
+        self._lease, self._now = lease, now
+        self.view: ClusterView | None = None
+
+    @property
+    def leading(self) -> bool:
+        return self._lease.holds
+
+    @property
+    def silences(self) -> Mapping[str, float]:
+        """Seconds since the last response of the API server, by watched resource."""
+        if self.view is None:
+            return {}
+        return {"the watches": (self._now() - self.view.last_seen()).total_seconds()}
+
 
 class HealthSource(Protocol):
-    """The health of the operator process."""
+    """The interface of `ProcessHealth`."""
 
     @property
     def leading(self) -> bool: ...
 
     @property
-    def silences(self) -> Mapping[str, float]:
-        """Seconds since the last response of the API server, by watched resource."""
+    def silences(self) -> Mapping[str, float]: ...
 
 
 class Health:

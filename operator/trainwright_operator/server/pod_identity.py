@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from trainwright_api.resource.environment import AUDIENCE
+from trainwright_operator.kube.client import Client
 from trainwright_operator.kube.resources import TOKEN_REVIEWS
-from trainwright_operator.server.api import Api
 
 REMEMBERED_SECONDS = 60.0
 REMEMBERED = 4096
@@ -33,7 +33,7 @@ class PodIdentity:
 class Reviews:
     """Reviews tokens, and caches the valid ones for a minute by their hashes."""
 
-    def __init__(self, api: Api, clock: Callable[[], float]) -> None:
+    def __init__(self, api: Client, clock: Callable[[], float]) -> None:
         self._api, self._clock = api, clock
         self._known: OrderedDict[bytes, tuple[float, PodIdentity]] = OrderedDict()
 

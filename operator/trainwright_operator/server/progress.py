@@ -17,12 +17,11 @@ from aiohttp import web
 
 from trainwright_api.resource.job import API_VERSION, KIND
 from trainwright_api.resource.messages import BODY_BYTES, Reply, Report, encoded
-from trainwright_operator.kube.client import APPLY
+from trainwright_operator.kube.client import APPLY, Client
 from trainwright_operator.kube.errors import ApiError
 from trainwright_operator.kube.resources import PODS, TRAINING_JOBS
 from trainwright_operator.model import names
 from trainwright_operator.model.reading import mapping
-from trainwright_operator.server.api import Api
 from trainwright_operator.server.decisions import decide, of_stage
 from trainwright_operator.server.metrics import Metrics
 from trainwright_operator.server.pod_identity import PodIdentity, Reviews
@@ -50,7 +49,7 @@ class ProgressEndpoint:
 
     def __init__(
         self,
-        api: Api,
+        api: Client,
         reviews: Reviews,
         metrics: Metrics,
         *,

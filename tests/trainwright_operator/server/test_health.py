@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
+
+from trainwright_operator.server.health import ProcessHealth
+
+from ..fake_time import START, FakeTime
 
 
 def get(path):
@@ -38,3 +45,19 @@ def test_a_server_is_ready_while_its_certificate_is_valid(talk, clock):
         return first, await get("/readyz")(session)
 
     assert talk(conversation) == ((200, "ok\n"), (503, "there is no valid certificate\n"))
+
+
+def test_a_process_that_waits_for_the_lease_needs_no_events() -> None:
+    lease: Any = SimpleNamespace(holds=False)
+    health = ProcessHealth(lease, FakeTime().now)
+    assert (health.leading, health.silences) == (False, {})
+
+
+def test_the_leader_tells_how_long_it_has_heard_nothing() -> None:
+    lease: Any = SimpleNamespace(holds=True)
+    time = FakeTime()
+    health = ProcessHealth(lease, time.now)
+    view: Any = SimpleNamespace(last_seen=lambda: START)
+    health.view = view
+    time.passed = 90
+    assert (health.leading, health.silences) == (True, {"the watches": 90.0})

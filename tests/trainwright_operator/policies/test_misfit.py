@@ -4,7 +4,7 @@ from trainwright_operator.children import child
 from trainwright_operator.children.kind import Gang
 from trainwright_operator.children.read_child import gangs
 from trainwright_operator.model.observed import Node
-from trainwright_operator.policies.capacity import misfit
+from trainwright_operator.policies.node_matching import misfit
 
 from ..children.child_specs import child_spec, sized
 
