@@ -14,10 +14,10 @@ from trainwright_trainer.data.cache_lookup import CacheLookup, look_up
 from trainwright_trainer.data.content import Contents
 from trainwright_trainer.data.files import Files, find
 from trainwright_trainer.data.prepared import TEST, TRAIN, Prepared
-from trainwright_trainer.data.rows import Raw
 from trainwright_trainer.data.selection import coded_columns, features_of, refuse_unbuilt_preprocessing, wanted_columns
 from trainwright_trainer.data.split import Parts
 from trainwright_trainer.data.split_assignment import check_none_is_empty, column_of, parts_of
+from trainwright_trainer.data.transforms import Raw
 from trainwright_trainer.features.column import Feature, Mask, Statistics
 from trainwright_trainer.frames.interface import Processor
 from trainwright_trainer.frames.pandas import PandasProcessor

@@ -1,4 +1,4 @@
-"""Blocks with a fixed number of rows, and the needed columns in memory. Borders depend only on row numbers."""
+"""Blocks with a fixed number of rows. The borders of blocks depend only on row numbers."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import pyarrow as pa
-
-from trainwright_trainer.data.transforms import RawColumn
 
 BLOCK_ROWS = 65_536
 
@@ -53,28 +51,3 @@ def _array(column: pa.ChunkedArray) -> pa.Array:
         return column.chunk(0)
     combined = column.unify_dictionaries().combine_chunks()
     return combined.chunk(0) if isinstance(combined, pa.ChunkedArray) else combined
-
-
-class Raw:
-    """All rows of some columns. `uses` contains a column's name once for each later `take` of it."""
-
-    def __init__(self, blocks: Iterable[Block], uses: Iterable[str]) -> None:
-        self._uses = list(uses)
-        self._columns: dict[str, list[pa.Array]] = {}
-        self.first_rows: list[int] = []
-        self.sizes: list[int] = []
-        for block in blocks:
-            self.first_rows.append(block.first_row)
-            self.sizes.append(block.rows)
-            for name, values in block.columns.items():
-                self._columns.setdefault(name, []).append(values)
-
-    @property
-    def rows(self) -> int:
-        return sum(self.sizes)
-
-    def take(self, name: str) -> RawColumn:
-        """The column. Its last use removes it."""
-        self._uses.remove(name)
-        found = self._columns[name] if name in self._uses else self._columns.pop(name)
-        return RawColumn(found, self.first_rows)

@@ -6,7 +6,7 @@ result is the same, bit for bit, with every processor.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.data.columnfile import Column
+from trainwright_trainer.data.rows import Block
 from trainwright_trainer.features.column import Cleaned, Encoded, Feature, Mask, Statistics
 from trainwright_trainer.features.errors import BadValueError, WrongTypeError, check_encoding
 from trainwright_trainer.features.missing import fill_from_neighbours
@@ -29,6 +30,31 @@ class RawColumn:
 
     blocks: Sequence[pa.Array]
     first_rows: Sequence[int]
+
+
+class Raw:
+    """All rows of some columns. `uses` contains a column's name once for each later `take` of it."""
+
+    def __init__(self, blocks: Iterable[Block], uses: Iterable[str]) -> None:
+        self._uses = list(uses)
+        self._columns: dict[str, list[pa.Array]] = {}
+        self.first_rows: list[int] = []
+        self.sizes: list[int] = []
+        for block in blocks:
+            self.first_rows.append(block.first_row)
+            self.sizes.append(block.rows)
+            for name, values in block.columns.items():
+                self._columns.setdefault(name, []).append(values)
+
+    @property
+    def rows(self) -> int:
+        return sum(self.sizes)
+
+    def take(self, name: str) -> RawColumn:
+        """The column. Its last use removes it."""
+        self._uses.remove(name)
+        found = self._columns[name] if name in self._uses else self._columns.pop(name)
+        return RawColumn(found, self.first_rows)
 
 
 @dataclass(frozen=True)
