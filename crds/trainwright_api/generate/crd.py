@@ -14,7 +14,7 @@ GROUP, _, VERSION = API_VERSION.partition("/")
 _HEADER = "# Made from the models by `make generate`. Change those, not this.\n"
 
 _COLUMNS = (
-    ("PHASE", "string", ".status.phase", 0, "How it goes, in one word."),
+    ("PHASE", "string", ".status.phase", 0, "The state in one word."),
     ("PROGRESS", "string", ".status.progress.summary", 0, "Percent done and time left."),
     ("METRIC", "string", ".status.progress.metric", 0, "The validation metric."),
     ("WORKERS", "integer", ".status.resolved.workers", 0, "The number of workers."),

@@ -22,67 +22,67 @@ BODY_BYTES = 256 * 1024
 
 
 class Score(KubernetesSection):
-    """The validation metric: what it is called, and its newest value."""
+    """The name and the newest value of the validation metric."""
 
     name: Word = Field(description="As in roc_auc.")
     value: float = Field(description="Its newest value.")
 
 
 class Derived(KubernetesSection):
-    """What the trainer derived at its start."""
+    """The values that the trainer derived at its start."""
 
     batch_size: Count | None = Field(None, description="Rows per worker and pass.")
     global_batch_size: Count | None = Field(None, description="Rows per step, over all workers.")
     learning_rate_factor: Annotated[float, Field(ge=0)] | None = Field(
-        None, description="What the learning rate is multiplied by."
+        None, description="The factor for the learning rate."
     )
 
 
 class ProgressMessage(KubernetesSection):
-    """How far an attempt is."""
+    """The progress of an attempt."""
 
-    stage: Word | None = Field(None, description="What the child does: the task, or preprocess before it.")
-    fraction: Annotated[float, Field(ge=0, le=1)] | None = Field(None, description="The part that is done, 0 to 1.")
-    epoch: Count | None = Field(None, description="The epoch that is being trained, from 1.")
-    epochs: Count | None = Field(None, description="The most epochs that there will be.")
+    stage: Word | None = Field(None, description="The stage that the child runs: the task, or preprocess before it.")
+    fraction: Annotated[float, Field(ge=0, le=1)] | None = Field(None, description="The fraction that is done, 0 to 1.")
+    epoch: Count | None = Field(None, description="The current epoch, from 1.")
+    epochs: Count | None = Field(None, description="The maximum number of epochs.")
     eta_seconds: Seconds | None = Field(None, description="The time left.")
     rows_per_second: Annotated[float, Field(ge=0)] | None = Field(None, description="Training rows per second.")
     metrics: Numbers | None = Field(None, description="The newest metrics, by split, output and name.")
     validation_metric: Score | None = Field(None, description="The metric that decides which epoch is best.")
-    last_checkpoint: Word | None = Field(None, description="The newest checkpoint that is complete.")
-    ranks: Ranks | None = Field(None, description="The ranks whose own part of a step takes longest; eight at most.")
-    straggler: Word | None = Field(None, description="One line that names the rank which holds the others up.")
+    last_checkpoint: Word | None = Field(None, description="The newest complete checkpoint.")
+    ranks: Ranks | None = Field(None, description="The slowest ranks by their own part of a step, at most eight.")
+    straggler: Word | None = Field(None, description="One line that names the rank for which the others wait.")
     start_position: Count | None = Field(
-        None, description="The row that the attempt started from, counted over all epochs."
+        None, description="The row at which the attempt started, counted over all epochs."
     )
-    resolved: Derived | None = Field(None, description="What the trainer derived at its start.")
+    resolved: Derived | None = Field(None, description="The values that the trainer derived at its start.")
 
 
 class OutcomeMessage(KubernetesSection):
-    """How an attempt ended."""
+    """The end of an attempt."""
 
     attempt: Count = Field(description="The attempt that ended.")
-    stage: Word | None = Field(None, description="Which stage of it: the task, or preprocess before it.")
-    outcome: OutcomeClass = Field(alias="class", description="How it ended.")
-    line: Line = Field("", description="One line for people.")
+    stage: Word | None = Field(None, description="The stage that ended: the task, or preprocess before it.")
+    outcome: OutcomeClass = Field(alias="class", description="The class of the end.")
+    line: Line = Field("", description="One line of text for the user.")
     log_tail: Annotated[str, Field(max_length=LOG_BYTES)] | None = Field(None, description="The last log lines.")
     model: ModelFolder | None = Field(None, description="The trained model's folder.")
     test_scores: Numbers | None = Field(None, description="The scores on the test split.")
 
 
 class Report(KubernetesSection):
-    """What a pod posts: progress, or an outcome, or both."""
+    """The body of a pod's report: progress, an outcome, or both."""
 
     uid: Word = Field(description="The uid of the TrainingJob.")
     attempt: Count = Field(description="The attempt that reports.")
-    progress: ProgressMessage | None = Field(None, description="How far it is.")
-    outcome: OutcomeMessage | None = Field(None, description="How it ended.")
+    progress: ProgressMessage | None = Field(None, description="The progress of the attempt.")
+    outcome: OutcomeMessage | None = Field(None, description="The class of the end.")
 
 
 class Reply(KubernetesSection):
     """The answer to a report of a pod."""
 
-    stop: bool = Field(False, description="Write a checkpoint and leave.")
+    stop: bool = Field(False, description="True: write a checkpoint and exit.")
     reason: Word = Field("", description="One line for the log.")
 
 

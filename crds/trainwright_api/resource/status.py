@@ -37,10 +37,12 @@ class Condition(KubernetesSection):
         description="Accepted, Started, Running, Fits, Suspended, Complete, Failed, Reconciling or Stalled."
     )
     status: Literal["True", "False", "Unknown"] = Field(description="True, False or Unknown.")
-    observed_generation: Count | None = Field(None, description="The generation of the spec that this was judged on.")
+    observed_generation: Count | None = Field(
+        None, description="The generation of the spec that the condition is based on."
+    )
     last_transition_time: Time = Field(description="When the status last changed.")
     reason: Annotated[str, Field(min_length=1, max_length=256)] = Field(description="One word for the cause.")
-    message: Annotated[str, Field(max_length=32_768)] = Field(description="One line for people.")
+    message: Annotated[str, Field(max_length=32_768)] = Field(description="One line of text for the user.")
 
 
 class Attempt(KubernetesSection):
@@ -48,29 +50,29 @@ class Attempt(KubernetesSection):
 
     number: Count = Field(description="1 for the first.")
     child: Word | None = Field(None, description="The Job or RayJob that runs it.")
-    stage: Word | None = Field(None, description="What the child does: the task, or preprocess before it.")
+    stage: Word | None = Field(None, description="The stage that the child runs: the task, or preprocess before it.")
     create_time: Time | None = Field(None, description="When the child was created.")
-    start_time: Time | None = Field(None, description="When its pods ran. Absent while it waits for room.")
-    stop_time: Time | None = Field(None, description="When it was asked to stop.")
+    start_time: Time | None = Field(None, description="When its pods started. Absent while they wait for room.")
+    stop_time: Time | None = Field(None, description="When the operator asked it to stop.")
     completion_time: Time | None = Field(None, description="When it ended.")
-    outcome: OutcomeClass | None = Field(None, description="How it ended.")
+    outcome: OutcomeClass | None = Field(None, description="The class of the end.")
     reason: Word | None = Field(None, description="One word for the cause.")
-    message: Line | None = Field(None, description="One line for people.")
-    position: Count | None = Field(None, description="The row that it started from, counted over all epochs.")
+    message: Line | None = Field(None, description="One line of text for the user.")
+    position: Count | None = Field(None, description="The row at which it started, counted over all epochs.")
 
 
 class RankProgress(KubernetesSection):
-    """What one process of the training measured of itself in the newest round. Times are seconds a step, on average."""
+    """The measurements of one process of the training in the newest round. Times are average seconds per step."""
 
     rank: Count = Field(description="Its number, from 0.")
     host: Word = Field(description="Its pod.")
-    step_seconds: Seconds = Field(description="All of a step, waiting for other ranks included.")
-    own_seconds: Seconds = Field(description="Its own part of that: until its gradients are computed.")
-    loader_seconds: Seconds = Field(description="Of its own part, waiting for the loader.")
-    memory_bytes: Count = Field(description="The most memory that it has held.")
-    gpu_memory_bytes: Count | None = Field(None, description="The most memory of its GPU that it held in the round.")
+    step_seconds: Seconds = Field(description="The whole step, including the wait for other ranks.")
+    own_seconds: Seconds = Field(description="The part of the step until its gradients are computed.")
+    loader_seconds: Seconds = Field(description="The part of own_seconds that it waits for the loader.")
+    memory_bytes: Count = Field(description="The peak memory of the process.")
+    gpu_memory_bytes: Count | None = Field(None, description="The peak GPU memory in the round.")
     gpu_use: Annotated[float, Field(ge=0, le=1)] | None = Field(
-        None, description="The part of the time that its GPU was busy, 0 to 1, where the driver tells it."
+        None, description="The fraction of the time in which its GPU was busy, 0 to 1, if the driver reports it."
     )
 
 
@@ -78,34 +80,34 @@ Ranks = Annotated[list[RankProgress], Field(max_length=8)]
 
 
 class Progress(KubernetesSection):
-    """How far the training is. Written by pods through the operator, at most once in 15 seconds."""
+    """The progress of the training. Pods report it to the operator, which writes it at most once in 15 seconds."""
 
     attempt: Count | None = Field(None, description="The attempt that reports.")
-    stage: Word | None = Field(None, description="What its child does: the task, or preprocess before it.")
+    stage: Word | None = Field(None, description="The stage that the child runs: the task, or preprocess before it.")
     start_position: Count | None = Field(
-        None, description="The row that the attempt started from, counted over all epochs."
+        None, description="The row at which the attempt started, counted over all epochs."
     )
-    summary: Word | None = Field(None, description="Percent done and time left, as people read it.")
+    summary: Word | None = Field(None, description="Percent done and time left, as in 41% 3m left.")
     metric: Word | None = Field(None, description="The validation metric and its value.")
-    fraction: Annotated[float, Field(ge=0, le=1)] | None = Field(None, description="The part that is done, 0 to 1.")
-    epoch: Count | None = Field(None, description="The epoch that is being trained, from 1.")
-    epochs: Count | None = Field(None, description="The most epochs that there will be.")
+    fraction: Annotated[float, Field(ge=0, le=1)] | None = Field(None, description="The fraction that is done, 0 to 1.")
+    epoch: Count | None = Field(None, description="The current epoch, from 1.")
+    epochs: Count | None = Field(None, description="The maximum number of epochs.")
     eta: Word | None = Field(None, description="The time left.")
     rows_per_second: Annotated[float, Field(ge=0)] | None = Field(None, description="Training rows per second.")
     metrics: Numbers | None = Field(None, description="The newest metrics, by split, output and name.")
-    last_checkpoint: Word | None = Field(None, description="The newest checkpoint that is complete.")
-    ranks: Ranks | None = Field(None, description="The ranks whose own part of a step takes longest; eight at most.")
-    straggler: Word | None = Field(None, description="One line that names the rank which holds the others up.")
+    last_checkpoint: Word | None = Field(None, description="The newest complete checkpoint.")
+    ranks: Ranks | None = Field(None, description="The slowest ranks by their own part of a step, at most eight.")
+    straggler: Word | None = Field(None, description="One line that names the rank for which the others wait.")
     update_time: Time | None = Field(None, description="When this was reported.")
 
 
 class PostedOutcome(KubernetesSection):
-    """How an attempt ended, as its own process posted it."""
+    """The end of an attempt, as its process posted it."""
 
     attempt: Count = Field(description="The attempt that ended.")
-    stage: Word | None = Field(None, description="Which stage of it: the task, or preprocess before it.")
-    outcome: OutcomeClass = Field(description="How it ended.")
-    message: Line | None = Field(None, description="One line for people.")
+    stage: Word | None = Field(None, description="The stage that ended: the task, or preprocess before it.")
+    outcome: OutcomeClass = Field(description="The class of the end.")
+    message: Line | None = Field(None, description="One line of text for the user.")
     log_tail: LogTail | None = Field(None, description="The last log lines.")
     model: ModelFolder | None = Field(None, description="The trained model's folder.")
     test_scores: Numbers | None = Field(None, description="The scores on the test split.")
@@ -119,14 +121,14 @@ class Preprocessed(KubernetesSection):
     child: Word | None = Field(None, description="The Job that did it.")
     start_time: Time | None = Field(None, description="When its pod ran.")
     completion_time: Time | None = Field(None, description="When it ended.")
-    message: Line | None = Field(None, description="One line for people.")
+    message: Line | None = Field(None, description="One line of text for the user.")
 
 
 class Resolved(KubernetesSection):
-    """What was derived when the job started, and is never derived again."""
+    """The values that are derived once, when the job starts."""
 
     digest: Digest | None = Field(None, description="The hash of dataset, config and backend that were started.")
-    strategy: Word | None = Field(None, description="How gradients meet.")
+    strategy: Word | None = Field(None, description="The strategy of distributed training.")
     workers: Count | None = Field(None, description="The number of workers.")
     gpus: Count | None = Field(None, description="The number of GPUs.")
     batch_size: Count | None = Field(None, description="Rows per worker and pass.")
@@ -142,11 +144,13 @@ class Resolved(KubernetesSection):
 class TrainingJobStatus(KubernetesSection):
     """How it goes, written by the operator."""
 
-    observed_generation: Count | None = Field(None, description="The generation of the spec that was last looked at.")
+    observed_generation: Count | None = Field(
+        None, description="The generation of the spec that the operator has last processed."
+    )
     phase: Phase | None = Field(None, description="One word for display, derived from the conditions.")
-    message: Line | None = Field(None, description="One line that says how it goes, or why it failed.")
+    message: Line | None = Field(None, description="One line with the state of the job, or the reason for its failure.")
     conditions: Annotated[list[Condition], Field(max_length=32), KeyedBy("type")] | None = Field(
-        None, description="The state in Kubernetes' conditions."
+        None, description="The state as Kubernetes conditions."
     )
     attempt: Count | None = Field(None, description="The number of the current or last attempt.")
     attempts: Annotated[list[Attempt], Field(max_length=10), KeyedBy("number")] | None = Field(
@@ -155,18 +159,19 @@ class TrainingJobStatus(KubernetesSection):
     retries: Count | None = Field(None, description="Attempts that counted against backoffLimit.")
     preemptions: Count | None = Field(None, description="Attempts that ended by preemption.")
     requeues: Count | None = Field(
-        None, description="Attempts in a row that gave their room back, because not all of their pods found any."
+        None,
+        description="Consecutive attempts that released their nodes because not all of their pods could be scheduled.",
     )
     child: Word | None = Field(None, description="The Job or RayJob of the current attempt.")
     start_time: Time | None = Field(
-        None, description="When the first attempt was decided. What the job is made of is fixed from then on."
+        None, description="When the first attempt was assigned. From then on, dataset, config and backend are fixed."
     )
     completion_time: Time | None = Field(None, description="When the job ended.")
-    active_seconds: Count | None = Field(None, description="Seconds that attempts which ended have run.")
+    active_seconds: Count | None = Field(None, description="The running time of all ended attempts, in seconds.")
     outcome: PostedOutcome | None = Field(None, description="The newest outcome that a pod has posted.")
-    progress: Progress | None = Field(None, description="How far the training is.")
+    progress: Progress | None = Field(None, description="The progress of the training.")
     preprocessed: Preprocessed | None = Field(None, description="The stage before training, once it is done.")
-    resolved: Resolved | None = Field(None, description="What was derived at the start.")
+    resolved: Resolved | None = Field(None, description="The values that were derived at the start.")
     output: RunFolder | None = Field(None, description="The run folder.")
     model: ModelFolder | None = Field(None, description="The trained model's folder.")
     test_scores: Numbers | None = Field(None, description="The scores on the test split.")
