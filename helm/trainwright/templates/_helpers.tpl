@@ -1,7 +1,7 @@
 {{/* The names of Lease, Secret, Service and webhook stand in the operator's code: there is one operator a namespace. */}}
 
 {{/* What the operator would refuse when it starts, and no schema can say. */}}
-{{- define "trainwright.judged" -}}
+{{- define "trainwright.validate" -}}
 {{- if semverCompare "<2.52.0" .Values.trainer.rayVersion }}
 {{- fail (printf "trainer.rayVersion is %s: it has to be 2.52.0 or later" .Values.trainer.rayVersion) }}
 {{- end }}
