@@ -35,7 +35,7 @@ class Mistake:
     """The wrong part of a spec, and the words of its refusal."""
 
     spec: Mapping[str, Any]
-    told: str
+    expected: str
 
     @property
     def job(self) -> Manifest:
@@ -77,7 +77,7 @@ async def _register(here: Environment, port: int) -> None:
 async def _trusted(here: Environment) -> None:
     """Wait until the API server has the CA of the webhook."""
     async with asyncio.timeout(program.PATIENCE):
-        while FOR_US.told not in await _request(here, FOR_US):
+        while FOR_US.expected not in await _request(here, FOR_US):
             await asyncio.sleep(program.LOOK_SECONDS)
 
 
@@ -99,8 +99,8 @@ async def _timed(refusal: Refusal, mistake: Mistake) -> float:
     began = time.perf_counter()
     message = await refusal(mistake)
     seconds = time.perf_counter() - began
-    if mistake.told not in message:
-        raise SystemExit(f"not refused by {mistake.told!r}, but: {message}")
+    if mistake.expected not in message:
+        raise SystemExit(f"not refused by {mistake.expected!r}, but: {message}")
     return seconds
 
 

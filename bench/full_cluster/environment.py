@@ -27,7 +27,7 @@ SETTLE_SECONDS = 3.0
 
 @dataclass(frozen=True)
 class Environment:
-    whole: FullCluster
+    full_cluster: FullCluster
     api: Api
     namespace: str
     bucket: Bucket
@@ -37,13 +37,13 @@ class Environment:
         """Apply the object with kubectl. Return the time before that and the time of the first step."""
         self.eye.forget()
         began = time.time()
-        await asyncio.to_thread(jobs.apply, self.whole.kubectl, self.namespace, made)
+        await asyncio.to_thread(jobs.apply, self.full_cluster.kubectl, self.namespace, made)
         return began, await self.eye.until(FIRST_STEP)
 
     async def clear(self, made: Manifest) -> None:
         """Delete the object; return when nothing of it is left."""
         kind, name = made["kind"], made["metadata"]["name"]
-        await asyncio.to_thread(self.whole.kubectl, "delete", f"-n={self.namespace}", kind, name)
+        await asyncio.to_thread(self.full_cluster.kubectl, "delete", f"-n={self.namespace}", kind, name)
         await until(self._pods, lambda pods: not pods, seconds=180.0, what="the end of all pods")
         await asyncio.sleep(SETTLE_SECONDS)
 
@@ -54,16 +54,16 @@ class Environment:
 @asynccontextmanager
 async def environment() -> AsyncIterator[Environment]:
     with tempfile.TemporaryDirectory() as folder:
-        whole = FullCluster.find(Path(folder))
-        release.install(whole)
-        bucket = Bucket.make(f"bench-{secrets.token_hex(4)}", whole.s3)
-        async with Api(whole.kubectl.kubeconfig) as api:
+        full_cluster = FullCluster.find(Path(folder))
+        release.install(full_cluster)
+        bucket = Bucket.make(f"bench-{secrets.token_hex(4)}", full_cluster.s3)
+        async with Api(full_cluster.kubectl.kubeconfig) as api:
             namespace = await api.make_namespace("bench", restricted.LABELS)
-            whole.kubectl("wait", f"-n={namespace}", "--for=create", "serviceaccount/default", "--timeout=60s")
+            full_cluster.kubectl("wait", f"-n={namespace}", "--for=create", "serviceaccount/default", "--timeout=60s")
             try:
-                jobs.apply(whole.kubectl, namespace, jobs.keys(whole), shapes.config_map())
+                jobs.apply(full_cluster.kubectl, namespace, jobs.keys(full_cluster), shapes.config_map())
                 async with observing(api, namespace) as eye:
-                    yield Environment(whole, api, namespace, bucket, eye)
+                    yield Environment(full_cluster, api, namespace, bucket, eye)
             finally:
                 await api.delete(NAMESPACES, namespace)
                 bucket.remove()

@@ -28,9 +28,9 @@ def mark(word: str) -> None:
     if "address" not in SETTINGS or word in _made:
         return
     _made.add(word)
-    told = {"word": word, "who": f"{socket.gethostname()}/{os.getpid()}", "at": time.time()}
+    event = {"word": word, "who": f"{socket.gethostname()}/{os.getpid()}", "at": time.time()}
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as wire:
-        wire.sendto(json.dumps(told).encode(), tuple(SETTINGS["address"]))
+        wire.sendto(json.dumps(event).encode(), tuple(SETTINGS["address"]))
 
 
 class _Watched:
@@ -63,12 +63,12 @@ def _wrap(module: ModuleType, path: str, word: str) -> None:
     function = getattr(owner, name)
 
     @functools.wraps(function)
-    def telling(*given: Any, **named: Any) -> Any:
+    def reporting(*given: Any, **named: Any) -> Any:
         answer = function(*given, **named)
         mark(word)
         return answer
 
-    setattr(owner, name, telling)
+    setattr(owner, name, reporting)
 
 
 if "address" in SETTINGS:

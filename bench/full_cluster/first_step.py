@@ -36,13 +36,13 @@ async def measure(here: Environment, name: str, backend: str, side: str) -> Last
         made = shapes.ours(f"{name}-{backend}", backend, here.bucket, address)
         stages = (ACCEPTED, *stages)
     else:
-        dataset, image = here.bucket.upload(shapes.WEATHER, "weather.csv"), here.whole.image("trainwright")
+        dataset, image = here.bucket.upload(shapes.WEATHER, "weather.csv"), here.full_cluster.image("trainwright")
         made = shapes.baseline(f"{name}-{backend}", backend, dataset, image, address)
     began, _ = await here.first_step(made)
     seconds = lasted(here.eye.seen, stages, began)
     await here.clear(made)
-    told = ", ".join(f"{stage} {one:.2f}" for stage, one in seconds.items())
-    print(f"{backend}, {name}: {sum(seconds.values()):.2f} s: {told}", flush=True)
+    text = ", ".join(f"{stage} {one:.2f}" for stage, one in seconds.items())
+    print(f"{backend}, {name}: {sum(seconds.values()):.2f} s: {text}", flush=True)
     return seconds
 
 

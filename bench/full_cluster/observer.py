@@ -34,8 +34,8 @@ class Observer(asyncio.DatagramProtocol):
         self.address = transport.get_extra_info("sockname")
 
     def datagram_received(self, data: bytes, addr: Any) -> None:  # noqa: ARG002  (asyncio's own names)
-        told = json.loads(data)
-        self._see(told["word"], told["who"], told["at"])
+        event = json.loads(data)
+        self._see(event["word"], event["who"], event["at"])
 
     def look(self, seen: Manifest) -> None:
         uid, now = seen["metadata"]["uid"], time.time()

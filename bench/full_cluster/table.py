@@ -14,8 +14,8 @@ WHOLE = "whole"
 def tables(found: Mapping[str, Result]) -> str:
     """All results. A stage that only one side has leaves the other's field empty."""
     single = {name: one for name, one in found.items() if not STAGE.fullmatch(name)}
-    stages = [told for name in found if (told := STAGE.fullmatch(name))]
-    backends = dict.fromkeys(told["backend"] for told in stages)
+    stages = [match for name in found if (match := STAGE.fullmatch(name))]
+    backends = dict.fromkeys(match["backend"] for match in stages)
     return "\n\n".join([table(single), *("\n".join(_side_by_side(backend, found)) for backend in backends)])
 
 
@@ -28,8 +28,8 @@ def _side_by_side(backend: str, found: Mapping[str, Result]) -> Iterator[str]:
 
 def _in_order(backend: str, found: Mapping[str, Result]) -> Sequence[str]:
     """Our stages include all of the baseline's. The total is last."""
-    told = (STAGE.fullmatch(name) for name in found)
-    names = [one["stage"] for one in told if one and (one["backend"], one["side"]) == (backend, "ours")]
+    match = (STAGE.fullmatch(name) for name in found)
+    names = [one["stage"] for one in match if one and (one["backend"], one["side"]) == (backend, "ours")]
     return [*(name for name in names if name != WHOLE), WHOLE]
 
 

@@ -268,7 +268,7 @@ def test_a_stored_job_that_is_not_valid_can_be_labelled_and_deleted_but_not_chan
 def test_two_servers_share_a_certificate_and_both_judge(cluster: Cluster, namespace: str) -> None:
     async def scenario() -> tuple[str, list[float | None]]:
         async with server(cluster, namespace) as leader, server(cluster, namespace, leading=False) as other:
-            assert leader.keeper.bundle == other.keeper.bundle
+            assert leader.rotator.bundle == other.rotator.bundle
             async with registered(leader, webhook(namespace, leader.port, other.port)):
                 printed = await Asked(cluster, namespace, leader).apply(job())
                 answered = {"answer": "allowed"}
@@ -288,27 +288,27 @@ def test_nothing_breaks_while_the_certificate_and_its_authority_change(cluster: 
 
     async def scenario() -> None:
         async with server(cluster, namespace, clock) as running:
-            first = running.keeper.bundle
+            first = running.rotator.bundle
             clock.offset += life * 0.7
-            await running.keeper.refresh(leading=True)
-            both = running.keeper.bundle
+            await running.rotator.refresh(leading=True)
+            both = running.rotator.bundle
             # Before this point the server's own certificate has expired by the machine's clock.
             clock.offset = -timedelta(days=61)
-            await running.keeper.refresh(leading=True)
+            await running.rotator.refresh(leading=True)
             async with registered(running, webhook(namespace, running.port)):
                 asked = Asked(cluster, namespace, running)
                 await _all_refused(asked, 1)
                 assert await _trusts(running, first)
                 clock.offset = timedelta()
-                await running.keeper.refresh(leading=True)
-                before = running.keeper.context.session_stats()["accept_good"]
+                await running.rotator.refresh(leading=True)
+                before = running.rotator.context.session_stats()["accept_good"]
                 await _all_refused(asked, 16)
                 # The API server has made a handshake with the new certificate, not only reused open connections.
-                assert running.keeper.context.session_stats()["accept_good"] > before
+                assert running.rotator.context.session_stats()["accept_good"] > before
                 # The new CA signs now: a client that still has only the first bundle does not trust it.
                 assert not await _trusts(running, first)
                 assert await _trusts(running, both)
-            assert running.keeper.bundle == both
+            assert running.rotator.bundle == both
             assert both.startswith(first)
 
     asyncio.run(scenario())

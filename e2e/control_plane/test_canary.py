@@ -69,7 +69,7 @@ class Seen:
     jobs: Sequence[Manifest]
     namespaces: Sequence[str]
     """The namespaces of the jobs that ran, each with a Secret of its user."""
-    said: str
+    output: str
     """The operator's output: its log and /metrics."""
     refusals: Sequence[str]
 
@@ -117,9 +117,9 @@ def test_of_a_job_only_what_the_user_wrote_holds_it(seen: Seen) -> None:
 
 
 def test_the_operator_does_not_say_it(seen: Seen) -> None:
-    assert "trainwright_retries" in seen.said
-    assert "all is listed" in seen.said
-    assert CANARY not in seen.said
+    assert "trainwright_retries" in seen.output
+    assert "all is listed" in seen.output
+    assert CANARY not in seen.output
 
 
 def test_a_refusal_does_not_repeat_it(seen: Seen) -> None:

@@ -14,9 +14,11 @@ pytestmark = pytest.mark.slow  # it tests the testkit, which every other test us
 
 
 def test_client_and_server_are_of_the_pinned_version(exclusive_cluster_of_module: Cluster) -> None:
-    said = json.loads(exclusive_cluster_of_module.kubectl("version", "-o", "json"))
-    assert {said[side]["gitVersion"] for side in ("clientVersion", "serverVersion")} == {binaries.kubernetes_version()}
-    assert (said["serverVersion"]["major"], said["serverVersion"]["minor"]) == ("1", "34")
+    output = json.loads(exclusive_cluster_of_module.kubectl("version", "-o", "json"))
+    assert {output[side]["gitVersion"] for side in ("clientVersion", "serverVersion")} == {
+        binaries.kubernetes_version()
+    }
+    assert (output["serverVersion"]["major"], output["serverVersion"]["minor"]) == ("1", "34")
 
 
 def test_two_stand_side_by_side(cluster: Cluster, exclusive_cluster_of_module: Cluster) -> None:

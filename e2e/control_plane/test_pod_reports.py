@@ -71,7 +71,7 @@ def test_a_suspended_job_stops_with_a_checkpoint(cluster: Cluster, namespace: st
 async def _pod(late: Job, running: Server, folder: Path, *, epochs: int) -> AsyncIterator[subprocess.Popen[bytes]]:
     """`trainwright run` with the environment and the files that the operator gives to its pods."""
     (folder / "job.yaml").write_text(json.dumps(_job(folder, epochs)))
-    (folder / "ca.crt").write_text(running.keeper.bundle)
+    (folder / "ca.crt").write_text(running.rotator.bundle)
     (folder / "token").write_text(await late.token())
     variables = {
         "TRAINWRIGHT_ATTEMPT": "1",

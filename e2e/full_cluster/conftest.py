@@ -31,7 +31,7 @@ def began() -> datetime:
 
 
 @pytest.fixture(scope="session")
-def whole(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> FullCluster:
+def full_cluster(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> FullCluster:
     try:
         found = FullCluster.find(tmp_path_factory.getbasetemp())
     except ClusterError as problem:
@@ -41,50 +41,50 @@ def whole(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureReque
 
 
 @pytest.fixture(scope="session")
-def inside(whole: FullCluster) -> Place:
+def inside(full_cluster: FullCluster) -> Place:
     """What only our own cluster shows."""
-    if whole.place is None:
+    if full_cluster.place is None:
         pytest.fail(NEEDS_OUR_OWN, pytrace=False)
-    return whole.place
+    return full_cluster.place
 
 
 @pytest.fixture(scope="session")
-def operator(whole: FullCluster) -> FullCluster:
+def operator(full_cluster: FullCluster) -> FullCluster:
     """The cluster with our operator, as its chart installs it from our images."""
-    release.install(whole)
-    return whole
+    release.install(full_cluster)
+    return full_cluster
 
 
 @pytest.fixture
-def namespace(whole: FullCluster) -> Iterator[str]:
+def namespace(full_cluster: FullCluster) -> Iterator[str]:
     """Deleted after the test without waiting for its end."""
     name = f"test-{secrets.token_hex(4)}"
     made = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": restricted.LABELS}}
-    whole.kubectl("apply", "-f", "-", stdin=json.dumps(made))
-    whole.kubectl("wait", f"-n={name}", "--for=create", "serviceaccount/default", "--timeout=60s")
+    full_cluster.kubectl("apply", "-f", "-", stdin=json.dumps(made))
+    full_cluster.kubectl("wait", f"-n={name}", "--for=create", "serviceaccount/default", "--timeout=60s")
     yield name
-    whole.kubectl("delete", "namespace", name, "--wait=false", "--ignore-not-found")
+    full_cluster.kubectl("delete", "namespace", name, "--wait=false", "--ignore-not-found")
 
 
 @pytest.fixture
-def bucket(whole: FullCluster) -> Iterator[Bucket]:
-    made = Bucket.make(f"test-{secrets.token_hex(4)}", whole.s3)
+def bucket(full_cluster: FullCluster) -> Iterator[Bucket]:
+    made = Bucket.make(f"test-{secrets.token_hex(4)}", full_cluster.s3)
     yield made
     made.remove()
 
 
 @pytest.fixture
-def bucket_of_the_files(whole: FullCluster, inside: Place) -> Iterator[Bucket]:  # noqa: ARG001
+def bucket_of_the_files(full_cluster: FullCluster, inside: Place) -> Iterator[Bucket]:  # noqa: ARG001
     """Named as in the files of `examples`. Elsewhere than in a store of our own the name is taken."""
-    made = Bucket.anew("bucket", whole.s3)
+    made = Bucket.anew("bucket", full_cluster.s3)
     yield made
     made.remove()
 
 
 @pytest.fixture
-def volume(whole: FullCluster, namespace: str) -> Iterator[Volume]:
+def volume(full_cluster: FullCluster, namespace: str) -> Iterator[Volume]:
     """A claim in the test's namespace, named `volume`."""
-    made = Volume.make(whole, namespace, "volume")
+    made = Volume.make(full_cluster, namespace, "volume")
     yield made
     made.remove()
 
@@ -100,9 +100,10 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
     return report
 
 
-def seen(whole: FullCluster, namespace: str) -> str:
+def seen(full_cluster: FullCluster, namespace: str) -> str:
     shown = [
-        whole.kubectl.run("get", kind, f"-n={namespace}", "-o=wide").stdout for kind in ("tj,rayjobs,jobs", "pods")
+        full_cluster.kubectl.run("get", kind, f"-n={namespace}", "-o=wide").stdout
+        for kind in ("tj,rayjobs,jobs", "pods")
     ]
-    shown.append(whole.kubectl.run("get", "events", f"-n={namespace}", "--sort-by=.lastTimestamp").stdout)
-    return "\n".join([*shown, f"Logs of the cluster's parts: {whole.logs}" if whole.logs else ""])
+    shown.append(full_cluster.kubectl.run("get", "events", f"-n={namespace}", "--sort-by=.lastTimestamp").stdout)
+    return "\n".join([*shown, f"Logs of the cluster's parts: {full_cluster.logs}" if full_cluster.logs else ""])

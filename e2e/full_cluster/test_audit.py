@@ -43,9 +43,9 @@ TAKEN: dict[str, dict[str, Any]] = {
 
 
 @pytest.fixture
-def asked(whole: FullCluster, inside: Place, began: datetime) -> Sequence[AuditEvent]:
+def asked(full_cluster: FullCluster, inside: Place, began: datetime) -> Sequence[AuditEvent]:
     """All that was asked for since this run began; where the installation is older, since that."""
-    installed = one(whole.kubectl, "default", "namespace", NAMESPACE)["metadata"]["creationTimestamp"]
+    installed = one(full_cluster.kubectl, "default", "namespace", NAMESPACE)["metadata"]["creationTimestamp"]
     since = min(began, datetime.fromisoformat(installed))
     return [event for event in audit.read(inside.running / audit.LOG) if datetime.fromisoformat(event.time) >= since]
 

@@ -37,7 +37,7 @@ UNUSED = canary()
 class Watched:
     """A namespace of which nothing that was said is missed, though the pods that said it are gone."""
 
-    whole: FullCluster
+    full_cluster: FullCluster
     namespace: str
     place: Place
     since: int
@@ -65,7 +65,7 @@ class Watched:
 
     def _look(self, name: str) -> Object:
         self.printed |= content(self.place.logs.glob(f"*/pods/{self.namespace}_*/*/*.log"))
-        return one(self.whole.kubectl, self.namespace, "tj", name)
+        return one(self.full_cluster.kubectl, self.namespace, "tj", name)
 
 
 def content(files: Iterable[Path]) -> dict[str, bytes]:
@@ -89,7 +89,7 @@ def watched(operator: FullCluster, namespace: str, inside: Place) -> Watched:
 
 def test_of_jobs_in_one_pod(watched: Watched, bucket: Bucket) -> None:
     """One with keys that open the cache, and one that S3 refuses."""
-    right = watched.whole.s3["AWS_SECRET_ACCESS_KEY"]
+    right = watched.full_cluster.s3["AWS_SECRET_ACCESS_KEY"]
     start(watched, jobs.weather("right", bucket), right)
     start(watched, jobs.weather("wrong", bucket), WRONG)
     good, bad = watched.ended("right"), watched.ended("wrong")
@@ -99,7 +99,7 @@ def test_of_jobs_in_one_pod(watched: Watched, bucket: Bucket) -> None:
 
 def test_of_a_job_on_ray(watched: Watched, bucket: Bucket) -> None:
     """With the longest name that a job can have, which no object that it is made of could bear."""
-    right = watched.whole.s3["AWS_SECRET_ACCESS_KEY"]
+    right = watched.full_cluster.s3["AWS_SECRET_ACCESS_KEY"]
     start(watched, jobs.on_ray(LONGEST_NAME, bucket), right)
     done = watched.ended(LONGEST_NAME)
     assert done["status"]["phase"] == "Complete", done["status"]
@@ -107,10 +107,10 @@ def test_of_a_job_on_ray(watched: Watched, bucket: Bucket) -> None:
 
 
 def start(watched: Watched, job: dict[str, Any], secret: str) -> None:
-    keys = {"aws_access_key_id": watched.whole.s3["AWS_ACCESS_KEY_ID"], "aws_secret_access_key": secret}
+    keys = {"aws_access_key_id": watched.full_cluster.s3["AWS_ACCESS_KEY_ID"], "aws_secret_access_key": secret}
     job["spec"]["backend"]["cache_credentials"] = keys
     job["spec"]["backoffLimit"] = 0
-    jobs.apply(watched.whole.kubectl, watched.namespace, job)
+    jobs.apply(watched.full_cluster.kubectl, watched.namespace, job)
 
 
 def check(watched: Watched, bucket: Bucket, given: Mapping[str, Sequence[Object]], containers: set[str]) -> None:
@@ -126,8 +126,8 @@ def check(watched: Watched, bucket: Bucket, given: Mapping[str, Sequence[Object]
     kept = {key: bucket.read(key) for key in bucket.keys("")}
     assert {Path(file).parent.name for file in watched.printed} >= containers
     assert kept
-    said = {**watched.logs(), **kept}
-    assert [place for place, words in said.items() if any(holds(words, secret) for secret in given)] == []
+    output_of = {**watched.logs(), **kept}
+    assert [place for place, words in output_of.items() if any(holds(words, secret) for secret in given)] == []
 
 
 def places_of(job: Object) -> set[str]:

@@ -44,10 +44,10 @@ def test_the_example_on_a_volume(operator: FullCluster, namespace: str, flights:
         volume.remove()
 
 
-def ends_with_a_model(whole: FullCluster, namespace: str, place: Place, name: str) -> None:
+def ends_with_a_model(full_cluster: FullCluster, namespace: str, place: Place, name: str) -> None:
     file, job = examples.of_kubernetes(name)
-    whole.kubectl("apply", f"-n={namespace}", "-f", str(file))
-    status = jobs.ended(whole.kubectl, namespace, job, seconds=600)
+    full_cluster.kubectl("apply", f"-n={namespace}", "-f", str(file))
+    status = jobs.ended(full_cluster.kubectl, namespace, job, seconds=600)
     assert status["phase"] == "Complete", status
     assert place.read(f"{status['model']}/weights.safetensors")
     assert 0 < status["testScores"]["late.roc_auc"] < 1

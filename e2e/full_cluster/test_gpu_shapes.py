@@ -86,10 +86,10 @@ def test_slices_are_given_as_gpus_are(gpus: FullCluster, namespace: str, bucket:
     gpus.kubectl("delete", f"-n={namespace}", "tj", "sliced")
 
 
-def _pods_with_places(whole: FullCluster, namespace: str) -> Mapping[str, Object]:
+def _pods_with_places(full_cluster: FullCluster, namespace: str) -> Mapping[str, Object]:
     """Those of the Ray cluster by their role, once each has its node."""
     found = until(
-        lambda: several(whole.kubectl, namespace, "pods", "ray.io/is-ray-node=yes"),
+        lambda: several(full_cluster.kubectl, namespace, "pods", "ray.io/is-ray-node=yes"),
         lambda pods: len(pods) == 2 and all(pod["spec"].get("nodeName") for pod in pods),
         seconds=180,
         what="head and workers on a node",
@@ -113,9 +113,9 @@ def _resolved(status: Mapping[str, Any]) -> tuple[int, int, int]:
     return resolved["workers"], resolved["gpus"], resolved["workersPerPod"]
 
 
-def _told(whole: FullCluster, namespace: str) -> Mapping[str, Any]:
+def _told(full_cluster: FullCluster, namespace: str) -> Mapping[str, Any]:
     """How the training program reads of its workers."""
-    [config] = several(whole.kubectl, namespace, "configmaps", "trainwright.dev/job-uid")
+    [config] = several(full_cluster.kubectl, namespace, "configmaps", "trainwright.dev/job-uid")
     trainer: Mapping[str, Any] = json.loads(config["data"]["job.yaml"])["spec"]["backend"]["trainer"]
     return trainer
 

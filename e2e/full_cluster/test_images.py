@@ -50,7 +50,7 @@ def sizes(layout: Layout, image: Ours) -> list[int]:
     return [layout.path(layer).stat().st_size for layer in layers]
 
 
-def said(image: Unpacked, *command: str) -> str:
+def output_of(image: Unpacked, *command: str) -> str:
     ended = image.run(*command)
     assert ended.returncode == 0, ended.stdout + ended.stderr
     return ended.stdout
@@ -83,7 +83,7 @@ def test_the_trainers_labels_say_the_versions_that_are_in_it(layout: Layout, tra
     found = "import importlib.metadata as m, json; print(json.dumps([m.version('trainwright'), m.version('ray')]))"
     labels = layout.config(TRAINER.name)["Labels"]
     named = [labels["dev.trainwright.trainer-version"], labels["dev.trainwright.ray-version"]]
-    assert json.loads(said(trainer, "python", "-c", found)) == named
+    assert json.loads(output_of(trainer, "python", "-c", found)) == named
 
 
 def test_ray_tells_nobody_about_the_users_runs(layout: Layout) -> None:
@@ -106,31 +106,33 @@ def test_the_operator_starts_and_says_in_one_line_what_it_misses(operator: Unpac
 
 @pytest.mark.parametrize("shell", ["-c", "-lc"])
 def test_the_trainer_is_found_in_a_shell_as_kuberay_starts_it(trainer: Unpacked, shell: str) -> None:
-    assert "trainwright" in said(trainer, "/bin/bash", shell, "--", "ray --version && trainwright --help")
+    assert "trainwright" in output_of(trainer, "/bin/bash", shell, "--", "ray --version && trainwright --help")
 
 
 def test_the_trainer_judges_a_file(trainer: Unpacked) -> None:
     job = (ROOT / "examples" / "kubernetes" / "local.yaml").read_text()
     script = "cat > /tmp/job.yaml <<'END'\n" + job + "\nEND\ntrainwright validate /tmp/job.yaml"
-    assert "valid" in said(trainer, "bash", "-c", script)
+    assert "valid" in output_of(trainer, "bash", "-c", script)
 
 
 @pytest.mark.parametrize("module", ["ray.train", "ray.dashboard", "torch", "boto3", "pyarrow.fs", "safetensors.torch"])
 def test_the_trainer_has_its_libraries(trainer: Unpacked, module: str) -> None:
-    said(trainer, "python", "-c", f"import {module}")
+    output_of(trainer, "python", "-c", f"import {module}")
 
 
 def test_torch_is_built_for_cuda(trainer: Unpacked) -> None:
-    assert said(trainer, "python", "-c", "import torch; print(torch.version.cuda)").strip() != "None"
+    assert output_of(trainer, "python", "-c", "import torch; print(torch.version.cuda)").strip() != "None"
 
 
 @pytest.mark.slow
 def test_torch_can_compile(trainer: Unpacked) -> None:
-    said(trainer, "python", "-c", COMPILE)
+    output_of(trainer, "python", "-c", COMPILE)
 
 
 def test_an_extension_can_be_compiled(trainer: Unpacked) -> None:
-    said(trainer, "sh", "-c", "echo '#include <Python.h>' | g++ -xc++ -fsyntax-only $(python3-config --includes) -")
+    output_of(
+        trainer, "sh", "-c", "echo '#include <Python.h>' | g++ -xc++ -fsyntax-only $(python3-config --includes) -"
+    )
 
 
 @BOTH
@@ -138,4 +140,4 @@ def test_nothing_can_be_written_but_tmp(image: Ours, operator: Unpacked, trainer
     """Else the tests above would not show that the images need no more."""
     unpacked = operator if image is OPERATOR else trainer
     assert unpacked.run("touch", "/opt/trainwright/x").returncode != 0
-    assert said(unpacked, "sh", "-c", "touch /tmp/x && id -u").strip() == "1000"
+    assert output_of(unpacked, "sh", "-c", "touch /tmp/x && id -u").strip() == "1000"

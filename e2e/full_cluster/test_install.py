@@ -73,10 +73,10 @@ def test_it_is_installed_where_nothing_is_left_but_the_jobs(
     assert jobs.ended(released.kubectl, namespace, "asked-for")["phase"] == "Complete"
 
 
-def _goes_on(whole: FullCluster, namespace: str, after: int) -> int:
+def _goes_on(full_cluster: FullCluster, namespace: str, after: int) -> int:
     """The epoch that is trained now, when it is a later one."""
     seen = until(
-        lambda: _status(whole, namespace),
+        lambda: _status(full_cluster, namespace),
         lambda status: _epoch(status) > after,
         seconds=180,
         what=f"an epoch after {after}",
@@ -88,16 +88,16 @@ def _epoch(status: Mapping[str, Any]) -> int:
     return int(status.get("progress", {}).get("epoch", 0))
 
 
-def _status(whole: FullCluster, namespace: str) -> Mapping[str, Any]:
-    status: Mapping[str, Any] = one(whole.kubectl, namespace, "tj", NAME).get("status", {})
+def _status(full_cluster: FullCluster, namespace: str) -> Mapping[str, Any]:
+    status: Mapping[str, Any] = one(full_cluster.kubectl, namespace, "tj", NAME).get("status", {})
     return status
 
 
-def _pod(whole: FullCluster, namespace: str) -> Object:
-    [found] = several(whole.kubectl, namespace, "pods")
+def _pod(full_cluster: FullCluster, namespace: str) -> Object:
+    [found] = several(full_cluster.kubectl, namespace, "pods")
     return found
 
 
-def _operators(whole: FullCluster) -> set[str]:
+def _operators(full_cluster: FullCluster) -> set[str]:
     """Their uids."""
-    return {pod["metadata"]["uid"] for pod in several(whole.kubectl, NAMESPACE, "pods", OPERATORS)}
+    return {pod["metadata"]["uid"] for pod in several(full_cluster.kubectl, NAMESPACE, "pods", OPERATORS)}

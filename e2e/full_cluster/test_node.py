@@ -24,51 +24,51 @@ except urllib.error.HTTPError as refused:
 """
 
 
-def apply(whole: FullCluster, namespace: str, *objects: dict[str, Any]) -> None:
+def apply(full_cluster: FullCluster, namespace: str, *objects: dict[str, Any]) -> None:
     wanted = {"apiVersion": "v1", "kind": "List", "items": list(objects)}
-    whole.kubectl("apply", f"-n={namespace}", "-f", "-", stdin=json.dumps(wanted))
+    full_cluster.kubectl("apply", f"-n={namespace}", "-f", "-", stdin=json.dumps(wanted))
 
 
-def said(whole: FullCluster, namespace: str, name: str, *command: str) -> str:
+def output_of(full_cluster: FullCluster, namespace: str, name: str, *command: str) -> str:
     """By a pod that runs the command to its end."""
-    apply(whole, namespace, restricted.pod(name, whole.image(OPERATOR), command))
+    apply(full_cluster, namespace, restricted.pod(name, full_cluster.image(OPERATOR), command))
     ended = "--for=jsonpath={.status.containerStatuses[0].state.terminated.reason}"
-    whole.kubectl("wait", f"-n={namespace}", f"pod/{name}", ended, "--timeout=60s")
-    return whole.kubectl("logs", f"-n={namespace}", name).strip()
+    full_cluster.kubectl("wait", f"-n={namespace}", f"pod/{name}", ended, "--timeout=60s")
+    return full_cluster.kubectl("logs", f"-n={namespace}", name).strip()
 
 
-def test_a_pod_finds_another_by_the_name_of_its_service(whole: FullCluster, namespace: str) -> None:
+def test_a_pod_finds_another_by_the_name_of_its_service(full_cluster: FullCluster, namespace: str) -> None:
     labels = {"app": "server"}
-    server = restricted.pod("server", whole.image(OPERATOR), SERVE, labels)
+    server = restricted.pod("server", full_cluster.image(OPERATOR), SERVE, labels)
     service = {
         "apiVersion": "v1",
         "kind": "Service",
         "metadata": {"name": "web"},
         "spec": {"selector": labels, "ports": [{"port": 80, "targetPort": 8080}]},
     }
-    apply(whole, namespace, server, service)
-    whole.kubectl("wait", f"-n={namespace}", "pod/server", "--for=condition=Ready", "--timeout=60s")
-    assert said(whole, namespace, "client", "python", "-c", FETCH, f"http://web.{namespace}") == "200"
+    apply(full_cluster, namespace, server, service)
+    full_cluster.kubectl("wait", f"-n={namespace}", "pod/server", "--for=condition=Ready", "--timeout=60s")
+    assert output_of(full_cluster, namespace, "client", "python", "-c", FETCH, f"http://web.{namespace}") == "200"
 
 
-def test_a_pod_reaches_the_api_server_by_its_name(whole: FullCluster, namespace: str) -> None:
-    assert said(whole, namespace, "client", "python", "-c", ASK_API_SERVER) in {"401", "403"}
+def test_a_pod_reaches_the_api_server_by_its_name(full_cluster: FullCluster, namespace: str) -> None:
+    assert output_of(full_cluster, namespace, "client", "python", "-c", ASK_API_SERVER) in {"401", "403"}
 
 
-def test_a_pod_reaches_s3_where_this_machine_does(whole: FullCluster, namespace: str, bucket: Bucket) -> None:
+def test_a_pod_reaches_s3_where_this_machine_does(full_cluster: FullCluster, namespace: str, bucket: Bucket) -> None:
     bucket.client.put_object(Bucket=bucket.name, Key="greeting", Body=b"hello")
     url = bucket.client.generate_presigned_url("get_object", Params={"Bucket": bucket.name, "Key": "greeting"})
-    assert said(whole, namespace, "client", "python", "-c", FETCH, url) == "200"
+    assert output_of(full_cluster, namespace, "client", "python", "-c", FETCH, url) == "200"
 
 
-def test_a_pod_that_is_not_restricted_is_refused(whole: FullCluster, namespace: str) -> None:
-    loose = restricted.pod("loose", whole.image(OPERATOR), ["true"])
+def test_a_pod_that_is_not_restricted_is_refused(full_cluster: FullCluster, namespace: str) -> None:
+    loose = restricted.pod("loose", full_cluster.image(OPERATOR), ["true"])
     del loose["spec"]["securityContext"]["seccompProfile"]
-    refused = whole.kubectl.run("apply", f"-n={namespace}", "-f", "-", stdin=json.dumps(loose))
+    refused = full_cluster.kubectl.run("apply", f"-n={namespace}", "-f", "-", stdin=json.dumps(loose))
     assert refused.returncode != 0
     assert "violates PodSecurity" in refused.stderr
 
 
 @pytest.mark.parametrize("name", ["rayjobs.ray.io", "rayclusters.ray.io"])
-def test_kuberay_is_there(whole: FullCluster, name: str) -> None:
-    whole.kubectl("wait", f"crd/{name}", "--for=condition=Established", "--timeout=10s")
+def test_kuberay_is_there(full_cluster: FullCluster, name: str) -> None:
+    full_cluster.kubectl("wait", f"crd/{name}", "--for=condition=Established", "--timeout=10s")

@@ -50,7 +50,7 @@ def shell(operator: FullCluster, namespace: str, tmp_path: Path) -> Mapping[str,
     config.write_text(operator.kubectl.kubeconfig.read_text())
     path = f"{operator.kubectl.program.parent}:{os.environ['PATH']}"
     found = {**os.environ, **operator.kubectl.environment, "KUBECONFIG": str(config), "PATH": path}
-    said("kubectl config set-context --current --namespace=" + namespace, found)
+    output_of("kubectl config set-context --current --namespace=" + namespace, found)
     return found
 
 
@@ -65,20 +65,20 @@ def test_the_commands_do_what_is_shown(
     bucket_of_the_files.upload(flights, flights.name)
     jobs.apply(operator.kubectl, namespace, jobs.keys(operator))
     apply, watch, describe, wait, explain = commands()
-    assert said(apply, shell).splitlines() == shown(apply)
+    assert output_of(apply, shell).splitlines() == shown(apply)
     with in_background(watch, shell, tmp_path / "watch") as seen:
         until(lambda: phase(shell), lambda word: word == "Running", seconds=SECONDS, what="a job that runs")
         while_it_runs(shell, tmp_path)
-        said(wait.replace("--timeout=1h", f"--timeout={SECONDS}s"), shell)
+        output_of(wait.replace("--timeout=1h", f"--timeout={SECONDS}s"), shell)
         until(seen.read_text, lambda text: "Complete" in text, what="the last line of the watch")
         watched = seen.read_text()
-    described = said(describe, shell)
+    described = output_of(describe, shell)
     print(PROMPT + watch, watched, PROMPT + describe, described[described.index("Events:") :], sep="\n")
     assert watched.splitlines()[0].split() == shown(watch)[0].split()
     assert phases(watched.splitlines()) == phases(shown(watch))
     for line in shown(describe):
         assert any(like(line).fullmatch(found.strip()) for found in described.splitlines()), line
-    assert "KIND:       TrainingJob" in said(explain, shell)
+    assert "KIND:       TrainingJob" in output_of(explain, shell)
 
 
 def while_it_runs(shell: Mapping[str, str], folder: Path) -> None:
@@ -86,7 +86,7 @@ def while_it_runs(shell: Mapping[str, str], folder: Path) -> None:
     child, logs, cluster, token, forward = (line.partition("  #")[0] for line in WHILE_IT_RUNS.splitlines())
     names = f"{child}\n{cluster}\n"
     with in_background(names + logs, shell, folder / "logs") as printed:
-        key = said(names + token, shell)
+        key = output_of(names + token, shell)
         with in_background(names + f"exec {forward}", shell, folder / "forward"):
             until(lambda: dashboard(key), lambda answer: answer == 200, seconds=60, what="an answer of the dashboard")
         until(printed.read_text, lambda text: "epoch 1/10" in text, seconds=SECONDS, what="the first epoch in the log")
@@ -131,12 +131,12 @@ def like(line: str) -> re.Pattern[str]:
 
 
 def phase(shell: Mapping[str, str]) -> str:
-    status = json.loads(said(f"kubectl get tj {JOB} -o json", shell)).get("status", {})
+    status = json.loads(output_of(f"kubectl get tj {JOB} -o json", shell)).get("status", {})
     assert status.get("phase") not in ("Failed", "Invalid"), status
     return str(status.get("phase"))
 
 
-def said(script: str, shell: Mapping[str, str]) -> str:
+def output_of(script: str, shell: Mapping[str, str]) -> str:
     ended = subprocess.run(["bash", "-ec", script], cwd=ROOT, env=shell, capture_output=True, text=True, check=False)
     assert ended.returncode == 0, f"{script}: {ended.stderr}"
     return ended.stdout

@@ -25,9 +25,9 @@ def by_ray(name: str, bucket: Bucket, **shares: int) -> dict[str, Any]:
     return job
 
 
-def completes(whole: FullCluster, namespace: str, name: str) -> None:
+def completes(full_cluster: FullCluster, namespace: str, name: str) -> None:
     """Whatever room it gave back before counts for nothing."""
-    status = jobs.ended(whole.kubectl, namespace, name, seconds=SECONDS)
+    status = jobs.ended(full_cluster.kubectl, namespace, name, seconds=SECONDS)
     assert status["phase"] == "Complete", status
     counted = [one for one in status["attempts"] if one["outcome"] not in ("done", "stopped")]
     assert status.get("retries", 0) + status.get("preemptions", 0) == len(counted)

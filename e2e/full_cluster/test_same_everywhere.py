@@ -30,8 +30,8 @@ def place(request: pytest.FixtureRequest) -> Place:
 
 
 @pytest.fixture
-def laptop(whole: FullCluster, tmp_path: Path) -> Laptop:
-    return Laptop.make(tmp_path, whole.s3)
+def laptop(full_cluster: FullCluster, tmp_path: Path) -> Laptop:
+    return Laptop.make(tmp_path, full_cluster.s3)
 
 
 def test_an_example_learns_and_predicts_the_same_wherever_it_runs(
@@ -59,9 +59,9 @@ def test_an_example_learns_and_predicts_the_same_wherever_it_runs(
     pd.testing.assert_frame_equal(asked_there, of_laptop, rtol=1e-8, atol=0)
 
 
-def done(whole: FullCluster, namespace: str, name: str) -> Mapping[str, Any]:
+def done(full_cluster: FullCluster, namespace: str, name: str) -> Mapping[str, Any]:
     """The status of a job that its first attempt has done."""
-    status = jobs.ended(whole.kubectl, namespace, name, seconds=600)
+    status = jobs.ended(full_cluster.kubectl, namespace, name, seconds=600)
     assert [attempt["outcome"] for attempt in status["attempts"]] == ["done"], status
     assert status["phase"] == "Complete", status
     return status

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from testkit.cluster.images.ours import ROOT
-from testkit.cluster.node import keeper
+from testkit.cluster.node import supervisor
 from testkit.cluster.node.place import BRIDGE, FIRST, Place
 
 LOOKS = {
@@ -52,7 +52,7 @@ def root() -> Iterator[Path]:
     """The folder of a cluster of this test's own. Its name is short: sockets in it have names of limited length."""
     if os.geteuid() != 0:
         pytest.fail("a cluster with nodes needs root", pytrace=False)
-    if keeper.is_alive(Place.default()):
+    if supervisor.is_alive(Place.default()):
         pytest.fail("a cluster runs on this machine: make cluster-down first", pytrace=False)
     folder = Path(tempfile.mkdtemp(prefix="cluster-"))
     yield folder
@@ -65,13 +65,13 @@ def command(what: str, root: Path, *flags: str) -> None:
     subprocess.run(words, cwd=ROOT, check=True)
 
 
-@pytest.mark.parametrize("end", ["in order", "its keeper killed"])
+@pytest.mark.parametrize("end", ["in order", "its supervisor killed"])
 def test_nothing_is_left(root: Path, end: str) -> None:
     before = seen(root)
     command("up", root, "--bare")
     while_up = seen(root)
-    if end == "its keeper killed":
-        os.kill(int((Place(root).running / "keeper").read_text()), 9)
+    if end == "its supervisor killed":
+        os.kill(int((Place(root).running / "supervisor").read_text()), 9)
     command("down", root)
     assert seen(root) == before
     assert not Place(root).running.exists()

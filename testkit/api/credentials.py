@@ -35,8 +35,8 @@ def _named(entries: list[dict[str, Any]], name: str) -> dict[str, Any]:
 
 
 def _trust(cluster: Mapping[str, str], user: Mapping[str, str]) -> ssl.SSLContext:
-    authority = _content(cluster, "certificate-authority")
-    trust = ssl.create_default_context(cadata=authority.decode() if authority else None)
+    ca = _content(cluster, "certificate-authority")
+    trust = ssl.create_default_context(cadata=ca.decode() if ca else None)
     certificate, key = _content(user, "client-certificate"), _content(user, "client-key")
     if certificate and key:
         # Python loads client certificates from files only.

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from testkit.cluster import audit, binaries, kubeconfig
-from testkit.cluster.certificates import Authority, Certificate
+from testkit.cluster.certificates import Certificate, CertificateAuthority
 from testkit.cluster.kubectl import Kubectl
 from testkit.cluster.port import LOOPBACK, Port
 from testkit.cluster.process import Process, wait_until
@@ -43,13 +43,13 @@ class ApiServer:
     def __init__(self, programs: Path, folder: Path, etcd: str, reach: Reach = ALONE) -> None:
         self._programs, self._folder, self._etcd, self._reach = programs, folder, etcd, reach
         self._port = Port(reach.address, reach.port)
-        self.authority = Authority.new(folder / "certificates")
-        self._serving = self.authority.server("kube-apiserver", reach.names())
-        self.tokens = self.authority.key_pair("service-accounts")
-        self.admin = self.authority.user("admin", ["system:masters"])
+        self.ca = CertificateAuthority.new(folder / "certificates")
+        self._serving = self.ca.server("kube-apiserver", reach.names())
+        self.tokens = self.ca.key_pair("service-accounts")
+        self.admin = self.ca.user("admin", ["system:masters"])
         self.audit_log = folder / audit.LOG
         (folder / "audit-policy.yaml").write_text(json.dumps(audit.POLICY))
-        self.kubeconfig = kubeconfig.make(folder / "kubeconfig", self.url, self.authority.own.certificate, self.admin)
+        self.kubeconfig = kubeconfig.make(folder / "kubeconfig", self.url, self.ca.own.certificate, self.admin)
         self.kubectl = Kubectl(binaries.kubectl(), self.kubeconfig, folder / "kubectl")
         self._process: Process | None = None
 
@@ -85,7 +85,7 @@ class ApiServer:
             "advertise-address": self._reach.address,
             "endpoint-reconciler-type": "none",
             "service-cluster-ip-range": SERVICES,
-            "client-ca-file": str(self.authority.own.certificate),
+            "client-ca-file": str(self.ca.own.certificate),
             "tls-cert-file": str(self._serving.certificate),
             "tls-private-key-file": str(self._serving.key),
             "service-account-issuer": ISSUER,
@@ -105,7 +105,7 @@ class ApiServer:
         """Flags for a cluster with nodes: pods use the service `kubernetes`, the server reads logs from kubelets."""
         if not self._reach.nodes:
             return {}
-        user = self.authority.user("kube-apiserver", ["system:masters"])
+        user = self.ca.user("kube-apiserver", ["system:masters"])
         return {
             "endpoint-reconciler-type": "lease",
             "kubelet-preferred-address-types": "InternalIP",
@@ -116,7 +116,7 @@ class ApiServer:
         }
 
     def _is_ready(self) -> bool:
-        return get(self.url, "/readyz", self.authority.own, self.admin) == 200
+        return get(self.url, "/readyz", self.ca.own, self.admin) == 200
 
     def close(self) -> None:
         """End the server and release the port."""
@@ -124,9 +124,9 @@ class ApiServer:
         self._port.close()
 
 
-def get(url: str, path: str, authority: Certificate, user: Certificate) -> int:
+def get(url: str, path: str, ca: Certificate, user: Certificate) -> int:
     """The status code, or 0 if nothing answers."""
-    trust = ssl.create_default_context(cafile=authority.certificate)
+    trust = ssl.create_default_context(cafile=ca.certificate)
     trust.load_cert_chain(user.certificate, user.key)
     connection = http.client.HTTPSConnection(url.removeprefix("https://"), context=trust, timeout=5)
     try:

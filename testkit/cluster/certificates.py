@@ -26,7 +26,7 @@ class Certificate:
     key: Path
 
 
-class Authority:
+class CertificateAuthority:
     """Signs certificates into a folder. Processes that share the folder are the same CA."""
 
     def __init__(self, folder: Path) -> None:
@@ -37,9 +37,9 @@ class Authority:
     def new(cls, folder: Path) -> Self:
         folder.mkdir()
         (folder / "openssl.cnf").write_text(CONFIG)
-        authority = cls(folder)
-        authority._make("ca", "/CN=trainwright-tests", AUTHORITY, signed=False)
-        return authority
+        ca = cls(folder)
+        ca._make("ca", "/CN=trainwright-tests", AUTHORITY, signed=False)
+        return ca
 
     def server(self, name: str, hosts: Sequence[str]) -> Certificate:
         """A server certificate for hosts such as `DNS:localhost` and `IP:127.0.0.1`."""

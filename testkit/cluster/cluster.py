@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Self
 
 from testkit.cluster import audit, binaries, crds, kubeconfig
-from testkit.cluster.certificates import Authority
+from testkit.cluster.certificates import CertificateAuthority
 from testkit.cluster.control_plane import ControlPlane
 from testkit.cluster.errors import ClusterError
 from testkit.cluster.kubectl import Kubectl
@@ -56,7 +56,7 @@ class Cluster:
 
     def as_user(self, name: str, groups: Sequence[str] = ()) -> Self:
         """The cluster as seen by any user with any groups. The user need not exist."""
-        certificate = Authority(self._our_folder("invents users") / "certificates").user(name, groups)
+        certificate = CertificateAuthority(self._our_folder("invents users") / "certificates").user(name, groups)
         return self._asked_by(kubeconfig.with_certificate(certificate))
 
     def as_service_account(self, namespace: str, name: str) -> Self:

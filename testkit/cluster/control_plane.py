@@ -60,7 +60,7 @@ class ControlPlane:
             "controllers": ",".join(CONTROLLERS),
             "use-service-account-credentials": "true",
             "service-account-private-key-file": str(self.api_server.tokens.key),
-            "root-ca-file": str(self.api_server.authority.own.certificate),
+            "root-ca-file": str(self.api_server.ca.own.certificate),
             "leader-elect": "false",
             "secure-port": "0",
             # A thousand owned objects are deleted in seconds, not in a minute.

@@ -12,9 +12,9 @@ from testkit.cluster.certificates import Certificate
 NAME = "trainwright-tests"
 
 
-def make(path: Path, server: str, authority: Path, user: Certificate) -> Path:
-    """For a server whose certificate `authority` signed."""
-    cluster = {"server": server, "certificate-authority": str(authority)}
+def make(path: Path, server: str, ca: Path, user: Certificate) -> Path:
+    """For a server whose certificate is signed by the CA in the file `ca`."""
+    cluster = {"server": server, "certificate-authority": str(ca)}
     context = {"cluster": NAME, "user": NAME, "namespace": "default"}
     config = {
         "apiVersion": "v1",

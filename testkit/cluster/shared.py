@@ -29,7 +29,7 @@ def _start(ready: Path, run: int) -> None:
     log = ready.with_suffix(".log")
     command = [sys.executable, "-m", "testkit.cluster", f"--ready-file={ready}", f"--as-long-as={run}"]
     with log.open("wb") as output:
-        keeper = os.posix_spawn(
+        supervisor = os.posix_spawn(
             command[0],
             command,
             {**os.environ, "PYTHONPATH": str(ROOT)},
@@ -37,7 +37,7 @@ def _start(ready: Path, run: int) -> None:
             setsid=True,
         )
     while not ready.exists():
-        ended, _ = os.waitpid(keeper, os.WNOHANG)
+        ended, _ = os.waitpid(supervisor, os.WNOHANG)
         if ended:
             raise ClusterError(log.read_text())
         time.sleep(SECONDS_BETWEEN_LOOKS)

@@ -10,16 +10,16 @@ from testkit.full_cluster.full_cluster import FullCluster
 
 
 @contextmanager
-def given(whole: FullCluster, resources: Mapping[str, str]) -> Iterator[None]:
+def given(full_cluster: FullCluster, resources: Mapping[str, str]) -> Iterator[None]:
     """To the first node, within the block."""
-    node = whole.kubectl("get", "nodes", "-o=jsonpath={.items[0].metadata.name}")
-    _say(whole, node, resources)
+    node = full_cluster.kubectl("get", "nodes", "-o=jsonpath={.items[0].metadata.name}")
+    _set_capacity(full_cluster, node, resources)
     try:
         yield
     finally:
-        _say(whole, node, dict.fromkeys(resources))
+        _set_capacity(full_cluster, node, dict.fromkeys(resources))
 
 
-def _say(whole: FullCluster, node: str, resources: Mapping[str, str | None]) -> None:
+def _set_capacity(full_cluster: FullCluster, node: str, resources: Mapping[str, str | None]) -> None:
     status = {"status": {"capacity": resources, "allocatable": resources}}
-    whole.kubectl("patch", "node", node, "--subresource=status", "--type=merge", f"-p={json.dumps(status)}")
+    full_cluster.kubectl("patch", "node", node, "--subresource=status", "--type=merge", f"-p={json.dumps(status)}")

@@ -14,7 +14,7 @@ from testkit.cluster.chart import Helm
 from testkit.cluster.errors import ClusterError
 from testkit.cluster.images.ours import version
 from testkit.cluster.kubectl import Kubectl
-from testkit.cluster.node import whole
+from testkit.cluster.node import full_cluster
 from testkit.cluster.node.place import Place
 
 S3 = ("AWS_ENDPOINT_URL", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
@@ -42,8 +42,8 @@ class FullCluster:
         if os.geteuid() != 0:
             raise ClusterError(NEEDS)
         place = Place.default()
-        whole.up(place)
-        return cls(whole.kubectl(place), place.s3(), registry="", place=place)
+        full_cluster.up(place)
+        return cls(full_cluster.kubectl(place), place.s3(), registry="", place=place)
 
     @classmethod
     def _of_environment(cls, folder: Path) -> Self:

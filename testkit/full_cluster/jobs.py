@@ -23,9 +23,9 @@ CONFIG = {
 PATIENCE = {"name": "RAY_raylet_start_wait_time_s", "value": "240"}
 
 
-def keys(whole: FullCluster) -> dict[str, Any]:
+def keys(full_cluster: FullCluster) -> dict[str, Any]:
     """The Secret that jobs take their keys to S3 from."""
-    return {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": KEYS}, "stringData": dict(whole.s3)}
+    return {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": KEYS}, "stringData": dict(full_cluster.s3)}
 
 
 def weather(name: str, bucket: Bucket, **backend: Any) -> dict[str, Any]:

@@ -10,16 +10,16 @@ NAMESPACE_MANIFEST = "operator/manifests/namespace.yaml"
 OPERATORS = "app.kubernetes.io/component=operator"
 
 
-def install(whole: FullCluster, *values: str) -> None:
+def install(full_cluster: FullCluster, *values: str) -> None:
     """With these values and no others, whatever was there before. Returns when its pods are ready."""
-    root = whole.helm.root
-    whole.kubectl("apply", "-f", str(root / NAMESPACE_MANIFEST))
-    registry = [f"--set=registry={whole.registry}"] if whole.registry else []
+    root = full_cluster.helm.root
+    full_cluster.kubectl("apply", "-f", str(root / NAMESPACE_MANIFEST))
+    registry = [f"--set=registry={full_cluster.registry}"] if full_cluster.registry else []
     flags = (f"--namespace={NAMESPACE}", "--reset-values", "--wait", "--timeout=180s")
-    whole.helm("upgrade", "--install", *flags, RELEASE, CHART, *registry, *values)
+    full_cluster.helm("upgrade", "--install", *flags, RELEASE, CHART, *registry, *values)
 
 
-def uninstall(whole: FullCluster) -> None:
+def uninstall(full_cluster: FullCluster) -> None:
     """Returns when its pods are gone."""
-    whole.helm("uninstall", f"--namespace={NAMESPACE}", "--wait", "--timeout=180s", RELEASE)
-    whole.kubectl("wait", f"-n={NAMESPACE}", "--for=delete", "pod", f"-l={OPERATORS}", "--timeout=120s")
+    full_cluster.helm("uninstall", f"--namespace={NAMESPACE}", "--wait", "--timeout=180s", RELEASE)
+    full_cluster.kubectl("wait", f"-n={NAMESPACE}", "--for=delete", "pod", f"-l={OPERATORS}", "--timeout=120s")

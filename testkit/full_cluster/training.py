@@ -74,9 +74,9 @@ class Done:
 class Training:
     """The job in a cluster."""
 
-    def __init__(self, whole: FullCluster, namespace: str, bucket: Bucket, volume: Volume) -> None:
-        self.kubectl, self.namespace = whole.kubectl, namespace
-        self._whole, self._bucket, self._volume = whole, bucket, volume
+    def __init__(self, full_cluster: FullCluster, namespace: str, bucket: Bucket, volume: Volume) -> None:
+        self.kubectl, self.namespace = full_cluster.kubectl, namespace
+        self._whole, self._bucket, self._volume = full_cluster, bucket, volume
 
     def start(self, more: Mapping[str, Any] = MappingProxyType({}), **pods: Any) -> None:
         """`more`: of the spec. `pods`: more for their template."""

@@ -27,17 +27,17 @@ class Volume:
     """Where its files lie on this machine, which all nodes of our own cluster see; None on any other cluster."""
 
     @classmethod
-    def make(cls, whole: FullCluster, namespace: str, name: str) -> Self:
+    def make(cls, full_cluster: FullCluster, namespace: str, name: str) -> Self:
         """Pods of all our own nodes may use it; on another cluster those that its default storage class lets."""
-        folder = whole.place.running / "volumes" / f"{namespace}-{name}" if whole.place else None
-        made = cls(whole.kubectl, namespace, name, folder)
+        folder = full_cluster.place.running / "volumes" / f"{namespace}-{name}" if full_cluster.place else None
+        made = cls(full_cluster.kubectl, namespace, name, folder)
         if made.folder is not None:
             made.folder.mkdir(parents=True)
             # Kubernetes gives the files of a hostPath to nobody.
             made.folder.chmod(0o777)
             made._apply(made._persistent_volume(made.folder))
-        made._apply(made._persistent_volume_claim(), made._pod(whole.image("trainwright-operator")))
-        whole.kubectl("wait", f"-n={namespace}", f"pod/{name}", "--for=condition=Ready", "--timeout=120s")
+        made._apply(made._persistent_volume_claim(), made._pod(full_cluster.image("trainwright-operator")))
+        full_cluster.kubectl("wait", f"-n={namespace}", f"pod/{name}", "--for=condition=Ready", "--timeout=120s")
         return made
 
     @property

@@ -15,7 +15,7 @@ from aiohttp import web
 
 from testkit.api import connections, credentials
 from testkit.cluster import kubeconfig
-from testkit.cluster.certificates import Authority
+from testkit.cluster.certificates import CertificateAuthority
 from testkit.cluster.port import LOOPBACK, Port
 from testkit.proxy import connection, request_info
 from testkit.proxy.faults import Delay, WatchFault
@@ -36,8 +36,8 @@ class Proxy:
     def __init__(self, upstream: Path, folder: Path, seed: int = 0) -> None:
         self._who = credentials.read(upstream)
         self._draws, self._port = random.Random(seed), Port()
-        self._authority = Authority.new(folder / "proxy-certificates")
-        self._certificate = self._authority.server("proxy", [f"IP:{LOOPBACK}", "DNS:localhost"])
+        self._ca = CertificateAuthority.new(folder / "proxy-certificates")
+        self._certificate = self._ca.server("proxy", [f"IP:{LOOPBACK}", "DNS:localhost"])
         self.kubeconfig = self._write_kubeconfig(folder / "proxy-kubeconfig")
         self.rules: list[Rule] = []
         self.sendings = Sendings()
@@ -148,7 +148,7 @@ class Proxy:
     def _write_kubeconfig(self, path: Path) -> Path:
         """Write a kubeconfig without a user, because the proxy adds its own."""
         name = kubeconfig.NAME
-        cluster = {"server": self.url, "certificate-authority": str(self._authority.own.certificate)}
+        cluster = {"server": self.url, "certificate-authority": str(self._ca.own.certificate)}
         config = {
             "apiVersion": "v1",
             "kind": "Config",

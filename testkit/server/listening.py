@@ -12,7 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from testkit.cluster.certificates import Authority
+from testkit.cluster.certificates import CertificateAuthority
 
 PATIENCE = 60.0
 HANG = 0
@@ -60,7 +60,7 @@ class Listening:
     def outcomes(self) -> list[dict[str, Any]]:
         return [heard.report["outcome"] for heard in self.heard if "outcome" in heard.report]
 
-    def hears(self, heard: Heard) -> Answer:
+    def respond(self, heard: Heard) -> Answer:
         with self._news:
             self._heard.append(heard)
             self._news.notify_all()
@@ -75,13 +75,13 @@ class Listening:
 @contextmanager
 def listening(folder: Path) -> Iterator[Listening]:
     """Run the server within the block, at a free port."""
-    authority = Authority.new(folder / "authority")
+    ca = CertificateAuthority.new(folder / "authority")
     server = _Server(("127.0.0.1", 0), _Handler)
     trust = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    made = authority.server("operator", ["DNS:localhost"])
+    made = ca.server("operator", ["DNS:localhost"])
     trust.load_cert_chain(made.certificate, made.key)
     server.socket = trust.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
-    found = Listening(folder, authority.own.certificate, server.server_port)
+    found = Listening(folder, ca.own.certificate, server.server_port)
     server.__dict__["listening"] = found
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
@@ -106,15 +106,15 @@ class _Handler(BaseHTTPRequestHandler):
         found: Listening = self.server.__dict__["listening"]
         body = self.rfile.read(int(self.headers["Content-Length"]))
         token = self.headers["Authorization"].removeprefix("Bearer ")
-        status, said = found.hears(Heard(self.path, token, json.loads(body)))
+        status, answer = found.respond(Heard(self.path, token, json.loads(body)))
         if status == HANG:
             found.closed.wait()
             return
-        told = json.dumps(said).encode()
+        content = json.dumps(answer).encode()
         self.send_response(status)
-        self.send_header("Content-Length", str(len(told)))
+        self.send_header("Content-Length", str(len(content)))
         self.end_headers()
-        self.wfile.write(told)
+        self.wfile.write(content)
 
     def log_message(self, format: str, *args: Any) -> None:
         """Tests print nothing."""

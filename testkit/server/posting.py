@@ -53,8 +53,8 @@ class PostsOverTls(Posts):
 
     async def _sent(self, pod: Manifest, report: Mapping[str, Any]) -> tuple[int, str]:
         [url] = [one["value"] for one in pod["spec"]["containers"][0]["env"] if one["name"] == PROGRESS_URL]
-        token, authority = await self._given(pod)
-        trust = ssl.create_default_context(cadata=authority)
+        token, ca = await self._given(pod)
+        trust = ssl.create_default_context(cadata=ca)
         headers = {"Authorization": f"Bearer {token}"}
         async with (
             aiohttp.ClientSession(connector=aiohttp.TCPConnector(ssl=trust, force_close=True)) as session,
@@ -65,9 +65,9 @@ class PostsOverTls(Posts):
     async def _given(self, pod: Manifest) -> tuple[str, str]:
         """Return the data that a kubelet would mount: a token bound to the pod, and the CA from the job's ConfigMap."""
         [volume] = [one for one in pod["spec"]["volumes"] if one["name"] == TOKEN_VOLUME]
-        token, authority = volume["projected"]["sources"]
-        config = await self._client.get(CONFIG_MAPS, authority["configMap"]["name"], pod["metadata"]["namespace"])
-        [item] = authority["configMap"]["items"]
+        token, ca = volume["projected"]["sources"]
+        config = await self._client.get(CONFIG_MAPS, ca["configMap"]["name"], pod["metadata"]["namespace"])
+        [item] = ca["configMap"]["items"]
         return await self._token(pod, token["serviceAccountToken"]["audience"]), config["data"][item["key"]]
 
     async def _token(self, pod: Manifest, audience: str) -> str:

@@ -48,13 +48,13 @@ class Server:
     """The server of one operator."""
 
     client: Client
-    keeper: CertificateRotator
+    rotator: CertificateRotator
     metrics: Metrics
     port: int
 
     def session(self, bundle: str | None = None) -> aiohttp.ClientSession:
         """A session that trusts the bundle, by default the current one. Every request opens its own connection."""
-        trust = ssl.create_default_context(cadata=bundle or self.keeper.bundle)
+        trust = ssl.create_default_context(cadata=bundle or self.rotator.bundle)
         connector = aiohttp.TCPConnector(ssl=trust, force_close=True)
         return aiohttp.ClientSession(f"https://localhost:{self.port}", connector=connector)
 
@@ -67,15 +67,15 @@ async def server(
     now, metrics = clock or Clock(), Metrics()
     settings = Settings(namespace=namespace, progress_interval=interval)
     async with Client(await Connection.open(str(cluster.kubeconfig))) as client:
-        keeper = CertificateRotator(client, settings, now, webhook=namespace)
-        await keeper.refresh(leading=leading)
+        rotator = CertificateRotator(client, settings, now, webhook=namespace)
+        await rotator.refresh(leading=leading)
         progress = ProgressEndpoint(
             client, Reviews(client, lambda: now().timestamp()), metrics, interval=interval, now=now
         )
-        health = Health(Alive(), settings.stale_after, lambda: keeper.loaded)
+        health = Health(Alive(), settings.stale_after, lambda: rotator.loaded)
         app = application(admission=Admission(metrics), progress=progress, metrics=metrics, health=health)
-        async with serving(app, keeper.context, 0, "127.0.0.1") as port:
-            yield Server(client, keeper, metrics, port)
+        async with serving(app, rotator.context, 0, "127.0.0.1") as port:
+            yield Server(client, rotator, metrics, port)
 
 
 def webhook(namespace: str, *ports: int) -> dict[str, Any]:
@@ -123,7 +123,7 @@ async def registered(leader: Server, configuration: dict[str, Any]) -> AsyncIter
     name = configuration["metadata"]["name"]
     await leader.client.request("POST", path, body=configuration)
     try:
-        await leader.keeper.refresh(leading=True)
+        await leader.rotator.refresh(leading=True)
         await until(
             lambda: _answer(leader, name), lambda reply: "denied the request" in reply, what="the webhook's answer"
         )

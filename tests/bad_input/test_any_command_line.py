@@ -72,8 +72,8 @@ def check(workplace, seed: int, count: int) -> None:
         lay_out(workplace.folder)
         ended = workplace.run(*arguments)
         done += ended.code == 0 and "--help" not in arguments
-        said = ended.out + ended.err
-        bad = ended.code not in CODES or "internal error" in said or "Traceback" in said
+        message = ended.out + ended.err
+        bad = ended.code not in CODES or "internal error" in message or "Traceback" in message
         if bad or (ended.code and not ended.err.strip()):
             wrong.append((arguments, ended))
     assert not wrong, "\n\n".join(f"{arguments}\n{ended.code} {ended.err}" for arguments, ended in wrong)

@@ -14,7 +14,7 @@ def trained(workplace):
 
 @pytest.mark.parametrize("command", ["predict", "evaluate"])
 @pytest.mark.parametrize(
-    ("lines", "said"),
+    ("lines", "message"),
     [
         (
             ("size,opn,kind,late", "1,yes,a,no"),
@@ -27,10 +27,10 @@ def trained(workplace):
         (("size,open,kind,late",), "dataset: 'new.csv' holds no rows."),
     ],
 )
-def test_a_column_that_is_missing_or_of_another_type(trained, command, lines, said):
+def test_a_column_that_is_missing_or_of_another_type(trained, command, lines, message):
     trained.data(*lines, name="new.csv")
     found = trained.refused(command, "job.yaml", "--model", "out", "--dataset", "new.csv", "--output", "p")
-    assert found.startswith(f"job.yaml: {said}")
+    assert found.startswith(f"job.yaml: {message}")
 
 
 def test_a_target_is_needed_to_evaluate_and_not_to_predict(trained):
@@ -56,5 +56,5 @@ def test_a_label_that_training_had_not(trained):
 
 
 def test_a_place_that_cannot_be_written(trained):
-    said = trained.refused("predict", "job.yaml", "--model", "out", "--output", "data.csv/p.csv", code=3)
-    assert said.startswith("data.csv/p.csv")
+    message = trained.refused("predict", "job.yaml", "--model", "out", "--output", "data.csv/p.csv", code=3)
+    assert message.startswith("data.csv/p.csv")

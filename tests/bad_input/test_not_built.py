@@ -63,10 +63,10 @@ FILES = " (this version has files, folders and s3://)"
 )
 def test_one_line(workplace, change, line):
     job = workplace.job(change)
-    said = workplace.refused("train", job, "--output", "out")
-    assert said.startswith(f"job.yaml: {line}")
-    assert "\n" not in said
-    assert workplace.refused("validate", job) == said
+    message = workplace.refused("train", job, "--output", "out")
+    assert message.startswith(f"job.yaml: {line}")
+    assert "\n" not in message
+    assert workplace.refused("validate", job) == message
 
 
 def test_all_at_once(workplace):
@@ -74,9 +74,9 @@ def test_all_at_once(workplace):
         backend(loader={"fully_executed": False}, cache_dir="gs://bucket")(job)
         config(combiner={"type": "tabnet"})(job)
 
-    said = workplace.refused("train", workplace.job(change)).splitlines()
-    assert said[0] == "job.yaml: 3 mistakes"
-    assert all("  not built yet" in line for line in said[1:])
+    message = workplace.refused("train", workplace.job(change)).splitlines()
+    assert message[0] == "job.yaml: 3 mistakes"
+    assert all("  not built yet" in line for line in message[1:])
 
 
 @pytest.mark.parametrize(
@@ -116,8 +116,8 @@ def test_a_file_with_its_own_image_is_valid_and_nothing_for_this_machine(workpla
 
     line = "config.combiner.type: not built yet: tabnet (this version has concat)"
     job = workplace.job(change)
-    said = workplace.done("validate", job).out.splitlines()
-    assert said == [f"job.yaml: {line}; image mine:2 must have it", "job.yaml: valid"]
+    message = workplace.done("validate", job).out.splitlines()
+    assert message == [f"job.yaml: {line}; image mine:2 must have it", "job.yaml: valid"]
     assert workplace.refused("train", job) == f"job.yaml: {line}"
 
 

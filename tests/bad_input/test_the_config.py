@@ -63,10 +63,10 @@ def config(path, value):
     ],
 )
 def test_one_line_a_mistake(workplace, change, line):
-    said = workplace.refused("train", workplace.job(change), "--output", "out")
-    assert said.startswith("job.yaml: ")
-    assert line in said
-    assert "\n" not in said
+    message = workplace.refused("train", workplace.job(change), "--output", "out")
+    assert message.startswith("job.yaml: ")
+    assert line in message
+    assert "\n" not in message
 
 
 def test_all_mistakes_at_once(workplace):
@@ -75,9 +75,9 @@ def test_all_mistakes_at_once(workplace):
         config("input_features.1.type", "bool")(job)
         job["datset"] = "x"
 
-    said = workplace.refused("train", workplace.job(change)).splitlines()
-    assert said[0] == "job.yaml: 3 mistakes"
-    assert sorted(line.split()[0] for line in said[1:]) == [
+    message = workplace.refused("train", workplace.job(change)).splitlines()
+    assert message[0] == "job.yaml: 3 mistakes"
+    assert sorted(line.split()[0] for line in message[1:]) == [
         "config.input_features[1].type",
         "config.trainer.epochs",
         "datset",
@@ -105,8 +105,8 @@ def test_a_mistake_on_the_command_line(workplace, arguments, line):
     ],
 )
 def test_flags_that_mean_nothing(workplace, arguments, line):
-    said = workplace.refused("train", workplace.job(), *arguments)
-    assert line in said
+    message = workplace.refused("train", workplace.job(), *arguments)
+    assert line in message
 
 
 @pytest.mark.parametrize(

@@ -32,8 +32,8 @@ def refused(workplace):
 
 def test_a_column_that_is_not_there(workplace):
     job = workplace.job(lambda job: job["config"]["input_features"][0].update(column="sise"))
-    said = workplace.refused("train", job, "--output", "out")
-    assert said == "job.yaml: config.input_features[0].column: 'sise' is not in data.csv. Nearest: 'size'."
+    message = workplace.refused("train", job, "--output", "out")
+    assert message == "job.yaml: config.input_features[0].column: 'sise' is not in data.csv. Nearest: 'size'."
     assert not (workplace.folder / ".trainwright_cache").exists()
 
 
@@ -51,8 +51,8 @@ def test_several_columns_that_are_not_there(workplace):
 
 def test_the_split_column_is_not_there(workplace):
     split = {"split": {"type": "hash", "column": "kin"}}
-    said = workplace.refused("train", workplace.job(lambda job: job["config"].update(preprocessing=split)))
-    assert said == "job.yaml: config.preprocessing.split.column: 'kin' is not in data.csv. Nearest: 'kind'."
+    message = workplace.refused("train", workplace.job(lambda job: job["config"].update(preprocessing=split)))
+    assert message == "job.yaml: config.preprocessing.split.column: 'kin' is not in data.csv. Nearest: 'kind'."
 
 
 def test_text_in_a_number_column(workplace, lines, refused):
@@ -146,15 +146,15 @@ def test_a_sample_that_leaves_parts_empty(workplace):
 def test_a_fixed_split_that_leaves_a_part_empty(workplace, lines):
     workplace.data(*with_column(lines, "part", lambda row: row % 2))
     split = {"split": {"type": "fixed", "column": "part"}}
-    said = workplace.refused("train", workplace.job(lambda job: job["config"].update(preprocessing=split)))
-    assert said == "job.yaml: config.preprocessing.split: the test part is empty: none of the 200 rows is in it."
+    message = workplace.refused("train", workplace.job(lambda job: job["config"].update(preprocessing=split)))
+    assert message == "job.yaml: config.preprocessing.split: the test part is empty: none of the 200 rows is in it."
 
 
 def test_a_fixed_split_with_another_word(workplace, lines):
     workplace.data(*with_column(lines, "part", lambda row: "holdout" if row == 9 else row % 3))
     split = {"split": {"type": "fixed", "column": "part"}}
-    said = workplace.refused("train", workplace.job(lambda job: job["config"].update(preprocessing=split)))
-    assert said == (
+    message = workplace.refused("train", workplace.job(lambda job: job["config"].update(preprocessing=split)))
+    assert message == (
         "job.yaml: config.preprocessing.split.column: column 'part' holds 'holdout' in row 9; a part is 0, 1, 2 or "
         "train, validation, test. (Row 1 is the first row of data.)"
     )
@@ -172,8 +172,8 @@ def test_a_truncated_parquet_file(workplace, kept, line):
     path = workplace.folder / "data.parquet"
     pyarrow.parquet.write_table(pyarrow.csv.read_csv("data.csv"), path)
     path.write_bytes(path.read_bytes()[kept])
-    said = workplace.refused("train", workplace.job(), "--dataset", "data.parquet", "--output", "out")
-    assert said == f"job.yaml: dataset: 'data.parquet' {line}"
+    message = workplace.refused("train", workplace.job(), "--dataset", "data.parquet", "--output", "out")
+    assert message == f"job.yaml: dataset: 'data.parquet' {line}"
 
 
 def test_a_damaged_parquet_file(workplace):
@@ -181,15 +181,15 @@ def test_a_damaged_parquet_file(workplace):
     pyarrow.parquet.write_table(pyarrow.csv.read_csv("data.csv"), path)
     content = path.read_bytes()
     path.write_bytes(content[:200] + bytes(400) + content[600:])
-    said = workplace.refused("train", workplace.job(), "--dataset", "data.parquet", "--output", "out")
-    assert said == "job.yaml: dataset: 'data.parquet' is damaged: its pages cannot be read."
+    message = workplace.refused("train", workplace.job(), "--dataset", "data.parquet", "--output", "out")
+    assert message == "job.yaml: dataset: 'data.parquet' is damaged: its pages cannot be read."
 
 
 def test_a_truncated_archive(workplace):
     content = gzip.compress((workplace.folder / "data.csv").read_bytes())
     (workplace.folder / "data.csv.gz").write_bytes(content[:-300])
-    said = workplace.refused("train", workplace.job(), "--dataset", "data.csv.gz", "--output", "out")
-    assert said == "job.yaml: dataset: 'data.csv.gz' is no readable gz archive: truncated or damaged."
+    message = workplace.refused("train", workplace.job(), "--dataset", "data.csv.gz", "--output", "out")
+    assert message == "job.yaml: dataset: 'data.csv.gz' is no readable gz archive: truncated or damaged."
 
 
 @pytest.mark.parametrize(
@@ -202,8 +202,8 @@ def test_a_truncated_archive(workplace):
     ],
 )
 def test_a_data_set_that_is_not_there(workplace, dataset, line):
-    said = workplace.refused("train", "--dataset", dataset, workplace.job(), "--output", "out")
-    assert said.startswith(f"job.yaml: dataset: {line}")
+    message = workplace.refused("train", "--dataset", dataset, workplace.job(), "--output", "out")
+    assert message.startswith(f"job.yaml: dataset: {line}")
     assert not (workplace.folder / ".trainwright_cache").exists()
 
 

@@ -44,9 +44,9 @@ def test_other_files(workplace):
 
 
 def test_a_file_in_its_place(workplace):
-    said = workplace.refused("train", workplace.job(), "--output", "data.csv/out", code=3)
-    assert said.startswith("data.csv/out")
-    assert said.endswith(": a file stands where a folder is needed")
+    message = workplace.refused("train", workplace.job(), "--output", "data.csv/out", code=3)
+    assert message.startswith("data.csv/out")
+    assert message.endswith(": a file stands where a folder is needed")
 
 
 @pytest.mark.parametrize("arguments", [("--resume",), ("--output", "gone", "--resume"), ("--resume", "gone")])
@@ -69,8 +69,8 @@ def test_resume_of_another_job(trained):
     def change(job):
         job["config"]["trainer"]["batch_size"] = 64
 
-    said = trained.refused("train", trained.job(change), "--resume", "out")
-    assert said == "job.yaml: config.trainer.batch_size: is 64, the run has 32"
+    message = trained.refused("train", trained.job(change), "--resume", "out")
+    assert message == "job.yaml: config.trainer.batch_size: is 64, the run has 32"
     assert trained.refused("train", trained.job(), "--resume", "out", "--seed", "3") == (
         "job.yaml: seed: is 3, the run has 42"
     )
@@ -79,8 +79,8 @@ def test_resume_of_another_job(trained):
 def test_resume_on_other_data(trained):
     lines = (trained.folder / "data.csv").read_text().splitlines()
     trained.data(*lines, "0.5,yes,a,no")
-    said = trained.refused("train", trained.job(epochs(2)), "--resume", "out")
-    assert said == "job.yaml: dataset: its content is not the data that the run was begun with"
+    message = trained.refused("train", trained.job(epochs(2)), "--resume", "out")
+    assert message == "job.yaml: dataset: its content is not the data that the run was begun with"
 
 
 @pytest.mark.parametrize("command", ["predict", "evaluate"])
@@ -98,8 +98,8 @@ def test_a_model_that_is_none(workplace, command):
 def test_a_model_that_is_damaged(trained):
     weights = trained.folder / "out/model/weights.safetensors"
     weights.write_bytes(weights.read_bytes()[:-1])
-    said = trained.refused("predict", "job.yaml", "--model", "out", "--output", "p.csv")
-    assert said.startswith("job.yaml: model: out/model/weights.safetensors is damaged: ")
+    message = trained.refused("predict", "job.yaml", "--model", "out", "--output", "p.csv")
+    assert message.startswith("job.yaml: model: out/model/weights.safetensors is damaged: ")
 
 
 def test_as_a_process(workplace):

@@ -42,9 +42,9 @@ def test_a_stage_that_was_never_reached_is_named() -> None:
 
 
 def words(labels: dict[str, str], **conditions: str) -> list[str]:
-    told = [{"type": name, "status": status} for name, status in conditions.items()]
+    entries = [{"type": name, "status": status} for name, status in conditions.items()]
     running = [{"state": {"running": {"startedAt": "2026-01-01T00:00:00Z"}}}]
-    status = {"conditions": told, "containerStatuses": running}
+    status = {"conditions": entries, "containerStatuses": running}
     return list(timeline.words({"kind": "Pod", "metadata": {"labels": labels}, "status": status}))
 
 
@@ -93,12 +93,12 @@ def test_the_start_of_a_program_and_a_function_are_reported_once(tmp_path: Path)
         env = {one["name"]: one["value"] for one in shapes.environment(settings, wire.getsockname())}
         command = [sys.executable, str(tmp_path / "program.py")]
         subprocess.run(command, check=True, env={**os.environ, **env, "PYTHONPATH": str(tmp_path)})
-        told = [json.loads(wire.recv(1000)) for _ in range(2)]
+        entries = [json.loads(wire.recv(1000)) for _ in range(2)]
         wire.setblocking(False)
         with pytest.raises(BlockingIOError):
             wire.recv(1000)
-    assert [one["word"] for one in told] == ["program began", "read"]
-    assert told[0]["who"] == told[1]["who"]
+    assert [one["word"] for one in entries] == ["program began", "read"]
+    assert entries[0]["who"] == entries[1]["who"]
 
 
 def test_the_functions_that_it_reports_exist() -> None:

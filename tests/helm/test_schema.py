@@ -14,7 +14,7 @@ def refusal(helm: Helm, value: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("value", "said"),
+    ("value", "message"),
     [
         ("replica=3", "at '': additional properties 'replica' not allowed"),
         ("settings.maxWorker=8", "at '/settings': additional properties 'maxWorker' not allowed"),
@@ -34,12 +34,12 @@ def refusal(helm: Helm, value: str) -> str:
         ('podLabels={"team": 7}', "at '/podLabels/team'"),
     ],
 )
-def test_mistake_is_refused_with_its_place(helm: Helm, value: str, said: str) -> None:
-    assert said in refusal(helm, value)
+def test_mistake_is_refused_with_its_place(helm: Helm, value: str, message: str) -> None:
+    assert message in refusal(helm, value)
 
 
 @pytest.mark.parametrize(
-    ("value", "said"),
+    ("value", "message"),
     [
         ('trainer.rayVersion="2.9.1"', "trainer.rayVersion is 2.9.1: it has to be 2.52.0 or later"),
         (
@@ -48,8 +48,8 @@ def test_mistake_is_refused_with_its_place(helm: Helm, value: str, said: str) ->
         ),
     ],
 )
-def test_mistake_that_no_schema_can_tell_is_refused_all_the_same(helm: Helm, value: str, said: str) -> None:
-    assert said in refusal(helm, value)
+def test_mistake_that_no_schema_can_tell_is_refused_all_the_same(helm: Helm, value: str, message: str) -> None:
+    assert message in refusal(helm, value)
 
 
 def test_what_helm_hands_to_a_part_of_another_chart_is_no_mistake(helm: Helm) -> None:

@@ -93,18 +93,18 @@ def test_the_trainers_image_can_compile() -> None:
 @EVERY
 def test_the_labels_say_the_versions_that_are_in_it(name: str) -> None:
     version = toml("pyproject.toml")["project"]["version"]
-    said = labels(name)
-    assert said["org.opencontainers.image.version"] == version
-    assert said["dev.trainwright.trainer-version"] == version
-    assert said["dev.trainwright.ray-version"] == locked("ray")
-    assert said["org.opencontainers.image.licenses"] == toml("pyproject.toml")["project"]["license"]
-    assert said["org.opencontainers.image.source"] == "$SOURCE"
+    found = labels(name)
+    assert found["org.opencontainers.image.version"] == version
+    assert found["dev.trainwright.trainer-version"] == version
+    assert found["dev.trainwright.ray-version"] == locked("ray")
+    assert found["org.opencontainers.image.licenses"] == toml("pyproject.toml")["project"]["license"]
+    assert found["org.opencontainers.image.source"] == "$SOURCE"
 
 
 def test_the_operator_starts_by_default_what_is_built() -> None:
-    settings, said = Settings(), labels("Dockerfile.gpu")
-    assert settings.image == f"trainwright:{said['org.opencontainers.image.version']}"
-    assert settings.ray_version == said["dev.trainwright.ray-version"]
+    settings, found = Settings(), labels("Dockerfile.gpu")
+    assert settings.image == f"trainwright:{found['org.opencontainers.image.version']}"
+    assert settings.ray_version == found["dev.trainwright.ray-version"]
 
 
 def test_nothing_is_sent_to_the_builder_that_is_not_named() -> None:

@@ -58,8 +58,8 @@ def test_every_command_takes_the_file_as_ludwig_does(workplace, asked, command):
 @pytest.mark.parametrize("command", COMMANDS)
 def test_one_file_is_needed(workplace, command):
     assert "the file is missing: give JOB.yaml, or --config FILE" in workplace.refused(command)
-    said = workplace.refused(command, "a.yaml", "--config", "b.yaml")
-    assert "the file is given twice: as a.yaml, and as --config b.yaml" in said
+    message = workplace.refused(command, "a.yaml", "--config", "b.yaml")
+    assert "the file is given twice: as a.yaml, and as --config b.yaml" in message
 
 
 @pytest.mark.parametrize("command", COMMANDS)

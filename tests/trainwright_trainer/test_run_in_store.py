@@ -93,8 +93,8 @@ def test_a_run_is_resumed_where_it_lies(workplace, bucket, store):
 
 def test_other_things_in_a_bucket_are_left_alone(workplace, bucket, store):
     store.write("mine/thesis.txt", [b"my thesis"])
-    said = workplace.refused("train", workplace.job(), "--output", f"{bucket}/mine")
-    assert said == f"job.yaml: {bucket}/mine holds other things (thesis.txt) and no run. Give another --output."
+    message = workplace.refused("train", workplace.job(), "--output", f"{bucket}/mine")
+    assert message == f"job.yaml: {bucket}/mine holds other things (thesis.txt) and no run. Give another --output."
 
 
 @pytest.mark.parametrize("place", ["run", "run/model"])
@@ -158,8 +158,8 @@ def test_no_key_is_in_anything_that_is_written(workplace, bucket, store, object_
 
 
 def test_a_store_that_is_gone_is_one_line(workplace, bucket):
-    said = workplace.refused("train", workplace.job(), "--output", f"{bucket}-2/run", code=3)
-    assert said == f"{bucket}-2/run: there is no such bucket"
+    message = workplace.refused("train", workplace.job(), "--output", f"{bucket}-2/run", code=3)
+    assert message == f"{bucket}-2/run: there is no such bucket"
 
 
 def test_a_run_in_folders_needs_no_client_of_a_store(workplace):

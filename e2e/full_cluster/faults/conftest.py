@@ -17,11 +17,11 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Done:
 
 
 @pytest.fixture
-def place(whole: FullCluster) -> Place:
+def place(full_cluster: FullCluster) -> Place:
     """Of a cluster of our own: nobody else's nodes and servers are taken away."""
-    if whole.place is None:
+    if full_cluster.place is None:
         pytest.fail("takes a node or a server away, so it needs a cluster of our own: unset KUBECONFIG", pytrace=False)
-    return whole.place
+    return full_cluster.place
 
 
 @pytest.fixture

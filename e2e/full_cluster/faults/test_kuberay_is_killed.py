@@ -10,8 +10,8 @@ KUBERAY = "app.kubernetes.io/component=kuberay-operator"
 def test_the_same_attempt_goes_on(training: Training, undisturbed: Done) -> None:
     training.until_step(STEPS // 3)
     before, first = training.running(), training.status()["child"]
-    said = training.kubectl("delete", "pods", "-A", f"-l={KUBERAY}", "--grace-period=0", "--force")
-    assert "deleted" in said
+    output_of = training.kubectl("delete", "pods", "-A", f"-l={KUBERAY}", "--grace-period=0", "--force")
+    assert "deleted" in output_of
     training.until_step(STEPS * 2 // 3)
     assert training.running() == before
     training.finish_in_one_go(undisturbed)

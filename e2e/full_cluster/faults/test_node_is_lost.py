@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from testkit.cluster.node import whole as cluster
+from testkit.cluster.node import full_cluster as cluster
 from testkit.cluster.node.place import SECOND, Place
 from testkit.full_cluster.bucket import Bucket
 from testkit.full_cluster.full_cluster import FullCluster

@@ -27,8 +27,8 @@ ADDRESS = f"{HOST}:{PORT}"
 class Way:
     """To the S3 server of the cluster, for one job alone: its connections break when it is closed."""
 
-    def __init__(self, whole: FullCluster, log: Path) -> None:
-        self._beyond, self._log = urlsplit(whole.s3["AWS_ENDPOINT_URL"]).netloc, log
+    def __init__(self, full_cluster: FullCluster, log: Path) -> None:
+        self._beyond, self._log = urlsplit(full_cluster.s3["AWS_ENDPOINT_URL"]).netloc, log
         self.open()
 
     def open(self) -> None:

@@ -10,7 +10,7 @@ from testkit.cluster.images import base, debian, folders
 from testkit.cluster.images.buildah import Buildah
 from testkit.cluster.images.layout import Layout
 from testkit.cluster.images.ours import OURS, ROOT, Ours
-from testkit.cluster.images.step import say, step
+from testkit.cluster.images.step import log, step
 
 
 def build() -> Mapping[str, Path]:
@@ -23,7 +23,7 @@ def build() -> Mapping[str, Path]:
         if stale:
             _build(stale, folders.buildah(), layout)
         else:
-            say("our images are as their sources are")
+            log("our images are as their sources are")
         return dict.fromkeys(layout.names(), layout.folder)
 
 

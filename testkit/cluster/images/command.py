@@ -30,5 +30,5 @@ def run(command: Sequence[str], environment: Mapping[str, str] | None = None) ->
     return ended.stdout
 
 
-def _end(said: str) -> str:
-    return "\n".join(said.splitlines()[-LAST_LINES:])
+def _end(output: str) -> str:
+    return "\n".join(output.splitlines()[-LAST_LINES:])

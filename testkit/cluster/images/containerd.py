@@ -47,9 +47,9 @@ def _send(command: Sequence[str], name: str, layout: Layout, digests: Iterable[s
         assert ctr.stderr is not None
         with contextlib.suppress(BrokenPipeError), ctr.stdin:  # ctr has ended, and says itself why
             _write(ctr.stdin, name, layout, digests)
-        said = ctr.stderr.read().decode(errors="replace").strip()
+        output = ctr.stderr.read().decode(errors="replace").strip()
     if ctr.returncode != 0:
-        raise ClusterError(f"{' '.join(command)} failed: {said}")
+        raise ClusterError(f"{' '.join(command)} failed: {output}")
 
 
 def _write(receiver: IO[bytes], name: str, layout: Layout, digests: Iterable[str]) -> None:

@@ -11,10 +11,10 @@ from contextlib import contextmanager
 @contextmanager
 def step(what: str) -> Iterator[None]:
     started = time.monotonic()
-    say(f"{what} ...")
+    log(f"{what} ...")
     yield
-    say(f"{what}: {time.monotonic() - started:.1f} s")
+    log(f"{what}: {time.monotonic() - started:.1f} s")
 
 
-def say(line: str) -> None:
+def log(line: str) -> None:
     print(line, file=sys.stderr, flush=True)

@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 
 from testkit.cluster.errors import ClusterError
-from testkit.cluster.node import keeper
+from testkit.cluster.node import supervisor
+from testkit.cluster.node.full_cluster import down, up, usage
 from testkit.cluster.node.place import Place
-from testkit.cluster.node.whole import down, up, usage
 
 
 def main() -> int:
@@ -19,7 +19,7 @@ def main() -> int:
     try:
         _be_root()
         if wanted.what == "keep":
-            keeper.keep(place)
+            supervisor.keep(place)
         elif wanted.what == "down":
             down(place)
         else:

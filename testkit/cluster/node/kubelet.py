@@ -9,7 +9,7 @@ from typing import Any
 from testkit.cluster.node.place import DOMAIN, HOST, NETWORK, Site
 
 
-def configure(folder: Path, site: Site, socket: Path, authority: Path) -> Path:
+def configure(folder: Path, site: Site, socket: Path, ca: Path) -> Path:
     """Only who shows the API server's certificate may ask it; images are never collected, the disk is the user's."""
     config: dict[str, Any] = {
         "kind": "KubeletConfiguration",
@@ -17,7 +17,7 @@ def configure(folder: Path, site: Site, socket: Path, authority: Path) -> Path:
         "authentication": {
             "anonymous": {"enabled": False},
             "webhook": {"enabled": True},
-            "x509": {"clientCAFile": str(authority)},
+            "x509": {"clientCAFile": str(ca)},
         },
         "authorization": {"mode": "Webhook"},
         "containerRuntimeEndpoint": f"unix://{socket}",

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from testkit.cluster import kubeconfig
-from testkit.cluster.certificates import Authority
+from testkit.cluster.certificates import CertificateAuthority
 from testkit.cluster.errors import ClusterError
 from testkit.cluster.kubectl import Kubectl
 from testkit.cluster.node import cgroups, containerd, kubelet, network
@@ -36,7 +36,7 @@ class Node:
         self.folder = place.node(site.name)
         self.logs = place.logs / site.name
         self.socket = place.socket(site)
-        self._authority = Authority(place.running / "certificates")
+        self._ca = CertificateAuthority(place.running / "certificates")
         self._store = Store(place.images)
         self._process: Process | None = None
 
@@ -78,7 +78,7 @@ class Node:
         return self._program("containerd", ["containerd", f"--config={config}"])
 
     def _kubelet(self) -> Mapping[str, Any]:
-        config = kubelet.configure(self.folder, self.site, self.socket, self._authority.own.certificate)
+        config = kubelet.configure(self.folder, self.site, self.socket, self._ca.own.certificate)
         user = self._user("kubelet", f"system:node:{self.site.name}", ["system:nodes"])
         flags = {
             "config": config,
@@ -95,7 +95,7 @@ class Node:
 
     def _user(self, program: str, name: str, groups: Sequence[str] = ()) -> Path:
         path = self.folder / f"{program}.kubeconfig"
-        return kubeconfig.make(path, API_URL, self._authority.own.certificate, self._authority.user(name, groups))
+        return kubeconfig.make(path, API_URL, self._ca.own.certificate, self._ca.user(name, groups))
 
     def _command(self, program: str, flags: Mapping[str, object]) -> Sequence[str]:
         return [str(self._programs / program), *(f"--{name}={value}" for name, value in flags.items())]

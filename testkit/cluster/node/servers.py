@@ -82,7 +82,7 @@ class Servers:
             **self._client_flags("kube-controller-manager"),
             "use-service-account-credentials": "true",
             "service-account-private-key-file": str(self.api_server.tokens.key),
-            "root-ca-file": str(self.api_server.authority.own.certificate),
+            "root-ca-file": str(self.api_server.ca.own.certificate),
             "cluster-cidr": NETWORK,
         }
 
@@ -91,6 +91,6 @@ class Servers:
         return {"kubeconfig": str(self._user(f"system:{name}")), "leader-elect": "false", "secure-port": "0"}
 
     def _user(self, name: str, *groups: str) -> Path:
-        authority = self.api_server.authority
+        ca = self.api_server.ca
         path = self._place.running / f"{name.rpartition(':')[2]}.kubeconfig"
-        return kubeconfig.make(path, self.api_server.url, authority.own.certificate, authority.user(name, groups))
+        return kubeconfig.make(path, self.api_server.url, ca.own.certificate, ca.user(name, groups))

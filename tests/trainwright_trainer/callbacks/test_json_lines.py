@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from trainwright_trainer.callbacks.events import Checkpointed, Ended, RankRound
-from trainwright_trainer.callbacks.json_lines import JsonLines, finite
+from trainwright_trainer.callbacks.json_lines import JsonLines, nan_to_none
 
 Build = Callable[..., Any]
 
@@ -55,4 +55,4 @@ def test_steps_are_told_once_a_second(clock: Any, started: Build, stepped: Build
 
 def test_what_json_lacks_is_null() -> None:
     value = {"a": math.nan, "b": [math.inf, 1.5], "c": (1, "x", None, True)}
-    assert finite(value) == {"a": None, "b": [None, 1.5], "c": [1, "x", None, True]}
+    assert nan_to_none(value) == {"a": None, "b": [None, 1.5], "c": [1, "x", None, True]}

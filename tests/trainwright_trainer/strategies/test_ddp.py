@@ -23,7 +23,7 @@ def told() -> dict[str, object]:
     whole = strategy.whole(part)
     (whole * whole).backward()
     return {
-        "seat": (strategy.rank, strategy.world),
+        "rank": (strategy.rank, strategy.world),
         "total": float(total),
         "agreed": strategy.agreed(),
         "whole": (float(whole), float(part.grad)),
@@ -35,7 +35,7 @@ def told() -> dict[str, object]:
 def test_what_ranks_tell_each_other():
     first, *others = on_ranks(3, told)
     for rank, one in enumerate([first, *others]):
-        assert one["seat"] == (rank, 3)
+        assert one["rank"] == (rank, 3)
         assert one["total"] == 6.0
         assert one["agreed"] == (True, False)
         assert one["whole"] == (6.0, 12.0), "the gradient is of the whole, by the own part"

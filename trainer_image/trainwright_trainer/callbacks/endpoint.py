@@ -64,8 +64,8 @@ class Endpoint:
 
 def _reply(body: bytes) -> Reply:
     """Parse the reply. Fields that a newer operator adds are ignored."""
-    said = _object(body)
-    return Reply(stop=said.get("stop") is True, reason=str(said.get("reason") or "")[:256])
+    fields = _object(body)
+    return Reply(stop=fields.get("stop") is True, reason=str(fields.get("reason") or "")[:256])
 
 
 def _reason(body: bytes) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from trainwright_trainer.callbacks.events import Ended, Evaluated, Event, RankRound, Started
-from trainwright_trainer.callbacks.json_lines import finite
+from trainwright_trainer.callbacks.json_lines import nan_to_none
 from trainwright_trainer.callbacks.ranks import straggler
 from trainwright_trainer.rundir.layout import FORMAT
 
@@ -71,7 +71,7 @@ class History:
             "validation_metric": self._started.validation_metric,
             "rounds": [_row(attempt, round_) for attempt, round_ in self._rounds],
             "best": None if best is None else {"epoch": best.epoch, "step": best.step},
-            "end": None if self._ended is None else finite(vars(self._ended)),
+            "end": None if self._ended is None else nan_to_none(vars(self._ended)),
         }
 
     def _keep_up_to(self, step: int) -> None:
@@ -82,7 +82,9 @@ def _row(attempt: int, round_: Evaluated) -> dict[str, Any]:
     plain = {name: getattr(round_, name) for name in _PLAIN}
     slow = straggler(round_.ranks)
     ranks = {"ranks": round_.ranks, "straggler": None if slow is None else slow.rank}
-    row: dict[str, Any] = finite({"attempt": attempt, **plain, "scores": round_.scores, "best": round_.best, **ranks})
+    row: dict[str, Any] = nan_to_none(
+        {"attempt": attempt, **plain, "scores": round_.scores, "best": round_.best, **ranks}
+    )
     return row
 
 

@@ -46,17 +46,17 @@ class JsonLines:
 
     def _write(self, event: Event, **more: float) -> None:
         fields = {"event": type(event).__name__.lower(), **vars(event), **more}
-        self._stream.line(json.dumps(finite(fields), allow_nan=False))
+        self._stream.line(json.dumps(nan_to_none(fields), allow_nan=False))
 
 
-def finite(value: Any) -> Any:
+def nan_to_none(value: Any) -> Any:
     """Return the JSON value with null in place of NaN and infinity, which JSON lacks."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, RankRound):
-        return finite(vars(value))
+        return nan_to_none(vars(value))
     if isinstance(value, Mapping):
-        return {key: finite(item) for key, item in value.items()}
+        return {key: nan_to_none(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [finite(item) for item in value]
+        return [nan_to_none(item) for item in value]
     return value

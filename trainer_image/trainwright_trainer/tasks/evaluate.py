@@ -8,7 +8,7 @@ from trainwright_api.problems import Mistakes
 from trainwright_trainer.callbacks.console import Console
 from trainwright_trainer.callbacks.events import Scores
 from trainwright_trainer.callbacks.formats import counted, score
-from trainwright_trainer.callbacks.json_lines import finite
+from trainwright_trainer.callbacks.json_lines import nan_to_none
 from trainwright_trainer.job.job import Job
 from trainwright_trainer.job.versions import versions
 from trainwright_trainer.loop.evaluator import evaluate as scores_of
@@ -54,7 +54,7 @@ def evaluate(job: Job, console: Console) -> Scores:
     plain = {"dataset": job.dataset, "model": str(job.model), "part": part, "rows": len(rows), "scores": scores}
     folder = storage_at(str(job.output), job.keys.artifacts)
     folder.write("evaluation.html", [render(page).encode()])
-    folder.write("evaluation.json", [json.dumps(finite(plain), indent=2).encode() + b"\n"])
+    folder.write("evaluation.json", [json.dumps(nan_to_none(plain), indent=2).encode() + b"\n"])
     console.log(
         f"{data.dataset}: {counted(len(rows), _ROW[part])} · " + " · ".join(shown),
         f"report {job.output / 'evaluation.html'} · scores {job.output / 'evaluation.json'}",

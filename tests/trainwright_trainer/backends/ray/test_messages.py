@@ -13,9 +13,9 @@ BEGUN = AttemptReference(number=2, first=1, pinned=None, start=None)
 DESK = """
 import pickle, sys
 from trainwright_trainer.backends.ray.mailbox import Mailbox
-letter = pickle.load(sys.stdin.buffer)
+message = pickle.load(sys.stdin.buffer)
 assert "torch" not in sys.modules
-sys.stdout.buffer.write(letter.content)
+sys.stdout.buffer.write(message.content)
 """
 
 

@@ -1,4 +1,4 @@
-"""The whole cluster, up and down. What is there is not done again."""
+"""Starts and stops the full cluster. Steps that are already done are skipped."""
 
 from __future__ import annotations
 
@@ -11,40 +11,40 @@ from testkit.cluster.images import Program, folders, single
 from testkit.cluster.images.layout import Layout
 from testkit.cluster.images.step import step
 from testkit.cluster.kubectl import Kubectl
-from testkit.cluster.node import containerd, keeper, kuberay, network, node, packages, programs
+from testkit.cluster.node import containerd, kuberay, network, node, packages, programs, supervisor
 from testkit.cluster.node.node import Node
 from testkit.cluster.node.place import FIRST, SECOND, Place
 from testkit.cluster.node.store import Store, ctr, load
 
 
 def up(place: Place, with_ours: bool = True) -> None:
-    """With our images, or only with those that the cluster itself needs. Who asks at the same time waits."""
+    """Start it with our images, or only with those that the cluster itself needs. Callers at the same time wait."""
     with locks.locked(place.root / "lock"):
         packages.install()
         binaries.programs()
         binaries.kubectl()
         programs.build()
         layouts = _layouts(place, with_ours)
-        if keeper.is_alive(place):
+        if supervisor.is_alive(place):
             load(ctr(place.socket(FIRST)), layouts)
         else:
             _remove(place)
             Store(place.images).fill(layouts)
-            keeper.start(place)
+            supervisor.start(place)
         kuberay.install(kubectl(place), place)
 
 
 def down(place: Place) -> None:
-    """Keeps the images and the programs for the next time, and nothing else."""
+    """Stop it, and remove everything except the images and the programs."""
     with locks.locked(place.root / "lock"), step("removing the cluster"):
-        keeper.stop(place)
+        supervisor.stop(place)
         _remove(place)
 
 
 @contextmanager
 def another(place: Place) -> Iterator[Node]:
-    """A second node beside the first of a cluster that runs, with the same images; inside, it may be killed."""
-    node.remove(place, SECOND)  # of somebody who was killed himself
+    """Add a second node with the same images to the running cluster. The block may kill it."""
+    node.remove(place, SECOND)  # left by a run that was killed
     second = Node(place, SECOND, programs.node().folder())
     try:
         second.start()
@@ -91,7 +91,7 @@ def _own(place: Place) -> Layout:
 
 
 def _remove(place: Place) -> None:
-    """Also what a keeper left that was killed."""
+    """Remove also what a killed supervisor left."""
     for site in (FIRST, SECOND):
         node.remove(place, site)
     network.remove()

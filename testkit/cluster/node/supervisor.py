@@ -1,4 +1,4 @@
-"""The process that holds the cluster: when it ends, whatever ends it, all that runs ends with it."""
+"""The process that starts the cluster. When it ends for any reason, everything that it started ends."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SECONDS_BETWEEN_LOOKS = 0.05
 
 
 def keep(place: Place) -> None:
-    """Starts everything, and then waits to be told to end."""
+    """Start everything, then wait for SIGTERM."""
     os.closerange(3, os.sysconf("SC_OPEN_MAX"))  # what its starter holds, such as a lock, is not for as long as this
     alive = locks.held(place.running / "alive")
     network.lay()
@@ -45,7 +45,7 @@ def is_alive(place: Place) -> bool:
 
 
 def start(place: Place) -> None:
-    """In the background. What it says goes to a file, and from there to who waits."""
+    """Start the supervisor in the background. Its output goes to a file, which is printed until it is ready."""
     place.logs.mkdir(parents=True)
     log = place.logs / "cluster.log"
     command = [sys.executable, "-u", "-m", "testkit.cluster.node", "keep", f"--root={place.root}"]
@@ -60,14 +60,14 @@ def start(place: Place) -> None:
             ],
             setsid=True,
         )
-    (place.running / "keeper").write_text(str(pid))
+    (place.running / "supervisor").write_text(str(pid))
     _follow(place, log, pid)
 
 
 def stop(place: Place) -> None:
-    """Kills it, and waits until the kernel has ended what it held."""
+    """Send SIGTERM, and wait until the kernel has ended all its processes."""
     if is_alive(place):
-        os.kill(int((place.running / "keeper").read_text()), signal.SIGTERM)
+        os.kill(int((place.running / "supervisor").read_text()), signal.SIGTERM)
     end = time.monotonic() + SECONDS_TO_END
     while is_alive(place):
         if time.monotonic() > end:
@@ -94,11 +94,11 @@ def _end(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 (the sig
 
 
 def _follow(place: Place, log: Path, pid: int) -> None:
-    """Passes on what the keeper says, until it is ready or has failed."""
-    with log.open() as said:
+    """Prints the log of the supervisor until it is ready or has failed."""
+    with log.open() as output:
         while True:
             ready = (place.running / "ready").exists()
-            sys.stdout.write(said.read())
+            sys.stdout.write(output.read())
             sys.stdout.flush()
             if ready:
                 return
