@@ -1,4 +1,4 @@
-# Every habit of this project is a target here. `make help` lists them.
+# All commands of this project are targets. `make help` lists them.
 .DEFAULT_GOAL := help
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
@@ -52,7 +52,7 @@ verify: setup kubernetes ## check that the generated files are up to date: CRD, 
 chart: verify ## the chart: up to date, rendered, and installed on a real API server
 	$(RUN) pytest tests/helm e2e/control_plane/test_chart.py
 
-format: setup ## rewrite the code in the house's format
+format: setup ## format the code with ruff
 	$(RUN) ruff check --fix .
 	$(RUN) ruff format .
 
@@ -90,7 +90,7 @@ kubernetes: setup ## build the programs of the tests' control plane, and helm, w
 s3: setup ## build the S3 server of the tests, where that was not done yet
 	@$(RUN) python -m testkit.cluster.object_store
 
-cluster: setup ## a whole Kubernetes with KubeRay, S3 and our images on this machine, in the background; it needs root
+cluster: setup ## a full Kubernetes cluster with KubeRay, S3 and our images on this machine, in the background; it needs root
 	@$(RUN) python -m testkit.cluster.node up
 
 cluster-down: setup ## end that cluster and remove all that it made, but not the images
@@ -114,7 +114,7 @@ images: ## build both images with docker or buildah: make images [push] [REGISTR
 	BUILDAH_LAYERS=true $(BUILDER) build -f Dockerfile.gpu -t $(call IMAGE,trainwright) .
 
 push: ## push both images to REGISTRY: make push REGISTRY=registry.example.com/ml
-	@test -n "$(REGISTRY)" || { echo "say where to: make push REGISTRY=registry.example.com/ml"; exit 1; }
+	@test -n "$(REGISTRY)" || { echo "set REGISTRY: make push REGISTRY=registry.example.com/ml"; exit 1; }
 	$(BUILDER) push $(call IMAGE,trainwright-operator)
 	$(BUILDER) push $(call IMAGE,trainwright)
 

@@ -52,7 +52,7 @@ def table(rows: int = 200) -> list[str]:
 
 @dataclass(frozen=True)
 class Ended:
-    """How a command ended."""
+    """The exit code and output of a command."""
 
     code: int
     out: str
@@ -100,7 +100,7 @@ class Workplace:
         return ended
 
     def refused(self, *arguments: str, code: int = 2) -> str:
-        """What a command says that has to end with a mistake, and to leave everything as it was."""
+        """The message of a command that must fail with a mistake and change no file."""
         before = self.files()
         ended = self.run(*arguments)
         assert ended.code == code, (ended.out, ended.err)

@@ -1,4 +1,4 @@
-"""What every test of the whole has: the cluster, a namespace that enforces *restricted*, a bucket."""
+"""Fixtures of the tests on the full cluster: the cluster, a namespace that enforces *restricted*, a bucket."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def began() -> datetime:
-    """When this run did."""
+    """The start time of this test run."""
     return datetime.now(UTC)
 
 
@@ -42,7 +42,7 @@ def full_cluster(tmp_path_factory: pytest.TempPathFactory, request: pytest.Fixtu
 
 @pytest.fixture(scope="session")
 def inside(full_cluster: FullCluster) -> Place:
-    """What only our own cluster shows."""
+    """The folders of the cluster that testkit runs. Tests that need them fail on any other cluster."""
     if full_cluster.place is None:
         pytest.fail(NEEDS_OUR_OWN, pytrace=False)
     return full_cluster.place
@@ -50,7 +50,7 @@ def inside(full_cluster: FullCluster) -> Place:
 
 @pytest.fixture(scope="session")
 def operator(full_cluster: FullCluster) -> FullCluster:
-    """The cluster with our operator, as its chart installs it from our images."""
+    """The cluster with our operator, which the chart installs from our images."""
     release.install(full_cluster)
     return full_cluster
 

@@ -1,4 +1,4 @@
-"""What the API server's audit log has of the whole run: who asked for what, and under which standard pods were made."""
+"""The audit log after all tests: the requests of each user, and the Pod Security level of each pod."""
 
 from __future__ import annotations
 

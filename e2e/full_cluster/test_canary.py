@@ -1,4 +1,4 @@
-"""A user's secret stands where the user put it and in the job's own Secret, and nowhere else, at no time.
+"""A user's secret is found only where the user put it and in the job's own Secret, at any time.
 
 Looked at: every version of every object as etcd has the bytes, Events included; what the job's pods printed, and the
 logs of all else that runs; and what lies in S3: cache, run folder, model, report.

@@ -1,4 +1,4 @@
-"""`kubectl apply -f examples/kubernetes/…`, the files as they are: each ends with a model, of few flights."""
+"""Each file of examples/kubernetes is applied unchanged, on a small table of flights, and produces a model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What becomes of a job that asks for GPUs, up to its pods' places on a node that says that it has some.
+"""The pods of a job that requests GPUs, up to their scheduling on a node that reports GPUs.
 
 It has none, so nothing could train there: the jobs are deleted once all pods have their place.
 """
@@ -59,7 +59,7 @@ def test_the_example_prepares_its_data_on_cpus_before_it_asks_for_gpus(
     assert (status["attempt"], status["attempts"][0]["stage"]) == (1, "train")
     assert _resolved(status) == (4, 4, 4)
     assert _groups(ray_job) == [(1, {GPU: "4"})]
-    assert _told(gpus, namespace)["num_workers"] == 4
+    assert _trainer_section(gpus, namespace)["num_workers"] == 4
     assert {role: _devices(pod["spec"]) for role, pod in pods.items()} == {"head": {}, "worker": {GPU: "4"}}
     assert "--num-gpus=4" in _command(pods["worker"])
     assert "--num-gpus=0" in _command(pods["head"])
@@ -80,7 +80,7 @@ def test_slices_are_given_as_gpus_are(gpus: FullCluster, namespace: str, bucket:
     assert status["preprocessed"]["completionTime"] <= ray_job["metadata"]["creationTimestamp"]
     assert _resolved(status) == (6, 6, 6)
     assert _groups(ray_job) == [(1, {SLICE: "6"})]
-    assert _told(gpus, namespace)["num_workers"] == 6
+    assert _trainer_section(gpus, namespace)["num_workers"] == 6
     assert {role: _devices(pod["spec"]) for role, pod in pods.items()} == {"head": {}, "worker": {SLICE: "6"}}
     assert "--num-gpus=6" in _command(pods["worker"])
     gpus.kubectl("delete", f"-n={namespace}", "tj", "sliced")
@@ -113,8 +113,8 @@ def _resolved(status: Mapping[str, Any]) -> tuple[int, int, int]:
     return resolved["workers"], resolved["gpus"], resolved["workersPerPod"]
 
 
-def _told(full_cluster: FullCluster, namespace: str) -> Mapping[str, Any]:
-    """How the training program reads of its workers."""
+def _trainer_section(full_cluster: FullCluster, namespace: str) -> Mapping[str, Any]:
+    """The `backend.trainer` section that the training program reads."""
     [config] = several(full_cluster.kubectl, namespace, "configmaps", "trainwright.dev/job-uid")
     trainer: Mapping[str, Any] = json.loads(config["data"]["job.yaml"])["spec"]["backend"]["trainer"]
     return trainer

@@ -1,4 +1,4 @@
-"""Our images as they are built: what is in them, and that it starts where a restricted pod would start it."""
+"""The content of our images. Their programs start under the limits of a restricted pod."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The chart is upgraded, uninstalled and installed again, while a job trains: it is none of the job's business.
+"""The chart is upgraded, uninstalled and installed again while a job trains. The job is not affected.
 
 What becomes of the objects alone, e2e/control_plane/test_chart.py shows.
 """

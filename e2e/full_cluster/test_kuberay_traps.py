@@ -1,4 +1,4 @@
-"""What KubeRay does that would mislead whoever believes it, as far as it can be seen without training."""
+"""Reports of KubeRay that are misleading, as far as they occur without training."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A mistake that only the data can show."""
+"""A mistake that only the data shows fails the job once, without a retry."""
 
 from __future__ import annotations
 

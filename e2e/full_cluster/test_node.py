@@ -1,4 +1,4 @@
-"""The node that the other tests stand on: pods run, find each other by name, and reach S3 and the API server."""
+"""The node of the full cluster: pods run, resolve names of Services, and reach S3 and the API server."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from testkit.full_cluster.full_cluster import FullCluster
 OPERATOR = "trainwright-operator"
 SERVE = ("python", "-m", "http.server", "--directory=/tmp", "8080")
 FETCH = "import sys, urllib.request as web; print(web.urlopen(sys.argv[1], timeout=20).status)"
-# Any answer will do: who has no token is told so.
+# Any HTTP status is enough: a client without a token gets 401 or 403.
 ASK_API_SERVER = """
 import ssl, urllib.error, urllib.request as web
 trust = ssl.create_default_context(cafile="/var/run/secrets/kubernetes.io/serviceaccount/ca.crt")

@@ -1,4 +1,4 @@
-"""README.md, "On Kubernetes": its commands, as they stand there, in a shell whose kubectl has the test's namespace.
+"""The commands of README.md, "On Kubernetes", run unchanged in a shell whose kubectl uses the test's namespace.
 
 What the README shows of their output is compared by its shape: numbers, ids and what is left out (…) may be others.
 The data come into the bucket by boto3, for the command line of AWS is not part of this project.
@@ -82,7 +82,7 @@ def test_the_commands_do_what_is_shown(
 
 
 def while_it_runs(shell: Mapping[str, str], folder: Path) -> None:
-    """What it prints, and the dashboard with its token."""
+    """The log of the job, and the dashboard with its token."""
     child, logs, cluster, token, forward = (line.partition("  #")[0] for line in WHILE_IT_RUNS.splitlines())
     names = f"{child}\n{cluster}\n"
     with in_background(names + logs, shell, folder / "logs") as printed:
@@ -103,27 +103,27 @@ def dashboard(token: str) -> int | str:
 
 
 def commands() -> Sequence[str]:
-    """Without what explains them."""
+    """The commands that README.md shows, without comments."""
     lines = [line.removeprefix(PROMPT) for line in SHOWN.splitlines() if line.startswith(PROMPT)]
     return [line.partition("  #")[0].rstrip() for line in lines]
 
 
 def shown(command: str) -> Sequence[str]:
-    """What README.md shows of its output."""
+    """The output that README.md shows for a command."""
     after: list[str] = SHOWN[SHOWN.index(PROMPT + command) :].splitlines()[1:]
     end = next((place for place, line in enumerate(after) if line.startswith(PROMPT)), len(after))
     return after[:end]
 
 
 def phases(lines: Sequence[str]) -> Sequence[str]:
-    """One after the other, but for those that pass."""
+    """The phases in order, without repetitions and without transient phases."""
     start, end = lines[0].index("PHASE"), lines[0].index("PROGRESS")
     words = [line[start:end].strip() for line in lines[1:]]
     return [word for word in dict.fromkeys(words) if word not in PASSING]
 
 
 def like(line: str) -> re.Pattern[str]:
-    """Of lines that differ in numbers, ids and times, and in what stands for …"""
+    """A pattern that accepts other numbers, ids and times, and any text in place of …"""
     text = re.escape(" ".join(line.split())).replace("\\ ", r"\s+").replace("…", ".*")
     text = re.sub(r"[0-9a-f]{8}", "[0-9a-f]{8}", text)
     text = re.sub(r"\\s\+[0-9]+s\\s\+", r"\\s+\\S+\\s+(\\S+\\s+)?", text)

@@ -1,4 +1,4 @@
-"""Jobs that compete for the room of one node with two cores: none waits for ever for what another holds in part."""
+"""Jobs compete for one node with two cores. No job waits forever for resources that another job holds in part."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One file, the same training: by `trainwright train` on this machine, in a pod, and on Ray with two workers.
+"""One file trains the same model by `trainwright train` on this machine, in a pod, and on Ray with two workers.
 
 And one model, the same predictions, wherever it was trained and wherever it is asked.
 """

@@ -21,7 +21,7 @@ class Version:
     """`number` counts from 1, the version at creation."""
 
     key: str
-    """As in /registry/secrets/default/keys."""
+    """For example /registry/secrets/default/keys."""
     number: int
     value: bytes
 

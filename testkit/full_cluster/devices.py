@@ -1,4 +1,4 @@
-"""Devices that a node says it has: enough for the sizes and places of pods, and not for CUDA."""
+"""Devices that a node reports without having them. This is enough for scheduling, and not for CUDA."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from testkit.full_cluster.storage_place import Place
 
 EXAMPLES = ROOT / "examples"
 FLIGHTS = EXAMPLES / "small" / "flights.csv"
-# Two cores for a whole cluster: what a pod asks for is little, and it takes what is there.
+# The cluster has two cores: pods request little, and use what is free.
 REQUESTS = {"cpu": "100m", "memory": "512Mi"}
 BACKENDS: dict[str, dict[str, Any]] = {
     "local": {"type": "local"},
@@ -45,7 +45,7 @@ def small_flights(place: Place, backend: str) -> dict[str, Any]:
 
 
 def predictions(place: Place, model: str) -> dict[str, Any]:
-    """What this model says of the small flights."""
+    """A job that predicts the small flights with this model."""
     job = small_flights(place, "local")
     del job["spec"]["config"]
     job["metadata"]["name"] = "predictions"

@@ -30,13 +30,13 @@ class FullCluster:
     s3: Mapping[str, str]
     """The environment that S3's clients read, here and in pods."""
     registry: str
-    """Where our images lie; empty where the nodes have them."""
+    """The registry of our images; empty if the nodes hold them."""
     place: Place | None = None
-    """Where it lies, where it is our own."""
+    """The folders of the cluster that testkit runs; None for any other cluster."""
 
     @classmethod
     def find(cls, folder: Path) -> Self:
-        """Our own is started where it does not run, and goes on running."""
+        """The cluster of KUBECONFIG, or our own, which is started if needed and keeps running."""
         if os.environ.get("KUBECONFIG"):
             return cls._of_environment(folder)
         if os.geteuid() != 0:
@@ -57,7 +57,7 @@ class FullCluster:
 
     @property
     def logs(self) -> Path | None:
-        """Of its parts, where it is our own."""
+        """The logs of its servers; None for a cluster that testkit does not run."""
         return self.place.logs if self.place else None
 
     @property
@@ -65,5 +65,5 @@ class FullCluster:
         return Helm(self.kubectl.kubeconfig)
 
     def image(self, repository: str) -> str:
-        """As a pod names it."""
+        """The name of the image in a pod spec."""
         return "/".join(filter(None, (self.registry, f"{repository}:{version()}")))

@@ -35,7 +35,7 @@ def weather(name: str, bucket: Bucket, **backend: Any) -> dict[str, Any]:
         "credentials": {"secretName": KEYS},
         "config": CONFIG,
         "backend": {"type": "local", "cache_dir": bucket.uri("cache"), **backend},
-        # Two cores for a whole cluster: what a pod asks for is little, and it takes what is there.
+        # The cluster has two cores: pods request little, and use what is free.
         "podTemplate": {"resources": {"requests": {"cpu": "100m", "memory": "512Mi"}}},
     }
     return {"apiVersion": "trainwright.dev/v1alpha1", "kind": "TrainingJob", "metadata": {"name": name}, "spec": spec}

@@ -18,7 +18,7 @@ from testkit.cluster.images.ours import ROOT
 class Laptop:
     folder: Path
     s3: Mapping[str, str]
-    """How S3 is reached, as in the pods' environment."""
+    """The environment variables of S3, as in the pods."""
 
     @classmethod
     def make(cls, folder: Path, s3: Mapping[str, str]) -> Self:

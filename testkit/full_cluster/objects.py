@@ -1,4 +1,4 @@
-"""What a cluster holds, as its API server tells it."""
+"""Reads objects of the cluster from its API server."""
 
 from __future__ import annotations
 

@@ -15,16 +15,16 @@ from testkit.full_cluster.volume import MOUNTED, Volume
 @dataclass(frozen=True)
 class Place:
     root: str
-    """As a job writes it, before the names in it."""
+    """The prefix of the URIs or paths in a job."""
     spec: Mapping[str, Any]
-    """What a TrainingJob says to reach it."""
+    """The fields of a TrainingJob that give access to it."""
     put: Callable[[Path, str], str]
-    """A file of this machine under a name. Answers how a job writes that."""
+    """Store a local file under a name. Returns the path or URI that a job uses."""
     content: Callable[[str], bytes]
-    """By name."""
+    """The content of the file with this name."""
 
     def read(self, location: str) -> bytes:
-        """What lies where a job says."""
+        """The content of the file at the path that a job gives."""
         return self.content(location.removeprefix(self.root))
 
 

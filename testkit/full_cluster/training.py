@@ -52,7 +52,7 @@ SECONDS_BETWEEN_LOOKS = 0.5
 
 @dataclass(frozen=True)
 class Done:
-    """What a run has done. `updates`: by step, the source rows that it saw, over all ranks."""
+    """The result of a run. `updates`: for each step, the source rows that all ranks read."""
 
     updates: Mapping[int, Sequence[int]]
     metrics: Mapping[str, Any]
@@ -124,7 +124,7 @@ class Training:
         return {**made, **self.pods(HEAD), **self.pods(WORKER), **self.pods(SUBMITTER)}
 
     def submissions(self, child: str) -> int:
-        """How many pods the submitter's Job has made."""
+        """The number of pods that the submitter's Job has created."""
         about = f"involvedObject.kind=Job,involvedObject.name={child},reason=SuccessfulCreate"
         return len(
             self.kubectl("get", f"-n={self.namespace}", "events", f"--field-selector={about}", "-o=name").split()
@@ -177,7 +177,7 @@ class Training:
         begun, *again = self.begins()
         position = attempts[-1]["position"]
         assert begun == 0 < position
-        # Within an attempt the log shows no seam where the checkpoint was the last that was done before the end.
+        # The log of an attempt shows no restart if the checkpoint was written by its last step.
         assert again == [position] or (not again and len(attempts) == 1), (again, position)
 
     def check(self, undisturbed: Done) -> None:
@@ -196,7 +196,7 @@ class Training:
         return Done(joined(*(self._volume.read(log).decode() for log in LOGS)), metrics)
 
     def begins(self) -> Sequence[int]:
-        """How many rows were done when it began, and each time that it began again."""
+        """The number of rows done at each start of the training."""
         lines = _lines(self._volume.read(LOGS[0]).decode())
         again = [line["step"] for before, line in pairwise(lines) if not _follows(before, line)]
         updates = self.done().updates

@@ -42,7 +42,7 @@ class Volume:
 
     @property
     def pod_template(self) -> Mapping[str, Any]:
-        """What a TrainingJob says to have the claim at MOUNTED."""
+        """The fields of a TrainingJob that mount the claim at MOUNTED."""
         return {
             "volumes": [{"name": self.claim, "persistentVolumeClaim": {"claimName": self.claim}}],
             "volumeMounts": [{"name": self.claim, "mountPath": MOUNTED}],

@@ -11,7 +11,7 @@ SECONDS_BETWEEN_LOOKS = 0.5
 
 
 def until(look: Callable[[], T], holds: Callable[[T], object] = bool, *, seconds: float = 60.0, what: str) -> T:
-    """Looks until `holds` says so, and answers what it saw then."""
+    """Poll until `holds` is true of the value, and return that value."""
     end = time.monotonic() + seconds
     while not holds(seen := look()):
         assert time.monotonic() < end, f"{what} did not come within {seconds:g} s; last seen: {seen}"

@@ -1,4 +1,4 @@
-"""What the contract allows and this version lacks: one line, for `validate` and at the start of a run."""
+"""Options of the contract that this version does not contain give one line, in `validate` and at the start of a run."""
 
 from __future__ import annotations
 

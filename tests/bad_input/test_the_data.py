@@ -21,7 +21,7 @@ def lines(workplace):
 
 @pytest.fixture
 def refused(workplace):
-    """What training says of the job with its target replaced."""
+    """The message of `train` for the job with its target replaced."""
 
     def train(**target):
         change = (lambda job: job["config"].update(output_features=[target])) if target else None

@@ -1,4 +1,4 @@
-"""What the bench of the whole way makes of what it saw, and its event_reporter. Nothing here needs a cluster."""
+"""The table and timeline of the benchmark on the full cluster, and its event reporter. No test needs a cluster."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the benchmarks make of their measurements. Nothing here measures."""
+"""The tables of the benchmarks, from given measurements."""
 
 from __future__ import annotations
 

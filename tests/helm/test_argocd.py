@@ -1,4 +1,4 @@
-"""What Argo CD is told of TrainingJobs, run by its own Lua."""
+"""The health check of TrainingJobs for Argo CD, run by the Lua interpreter of Argo CD."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What values change, in the manifest that is rendered from everything.values.yaml."""
+"""The effect of each value on the manifest that is rendered from everything.values.yaml."""
 
 from __future__ import annotations
 

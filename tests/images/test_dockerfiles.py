@@ -1,4 +1,4 @@
-"""What the Dockerfiles promise, as far as it can be read in them. What is built is tested in e2e/full_cluster."""
+"""The text of the Dockerfiles. The built images are tested in e2e/full_cluster."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A long training that can be disturbed, and what comes of it when nothing disturbs it."""
+"""A long training for the fault tests, and its result without faults."""
 
 from __future__ import annotations
 

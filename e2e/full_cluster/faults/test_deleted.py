@@ -1,4 +1,4 @@
-"""Deleted by its user in mid-training: within a minute nothing is left in the namespace that it has brought there."""
+"""A user deletes a job while it trains. Within a minute all its objects are gone from the namespace."""
 
 from __future__ import annotations
 

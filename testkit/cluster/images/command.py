@@ -1,4 +1,4 @@
-"""Programs that are run to their end. What they say is shown only when they fail."""
+"""Runs programs to their end. Their output is shown only if they fail."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LAST_LINES = 30
 
 
 def run(command: Sequence[str], environment: Mapping[str, str] | None = None) -> str:
-    """What it printed. Raises with the end of what it said when it fails or is not there."""
+    """Its standard output. Raises with the last lines of its output if it fails or does not exist."""
     try:
         ended = subprocess.run(
             command,

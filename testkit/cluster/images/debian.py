@@ -11,13 +11,13 @@ from testkit.cluster.images.command import run
 from testkit.cluster.images.step import step
 
 PACKAGES = ("buildah", "debootstrap", "skopeo")
-"""What building images needs. Each is also the name of its program."""
+"""Packages that building images requires. Each is also the name of its program."""
 # Somebody else may be installing something.
 _WAIT = ("-o", "DPkg::Lock::Timeout=300")
 
 
 def install() -> None:
-    """What building images needs, where it is missing."""
+    """Install the missing packages."""
     if os.geteuid() != 0:
         raise ClusterError("the tests build images as root; elsewhere `make images` builds them with docker or buildah")
     install_all(package for package in PACKAGES if shutil.which(package) is None)

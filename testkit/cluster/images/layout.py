@@ -61,7 +61,7 @@ class Layout:
         yield from (layer["digest"] for layer in described["layers"])
 
     def config(self, name: str) -> Mapping[str, Any]:
-        """How a container of the image is started: user, environment, entrypoint, labels."""
+        """The config of the image: user, environment, entrypoint, labels."""
         _, config, *_ = self.blobs(name)
         return dict(json.loads(self.path(config).read_bytes())["config"])
 
@@ -73,7 +73,7 @@ class Layout:
         return self.folder / "blobs" / digest.replace(":", "/")
 
     def share(self, blobs: Path) -> None:
-        """What also lies in this other folder of blobs, on the same disk, lies there once from now on."""
+        """Replace the blobs that the other folder, on the same disk, also holds by hard links."""
         for own in (self.folder / "blobs").glob("*/*"):
             other = blobs / own.parent.name / own.name
             if other.exists() and not other.samefile(own) and other.stat().st_dev == own.stat().st_dev:

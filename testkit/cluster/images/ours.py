@@ -22,7 +22,7 @@ class Ours:
 
     @property
     def name(self) -> str:
-        """As Kubernetes completes the short name in a manifest."""
+        """The full name that Kubernetes derives from the short name in a manifest."""
         return f"docker.io/library/{self.repository}:{version()}"
 
     @property

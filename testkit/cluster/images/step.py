@@ -1,4 +1,4 @@
-"""What is being done, and how long it took, on stderr."""
+"""Prints each step and its duration on stderr."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""A whole Kubernetes on this machine: nodes that run pods, KubeRay and S3. It needs root."""
+"""A full Kubernetes cluster on this machine: nodes that run pods, KubeRay and S3. It needs root."""

@@ -1,4 +1,4 @@
-"""`python -m testkit.cluster.node up` and `down`: a whole cluster on this machine, in the background."""
+"""`python -m testkit.cluster.node up` and `down`: a full cluster on this machine, in the background."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""containerd: what runs containers and holds images, told not to touch anything of the machine's own containerd."""
+"""containerd runs containers and stores images. Its configuration keeps it apart from the machine's own containerd."""
 
 from __future__ import annotations
 

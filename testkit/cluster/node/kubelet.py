@@ -1,4 +1,4 @@
-"""How the kubelet and kube-proxy of a node are told what to do."""
+"""The configuration files of the kubelet and kube-proxy of a node."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ class Node:
         kubectl("wait", "--for=condition=Ready", name, f"--timeout={SECONDS_TO_BE_READY}s")
 
     def kill(self) -> None:
-        """As if the power failed: nothing on it is told, or does anything more."""
+        """Kill all its processes at once, as a power failure does."""
         if self._process is not None:
             self._process.kill()
             self._process = None

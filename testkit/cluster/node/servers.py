@@ -1,4 +1,4 @@
-"""What runs beside the nodes, on the machine itself: the control plane, DNS and S3."""
+"""The servers that run on the machine itself, beside the nodes: the control plane, DNS and S3."""
 
 from __future__ import annotations
 

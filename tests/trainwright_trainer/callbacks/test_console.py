@@ -1,4 +1,4 @@
-"""What a run says, in three manners."""
+"""The three kinds of console output of a run."""
 
 from __future__ import annotations
 

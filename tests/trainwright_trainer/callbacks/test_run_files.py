@@ -31,7 +31,7 @@ def attempt(tmp_path):
 
 @pytest.fixture
 def metrics(tmp_path):
-    """What the file holds, None where it is not there."""
+    """The content of the file; None if it does not exist."""
     path = tmp_path / "out/metrics.json"
     return lambda: json.loads(path.read_text()) if path.exists() else None
 

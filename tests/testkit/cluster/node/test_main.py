@@ -1,4 +1,4 @@
-"""Who is not root is told so, before anything is made."""
+"""A user other than root gets an error before anything is created."""
 
 from __future__ import annotations
 
