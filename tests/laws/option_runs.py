@@ -123,7 +123,7 @@ def _trained(job: Job, kept: Kept | Patient) -> Seen:
         "notices": [*job.notices, *data.notices],
         "rounds": heard.seen,
         "checkpoints": kept.seen if isinstance(kept, Kept) else None,
-        "end": (fitted.reason, fitted.best_epoch, fitted.best_step),
+        "end": (fitted.outcome.reason, fitted.best_epoch, fitted.best_step),
         "weights": {name: _digest(tensor.numpy().tobytes()) for name, tensor in model.state_dict().items()},
         **_judged(job, data, model, splits["test"]),
     }
