@@ -150,7 +150,9 @@ def trained(case: Case, resume: Snapshot | None = None) -> Seen:
     with torch.inference_mode():
         logits = {name: tensor.numpy() for name, tensor in model.eval()(test).items()}
     weights = {name: tensor.numpy().copy() for name, tensor in model.state_dict().items()}
-    return Seen(result.outcome.reason, strategy.losses, list(result.history), weights, logits, kept.snapshots, heard.ranks)
+    return Seen(
+        result.outcome.reason, strategy.losses, list(result.history), weights, logits, kept.snapshots, heard.ranks
+    )
 
 
 def all_trained(cases: Sequence[Case]) -> list[Seen]:
