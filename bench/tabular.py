@@ -26,7 +26,7 @@ IMPORTS = "import time; t = time.time(); import trainwright_trainer.tasks.run, t
 
 
 @dataclass(frozen=True)
-class Program:
+class ProgramRun:
     """One run of one program: the process, the rows/s of its training steps, and its test ROC-AUC."""
 
     process: Measured
@@ -34,15 +34,15 @@ class Program:
     roc_auc: float
 
 
-def baseline(data: Path) -> Program:
+def baseline(data: Path) -> ProgramRun:
     """One run of the hand-written program."""
     process = measure(python(str(BASELINE), str(data)))
-    return Program(
+    return ProgramRun(
         process, printed(r"\(([\d,]+) rows/s", process.output), printed(r"test auc ([\d.]+)", process.output)
     )
 
 
-def ours(data: Path, *, cold: bool) -> Program:
+def ours(data: Path, *, cold: bool) -> ProgramRun:
     """One run of ours; `cold`: empty the cache first."""
     if cold:
         shutil.rmtree(CACHE, ignore_errors=True)
@@ -50,7 +50,7 @@ def ours(data: Path, *, cold: bool) -> Program:
     process = measure(command)
     metrics = json.loads((RUN / "metrics.json").read_text())
     seconds = sum(1 / round_["rows_per_second"] for round_ in metrics["rounds"])
-    return Program(process, len(metrics["rounds"]) / seconds, metrics["end"]["test"]["y"]["roc_auc"])
+    return ProgramRun(process, len(metrics["rounds"]) / seconds, metrics["end"]["test"]["y"]["roc_auc"])
 
 
 def printed(pattern: str, output: str) -> float:
@@ -86,7 +86,9 @@ def run(runs: int = RUNS) -> dict[str, Result]:
     return {**ratios(baselines, colds, warms), **absolutes(baselines, colds, warms)}
 
 
-def ratios(baselines: Sequence[Program], colds: Sequence[Program], warms: Sequence[Program]) -> dict[str, Result]:
+def ratios(
+    baselines: Sequence[ProgramRun], colds: Sequence[ProgramRun], warms: Sequence[ProgramRun]
+) -> dict[str, Result]:
     """The results with a goal: ours against the baseline."""
     seconds = [[one.process.seconds for one in runs] for runs in (baselines, colds, warms)]
     peaks = [[one.process.peak_mib for one in runs] for runs in (baselines, colds, warms)]
@@ -103,7 +105,9 @@ def ratios(baselines: Sequence[Program], colds: Sequence[Program], warms: Sequen
     }
 
 
-def absolutes(baselines: Sequence[Program], colds: Sequence[Program], warms: Sequence[Program]) -> dict[str, Result]:
+def absolutes(
+    baselines: Sequence[ProgramRun], colds: Sequence[ProgramRun], warms: Sequence[ProgramRun]
+) -> dict[str, Result]:
     """The absolute values behind the ratios; valid for one machine only."""
     found = {}
     for name, runs in (("baseline", baselines), ("ours, empty cache", colds), ("ours, warm cache", warms)):

@@ -12,7 +12,7 @@ from testkit.harness.jobs import training_job
 
 from bench.cluster.environment import NAMESPACE, Environment
 
-PATIENCE = 300.0
+TIMEOUT_SECONDS = 300.0
 BACKEND = {"type": "ray", "trainer": {"num_workers": 2, "resources_per_worker": {"CPU": 1, "GPU": 0}}}
 """Without GPUs: one stage, one child."""
 
@@ -36,7 +36,7 @@ async def applied(environment: Environment, wanted: Sequence[str], holds: Callab
     """Apply jobs of these names. Return the seconds from the first request until `holds` is true of all of them."""
     version = (await environment.api.list(TRAINING_JOBS, NAMESPACE)).resource_version
     began = time.perf_counter()
-    async with asyncio.timeout(PATIENCE), asyncio.TaskGroup() as group:
+    async with asyncio.timeout(TIMEOUT_SECONDS), asyncio.TaskGroup() as group:
         reached = group.create_task(_until(environment, set(wanted), holds, version))
         for name in wanted:
             group.create_task(

@@ -16,7 +16,7 @@ from pathlib import Path
 from bench.process import ROOT
 
 LOOK_SECONDS = 0.02
-PATIENCE = 600.0
+TIMEOUT_SECONDS = 600.0
 OPERATOR = ("-m", "trainwright_operator")
 LISTED, LOOKED_AT = "all is listed", "every job has been looked at"
 """Messages in the operator's log."""
@@ -31,10 +31,10 @@ class Program:
 
     async def says(self, words: str) -> float:
         """Wait until its log contains these words. Return the seconds since its start."""
-        end = time.perf_counter() + PATIENCE
+        end = time.perf_counter() + TIMEOUT_SECONDS
         while words not in self.log.read_text():
             if self.process.poll() is not None or time.perf_counter() > end:
-                raise SystemExit(f"{self.process.args!r} never said {words!r}:\n{self.log.read_text()[-4000:]}")
+                raise SystemExit(f"{self.process.args!r} never printed {words!r}:\n{self.log.read_text()[-4000:]}")
             await asyncio.sleep(LOOK_SECONDS)
         return time.perf_counter() - self.started
 
@@ -64,7 +64,7 @@ async def running(
     try:
         yield Program(process, log, started)
         process.send_signal(signal.SIGTERM)
-        await asyncio.to_thread(process.wait, PATIENCE)
+        await asyncio.to_thread(process.wait, TIMEOUT_SECONDS)
     finally:
         process.kill()
         process.wait()

@@ -76,7 +76,7 @@ async def _register(here: Environment, port: int) -> None:
 
 async def _trusted(here: Environment) -> None:
     """Wait until the API server has the CA of the webhook."""
-    async with asyncio.timeout(program.PATIENCE):
+    async with asyncio.timeout(program.TIMEOUT_SECONDS):
         while FOR_US.expected not in await _request(here, FOR_US):
             await asyncio.sleep(program.LOOK_SECONDS)
 

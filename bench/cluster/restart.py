@@ -71,7 +71,7 @@ async def _finished(here: Environment) -> tuple[Manifest, Manifest]:
         await ours.says(program.LISTED)
         await jobs.applied(here, [name], jobs.is_complete)
         # Created once, and found by all operators that follow.
-        await until_object(here.api, SECRETS, SECRET_NAME, OPERATORS_OWN, seconds=program.PATIENCE)
+        await until_object(here.api, SECRETS, SECRET_NAME, OPERATORS_OWN, seconds=program.TIMEOUT_SECONDS)
     job = await here.api.get(TRAINING_JOBS, name, NAMESPACE)
     return job, await here.api.get(RAY_JOBS, job["status"]["child"], NAMESPACE)
 

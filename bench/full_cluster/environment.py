@@ -26,7 +26,7 @@ SETTLE_SECONDS = 3.0
 
 
 @dataclass(frozen=True)
-class Environment:
+class WarmCluster:
     full_cluster: FullCluster
     api: Api
     namespace: str
@@ -52,7 +52,7 @@ class Environment:
 
 
 @asynccontextmanager
-async def environment() -> AsyncIterator[Environment]:
+async def environment() -> AsyncIterator[WarmCluster]:
     with tempfile.TemporaryDirectory() as folder:
         full_cluster = FullCluster.find(Path(folder))
         release.install(full_cluster)
@@ -63,7 +63,7 @@ async def environment() -> AsyncIterator[Environment]:
             try:
                 jobs.apply(full_cluster.kubectl, namespace, jobs.keys(full_cluster), shapes.config_map())
                 async with observing(api, namespace) as eye:
-                    yield Environment(full_cluster, api, namespace, bucket, eye)
+                    yield WarmCluster(full_cluster, api, namespace, bucket, eye)
             finally:
                 await api.delete(NAMESPACES, namespace)
                 bucket.remove()

@@ -1,7 +1,7 @@
 """Reports events inside a pod to the bench, by a datagram that nothing waits for.
 
 It is mounted as `sitecustomize` in our pods and in the baseline's, so every Python process imports it at start.
-STOPWATCH gives the receiver, the program whose start is reported, and the functions whose return is reported:
+TIMER gives the receiver, the program whose start is reported, and the functions whose return is reported:
 {"address": [host, port], "program": "name", "after": {"module": {"function": "word"}}}
 """
 
@@ -19,7 +19,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-SETTINGS: dict[str, Any] = json.loads(os.environ.get("STOPWATCH", "{}"))
+SETTINGS: dict[str, Any] = json.loads(os.environ.get("TIMER", "{}"))
 _made: set[str] = set()
 
 

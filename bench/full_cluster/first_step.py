@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 
 from bench.full_cluster import shapes
-from bench.full_cluster.environment import Environment, environment
+from bench.full_cluster.environment import WarmCluster, environment
 from bench.full_cluster.timeline import ACCEPTED, LOCAL, RAY, Stage, lasted
 from bench.results import Result, result
 
@@ -29,7 +29,7 @@ async def run(rounds: int, backends: Sequence[str]) -> dict[str, Result]:
     return found
 
 
-async def measure(here: Environment, name: str, backend: str, side: str) -> Lasted:
+async def measure(here: WarmCluster, name: str, backend: str, side: str) -> Lasted:
     """One run, which ends right after its first step."""
     address, stages = here.eye.address, STAGES[backend]
     if side == "ours":

@@ -14,7 +14,7 @@ from testkit.api import Manifest
 from testkit.full_cluster import devices, jobs
 
 from bench.full_cluster import shapes
-from bench.full_cluster.environment import Environment, environment
+from bench.full_cluster.environment import WarmCluster, environment
 from bench.full_cluster.timeline import gpu_seconds
 from bench.results import Result, result
 from bench.scaling import large_data
@@ -39,7 +39,7 @@ async def run(rows: int, rounds: int) -> dict[str, Result]:
     return found
 
 
-async def measure(here: Environment, name: str, data: Path, stages: str) -> tuple[float, float]:
+async def measure(here: WarmCluster, name: str, data: Path, stages: str) -> tuple[float, float]:
     """Return GPU-seconds, and seconds."""
     made = job(here, name, data, stages)
     began, stepped = await here.first_step(made)
@@ -49,7 +49,7 @@ async def measure(here: Environment, name: str, data: Path, stages: str) -> tupl
     return spent, stepped - began
 
 
-def job(here: Environment, name: str, data: Path, stages: str) -> Manifest:
+def job(here: WarmCluster, name: str, data: Path, stages: str) -> Manifest:
     """A job without prepared data. With one stage, the training pod fills a cache of its own."""
     made = jobs.weather(name, here.bucket)
     spec: dict[str, Any] = made["spec"]

@@ -11,14 +11,14 @@ from typing import Any
 
 from testkit.api import Api, Manifest, Resource
 from testkit.api.resource import JOBS, PODS, RAY_JOBS, TRAINING_JOBS
-from testkit.cluster.node.place import HOST
+from testkit.cluster.node.cluster_folder import HOST
 
 from bench.full_cluster import timeline
 from bench.full_cluster.timeline import Stage
 
 WATCHED = (TRAINING_JOBS, RAY_JOBS, JOBS, PODS)
 LOOK_SECONDS = 0.1
-PATIENCE = 600.0
+TIMEOUT_SECONDS = 600.0
 
 
 class Observer(asyncio.DatagramProtocol):
@@ -50,10 +50,10 @@ class Observer(asyncio.DatagramProtocol):
 
     async def until(self, stage: Stage) -> float:
         """Return the time at which the stage is reached."""
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + TIMEOUT_SECONDS
         while (moment := timeline.reached(self.seen, stage)) is None:
             if time.monotonic() > end:
-                raise SystemExit(f"{stage.name!r} was not reached in {PATIENCE:g} s; seen: {sorted(self.seen)}")
+                raise SystemExit(f"{stage.name!r} was not reached in {TIMEOUT_SECONDS:g} s; seen: {sorted(self.seen)}")
             await asyncio.sleep(LOOK_SECONDS)
         return moment
 

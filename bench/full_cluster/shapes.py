@@ -73,9 +73,9 @@ def baseline(name: str, backend: str, dataset: str, image: str, address: tuple[s
 def environment(settings: Mapping[str, Any], address: tuple[str, int]) -> list[dict[str, str]]:
     values = {
         "PYTHONPATH": FOLDER,
-        "STOPWATCH": json.dumps({"address": address, **settings}),
+        "TIMER": json.dumps({"address": address, **settings}),
     }
-    return [*({"name": name, "value": value} for name, value in values.items()), jobs.PATIENCE]
+    return [*({"name": name, "value": value} for name, value in values.items()), jobs.TIMEOUT_SECONDS]
 
 
 def _job(name: str, dataset: str, image: str, env: list[dict[str, str]]) -> Manifest:

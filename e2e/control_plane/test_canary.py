@@ -64,7 +64,7 @@ REFUSED: Sequence[Mapping[str, Any]] = (
 
 
 @dataclass(frozen=True)
-class Seen:
+class SeenText:
     versions: Sequence[Version]
     jobs: Sequence[Manifest]
     namespaces: Sequence[str]
@@ -75,13 +75,13 @@ class Seen:
 
 
 @pytest.fixture(scope="module")
-def seen(exclusive_cluster_of_module: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Seen]:
+def seen(exclusive_cluster_of_module: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SeenText]:
     cluster = exclusive_cluster_of_module
     with installed(cluster, tmp_path_factory.mktemp("operator"), "clusterwide.yaml") as one:
         yield asyncio.run(_seen(one))
 
 
-def test_it_stands_in_the_objects_where_it_belongs_and_in_no_other(seen: Seen) -> None:
+def test_it_stands_in_the_objects_where_it_belongs_and_in_no_other(seen: SeenText) -> None:
     """The test also finds the three expected places, so it would find the secret elsewhere."""
     job_secrets = {
         f"/registry/secrets/{job['metadata']['namespace']}/{names.common_name(NAME, job['metadata']['uid'])}"
@@ -96,7 +96,7 @@ def test_it_stands_in_the_objects_where_it_belongs_and_in_no_other(seen: Seen) -
     assert len(jobs) == 4 + len(REFUSED)
 
 
-def test_what_pods_printed_was_there_to_be_told(seen: Seen) -> None:
+def test_what_pods_printed_was_there_to_be_told(seen: SeenText) -> None:
     """Otherwise the tests here would pass for any operator."""
     printed = [version.key for version in seen.versions if not _is_told(version) and holds(version.value, CANARY)]
     assert any(key.startswith("/registry/pods/") for key in printed)
@@ -106,7 +106,7 @@ def test_what_pods_printed_was_there_to_be_told(seen: Seen) -> None:
     assert all("password=(hidden)" in status["logTail"] for status in ended if status["phase"] == "Failed")
 
 
-def test_of_a_job_only_what_the_user_wrote_holds_it(seen: Seen) -> None:
+def test_of_a_job_only_what_the_user_wrote_holds_it(seen: SeenText) -> None:
     copies = 0
     for version in seen.versions:
         if version.key.startswith("/registry/trainwright.dev/trainingjobs/"):
@@ -116,13 +116,13 @@ def test_of_a_job_only_what_the_user_wrote_holds_it(seen: Seen) -> None:
     assert copies
 
 
-def test_the_operator_does_not_say_it(seen: Seen) -> None:
+def test_the_operator_does_not_say_it(seen: SeenText) -> None:
     assert "trainwright_retries" in seen.output
     assert "all is listed" in seen.output
     assert CANARY not in seen.output
 
 
-def test_a_refusal_does_not_repeat_it(seen: Seen) -> None:
+def test_a_refusal_does_not_repeat_it(seen: SeenText) -> None:
     assert len(seen.refusals) == len(REFUSED)
     assert all("denied the request: bad" in message for message in seen.refusals)
     assert CANARY not in "".join(seen.refusals)
@@ -134,7 +134,7 @@ def _is_told(version: Version) -> bool:
     return version.number == 1 or not version.key.startswith(theirs)
 
 
-async def _seen(one: Installed) -> Seen:
+async def _seen(one: Installed) -> SeenText:
     cluster = one.cluster
     since = await stored.revision(cluster.folder)
     async with one.simulators() as (api, simulators):
@@ -150,7 +150,7 @@ async def _seen(one: Installed) -> Seen:
         jobs = [await api.get(TRAINING_JOBS, NAME, namespace) for namespace in namespaces]
         metrics = await _metrics(api, one.port)
     written = await stored.versions(cluster.folder, since)
-    return Seen(written, [*jobs, *not_accepted], namespaces, one.process.log.read_text() + metrics, refusals)
+    return SeenText(written, [*jobs, *not_accepted], namespaces, one.process.log.read_text() + metrics, refusals)
 
 
 def _run_all(kind: Kind) -> tuple[Lifecycle, Lifecycle]:

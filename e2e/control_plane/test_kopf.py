@@ -29,7 +29,7 @@ JSON = {"Content-Type": "application/json"}
 SECONDS = 60.0
 
 
-class Environment:
+class KopfEnvironment:
     """A namespace, its user, and a proxy for the operators of this namespace."""
 
     def __init__(self, api: Api, proxy: Proxy, namespace: str) -> None:
@@ -81,11 +81,11 @@ def nested(name: str) -> bytes:
 
 
 def run_scenario(
-    cluster: Cluster, namespace: str, folder: Path, scenario: Callable[[Environment], Awaitable[None]]
+    cluster: Cluster, namespace: str, folder: Path, scenario: Callable[[KopfEnvironment], Awaitable[None]]
 ) -> None:
     async def run() -> None:
         async with Api(cluster.kubeconfig) as api, Proxy(cluster.kubeconfig, folder) as proxy:
-            await scenario(Environment(api, proxy, namespace))
+            await scenario(KopfEnvironment(api, proxy, namespace))
 
     asyncio.run(run())
 
@@ -95,7 +95,7 @@ def test_an_object_that_is_nested_too_deeply_hides_no_other(
 ) -> None:
     """In the initial list, and as an event."""
 
-    async def scenario(environment: Environment) -> None:
+    async def scenario(environment: KopfEnvironment) -> None:
         await environment.create("a")
         await environment.create("z")
         async with environment.nested("deep-1"), environment.operating() as running:
@@ -118,7 +118,7 @@ def test_an_object_that_is_nested_too_deeply_hides_no_other(
 def test_an_error_in_the_stream_ends_kopf_and_nothing_else(cluster: Cluster, namespace: str, tmp_path: Path) -> None:
     """The process, its Lease, its server and the watches of children continue, and kopf restarts."""
 
-    async def scenario(environment: Environment) -> None:
+    async def scenario(environment: KopfEnvironment) -> None:
         resource = TRAINING_JOBS.plural
         environment.proxy.add(
             Rule(StreamError(events=1, code=500), verb="watch", resource=resource, namespace=namespace)
@@ -150,7 +150,7 @@ def test_an_error_in_the_stream_ends_kopf_and_nothing_else(cluster: Cluster, nam
 
 
 def test_a_job_whose_end_kopf_is_not_told_is_forgotten(cluster: Cluster, namespace: str, tmp_path: Path) -> None:
-    async def scenario(environment: Environment) -> None:
+    async def scenario(environment: KopfEnvironment) -> None:
         environment.proxy.add(Rule(Drop(types=("DELETED",)), verb="watch", resource=TRAINING_JOBS.plural, times=None))
         async with environment.operating(resync=2.0) as running:
             for name in ("stays", "goes"):

@@ -100,7 +100,7 @@ def test_the_process_exits_as_soon_as_it_loses_the_lease(cluster: Cluster, names
         usurped = '{"spec": {"holderIdentity": "usurper"}}'
         cluster.kubectl("patch", "lease", f"-n={namespace}", "trainwright-operator", "--type=merge", "-p", usurped)
         assert one.process.wait(60) == 1
-        assert one.lines()[-1]["message"] == "the Lease is held by usurper: leaving at once"
+        assert one.lines()[-1]["message"] == "the Lease is held by usurper: exiting at once"
 
 
 def test_the_manifests_are_taken_as_they_are(exclusive_cluster: Cluster) -> None:

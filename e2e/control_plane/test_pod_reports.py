@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from testkit.cluster.cluster import Cluster
-from testkit.control_plane.operator_process import PATIENCE
+from testkit.control_plane.operator_process import TIMEOUT_SECONDS
 from testkit.control_plane.posting_job import Job
 from testkit.server.running import Server, server
 
@@ -91,7 +91,7 @@ async def _pod(late: Job, running: Server, folder: Path, *, epochs: int) -> Asyn
         yield process
     finally:
         process.kill()
-        process.wait(PATIENCE)
+        process.wait(TIMEOUT_SECONDS)
 
 
 def _job(folder: Path, epochs: int) -> Mapping[str, Any]:
@@ -113,7 +113,7 @@ def _job(folder: Path, epochs: int) -> Mapping[str, Any]:
 
 
 async def _end(pod: subprocess.Popen[bytes]) -> int:
-    return await asyncio.to_thread(pod.wait, PATIENCE)
+    return await asyncio.to_thread(pod.wait, TIMEOUT_SECONDS)
 
 
 async def _until(
@@ -128,7 +128,7 @@ async def _until(
         return status
 
     waiting: Awaitable[Mapping[str, Any]] = seen()
-    return await asyncio.wait_for(waiting, PATIENCE)
+    return await asyncio.wait_for(waiting, TIMEOUT_SECONDS)
 
 
 def _test_scores(run: Path) -> Mapping[str, float]:

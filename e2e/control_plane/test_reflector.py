@@ -182,12 +182,12 @@ def test_an_api_server_that_was_killed_and_comes_back_is_followed_again(exclusiv
         seen = Seen(client)
         async with seen.running():
             await seen.until({"a": "1"})
-            heard = seen.reflector.last_seen
+            before = seen.reflector.last_seen
             await asyncio.to_thread(cluster.stop_api_server, kill=True)
             await asyncio.to_thread(cluster.start_api_server)
             await created(client, "default", "b")
             await seen.until({"a": "1", "b": "1"})
-            assert seen.reflector.last_seen > heard
+            assert seen.reflector.last_seen > before
 
     run_reflector(cluster, scenario)
 

@@ -16,12 +16,12 @@ from testkit.harness.started import started
 from testkit.simulators import (
     Evict,
     Fail,
-    Hang,
     Invalid,
     LoseHead,
     LoseNode,
     NeverStart,
     Preempt,
+    RunForever,
     Script,
     Scripts,
     Simulators,
@@ -182,7 +182,7 @@ def test_kueue_holds_admits_and_preempts_a_child(cluster: Cluster, namespace: st
         await until_object(api, resource, child, namespace, lambda job: _is_preempted(job))
         await until(lambda: _pods(api, namespace), lambda pods: not pods, what="the end of all pods")
 
-    play(cluster, namespace, Hang(queued=0.3, preempted=1.0), scenario)
+    play(cluster, namespace, RunForever(queued=0.3, preempted=1.0), scenario)
     assert [marks[0], *(b for a, b in pairwise(marks) if a != b)][:4] == [False, True, False, True]
 
 
@@ -215,7 +215,7 @@ def test_kuberays_finalizer_is_taken_off_when_the_ray_job_is_deleted(cluster: Cl
         await until_gone(api, TRAINING_JOBS, "flights", namespace)
         assert (await api.list(RAY_JOBS, namespace)).items == []
 
-    play(cluster, namespace, Hang(), scenario, kuberay_finalizer=True)
+    play(cluster, namespace, RunForever(), scenario, kuberay_finalizer=True)
 
 
 def test_ray_jobs_without_pods_only_get_their_statuses(cluster: Cluster, namespace: str) -> None:

@@ -16,7 +16,7 @@ from testkit.api import Api
 from testkit.api.resource import TRAINING_JOBS
 from testkit.cluster.cluster import Cluster
 from testkit.contract import answers, jobs
-from testkit.contract.answers import Answer
+from testkit.contract.answers import Admission
 from testkit.contract.differences import is_nearly_whole
 from testkit.contract.mutations import mutated
 from testkit.contract.values import Maker
@@ -52,7 +52,7 @@ def job(cluster: Cluster, namespace: str) -> Any:
     return json.loads(cluster.kubectl("create", "-f=-", f"-n={namespace}", "-o=json", stdin=made))
 
 
-def put(cluster: Cluster, job: Any, made: Sequence[Any]) -> list[Answer]:
+def put(cluster: Cluster, job: Any, made: Sequence[Any]) -> list[Admission]:
     metadata = job["metadata"]
     whole = [{**job, "status": status} for status in made]
     return asyncio.run(answers.written(cluster.kubeconfig, metadata["namespace"], metadata["name"], whole))
@@ -105,7 +105,7 @@ async def _written_over(cluster: Cluster, job: Any, made: Sequence[Any]) -> None
                 await applier.carry_out(await _seen(api, name, namespace), plan)
             found = read_status((await api.get(TRAINING_JOBS, name, namespace))["status"])
             assert _full(own_fields(found)) == _full(own_fields(read_status(own))), json.dumps([by_a_hand, own])[:4000]
-        assert refused > 0, "what a hand held on to was valid alone, every time"
+        assert refused > 0, "every manual edit was valid on its own"
 
 
 async def _seen(api: Api, name: str, namespace: str) -> Job:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 import pytest
 from testkit.cluster.errors import ClusterError
-from testkit.cluster.node.place import Place
+from testkit.cluster.node.cluster_folder import ClusterFolder
 from testkit.full_cluster import release, restricted
 from testkit.full_cluster.bucket import Bucket
 from testkit.full_cluster.full_cluster import FullCluster
@@ -41,7 +41,7 @@ def full_cluster(tmp_path_factory: pytest.TempPathFactory, request: pytest.Fixtu
 
 
 @pytest.fixture(scope="session")
-def inside(full_cluster: FullCluster) -> Place:
+def inside(full_cluster: FullCluster) -> ClusterFolder:
     """The folders of the cluster that testkit runs. Tests that need them fail on any other cluster."""
     if full_cluster.place is None:
         pytest.fail(NEEDS_OUR_OWN, pytrace=False)
@@ -74,7 +74,7 @@ def bucket(full_cluster: FullCluster) -> Iterator[Bucket]:
 
 
 @pytest.fixture
-def bucket_of_the_files(full_cluster: FullCluster, inside: Place) -> Iterator[Bucket]:  # noqa: ARG001
+def bucket_of_the_files(full_cluster: FullCluster, inside: ClusterFolder) -> Iterator[Bucket]:  # noqa: ARG001
     """Named as in the files of `examples`. Elsewhere than in a store of our own the name is taken."""
     made = Bucket.anew("bucket", full_cluster.s3)
     yield made

@@ -11,7 +11,7 @@ from testkit.cluster import audit
 from testkit.cluster.audit import AuditEvent
 from testkit.cluster.images.ours import ROOT, TRAINER
 from testkit.cluster.kubectl import Kubectl
-from testkit.cluster.node.place import Place
+from testkit.cluster.node.cluster_folder import ClusterFolder
 from testkit.full_cluster import jobs
 from testkit.full_cluster.bucket import Bucket
 from testkit.full_cluster.full_cluster import FullCluster
@@ -43,7 +43,7 @@ TAKEN: dict[str, dict[str, Any]] = {
 
 
 @pytest.fixture
-def asked(full_cluster: FullCluster, inside: Place, began: datetime) -> Sequence[AuditEvent]:
+def asked(full_cluster: FullCluster, inside: ClusterFolder, began: datetime) -> Sequence[AuditEvent]:
     """All that was asked for since this run began; where the installation is older, since that."""
     installed = one(full_cluster.kubectl, "default", "namespace", NAMESPACE)["metadata"]["creationTimestamp"]
     since = min(began, datetime.fromisoformat(installed))

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 from testkit.cluster import stored
-from testkit.cluster.node.place import Place
+from testkit.cluster.node.cluster_folder import ClusterFolder
 from testkit.cluster.stored import Version
 from testkit.full_cluster import jobs
 from testkit.full_cluster.bucket import Bucket
@@ -35,11 +35,11 @@ UNUSED = canary()
 
 @dataclass
 class Watched:
-    """A namespace of which nothing that was said is missed, though the pods that said it are gone."""
+    """A namespace whose logs are complete, although its pods are gone."""
 
     full_cluster: FullCluster
     namespace: str
-    place: Place
+    place: ClusterFolder
     since: int
     """The store's revision."""
     printed: dict[str, bytes] = field(default_factory=dict)
@@ -78,7 +78,7 @@ def content(files: Iterable[Path]) -> dict[str, bytes]:
 
 
 @pytest.fixture
-def watched(operator: FullCluster, namespace: str, inside: Place) -> Watched:
+def watched(operator: FullCluster, namespace: str, inside: ClusterFolder) -> Watched:
     """With the user's Secret."""
     since = asyncio.run(stored.revision(inside.running))
     keys = jobs.keys(operator)

@@ -10,7 +10,7 @@ import pytest
 from testkit.full_cluster import examples, jobs
 from testkit.full_cluster.bucket import Bucket
 from testkit.full_cluster.full_cluster import FullCluster
-from testkit.full_cluster.storage_place import Place, in_bucket, on_claim
+from testkit.full_cluster.storage_location import StorageLocation, in_bucket, on_claim
 from testkit.full_cluster.volume import Volume
 
 DATA = "flights.parquet"
@@ -44,7 +44,7 @@ def test_the_example_on_a_volume(operator: FullCluster, namespace: str, flights:
         volume.remove()
 
 
-def ends_with_a_model(full_cluster: FullCluster, namespace: str, place: Place, name: str) -> None:
+def ends_with_a_model(full_cluster: FullCluster, namespace: str, place: StorageLocation, name: str) -> None:
     file, job = examples.of_kubernetes(name)
     full_cluster.kubectl("apply", f"-n={namespace}", "-f", str(file))
     status = jobs.ended(full_cluster.kubectl, namespace, job, seconds=600)

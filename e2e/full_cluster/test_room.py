@@ -21,7 +21,7 @@ def by_ray(name: str, bucket: Bucket, **shares: int) -> dict[str, Any]:
     """A head, one worker with these shares, and what submits; of two cores each job fits once."""
     trainer = {"strategy": "ddp", "num_workers": 1, "use_gpu": "GPU" in shares, "resources_per_worker": shares}
     job = jobs.weather(name, bucket, type="ray", trainer=trainer)
-    job["spec"]["podTemplate"] = {"env": [jobs.PATIENCE]}
+    job["spec"]["podTemplate"] = {"env": [jobs.TIMEOUT_SECONDS]}
     return job
 
 

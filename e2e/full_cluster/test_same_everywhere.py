@@ -16,14 +16,14 @@ import pytest
 from testkit.full_cluster import examples, jobs
 from testkit.full_cluster.full_cluster import FullCluster
 from testkit.full_cluster.laptop import Laptop
-from testkit.full_cluster.storage_place import Place, in_bucket, on_claim
+from testkit.full_cluster.storage_location import StorageLocation, in_bucket, on_claim
 
 FILE = "examples/small/flights.yaml"
 MODEL = ("config.json", "statistics.json", "weights.safetensors", "model.json")
 
 
 @pytest.fixture(params=["s3", "claim"])
-def place(request: pytest.FixtureRequest) -> Place:
+def place(request: pytest.FixtureRequest) -> StorageLocation:
     if request.param == "s3":
         return in_bucket(request.getfixturevalue("bucket"))
     return on_claim(request.getfixturevalue("volume"))
@@ -35,7 +35,7 @@ def laptop(full_cluster: FullCluster, tmp_path: Path) -> Laptop:
 
 
 def test_an_example_learns_and_predicts_the_same_wherever_it_runs(
-    operator: FullCluster, namespace: str, place: Place, laptop: Laptop
+    operator: FullCluster, namespace: str, place: StorageLocation, laptop: Laptop
 ) -> None:
     place.put(examples.FLIGHTS, examples.FLIGHTS.name)
     wanted = [examples.small_flights(place, backend) for backend in ("ray", "local")]
@@ -50,7 +50,7 @@ def test_an_example_learns_and_predicts_the_same_wherever_it_runs(
     of_ray = status["model"]
     jobs.apply(operator.kubectl, namespace, examples.predictions(place, of_ray))
     model = as_named_here(of_ray, place, laptop)
-    assert judged(laptop, model) == same(flat(here["end"]["test"]))
+    assert evaluated(laptop, model) == same(flat(here["end"]["test"]))
     asked_here, of_laptop = predicted(laptop, model), predicted(laptop, "out/small-flights/model")
     status = done(operator, namespace, "predictions")
     asked_there = pd.read_parquet(io.BytesIO(place.read(f"{status['output']}/predictions.parquet")))
@@ -72,15 +72,15 @@ def predicted(laptop: Laptop, model: str) -> pd.DataFrame:
     return pd.read_parquet(laptop.folder / "predictions.parquet")
 
 
-def judged(laptop: Laptop, model: str) -> Mapping[str, float]:
+def evaluated(laptop: Laptop, model: str) -> Mapping[str, float]:
     """By the test rows, for it was trained on these data."""
-    laptop.trainwright("evaluate", FILE, "--model", model, "--output", "judged")
-    found = json.loads((laptop.folder / "judged/evaluation.json").read_text())
+    laptop.trainwright("evaluate", FILE, "--model", model, "--output", "evaluated")
+    found = json.loads((laptop.folder / "evaluated/evaluation.json").read_text())
     assert found["part"] == "test"
     return flat(found["scores"])
 
 
-def as_named_here(model: str, place: Place, laptop: Laptop) -> str:
+def as_named_here(model: str, place: StorageLocation, laptop: Laptop) -> str:
     """Its URI; what lies on a claim is copied from there."""
     if "://" in model:
         return model

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from testkit.cluster.images.ours import ROOT
 from testkit.cluster.node import supervisor
-from testkit.cluster.node.place import BRIDGE, FIRST, Place
+from testkit.cluster.node.cluster_folder import BRIDGE, FIRST, ClusterFolder
 
 LOOKS = {
     "network devices": ("ip", "-brief", "link"),
@@ -52,7 +52,7 @@ def root() -> Iterator[Path]:
     """The folder of a cluster of this test's own. Its name is short: sockets in it have names of limited length."""
     if os.geteuid() != 0:
         pytest.fail("a cluster with nodes needs root", pytrace=False)
-    if supervisor.is_alive(Place.default()):
+    if supervisor.is_alive(ClusterFolder.default()):
         pytest.fail("a cluster runs on this machine: make cluster-down first", pytrace=False)
     folder = Path(tempfile.mkdtemp(prefix="cluster-"))
     yield folder
@@ -71,10 +71,10 @@ def test_nothing_is_left(root: Path, end: str) -> None:
     command("up", root, "--bare")
     while_up = seen(root)
     if end == "its supervisor killed":
-        os.kill(int((Place(root).running / "supervisor").read_text()), 9)
+        os.kill(int((ClusterFolder(root).running / "supervisor").read_text()), 9)
     command("down", root)
     assert seen(root) == before
-    assert not Place(root).running.exists()
+    assert not ClusterFolder(root).running.exists()
     assert any(BRIDGE in line for line in while_up["network devices"])
     assert any(FIRST.namespace in line for line in while_up["network namespaces"])
     assert while_up["processes"]

@@ -1,6 +1,6 @@
 """What scikit-learn makes of the same flights: logistic regression and gradient boosting, beside our test ROC-AUC.
 
-Both see the inputs that flights.yaml names, learn from its training part alone, and are judged on its test part. The
+Both see the inputs that flights.yaml names, learn from its training part alone, and are tested on its test part. The
 validation part is not touched: neither has a setting that is chosen here.
 
     python examples/flights/baselines.py [--dataset build/flights/flights.parquet] [--run out/flights]
@@ -88,10 +88,10 @@ def baselines(dataset: Path) -> dict[str, float]:
         "logistic regression": logistic_regression(numbers, categories),
         "gradient boosting": gradient_boosting(numbers, categories),
     }
-    return {name: judged(model, train, test) for name, model in models.items()}
+    return {name: test_score(model, train, test) for name, model in models.items()}
 
 
-def judged(model: Pipeline, train: pd.DataFrame, test: pd.DataFrame) -> float:
+def test_score(model: Pipeline, train: pd.DataFrame, test: pd.DataFrame) -> float:
     """Fits on the one, judges on the other."""
     model.fit(train, train[TARGET].astype(int))
     return float(roc_auc_score(test[TARGET].astype(int), model.predict_proba(test)[:, 1]))

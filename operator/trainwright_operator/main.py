@@ -133,7 +133,7 @@ class Process:
         try:
             await self._lease.hold()
         except LeaseLost as error:
-            log.error("%s: leaving at once", error)
+            log.error("%s: exiting at once", error)
             os._exit(FAILED)
 
     async def _work(self, operator: Operator) -> None:

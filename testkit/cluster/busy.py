@@ -14,7 +14,7 @@ class Busy:
 
     def __init__(self, address: str) -> None:
         host, port = address.split(":")
-        self._server = _Server((host, int(port)), _Handler)
+        self._server = _BusyServer((host, int(port)), _BusyHandler)
         self._thread = Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01})
         self._thread.start()
 
@@ -29,14 +29,14 @@ class Busy:
         self._thread.join()
 
 
-class _Server(ThreadingTCPServer):
+class _BusyServer(ThreadingTCPServer):
     allow_reuse_address = daemon_threads = True
     refused = 0
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _BusyHandler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"  # clients send Expect: 100-continue and wait for the answer
-    server: _Server
+    server: _BusyServer
 
     def _refuse(self) -> None:
         self.server.refused += 1

@@ -40,8 +40,8 @@ class Program:
 
     def _digest(self) -> str:
         """One hash over everything that the program depends on."""
-        said = f"{golang.version(self.module)} {self.package} {self.flags} {self.names}"
-        digest = hashlib.sha256(said.encode())
+        inputs = f"{golang.version(self.module)} {self.package} {self.flags} {self.names}"
+        digest = hashlib.sha256(inputs.encode())
         for path in _sources(self.module):
             digest.update(path.read_bytes())
         return digest.hexdigest()[:16]

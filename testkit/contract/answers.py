@@ -17,39 +17,39 @@ REFUSALS = (400, 413, 422)
 
 
 @dataclass(frozen=True)
-class Answer:
+class Admission:
     refusal: str
     """Empty if the object was accepted."""
     stored: Any = None
     """The object as it would be stored."""
 
 
-async def created(kubeconfig: Path, namespace: str, jobs: Sequence[Any]) -> list[Answer]:
+async def created(kubeconfig: Path, namespace: str, jobs: Sequence[Any]) -> list[Admission]:
     """Return for each job if it could be created, with kubectl's strict field validation."""
     return await _asked(kubeconfig, "POST", TRAINING_JOBS.path(namespace), jobs)
 
 
-async def written(kubeconfig: Path, namespace: str, name: str, objects: Sequence[Any]) -> list[Answer]:
+async def written(kubeconfig: Path, namespace: str, name: str, objects: Sequence[Any]) -> list[Admission]:
     """Return for each object if it could replace the status of the job."""
     return await _asked(kubeconfig, "PUT", TRAINING_JOBS.path(namespace, name, "status"), objects)
 
 
-async def _asked(kubeconfig: Path, method: str, path: str, objects: Sequence[Any]) -> list[Answer]:
+async def _asked(kubeconfig: Path, method: str, path: str, objects: Sequence[Any]) -> list[Admission]:
     async with Api(kubeconfig, AT_ONCE) as api:
         # A request's timeout includes the wait for a connection, so there are only as many requests as connections.
         free = asyncio.Semaphore(AT_ONCE)
 
-        async def one(made: Any) -> Answer:
+        async def one(made: Any) -> Admission:
             async with free:
                 return await _answer(api, method, path, made)
 
         return await asyncio.gather(*(one(made) for made in objects))
 
 
-async def _answer(api: Api, method: str, path: str, made: Any) -> Answer:
+async def _answer(api: Api, method: str, path: str, made: Any) -> Admission:
     try:
-        return Answer("", await api.request(method, path, made, dryRun="All", fieldValidation="Strict"))
+        return Admission("", await api.request(method, path, made, dryRun="All", fieldValidation="Strict"))
     except ApiError as error:
         if error.code not in REFUSALS:
             raise
-        return Answer(error.message)
+        return Admission(error.message)

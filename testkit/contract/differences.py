@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from testkit.contract.answers import Answer
+from testkit.contract.answers import Admission
 from trainwright_api.resource.job import TrainingJob
 
 OF_PROGRAMS = ("finalizers", "ownerReferences", "managedFields", "creationTimestamp", "deletionTimestamp")
@@ -24,9 +24,9 @@ def mistakes(made: Any) -> list[Any]:
 
 
 @dataclass(frozen=True)
-class Judged:
+class Validated:
     made: Any
-    answer: Answer
+    answer: Admission
     mistakes: list[Any]
 
     @property
@@ -37,7 +37,7 @@ class Judged:
 @dataclass(frozen=True)
 class Difference:
     why: str
-    explains: Callable[[Judged], bool]
+    explains: Callable[[Validated], bool]
     """True if this difference explains an object that the two validate differently."""
     example: Mapping[str, Any]
     """Changes to a valid job, by path."""
@@ -56,15 +56,15 @@ def is_nearly_whole(mistake: Any) -> bool:
     return abs(value - int(value)) < 1e-9 * (abs(value) + abs(int(value)))
 
 
-def _only(holds: Callable[[Any], bool]) -> Callable[[Judged], bool]:
+def _only(holds: Callable[[Any], bool]) -> Callable[[Validated], bool]:
     """The API server accepted it, pydantic found only such mistakes, and finds none in the stored object."""
-    return lambda judged: (
-        not judged.answer.refusal and all(map(holds, judged.mistakes)) and not mistakes(judged.answer.stored)
+    return lambda validated: (
+        not validated.answer.refusal and all(map(holds, validated.mistakes)) and not mistakes(validated.answer.stored)
     )
 
 
-def _refused(*words: str) -> Callable[[Judged], bool]:
-    return lambda judged: any(word in judged.answer.refusal for word in words)
+def _refused(*words: str) -> Callable[[Validated], bool]:
+    return lambda validated: any(word in validated.answer.refusal for word in words)
 
 
 DIFFERENCES = (
@@ -75,7 +75,7 @@ DIFFERENCES = (
     ),
     Difference(
         "A large number that is not quite whole is taken, and stored as it is; ours has to be whole.",
-        lambda judged: not judged.answer.refusal and all(map(is_nearly_whole, judged.mistakes)),
+        lambda validated: not validated.answer.refusal and all(map(is_nearly_whole, validated.mistakes)),
         {"spec.ttlSecondsAfterFinished": 2_000_000_000.5},
     ),
     Difference(

@@ -9,7 +9,7 @@ from typing import Any
 
 from testkit.api import Manifest, condition
 from testkit.harness import EVERY_KIND, Kind, training_job
-from testkit.simulators import Evict, Fail, Hang, LoseHead, Preempt, Script, StopWhenAsked, Succeed
+from testkit.simulators import Evict, Fail, LoseHead, Preempt, RunForever, Script, StopWhenAsked, Succeed
 
 ENDED = ("Complete", "Failed")
 REFUSED: Sequence[Mapping[str, Any]] = (
@@ -28,7 +28,7 @@ OUTCOMES: Mapping[type[Script], frozenset[str]] = {
     LoseHead: frozenset({"infrastructure"}),
     Preempt: frozenset({"preempted", "infrastructure"}),
     Evict: frozenset({"preempted", "infrastructure"}),
-    Hang: frozenset(),
+    RunForever: frozenset(),
     StopWhenAsked: frozenset({"stopped"}),
 }
 OF_CODES = {1: "crash", 2: "mistake", 3: "environment"}
@@ -66,7 +66,7 @@ def planned(draw: random.Random, name: str) -> Planned:
     spec |= {"podTemplate": dict(draw.choice(TEMPLATES))} if draw.random() < 0.4 else {}
     spec |= dict(draw.choice(REFUSED)) if invalid else {}
     scripts = _scripts(draw)
-    if any(isinstance(script, Hang) for script in scripts):
+    if any(isinstance(script, RunForever) for script in scripts):
         spec["activeDeadlineSeconds"] = draw.choice([1, 2])
     made = Planned(name, draw.choice(EVERY_KIND), spec, scripts, invalid)
     made.suspended = made.was_suspended = suspended
@@ -84,7 +84,7 @@ def _scripts(draw: random.Random) -> Sequence[Script]:
         Evict(after=after),
         Succeed(after=after),
     ]
-    return [*draw.sample(some, draw.choice([0, 0, 1, 2])), draw.choice([Succeed(after=after), Succeed(), Hang()])]
+    return [*draw.sample(some, draw.choice([0, 0, 1, 2])), draw.choice([Succeed(after=after), Succeed(), RunForever()])]
 
 
 def wrong(job: Planned, seen: Manifest | None) -> str:

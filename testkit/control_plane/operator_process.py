@@ -16,7 +16,7 @@ from typing import Any
 
 from testkit.cluster.cluster import Cluster
 
-PATIENCE = 60.0
+TIMEOUT_SECONDS = 60.0
 """The awaited state comes in a second or two; a busy machine may take longer."""
 BRISK = {
     "TRAINWRIGHT_LEASE_DURATION": "6",
@@ -43,11 +43,11 @@ class OperatorProcess:
     def terminate(self) -> int:
         """Send SIGTERM; return the exit code."""
         self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(PATIENCE)
+        return self.process.wait(TIMEOUT_SECONDS)
 
     def kill(self) -> None:
         self.process.kill()
-        self.process.wait(PATIENCE)
+        self.process.wait(TIMEOUT_SECONDS)
 
 
 @contextmanager
@@ -66,7 +66,7 @@ def operator(cluster: Cluster, log: Path, identity: str, **settings: str) -> Ite
 
 def eventually(what: Callable[[], bool], operator: OperatorProcess | None = None) -> None:
     """Wait until `what` is true. Fails with the operator's log after the time limit, or if the operator has ended."""
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + TIMEOUT_SECONDS
     while not what():
         over = time.monotonic() > end or (operator is not None and operator.process.poll() is not None)
         assert not over, operator.log.read_text() if operator is not None else "it did not come about"

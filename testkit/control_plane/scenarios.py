@@ -10,7 +10,7 @@ from testkit.api.resource import CONFIG_MAPS, JOBS, NETWORK_POLICIES, PODS, RAY_
 from testkit.harness import LIFECYCLES, Kind, Lifecycle
 from testkit.harness.lifecycle import NAME, User
 from testkit.harness.lifecycles import completes, does
-from testkit.simulators import Hang, LoseNode, Succeed
+from testkit.simulators import LoseNode, RunForever, Succeed
 from trainwright_operator.model import names
 
 
@@ -121,7 +121,7 @@ RAY = {"type": "ray"}
 SLICE, SLICES = "nvidia.com/mig-1g.5gb.me", 2
 """A profile that KubeRay does not recognise as a GPU by its name."""
 WITH_KEYS = {"type": "horovod", "trainer": {"num_workers": 2}, "cache_credentials": {"key": "x"}}
-LOST_CHILD = Lifecycle("a lost child", [Hang(), Succeed()], loses_its_child_to_somebody)
+LOST_CHILD = Lifecycle("a lost child", [RunForever(), Succeed()], loses_its_child_to_somebody)
 TAKEN_NAMES = Lifecycle("taken names", [Succeed()], finds_its_names_taken, {"suspend": True})
 FREE_GPUS = Lifecycle("free GPUs", [Succeed()], takes_the_free_gpus, {"backend": RAY})
 SLICED_GPUS = Lifecycle(

@@ -9,7 +9,7 @@ from ruamel.yaml import YAML
 
 from testkit.cluster.images.ours import ROOT
 from testkit.full_cluster import jobs
-from testkit.full_cluster.storage_place import Place
+from testkit.full_cluster.storage_location import StorageLocation
 
 EXAMPLES = ROOT / "examples"
 FLIGHTS = EXAMPLES / "small" / "flights.csv"
@@ -31,7 +31,7 @@ def of_kubernetes(name: str) -> tuple[Path, str]:
     return file, YAML(typ="safe").load(file)["metadata"]["name"]
 
 
-def small_flights(place: Place, backend: str) -> dict[str, Any]:
+def small_flights(place: StorageLocation, backend: str) -> dict[str, Any]:
     """`flights.yaml` on this backend, with a cache of its own. The data are to be put there."""
     job = YAML(typ="safe").load(EXAMPLES / "small" / "flights.yaml")
     job["metadata"]["name"] = f"flights-{backend}"
@@ -44,7 +44,7 @@ def small_flights(place: Place, backend: str) -> dict[str, Any]:
     return _modest(job)
 
 
-def predictions(place: Place, model: str) -> dict[str, Any]:
+def predictions(place: StorageLocation, model: str) -> dict[str, Any]:
     """A job that predicts the small flights with this model."""
     job = small_flights(place, "local")
     del job["spec"]["config"]
@@ -56,5 +56,5 @@ def predictions(place: Place, model: str) -> dict[str, Any]:
 def _modest(job: dict[str, Any]) -> dict[str, Any]:
     pods = job["spec"].get("podTemplate", {})
     resources = {**pods.get("resources", {}), "requests": REQUESTS}
-    job["spec"]["podTemplate"] = {**pods, "resources": resources, "env": [jobs.PATIENCE]}
+    job["spec"]["podTemplate"] = {**pods, "resources": resources, "env": [jobs.TIMEOUT_SECONDS]}
     return job

@@ -15,7 +15,7 @@ from testkit.cluster.errors import ClusterError
 from testkit.cluster.images.ours import version
 from testkit.cluster.kubectl import Kubectl
 from testkit.cluster.node import full_cluster
-from testkit.cluster.node.place import Place
+from testkit.cluster.node.cluster_folder import ClusterFolder
 
 S3 = ("AWS_ENDPOINT_URL", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
 NEEDS = (
@@ -31,7 +31,7 @@ class FullCluster:
     """The environment that S3's clients read, here and in pods."""
     registry: str
     """The registry of our images; empty if the nodes hold them."""
-    place: Place | None = None
+    place: ClusterFolder | None = None
     """The folders of the cluster that testkit runs; None for any other cluster."""
 
     @classmethod
@@ -41,7 +41,7 @@ class FullCluster:
             return cls._of_environment(folder)
         if os.geteuid() != 0:
             raise ClusterError(NEEDS)
-        place = Place.default()
+        place = ClusterFolder.default()
         full_cluster.up(place)
         return cls(full_cluster.kubectl(place), place.s3(), registry="", place=place)
 

@@ -20,7 +20,7 @@ CONFIG = {
 }
 
 # Where many share two cores, Ray's own programs take longer to start than it waits for them.
-PATIENCE = {"name": "RAY_raylet_start_wait_time_s", "value": "240"}
+TIMEOUT_SECONDS = {"name": "RAY_raylet_start_wait_time_s", "value": "240"}
 
 
 def keys(full_cluster: FullCluster) -> dict[str, Any]:
@@ -45,7 +45,7 @@ def on_ray(name: str, bucket: Bucket) -> dict[str, Any]:
     """The same by a head that drives, and two workers that train."""
     trainer = {"strategy": "ddp", "num_workers": 2, "resources_per_worker": {"CPU": 1}}
     job = weather(name, bucket, type="ray", trainer=trainer)
-    job["spec"]["podTemplate"] = {"resources": {"requests": {"cpu": "100m", "memory": "1Gi"}}, "env": [PATIENCE]}
+    job["spec"]["podTemplate"] = {"resources": {"requests": {"cpu": "100m", "memory": "1Gi"}}, "env": [TIMEOUT_SECONDS]}
     return job
 
 

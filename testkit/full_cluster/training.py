@@ -164,7 +164,7 @@ class Training:
         self.check(undisturbed)
 
     def finish_by_the_next_attempt(self, undisturbed: Done) -> None:
-        """The first had lost what it cannot do without. The driver may have been told to stop, and have said so."""
+        """The first had lost what it cannot do without. The driver may have received the stop and have reported it."""
         attempts = self.finish()
         lost, last = (attempt["outcome"] for attempt in attempts)
         assert lost in ("infrastructure", "preempted")

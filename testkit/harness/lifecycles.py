@@ -9,7 +9,7 @@ from testkit.api import Manifest, until
 from testkit.harness.cleanup import children, nothing_left
 from testkit.harness.lifecycle import Lifecycle, User
 from testkit.harness.operators import FAST
-from testkit.simulators import Fail, Hang, LoseHead, Preempt, StopWhenAsked, Succeed
+from testkit.simulators import Fail, LoseHead, Preempt, RunForever, StopWhenAsked, Succeed
 
 
 async def completes(user: User) -> None:
@@ -78,11 +78,11 @@ LIFECYCLES = {
         Lifecycle("suspended and resumed", [StopWhenAsked(), Succeed()], is_suspended_and_resumed),
         Lifecycle(
             "suspended without an answer",
-            [Hang(), Succeed(reported_by="exit code")],
+            [RunForever(), Succeed(reported_by="exit code")],
             is_suspended_and_resumed,
             settings=replace(FAST, stop_grace=0.5),
         ),
-        Lifecycle("the deadline", [Hang()], is_stopped_for_good, {"activeDeadlineSeconds": 1}),
+        Lifecycle("the deadline", [RunForever()], is_stopped_for_good, {"activeDeadlineSeconds": 1}),
         Lifecycle("TTL of the children", [Succeed()], loses_its_children, {"ttlSecondsAfterFinished": 0}),
         Lifecycle(
             "TTL of the job",
@@ -90,7 +90,7 @@ LIFECYCLES = {
             goes_with_its_children,
             {"ttlSecondsAfterFinished": 0, "ttlPolicy": "DeleteJob"},
         ),
-        Lifecycle("deleted in the background", [Hang()], is_deleted_in_the_background),
-        Lifecycle("deleted in the foreground", [Hang()], is_deleted_in_the_foreground),
+        Lifecycle("deleted in the background", [RunForever()], is_deleted_in_the_background),
+        Lifecycle("deleted in the foreground", [RunForever()], is_deleted_in_the_foreground),
     )
 }

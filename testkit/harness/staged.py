@@ -7,7 +7,7 @@ from dataclasses import replace
 from testkit.harness.lifecycle import Lifecycle, User
 from testkit.harness.lifecycles import completes, does, fails, goes_with_its_children, is_stopped_for_good
 from testkit.harness.operators import FAST
-from testkit.simulators import Fail, Hang, LoseHead, Preempt, StopWhenAsked, Succeed
+from testkit.simulators import Fail, LoseHead, Preempt, RunForever, StopWhenAsked, Succeed
 
 
 async def is_suspended_while_it_preprocesses(user: User) -> None:
@@ -31,7 +31,7 @@ STAGED = {
     lifecycle.name: lifecycle
     for lifecycle in (
         Lifecycle("a crash while it preprocesses", [Succeed(before=Fail()), Succeed()], completes),
-        Lifecycle("a crash after it has preprocessed", [Fail(), Succeed(before=Hang())], completes),
+        Lifecycle("a crash after it has preprocessed", [Fail(), Succeed(before=RunForever())], completes),
         Lifecycle("a mistake in the data", [Succeed(before=Fail(exit_code=2, message="no such column"))], fails),
         Lifecycle(
             "a preemption while it preprocesses",
@@ -53,16 +53,16 @@ STAGED = {
         ),
         Lifecycle(
             "suspended while it preprocesses, without an answer",
-            [Succeed(before=Hang()), EXIT_CODES],
+            [Succeed(before=RunForever()), EXIT_CODES],
             is_suspended_while_it_preprocesses,
             settings=replace(FAST, stop_grace=0.5),
         ),
         Lifecycle(
             "the deadline while it preprocesses",
-            [Succeed(before=Hang())],
+            [Succeed(before=RunForever())],
             is_stopped_for_good,
             {"activeDeadlineSeconds": 1},
         ),
-        Lifecycle("deleted while it preprocesses", [Succeed(before=Hang())], is_deleted_while_it_preprocesses),
+        Lifecycle("deleted while it preprocesses", [Succeed(before=RunForever())], is_deleted_while_it_preprocesses),
     )
 }

@@ -14,7 +14,7 @@ from typing import Any
 
 from testkit.cluster.certificates import CertificateAuthority
 
-PATIENCE = 60.0
+TIMEOUT_SECONDS = 60.0
 HANG = 0
 """In place of an HTTP status: no reply ever comes."""
 
@@ -23,12 +23,12 @@ GO_ON: Answer = (200, {"stop": False, "reason": ""})
 
 
 @dataclass(frozen=True)
-class Heard:
+class Report:
     """One report. `token` is the bearer token."""
 
     path: str
     token: str
-    report: dict[str, Any]
+    body: dict[str, Any]
 
 
 class Listening:
@@ -37,9 +37,9 @@ class Listening:
     def __init__(self, folder: Path, ca: Path, port: int) -> None:
         self.url, self.ca, self.token_file = f"https://localhost:{port}/v1/namespaces/a/jobs/b", ca, folder / "token"
         self.token_file.write_text("first\n")
-        self.answer: Answer | Callable[[Heard], Answer] = GO_ON
+        self.answer: Answer | Callable[[Report], Answer] = GO_ON
         self.closed = threading.Event()
-        self._heard: list[Heard] = []
+        self._reports: list[Report] = []
         self._news = threading.Condition()
 
     @property
@@ -52,24 +52,24 @@ class Listening:
         }
 
     @property
-    def heard(self) -> list[Heard]:
+    def reports(self) -> list[Report]:
         with self._news:
-            return list(self._heard)
+            return list(self._reports)
 
     @property
     def outcomes(self) -> list[dict[str, Any]]:
-        return [heard.report["outcome"] for heard in self.heard if "outcome" in heard.report]
+        return [report.body["outcome"] for report in self.reports if "outcome" in report.body]
 
-    def respond(self, heard: Heard) -> Answer:
+    def respond(self, report: Report) -> Answer:
         with self._news:
-            self._heard.append(heard)
+            self._reports.append(report)
             self._news.notify_all()
-            return self.answer(heard) if callable(self.answer) else self.answer
+            return self.answer(report) if callable(self.answer) else self.answer
 
-    def until(self, happened: Callable[[list[Heard]], object]) -> None:
+    def until(self, happened: Callable[[list[Report]], object]) -> None:
         """Wait until `happened` is true of the stored reports."""
         with self._news:
-            assert self._news.wait_for(lambda: happened(self._heard), PATIENCE), self._heard
+            assert self._news.wait_for(lambda: happened(self._reports), TIMEOUT_SECONDS), self._reports
 
 
 @contextmanager
@@ -106,7 +106,7 @@ class _Handler(BaseHTTPRequestHandler):
         found: Listening = self.server.__dict__["listening"]
         body = self.rfile.read(int(self.headers["Content-Length"]))
         token = self.headers["Authorization"].removeprefix("Bearer ")
-        status, answer = found.respond(Heard(self.path, token, json.loads(body)))
+        status, answer = found.respond(Report(self.path, token, json.loads(body)))
         if status == HANG:
             found.closed.wait()
             return

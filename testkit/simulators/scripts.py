@@ -57,7 +57,7 @@ class StopWhenAsked(Script):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Hang(Script):
+class RunForever(Script):
     """Runs forever."""
 
 

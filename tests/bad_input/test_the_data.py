@@ -134,7 +134,7 @@ def test_a_split_that_leaves_parts_empty(workplace, lines, refused):
 
 
 def test_a_sample_that_leaves_parts_empty(workplace):
-    """Told before any column is looked at, whether the cache knows the rows or not."""
+    """Reported before any column is read, whether the cache knows the rows or not."""
     workplace.done("preprocess", workplace.job())
     sample = workplace.job(lambda job: job["config"].update(preprocessing={"sample_size": 3}))
     line = "  config.preprocessing.split  the validation part is empty: none of the 3 rows is in it."

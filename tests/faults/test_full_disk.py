@@ -27,9 +27,9 @@ def test_training_goes_on_without_its_checkpoints(place, full, lines, assert_sam
     run = place(run=folder / "run")
     child = run.start(limits=limits)
     assert child.wait() == 0, child.errors
-    told = [line for line in lines(child.output) if "could not be written" in line]
-    assert told
-    assert all(line.startswith("checkpoint 0000000") and line.endswith(REASONS) for line in told)
+    failures = [line for line in lines(child.output) if "could not be written" in line]
+    assert failures
+    assert all(line.startswith("checkpoint 0000000") and line.endswith(REASONS) for line in failures)
     assert child.errors == ""
     assert not run.checkpoints()
     assert run.outcome(1)["class"] == "done"

@@ -20,8 +20,8 @@ def operator(tmp_path):
 
 def start(run, operator, attempt=1):
     """Start `trainwright run` as the operator does in a pod."""
-    told = {"ATTEMPT": str(attempt), "STAGE": "train", "UID": "abc", "RUN": str(run.run)}
-    environment = {f"TRAINWRIGHT_{name}": value for name, value in told.items()} | operator.environment
+    variables = {"ATTEMPT": str(attempt), "STAGE": "train", "UID": "abc", "RUN": str(run.run)}
+    environment = {f"TRAINWRIGHT_{name}": value for name, value in variables.items()} | operator.environment
     environment["TRAINWRIGHT_ROW_LOG"] = str(run.job.with_name(f"{run.run.name}-{len(run.children)}.rows"))
     child = run.driver.start(run.job.parent, "run", run.job.name, environment=environment)
     run.children.append(child)
@@ -36,9 +36,9 @@ def failing(answer):
     """Answer every report with `answer`, except from the second report of an outcome on."""
     outcomes = []
 
-    def answers(heard):
-        if "outcome" in heard.report:
-            outcomes.append(heard)
+    def answers(report):
+        if "outcome" in report.body:
+            outcomes.append(report)
         return GO_ON if len(outcomes) > 1 else answer
 
     return answers
@@ -65,8 +65,8 @@ def test_an_operator_that_refuses(place, operator, lines, undisturbed):
     assert child.wait() == 0
     assert run.joined() == undisturbed.joined()[:STEPS]
     assert len(operator.outcomes) == 1
-    untold = "the operator could not be told how it ended: it answers 403: the pod is gone"
-    assert lines(child.errors) == [untold, "the model is there"]
+    not_sent = "the outcome did not reach the operator: it answers 403: the pod is gone"
+    assert lines(child.errors) == [not_sent, "the model is there"]
 
 
 def test_killed_while_the_operator_is_away(place, operator, assert_same):

@@ -30,7 +30,7 @@ _CLOSED = (
 
 
 @dataclass(frozen=True)
-class Case:
+class OptionCase:
     """An option and its values, of which at least one has to make a difference. `name` is the test id."""
 
     name: str
@@ -48,19 +48,19 @@ def is_built(path: str) -> bool:
     return path not in _CLOSED and (word is None or key not in _WORDS or word in _WORDS[key])
 
 
-def cases_of(option: Option) -> Iterator[Case]:
+def cases_of(option: Option) -> Iterator[OptionCase]:
     """One case for each word of a field if its class is tested fully, else one case for the field."""
     path, now = option.path, _now(option)
     words = other_words(option.schema, now)
     for word in words if option.fully else ():
         name = f"{path}={word}"
-        yield Case(name, option, tuple(given_values(name, name) or [word]))
+        yield OptionCase(name, option, tuple(given_values(name, name) or [word]))
     given = given_values(path, path)
     values = given if given is not None else other_values(option.schema, now)
     rest = values if option.fully else [*values, *words]
     only_word = option.schema.choice is not None and len(option.schema.choice.words) == 1
     if rest or not (words or only_word):
-        yield Case(path, option, tuple(rest))
+        yield OptionCase(path, option, tuple(rest))
 
 
 def _now(option: Option) -> Any:

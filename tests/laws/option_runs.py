@@ -55,7 +55,7 @@ class Kept:
         self.seen.append((snapshot.position.step, snapshot.score))
 
 
-class Heard:
+class RecordingListener:
     """A listener that records events, without their times."""
 
     def __init__(self) -> None:
@@ -110,18 +110,18 @@ def _trained(job: Job, kept: Kept | Patient) -> Seen:
     layout = layout_of(config, data.statistics)
     splits = materialise(data, layout, DTYPES[config.trainer.precision])
     model = Model(config, data.statistics, layout, seed)
-    heard = Heard()
+    listener = RecordingListener()
     trainer = Trainer(
         TrainingArguments(config, _batching(job, model, splits["train"]), seed, job.spec.checkpoint),
         model,
         splits,
         partial(model_metrics, config, data.statistics),
-        hooks=Hooks([heard], kept, clock=partial(next, count())),
+        hooks=Hooks([listener], kept, clock=partial(next, count())),
     )
     fitted = trainer.train()
     return {
         "notices": [*job.notices, *data.notices],
-        "rounds": heard.seen,
+        "rounds": listener.seen,
         "checkpoints": kept.seen if isinstance(kept, Kept) else None,
         "end": (fitted.outcome.reason, fitted.best_epoch, fitted.best_step),
         "weights": {name: _digest(tensor.numpy().tobytes()) for name, tensor in model.state_dict().items()},

@@ -15,7 +15,7 @@ from .option_data import WIDTHS
 _STILL = {"config.trainer.learning_rate": 1e-30, "config.trainer.epochs": 8}
 _OF_THE_CLUSTER = "The operator acts on it, when it makes pods; what is trained stays the same."
 _OF_A_STORE = "It opens a store of objects: test_run_in_store tries it on a real one."
-_NOTHING_TO_SKIP = "The encoder hands its input on as it is, and so does a model that skips it."
+_NOTHING_TO_SKIP = "The encoder returns its input unchanged, like a model that skips it."
 
 _OF_MATRICES = (
     *("eye", "identity", "orthogonal", "sparse"),

@@ -103,7 +103,7 @@ class _Kept:
         self.snapshots.append(snapshot)
 
 
-class _Heard:
+class _Recorder:
     def __init__(self) -> None:
         self.steps = 0
         self.ranks: list[tuple[RankRound, ...]] = []
@@ -128,12 +128,12 @@ def trained(case: Case, resume: Snapshot | None = None) -> Seen:
     splits = {name: _split(rows, at, DTYPES[config.trainer.precision]) for at, (name, rows) in enumerate(ROWS.items())}
     if case.bad_row is not None:
         splits["train"].floats[case.bad_row, 0] = math.inf
-    kept, heard = _Kept(), _Heard()
+    kept, recorder = _Kept(), _Recorder()
     batches = batching(config.trainer, case.workers, whole=has_batch_norm(model))
     hooks = Hooks(
-        [heard],
+        [recorder],
         kept if strategy.rank == 0 else None,
-        stop=lambda: strategy.rank == 0 and case.stop_at is not None and heard.steps >= case.stop_at,
+        stop=lambda: strategy.rank == 0 and case.stop_at is not None and recorder.steps >= case.stop_at,
         clock=case.clock,
     )
     trainer = Trainer(
@@ -151,7 +151,7 @@ def trained(case: Case, resume: Snapshot | None = None) -> Seen:
         logits = {name: tensor.numpy() for name, tensor in model.eval()(test).items()}
     weights = {name: tensor.numpy().copy() for name, tensor in model.state_dict().items()}
     return Seen(
-        result.outcome.reason, strategy.losses, list(result.history), weights, logits, kept.snapshots, heard.ranks
+        result.outcome.reason, strategy.losses, list(result.history), weights, logits, kept.snapshots, recorder.ranks
     )
 
 

@@ -13,7 +13,7 @@ from trainwright_api.config.defaults import Defaults
 from trainwright_api.problems import Mistakes
 from trainwright_api.schema.field_schema import schema_of
 
-from .option_cases import Case, cases_of, is_built
+from .option_cases import OptionCase, cases_of, is_built
 from .option_jobs import base_job, settings_for
 from .option_paths import Job, make, put
 from .option_runs import read
@@ -64,7 +64,7 @@ def _both_sides(kind: str) -> Job:
     return job
 
 
-def _given(bare: Job, sections: list[str], below: str, case: Case, *value: Any) -> Job:
+def _given(bare: Job, sections: list[str], below: str, case: OptionCase, *value: Any) -> Job:
     """The job with the settings that the option needs in each of `sections`, and with the option's value, if given."""
     job = deepcopy(bare)
     feature = case.path.removesuffix(f".{below}")

@@ -22,7 +22,7 @@ from trainwright_api.resource.job import TrainingJobSpec
 from trainwright_trainer import train
 
 from . import option_data
-from .option_cases import Case, cases_of, is_built
+from .option_cases import OptionCase, cases_of, is_built
 from .option_jobs import base_job, first_fit, fits, job_for
 from .option_paths import Job, in_messages, put, taken
 from .option_runs import checkpoints, in_memory, read, whole
@@ -79,7 +79,7 @@ def looks(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Looks:
 
 
 @pytest.mark.parametrize("case", [pytest.param(case, id=case.name) for case in TRIED])
-def test_every_option_acts(case: Case, looks: Looks) -> None:
+def test_every_option_acts(case: OptionCase, looks: Looks) -> None:
     job = job_for(case.name, case.path)
     runner = RUNNERS.get(first_fit(case.name, RUNNERS) or "", "in_memory")
     refused = 0
@@ -97,7 +97,7 @@ def test_every_option_acts(case: Case, looks: Looks) -> None:
     assert refused == len(case.values), f"{case.name} does not act: no run differs with {case.values}"
 
 
-def _check_refusal(case: Case, job: Job, lines: list[str]) -> None:
+def _check_refusal(case: OptionCase, job: Job, lines: list[str]) -> None:
     """The mistake is one line that names the option as not built, or has the text in `REFUSED_AS_WRONG`."""
     expected = first_fit(case.name, REFUSED_AS_WRONG)
     if expected is not None:

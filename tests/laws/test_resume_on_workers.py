@@ -48,6 +48,6 @@ def test_clocks_differ_and_nobody_waits_for_ever():
 
 
 def test_a_loss_that_is_no_number_on_one_worker_ends_all_with_one_line():
-    said = on_ranks(2, refused, Case(FIXED, bad_row=5))
-    assert said[0] == said[1]
-    assert said[0].startswith("the loss is not a number at step ")
+    lines = on_ranks(2, refused, Case(FIXED, bad_row=5))
+    assert lines[0] == lines[1]
+    assert lines[0].startswith("the loss is not a number at step ")

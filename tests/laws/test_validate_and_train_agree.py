@@ -37,7 +37,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield home
 
 
-def said_by_validate(job: Job, folder: Path) -> str:
+def lines_of_validate(job: Job, folder: Path) -> str:
     path = folder / "job.json"
     path.write_text(json.dumps(job))
     try:
@@ -47,7 +47,7 @@ def said_by_validate(job: Job, folder: Path) -> str:
     return ""
 
 
-def said_by_train(job: Job, folder: Path) -> str:
+def lines_of_train(job: Job, folder: Path) -> str:
     """The message of `train` for a job that has to be refused."""
     with pytest.raises(Mistakes) as caught:
         train(job, output=folder / "never", quiet=True)
@@ -55,7 +55,7 @@ def said_by_train(job: Job, folder: Path) -> str:
     return caught.value.render("job.json")
 
 
-def said_by_the_webhook(job: Job) -> str:
+def lines_of_the_webhook(job: Job) -> str:
     """The message of the webhook for the same job with its data in S3."""
     spec = {**deepcopy(job), "dataset": "s3://bucket/rows.parquet", "output": "s3://bucket/runs"}
     head = {"apiVersion": "trainwright.dev/v1alpha1", "kind": "TrainingJob", "metadata": {"name": "job.json"}}
@@ -65,10 +65,10 @@ def said_by_the_webhook(job: Job) -> str:
 @ALL
 def test_they_agree(name: str, folder: Path) -> None:
     job = CORPUS[name]
-    said = said_by_validate(job, folder)
-    assert said_by_the_webhook(job) == said
-    if said:
-        assert said_by_train(job, folder) == said
+    expected = lines_of_validate(job, folder)
+    assert lines_of_the_webhook(job) == expected
+    if expected:
+        assert lines_of_train(job, folder) == expected
     else:
         in_memory(job)
 
@@ -77,19 +77,19 @@ def test_they_agree(name: str, folder: Path) -> None:
 def test_they_agree_where_there_is_a_mistake_too(name: str, folder: Path) -> None:
     """Unsupported options do not hide mistakes, and mistakes do not hide unsupported options."""
     job = deepcopy(CORPUS[name])
-    alone = said_by_validate(job, folder)
+    alone = lines_of_validate(job, folder)
     job["config"]["trainer"]["epochs"] = "3"
-    said = said_by_validate(job, folder)
-    assert "config.trainer.epochs" in said
-    assert all(line.split("  ")[-1].strip() in said for line in alone.splitlines()[1:])
-    assert said_by_train(job, folder) == said
-    assert said_by_the_webhook(job) == said
+    expected = lines_of_validate(job, folder)
+    assert "config.trainer.epochs" in expected
+    assert all(line.split("  ")[-1].strip() in expected for line in alone.splitlines()[1:])
+    assert lines_of_train(job, folder) == expected
+    assert lines_of_the_webhook(job) == expected
 
 
 @pytest.fixture(scope="module")
 def accepted(folder: Path) -> set[str]:
     """The words in the names of all accepted configs."""
-    names = [name for name, job in CORPUS.items() if not said_by_validate(job, folder)]
+    names = [name for name, job in CORPUS.items() if not lines_of_validate(job, folder)]
     assert len(names) < len(CORPUS) / 2
     return {word for name in names for word in name.replace(",", "").split()}
 

@@ -64,10 +64,10 @@ def test_requests_go_through_and_are_counted_with_their_bodies(tmp_path: Path) -
 @pytest.mark.parametrize("fault", [Answer, Reset, Hang])
 def test_fault_before_or_after_the_write_took_effect(tmp_path: Path, fault: type[Fault], after: bool) -> None:
     upstream = Upstream()
-    told = Answer(code=500, after=after) if fault is Answer else fault(after=after)
+    response = Answer(code=500, after=after) if fault is Answer else fault(after=after)
 
     async def scenario(proxy: Proxy, api: Api) -> None:
-        proxy.add(Rule(told, verb="write"))
+        proxy.add(Rule(response, verb="write"))
         with pytest.raises((ApiError, *LOST)):
             await post(api, seconds=3.0 if fault is Hang else 30.0)
         assert len(upstream.posted) == after
@@ -158,13 +158,13 @@ def watched(folder: Path, fault: Fault | None, seed: int = 0) -> tuple[list[str]
 
     async def read(api: Api) -> None:
         async for change in api.watch(CONFIG_MAPS, "space", "1"):
-            told = f"{change.type} {change.object['metadata']['name']}"
-            seen.append(told)
+            line = f"{change.type} {change.object['metadata']['name']}"
+            seen.append(line)
 
     async def scenario(proxy: Proxy, api: Api) -> None:
         proxy.add(*([] if fault is None else [Rule(fault)]))
         try:
-            # The upstream closes each watch after 0.6 s; of a silent one even that is not told.
+            # The upstream closes each watch after 0.6 s; of a silent one not even that is reported.
             await asyncio.wait_for(read(api), 3.0 if isinstance(fault, Silence) else 60.0)
             ended.append("closed")
         except (ApiError, *LOST, ValueError) as error:

@@ -50,7 +50,7 @@ def discovery(*resources: Json) -> dict[str, Json]:
 INSTALLED = discovery(knows("TrainingJob", "trainingjobs"))
 
 
-class Environment:
+class RuntimeEnvironment:
     def __init__(self, server: ApiServer, client: Client, settings: Settings) -> None:
         self.server = server
         self.notified: list[tuple[str, str]] = []
@@ -76,15 +76,17 @@ class Environment:
                 await asyncio.sleep(0.01)
 
 
-Scenario = Callable[[Environment], Awaitable[None]]
+Scenario = Callable[[RuntimeEnvironment], Awaitable[None]]
 
 
-def run_scenario(scenario: Scenario, before: Callable[[Environment], None], settings: Settings | None = None) -> None:
+def run_scenario(
+    scenario: Scenario, before: Callable[[RuntimeEnvironment], None], settings: Settings | None = None
+) -> None:
     async def whole() -> None:
         used = settings or Settings(retry_base=0.01, retry_limit=0.02)
         async with api_server() as server, client_of(server) as client:
             server.discovery = dict(INSTALLED)
-            environment = Environment(server, client, used)
+            environment = RuntimeEnvironment(server, client, used)
             before(environment)
             running = asyncio.create_task(environment.host.run())
             try:
@@ -99,11 +101,11 @@ def run_scenario(scenario: Scenario, before: Callable[[Environment], None], sett
 
 
 def test_what_kopf_lists_and_watches_reaches_the_jobs_by_the_handler() -> None:
-    def before(environment: Environment) -> None:
+    def before(environment: RuntimeEnvironment) -> None:
         events = (event("ADDED", job("b", 6)), event("DELETED", job("a", 7)), None)
         environment.serves(page([job("a", 5)], 5), watches=(stream(*events),))
 
-    async def scenario(environment: Environment) -> None:
+    async def scenario(environment: RuntimeEnvironment) -> None:
         await environment.until(lambda: environment.names == ["b"])
         assert sorted(environment.notified) == [("team", "a"), ("team", "a"), ("team", "b")]
         [watch] = environment.server.watched
@@ -113,7 +115,7 @@ def test_what_kopf_lists_and_watches_reaches_the_jobs_by_the_handler() -> None:
 
 
 def test_with_namespaces_each_is_listed_and_watched() -> None:
-    async def scenario(environment: Environment) -> None:
+    async def scenario(environment: RuntimeEnvironment) -> None:
         await environment.until(lambda: environment.jobs.synced and len(environment.server.watched) == 2)
         assert {request.path for request in environment.server.watched} == {
             f"{API}/namespaces/team/trainingjobs",
@@ -124,11 +126,11 @@ def test_with_namespaces_each_is_listed_and_watched() -> None:
 
 
 def test_what_went_in_a_gap_is_forgotten() -> None:
-    def before(environment: Environment) -> None:
+    def before(environment: RuntimeEnvironment) -> None:
         gone = stream(event("ERROR", status_object(410)))
         environment.serves(page([job("a", 4), job("b", 5)], 5), page([job("b", 5)], 9), watches=(gone,))
 
-    async def scenario(environment: Environment) -> None:
+    async def scenario(environment: RuntimeEnvironment) -> None:
         await environment.until(lambda: sorted(environment.notified) == [("team", "a"), ("team", "a"), ("team", "b")])
         assert (environment.names, environment.starts) == (["b"], 1)
 
@@ -147,10 +149,10 @@ def test_what_went_in_a_gap_is_forgotten() -> None:
 def test_what_ends_kopf_ends_nothing_else_and_it_starts_again(
     watch: Answer, named: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def before(environment: Environment) -> None:
+    def before(environment: RuntimeEnvironment) -> None:
         environment.serves(page([job("a", 5)], 5), page([job("a", 5), job("b", 8)], 9), watches=(watch,))
 
-    async def scenario(environment: Environment) -> None:
+    async def scenario(environment: RuntimeEnvironment) -> None:
         await environment.until(lambda: environment.starts == 1)
         other = asyncio.create_task(asyncio.Event().wait())
         await environment.until(lambda: environment.names == ["a", "b"])
@@ -166,12 +168,12 @@ def test_what_ends_kopf_ends_nothing_else_and_it_starts_again(
 
 
 def test_an_object_nested_too_deeply_for_python_keeps_no_other_from_being_seen() -> None:
-    def before(environment: Environment) -> None:
+    def before(environment: RuntimeEnvironment) -> None:
         deep = json.dumps({**job("deep", 6), "spec": "HERE"}).replace('"HERE"', '{"a":' * 9_000 + "1" + "}" * 9_000)
         events = (event("ADDED", job("b", 7)), f'{{"type": "MODIFIED", "object": {deep}}}\n'.encode())
         environment.serves(page([job("a", 5)], 5), watches=(stream(events[1], events[0], None),))
 
-    async def scenario(environment: Environment) -> None:
+    async def scenario(environment: RuntimeEnvironment) -> None:
         await environment.until(lambda: environment.names == ["a", "b", "deep"])
         assert environment.starts == 1
 
@@ -179,10 +181,10 @@ def test_an_object_nested_too_deeply_for_python_keeps_no_other_from_being_seen()
 
 
 def test_a_server_that_does_not_know_the_resource_yet_is_asked_again(caplog: pytest.LogCaptureFixture) -> None:
-    def before(environment: Environment) -> None:
+    def before(environment: RuntimeEnvironment) -> None:
         environment.server.discovery = discovery()
 
-    async def scenario(environment: Environment) -> None:
+    async def scenario(environment: RuntimeEnvironment) -> None:
         await environment.until(lambda: environment.starts == 2)
         assert not environment.jobs.synced
         environment.server.discovery = dict(INSTALLED)
@@ -193,7 +195,7 @@ def test_a_server_that_does_not_know_the_resource_yet_is_asked_again(caplog: pyt
 
 
 def test_a_list_may_take_as_long_as_it_does() -> None:
-    async def scenario(environment: Environment) -> None:
+    async def scenario(environment: RuntimeEnvironment) -> None:
         await environment.until(lambda: len(environment.server.lists) == 1)
         await asyncio.sleep(0.3)
         assert (environment.starts, len(environment.server.lists)) == (1, 1)
@@ -220,7 +222,7 @@ def test_a_kopf_that_does_not_stop_keeps_no_operator_from_stopping(monkeypatch: 
 
     async def scenario() -> None:
         async with api_server() as server, client_of(server) as client:
-            environment = Environment(server, client, settings)
+            environment = RuntimeEnvironment(server, client, settings)
             running = asyncio.create_task(environment.host.run())
             await environment.until(lambda: "kopf" in {thread.name for thread in threading.enumerate()})
             running.cancel()
@@ -234,7 +236,7 @@ def test_a_kopf_that_does_not_stop_keeps_no_operator_from_stopping(monkeypatch: 
 
 
 def test_it_can_be_cancelled_at_once() -> None:
-    async def scenario(_: Environment) -> None:
+    async def scenario(_: RuntimeEnvironment) -> None:
         await asyncio.sleep(0)
 
     run_scenario(scenario, lambda _: None)

@@ -167,8 +167,8 @@ def test_validate_tells_what_a_cluster_would_refuse_as_notes(workplace):
             "spec": spec,
         }
 
-    told, valid = workplace.done("validate", workplace.job(as_resource)).out.splitlines()
-    assert told.startswith("job.yaml: on a cluster: dataset: pods do not see 'data.csv': give a URI")
+    notice, valid = workplace.done("validate", workplace.job(as_resource)).out.splitlines()
+    assert notice.startswith("job.yaml: on a cluster: dataset: pods do not see 'data.csv': give a URI")
     assert valid == "job.yaml: valid"
 
 

@@ -153,8 +153,8 @@ def test_no_key_is_in_anything_that_is_written(workplace, bucket, store, object_
     written = {name: store.read(name) for name in every_name(store) if name not in before}
     assert {name.split("/")[0] for name in written} == {"runs", "cache"}
     assert len(every_name(store, "cache/")) > 5
-    told = [out, failed, *written, *map(repr, written.values())]
-    assert not [text for text in told if object_store.secret in text or object_store.key_id in text]
+    outputs = [out, failed, *written, *map(repr, written.values())]
+    assert not [text for text in outputs if object_store.secret in text or object_store.key_id in text]
 
 
 def test_a_store_that_is_gone_is_one_line(workplace, bucket):

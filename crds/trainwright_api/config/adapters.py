@@ -12,72 +12,86 @@ from trainwright_api.schema.section import Section
 
 
 class AdapterPostprocessor(Section):
-    """What happens to the adapter after training."""
+    """How the adapter is handled after training."""
 
-    merge_adapter_into_base_model: bool = Field(False, description="Whether the model's own weights take it up.")
-    progressbar: bool = Field(False, description="Whether that is shown.")
+    merge_adapter_into_base_model: bool = Field(False, description="Merge the adapter into the model's weights.")
+    progressbar: bool = Field(False, description="Show a progress bar during the merge.")
 
 
 class Adapter(Chosen):
-    """An adapter; `type` names it."""
+    """A parameter-efficient adapter. `type` selects it."""
 
-    pretrained_adapter_weights: str | None = Field(None, description="Adapter to begin with.")
+    pretrained_adapter_weights: str | None = Field(
+        None, description="Path or name of a pretrained adapter to start from."
+    )
     postprocessor: AdapterPostprocessor = Field(
-        default_factory=AdapterPostprocessor, description="What happens to it after training."
+        default_factory=AdapterPostprocessor, description="How the adapter is handled after training."
     )
 
 
 class LoraFields(Adapter):
-    """Matrices of low rank beside the model's own."""
+    """LoRA: low-rank matrices are trained beside the frozen weights."""
 
-    r: PositiveInt = Field(8, description="Rank of the matrices.")
-    alpha: PositiveInt | None = Field(None, description="Factor on the matrices; null for 2 × r.")
-    dropout: NonNegativeFloat = Field(0.05, description="Dropout of the adapter.")
-    bias_type: Literal["none", "all", "lora_only"] = Field("none", description="Which biases are trained.")
-    target_modules: list[str] | None = Field(None, description="Modules that get an adapter; null for the usual ones.")
-    use_rslora: bool = Field(False, description="Whether the factor grows with the root of the rank.")
-    use_dora: bool = Field(False, description="Whether size and direction are trained apart.")
+    r: PositiveInt = Field(8, description="Rank of the low-rank matrices.")
+    alpha: PositiveInt | None = Field(None, description="Scaling factor of the low-rank update. null: 2 × r.")
+    dropout: NonNegativeFloat = Field(0.05, description="Dropout rate of the adapter.")
+    bias_type: Literal["none", "all", "lora_only"] = Field("none", description="Which bias parameters are trained.")
+    target_modules: list[str] | None = Field(
+        None, description="Names of the modules that get an adapter. null: the default ones of the model."
+    )
+    use_rslora: bool = Field(
+        False, description="Divide the scaling factor by the square root of the rank (rank-stabilized LoRA)."
+    )
+    use_dora: bool = Field(False, description="Train the magnitude and the direction of the weights separately (DoRA).")
 
 
 class Lora(LoraFields):
-    """Matrices of low rank."""
+    """LoRA: low-rank matrices beside the frozen weights."""
 
-    type: Literal["lora"] = Field("lora", description="Matrices of low rank.")
+    type: Literal["lora"] = Field("lora", description="LoRA: low-rank matrices beside the frozen weights.")
 
 
 class Adalora(LoraFields):
-    """Matrices whose ranks are found while training."""
+    """AdaLoRA: the rank of each low-rank matrix is adapted during training."""
 
-    type: Literal["adalora"] = Field("adalora", description="Matrices whose ranks are found while training.")
-    target_r: PositiveInt = Field(8, description="Mean rank at the end.")
-    init_r: PositiveInt = Field(12, description="Rank at the beginning.")
-    tinit: NonNegativeInt = Field(0, description="Steps before ranks are lowered.")
-    tfinal: NonNegativeInt = Field(0, description="Steps after ranks were lowered.")
-    delta_t: NonNegativeInt = Field(1, description="Steps from one lowering to the next.")
-    beta1: Fraction = Field(0.85, description="Decay of the sensitivity's average.")
-    beta2: Fraction = Field(0.85, description="Decay of its uncertainty's average.")
-    orth_reg_weight: Fraction = Field(0.5, description="Factor of the penalty that keeps matrices orthogonal.")
-    total_step: PositiveInt = Field(10000, description="Steps of the whole training.")
-    rank_pattern: dict[str, Any] | None = Field(None, description="Rank of each module, as it was found.")
+    type: Literal["adalora"] = Field(
+        "adalora", description="AdaLoRA: the rank of each low-rank matrix is adapted during training."
+    )
+    target_r: PositiveInt = Field(8, description="Target mean rank at the end of training.")
+    init_r: PositiveInt = Field(12, description="Initial rank of each matrix.")
+    tinit: NonNegativeInt = Field(0, description="Number of steps before the first rank reduction.")
+    tfinal: NonNegativeInt = Field(0, description="Number of final steps without rank reduction.")
+    delta_t: NonNegativeInt = Field(1, description="Number of steps between two rank reductions.")
+    beta1: Fraction = Field(0.85, description="Decay rate of the moving average of the sensitivity.")
+    beta2: Fraction = Field(0.85, description="Decay rate of the moving average of the sensitivity's uncertainty.")
+    orth_reg_weight: Fraction = Field(0.5, description="Coefficient of the orthogonality penalty.")
+    total_step: PositiveInt = Field(10000, description="Total number of training steps.")
+    rank_pattern: dict[str, Any] | None = Field(None, description="Rank of each module. Written by the training.")
 
 
 class AdaptionPrompt(Adapter):
-    """Learnt tokens in the upper blocks."""
+    """Adaption prompt: learned tokens in the upper transformer blocks."""
 
-    type: Literal["adaption_prompt"] = Field("adaption_prompt", description="Learnt tokens in the upper blocks.")
-    adapter_len: PositiveInt = Field(4, description="Number of tokens.")
-    adapter_layers: PositiveInt = Field(1, description="Number of blocks.")
+    type: Literal["adaption_prompt"] = Field(
+        "adaption_prompt", description="Adaption prompt: learned tokens in the upper transformer blocks."
+    )
+    adapter_len: PositiveInt = Field(4, description="Number of learned tokens.")
+    adapter_layers: PositiveInt = Field(1, description="Number of transformer blocks.")
 
 
 class IA3(Adapter):
-    """Learnt factors on keys, values and hidden layers."""
+    """IA3: learned factors on keys, values and feed-forward layers."""
 
-    type: Literal["ia3"] = Field("ia3", description="Learnt factors on keys, values and hidden layers.")
-    target_modules: list[str] | None = Field(None, description="Modules that get factors; null for the usual ones.")
-    feedforward_modules: list[str] | None = Field(None, description="Those of them that are fully connected layers.")
-    fan_in_fan_out: bool = Field(False, description="Whether weights are stored transposed.")
-    modules_to_save: list[str] | None = Field(None, description="Modules that are trained besides.")
-    init_ia3_weights: bool = Field(True, description="Whether the factors begin at 1.")
+    type: Literal["ia3"] = Field("ia3", description="IA3: learned factors on keys, values and feed-forward layers.")
+    target_modules: list[str] | None = Field(
+        None, description="Names of the modules that get factors. null: the default ones of the model."
+    )
+    feedforward_modules: list[str] | None = Field(
+        None, description="The modules of these that are feed-forward layers."
+    )
+    fan_in_fan_out: bool = Field(False, description="The model stores its weights as (input, output).")
+    modules_to_save: list[str] | None = Field(None, description="Names of further modules that are trained and saved.")
+    init_ia3_weights: bool = Field(True, description="Initialise the factors to 1.")
 
 
 ADAPTER = Choice(

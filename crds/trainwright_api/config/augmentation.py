@@ -15,42 +15,44 @@ from trainwright_api.schema.section import Section, details_of, failure, relatio
 
 
 class Augmentation(Chosen):
-    """A random change of a picture; `type` names it."""
+    """A random image transform, applied during training. `type` selects it."""
 
 
 class AutoAugmentation(Augmentation):
-    """A published policy of changes."""
+    """AutoAugment: a published policy of image transforms."""
 
-    type: Literal["auto_augmentation"] = Field("auto_augmentation", description="A published policy of changes.")
+    type: Literal["auto_augmentation"] = Field(
+        "auto_augmentation", description="AutoAugment: a published policy of image transforms."
+    )
     method: Literal["trivial_augment", "auto_augment", "rand_augment"] = Field(
-        "trivial_augment", description="The policy."
+        "trivial_augment", description="Name of the policy."
     )
 
 
 class RandomHorizontalFlip(Augmentation):
-    """Left for right, in half of the cases."""
+    """A horizontal flip with probability 0.5."""
 
-    type: Literal["random_horizontal_flip"] = Field("random_horizontal_flip", description="Left for right.")
+    type: Literal["random_horizontal_flip"] = Field("random_horizontal_flip", description="Horizontal flip.")
 
 
 class RandomVerticalFlip(Augmentation):
-    """Top for bottom, in half of the cases."""
+    """A vertical flip with probability 0.5."""
 
-    type: Literal["random_vertical_flip"] = Field("random_vertical_flip", description="Top for bottom.")
+    type: Literal["random_vertical_flip"] = Field("random_vertical_flip", description="Vertical flip.")
 
 
 class RandomRotate(Augmentation):
-    """A rotation by a random angle."""
+    """Rotation by a random angle."""
 
-    type: Literal["random_rotate"] = Field("random_rotate", description="A rotation by a random angle.")
-    degree: NonNegativeInt = Field(15, description="Greatest angle to either side, in degrees.")
+    type: Literal["random_rotate"] = Field("random_rotate", description="Rotation by a random angle.")
+    degree: NonNegativeInt = Field(15, description="Largest angle in either direction, in degrees.")
 
 
 class RandomBlur(Augmentation):
-    """A Gaussian blur."""
+    """Gaussian blur."""
 
-    type: Literal["random_blur"] = Field("random_blur", description="A Gaussian blur.")
-    kernel_size: NonNegativeInt = Field(3, description="Width of the blur in pixels, an odd number.")
+    type: Literal["random_blur"] = Field("random_blur", description="Gaussian blur.")
+    kernel_size: NonNegativeInt = Field(3, description="Size of the blur kernel in pixels. It must be odd.")
 
     def mistakes(self) -> Iterator[InitErrorDetails]:
         if self.kernel_size % 2 == 0:
@@ -58,7 +60,7 @@ class RandomBlur(Augmentation):
 
 
 class RandomFactor(Augmentation):
-    """A random factor between two bounds."""
+    """A transform with a random factor between two bounds."""
 
     min: NonNegativeFloat = Field(0.5, description="Smallest factor.")
     max: NonNegativeFloat = Field(2.0, description="Greatest factor.")
@@ -69,15 +71,15 @@ class RandomFactor(Augmentation):
 
 
 class RandomBrightness(RandomFactor):
-    """Brighter or darker by a random factor."""
+    """Changes the brightness by a random factor."""
 
-    type: Literal["random_brightness"] = Field("random_brightness", description="Brighter or darker.")
+    type: Literal["random_brightness"] = Field("random_brightness", description="Random brightness.")
 
 
 class RandomContrast(RandomFactor):
-    """More or less contrast by a random factor."""
+    """Changes the contrast by a random factor."""
 
-    type: Literal["random_contrast"] = Field("random_contrast", description="More or less contrast.")
+    type: Literal["random_contrast"] = Field("random_contrast", description="Random contrast.")
 
 
 AUGMENTATION = Choice(
@@ -97,7 +99,7 @@ _DEFAULTS = ({"type": "random_horizontal_flip"}, {"type": "random_rotate", "degr
 
 
 class _Augmentations:
-    """A list of operations, or true for the usual two, or false for none."""
+    """A list of transforms. true: the two default ones. false: none."""
 
     items = AUGMENTATION
 

@@ -17,14 +17,14 @@ Probabilities = Annotated[
     tuple[Fraction, Fraction, Fraction],
     Strict(False),
     numbers(3, "a list of three numbers"),
-    Field(description="Shares of training, validation and test rows; they sum to 1."),
+    Field(description="Fractions of the training, validation and test rows. They must sum to 1."),
 ]
 DEFAULT_PROBABILITIES = (0.7, 0.1, 0.2)
 _TOLERANCE = 1e-6
 
 
 class Split(Chosen):
-    """How rows are divided into training, validation and test; `type` names it."""
+    """The split into training, validation and test rows. `type` selects it."""
 
     def mistakes(self) -> Iterator[InitErrorDetails]:
         shares = getattr(self, "probabilities", DEFAULT_PROBABILITIES)
@@ -35,24 +35,26 @@ class Split(Chosen):
 
 
 class RandomSplit(Split):
-    """Each row by chance, from the seed and its number alone."""
+    """Random split. The split of a row depends on the seed and the row's number only."""
 
-    type: Literal["random"] = Field("random", description="By chance, from the seed and the row's number.")
+    type: Literal["random"] = Field("random", description="Random split, derived from the seed and the row's number.")
     probabilities: Probabilities = DEFAULT_PROBABILITIES
 
 
 class FixedSplit(Split):
-    """As a column of the data says: 0 training, 1 validation, 2 test."""
+    """Split given by a column: 0 training, 1 validation, 2 test."""
 
-    type: Literal["fixed"] = Field("fixed", description="As a column of the data says.")
-    column: Name = Field("split", description="The column: 0 training, 1 validation, 2 test.")
+    type: Literal["fixed"] = Field("fixed", description="Split given by a column.")
+    column: Name = Field(
+        "split", description="Name of the column. Its values are 0 (training), 1 (validation) or 2 (test)."
+    )
 
 
 class HashSplit(Split):
-    """By a hash of a column, so that equal values stay together and data may grow."""
+    """Split by a hash of a column. Equal values stay in one split, also when rows are added later."""
 
-    type: Literal["hash"] = Field("hash", description="By a hash of a column's value.")
-    column: Name | None = Field(None, description="The column whose value is hashed.")
+    type: Literal["hash"] = Field("hash", description="Split by a hash of a column.")
+    column: Name | None = Field(None, description="Name of the column that is hashed.")
     probabilities: Probabilities = DEFAULT_PROBABILITIES
 
     def mistakes(self) -> Iterator[InitErrorDetails]:
@@ -61,10 +63,10 @@ class HashSplit(Split):
 
 
 class StratifySplit(Split):
-    """By chance, with each class of a column equally shared."""
+    """Random split with equal class fractions in each part."""
 
-    type: Literal["stratify"] = Field("stratify", description="By chance, with equal shares of each class of a column.")
-    column: Name | None = Field(None, description="The column of classes.")
+    type: Literal["stratify"] = Field("stratify", description="Random split, stratified by a column.")
+    column: Name | None = Field(None, description="Name of the column that holds the classes.")
     probabilities: Probabilities = DEFAULT_PROBABILITIES
 
     def mistakes(self) -> Iterator[InitErrorDetails]:
@@ -73,10 +75,12 @@ class StratifySplit(Split):
 
 
 class DatetimeSplit(Split):
-    """By time: the oldest rows train, the newest test."""
+    """Split by time: the oldest rows are for training, the newest for test."""
 
-    type: Literal["datetime"] = Field("datetime", description="By time: the oldest rows train, the newest test.")
-    column: Name | None = Field(None, description="The column of dates.")
+    type: Literal["datetime"] = Field(
+        "datetime", description="Split by time: the oldest rows are for training, the newest for test."
+    )
+    column: Name | None = Field(None, description="Name of the column that holds the dates.")
     probabilities: Probabilities = DEFAULT_PROBABILITIES
 
     def mistakes(self) -> Iterator[InitErrorDetails]:
@@ -104,21 +108,21 @@ SPLIT = Choice(
 
 
 class PreprocessingConfig(Section):
-    """Which rows are taken, and how they are divided."""
+    """Sampling of the rows and the split."""
 
-    sample_ratio: Annotated[float, Field(gt=0, le=1)] = Field(1.0, description="Share of the rows that is taken.")
-    sample_size: PositiveInt | None = Field(None, description="Number of rows that is taken; null for all.")
+    sample_ratio: Annotated[float, Field(gt=0, le=1)] = Field(1.0, description="Fraction of the rows to use.")
+    sample_size: PositiveInt | None = Field(None, description="Number of rows to use. null: all.")
     oversample_minority: NonNegativeFloat | None = Field(
-        None, description="Share of the larger class to which the smaller one is repeated."
+        None, description="Ratio of the minority to the majority class after oversampling of the minority class."
     )
     undersample_majority: NonNegativeFloat | None = Field(
-        None, description="Share of the smaller to the larger class that leaving out rows is to reach."
+        None, description="Ratio of the minority to the majority class after undersampling of the majority class."
     )
     split: Annotated[RandomSplit | FixedSplit | HashSplit | StratifySplit | DatetimeSplit, SPLIT] = Field(
-        default_factory=SPLIT.make, description="Which rows train, validate and test."
+        default_factory=SPLIT.make, description="The split into training, validation and test rows."
     )
     global_max_sequence_length: PositiveInt | None = Field(
-        None, description="Longest sequence of inputs and outputs together, in tokens."
+        None, description="Maximum length of inputs and outputs together, in tokens."
     )
 
     def mistakes(self) -> Iterator[InitErrorDetails]:

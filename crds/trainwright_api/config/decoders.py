@@ -28,11 +28,11 @@ from trainwright_api.schema.fields import (
 from trainwright_api.schema.section import relation
 from trainwright_api.schema.unions import Bounds
 
-CellType = Annotated[Literal["rnn", "lstm", "gru"], Field(description="Kind of the recurrent cell.")]
+CellType = Annotated[Literal["rnn", "lstm", "gru"], Field(description="Type of the recurrent cell.")]
 
 
 class Decoder(Chosen):
-    """The fully connected layers before the output; `type` names the output layer."""
+    """The decoder: fully connected layers and the output layer. `type` selects the output layer."""
 
     fc_layers: FcLayers = None
     num_fc_layers: NumFcLayers = 0
@@ -50,16 +50,16 @@ class Decoder(Chosen):
 
 
 class PassthroughDecoder(Decoder):
-    """Hands the combined vector on as it is."""
+    """Returns the combiner's output unchanged."""
 
-    type: Literal["passthrough"] = Field("passthrough", description="The combined vector as it is.")
+    type: Literal["passthrough"] = Field("passthrough", description="Returns the combiner's output unchanged.")
     input_size: PositiveInt = Field(1, description="Width of the input.")
 
 
 class RegressorDecoder(Decoder):
-    """One number: a linear layer of width one."""
+    """One number, predicted by a linear layer of width 1."""
 
-    type: Literal["regressor"] = Field("regressor", description="A linear layer of width one.")
+    type: Literal["regressor"] = Field("regressor", description="A linear layer of width 1.")
     input_size: InputSize = None
     use_bias: UseBias = True
     weights_initializer: WeightsInitializer = "xavier_uniform"
@@ -67,17 +67,17 @@ class RegressorDecoder(Decoder):
 
 
 class ProjectorDecoder(Decoder):
-    """A vector: a linear layer, with an activation, a factor and bounds where they are given."""
+    """A vector, predicted by a linear layer with an optional activation, factor and bounds."""
 
     type: Literal["projector"] = Field("projector", description="A linear layer as wide as the target.")
     input_size: InputSize = None
-    output_size: PositiveInt | None = Field(None, description="Width of the output; found from the data where null.")
+    output_size: PositiveInt | None = Field(None, description="Width of the output. null: derived from the data.")
     use_bias: UseBias = True
     weights_initializer: WeightsInitializer = "xavier_uniform"
     bias_initializer: BiasInitializer = "zeros"
     activation: Activation = None
-    multiplier: PositiveFloat = Field(1.0, description="Factor on the output, after the activation.")
-    clip: Bounds | None = Field(None, description="Lowest and highest value of a prediction.")
+    multiplier: PositiveFloat = Field(1.0, description="Factor on the output, applied after the activation.")
+    clip: Bounds | None = Field(None, description="Minimum and maximum of a prediction.")
 
     def mistakes(self) -> Iterator[InitErrorDetails]:
         yield from super().mistakes()
@@ -86,40 +86,38 @@ class ProjectorDecoder(Decoder):
 
 
 class ClassifierDecoder(Decoder):
-    """One score a class: a linear layer as wide as the vocabulary."""
+    """One score for each class, computed by a linear layer."""
 
-    type: Literal["classifier"] = Field("classifier", description="A linear layer with one output a class.")
+    type: Literal["classifier"] = Field("classifier", description="A linear layer with one output for each class.")
     input_size: InputSize = None
-    num_classes: PositiveInt | None = Field(None, description="Number of classes; found from the data where null.")
+    num_classes: PositiveInt | None = Field(None, description="Number of classes. null: derived from the data.")
     use_bias: UseBias = True
     weights_initializer: WeightsInitializer = "xavier_uniform"
     bias_initializer: BiasInitializer = "zeros"
 
 
 class UNetDecoder(Decoder):
-    """A class for each pixel: the upward half of a U-Net."""
+    """A class for each pixel, predicted by the expanding path of a U-Net."""
 
-    type: Literal["unet"] = Field("unet", description="The upward half of a U-Net.")
-    input_size: PositiveInt = Field(1024, description="Channels of the input.")
-    height: int | None = Field(
-        None, ge=0, description="Height of the output in pixels; found from the data where null."
-    )
-    width: int | None = Field(None, ge=0, description="Width of the output in pixels; found from the data where null.")
-    num_channels: int | None = Field(None, ge=0, description="Channels of the output; found from the data where null.")
-    conv_norm: Literal["batch"] | None = Field("batch", description="Normalisation of the convolutions.")
-    num_classes: int | None = Field(None, ge=0, description="Number of classes; found from the data where null.")
+    type: Literal["unet"] = Field("unet", description="Expanding path of a U-Net.")
+    input_size: PositiveInt = Field(1024, description="Number of input channels.")
+    height: int | None = Field(None, ge=0, description="Height of the output in pixels. null: derived from the data.")
+    width: int | None = Field(None, ge=0, description="Width of the output in pixels. null: derived from the data.")
+    num_channels: int | None = Field(None, ge=0, description="Number of output channels. null: derived from the data.")
+    conv_norm: Literal["batch"] | None = Field("batch", description="Normalization of the convolutions.")
+    num_classes: int | None = Field(None, ge=0, description="Number of classes. null: derived from the data.")
 
 
 class GeneratorDecoder(Decoder):
-    """A sequence, written token by token by a recurrent network."""
+    """A sequence, generated token by token by a recurrent network."""
 
-    type: Literal["generator"] = Field("generator", description="A recurrent network that writes token by token.")
+    type: Literal["generator"] = Field("generator", description="A recurrent network that generates token by token.")
     vocab_size: VocabSize = None
     max_sequence_length: MaxSequenceLength = None
     cell_type: CellType = "gru"
     input_size: PositiveInt = Field(256, description="Width of the input.")
     reduce_input: Literal["sum", "mean", "avg", "max", "concat", "last"] = Field(
-        "sum", description="How a sequence at the input becomes one vector."
+        "sum", description="Reduction of an input sequence to one vector."
     )
     num_layers: NumLayers = 1
 
@@ -131,9 +129,9 @@ class TaggerDecoder(Decoder):
     input_size: PositiveInt = Field(256, description="Width of the input.")
     vocab_size: VocabSize = None
     max_sequence_length: MaxSequenceLength = None
-    use_attention: bool = Field(False, description="Whether self-attention stands before the output layer.")
+    use_attention: bool = Field(False, description="Apply self-attention before the output layer.")
     use_bias: UseBias = True
-    attention_embedding_size: PositiveInt = Field(256, description="Width of the attention.")
+    attention_embedding_size: PositiveInt = Field(256, description="Size of the attention's hidden state.")
     attention_num_heads: PositiveInt = Field(8, description="Number of attention heads.")
 
 

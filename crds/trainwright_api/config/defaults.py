@@ -1,4 +1,4 @@
-"""What holds for all features of a type, where a feature does not say otherwise."""
+"""Defaults of all features of a type."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ class ImageDefaults(Section):
     )
     loss: Annotated[Loss, masks.IMAGE_LOSS] = Field(default_factory=masks.IMAGE_LOSS.make, description=_LOSS)
     augmentation: Annotated[list[Augmentation], AUGMENTATIONS] = Field(
-        default_factory=list, description="Random changes of the pictures of this type while training."
+        default_factory=list, description="Random image transforms, applied during training."
     )
 
 

@@ -13,30 +13,32 @@ from trainwright_api.schema.fields import Name, NoneWord, PositiveInt, Reduction
 from trainwright_api.schema.section import relation
 
 ReduceInput = Annotated[
-    ReductionWord | None, NoneWord, Field(description="How a sequence at the input becomes one vector; null keeps it.")
+    ReductionWord | None,
+    NoneWord,
+    Field(description="Reduction of an input sequence to one vector. null: keep the sequence."),
 ]
 ReduceDependencies = Annotated[
     ReductionWord | None,
     NoneWord,
-    Field(description="How the sequences of the outputs it depends on become one vector; null keeps them."),
+    Field(description="Reduction of the sequences of the outputs in `dependencies`. null: keep them."),
 ]
 
 
 class Feature(Chosen):
-    """A column of the data with a meaning; `type` names it."""
+    """A feature: a column of the data set. `type` selects its type."""
 
-    name: Name = Field(description="Name of the feature, and of its column where column is absent.")
-    column: Name | None = Field(None, description="Column of the data; null for the one that is called as the feature.")
+    name: Name = Field(description="Name of the feature. Also the name of its column unless `column` is set.")
+    column: Name | None = Field(None, description="Name of the column. null: the name of the feature.")
     proc_column: Name | None = Field(
-        None, description="Name of the encoded column; made from the preprocessing where null."
+        None, description="Name of the encoded column. null: derived from the preprocessing parameters."
     )
-    active: bool = Field(True, description="Whether the feature takes part.")
+    active: bool = Field(True, description="Use this feature. false: ignore it.")
 
 
 class BaseInput(Feature):
-    """A feature that the model sees."""
+    """An input feature."""
 
-    tied: Name | None = Field(None, description="Input of the same type whose encoder this one shares.")
+    tied: Name | None = Field(None, description="Name of an input of the same type. Both share one encoder.")
 
     def mistakes(self) -> Iterator[InitErrorDetails]:
         """Cached embeddings are computed once: an encoder that training changes would be trained in vain."""
@@ -50,12 +52,12 @@ class BaseInput(Feature):
 
 
 class BaseOutput(Feature):
-    """A feature that the model learns to predict."""
+    """An output feature."""
 
     reduce_input: ReduceInput = "sum"
     dependencies: list[Name] = Field(
-        default_factory=list, description="Other outputs whose hidden state this one sees."
+        default_factory=list, description="Names of other outputs whose hidden state is an input of this one."
     )
     reduce_dependencies: ReduceDependencies = "sum"
-    input_size: PositiveInt | None = Field(None, description="Width of the input; found from the model where null.")
-    num_classes: PositiveInt | None = Field(None, description="Number of classes; found from the data where null.")
+    input_size: PositiveInt | None = Field(None, description="Width of the input. null: derived from the model.")
+    num_classes: PositiveInt | None = Field(None, description="Number of classes. null: derived from the data.")

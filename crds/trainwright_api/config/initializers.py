@@ -32,25 +32,25 @@ InitializerWord = Literal[
 
 
 class Initializer(Chosen):
-    """An initializer with its parameters; `type` is its word."""
+    """An initializer with its parameters. `type` selects it."""
 
 
 class PlainInitializer(Initializer):
-    """Ones, zeros, or the identity: there is nothing to set."""
+    """An initializer without parameters: ones, zeros or the identity."""
 
-    type: Literal["ones", "zeros", "eye", "identity"] = Field(description="What the values are.")
+    type: Literal["ones", "zeros", "eye", "identity"] = Field(description="Name of the initializer.")
 
 
 class UniformInitializer(Initializer):
-    """Values drawn evenly from an interval."""
+    """Uniformly distributed values."""
 
-    type: Literal["uniform"] = Field("uniform", description="Evenly distributed values.")
-    a: float = Field(0.0, description="Lower end of the interval.")
-    b: float = Field(1.0, description="Upper end of the interval.")
+    type: Literal["uniform"] = Field("uniform", description="Uniformly distributed values.")
+    a: float = Field(0.0, description="Lower bound of the interval.")
+    b: float = Field(1.0, description="Upper bound of the interval.")
 
 
 class NormalInitializer(Initializer):
-    """Values drawn from a normal distribution."""
+    """Normally distributed values."""
 
     type: Literal["normal"] = Field("normal", description="Normally distributed values.")
     mean: float = Field(0.0, description="Mean of the distribution.")
@@ -58,34 +58,36 @@ class NormalInitializer(Initializer):
 
 
 class ConstantInitializer(Initializer):
-    """One value everywhere."""
+    """A constant."""
 
-    type: Literal["constant"] = Field("constant", description="The same value everywhere.")
+    type: Literal["constant"] = Field("constant", description="A constant.")
     val: float = Field(0.0, description="The value.")
 
 
 class DiracInitializer(Initializer):
-    """The identity for convolutions."""
+    """Dirac delta: convolutions start as the identity."""
 
-    type: Literal["dirac"] = Field("dirac", description="Convolutions that hand their input on.")
+    type: Literal["dirac"] = Field("dirac", description="Dirac delta: convolutions start as the identity.")
     groups: PositiveInt = Field(1, description="Number of groups of channels.")
 
 
 class XavierInitializer(Initializer):
-    """Spread by the widths on both sides of the layer."""
+    """Xavier (Glorot) initialization."""
 
-    type: Literal["xavier_uniform", "xavier_normal"] = Field(description="Even or normal distribution.")
-    gain: float = Field(1.0, description="Factor on the spread.")
+    type: Literal["xavier_uniform", "xavier_normal"] = Field(description="Uniform or normal distribution.")
+    gain: float = Field(1.0, description="Gain of the initialization.")
 
 
 class KaimingInitializer(Initializer):
-    """Spread by the width on one side of the layer."""
+    """Kaiming (He) initialization."""
 
-    type: Literal["kaiming_uniform", "kaiming_normal"] = Field(description="Even or normal distribution.")
-    a: float = Field(0.0, description="Negative slope of the leaky_relu that follows.")
-    mode: Literal["fan_in", "fan_out"] = Field("fan_in", description="Which side's width counts.")
+    type: Literal["kaiming_uniform", "kaiming_normal"] = Field(description="Uniform or normal distribution.")
+    a: float = Field(0.0, description="Negative slope of the following leaky_relu.")
+    mode: Literal["fan_in", "fan_out"] = Field(
+        "fan_in", description="fan_in preserves the variance in the forward pass, fan_out in the backward pass."
+    )
     nonlinearity: Literal["linear", "relu", "leaky_relu", "tanh", "sigmoid", "selu"] = Field(
-        "leaky_relu", description="The function that follows."
+        "leaky_relu", description="The activation function that follows the layer."
     )
 
 
@@ -93,14 +95,14 @@ class OrthogonalInitializer(Initializer):
     """A random orthogonal matrix."""
 
     type: Literal["orthogonal"] = Field("orthogonal", description="An orthogonal matrix.")
-    gain: float = Field(1.0, description="Factor on the matrix.")
+    gain: float = Field(1.0, description="Gain of the matrix.")
 
 
 class SparseInitializer(Initializer):
-    """Mostly zeros, the rest from a normal distribution."""
+    """A sparse matrix: the other values are normally distributed."""
 
-    type: Literal["sparse"] = Field("sparse", description="A matrix that is mostly zero.")
-    sparsity: float = Field(0.1, ge=0, le=1, description="Share of each column that is zero.")
+    type: Literal["sparse"] = Field("sparse", description="A sparse matrix.")
+    sparsity: float = Field(0.1, ge=0, le=1, description="Fraction of zeros in each column.")
     std: NonNegativeFloat = Field(0.01, description="Standard deviation of the other values.")
 
 
@@ -128,7 +130,7 @@ _CHOICE = Choice(
 
 
 class _WordOrObject:
-    """A word stays a word, as Ludwig keeps it; an object becomes the section that its type names."""
+    """A word stays a word, as in Ludwig. An object becomes the section that its `type` selects."""
 
     choice = _CHOICE
 
@@ -145,11 +147,11 @@ class _WordOrObject:
 
 
 AnyInitializer = Annotated[InitializerWord | Initializer, _WordOrObject()]
-WeightsInitializer = Annotated[AnyInitializer, Field(description="How the weights begin.")]
-BiasInitializer = Annotated[AnyInitializer, Field(description="How the biases begin.")]
-RecurrentInitializer = Annotated[AnyInitializer, Field(description="How the recurrent weights begin.")]
+WeightsInitializer = Annotated[AnyInitializer, Field(description="Initializer of the weights.")]
+BiasInitializer = Annotated[AnyInitializer, Field(description="Initializer of the biases.")]
+RecurrentInitializer = Annotated[AnyInitializer, Field(description="Initializer of the recurrent weights.")]
 EmbeddingInitializer = Annotated[
-    AnyInitializer | None, Field(description="How the embeddings begin; null for normally distributed values.")
+    AnyInitializer | None, Field(description="Initializer of the embeddings. null: normally distributed values.")
 ]
 
 

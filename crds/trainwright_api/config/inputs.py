@@ -56,9 +56,9 @@ class NumberInput(BaseInput):
 
 
 class BinaryInput(BaseInput):
-    """Yes or no."""
+    """A binary value."""
 
-    type: Literal["binary"] = Field("binary", description="Yes or no.")
+    type: Literal["binary"] = Field("binary", description="A binary value.")
     preprocessing: BinaryPreprocessing = Field(default_factory=BinaryPreprocessing, description=_PREPROCESSING)
     encoder: Annotated[DenseOrPassthrough, BINARY_ENCODER] = Field(
         default_factory=BINARY_ENCODER.make, description=_ENCODER
@@ -66,9 +66,9 @@ class BinaryInput(BaseInput):
 
 
 class CategoryInput(BaseInput):
-    """One class out of several."""
+    """One class of several."""
 
-    type: Literal["category"] = Field("category", description="One class out of several.")
+    type: Literal["category"] = Field("category", description="One class of several.")
     preprocessing: CategoryPreprocessing = Field(default_factory=CategoryPreprocessing, description=_PREPROCESSING)
     encoder: Annotated[CategoryEncoder, CATEGORY_ENCODER] = Field(
         default_factory=CATEGORY_ENCODER.make, description=_ENCODER
@@ -84,9 +84,9 @@ class DateInput(BaseInput):
 
 
 class VectorInput(BaseInput):
-    """A list of numbers, equally many in each row."""
+    """A vector: a list of numbers of the same length in each row."""
 
-    type: Literal["vector"] = Field("vector", description="A list of numbers, equally many in each row.")
+    type: Literal["vector"] = Field("vector", description="A vector: a list of numbers of the same length in each row.")
     preprocessing: VectorPreprocessing = Field(default_factory=VectorPreprocessing, description=_PREPROCESSING)
     encoder: Annotated[DenseOrPassthrough, VECTOR_ENCODER] = Field(
         default_factory=VECTOR_ENCODER.make, description=_ENCODER

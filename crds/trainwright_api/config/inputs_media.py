@@ -20,27 +20,27 @@ _ENCODER = "How the values become vectors."
 
 
 class ImageInput(BaseInput):
-    """A picture, as a file."""
+    """An image file."""
 
-    type: Literal["image"] = Field("image", description="A picture, as a file.")
+    type: Literal["image"] = Field("image", description="An image file.")
     preprocessing: ImagePreprocessing = Field(default_factory=ImagePreprocessing, description=_PREPROCESSING)
     encoder: Annotated[Encoder, IMAGE_ENCODER] = Field(default_factory=IMAGE_ENCODER.make, description=_ENCODER)
     augmentation: Annotated[list[Augmentation], AUGMENTATIONS] = Field(
-        default_factory=list, description="Random changes of the pictures while training; true for flips and rotations."
+        default_factory=list, description="Random image transforms, applied during training. true: flips and rotations."
     )
 
 
 class AudioInput(BaseInput):
-    """A sound, as a file."""
+    """An audio file."""
 
-    type: Literal["audio"] = Field("audio", description="A sound, as a file.")
+    type: Literal["audio"] = Field("audio", description="An audio file.")
     preprocessing: AudioPreprocessing = Field(default_factory=AudioPreprocessing, description=_PREPROCESSING)
     encoder: Annotated[Encoder, AUDIO_ENCODER] = Field(default_factory=AUDIO_ENCODER.make, description=_ENCODER)
 
 
 class H3Input(BaseInput):
-    """A cell of the H3 grid of the globe."""
+    """A cell of the H3 geospatial grid."""
 
-    type: Literal["h3"] = Field("h3", description="A cell of the H3 grid of the globe.")
+    type: Literal["h3"] = Field("h3", description="A cell of the H3 geospatial grid.")
     preprocessing: H3Preprocessing = Field(default_factory=H3Preprocessing, description=_PREPROCESSING)
     encoder: Annotated[Encoder, H3_ENCODER] = Field(default_factory=H3_ENCODER.make, description=_ENCODER)

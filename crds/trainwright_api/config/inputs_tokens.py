@@ -51,17 +51,17 @@ class SetInput(BaseInput):
 
 
 class BagInput(BaseInput):
-    """A set of tokens that counts."""
+    """A bag: a set of tokens with counts."""
 
-    type: Literal["bag"] = Field("bag", description="A set of tokens that counts.")
+    type: Literal["bag"] = Field("bag", description="A bag: a set of tokens with counts.")
     preprocessing: BagPreprocessing = Field(default_factory=BagPreprocessing, description=_PREPROCESSING)
     encoder: Annotated[Encoder, BAG_ENCODER] = Field(default_factory=BAG_ENCODER.make, description=_ENCODER)
 
 
 class TimeseriesInput(BaseInput):
-    """A series of numbers."""
+    """A time series of numbers."""
 
-    type: Literal["timeseries"] = Field("timeseries", description="A series of numbers.")
+    type: Literal["timeseries"] = Field("timeseries", description="A time series of numbers.")
     preprocessing: TimeseriesPreprocessing = Field(default_factory=TimeseriesPreprocessing, description=_PREPROCESSING)
     encoder: Annotated[Encoder, TIMESERIES_ENCODER] = Field(
         default_factory=TIMESERIES_ENCODER.make, description=_ENCODER

@@ -30,28 +30,32 @@ _PARAMS_OF_NORM = {
 
 
 class NormParams(Section):
-    """Parameters of a normalisation; what is null is left to the normalisation's own default."""
+    """Parameters of a normalization layer. null: the default of the layer."""
 
-    eps: PositiveFloat | None = Field(None, description="Added to the variance of batch and layer norm (1e-5).")
-    epsilon: PositiveFloat | None = Field(None, description="Added to the variance of ghost norm (1e-3).")
+    eps: PositiveFloat | None = Field(None, description="Epsilon of batch norm and layer norm. Default: 1e-5.")
+    epsilon: PositiveFloat | None = Field(None, description="Epsilon of ghost norm. Default: 1e-3.")
     momentum: Fraction | None = Field(
-        None, description="Weight of the newest batch in the running statistics of batch (0.1) and ghost norm (0.05)."
+        None,
+        description="Weight of the newest batch in the running statistics. Default: 0.1 for batch norm, 0.05 "
+        "for ghost norm.",
     )
-    affine: bool | None = Field(None, description="Whether batch norm learns a scale and a shift (true).")
-    elementwise_affine: bool | None = Field(None, description="Whether layer norm learns a scale and a shift (true).")
-    track_running_stats: bool | None = Field(None, description="Whether batch norm keeps running statistics (true).")
-    virtual_batch_size: PositiveInt | None = Field(None, description="Rows of one ghost batch (128).")
+    affine: bool | None = Field(None, description="Batch norm learns a scale and a shift. Default: true.")
+    elementwise_affine: bool | None = Field(None, description="Layer norm learns a scale and a shift. Default: true.")
+    track_running_stats: bool | None = Field(None, description="Batch norm keeps running statistics. Default: true.")
+    virtual_batch_size: PositiveInt | None = Field(
+        None, description="Rows of one virtual batch of ghost norm. Default: 128."
+    )
 
     def arguments(self) -> dict[str, Any]:
         """What was given, by name."""
         return self.model_dump(exclude_none=True)
 
 
-OptionalNormParams = Annotated[NormParams | None, Field(description="Parameters of the normalisation.")]
+OptionalNormParams = Annotated[NormParams | None, Field(description="Parameters of the normalization.")]
 
 
 class FullyConnectedLayer(Section):
-    """One layer of a stack; what is absent is taken from the stack's own fields."""
+    """One layer of a stack. A missing field takes the stack's value."""
 
     output_size: OutputSize | None = nullable(OutputSize)
     activation: Activation = None
@@ -69,7 +73,7 @@ class FullyConnectedLayer(Section):
 
 FcLayers = Annotated[
     list[FullyConnectedLayer] | None,
-    Field(description="The fully connected layers one by one, instead of their number."),
+    Field(description="A list of fully connected layers. It replaces their number."),
 ]
 
 

@@ -18,88 +18,85 @@ RobustLambda = Annotated[
     Field(ge=0, le=1, description="Label smoothing: (1 - robust_lambda) * loss + robust_lambda / number of classes."),
 ]
 ConfidencePenalty = Annotated[
-    NonNegativeFloat, Field(description="Factor on a term that grows when a prediction is very sure of itself.")
+    NonNegativeFloat, Field(description="Coefficient of a penalty on overconfident predictions.")
 ]
 OptionalClassWeights = Annotated[
-    ClassWeights | None, Field(description="Weight of each class: a list in the vocabulary's order, or label: weight.")
+    ClassWeights | None,
+    Field(description="Weight of each class: a list in the order of the vocabulary, or a mapping of label to weight."),
 ]
 ClassSimilarities = Annotated[
-    list[list[float]] | None, Field(description="Similarity of each class to each other one, row by row.")
+    list[list[float]] | None, Field(description="Matrix of the similarities between the classes, row by row.")
 ]
 Temperature = Annotated[
-    NonNegativeFloat, Field(description="Temperature of the softmax over class_similarities; 0 leaves them out.")
+    NonNegativeFloat, Field(description="Temperature of the softmax over class_similarities. 0: ignore them.")
 ]
 
 
 class Loss(Chosen):
-    """A loss with its weight in the total; `type` names it."""
+    """A loss and its weight in the total loss. `type` selects it."""
 
-    weight: NonNegativeFloat = Field(1.0, description="Factor on this loss in the total.")
+    weight: NonNegativeFloat = Field(1.0, description="Weight of this loss in the total loss.")
 
 
 class MeanSquaredError(Loss):
-    """Mean of the squared differences."""
+    """Mean squared error."""
 
-    type: Literal["mean_squared_error"] = Field("mean_squared_error", description="Mean of the squared differences.")
+    type: Literal["mean_squared_error"] = Field("mean_squared_error", description="Mean squared error.")
 
 
 class MeanAbsoluteError(Loss):
-    """Mean of the absolute differences."""
+    """Mean absolute error."""
 
-    type: Literal["mean_absolute_error"] = Field("mean_absolute_error", description="Mean of the absolute differences.")
+    type: Literal["mean_absolute_error"] = Field("mean_absolute_error", description="Mean absolute error.")
 
 
 class MeanAbsolutePercentageError(Loss):
-    """Mean of the absolute differences, each divided by the target."""
+    """Mean absolute percentage error."""
 
     type: Literal["mean_absolute_percentage_error"] = Field(
-        "mean_absolute_percentage_error", description="Mean of the absolute differences relative to the target."
+        "mean_absolute_percentage_error", description="Mean absolute percentage error."
     )
 
 
 class RootMeanSquaredError(Loss):
-    """Root of the mean of the squared differences."""
+    """Root mean squared error."""
 
-    type: Literal["root_mean_squared_error"] = Field(
-        "root_mean_squared_error", description="Root of the mean of the squared differences."
-    )
+    type: Literal["root_mean_squared_error"] = Field("root_mean_squared_error", description="Root mean squared error.")
 
 
 class RootMeanSquaredPercentageError(Loss):
-    """Root of the mean of the squared differences, each divided by the target."""
+    """Root mean squared percentage error."""
 
     type: Literal["root_mean_squared_percentage_error"] = Field(
         "root_mean_squared_percentage_error",
-        description="Root of the mean of the squared differences relative to the target.",
+        description="Root mean squared percentage error.",
     )
 
 
 class Huber(Loss):
-    """Squared for small differences, linear for large ones."""
+    """Huber loss: quadratic for small errors, linear for large ones."""
 
-    type: Literal["huber"] = Field("huber", description="Squared for small differences, linear for large ones.")
-    delta: PositiveFloat = Field(1.0, description="Difference from which the loss is linear.")
+    type: Literal["huber"] = Field(
+        "huber", description="Huber loss: quadratic for small errors, linear for large ones."
+    )
+    delta: PositiveFloat = Field(1.0, description="Error from which the loss is linear.")
 
 
 class BinaryWeightedCrossEntropy(Loss):
-    """Cross entropy of yes and no, with a weight for yes."""
+    """Binary cross entropy with a weight of the positive class."""
 
     type: Literal["binary_weighted_cross_entropy"] = Field(
-        "binary_weighted_cross_entropy", description="Cross entropy of two classes."
+        "binary_weighted_cross_entropy", description="Binary cross entropy."
     )
-    positive_class_weight: NonNegativeFloat | None = Field(
-        None, description="Factor on the loss of rows whose target is true; null for 1."
-    )
+    positive_class_weight: NonNegativeFloat | None = Field(None, description="Weight of the positive class. null: 1.")
     robust_lambda: RobustLambda = 0.0
     confidence_penalty: ConfidencePenalty = 0.0
 
 
 class SoftmaxCrossEntropy(Loss):
-    """Cross entropy of one class out of several."""
+    """Softmax cross entropy."""
 
-    type: Literal["softmax_cross_entropy"] = Field(
-        "softmax_cross_entropy", description="Cross entropy of one class out of several."
-    )
+    type: Literal["softmax_cross_entropy"] = Field("softmax_cross_entropy", description="Softmax cross entropy.")
     class_weights: OptionalClassWeights = None
     robust_lambda: RobustLambda = 0.0
     confidence_penalty: ConfidencePenalty = 0.0
@@ -111,43 +108,43 @@ class SoftmaxCrossEntropy(Loss):
 
 
 class SequenceSoftmaxCrossEntropy(Loss):
-    """Cross entropy of each token of a sequence."""
+    """Softmax cross entropy of each token of a sequence."""
 
     type: Literal["sequence_softmax_cross_entropy"] = Field(
-        "sequence_softmax_cross_entropy", description="Cross entropy of each token of a sequence."
+        "sequence_softmax_cross_entropy", description="Softmax cross entropy of each token of a sequence."
     )
     class_weights: OptionalClassWeights = None
     robust_lambda: RobustLambda = 0.0
     confidence_penalty: ConfidencePenalty = 0.0
     class_similarities: ClassSimilarities = None
     class_similarities_temperature: Temperature = 0.0
-    unique: bool = Field(False, description="Whether each token counts once a sequence.")
+    unique: bool = Field(False, description="Count each token only once in a sequence.")
 
     def mistakes(self) -> Iterator[InitErrorDetails]:
         yield from _similarity_mistakes(self.class_similarities)
 
 
 class NextTokenSoftmaxCrossEntropy(SequenceSoftmaxCrossEntropy):
-    """Cross entropy of the next token."""
+    """Softmax cross entropy of the next token."""
 
     type: Literal["next_token_softmax_cross_entropy"] = Field(  # type: ignore[assignment]
-        "next_token_softmax_cross_entropy", description="Cross entropy of the next token."
+        "next_token_softmax_cross_entropy", description="Softmax cross entropy of the next token."
     )
 
 
 class SigmoidCrossEntropy(Loss):
-    """Cross entropy of yes and no for each class by itself."""
+    """Sigmoid cross entropy of each class."""
 
     type: Literal["sigmoid_cross_entropy"] = Field(
-        "sigmoid_cross_entropy", description="Cross entropy of yes and no for each class."
+        "sigmoid_cross_entropy", description="Sigmoid cross entropy of each class."
     )
     class_weights: OptionalClassWeights = None
 
 
 class Corn(Loss):
-    """Cross entropy of ordered classes (conditional ordinal regression)."""
+    """Cross entropy of ordered classes (CORN)."""
 
-    type: Literal["corn"] = Field("corn", description="Cross entropy of ordered classes.")
+    type: Literal["corn"] = Field("corn", description="Cross entropy of ordered classes (CORN).")
 
 
 def _similarity_mistakes(rows: list[list[float]] | None) -> Iterator[InitErrorDetails]:

@@ -31,32 +31,31 @@ def _word_ludwig(value: Any) -> Any:
 
 
 class ModelConfig(Section):
-    """What to learn from what, and how; Ludwig's model config."""
+    """The model config, as in Ludwig."""
 
     model_type: Literal["ecd", "llm"] = Field(
-        "ecd", description="Encoders, combiner and decoders, or a language model."
+        "ecd", description="ecd: encoders, combiner and decoders. llm: a large language model."
     )
-    input_features: list[InputFeature] = Field(min_length=1, description="What the model sees.")
-    output_features: list[OutputFeature] = Field(min_length=1, description="What the model learns to predict.")
+    input_features: list[InputFeature] = Field(min_length=1, description="The input features.")
+    output_features: list[OutputFeature] = Field(min_length=1, description="The output features.")
     combiner: Annotated[Combiner, COMBINER] = Field(
-        default_factory=COMBINER.make, description="How the inputs' vectors become one."
+        default_factory=COMBINER.make, description="The combiner of the encoder outputs."
     )
     trainer: Annotated[TrainerConfig, BeforeValidator(_word_ludwig)] = Field(
         default_factory=TrainerConfig,
-        description="How the model is trained; absent for our recipe (docs/recipe.md), the word ludwig for Ludwig's "
-        "defaults.",
+        description="The training parameters. Absent: our recipe (docs/recipe.md). The word ludwig: Ludwig's defaults.",
     )
     preprocessing: PreprocessingConfig = Field(
-        default_factory=PreprocessingConfig, description="Which rows are taken, and how they are divided."
+        default_factory=PreprocessingConfig, description="Sampling of the rows and the split."
     )
     defaults: Annotated[Section, Later("trainwright_api.config.defaults", "Defaults")] | None = Field(
-        None, description="What holds for all features of a type, where a feature does not say otherwise."
+        None, description="Defaults of all features of a type."
     )
     hyperopt: Annotated[Section, Later("trainwright_api.config.hyperopt", "HyperoptConfig")] | None = Field(
-        None, description="Search for good settings; null for none."
+        None, description="Hyperparameter search. null: none."
     )
     ludwig_version: str | None = Field(
-        None, description="Version of Ludwig that the file was written for; it changes nothing."
+        None, description="Version of Ludwig that the file was written for. It has no effect."
     )
     base_model: Name | None = Field(None, description=_LLM)
     prompt: dict[str, Any] | None = Field(None, description=_LLM)

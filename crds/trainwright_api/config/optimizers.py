@@ -13,16 +13,16 @@ from trainwright_api.schema.fields import Fraction, NonNegativeFloat, PositiveIn
 from trainwright_api.schema.section import relation
 from trainwright_api.schema.unions import Betas
 
-WeightDecay = Annotated[NonNegativeFloat, Field(description="Factor of the L2 penalty on the weights.")]
-Eps = Annotated[NonNegativeFloat, Field(description="Added to denominators, for numerical stability.")]
-Momentum = Annotated[NonNegativeFloat, Field(description="Share of the last step that the next one keeps.")]
-Amsgrad = Annotated[bool, Field(description="Whether the running average of the square may only grow (AMSGrad).")]
-Nesterov = Annotated[bool, Field(description="Whether momentum looks ahead (Nesterov).")]
-Dampening = Annotated[NonNegativeFloat, Field(description="Share by which momentum damps the new gradient.")]
+WeightDecay = Annotated[NonNegativeFloat, Field(description="Coefficient of the L2 penalty (weight decay).")]
+Eps = Annotated[NonNegativeFloat, Field(description="Epsilon, added to denominators for numerical stability.")]
+Momentum = Annotated[NonNegativeFloat, Field(description="Momentum factor.")]
+Amsgrad = Annotated[bool, Field(description="Use AMSGrad: the average of squared gradients never decreases.")]
+Nesterov = Annotated[bool, Field(description="Use Nesterov momentum.")]
+Dampening = Annotated[NonNegativeFloat, Field(description="Dampening of the momentum.")]
 
 
 class Optimizer(Chosen):
-    """An optimizer; `type` names it."""
+    """The optimizer. `type` selects it."""
 
 
 class SGD(Optimizer):
@@ -40,19 +40,21 @@ class SGD(Optimizer):
 
 
 class LBFGS(Optimizer):
-    """A quasi-Newton method with limited memory."""
+    """L-BFGS: a quasi-Newton method with limited memory."""
 
-    type: Literal["lbfgs"] = Field("lbfgs", description="A quasi-Newton method with limited memory.")
-    max_iter: PositiveInt = Field(20, description="Most iterations in one step.")
-    max_eval: PositiveInt | None = Field(None, description="Most evaluations in one step; null for 1.25 × max_iter.")
-    tolerance_grad: NonNegativeFloat = Field(1e-07, description="Gradient below which a step ends.")
-    tolerance_change: NonNegativeFloat = Field(1e-09, description="Change below which a step ends.")
-    history_size: PositiveInt = Field(100, description="Number of updates that are remembered.")
-    line_search_fn: Literal["strong_wolfe"] | None = Field(None, description="Line search; null for none.")
+    type: Literal["lbfgs"] = Field("lbfgs", description="L-BFGS: a quasi-Newton method with limited memory.")
+    max_iter: PositiveInt = Field(20, description="Maximum number of iterations in one step.")
+    max_eval: PositiveInt | None = Field(
+        None, description="Maximum number of function evaluations in one step. null: 1.25 × max_iter."
+    )
+    tolerance_grad: NonNegativeFloat = Field(1e-07, description="Gradient tolerance: a step ends below it.")
+    tolerance_change: NonNegativeFloat = Field(1e-09, description="Change tolerance: a step ends below it.")
+    history_size: PositiveInt = Field(100, description="Size of the update history.")
+    line_search_fn: Literal["strong_wolfe"] | None = Field(None, description="Line search method. null: none.")
 
 
 class Adam(Optimizer):
-    """Steps scaled by running averages of the gradient and its square."""
+    """Adam."""
 
     type: Literal["adam"] = Field("adam", description="Adam.")
     betas: Betas = (0.9, 0.999)
@@ -62,9 +64,9 @@ class Adam(Optimizer):
 
 
 class AdamW(Optimizer):
-    """Adam whose weight decay does not pass through the gradient."""
+    """AdamW: Adam with decoupled weight decay."""
 
-    type: Literal["adamw"] = Field("adamw", description="Adam with decoupled weight decay.")
+    type: Literal["adamw"] = Field("adamw", description="AdamW: Adam with decoupled weight decay.")
     betas: Betas = (0.9, 0.999)
     eps: Eps = 1e-08
     weight_decay: WeightDecay = 0.0
@@ -72,62 +74,66 @@ class AdamW(Optimizer):
 
 
 class Adadelta(Optimizer):
-    """Steps scaled by recent gradients and recent steps."""
+    """Adadelta."""
 
     type: Literal["adadelta"] = Field("adadelta", description="Adadelta.")
-    rho: Fraction = Field(0.9, description="Decay of the running average of the squared gradient.")
+    rho: Fraction = Field(0.9, description="Decay rate of the average of squared gradients.")
     eps: Eps = 1e-06
     weight_decay: WeightDecay = 0.0
 
 
 class Adagrad(Optimizer):
-    """Steps that shrink with the sum of all squared gradients."""
+    """Adagrad."""
 
     type: Literal["adagrad"] = Field("adagrad", description="Adagrad.")
-    initial_accumulator_value: NonNegativeFloat = Field(0.0, description="Where the sum of squares begins.")
-    lr_decay: NonNegativeFloat = Field(0.0, description="Decay of the learning rate with each step.")
+    initial_accumulator_value: NonNegativeFloat = Field(
+        0.0, description="Initial value of the accumulator of squared gradients."
+    )
+    lr_decay: NonNegativeFloat = Field(0.0, description="Decay of the learning rate.")
     weight_decay: WeightDecay = 0.0
     eps: Eps = 1e-10
 
 
 class Adamax(Optimizer):
-    """Adam with the largest gradient in place of the mean square."""
+    """Adamax: Adam with the infinity norm."""
 
-    type: Literal["adamax"] = Field("adamax", description="Adam by the infinity norm.")
+    type: Literal["adamax"] = Field("adamax", description="Adamax: Adam with the infinity norm.")
     betas: Betas = (0.9, 0.999)
     eps: Eps = 1e-08
     weight_decay: WeightDecay = 0.0
 
 
 class NAdam(Optimizer):
-    """Adam with Nesterov's momentum."""
+    """NAdam: Adam with Nesterov momentum."""
 
-    type: Literal["nadam"] = Field("nadam", description="Adam with Nesterov's momentum.")
+    type: Literal["nadam"] = Field("nadam", description="NAdam: Adam with Nesterov momentum.")
     betas: Betas = (0.9, 0.999)
     eps: Eps = 1e-08
     weight_decay: WeightDecay = 0.0
-    momentum_decay: NonNegativeFloat = Field(0.004, description="Decay of the momentum.")
+    momentum_decay: NonNegativeFloat = Field(0.004, description="Decay rate of the momentum.")
 
 
 class RMSprop(Optimizer):
-    """Steps scaled by a running average of the squared gradient."""
+    """RMSprop."""
 
     type: Literal["rmsprop"] = Field("rmsprop", description="RMSprop.")
     momentum: Momentum = 0.0
-    alpha: Fraction = Field(0.99, description="Decay of the running average of the squared gradient.")
+    alpha: Fraction = Field(0.99, description="Decay rate of the average of squared gradients.")
     eps: Eps = 1e-08
-    centered: bool = Field(False, description="Whether the gradient's variance takes the place of its mean square.")
+    centered: bool = Field(False, description="Normalize by an estimate of the gradient's variance (centered RMSprop).")
     weight_decay: WeightDecay = 0.0
 
 
 class Ftrl(Optimizer):
-    """Follow the regularised leader."""
+    """FTRL: follow the regularized leader."""
 
-    type: Literal["ftrl"] = Field("ftrl", description="Follow the regularised leader.")
-    learning_rate_power: Annotated[float, Field(le=0)] = Field(-0.5, description="Power of the learning rate's decay.")
-    initial_accumulator_value: NonNegativeFloat = Field(0.1, description="Where the sum of squares begins.")
-    l1_regularization_strength: NonNegativeFloat = Field(0.0, description="Factor of the L1 penalty.")
-    l2_regularization_strength: NonNegativeFloat = Field(0.0, description="Factor of the L2 penalty.")
+    type: Literal["ftrl"] = Field("ftrl", description="FTRL: follow the regularized leader.")
+    learning_rate_power: Annotated[float, Field(le=0)] = Field(-0.5, description="Exponent of the learning rate decay.")
+    initial_accumulator_value: NonNegativeFloat = Field(
+        0.1, description="Initial value of the accumulator of squared gradients."
+    )
+    l1_regularization_strength: NonNegativeFloat = Field(0.0, description="Coefficient of the L1 penalty.")
+    l2_regularization_strength: NonNegativeFloat = Field(0.0, description="Coefficient of the L2 penalty.")
 
 
 _PLAIN = {

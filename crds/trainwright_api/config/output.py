@@ -16,8 +16,10 @@ from trainwright_api.schema.choice import Choice
 from trainwright_api.schema.fields import Fraction
 from trainwright_api.schema.section import unknown_word
 
-Metric = Annotated[str, Field(description="Metric that decides which round is best where the trainer names none.")]
-Threshold = Annotated[Fraction, Field(description="Probability from which the prediction is yes.")]
+Metric = Annotated[
+    str, Field(description="Metric that selects the best evaluation, unless the trainer section names one.")
+]
+Threshold = Annotated[Fraction, Field(description="Probability from which the prediction is positive.")]
 
 
 def decoder_choice(feature_type: str, default: str) -> Choice:
@@ -31,7 +33,7 @@ def loss_choice(feature_type: str, default: str) -> Choice:
 
 
 class Output(BaseOutput):
-    """An output whose metrics its type knows."""
+    """An output feature with the metrics of its type."""
 
     default_validation_metric: Metric = "loss"
 

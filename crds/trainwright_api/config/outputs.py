@@ -79,7 +79,7 @@ class NumberOutput(Output):
         NUMBER_LOSS,
     ] = Field(default_factory=NUMBER_LOSS.make, description=_LOSS)
     default_validation_metric: Metric = "mean_squared_error"
-    clip: Bounds | None = Field(None, description="Lowest and highest value of a prediction.")
+    clip: Bounds | None = Field(None, description="Minimum and maximum of a prediction.")
 
     def mistakes(self) -> Iterator[InitErrorDetails]:
         yield from super().mistakes()
@@ -88,9 +88,9 @@ class NumberOutput(Output):
 
 
 class BinaryOutput(Output):
-    """Yes or no."""
+    """A binary value."""
 
-    type: Literal["binary"] = Field("binary", description="Yes or no.")
+    type: Literal["binary"] = Field("binary", description="A binary value.")
     preprocessing: BinaryOutputPreprocessing = Field(
         default_factory=BinaryOutputPreprocessing, description=_PREPROCESSING
     )
@@ -107,9 +107,9 @@ class BinaryOutput(Output):
 
 
 class CategoryOutput(Output):
-    """One class out of several."""
+    """One class of several."""
 
-    type: Literal["category"] = Field("category", description="One class out of several.")
+    type: Literal["category"] = Field("category", description="One class of several.")
     preprocessing: CategoryOutputPreprocessing = Field(
         default_factory=CategoryOutputPreprocessing, description=_PREPROCESSING
     )
@@ -126,9 +126,9 @@ class CategoryOutput(Output):
 
 
 class CategoryDistributionOutput(Output):
-    """A probability for each class."""
+    """A probability of each class."""
 
-    type: Literal["category_distribution"] = Field("category_distribution", description="A probability for each class.")
+    type: Literal["category_distribution"] = Field("category_distribution", description="A probability of each class.")
     preprocessing: CategoryDistributionOutputPreprocessing = Field(
         default_factory=CategoryDistributionOutputPreprocessing, description=_PREPROCESSING
     )
@@ -141,13 +141,13 @@ class CategoryDistributionOutput(Output):
     ] = Field(default_factory=CATEGORY_DISTRIBUTION_LOSS.make, description=_LOSS)
     default_validation_metric: Metric = "accuracy"
     calibration: bool = Field(False, description=_CALIBRATION)
-    top_k: PositiveInt = Field(3, description="How many of the likeliest classes hits_at_k looks at.")
+    top_k: PositiveInt = Field(3, description="Number of the most likely classes that hits_at_k counts as a hit.")
 
 
 class VectorOutput(Output):
-    """A list of numbers, equally many in each row."""
+    """A vector: a list of numbers of the same length in each row."""
 
-    type: Literal["vector"] = Field("vector", description="A list of numbers, equally many in each row.")
+    type: Literal["vector"] = Field("vector", description="A vector: a list of numbers of the same length in each row.")
     preprocessing: VectorOutputPreprocessing = Field(
         default_factory=VectorOutputPreprocessing, description=_PREPROCESSING
     )
@@ -161,8 +161,8 @@ class VectorOutput(Output):
     default_validation_metric: Metric = "mean_squared_error"
     reduce_input: ReduceInput = None
     reduce_dependencies: ReduceDependencies = None
-    softmax: bool = Field(False, description="Whether the predicted vector is a softmax.")
-    vector_size: PositiveInt | None = Field(None, description="Numbers in the vector; found from the data where null.")
+    softmax: bool = Field(False, description="Apply a softmax to the predicted vector.")
+    vector_size: PositiveInt | None = Field(None, description="Length of the vector. null: derived from the data.")
 
 
 OUTPUT = Choice(

@@ -97,9 +97,9 @@ class TextOutput(Output):
 
 
 class TimeseriesOutput(Output):
-    """A series of numbers."""
+    """A time series of numbers."""
 
-    type: Literal["timeseries"] = Field("timeseries", description="A series of numbers.")
+    type: Literal["timeseries"] = Field("timeseries", description="A time series of numbers.")
     preprocessing: TimeseriesOutputPreprocessing = Field(
         default_factory=TimeseriesOutputPreprocessing, description=_PREPROCESSING
     )
@@ -114,5 +114,5 @@ class TimeseriesOutput(Output):
     reduce_input: ReduceInput = None
     reduce_dependencies: ReduceDependencies = None
     horizon: PositiveInt | None = Field(
-        None, description="Steps that are predicted; taken from the preprocessing where null."
+        None, description="Number of predicted steps. null: taken from the preprocessing."
     )

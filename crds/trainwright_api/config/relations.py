@@ -19,7 +19,7 @@ from trainwright_api.schema.section import Location, Section, relation, unknown_
 
 @dataclass(frozen=True)
 class Outline:
-    """A feature as far as it can be read."""
+    """The readable part of a feature."""
 
     where: Location
     name: str

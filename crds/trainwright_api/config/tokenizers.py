@@ -29,4 +29,4 @@ def _known(word: str) -> str:
     return word
 
 
-Tokenizer = Annotated[str, AfterValidator(_known), Field(description="How text is cut into tokens.")]
+Tokenizer = Annotated[str, AfterValidator(_known), Field(description="Tokenizer.")]

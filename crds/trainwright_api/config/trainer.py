@@ -1,4 +1,4 @@
-"""How the model is trained."""
+"""The training parameters."""
 
 from __future__ import annotations
 
@@ -21,32 +21,34 @@ OPTIMIZER = Choice("optimizer", "trainwright_api.config", OPTIMIZERS, default="a
 
 
 class LearningRateScheduler(Section):
-    """How the learning rate changes while training."""
+    """The learning rate schedule."""
 
     decay: Literal["linear", "exponential", "cosine"] | None = Field(
-        None, description="Shape of the decay after the warm-up; null for none."
+        None, description="Type of the decay after the warm-up. null: none."
     )
-    decay_rate: Fraction = Field(0.96, description="Factor of the exponential decay in decay_steps steps.")
+    decay_rate: Fraction = Field(0.96, description="Factor of the exponential decay over decay_steps steps.")
     decay_steps: PositiveInt = Field(
-        10000, description="Steps in which the exponential decay multiplies by decay_rate."
+        10000, description="Number of steps over which the exponential decay multiplies the rate by decay_rate."
     )
-    staircase: bool = Field(False, description="Whether the exponential decay goes in steps of decay_steps.")
+    staircase: bool = Field(False, description="Decay only once every decay_steps steps.")
     reduce_on_plateau: NonNegativeInt = Field(
-        0, description="How often the rate may be reduced on a plateau; 0 for never."
+        0, description="Maximum number of reductions on a plateau. 0: never reduce."
     )
     reduce_on_plateau_patience: NonNegativeInt = Field(
-        10, description="Evaluation rounds without improvement that make a plateau."
+        10, description="Number of evaluations without improvement that form a plateau."
     )
-    reduce_on_plateau_rate: Fraction = Field(0.1, description="Factor on the rate at each plateau.")
-    warmup_evaluations: NonNegativeFloat = Field(0, description="Evaluation rounds in which the rate rises from 0.")
-    warmup_fraction: Fraction = Field(0.0, description="Share of all steps in which the rate rises from 0.")
-    reduce_eval_metric: str = Field("loss", min_length=1, description="Metric whose plateau reduces the rate.")
-    reduce_eval_split: SplitName = Field("training", description="Split on which that metric is measured.")
+    reduce_on_plateau_rate: Fraction = Field(0.1, description="Factor on the learning rate at each plateau.")
+    warmup_evaluations: NonNegativeFloat = Field(0, description="Length of the linear warm-up from 0, in evaluations.")
+    warmup_fraction: Fraction = Field(
+        0.0, description="Length of the linear warm-up from 0, as a fraction of all steps."
+    )
+    reduce_eval_metric: str = Field("loss", min_length=1, description="Metric that is monitored for a plateau.")
+    reduce_eval_split: SplitName = Field("training", description="Split on which this metric is measured.")
     t_0: PositiveInt | None = Field(
-        None, description="Steps to the cosine's first restart; null for one evaluation round."
+        None, description="Number of steps to the first restart of the cosine. null: one evaluation interval."
     )
-    t_mult: PositiveInt = Field(1, description="Factor on the steps from each cosine restart to the next.")
-    eta_min: Fraction = Field(0.0, description="Lowest rate of the cosine.")
+    t_mult: PositiveInt = Field(1, description="Factor on the number of steps after each restart of the cosine.")
+    eta_min: Fraction = Field(0.0, description="Minimum learning rate of the cosine.")
 
     def mistakes(self) -> Iterator[InitErrorDetails]:
         if self.warmup_fraction and self.warmup_evaluations:
@@ -56,99 +58,110 @@ class LearningRateScheduler(Section):
 
 
 class GradientClipping(Section):
-    """Bounds on the gradient; each acts where it is given."""
+    """Gradient clipping. Each limit that is set applies."""
 
-    clipglobalnorm: PositiveFloat | None = Field(0.5, description="Greatest norm of all gradients together.")
-    clipnorm: PositiveFloat | None = Field(None, description="Greatest norm of each parameter's gradient.")
-    clipvalue: PositiveFloat | None = Field(None, description="Greatest absolute value of a gradient's element.")
+    clipglobalnorm: PositiveFloat | None = Field(0.5, description="Maximum norm of all gradients together.")
+    clipnorm: PositiveFloat | None = Field(None, description="Maximum norm of each parameter's gradient.")
+    clipvalue: PositiveFloat | None = Field(None, description="Maximum absolute value of each gradient element.")
 
 
 class Profiler(Section):
-    """When torch's profiler records, in steps."""
+    """Schedule of torch's profiler, in steps."""
 
-    wait: NonNegativeInt = Field(1, description="Steps that a cycle begins with, unrecorded.")
-    warmup: NonNegativeInt = Field(1, description="Steps recorded and thrown away.")
-    active: NonNegativeInt = Field(3, description="Steps recorded and kept.")
+    wait: NonNegativeInt = Field(1, description="Number of idle steps at the start of a cycle.")
+    warmup: NonNegativeInt = Field(1, description="Number of steps that are recorded and discarded.")
+    active: NonNegativeInt = Field(3, description="Number of steps that are recorded and kept.")
     repeat: NonNegativeInt = Field(5, description="Number of cycles.")
-    skip_first: Annotated[int, Field(ge=0, le=100)] = Field(0, description="Steps before the first cycle.")
+    skip_first: Annotated[int, Field(ge=0, le=100)] = Field(0, description="Number of steps before the first cycle.")
 
 
 class TrainerConfig(Section):
-    """How the model is trained."""
+    """The training parameters."""
 
-    learning_rate: PositiveFloatOrAuto = Field(0.001, description="Size of the steps; auto tries several.")
+    learning_rate: PositiveFloatOrAuto = Field(0.001, description="Learning rate. auto: several are tried.")
     learning_rate_scheduler: LearningRateScheduler | None = Field(
-        default_factory=LearningRateScheduler, description="How the rate changes; null for neither warm-up nor decay."
+        default_factory=LearningRateScheduler, description="The learning rate schedule. null: no warm-up and no decay."
     )
-    epochs: PositiveInt = Field(100, description="Passes over the training rows; train_steps comes before it.")
-    checkpoints_per_epoch: NonNegativeInt = Field(0, description="Evaluation rounds in an epoch; 0 for one at its end.")
-    train_steps: PositiveInt | None = Field(None, description="Number of steps; null for as many as epochs have.")
-    eval_steps: PositiveInt | None = Field(None, description="Batches that an evaluation looks at; null for all.")
+    epochs: PositiveInt = Field(100, description="Number of epochs. train_steps takes precedence.")
+    checkpoints_per_epoch: NonNegativeInt = Field(
+        0, description="Number of evaluations in an epoch. 0: one at its end."
+    )
+    train_steps: PositiveInt | None = Field(None, description="Number of training steps. null: given by epochs.")
+    eval_steps: PositiveInt | None = Field(None, description="Number of batches in an evaluation. null: all.")
     steps_per_checkpoint: NonNegativeInt = Field(
-        0, description="Steps from one evaluation round to the next; 0 for an epoch."
+        0, description="Number of steps between two evaluations. 0: one epoch."
     )
     effective_batch_size: PositiveIntOrAuto = Field(
-        "auto", description="Rows in a step over all workers and accumulated batches; auto follows from batch_size."
+        "auto",
+        description="Global batch size: rows in a step over all workers and accumulated batches. auto: derived "
+        "from batch_size.",
     )
     batch_size: PositiveIntOrAuto = Field(
         "auto",
-        description="Rows of a worker's pass; auto measures, and takes the smallest of nearly the best speed.",
+        description="Rows in a forward pass of one worker. auto: measure, then take the smallest size with "
+        "nearly the best speed.",
     )
-    max_batch_size: PositiveInt | None = Field(1099511627776, description="Greatest batch size that auto may find.")
-    gradient_accumulation_steps: PositiveIntOrAuto = Field("auto", description="Passes whose gradients make one step.")
+    max_batch_size: PositiveInt | None = Field(1099511627776, description="Maximum batch size that auto may select.")
+    gradient_accumulation_steps: PositiveIntOrAuto = Field(
+        "auto", description="Number of forward and backward passes in one optimizer step."
+    )
     early_stop: Annotated[int, Field(ge=-1)] = Field(
-        5, description="Evaluation rounds without improvement after which training stops; -1 never stops early."
+        5, description="Number of evaluations without improvement after which training stops. -1: never stop early."
     )
     eval_batch_size: CountOrAuto | None = Field(
-        None, description="Rows of a pass in evaluation; null or 0 for batch_size, auto for the largest that fits."
+        None, description="Rows in a forward pass of an evaluation. null or 0: batch_size. auto: the largest that fits."
     )
     evaluate_training_set: bool = Field(
-        False, description="Whether each round evaluates the training rows anew instead of averaging over its steps."
+        False, description="Evaluate the training rows again instead of averaging the metrics of the training steps."
     )
     validation_field: Name | None = Field(
-        None, description="Output whose metric decides, or combined; null for the first output."
+        None, description="Name of the output whose metric selects the best epoch, or combined. null: the first output."
     )
     validation_metric: Name | None = Field(
-        None, description="Metric that decides which round is best; null for the output's own."
+        None, description="Metric that selects the best epoch. null: the default of the output."
     )
-    optimizer: Annotated[Optimizer, OPTIMIZER] = Field(
-        default_factory=OPTIMIZER.make, description="What turns gradients into steps."
+    optimizer: Annotated[Optimizer, OPTIMIZER] = Field(default_factory=OPTIMIZER.make, description="The optimizer.")
+    regularization_type: Literal["l1", "l2", "l1_l2"] | None = Field(
+        "l2", description="Type of the regularization of the weights."
     )
-    regularization_type: Literal["l1", "l2", "l1_l2"] | None = Field("l2", description="Penalty on the weights.")
-    regularization_lambda: Fraction = Field(0.0, description="Factor of that penalty; 0 for none.")
-    should_shuffle: bool = Field(True, description="Whether each epoch has an order of its own.")
+    regularization_lambda: Fraction = Field(0.0, description="Coefficient of the regularization. 0: none.")
+    should_shuffle: bool = Field(True, description="Shuffle the rows in each epoch.")
     increase_batch_size_on_plateau: NonNegativeInt = Field(
-        0, description="How often the batch size may grow on a plateau."
+        0, description="Maximum number of increases of the batch size on a plateau."
     )
     increase_batch_size_on_plateau_patience: NonNegativeInt = Field(
-        5, description="Evaluation rounds without improvement that make such a plateau."
+        5, description="Number of evaluations without improvement that form such a plateau."
     )
     increase_batch_size_on_plateau_rate: NonNegativeFloat = Field(
         2.0, description="Factor on the batch size at each plateau."
     )
     increase_batch_size_eval_metric: str = Field(
-        "loss", min_length=1, description="Metric whose plateau makes the batch grow."
+        "loss", min_length=1, description="Metric that is monitored for such a plateau."
     )
-    increase_batch_size_eval_split: SplitName = Field("training", description="Split on which that metric is measured.")
+    increase_batch_size_eval_split: SplitName = Field("training", description="Split on which this metric is measured.")
     gradient_clipping: GradientClipping | None = Field(
-        default_factory=GradientClipping, description="Bounds on the gradient; null for none."
+        default_factory=GradientClipping, description="Gradient clipping. null: none."
     )
     learning_rate_scaling: Literal["constant", "sqrt", "linear"] = Field(
-        "linear", description="How the rate grows with the number of workers where effective_batch_size is auto."
+        "linear", description="Scaling of the learning rate with the number of workers if effective_batch_size is auto."
     )
     bucketing_field: str | None = Field(
-        None, min_length=1, description="Input by whose length batches are put together."
+        None, min_length=1, description="Name of the input by whose length rows are grouped into batches."
     )
-    use_mixed_precision: bool = Field(
-        False, description="Whether the model computes in half precision where it is safe."
+    use_mixed_precision: bool = Field(False, description="Use automatic mixed precision.")
+    precision: Literal["float32", "float64"] = Field(
+        "float32", description="Data type of the weights and the computation."
     )
-    precision: Literal["float32", "float64"] = Field("float32", description="Precision of weights and arithmetic.")
-    compile: bool = Field(False, description="Whether torch.compile makes the model faster.")
-    enable_gradient_checkpointing: bool = Field(False, description="Compute activations again instead of keeping them.")
-    layers_to_freeze_regex: str | None = Field(None, description="Parameters whose names match are not trained.")
-    skip_all_evaluation: bool = Field(False, description="Whether to train without any evaluation.")
-    enable_profiling: bool = Field(False, description="Whether torch's profiler records steps.")
-    profiler: Profiler = Field(default_factory=Profiler, description="When the profiler records.")
+    compile: bool = Field(False, description="Compile the model with torch.compile.")
+    enable_gradient_checkpointing: bool = Field(
+        False, description="Activation checkpointing: recompute activations in the backward pass to save memory."
+    )
+    layers_to_freeze_regex: str | None = Field(
+        None, description="Regular expression. Parameters whose names match are frozen."
+    )
+    skip_all_evaluation: bool = Field(False, description="Train without evaluations.")
+    enable_profiling: bool = Field(False, description="Record steps with torch's profiler.")
+    profiler: Profiler = Field(default_factory=Profiler, description="The schedule of the profiler.")
 
     def mistakes(self) -> Iterator[InitErrorDetails]:
         if self.steps_per_checkpoint and self.checkpoints_per_epoch:

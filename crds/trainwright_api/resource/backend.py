@@ -45,7 +45,7 @@ BACKENDS: Mapping[str, Acts] = MappingProxyType(
 
 
 class Processor(Section):
-    """Distributed preprocessing: who moves blocks of data. The columns are the same with each."""
+    """Distributed preprocessing. Every library gives the same columns."""
 
     type: ProcessorName = Field("dask", description="The data frame library: dask, modin or pandas.")
     parallelism: Annotated[int, Field(ge=1, le=1_000_000)] | None = Field(
@@ -60,10 +60,10 @@ class Processor(Section):
 
 
 class WorkerRange(Section):
-    """Workers that may come and go."""
+    """A range for the number of workers."""
 
-    min: Workers = Field(1, description="Training goes on while there are so many workers.")
-    max: Workers = Field(description="Never more workers than these.")
+    min: Workers = Field(1, description="Minimum number of workers.")
+    max: Workers = Field(description="Maximum number of workers.")
 
     def mistakes(self) -> Iterator[InitErrorDetails]:
         if self.max < self.min:
@@ -79,7 +79,7 @@ ResourceShares = Annotated[dict[ResourceName, Share], Field(max_length=16)]
 
 
 class BackendTrainer(Section):
-    """Distributed training: how many workers, what each gets, and how their gradients meet."""
+    """Distributed training: the workers, their resources and the strategy."""
 
     strategy: StrategyOrWord | None = Field(
         None,
@@ -93,7 +93,7 @@ class BackendTrainer(Section):
     resources_per_worker: ResourceShares | None = Field(
         None, description="CPU, GPU and Ray's custom resources of each worker. null: 1 CPU, and 1 GPU if used."
     )
-    logdir: Path | None = Field(None, description="The folder where logs are kept. null: logs in the run folder.")
+    logdir: Path | None = Field(None, description="Folder of the logs. null: the run folder.")
     max_retries: Annotated[int, Field(ge=0, le=1000)] = Field(
         3, description="How often lost workers are replaced within one attempt."
     )
@@ -115,7 +115,7 @@ class BackendTrainer(Section):
 
 
 class Loader(Section):
-    """The last mile, from preprocessed columns to batches."""
+    """The loader: it makes batches from preprocessed columns."""
 
     fully_executed: bool = Field(
         True, description="Materialise the whole data set once per node. false: stream it, for data beyond the memory."
@@ -126,30 +126,32 @@ class Loader(Section):
 
 
 class Credentials(Section):
-    """Ludwig's `credentials`: keys by what they open, each a dictionary or the path of a JSON file."""
+    """Ludwig's `credentials`: one entry for each use. Each is a dictionary or the path of a JSON file."""
 
-    default: Secrets | None = Field(None, description="Used where no other is given.")
+    default: Secrets | None = Field(None, description="The default.")
     datasets: Secrets | None = Field(None, description="To read the data set.")
     artifacts: Secrets | None = Field(None, description="To write the run folder.")
     cache: Secrets | None = Field(None, description="To read and write the cache.")
 
 
 class Backend(Section):
-    """How the job is run. A Ludwig backend section, pasted as it is."""
+    """The backend: where and how the job runs. A Ludwig backend section works unchanged."""
 
     type: BackendName = Field("local", description="Where the job runs: local, ray, deepspeed or horovod.")
     cache_dir: Path | None = Field(
-        None, description="The folder or URI of the preprocessed data. null: beside the data set."
+        None, description="Folder or URI of the cache of preprocessed data. null: beside the data set."
     )
     cache_credentials: Secrets | None = Field(
-        None, description="Keys to the cache: the path of a JSON file, or a dictionary."
+        None, description="Credentials of the cache: a dictionary or the path of a JSON file."
     )
-    credentials: Credentials | None = Field(None, description="Ludwig's form, keys to more than the cache.")
+    credentials: Credentials | None = Field(
+        None, description="Credentials of the data set, the run folder and the cache, in Ludwig's form."
+    )
     processor: Processor = Field(default_factory=Processor, description="Distributed preprocessing (ray only).")
     trainer: BackendTrainer = Field(
         default_factory=BackendTrainer, description="Distributed training (ray, deepspeed, horovod)."
     )
-    loader: Loader = Field(default_factory=Loader, description="From preprocessed data to batches.")
+    loader: Loader = Field(default_factory=Loader, description="The loader.")
 
     @property
     def strategy(self) -> str:

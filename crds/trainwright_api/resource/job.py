@@ -41,15 +41,15 @@ class CheckpointPolicy(KubernetesSection):
     """When checkpoints are written and which are kept. The newest two are always kept."""
 
     num_to_keep: Annotated[int, Field(ge=1, le=1000)] = Field(
-        3, description="How many of the best checkpoints are kept, beside the newest two."
+        3, description="Number of the best checkpoints that are kept, in addition to the newest two."
     )
     score_attribute: Annotated[str, Field(min_length=1, max_length=256)] = Field(
         "validation.loss",
-        description="What ranks checkpoints: a split, a dot, and a metric, as in validation.late.roc_auc or val_loss.",
+        description="Metric that ranks the checkpoints, such as validation.late.roc_auc or val_loss.",
     )
     score_order: Literal["min", "max"] = Field("min", description="Whether the smallest or the largest score is best.")
     every_seconds: Annotated[float, Field(ge=0, le=2**31 - 1)] = Field(
-        300.0, description="Write one at least so often between evaluation rounds, in seconds. 0: only at the rounds."
+        300.0, description="Maximum time between two checkpoints in seconds. 0: checkpoints only after evaluations."
     )
 
 
@@ -63,70 +63,78 @@ class Entrypoint(KubernetesSection):
         description="The function in it, called with config on every worker."
     )
     config: Annotated[dict[str, Any], Field(max_length=1024)] = Field(
-        default_factory=dict, description="What the function is called with."
+        default_factory=dict, description="Argument of the function."
     )
 
 
 class CredentialsReference(KubernetesSection):
-    """The Secret that is given to the pods as environment and as files."""
+    """The Secret that the pods get as environment variables and as files."""
 
     secret_name: Name = Field(description="The Secret's name, in the job's namespace.")
 
 
 class TrainingJobSpec(KubernetesSection):
-    """What is wanted. `config` and `backend` are spelt as in Ludwig, all else as in Kubernetes."""
+    """The desired state. `config` and `backend` use Ludwig's names, all other fields follow Kubernetes' conventions."""
 
     task: Task = Field(
         "train", description="train, evaluate, predict, experiment or preprocess.", json_schema_extra=STORED
     )
-    dataset: Location | None = Field(None, description="The data: a path or URI of a file, a folder or a glob.")
-    config: ModelConfig | None = Field(None, description="What to learn: a Ludwig model config, pasted as it is.")
-    model: Location | None = Field(None, description="A trained model's folder, for evaluate and predict.")
-    entrypoint: Entrypoint | None = Field(None, description="An own train function, instead of config.")
+    dataset: Location | None = Field(None, description="The data set: path or URI of a file, a folder or a glob.")
+    config: ModelConfig | None = Field(None, description="The model: a Ludwig config. It works unchanged.")
+    model: Location | None = Field(None, description="Folder of a trained model, for evaluate and predict.")
+    entrypoint: Entrypoint | None = Field(None, description="Your own train function. It replaces config.")
     resume_from: Location | None = Field(None, description="A run folder or checkpoint of another run to start from.")
     backend: Backend = Field(
-        default_factory=Backend, description="How to run it: a Ludwig backend section, pasted as it is."
+        default_factory=Backend,
+        description="The backend: where and how the job runs. A Ludwig backend section works unchanged.",
     )
-    output: Location | None = Field(None, description="Where checkpoints, the model and the report go.")
+    output: Location | None = Field(
+        None, description="Folder or URI of the run: checkpoints, the model and the report."
+    )
     seed: Annotated[int, Field(ge=0, le=2**53 - 1)] = Field(
-        42, description="Decides split, order and initial weights; the same seed gives the same run."
+        42, description="Seed of the split, the row order and the initial weights. The same seed gives the same run."
     )
     checkpoint: CheckpointPolicy = Field(
         default_factory=CheckpointPolicy, description="When checkpoints are written and which are kept."
     )
-    image: Location | None = Field(None, description="The container image. Absent: the chart's.")
+    image: Location | None = Field(None, description="Container image of the trainer. Absent: the image of the chart.")
     ray_version: Annotated[str, Field(max_length=32, pattern=VERSION)] | None = Field(
-        None, description="The version of Ray in the image, where it differs from the chart's."
+        None, description="Version of Ray in `image`, if it differs from the chart's."
     )
     pod_template: PodTemplate | None = Field(None, description="An overlay on every pod.")
     credentials: CredentialsReference | None = Field(None, description="A Secret for the pods.")
     queue_name: Name | None = Field(None, description="Kueue's LocalQueue.")
     gpu_resource_name: Annotated[str, Field(min_length=1, max_length=317, pattern=QUALIFIED)] = Field(
-        "nvidia.com/gpu", description="The resource that a GPU is asked for by; MIG profiles too."
+        "nvidia.com/gpu", description="Resource name of a GPU, such as nvidia.com/gpu or a MIG profile."
     )
     workers_per_pod: WorkersPerPod = Field(
         1, description="Workers in one pod. auto: as many as share the pods evenly and fit the largest node's GPUs."
     )
-    suspend: bool = Field(False, description="Stop with a checkpoint, and start nothing.", json_schema_extra=STORED)
+    suspend: bool = Field(
+        False, description="Stop the job with a checkpoint. false: continue.", json_schema_extra=STORED
+    )
     backoff_limit: Annotated[int, Field(ge=0, le=10_000)] = Field(
-        3, description="New attempts after a failure that was not the user's.", json_schema_extra=STORED
+        3,
+        description="Maximum number of new attempts after failures. User errors are never retried.",
+        json_schema_extra=STORED,
     )
     preemption_limit: Annotated[int, Field(ge=0, le=1_000_000)] = Field(
-        100, description="New attempts after a preemption.", json_schema_extra=STORED
+        100, description="Maximum number of new attempts after preemptions.", json_schema_extra=STORED
     )
     start_deadline_seconds: Annotated[Seconds, Field(ge=1)] = Field(
         900,
-        description="Seconds that an attempt may take to start, from its first scheduled pod on. A gang that is "
-        "scheduled in part then gives its room back and is queued again. Time in Kueue's queue does not count.",
+        description="Time in seconds from the first scheduled pod of an attempt to its start. After it, a "
+        "partially scheduled gang releases its nodes and is queued again. Time in Kueue's queue "
+        "does not count.",
     )
     active_deadline_seconds: Annotated[Seconds, Field(ge=1)] | None = Field(
-        None, description="End the job after so many seconds over all attempts. Waiting for room does not count."
+        None, description="Maximum running time over all attempts in seconds. Time in a queue does not count."
     )
     ttl_seconds_after_finished: Annotated[Seconds, Field(ge=0)] | None = Field(
-        None, description="Clean up so many seconds after the end. Absent: never."
+        None, description="Time in seconds from the end to the clean-up. Absent: no clean-up."
     )
     ttl_policy: Literal["DeleteChildren", "DeleteJob"] = Field(
-        "DeleteChildren", description="What the clean-up deletes.", json_schema_extra=STORED
+        "DeleteChildren", description="Objects that the clean-up deletes.", json_schema_extra=STORED
     )
 
     @classmethod
@@ -163,8 +171,8 @@ class TrainingJob(KubernetesSection):
     api_version: Literal["trainwright.dev/v1alpha1"] = Field(description="The API's group and version.")
     kind: Literal["TrainingJob"] = Field(description="The kind of this resource.")
     metadata: ObjectMeta = Field(description="Kubernetes' object metadata.")
-    spec: TrainingJobSpec = Field(description="What is wanted.")
-    status: TrainingJobStatus | None = Field(None, description="How it goes, written by the operator.")
+    spec: TrainingJobSpec = Field(description="The desired state.")
+    status: TrainingJobStatus | None = Field(None, description="The observed state. Written by the operator.")
 
     def mistakes(self) -> Iterator[InitErrorDetails]:
         if self.metadata.name is None and self.metadata.generate_name is None:

@@ -61,7 +61,7 @@ Open = Annotated[dict[str, Any], Field(max_length=64)]
 
 
 class Toleration(KubernetesSection):
-    """Lets pods run on nodes with a matching taint."""
+    """A toleration: pods may run on nodes with a matching taint."""
 
     key: Text | None = Field(None, description="The taint's key. Absent: every key.")
     operator: Literal["Exists", "Equal"] | None = Field(None, description="Exists, or Equal (the default).")
@@ -88,13 +88,13 @@ class Reference(KubernetesSection):
     """Another object of the namespace, by its name."""
 
     name: Name = Field(description="The object's name.")
-    optional: bool | None = Field(None, description="Go on when the object is not there.")
+    optional: bool | None = Field(None, description="The object may be absent.")
 
 
 class EnvironmentSource(KubernetesSection):
     """All keys of a ConfigMap or a Secret as environment variables."""
 
-    prefix: Annotated[str, Field(max_length=253)] | None = Field(None, description="Put before each key.")
+    prefix: Annotated[str, Field(max_length=253)] | None = Field(None, description="Prefix of each key.")
     config_map_ref: Reference | None = Field(None, description="The ConfigMap.")
     secret_ref: Reference | None = Field(None, description="The Secret.")
 
@@ -105,10 +105,10 @@ class VolumeMount(KubernetesSection):
     name: Label = Field(description="The volume's name.")
     mount_path: Annotated[str, Field(min_length=1, max_length=1024)] = Field(description="The path in the container.")
     sub_path: Text | None = Field(None, description="A path within the volume.")
-    sub_path_expr: Text | None = Field(None, description="The same, with $(VARIABLES).")
+    sub_path_expr: Text | None = Field(None, description="Path within the volume, with $(VARIABLES).")
     read_only: bool | None = Field(None, description="Mount it read-only.")
     mount_propagation: Literal["None", "HostToContainer", "Bidirectional"] | None = Field(
-        None, description="How mounts spread between node and container."
+        None, description="Propagation of mounts between node and container."
     )
 
 
@@ -125,7 +125,7 @@ class Volume(KubernetesSection):
 
 
 class ImagePullSecret(KubernetesSection):
-    """A Secret with the keys to an image registry."""
+    """A Secret with the credentials of an image registry."""
 
     name: Name = Field(description="The Secret's name.")
 
@@ -133,8 +133,8 @@ class ImagePullSecret(KubernetesSection):
 class Resources(KubernetesSection):
     """Requests and limits of the training container. GPUs and workers are sized from `backend.trainer`."""
 
-    requests: Quantities | None = Field(None, description="What is reserved, by resource.")
-    limits: Quantities | None = Field(None, description="What may not be exceeded, by resource.")
+    requests: Quantities | None = Field(None, description="Requests by resource name.")
+    limits: Quantities | None = Field(None, description="Limits by resource name.")
 
 
 class PodTemplate(KubernetesSection):
@@ -148,12 +148,12 @@ class PodTemplate(KubernetesSection):
     )
     affinity: Open | None = Field(None, description="Kubernetes' affinity, as in a pod.")
     priority_class_name: Name | None = Field(None, description="The pods' PriorityClass.")
-    service_account_name: Name | None = Field(None, description="The pods' service account. They need no permission.")
+    service_account_name: Name | None = Field(None, description="ServiceAccount of the pods. It needs no permissions.")
     image_pull_secrets: Annotated[list[ImagePullSecret], Field(max_length=16), KeyedBy("name")] | None = Field(
-        None, description="Secrets with the keys to the image's registry."
+        None, description="Secrets with the credentials of the image registry."
     )
     volumes: Annotated[list[Volume], Field(max_length=64), KeyedBy("name")] | None = Field(
-        None, description="Volumes beside the job's own."
+        None, description="Additional volumes."
     )
     env: Annotated[list[EnvironmentVariable], Field(max_length=256), KeyedBy("name")] | None = Field(
         None, description="Environment of the training container."

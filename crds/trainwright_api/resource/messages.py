@@ -33,9 +33,7 @@ class Derived(KubernetesSection):
 
     batch_size: Count | None = Field(None, description="Rows per worker and pass.")
     global_batch_size: Count | None = Field(None, description="Rows per step, over all workers.")
-    learning_rate_factor: Annotated[float, Field(ge=0)] | None = Field(
-        None, description="The factor for the learning rate."
-    )
+    learning_rate_factor: Annotated[float, Field(ge=0)] | None = Field(None, description="Factor on the learning rate.")
 
 
 class ProgressMessage(KubernetesSection):

@@ -23,10 +23,10 @@ KEPT_OF_A_PREFIX = 58
 
 
 class ObjectMeta(KubernetesSection):
-    """Name, namespace, labels and annotations; the rest is the API server's."""
+    """Kubernetes' object metadata. The user sets name, namespace, labels and annotations."""
 
-    name: Name | None = Field(None, description="The job's name. Its run folder carries it.")
-    generate_name: str | None = Field(None, description="Let the API server complete the name (kubectl create).")
+    name: Name | None = Field(None, description="Name of the job. It is part of the run folder's name.")
+    generate_name: str | None = Field(None, description="Prefix of a generated name (kubectl create).")
     namespace: Label | None = Field(None, description="The namespace.")
     labels: Annotated[dict[str, LabelValue], _LABELS] | None = Field(None, description="Labels of the job.")
     annotations: Annotated[dict[str, str], _ANNOTATIONS] | None = Field(None, description="Annotations of the job.")
@@ -37,8 +37,8 @@ class ObjectMeta(KubernetesSection):
     deletion_timestamp: str | None = Field(None, description="Written by the API server.")
     deletion_grace_period_seconds: int | None = Field(None, description="Written by the API server.")
     self_link: str | None = Field(None, description="Written by the API server.")
-    finalizers: list[str] | None = Field(None, description="What must happen before the object goes.")
-    owner_references: list[Any] | None = Field(None, description="The objects that this one belongs to.")
+    finalizers: list[str] | None = Field(None, description="Finalizers that must end before the object is deleted.")
+    owner_references: list[Any] | None = Field(None, description="Owner references of the object.")
     managed_fields: list[Any] | None = Field(None, description="Written by the API server.")
 
     @model_validator(mode="before")

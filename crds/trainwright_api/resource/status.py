@@ -133,16 +133,14 @@ class Resolved(KubernetesSection):
     gpus: Count | None = Field(None, description="The number of GPUs.")
     batch_size: Count | None = Field(None, description="Rows per worker and pass.")
     global_batch_size: Count | None = Field(None, description="Rows per step, over all workers.")
-    learning_rate_factor: Annotated[float, Field(ge=0)] | None = Field(
-        None, description="What the learning rate is multiplied by."
-    )
+    learning_rate_factor: Annotated[float, Field(ge=0)] | None = Field(None, description="Factor on the learning rate.")
     workers_per_pod: Count | None = Field(None, description="Workers in one pod.")
     seed: Count | None = Field(None, description="The seed.")
     image: Location | None = Field(None, description="The image.")
 
 
 class TrainingJobStatus(KubernetesSection):
-    """How it goes, written by the operator."""
+    """The observed state. Written by the operator."""
 
     observed_generation: Count | None = Field(
         None, description="The generation of the spec that the operator has last processed."

@@ -17,66 +17,78 @@ Path = Annotated[str, Field(min_length=1, max_length=1024)]
 
 
 class OffloadOptimizer(Section):
-    """Where DeepSpeed keeps the optimizer's state. Acts from ZeRO stage 1 on."""
+    """Offloading of the optimizer state. Used from ZeRO stage 1."""
 
-    device: Literal["none", "cpu", "nvme"] = Field("none", description="Where the state is kept.")
+    device: Literal["none", "cpu", "nvme"] = Field("none", description="Device that holds the state.")
     nvme_path: Path | None = Field(None, description="The folder of the NVMe device, for device nvme.")
-    buffer_count: Annotated[int, Field(ge=0, le=1024)] = Field(4, description="Buffers in the pool for NVMe.")
-    pin_memory: bool = Field(False, description="Use page-locked memory of the CPU: faster, but it takes more of it.")
-    pipeline_read: bool = Field(False, description="Read the next tile while the current one is computed.")
-    pipeline_write: bool = Field(False, description="Write the previous tile while the current one is computed.")
-    fast_init: bool = Field(False, description="Initialise the state quickly when it lies on NVMe.")
-    ratio: Annotated[float, Field(ge=0, le=1)] = Field(1.0, description="The part of the state that is offloaded.")
+    buffer_count: Annotated[int, Field(ge=0, le=1024)] = Field(4, description="Number of buffers in the pool for NVMe.")
+    pin_memory: bool = Field(False, description="Use page-locked CPU memory. It is faster, but needs more memory.")
+    pipeline_read: bool = Field(False, description="Read the next tile during the computation of the current one.")
+    pipeline_write: bool = Field(
+        False, description="Write the previous tile during the computation of the current one."
+    )
+    fast_init: bool = Field(False, description="Fast initialization of the state on NVMe.")
+    ratio: Annotated[float, Field(ge=0, le=1)] = Field(1.0, description="Fraction of the state that is offloaded.")
 
     def mistakes(self) -> Iterator[InitErrorDetails]:
         return _nvme_needs_path(self.device, self.nvme_path)
 
 
 class OffloadParam(Section):
-    """Where DeepSpeed keeps the model's parameters. Acts in ZeRO stage 3 only."""
+    """Offloading of the parameters. Used in ZeRO stage 3 only."""
 
-    device: Literal["none", "cpu", "nvme"] = Field("none", description="Where the parameters are kept.")
+    device: Literal["none", "cpu", "nvme"] = Field("none", description="Device that holds the parameters.")
     nvme_path: Path | None = Field(None, description="The folder of the NVMe device, for device nvme.")
-    buffer_count: Annotated[int, Field(ge=0, le=1024)] = Field(5, description="Buffers in the pool for NVMe.")
-    buffer_size: Elements = Field(100_000_000, description="The size of each of these buffers, in elements.")
-    max_in_cpu: Elements = Field(1_000_000_000, description="Elements kept in the CPU's memory beside NVMe.")
-    pin_memory: bool = Field(False, description="Use page-locked memory of the CPU: faster, but it takes more of it.")
+    buffer_count: Annotated[int, Field(ge=0, le=1024)] = Field(5, description="Number of buffers in the pool for NVMe.")
+    buffer_size: Elements = Field(100_000_000, description="Size of each buffer in elements.")
+    max_in_cpu: Elements = Field(
+        1_000_000_000, description="Number of elements that stay in CPU memory with NVMe offload."
+    )
+    pin_memory: bool = Field(False, description="Use page-locked CPU memory. It is faster, but needs more memory.")
 
     def mistakes(self) -> Iterator[InitErrorDetails]:
         return _nvme_needs_path(self.device, self.nvme_path)
 
 
 class ZeroOptimization(Section):
-    """DeepSpeed's ZeRO: which states are spread over the workers, and how they travel. DeepSpeed's own names."""
+    """DeepSpeed's ZeRO: sharding of the training state over the workers. The names are DeepSpeed's."""
 
     stage: Annotated[int, Field(ge=0, le=3)] = Field(
-        0, description="What is spread: 0 nothing, 1 optimizer states, 2 gradients too, 3 parameters too."
+        0, description="ZeRO stage. Shards 0: nothing, 1: optimizer states, 2: also gradients, 3: also parameters."
     )
-    offload_optimizer: OffloadOptimizer | None = Field(None, description="Keep optimizer states off the GPU.")
-    offload_param: OffloadParam | None = Field(None, description="Keep parameters off the GPU (stage 3).")
+    offload_optimizer: OffloadOptimizer | None = Field(None, description="Offloading of the optimizer state.")
+    offload_param: OffloadParam | None = Field(None, description="Offloading of the parameters (stage 3).")
     overlap_comm: bool | None = Field(
-        None, description="Reduce gradients while the backward pass computes. null: true in stage 3, else false."
+        None,
+        description="Overlap the reduction of gradients with the backward pass. null: true in stage 3, else false.",
     )
     contiguous_gradients: bool = Field(True, description="Copy gradients into one buffer as they are produced.")
-    reduce_scatter: bool = Field(True, description="Use reduce-scatter rather than all-reduce for gradients.")
-    reduce_bucket_size: Elements = Field(500_000_000, description="Elements that are reduced at a time.")
-    allgather_partitions: bool = Field(True, description="Gather updated parameters at once, not by broadcasts.")
-    allgather_bucket_size: Elements = Field(500_000_000, description="Elements that are gathered at a time.")
+    reduce_scatter: bool = Field(True, description="Use reduce-scatter instead of all-reduce for gradients.")
+    reduce_bucket_size: Elements = Field(500_000_000, description="Number of elements that are reduced at a time.")
+    allgather_partitions: bool = Field(
+        True, description="Gather updated parameters with all-gather instead of broadcasts."
+    )
+    allgather_bucket_size: Elements = Field(500_000_000, description="Number of elements that are gathered at a time.")
     sub_group_size: Elements = Field(1_000_000_000, description="Tile size of parameters in stage 3, in elements.")
-    round_robin_gradients: bool = Field(False, description="Spread the copying of gradients to the CPU over ranks.")
-    ignore_unused_parameters: bool = Field(True, description="Accept parameters that a step does not use (stage 2).")
-    stage3_prefetch_bucket_size: Elements = Field(50_000_000, description="Elements fetched ahead of use (stage 3).")
+    round_robin_gradients: bool = Field(
+        False, description="Distribute the copying of gradients to the CPU over the ranks."
+    )
+    ignore_unused_parameters: bool = Field(True, description="Allow parameters that a step does not use (stage 2).")
+    stage3_prefetch_bucket_size: Elements = Field(
+        50_000_000, description="Number of elements that are prefetched (stage 3)."
+    )
     stage3_param_persistence_threshold: Elements = Field(
-        100_000, description="Parameters with fewer elements stay whole on each GPU (stage 3)."
+        100_000, description="Parameters with fewer elements are not sharded (stage 3)."
     )
     stage3_max_live_parameters: Elements = Field(
-        1_000_000_000, description="Elements that may live on a GPU before they are released (stage 3)."
+        1_000_000_000, description="Maximum number of gathered elements on a GPU (stage 3)."
     )
     stage3_max_reuse_distance: Elements = Field(
-        1_000_000_000, description="A parameter used again within so many elements is not released (stage 3)."
+        1_000_000_000,
+        description="A parameter that is used again within this number of elements is not released (stage 3).",
     )
     stage3_gather_16bit_weights_on_model_save: bool = Field(
-        False, description="Gather 16-bit weights at a save (stage 3)."
+        False, description="Gather 16-bit weights for a saved model (stage 3)."
     )
 
     def mistakes(self) -> Iterator[InitErrorDetails]:
@@ -91,21 +103,25 @@ class Fp16(Section):
 
     enabled: bool = Field(False, description="Train with float16.")
     auto_cast: bool = Field(False, description="Cast the inputs to float16.")
-    loss_scale: Annotated[float, Field(ge=0)] = Field(0.0, description="A fixed loss scale; 0 adapts it.")
-    initial_scale_power: Annotated[int, Field(ge=0, le=64)] = Field(16, description="Start at 2 to this power.")
-    loss_scale_window: Annotated[int, Field(ge=1, le=2**53)] = Field(
-        1000, description="Steps without overflow after which the scale rises."
+    loss_scale: Annotated[float, Field(ge=0)] = Field(0.0, description="Fixed loss scale. 0: dynamic.")
+    initial_scale_power: Annotated[int, Field(ge=0, le=64)] = Field(
+        16, description="Exponent of the initial loss scale, a power of 2."
     )
-    hysteresis: Annotated[int, Field(ge=1, le=2**53)] = Field(2, description="Overflows before the scale falls.")
-    consecutive_hysteresis: bool = Field(False, description="Count overflows anew after a step without one.")
-    min_loss_scale: Annotated[float, Field(ge=0)] = Field(1.0, description="The scale never falls below this.")
+    loss_scale_window: Annotated[int, Field(ge=1, le=2**53)] = Field(
+        1000, description="Number of steps without overflow before the loss scale increases."
+    )
+    hysteresis: Annotated[int, Field(ge=1, le=2**53)] = Field(
+        2, description="Number of overflows before the loss scale decreases."
+    )
+    consecutive_hysteresis: bool = Field(False, description="Reset the count of overflows after a step without one.")
+    min_loss_scale: Annotated[float, Field(ge=0)] = Field(1.0, description="Minimum loss scale.")
 
 
 class Bf16(Section):
     """DeepSpeed's training with bfloat16, on GPUs that have it (Ampere and later)."""
 
     enabled: bool = Field(False, description="Train with bfloat16.")
-    immediate_grad_update: bool = Field(False, description="Add each gradient at once rather than at the end.")
+    immediate_grad_update: bool = Field(False, description="Accumulate each gradient immediately.")
 
 
 Float16 = Annotated[Fp16 | bool, ByKind("true, false, or an object with enabled", flag=bool, keys=Fp16)]
@@ -113,9 +129,9 @@ BFloat16 = Annotated[Bf16 | bool, ByKind("true, false, or an object with enabled
 
 
 class Strategy(Section):
-    """The object form of `strategy`: a word, and what only DeepSpeed knows."""
+    """The object form of `strategy`: its type and DeepSpeed's parameters."""
 
-    type: StrategyName = Field(description="How gradients meet: ddp, fsdp, deepspeed or horovod.")
+    type: StrategyName = Field(description="The strategy: ddp, fsdp, deepspeed or horovod.")
     zero_optimization: ZeroOptimization | None = Field(None, description="DeepSpeed's ZeRO (type deepspeed only).")
     fp16: Float16 | None = Field(None, description="Train with float16 (type deepspeed only).")
     bf16: BFloat16 | None = Field(None, description="Train with bfloat16 (type deepspeed only).")

@@ -28,9 +28,9 @@ _NO_WORDS: Mapping[str, str] = MappingProxyType({})
 
 
 class Chosen(Section):
-    """A section whose class is named by its `type`."""
+    """A section. `type` selects its class."""
 
-    type: str = Field(description="Which one it is.")
+    type: str = Field(description="The type.")
 
 
 _DEFAULT_WORDS: ContextVar[Mapping[str, str]] = ContextVar("default words", default=_NO_WORDS)

@@ -30,42 +30,40 @@ ActivationWord = Literal["elu", "leakyRelu", "logSigmoid", "relu", "sigmoid", "t
 ReductionWord = Literal["last", "sum", "mean", "avg", "max", "concat", "attention"]
 NormWord = Literal["batch", "layer", "ghost"]
 
-Skip = Annotated[bool, Field(description="Leave the encoder out and hand its input on.")]
-InputSize = Annotated[PositiveInt | None, Field(description="Width of the input; found from the model where null.")]
-OutputSize = Annotated[PositiveInt, Field(description="Width of the output, and of each layer that names no own.")]
-Dropout = Annotated[Fraction, Field(description="Share of the activations set to zero while training, 0 to 1.")]
-Activation = Annotated[ActivationWord | None, Field(description="Function after each layer; null for none.")]
-UseBias = Annotated[bool, Field(description="Whether layers add a bias vector.")]
-Residual = Annotated[bool, Field(description="Whether each layer of the stack adds its input to its output.")]
-Norm = Annotated[NormWord | None, Field(description="Normalisation after each layer, before its activation.")]
+Skip = Annotated[bool, Field(description="Skip the encoder.")]
+InputSize = Annotated[PositiveInt | None, Field(description="Width of the input. null: derived from the model.")]
+OutputSize = Annotated[PositiveInt, Field(description="Width of the output and of each layer without its own width.")]
+Dropout = Annotated[Fraction, Field(description="Dropout rate of the activations, 0 to 1.")]
+Activation = Annotated[ActivationWord | None, Field(description="Activation function of each layer. null: none.")]
+UseBias = Annotated[bool, Field(description="Layers have a bias.")]
+Residual = Annotated[bool, Field(description="Add a residual connection to each layer.")]
+Norm = Annotated[NormWord | None, Field(description="Normalization of each layer, before the activation.")]
 BatchOrLayerNorm = Annotated[
-    Literal["batch", "layer"] | None, Field(description="Normalisation after each layer, before its activation.")
+    Literal["batch", "layer"] | None, Field(description="Normalization of each layer, before the activation.")
 ]
 NumFcLayers = Annotated[NonNegativeInt, Field(description="Number of stacked fully connected layers.")]
 OptionalNumFcLayers = Annotated[
     PositiveInt | None,
-    Field(description="Number of stacked fully connected layers; null for the encoder's own choice."),
+    Field(description="Number of stacked fully connected layers. null: the default of the encoder."),
 ]
 NumLayers = Annotated[PositiveInt, Field(description="Number of stacked layers.")]
 
-Vocab = Annotated[list[str] | None, Field(description="The vocabulary; found from the data where null.")]
-VocabSize = Annotated[PositiveInt | None, Field(description="Size of the vocabulary; found from the data where null.")]
-EmbeddingSize = Annotated[PositiveInt, Field(description="Width of each value's embedding.")]
-EmbeddingsOnCpu = Annotated[bool, Field(description="Keep the embeddings in main memory even where a GPU is used.")]
-EmbeddingsTrainable = Annotated[bool, Field(description="Whether training changes the embeddings.")]
-PretrainedEmbeddings = Annotated[
-    str | None, Field(description="File of embeddings to start from, in GloVe's text format.")
-]
+Vocab = Annotated[list[str] | None, Field(description="The vocabulary. null: derived from the data.")]
+VocabSize = Annotated[PositiveInt | None, Field(description="Size of the vocabulary. null: derived from the data.")]
+EmbeddingSize = Annotated[PositiveInt, Field(description="Embedding size.")]
+EmbeddingsOnCpu = Annotated[bool, Field(description="Keep the embeddings in CPU memory.")]
+EmbeddingsTrainable = Annotated[bool, Field(description="Train the embeddings. false: freeze them.")]
+PretrainedEmbeddings = Annotated[str | None, Field(description="File of pretrained embeddings in GloVe's text format.")]
 Representation = Annotated[
-    Literal["dense", "sparse"], Field(description="Learnt embeddings (dense) or one column a value (sparse).")
+    Literal["dense", "sparse"], Field(description="dense: learned embeddings. sparse: one-hot vectors.")
 ]
 MaxSequenceLength = Annotated[
-    PositiveInt | None, Field(description="Longest sequence, in tokens; taken from the preprocessing where null.")
+    PositiveInt | None, Field(description="Maximum sequence length in tokens. null: taken from the preprocessing.")
 ]
 ReduceOutput = Annotated[
     ReductionWord | None,
     NoneWord,
-    Field(description="How the steps of a sequence become one vector; null keeps them."),
+    Field(description="Reduction of a sequence to one vector. null: keep the sequence."),
 ]
 
 

@@ -159,5 +159,5 @@ Betas = Annotated[
     tuple[Annotated[float, Field(ge=0, lt=1)], Annotated[float, Field(ge=0, lt=1)]],
     Strict(False),
     numbers(2, "a list of two numbers"),
-    Field(description="Decay of the running averages of the gradient and of its square, each at least 0, below 1."),
+    Field(description="Decay rates of the averages of the gradient and its square, each at least 0 and below 1."),
 ]

@@ -11,7 +11,7 @@ from testkit.cluster.cluster import Cluster
 from testkit.control_plane.crashes import complaints
 from testkit.harness import Kind, Lifecycle, LifecycleResult, User, run_lifecycle
 from testkit.harness.lifecycles import completes, goes_with_its_children, is_stopped_for_good
-from testkit.simulators import Fail, Hang, Script, StopWhenAsked, Succeed
+from testkit.simulators import Fail, RunForever, Script, StopWhenAsked, Succeed
 
 SECONDS_AWAY = 0.5
 
@@ -73,11 +73,11 @@ STAGES: Mapping[str, Stage] = {
     "it begins": Stage(waits, resume, completes, [Succeed()], {"suspend": True}),
     "it runs": Stage(runs, nothing, completes, [Fail(after=2.0), Fail(), Succeed()]),
     "its end comes": Stage(runs, nothing, completes, [Succeed(after=2.0)]),
-    "its deadline comes": Stage(runs, nothing, is_stopped_for_good, [Hang()], {"activeDeadlineSeconds": 3}),
+    "its deadline comes": Stage(runs, nothing, is_stopped_for_good, [RunForever()], {"activeDeadlineSeconds": 3}),
     "it is to stop": Stage(runs, suspend, stops_and_goes_on, [StopWhenAsked(after=0.5), Succeed()]),
     "it is to go on": Stage(is_stopped, resume, completes, [StopWhenAsked(), Succeed(after=0.5)]),
-    "it is deleted": Stage(runs, delete, goes_with_its_children, [Hang()]),
-    "it is deleted in the foreground": Stage(runs, delete_in_the_foreground, goes_with_its_children, [Hang()]),
+    "it is deleted": Stage(runs, delete, goes_with_its_children, [RunForever()]),
+    "it is deleted in the foreground": Stage(runs, delete_in_the_foreground, goes_with_its_children, [RunForever()]),
 }
 
 

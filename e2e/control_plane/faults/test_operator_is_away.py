@@ -15,7 +15,7 @@ from testkit.control_plane.crashes import complaints, side_by_side
 from testkit.harness import KINDS, Kind, Lifecycle, User, run_lifecycle
 from testkit.harness.lifecycle import NAME
 from testkit.harness.lifecycles import completes, fails, goes_with_its_children, is_stopped_for_good
-from testkit.simulators import Fail, Hang, Preempt, Script, StopWhenAsked, Succeed
+from testkit.simulators import Fail, Preempt, RunForever, Script, StopWhenAsked, Succeed
 from testkit.simulators.finished import is_finished
 
 LATER = 4
@@ -89,12 +89,12 @@ ABSENCES = (
     Absence("it fails, and is tried again", [Fail(after=LATER), Succeed()], child_ends, completes),
     Absence("it makes a mistake", [Fail(exit_code=2, after=LATER)], child_ends, fails),
     Absence("it is preempted", [Preempt(after=LATER, terminating=LATER), Succeed()], pod_goes, completes),
-    Absence("its child is deleted", [Hang(), Succeed()], child_is_deleted, completes),
+    Absence("its child is deleted", [RunForever(), Succeed()], child_is_deleted, completes),
     Absence("it is suspended", [StopWhenAsked(), Succeed()], is_suspended, stops_and_goes_on),
     Absence("it is suspended and resumed", [Succeed(after=LATER)], is_suspended_and_resumed, completes),
-    Absence("it is deleted", [Hang()], is_deleted, goes_with_its_children),
-    Absence("it is deleted in the foreground", [Hang()], is_deleted_in_the_foreground, goes_with_its_children),
-    Absence("its deadline passes", [Hang()], time_passes, is_stopped_for_good, {"activeDeadlineSeconds": LATER}),
+    Absence("it is deleted", [RunForever()], is_deleted, goes_with_its_children),
+    Absence("it is deleted in the foreground", [RunForever()], is_deleted_in_the_foreground, goes_with_its_children),
+    Absence("its deadline passes", [RunForever()], time_passes, is_stopped_for_good, {"activeDeadlineSeconds": LATER}),
     Absence(
         "it finishes and has no time to live",
         [Succeed(after=LATER)],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from testkit.cluster.node.place import Place
+from testkit.cluster.node.cluster_folder import ClusterFolder
 from testkit.full_cluster.bucket import Bucket
 from testkit.full_cluster.full_cluster import FullCluster
 from testkit.full_cluster.training import Done, Training, trained_here
@@ -17,7 +17,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Done:
 
 
 @pytest.fixture
-def place(full_cluster: FullCluster) -> Place:
+def place(full_cluster: FullCluster) -> ClusterFolder:
     """Of a cluster of our own: nobody else's nodes and servers are taken away."""
     if full_cluster.place is None:
         pytest.fail("takes a node or a server away, so it needs a cluster of our own: unset KUBECONFIG", pytrace=False)

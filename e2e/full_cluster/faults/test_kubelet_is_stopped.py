@@ -7,7 +7,7 @@ import time
 
 import pytest
 from testkit.cluster.node import node
-from testkit.cluster.node.place import FIRST
+from testkit.cluster.node.cluster_folder import FIRST
 from testkit.full_cluster.training import STEPS, Done, Training
 
 SECONDS = 60.0

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from testkit.cluster.node import full_cluster as cluster
-from testkit.cluster.node.place import SECOND, Place
+from testkit.cluster.node.cluster_folder import SECOND, ClusterFolder
 from testkit.full_cluster.bucket import Bucket
 from testkit.full_cluster.full_cluster import FullCluster
 from testkit.full_cluster.training import HEAD, STEPS, WORKER, Done, Training
@@ -28,7 +28,7 @@ APART = {
 
 
 def test_the_next_attempt_goes_on_from_the_checkpoint(
-    place: Place, operator: FullCluster, namespace: str, bucket: Bucket, volume: Volume, undisturbed: Done
+    place: ClusterFolder, operator: FullCluster, namespace: str, bucket: Bucket, volume: Volume, undisturbed: Done
 ) -> None:
     training = Training(operator, namespace, bucket, volume)
     with cluster.another(place) as second:

@@ -1,4 +1,4 @@
-"""A pod is told to leave, as when its node is drained: what was learnt until then is in a checkpoint before it is gone.
+"""A pod is evicted, as when its node is drained: the progress is in a checkpoint before the pod is gone.
 
 The epoch is a long one, at whose end alone there would be a checkpoint that nobody asked for.
 """

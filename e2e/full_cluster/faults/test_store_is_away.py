@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from testkit.cluster.busy import Busy
-from testkit.cluster.node.place import HOST, S3_PORT, Place
+from testkit.cluster.node.cluster_folder import HOST, S3_PORT, ClusterFolder
 from testkit.cluster.port import listens
 from testkit.cluster.process import Process, wait_until
 from testkit.full_cluster.bucket import Bucket
@@ -41,7 +41,7 @@ class Way:
 
 
 @pytest.fixture
-def way(place: Place, operator: FullCluster, tmp_path: Path) -> Iterator[Way]:  # noqa: ARG001 (an address that pods reach)
+def way(place: ClusterFolder, operator: FullCluster, tmp_path: Path) -> Iterator[Way]:  # noqa: ARG001 (an address that pods reach)
     with contextlib.closing(Way(operator, tmp_path / "way.log")) as made:
         yield made
 

@@ -12,6 +12,6 @@ containerd is sent only the blobs that it lacks: a change of our code is one sma
 
 from testkit.cluster.images.building import build
 from testkit.cluster.images.containerd import load
-from testkit.cluster.images.single import Program
+from testkit.cluster.images.single import StaticProgram
 
-__all__ = ["Program", "build", "load"]
+__all__ = ["StaticProgram", "build", "load"]

@@ -89,7 +89,7 @@ class Layout:
                 blob.unlink()
 
     def _images(self) -> dict[str, dict[str, Any]]:
-        """By name. Whoever takes a name away leaves an entry without one."""
+        """By name. A name that moves to another image leaves an entry without a name."""
         if not self._index.exists():
             return {}
         images: list[dict[str, Any]] = json.loads(self._index.read_bytes())["manifests"]

@@ -16,7 +16,7 @@ LAYER = "application/vnd.oci.image.layer.v1.tar"
 
 
 @dataclass(frozen=True)
-class Program:
+class StaticProgram:
     """A program that was built without libc, and where its image has it."""
 
     name: str
@@ -30,7 +30,7 @@ class Program:
         return hashlib.sha256(f"{self.path} {self.user} ".encode() + self.file.read_bytes()).hexdigest()[:16]
 
 
-def put(program: Program, layout: Layout) -> None:
+def put(program: StaticProgram, layout: Layout) -> None:
     """Puts the program's image into the layout, where it is not there as it is."""
     if layout.inputs(program.name) == program.digest:
         return
@@ -46,7 +46,7 @@ def put(program: Program, layout: Layout) -> None:
     layout.put(program.name, layout.add(json.dumps(manifest).encode(), MANIFEST), program.digest)
 
 
-def _archive(program: Program) -> bytes:
+def _archive(program: StaticProgram) -> bytes:
     written = io.BytesIO()
     entry = tarfile.TarInfo(program.path.lstrip("/"))
     entry.mode, entry.size = 0o755, program.file.stat().st_size

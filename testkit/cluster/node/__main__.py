@@ -9,13 +9,13 @@ from pathlib import Path
 
 from testkit.cluster.errors import ClusterError
 from testkit.cluster.node import supervisor
+from testkit.cluster.node.cluster_folder import ClusterFolder
 from testkit.cluster.node.full_cluster import down, up, usage
-from testkit.cluster.node.place import Place
 
 
 def main() -> int:
     wanted = _arguments()
-    place = Place(wanted.root) if wanted.root else Place.default()
+    place = ClusterFolder(wanted.root) if wanted.root else ClusterFolder.default()
     try:
         _be_root()
         if wanted.what == "keep":

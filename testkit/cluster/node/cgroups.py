@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from testkit.cluster.node.place import Site
+from testkit.cluster.node.cluster_folder import Site
 
 WEIGHTS = {"cpu.shares": "16384", "cpu.weight": "1600"}
 """Sixteen times the default, of version 1 and of version 2. Against all that runs outside of it, a branch counts as one

@@ -7,17 +7,17 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from testkit.cluster import binaries, images, locks
-from testkit.cluster.images import Program, folders, single
+from testkit.cluster.images import StaticProgram, folders, single
 from testkit.cluster.images.layout import Layout
 from testkit.cluster.images.step import step
 from testkit.cluster.kubectl import Kubectl
 from testkit.cluster.node import containerd, kuberay, network, node, packages, programs, supervisor
+from testkit.cluster.node.cluster_folder import FIRST, SECOND, ClusterFolder
 from testkit.cluster.node.node import Node
-from testkit.cluster.node.place import FIRST, SECOND, Place
 from testkit.cluster.node.store import Store, ctr, load
 
 
-def up(place: Place, with_ours: bool = True) -> None:
+def up(place: ClusterFolder, with_ours: bool = True) -> None:
     """Start it with our images, or only with those that the cluster itself needs. Callers at the same time wait."""
     with locks.locked(place.root / "lock"):
         packages.install()
@@ -34,7 +34,7 @@ def up(place: Place, with_ours: bool = True) -> None:
         kuberay.install(kubectl(place), place)
 
 
-def down(place: Place) -> None:
+def down(place: ClusterFolder) -> None:
     """Stop it, and remove everything except the images and the programs."""
     with locks.locked(place.root / "lock"), step("removing the cluster"):
         supervisor.stop(place)
@@ -42,7 +42,7 @@ def down(place: Place) -> None:
 
 
 @contextmanager
-def another(place: Place) -> Iterator[Node]:
+def another(place: ClusterFolder) -> Iterator[Node]:
     """Add a second node with the same images to the running cluster. The block may kill it."""
     node.remove(place, SECOND)  # left by a run that was killed
     second = Node(place, SECOND, programs.node().folder())
@@ -57,11 +57,11 @@ def another(place: Place) -> Iterator[Node]:
         node.remove(place, SECOND)
 
 
-def kubectl(place: Place) -> Kubectl:
+def kubectl(place: ClusterFolder) -> Kubectl:
     return Kubectl(binaries.kubectl(), place.kubeconfig, place.running / "kubectl")
 
 
-def usage(place: Place) -> str:
+def usage(place: ClusterFolder) -> str:
     exports = [f"  export {name}={value}" for name, value in {**kubectl(place).environment, **place.s3()}.items()]
     path = f"{binaries.kubectl().parent}:{programs.helm().folder()}"
     return "\n".join(
@@ -75,22 +75,22 @@ def usage(place: Place) -> str:
     )
 
 
-def _layouts(place: Place, with_ours: bool) -> Sequence[Layout]:
+def _layouts(place: ClusterFolder, with_ours: bool) -> Sequence[Layout]:
     """The cluster's own images lie apart from ours, which take minutes to build."""
     own = _own(place)
-    single.put(Program(containerd.PAUSE, programs.pause().path(), "/pause"), own)
-    single.put(Program(kuberay.image(), programs.kuberay().path(), "/manager"), own)
+    single.put(StaticProgram(containerd.PAUSE, programs.pause().path(), "/pause"), own)
+    single.put(StaticProgram(kuberay.image(), programs.kuberay().path(), "/manager"), own)
     if not with_ours:
         return [own]
     ours = images.build()
     return [own, *(Layout(folder) for folder in set(ours.values()))]
 
 
-def _own(place: Place) -> Layout:
+def _own(place: ClusterFolder) -> Layout:
     return Layout(place.images / "layout")
 
 
-def _remove(place: Place) -> None:
+def _remove(place: ClusterFolder) -> None:
     """Remove also what a killed supervisor left."""
     for site in (FIRST, SECOND):
         node.remove(place, site)

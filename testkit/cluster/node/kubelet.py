@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from testkit.cluster.node.place import DOMAIN, HOST, NETWORK, Site
+from testkit.cluster.node.cluster_folder import DOMAIN, HOST, NETWORK, Site
 
 
 def configure(folder: Path, site: Site, socket: Path, ca: Path) -> Path:

@@ -10,7 +10,7 @@ from testkit.cluster import binaries
 from testkit.cluster.images.step import step
 from testkit.cluster.kubectl import Kubectl
 from testkit.cluster.node import programs
-from testkit.cluster.node.place import Place
+from testkit.cluster.node.cluster_folder import ClusterFolder
 
 IMAGE = "localhost/kuberay-operator"
 NAMESPACE = "kuberay"
@@ -20,7 +20,7 @@ SECONDS_TO_BE_READY = 180
 RESOURCES = {"requests": {"cpu": "10m", "memory": "64Mi"}, "limits": {"cpu": "2", "memory": "512Mi"}}
 
 
-def install(kubectl: Kubectl, place: Place) -> None:
+def install(kubectl: Kubectl, place: ClusterFolder) -> None:
     """Its own manifests with our image. What is there already stays as it is."""
     if _is_there(kubectl):
         return

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from testkit.cluster.api_server import SERVICES
 from testkit.cluster.errors import ClusterError
+from testkit.cluster.node.cluster_folder import BRIDGE, HOST, NETWORK, Site
 from testkit.cluster.node.commands import run, succeeds
-from testkit.cluster.node.place import BRIDGE, HOST, NETWORK, Site
 
 # Inside a node's namespace: its own bridge, which its pods hang on, and the cable to the machine's.
 PODS, UPLINK = "pods", "uplink"

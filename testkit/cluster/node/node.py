@@ -16,7 +16,7 @@ from testkit.cluster.certificates import CertificateAuthority
 from testkit.cluster.errors import ClusterError
 from testkit.cluster.kubectl import Kubectl
 from testkit.cluster.node import cgroups, containerd, kubelet, network
-from testkit.cluster.node.place import API_URL, Place, Site
+from testkit.cluster.node.cluster_folder import API_URL, ClusterFolder, Site
 from testkit.cluster.node.store import Store
 from testkit.cluster.process import Process
 
@@ -31,7 +31,7 @@ SECONDS_BETWEEN_LOOKS = 0.05
 class Node:
     """Lives as long as the process that started it, or until it is killed."""
 
-    def __init__(self, place: Place, site: Site, programs: Path) -> None:
+    def __init__(self, place: ClusterFolder, site: Site, programs: Path) -> None:
         self.site, self._programs = site, programs
         self.folder = place.node(site.name)
         self.logs = place.logs / site.name
@@ -118,7 +118,7 @@ def signal(site: Site, program: str, number: int) -> None:
         os.kill(pid, number)
 
 
-def remove(place: Place, site: Site) -> None:
+def remove(place: ClusterFolder, site: Site) -> None:
     """What a node leaves when its power has failed."""
     _wait_for_end(site)
     network.disconnect(site)

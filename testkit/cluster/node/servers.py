@@ -9,7 +9,7 @@ from testkit.cluster import binaries, kubeconfig
 from testkit.cluster.api_server import ApiServer, Reach
 from testkit.cluster.etcd import Etcd
 from testkit.cluster.node import programs
-from testkit.cluster.node.place import API_PORT, DOMAIN, HOST, NETWORK, S3_PORT, Place
+from testkit.cluster.node.cluster_folder import API_PORT, DOMAIN, HOST, NETWORK, S3_PORT, ClusterFolder
 from testkit.cluster.object_store import ObjectStore
 from testkit.cluster.port import listens
 from testkit.cluster.process import Process, wait_until
@@ -38,7 +38,7 @@ COREFILE = """\
 class Servers:
     """They end with this process, whatever ends it."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: ClusterFolder) -> None:
         self._place = place
         folder = place.running
         self._etcd = Etcd(binaries.programs(), folder)

@@ -13,8 +13,8 @@ from testkit.cluster import locks
 from testkit.cluster.errors import ClusterError
 from testkit.cluster.images.step import step
 from testkit.cluster.node import network, programs
+from testkit.cluster.node.cluster_folder import FIRST, ClusterFolder
 from testkit.cluster.node.node import Node
-from testkit.cluster.node.place import FIRST, Place
 from testkit.cluster.node.servers import Servers
 
 ROOT = Path(__file__).parents[3]
@@ -22,7 +22,7 @@ SECONDS_TO_END = 30.0
 SECONDS_BETWEEN_LOOKS = 0.05
 
 
-def keep(place: Place) -> None:
+def keep(place: ClusterFolder) -> None:
     """Start everything, then wait for SIGTERM."""
     os.closerange(3, os.sysconf("SC_OPEN_MAX"))  # what its starter holds, such as a lock, is not for as long as this
     alive = locks.held(place.running / "alive")
@@ -39,12 +39,12 @@ def keep(place: Place) -> None:
         alive.close()
 
 
-def is_alive(place: Place) -> bool:
+def is_alive(place: ClusterFolder) -> bool:
     mark = place.running / "alive"
     return mark.exists() and locks.is_held(mark)
 
 
-def start(place: Place) -> None:
+def start(place: ClusterFolder) -> None:
     """Start the supervisor in the background. Its output goes to a file, which is printed until it is ready."""
     place.logs.mkdir(parents=True)
     log = place.logs / "cluster.log"
@@ -64,7 +64,7 @@ def start(place: Place) -> None:
     _follow(place, log, pid)
 
 
-def stop(place: Place) -> None:
+def stop(place: ClusterFolder) -> None:
     """Send SIGTERM, and wait until the kernel has ended all its processes."""
     if is_alive(place):
         os.kill(int((place.running / "supervisor").read_text()), signal.SIGTERM)
@@ -75,7 +75,7 @@ def stop(place: Place) -> None:
         time.sleep(SECONDS_BETWEEN_LOOKS)
 
 
-def _start(place: Place, servers: Servers, first: Node) -> None:
+def _start(place: ClusterFolder, servers: Servers, first: Node) -> None:
     with step("the control plane"):
         servers.start_control_plane()
     with step("S3"):
@@ -93,7 +93,7 @@ def _end(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 (the sig
     raise SystemExit(0)
 
 
-def _follow(place: Place, log: Path, pid: int) -> None:
+def _follow(place: ClusterFolder, log: Path, pid: int) -> None:
     """Prints the log of the supervisor until it is ready or has failed."""
     with log.open() as output:
         while True:

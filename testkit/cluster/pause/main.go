@@ -1,4 +1,4 @@
-// The process that holds a pod's namespaces: it waits to be told to end, and takes in orphans.
+// The process that holds a pod's namespaces: it waits for a signal to end, and takes in orphans.
 package main
 
 import (
@@ -8,9 +8,9 @@ import (
 )
 
 func main() {
-	told := make(chan os.Signal, 1)
-	signal.Notify(told, syscall.SIGINT, syscall.SIGTERM, syscall.SIGCHLD)
-	for number := range told {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGCHLD)
+	for number := range signals {
 		if number != syscall.SIGCHLD {
 			return
 		}

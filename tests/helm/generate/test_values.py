@@ -15,7 +15,7 @@ look:
   # @ {"enum": ["red", "blue"]}
   colour: red
   # Where it is written.
-  place: {shelf: 1}
+  place: {group: 1}
 parts:
   # How many.
   count: 2
@@ -29,7 +29,7 @@ def leaves(text: str) -> dict[str, Value]:
 def test_what_has_a_comment_and_nothing_described_below_it_can_be_set() -> None:
     assert {name: value.default for name, value in leaves(TEXT).items()} == {
         "look.colour": "red",
-        "look.place": {"shelf": 1},
+        "look.place": {"group": 1},
         "parts.count": 2,
     }
 

@@ -67,6 +67,6 @@ def test_a_build_that_fails_leaves_nothing(builds: Path, monkeypatch: pytest.Mon
 def test_the_time_is_printed(builds: Path, capsys: pytest.CaptureFixture[str]) -> None:
     binaries.programs()
     assert builds.exists()
-    said = capsys.readouterr().err.splitlines()
-    assert said[0].startswith("building Kubernetes v1.34.4 from source")
-    assert said[1].startswith("built Kubernetes v1.34.4 in ")
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0].startswith("building Kubernetes v1.34.4 from source")
+    assert lines[1].startswith("built Kubernetes v1.34.4 in ")

@@ -1,4 +1,4 @@
-"""A program outlives the thread that asked for it, and tells what it said when it ends too early."""
+"""A program outlives the thread that asked for it, and its output is in the error when it ends too early."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every kind of error that pydantic raises is said in words for people."""
+"""Every kind of error that pydantic raises becomes a message for people."""
 
 from __future__ import annotations
 
@@ -70,11 +70,11 @@ def test_the_place_of_a_mistake_is_the_place_in_the_file() -> None:
 
 
 def test_a_missing_key_that_stands_there_misspelt_is_one_mistake() -> None:
-    class Needs(Section):
+    class NeedsColumn(Section):
         column: str
 
     with pytest.raises(ValidationError) as caught:
-        Needs.model_validate({"colum": "a"})
+        NeedsColumn.model_validate({"colum": "a"})
     assert lines(caught.value) == [(("colum",), "unknown: did you mean 'column'? the file has column")]
 
 
@@ -88,11 +88,11 @@ def test_a_number_in_quotes_is_known_where_a_word_may_stand_too() -> None:
 
 
 def test_a_missing_key_is_said_to_be_missing() -> None:
-    class Needs(Section):
+    class NeedsColumn(Section):
         column: str
 
     with pytest.raises(ValidationError) as caught:
-        Needs.model_validate({})
+        NeedsColumn.model_validate({})
     assert lines(caught.value) == [(("column",), "missing: it must be given")]
 
 

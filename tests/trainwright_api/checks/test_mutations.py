@@ -27,7 +27,7 @@ FILES = {path.name: read(path.read_text()).data for path in sorted((Path(__file_
 PARTNERS = (
     # `type` says what its section may hold.
     (r"(.*)\.type", r"\1\..*"),
-    # What a file is about is said by one of these, and where it is told apart all three matter.
+    # One of these fields decides the kind of a file, and all three distinguish the kinds.
     (r"task|config|model|entrypoint|dataset", r"task|config|model|entrypoint|dataset"),
     (r"apiVersion|kind|metadata|spec", r"apiVersion|kind|metadata|spec"),
     # Messages leave `spec` out of their paths.
@@ -146,7 +146,7 @@ def _holds(outer: str, inner: str) -> bool:
 
 
 def problems(data: Any) -> tuple[Problem, ...]:
-    """What a file with this content is told."""
+    """The messages for a file with this content."""
     try:
         inspected(json.dumps(data), "job.yaml").valid()
     except Mistakes as mistakes:

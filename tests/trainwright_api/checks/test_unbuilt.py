@@ -1,4 +1,4 @@
-"""What is not built is told in one line each, beside all mistakes, from the file as it is."""
+"""Each part that is not built gets one line, beside all mistakes."""
 
 from __future__ import annotations
 

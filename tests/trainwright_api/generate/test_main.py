@@ -1,4 +1,4 @@
-"""Writing the generated files, and saying which of them are stale."""
+"""Writing the generated files, and reporting the stale ones."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ def test_only_preprocessing_comes_before_a_task(stage: str | None, task: str, be
         ("preprocess", None, True),
         ("train", "train", False),
         ("preprocess", "preprocess", False),
-        ("what a hand has written", "train", False),
+        ("written by hand", "train", False),
     ],
 )
 def test_there_are_but_two_stages(stage: str | None, other: str | None, differs: bool) -> None:

@@ -51,12 +51,11 @@ def child_spec(
     resolved: Resolved | None = None,
     settings: Settings = SETTINGS,
     ca: str = "PEM",
-    trainer: Mapping[str, Any] | None = None,
     backend_keys: Mapping[str, Any] | None = None,
     **spec: Any,
 ) -> ChildSpec:
-    """Return a child spec. `spec` replaces keys of a valid job; `trainer` and `backend_keys` go below `backend`."""
-    section = {"type": backend, **({"trainer": trainer} if trainer else {}), **(backend_keys or {})}
+    """Return a child spec. `spec` replaces keys of a valid job; `backend_keys` go below `backend`."""
+    section = {"type": backend, **(backend_keys or {})}
     whole = TrainingJobSpec.model_validate({**SPEC, "backend": section, **spec})
     found = resolved or Resolved(workers=1, workers_per_pod=1, gpus=0, seed=42, image="trainwright:1")
     return ChildSpec(owner or job(), whole, attempt, stage, found, settings, ca)

@@ -50,7 +50,10 @@ def test_a_worker_gets_what_the_file_says_and_defaults(
     given_shares: dict[str, float] | None, gpus: int, shares: dict[str, float]
 ) -> None:
     trainer = {"resources_per_worker": given_shares} if given_shares else None
-    assert child_spec("ray", trainer=trainer, resolved=sized(4, gpus=gpus)).resources_per_worker == shares
+    assert (
+        child_spec("ray", backend_keys={"trainer": trainer or {}}, resolved=sized(4, gpus=gpus)).resources_per_worker
+        == shares
+    )
 
 
 @pytest.mark.parametrize(
@@ -69,7 +72,11 @@ def test_a_worker_gets_what_the_file_says_and_defaults(
 def test_pods_hold_whole_gpus_for_all_their_workers(
     workers: int, per_pod: int, shares: dict[str, float], pods: int, cpus: float, gpus: int
 ) -> None:
-    made = child_spec("ray", trainer={"resources_per_worker": shares}, resolved=sized(workers, per_pod, gpus=workers))
+    made = child_spec(
+        "ray",
+        backend_keys={"trainer": {"resources_per_worker": shares}},
+        resolved=sized(workers, per_pod, gpus=workers),
+    )
     assert (made.pods, made.cpus_per_pod, made.gpus_per_pod) == (pods, cpus, gpus)
 
 

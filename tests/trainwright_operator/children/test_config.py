@@ -43,7 +43,7 @@ def test_the_operators_own_stays_with_the_operator() -> None:
 
 def test_what_was_resolved_is_written_in_where_the_file_leaves_it_open() -> None:
     resolved = Resolved(workers=8, workers_per_pod=4, gpus=8, seed=7, strategy="fsdp")
-    spec = spec_of(child_spec("ray", resolved=resolved, trainer={"max_retries": 1}))
+    spec = spec_of(child_spec("ray", resolved=resolved, backend_keys={"trainer": {"max_retries": 1}}))
     assert (spec["seed"], spec["workersPerPod"]) == (7, 4)
     assert spec["backend"]["trainer"] == {
         "max_retries": 1,
@@ -61,12 +61,14 @@ def test_what_the_file_says_stays() -> None:
         "num_workers": {"min": 1, "max": 4},
         "resources_per_worker": {"CPU": 2},
     }
-    spec = spec_of(child_spec("ray", resolved=sized(3), trainer=trainer))
+    spec = spec_of(child_spec("ray", resolved=sized(3), backend_keys={"trainer": trainer}))
     assert spec["backend"]["trainer"] == trainer
 
 
 def test_null_in_the_file_is_open_too() -> None:
-    spec = spec_of(child_spec("ray", resolved=sized(3), trainer={"use_gpu": None, "num_workers": None}))
+    spec = spec_of(
+        child_spec("ray", resolved=sized(3), backend_keys={"trainer": {"use_gpu": None, "num_workers": None}})
+    )
     assert (spec["backend"]["trainer"]["use_gpu"], spec["backend"]["trainer"]["num_workers"]) == (False, 3)
 
 

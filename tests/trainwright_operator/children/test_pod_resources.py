@@ -33,7 +33,9 @@ def test_a_pod_reserves_its_workers_shares(
     shares: dict[str, float] | None, workers: int, per_pod: int, gpus: int, resource: str, expected: dict[str, Any]
 ) -> None:
     trainer = {"resources_per_worker": shares} if shares else None
-    made = child_spec("ray", trainer=trainer, resolved=sized(workers, per_pod, gpus), gpuResourceName=resource)
+    made = child_spec(
+        "ray", backend_keys={"trainer": trainer or {}}, resolved=sized(workers, per_pod, gpus), gpuResourceName=resource
+    )
     assert pod_resources.of_workers(made) == expected
 
 
@@ -58,7 +60,9 @@ def test_jobs_tell_their_processes_and_ray_tells_its_own_and_nobody_is_told_how_
 
 
 def test_head_and_submitter_fit_beside_two_workers_on_a_small_node() -> None:
-    made = templates(child_spec("ray", trainer={"resources_per_worker": {"CPU": 0.5}}, resolved=sized(2)))
+    made = templates(
+        child_spec("ray", backend_keys={"trainer": {"resources_per_worker": {"CPU": 0.5}}}, resolved=sized(2))
+    )
     beside = [container(made[role])["resources"]["requests"]["cpu"] for role in ("head", "submitter")]
     workers = 2 * amount(container(made["worker"])["resources"]["requests"]["cpu"])
     assert sum(map(amount, beside)) + workers <= 1.5

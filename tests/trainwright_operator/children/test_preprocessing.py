@@ -15,7 +15,9 @@ WITH_GPUS = ("ray", "deepspeed", "horovod")
 
 
 def before(backend: str = "ray", stage: str = "preprocess", **spec: Any) -> ChildSpec:
-    return child_spec(backend, stage=stage, trainer=TRAINER, resolved=sized(4, per_pod=2, gpus=4), **spec)
+    return child_spec(
+        backend, stage=stage, backend_keys={"trainer": TRAINER}, resolved=sized(4, per_pod=2, gpus=4), **spec
+    )
 
 
 @pytest.mark.parametrize("backend", WITH_GPUS)

@@ -53,7 +53,9 @@ def test_one_group_of_a_fixed_size(workers: int, per_pod: int, pods: int) -> Non
 def test_slices_of_gpus_are_limits_that_ray_is_told_of() -> None:
     """KubeRay does not recognise the MIG profile as a GPU by its name."""
     trainer = {"resources_per_worker": {"CPU": 2, "GPU": 1}}
-    spec = spec_of(trainer=trainer, resolved=sized(6, 3, 6), gpuResourceName="nvidia.com/mig-1g.5gb.me")
+    spec = spec_of(
+        backend_keys={"trainer": trainer or {}}, resolved=sized(6, 3, 6), gpuResourceName="nvidia.com/mig-1g.5gb.me"
+    )
     (group,) = spec["rayClusterSpec"]["workerGroupSpecs"]
     resources = container(group["template"])["resources"]
     assert (group["replicas"], group["rayStartParams"]) == (2, {"num-cpus": "6", "num-gpus": "3"})
@@ -92,7 +94,9 @@ def test_a_node_offers_what_its_workers_need(
     trainer = {"resources_per_worker": shares} if shares else None
     resolved = sized(8, per_pod, gpus)
     # The profile mig-1g.5gb.me is one of those that KubeRay does not recognise as a GPU.
-    made = child_spec("ray", trainer=trainer, resolved=resolved, gpuResourceName="nvidia.com/mig-1g.5gb.me")
+    made = child_spec(
+        "ray", backend_keys={"trainer": trainer or {}}, resolved=resolved, gpuResourceName="nvidia.com/mig-1g.5gb.me"
+    )
     assert worker_params(made) == params
 
 

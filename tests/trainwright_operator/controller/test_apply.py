@@ -21,7 +21,7 @@ RUNNING = TrainingJobStatus(phase="Running")
 BEGUN = TrainingJobStatus(attempts=[Attempt(number=1, create_time="2026-11-01T12:00:00Z")])
 
 
-class Environment:
+class ApplyEnvironment:
     """An API server with one job, and an Applier."""
 
     def __init__(self) -> None:
@@ -39,11 +39,11 @@ class Environment:
         return self.api.add(self.raw)
 
 
-Scenario = Callable[[Environment], Awaitable[None]]
+Scenario = Callable[[ApplyEnvironment], Awaitable[None]]
 
 
 def run_scenario(scenario: Scenario) -> None:
-    asyncio.run(scenario(Environment()))
+    asyncio.run(scenario(ApplyEnvironment()))
 
 
 def answers(status: int, reason: str = "Bad") -> Callable[[str, str], None]:
@@ -55,7 +55,7 @@ def answers(status: int, reason: str = "Bad") -> Callable[[str, str], None]:
 
 
 def test_the_order_is_look_create_delete_status() -> None:
-    async def scenario(environment: Environment) -> None:
+    async def scenario(environment: ApplyEnvironment) -> None:
         environment.api.add(child("Job", "old"))
         await environment.apply(
             create=(child("ConfigMap", "flights"), child("Job", "flights-1")),
@@ -74,7 +74,7 @@ def test_the_order_is_look_create_delete_status() -> None:
 
 
 def test_an_empty_plan_asks_nothing() -> None:
-    async def scenario(environment: Environment) -> None:
+    async def scenario(environment: ApplyEnvironment) -> None:
         await environment.apply()
         assert environment.api.requests == []
 
@@ -82,7 +82,7 @@ def test_an_empty_plan_asks_nothing() -> None:
 
 
 def test_the_status_that_comes_back_is_noted() -> None:
-    async def scenario(environment: Environment) -> None:
+    async def scenario(environment: ApplyEnvironment) -> None:
         await environment.apply(status=RUNNING)
         [noted] = environment.noted
         assert noted["status"] == {"phase": "Running"}
@@ -92,7 +92,7 @@ def test_the_status_that_comes_back_is_noted() -> None:
 
 
 def test_nothing_is_created_for_a_job_that_has_changed() -> None:
-    async def scenario(environment: Environment) -> None:
+    async def scenario(environment: ApplyEnvironment) -> None:
         fresh = environment.changed_by_another()
         with pytest.raises(Stale):
             await environment.apply(create=(child("Job", "flights-1"),), status=RUNNING)
@@ -105,7 +105,7 @@ def test_nothing_is_created_for_a_job_that_has_changed() -> None:
 def test_nothing_is_deleted_for_a_job_that_has_changed() -> None:
     """The object to delete may belong to an attempt that is newer than the observed state."""
 
-    async def scenario(environment: Environment) -> None:
+    async def scenario(environment: ApplyEnvironment) -> None:
         environment.api.add(child("Job", "flights-2"))
         environment.changed_by_another()
         with pytest.raises(Stale):
@@ -118,7 +118,7 @@ def test_nothing_is_deleted_for_a_job_that_has_changed() -> None:
 def test_no_child_is_created_for_a_job_that_changes_between_its_supports_and_its_child() -> None:
     """Another operator has created the supports, and may have seen the attempt's child come and go since."""
 
-    async def scenario(environment: Environment) -> None:
+    async def scenario(environment: ApplyEnvironment) -> None:
         def goes_on(verb: str, what: str) -> None:
             if (verb, what) == ("create", "ConfigMap/flights"):
                 environment.changed_by_another()
@@ -133,7 +133,7 @@ def test_no_child_is_created_for_a_job_that_changes_between_its_supports_and_its
 
 
 def test_nothing_is_created_for_a_job_that_is_gone() -> None:
-    async def scenario(environment: Environment) -> None:
+    async def scenario(environment: ApplyEnvironment) -> None:
         environment.api.objects.clear()
         with pytest.raises(Vanished):
             await environment.apply(create=(child("Job", "flights-1"),), status=RUNNING)
@@ -144,7 +144,7 @@ def test_nothing_is_created_for_a_job_that_is_gone() -> None:
 
 @pytest.mark.parametrize("kind", ["Job", "RayJob", "ConfigMap", "Service", "NetworkPolicy"])
 def test_what_is_there_and_ours_is_fine(kind: str) -> None:
-    async def scenario(environment: Environment) -> None:
+    async def scenario(environment: ApplyEnvironment) -> None:
         environment.api.add(child(kind, "flights-1"))
         await environment.apply(create=(child(kind, "flights-1"),), status=RUNNING)
         assert environment.noted
@@ -154,7 +154,7 @@ def test_what_is_there_and_ours_is_fine(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["Job", "RayJob", "ConfigMap", "Service", "NetworkPolicy"])
 def test_what_is_there_and_somebody_elses_is_told(kind: str) -> None:
-    async def scenario(environment: Environment) -> None:
+    async def scenario(environment: ApplyEnvironment) -> None:
         environment.api.add(child(kind, "flights-1", owner="another"))
         with pytest.raises(Foreign, match=f"^{kind} flights-1 exists and does not belong to this job"):
             await environment.apply(create=(child(kind, "flights-1"),), status=RUNNING)
@@ -168,7 +168,7 @@ def test_what_a_hand_has_taken_from_its_owner_is_known_by_its_label(label: str, 
     made = child("ConfigMap", "flights-1")
     orphan = {**made, "metadata": {**made["metadata"], "ownerReferences": [], "labels": {names.JOB_UID: label}}}
 
-    async def scenario(environment: Environment) -> None:
+    async def scenario(environment: ApplyEnvironment) -> None:
         environment.api.add(orphan)
         with nullcontext() if is_ours else pytest.raises(Foreign):
             await environment.apply(create=(made,), status=RUNNING)
@@ -178,7 +178,7 @@ def test_what_a_hand_has_taken_from_its_owner_is_known_by_its_label(label: str, 
 
 
 def test_no_secret_is_ever_read() -> None:
-    async def scenario(environment: Environment) -> None:
+    async def scenario(environment: ApplyEnvironment) -> None:
         environment.api.add(child("Secret", "flights"))
         await environment.apply(create=(child("Secret", "flights"),))
         assert "get Secret/flights" not in environment.api.requests
@@ -188,7 +188,7 @@ def test_no_secret_is_ever_read() -> None:
 
 @pytest.mark.parametrize("status", [400, 403, 404, 422])
 def test_what_the_api_server_will_never_take_is_refused(status: int) -> None:
-    async def scenario(environment: Environment) -> None:
+    async def scenario(environment: ApplyEnvironment) -> None:
         environment.api.fault = answers(status)
         with pytest.raises(Refused, match=r"^Job flights-1 cannot be created: spec.template is not right$"):
             await environment.apply(create=(child("Job", "flights-1"),), status=RUNNING)
@@ -199,7 +199,7 @@ def test_what_the_api_server_will_never_take_is_refused(status: int) -> None:
 
 @pytest.mark.parametrize("status", [401, 429, 500, 503])
 def test_what_it_may_take_later_is_its_own_error(status: int) -> None:
-    async def scenario(environment: Environment) -> None:
+    async def scenario(environment: ApplyEnvironment) -> None:
         environment.api.fault = answers(status)
         with pytest.raises(ApiError):
             await environment.apply(create=(child("Job", "flights-1"),), status=RUNNING)
@@ -208,7 +208,7 @@ def test_what_it_may_take_later_is_its_own_error(status: int) -> None:
 
 
 def test_what_has_gone_or_is_another_by_now_need_not_be_deleted() -> None:
-    async def scenario(environment: Environment) -> None:
+    async def scenario(environment: ApplyEnvironment) -> None:
         other = environment.api.add(child("Job", "flights-2"))
         gone = Deletion("Job", "team", "flights-1", "uid-1")
         await environment.apply(delete=(gone, Deletion("Job", "team", "flights-2", "uid-of-old")), status=RUNNING)
@@ -219,7 +219,7 @@ def test_what_has_gone_or_is_another_by_now_need_not_be_deleted() -> None:
 
 
 def test_a_deletion_that_fails_ends_the_pass_before_the_status() -> None:
-    async def scenario(environment: Environment) -> None:
+    async def scenario(environment: ApplyEnvironment) -> None:
         def fault(verb: str, what: str) -> None:
             if verb == "delete":
                 raise Unreachable(what)
@@ -233,7 +233,7 @@ def test_a_deletion_that_fails_ends_the_pass_before_the_status() -> None:
 
 
 def test_a_job_is_deleted_by_its_uid() -> None:
-    async def scenario(environment: Environment) -> None:
+    async def scenario(environment: ApplyEnvironment) -> None:
         await environment.apply(delete=(Deletion("TrainingJob", "team", "flights", "uid-of-flights"),))
         assert environment.api.names("TrainingJob") == []
 
@@ -241,7 +241,7 @@ def test_a_job_is_deleted_by_its_uid() -> None:
 
 
 def test_a_conflict_on_the_status_brings_the_fresh_object() -> None:
-    async def scenario(environment: Environment) -> None:
+    async def scenario(environment: ApplyEnvironment) -> None:
         fresh = environment.changed_by_another()
         with pytest.raises(Stale):
             await environment.apply(status=RUNNING)
@@ -252,7 +252,7 @@ def test_a_conflict_on_the_status_brings_the_fresh_object() -> None:
 
 
 def test_a_job_that_goes_before_its_status_is_written_is_told_to_be_gone() -> None:
-    async def scenario(environment: Environment) -> None:
+    async def scenario(environment: ApplyEnvironment) -> None:
         environment.api.objects.clear()
         with pytest.raises(Vanished):
             await environment.apply(status=RUNNING)
@@ -262,8 +262,8 @@ def test_a_job_that_goes_before_its_status_is_written_is_told_to_be_gone() -> No
 
 
 def test_what_a_hand_holds_on_to_is_taken_away() -> None:
-    async def scenario(environment: Environment) -> None:
-        environment.api.held = {"message": "by a hand", "progress": {"attempt": 1}}
+    async def scenario(environment: ApplyEnvironment) -> None:
+        environment.api.held = {"message": "by hand", "progress": {"attempt": 1}}
         await environment.apply(status=RUNNING)
         job = environment.api.stored("TrainingJob", "flights")
         assert job is not None
@@ -275,9 +275,9 @@ def test_what_a_hand_holds_on_to_is_taken_away() -> None:
 
 
 def test_what_a_hand_holds_on_to_is_taken_away_where_the_rest_of_it_is_refused() -> None:
-    async def scenario(environment: Environment) -> None:
+    async def scenario(environment: ApplyEnvironment) -> None:
         environment.job = seen(
-            environment.api.add({**environment.raw, "status": {"message": "by a hand", "phase": "Failed"}})
+            environment.api.add({**environment.raw, "status": {"message": "by hand", "phase": "Failed"}})
         )
 
         def refuses(verb: str, _: str) -> None:
@@ -315,7 +315,7 @@ def test_a_status_that_a_hand_has_spoiled_can_be_written_too() -> None:
 
 
 def test_events_follow_the_status() -> None:
-    async def scenario(environment: Environment) -> None:
+    async def scenario(environment: ApplyEnvironment) -> None:
         await environment.apply(status=BEGUN)
         assert [request.split("/")[0] for request in environment.api.requests] == ["apply TrainingJob", "create Event"]
 
@@ -323,8 +323,8 @@ def test_events_follow_the_status() -> None:
 
 
 def test_events_are_told_where_a_hand_comes_between_the_status_and_the_rest() -> None:
-    async def scenario(environment: Environment) -> None:
-        environment.api.held = {"message": "by a hand"}
+    async def scenario(environment: ApplyEnvironment) -> None:
+        environment.api.held = {"message": "by hand"}
 
         def conflicts(verb: str, _: str) -> None:
             if verb == "remove":

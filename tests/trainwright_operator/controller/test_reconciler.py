@@ -100,7 +100,7 @@ class FakeObserver:
         self.failures.append(outcome)
 
 
-class Environment:
+class ReconcilerEnvironment:
     """One job, and a reconciler whose plans the test sets."""
 
     def __init__(self) -> None:
@@ -145,18 +145,18 @@ class Environment:
         self.api.fault = fault
 
 
-Scenario = Callable[[Environment], Awaitable[None]]
+Scenario = Callable[[ReconcilerEnvironment], Awaitable[None]]
 
 
 def run_scenario(scenario: Scenario) -> None:
     async def whole() -> None:
-        await scenario(Environment())
+        await scenario(ReconcilerEnvironment())
 
     asyncio.run(whole())
 
 
 def test_a_pass_carries_out_the_plan_and_looks_again_in_time() -> None:
-    async def scenario(environment: Environment) -> None:
+    async def scenario(environment: ReconcilerEnvironment) -> None:
         await environment.look(CREATES)
         assert environment.api.names("Job") == ["flights-1"]
         assert environment.queue.asked == ["forget", "add_at"]
@@ -168,7 +168,7 @@ def test_a_pass_carries_out_the_plan_and_looks_again_in_time() -> None:
 
 
 def test_it_looks_earlier_where_the_plan_says_so() -> None:
-    async def scenario(environment: Environment) -> None:
+    async def scenario(environment: ReconcilerEnvironment) -> None:
         await environment.look(Plan(wake_at=START + timedelta(seconds=5)))
         assert environment.queue.due == START + timedelta(seconds=5)
 
@@ -176,7 +176,7 @@ def test_it_looks_earlier_where_the_plan_says_so() -> None:
 
 
 def test_of_a_job_that_is_gone_nothing_is_kept() -> None:
-    async def scenario(environment: Environment) -> None:
+    async def scenario(environment: ReconcilerEnvironment) -> None:
         await environment.look()
         environment.view.jobs.clear()
         environment.queue.asked.clear()
@@ -188,7 +188,7 @@ def test_of_a_job_that_is_gone_nothing_is_kept() -> None:
 
 
 def test_a_child_that_is_missed_is_asked_for() -> None:
-    async def scenario(environment: Environment) -> None:
+    async def scenario(environment: ReconcilerEnvironment) -> None:
         await environment.look(Plan(lookups=(Lookup("child", "flights-1", "Job"),)), Plan())
         assert environment.snapshots[1].gone == {"flights-1"}
         assert environment.snapshots[1].fresh == frozenset()
@@ -198,7 +198,7 @@ def test_a_child_that_is_missed_is_asked_for() -> None:
 
 @pytest.mark.parametrize(("uid", "found"), [("uid-of-flights", True), ("another", False)])
 def test_a_child_that_is_found_joins_the_world_where_it_is_ours(uid: str, found: bool) -> None:
-    async def scenario(environment: Environment) -> None:
+    async def scenario(environment: ReconcilerEnvironment) -> None:
         one = child("Job", "flights-1", uid)
         one["metadata"] |= {"labels": labels("flights", uid, 1, "train"), "creationTimestamp": "2026-11-01T12:00:00Z"}
         environment.api.add(one)
@@ -211,7 +211,7 @@ def test_a_child_that_is_found_joins_the_world_where_it_is_ours(uid: str, found:
 
 
 def test_pods_that_are_asked_for_are_those_of_now_and_traces_of_what_was_taken() -> None:
-    async def scenario(environment: Environment) -> None:
+    async def scenario(environment: ReconcilerEnvironment) -> None:
         uid = environment.raw["metadata"]["uid"]
         there = {"name": "there", "namespace": "team", "labels": labels("flights", uid, 1, "train")}
         environment.api.add({"kind": "Pod", "metadata": there})
@@ -230,7 +230,7 @@ def test_pods_that_are_asked_for_are_those_of_now_and_traces_of_what_was_taken()
 
 
 def test_gpus_in_use_are_counted_in_the_whole_cluster() -> None:
-    async def scenario(environment: Environment) -> None:
+    async def scenario(environment: ReconcilerEnvironment) -> None:
         for name in ("one", "two"):
             gpu = {"resources": {"requests": {"gpu": "2"}}}
             pod = {"kind": "Pod", "metadata": {"name": name, "namespace": name}}
@@ -244,7 +244,7 @@ def test_gpus_in_use_are_counted_in_the_whole_cluster() -> None:
 
 
 def test_a_decision_that_never_stops_asking_is_a_bug(caplog: pytest.LogCaptureFixture) -> None:
-    async def scenario(environment: Environment) -> None:
+    async def scenario(environment: ReconcilerEnvironment) -> None:
         await environment.look(*[Plan(lookups=(Lookup("child", "flights-1", "Job"),))] * 9)
         assert environment.observer.failures == ["Unexpected"]
 
@@ -253,7 +253,7 @@ def test_a_decision_that_never_stops_asking_is_a_bug(caplog: pytest.LogCaptureFi
 
 
 def test_a_job_that_has_changed_is_looked_at_again_at_once_and_then_after_a_pause() -> None:
-    async def scenario(environment: Environment) -> None:
+    async def scenario(environment: ReconcilerEnvironment) -> None:
         environment.api.add(environment.raw)
         await environment.look(Plan(status=RUNNING))
         assert environment.queue.asked == ["add"]
@@ -264,7 +264,7 @@ def test_a_job_that_has_changed_is_looked_at_again_at_once_and_then_after_a_paus
 
 
 def test_after_a_pass_that_went_well_a_change_is_again_the_first() -> None:
-    async def scenario(environment: Environment) -> None:
+    async def scenario(environment: ReconcilerEnvironment) -> None:
         fresh = environment.api.add(environment.raw)
         await environment.look(Plan(status=RUNNING))
         environment.view.jobs[KEY] = replace(seen(fresh))
@@ -277,7 +277,7 @@ def test_after_a_pass_that_went_well_a_change_is_again_the_first() -> None:
 
 
 def test_an_api_error_is_tried_again_when_the_server_says() -> None:
-    async def scenario(environment: Environment) -> None:
+    async def scenario(environment: ReconcilerEnvironment) -> None:
         environment.refusing(429, retry_after=7.0)
         await environment.look(CREATES)
         assert environment.queue.asked == ["retry 7"]
@@ -287,7 +287,7 @@ def test_an_api_error_is_tried_again_when_the_server_says() -> None:
 
 
 def test_what_the_server_refuses_for_good_is_written_down_once() -> None:
-    async def scenario(environment: Environment) -> None:
+    async def scenario(environment: ReconcilerEnvironment) -> None:
         environment.refusing(422)
         await environment.look(CREATES, Plan(status=TrainingJobStatus(message="it cannot be created")))
         assert environment.snapshots[1].refused == "Job flights-1 cannot be created: no"
@@ -300,7 +300,7 @@ def test_what_the_server_refuses_for_good_is_written_down_once() -> None:
 
 
 def test_what_is_refused_is_never_acted_on_by_the_second_plan() -> None:
-    async def scenario(environment: Environment) -> None:
+    async def scenario(environment: ReconcilerEnvironment) -> None:
         environment.refusing(422)
         await environment.look(CREATES, CREATES)
         assert environment.api.writes() == ["create Job/flights-1"]
@@ -311,7 +311,7 @@ def test_what_is_refused_is_never_acted_on_by_the_second_plan() -> None:
 
 @pytest.mark.parametrize("plan", [CREATES, Plan(status=RUNNING)])
 def test_a_job_that_goes_while_it_is_looked_at_is_no_failure_and_is_forgotten(plan: Plan) -> None:
-    async def scenario(environment: Environment) -> None:
+    async def scenario(environment: ReconcilerEnvironment) -> None:
         environment.api.objects.clear()
         await environment.look(plan)
         assert environment.queue.asked == ["forget"]
@@ -321,7 +321,7 @@ def test_a_job_that_goes_while_it_is_looked_at_is_no_failure_and_is_forgotten(pl
 
 
 def test_a_bug_met_by_one_job_is_logged_with_its_name(caplog: pytest.LogCaptureFixture) -> None:
-    async def scenario(environment: Environment) -> None:
+    async def scenario(environment: ReconcilerEnvironment) -> None:
         await environment.look(KeyError("a bug"))
         assert environment.queue.asked == ["retry 0"]
         assert environment.observer.failures == ["Unexpected"]
@@ -332,7 +332,7 @@ def test_a_bug_met_by_one_job_is_logged_with_its_name(caplog: pytest.LogCaptureF
 
 
 def test_no_pass_before_all_is_listed_and_every_key_after_that() -> None:
-    async def scenario(environment: Environment) -> None:
+    async def scenario(environment: ReconcilerEnvironment) -> None:
         queue: WorkQueue[tuple[str, str]] = WorkQueue(FakeTime().now)
         queue.add(KEY)
         working = asyncio.create_task(environment.with_queue(queue).run())
@@ -349,7 +349,7 @@ def test_no_pass_before_all_is_listed_and_every_key_after_that() -> None:
 
 
 def test_passes_that_wait_for_nothing_let_others_run_in_between() -> None:
-    async def scenario(environment: Environment) -> None:
+    async def scenario(environment: ReconcilerEnvironment) -> None:
         turns, passes = [0], Counter[int]()
         environment.observer.queued = lambda _: passes.update(turns)  # type: ignore[method-assign]
         queue: WorkQueue[tuple[str, str]] = WorkQueue(FakeTime().now)
@@ -374,7 +374,7 @@ def test_passes_that_wait_for_nothing_let_others_run_in_between() -> None:
 
 
 def test_every_job_of_the_start_is_looked_at_once_and_that_is_told(caplog: pytest.LogCaptureFixture) -> None:
-    async def scenario(environment: Environment) -> None:
+    async def scenario(environment: ReconcilerEnvironment) -> None:
         environment.view.is_synced.set()
         queue: WorkQueue[tuple[str, str]] = WorkQueue(FakeTime().now)
         working = asyncio.create_task(environment.with_queue(queue).run())
@@ -393,7 +393,7 @@ def test_every_job_of_the_start_is_looked_at_once_and_that_is_told(caplog: pytes
 
 
 def test_workers_outlive_a_bug_and_a_dead_server(caplog: pytest.LogCaptureFixture) -> None:
-    async def scenario(environment: Environment) -> None:
+    async def scenario(environment: ReconcilerEnvironment) -> None:
         environment.view.is_synced.set()
         queue: WorkQueue[tuple[str, str]] = WorkQueue(FakeTime().now, base=1e6, limit=1e6)
         working = asyncio.create_task(environment.with_queue(queue).run())
@@ -413,7 +413,7 @@ def test_workers_outlive_a_bug_and_a_dead_server(caplog: pytest.LogCaptureFixtur
 
 
 def test_a_reconciler_without_the_lease_does_nothing() -> None:
-    async def scenario(environment: Environment) -> None:
+    async def scenario(environment: ReconcilerEnvironment) -> None:
         environment.leads = False
         environment.view.is_synced.set()
         queue: WorkQueue[tuple[str, str]] = WorkQueue(FakeTime().now)

@@ -22,10 +22,10 @@ START = datetime(2026, 11, 1, tzinfo=UTC)
 UID = "1c9e2f7a-0000-4000-8000-000000000000"
 OTHER = "2d9e2f7a-0000-4000-8000-000000000000"
 Json = dict[str, Any]
-Scenario = Callable[["Cluster", ClusterView], Awaitable[None]]
+Scenario = Callable[["ViewedCluster", ClusterView], Awaitable[None]]
 
 
-class Cluster:
+class ViewedCluster:
     """A fake client: it lists objects, and yields the events that a test sends."""
 
     def __init__(self) -> None:
@@ -72,7 +72,7 @@ class Cluster:
         return sorted(self.woken)
 
 
-def run_scenario(scenario: Scenario, cluster: Cluster, settings: Settings | None = None) -> None:
+def run_scenario(scenario: Scenario, cluster: ViewedCluster, settings: Settings | None = None) -> None:
     async def whole() -> None:
         view = ClusterView(cluster, settings or Settings(), lambda: START, cluster.woken.append)  # type: ignore[arg-type]
         running = asyncio.create_task(view.run())
@@ -154,8 +154,8 @@ def node(name: str = "n1", ready: bool = True, gpus: int = 0) -> Json:
     }
 
 
-def cluster_of(*objects: Json) -> Cluster:
-    cluster = Cluster()
+def cluster_of(*objects: Json) -> ViewedCluster:
+    cluster = ViewedCluster()
     for raw in objects:
         cluster.objects[raw["kind"]].append(raw)
     return cluster
@@ -168,7 +168,7 @@ def seen(view: ClusterView) -> Job:
 
 
 def test_a_job_is_seen_with_all_that_is_its_own() -> None:
-    async def scenario(cluster: Cluster, view: ClusterView) -> None:
+    async def scenario(cluster: ViewedCluster, view: ClusterView) -> None:
         assert view.synced
         assert view.keys() == [("team", "flights"), ("team", "other")]
         assert view.job(("team", "none")) is None
@@ -196,7 +196,7 @@ def test_a_job_is_seen_with_all_that_is_its_own() -> None:
 
 
 def test_a_child_whose_label_a_hand_has_changed_is_still_its_owners() -> None:
-    async def scenario(cluster: Cluster, view: ClusterView) -> None:  # noqa: ARG001
+    async def scenario(cluster: ViewedCluster, view: ClusterView) -> None:  # noqa: ARG001
         assert [found.attempt for found in view.snapshot(seen(view)).children] == [1]
 
     changed = child()
@@ -205,7 +205,7 @@ def test_a_child_whose_label_a_hand_has_changed_is_still_its_owners() -> None:
 
 
 def test_every_job_wakes_once_it_is_listed() -> None:
-    async def scenario(cluster: Cluster, view: ClusterView) -> None:  # noqa: ARG001
+    async def scenario(cluster: ViewedCluster, view: ClusterView) -> None:  # noqa: ARG001
         assert set(cluster.woken) == {("team", "flights"), ("team", "other")}
 
     run_scenario(scenario, cluster_of(training_job(), training_job("other", OTHER)))
@@ -213,7 +213,7 @@ def test_every_job_wakes_once_it_is_listed() -> None:
 
 @pytest.mark.parametrize("part", [child(), child("RayJob"), pod("a")], ids=["Job", "RayJob", "Pod"])
 def test_what_a_job_has_started_wakes_it(part: Json) -> None:
-    async def scenario(cluster: Cluster, view: ClusterView) -> None:  # noqa: ARG001
+    async def scenario(cluster: ViewedCluster, view: ClusterView) -> None:  # noqa: ARG001
         flights = [("team", "flights")]
         assert await cluster.send("ADDED", part) == flights
         assert await cluster.send("MODIFIED", part) == []
@@ -238,7 +238,7 @@ def on_attempt(number: int, *conditions: Json) -> Json:
 
 
 def test_a_pod_that_was_taken_off_its_node_leaves_a_trace_when_it_is_gone() -> None:
-    async def scenario(cluster: Cluster, view: ClusterView) -> None:
+    async def scenario(cluster: ViewedCluster, view: ClusterView) -> None:
         await cluster.send("MODIFIED", taken("head", 1))
         assert await cluster.send("DELETED", taken("head", 1)) == [("team", "flights")]
         [trace] = view.snapshot(seen(view)).pods
@@ -256,10 +256,10 @@ def test_a_pod_that_was_taken_off_its_node_leaves_a_trace_when_it_is_gone() -> N
         (on_attempt(1), taken("worker", 1, **{"ray.io/node-type": "worker"})),
         (on_attempt(1, condition("Complete", "True")), taken("head", 1)),
     ],
-    ids=["deleted by a hand", "one of Ray's workers", "of a job that has ended"],
+    ids=["deleted by hand", "one of Ray's workers", "of a job that has ended"],
 )
 def test_other_pods_leave_none(job: Json, gone: Json) -> None:
-    async def scenario(cluster: Cluster, view: ClusterView) -> None:
+    async def scenario(cluster: ViewedCluster, view: ClusterView) -> None:
         await cluster.send("DELETED", gone)
         assert view.snapshot(seen(view)).pods == ()
 
@@ -267,7 +267,7 @@ def test_other_pods_leave_none(job: Json, gone: Json) -> None:
 
 
 def test_a_job_wakes_by_its_own_changes_and_its_end() -> None:
-    async def scenario(cluster: Cluster, view: ClusterView) -> None:
+    async def scenario(cluster: ViewedCluster, view: ClusterView) -> None:
         assert await cluster.send("MODIFIED", training_job()) == [("team", "flights")]
         assert await cluster.send("DELETED", training_job()) == [("team", "flights")]
         assert view.job(("team", "flights")) is None
@@ -277,7 +277,7 @@ def test_a_job_wakes_by_its_own_changes_and_its_end() -> None:
 
 
 def test_a_job_that_waits_for_room_sees_all_that_do() -> None:
-    async def scenario(cluster: Cluster, view: ClusterView) -> None:
+    async def scenario(cluster: ViewedCluster, view: ClusterView) -> None:
         def found(name: str) -> list[str]:
             job = view.job(("team", name))
             assert job is not None
@@ -293,13 +293,13 @@ def test_a_job_that_waits_for_room_sees_all_that_do() -> None:
         await cluster.send("MODIFIED", training_job("flights", UID, QUEUED))
         assert found("flights") == [UID]
 
-    cluster = Cluster()
+    cluster = ViewedCluster()
     cluster.objects["TrainingJob"] = [training_job(), training_job("trains", OTHER)]
     run_scenario(scenario, cluster)
 
 
 def test_pods_that_leave_their_node_still_hold_room_and_only_others_wait_for_that() -> None:
-    async def scenario(cluster: Cluster, view: ClusterView) -> None:
+    async def scenario(cluster: ViewedCluster, view: ClusterView) -> None:
         def seen() -> tuple[bool, bool]:
             jobs = [view.job(("team", name)) for name in ("flights", "trains")]
             return tuple(view.snapshot(job).others_stopping for job in jobs if job is not None)  # type: ignore[return-value]
@@ -312,14 +312,14 @@ def test_pods_that_leave_their_node_still_hold_room_and_only_others_wait_for_tha
         await cluster.send("DELETED", leaving)
         assert seen() == (False, False)
 
-    cluster = Cluster()
+    cluster = ViewedCluster()
     cluster.objects["TrainingJob"] = [training_job(), training_job("trains", OTHER)]
     cluster.objects["Pod"] = [pod("one")]
     run_scenario(scenario, cluster)
 
 
 def test_what_we_wrote_is_seen_at_once() -> None:
-    async def scenario(cluster: Cluster, view: ClusterView) -> None:
+    async def scenario(cluster: ViewedCluster, view: ClusterView) -> None:
         cluster.woken.clear()
         for raw in (training_job(), child(), child("RayJob", attempt=2), pod("a"), {"kind": "ConfigMap"}, {}):
             view.note({**raw, "metadata": {**raw.get("metadata", {}), "resourceVersion": "200"}})
@@ -332,7 +332,7 @@ def test_what_we_wrote_is_seen_at_once() -> None:
 
 
 def test_a_new_or_larger_node_wakes_the_jobs_that_found_no_room() -> None:
-    async def scenario(cluster: Cluster, view: ClusterView) -> None:
+    async def scenario(cluster: ViewedCluster, view: ClusterView) -> None:
         waits = [("team", "waits")]
         assert await cluster.send("ADDED", node("n2")) == waits
         assert await cluster.send("MODIFIED", node("n2")) == []
@@ -350,7 +350,7 @@ def test_a_new_or_larger_node_wakes_the_jobs_that_found_no_room() -> None:
 
 @pytest.mark.parametrize("kind", ["MODIFIED", "DELETED"])
 def test_a_lost_node_wakes_the_jobs_whose_pods_are_on_it(kind: str) -> None:
-    async def scenario(cluster: Cluster, view: ClusterView) -> None:  # noqa: ARG001
+    async def scenario(cluster: ViewedCluster, view: ClusterView) -> None:  # noqa: ARG001
         assert await cluster.send(kind, node("n1", ready=False)) == [("team", "flights")]
 
     ended, elsewhere = pod("b", OTHER, phase="Succeeded"), pod("c", OTHER, node="n2")
@@ -359,7 +359,7 @@ def test_a_lost_node_wakes_the_jobs_whose_pods_are_on_it(kind: str) -> None:
 
 
 def test_without_kuberay_there_are_no_ray_jobs() -> None:
-    async def scenario(cluster: Cluster, view: ClusterView) -> None:  # noqa: ARG001
+    async def scenario(cluster: ViewedCluster, view: ClusterView) -> None:  # noqa: ARG001
         assert view.snapshot(seen(view)).missing_kinds == {"RayJob"}
 
     cluster = cluster_of(training_job())
@@ -368,7 +368,7 @@ def test_without_kuberay_there_are_no_ray_jobs() -> None:
 
 
 def test_with_namespaces_only_they_are_looked_at_and_no_nodes() -> None:
-    async def scenario(cluster: Cluster, view: ClusterView) -> None:
+    async def scenario(cluster: ViewedCluster, view: ClusterView) -> None:
         assert view.synced
         assert view.snapshot(seen(view)).nodes is None
         assert {(kind, namespace) for kind, namespace, _ in cluster.asked} == {

@@ -23,7 +23,7 @@ def job(name: str, version: int, uid: str = "", **spec: Any) -> Json:
     return {"apiVersion": "trainwright.dev/v1alpha1", "kind": "TrainingJob", "metadata": metadata, "spec": spec}
 
 
-class Environment:
+class JobsEnvironment:
     def __init__(self, *namespaces: str) -> None:
         self.time = FakeTime()
         self.notified: list[Key] = []
@@ -40,15 +40,15 @@ class Environment:
         return sorted(name for (_, name), _ in self.jobs.store.items())
 
 
-def run_scenario(scenario: Callable[[Environment], Awaitable[None]], *namespaces: str) -> None:
+def run_scenario(scenario: Callable[[JobsEnvironment], Awaitable[None]], *namespaces: str) -> None:
     async def whole() -> None:
-        await scenario(Environment(*namespaces))
+        await scenario(JobsEnvironment(*namespaces))
 
     asyncio.run(whole())
 
 
 def test_events_of_kopf_are_kept_and_told() -> None:
-    async def scenario(environment: Environment) -> None:
+    async def scenario(environment: JobsEnvironment) -> None:
         environment.jobs.on_event(None, job("a", 5))
         environment.jobs.on_event("ADDED", job("b", 6))
         environment.jobs.on_event("MODIFIED", job("b", 7))
@@ -60,7 +60,7 @@ def test_events_of_kopf_are_kept_and_told() -> None:
 
 
 def test_what_is_listed_again_and_has_not_changed_is_no_news() -> None:
-    async def scenario(environment: Environment) -> None:
+    async def scenario(environment: JobsEnvironment) -> None:
         environment.jobs.on_event(None, job("a", 5))
         environment.jobs.on_event(None, job("a", 5))
         assert environment.notified == [("team", "a")]
@@ -71,7 +71,7 @@ def test_what_is_listed_again_and_has_not_changed_is_no_news() -> None:
 def test_what_a_whole_list_does_not_hold_is_forgotten() -> None:
     """kopf lists again after a gap, and does not report the deletions in it."""
 
-    async def scenario(environment: Environment) -> None:
+    async def scenario(environment: JobsEnvironment) -> None:
         for raw in (job("a", 5), job("b", 6), job("newer", 20)):
             environment.jobs.on_event("ADDED", raw)
         environment.lists(10, "a", last=False)
@@ -86,7 +86,7 @@ def test_what_a_whole_list_does_not_hold_is_forgotten() -> None:
 
 
 def test_a_list_that_breaks_off_forgets_nothing() -> None:
-    async def scenario(environment: Environment) -> None:
+    async def scenario(environment: JobsEnvironment) -> None:
         environment.jobs.on_event("ADDED", job("a", 5))
         environment.lists(10, "b", last=False)
         environment.lists(11, "a", "c")
@@ -97,7 +97,7 @@ def test_a_list_that_breaks_off_forgets_nothing() -> None:
 
 
 def test_a_list_of_an_api_server_that_lags_behind_forgets_nothing(caplog: pytest.LogCaptureFixture) -> None:
-    async def scenario(environment: Environment) -> None:
+    async def scenario(environment: JobsEnvironment) -> None:
         environment.lists(10, "a")
         environment.jobs.on_event(None, job("a", 5))
         environment.lists(4)
@@ -108,7 +108,7 @@ def test_a_list_of_an_api_server_that_lags_behind_forgets_nothing(caplog: pytest
 
 
 def test_a_job_that_came_too_late_to_be_forgotten_goes_with_the_next_list() -> None:
-    async def scenario(environment: Environment) -> None:
+    async def scenario(environment: JobsEnvironment) -> None:
         environment.lists(10)
         environment.jobs.on_event(None, job("a", 5))
         assert environment.names == ["a"]
@@ -119,7 +119,7 @@ def test_a_job_that_came_too_late_to_be_forgotten_goes_with_the_next_list() -> N
 
 
 def test_a_job_that_the_api_server_does_not_know_any_more_is_forgotten_but_not_its_successor() -> None:
-    async def scenario(environment: Environment) -> None:
+    async def scenario(environment: JobsEnvironment) -> None:
         environment.jobs.on_event("ADDED", job("a", 5))
         stored = environment.jobs.store.get(("team", "a"))
         assert stored is not None
@@ -135,7 +135,7 @@ def test_a_job_that_the_api_server_does_not_know_any_more_is_forgotten_but_not_i
 def test_a_listed_object_that_cannot_be_read_is_told_all_the_same() -> None:
     """The reconciler waits until every job of the first list was processed."""
 
-    async def scenario(environment: Environment) -> None:
+    async def scenario(environment: JobsEnvironment) -> None:
         broken = job("a", 5)
         broken["status"] = {"conditions": [{"type": "Complete", "status": "True"}]}
         broken["metadata"]["uid"] = None
@@ -147,7 +147,7 @@ def test_a_listed_object_that_cannot_be_read_is_told_all_the_same() -> None:
 
 
 def test_it_is_synced_when_a_list_of_each_namespace_is_whole() -> None:
-    async def scenario(environment: Environment) -> None:
+    async def scenario(environment: JobsEnvironment) -> None:
         environment.lists(10, "a", place="team")
         assert not environment.jobs.synced
         environment.lists(10, place="two", last=False)
@@ -160,7 +160,7 @@ def test_it_is_synced_when_a_list_of_each_namespace_is_whole() -> None:
 
 
 def test_a_list_of_one_namespace_says_nothing_of_another() -> None:
-    async def scenario(environment: Environment) -> None:
+    async def scenario(environment: JobsEnvironment) -> None:
         environment.jobs.on_event("ADDED", job("a", 5))
         environment.lists(10, place="two")
         assert environment.names == ["a"]
@@ -171,7 +171,7 @@ def test_a_list_of_one_namespace_says_nothing_of_another() -> None:
 
 
 def test_the_place_that_was_silent_for_longest_counts() -> None:
-    async def scenario(environment: Environment) -> None:
+    async def scenario(environment: JobsEnvironment) -> None:
         environment.time.passed = 30
         environment.jobs.seen("team")
         assert environment.jobs.last_seen == START

@@ -32,7 +32,7 @@ def nested(raw: Any, levels: int = DEEP) -> bytes:
     return text.replace('"HERE"', '{"a":' * levels + "1" + "}" * levels).encode()
 
 
-class Environment:
+class SessionEnvironment:
     def __init__(self, server: ApiServer, settings: Settings, requests: list[tuple[str, int]]) -> None:
         self.server, self.settings, self.time, self.requests = server, settings, FakeTime(), requests
         self.jobs = Jobs(settings, self.time.now, lambda *_: None)
@@ -59,7 +59,7 @@ class Environment:
         return [json.loads(line) for line in whole.splitlines()]
 
 
-def run_scenario(scenario: Callable[[Environment], Awaitable[None]], resync: float = 600) -> None:
+def run_scenario(scenario: Callable[[SessionEnvironment], Awaitable[None]], resync: float = 600) -> None:
     async def whole() -> None:
         requests: list[tuple[str, int]] = []
         settings = Settings(resync=resync, retry_base=0.001, retry_limit=0.002)
@@ -67,7 +67,7 @@ def run_scenario(scenario: Callable[[Environment], Awaitable[None]], resync: flo
             api_server() as server,
             client_of(server, on_response=lambda method, _, status, __: requests.append((method, status))) as client,
         ):
-            environment = Environment(server, settings, requests)
+            environment = SessionEnvironment(server, settings, requests)
             relay = Relay(environment.jobs, asyncio.get_running_loop())
             async with kopf_session.session(client, relay, settings) as environment.watching:
                 await scenario(environment)
@@ -76,7 +76,7 @@ def run_scenario(scenario: Callable[[Environment], Awaitable[None]], resync: flo
 
 
 def test_the_names_in_a_list_are_told_page_by_page() -> None:
-    async def scenario(environment: Environment) -> None:
+    async def scenario(environment: SessionEnvironment) -> None:
         await environment.asked(PATH, page([job("a")], 7, token="more"))
         assert not environment.jobs.synced
         found = await environment.asked(f"{PATH}?continue=more", page([job("b")], 7))
@@ -88,7 +88,7 @@ def test_the_names_in_a_list_are_told_page_by_page() -> None:
 
 
 def test_after_a_whole_list_the_next_one_is_due_after_the_resync() -> None:
-    async def scenario(environment: Environment) -> None:
+    async def scenario(environment: SessionEnvironment) -> None:
         await environment.asked(PATH, page([job("a")], 7, token="more"))
         assert environment.watching.list_due == {}
         await environment.asked(f"{PATH}?continue=more", page([job("b")], 7))
@@ -98,7 +98,7 @@ def test_after_a_whole_list_the_next_one_is_due_after_the_resync() -> None:
 
 
 def test_it_is_known_whether_kopf_has_asked_for_jobs() -> None:
-    async def scenario(environment: Environment) -> None:
+    async def scenario(environment: SessionEnvironment) -> None:
         await environment.asked("/apis", answer({"groups": []}))
         assert not environment.watching.asked
         await environment.asked(PATH, refusal(503))
@@ -108,7 +108,7 @@ def test_it_is_known_whether_kopf_has_asked_for_jobs() -> None:
 
 
 def test_other_lists_are_not_taken_for_jobs() -> None:
-    async def scenario(environment: Environment) -> None:
+    async def scenario(environment: SessionEnvironment) -> None:
         assert (await environment.asked("/apis", answer({"groups": []}))) == {"groups": []}
         assert not environment.jobs.synced
 
@@ -116,7 +116,7 @@ def test_other_lists_are_not_taken_for_jobs() -> None:
 
 
 def test_an_object_in_a_list_may_be_nested_as_deeply_as_the_api_server_takes_it() -> None:
-    async def scenario(environment: Environment) -> None:
+    async def scenario(environment: SessionEnvironment) -> None:
         items = b", ".join([json.dumps(job("a")).encode(), nested(job("deep")), json.dumps(job("b")).encode()])
         raw = b'{"metadata": {"resourceVersion": "7"}, "items": [%s]}' % items
         found = await environment.asked(PATH, answer(raw))
@@ -127,7 +127,7 @@ def test_an_object_in_a_list_may_be_nested_as_deeply_as_the_api_server_takes_it(
 
 @pytest.mark.parametrize("levels", [300, 900, DEEP])
 def test_so_may_one_in_a_watch(levels: int) -> None:
-    async def scenario(environment: Environment) -> None:
+    async def scenario(environment: SessionEnvironment) -> None:
         environment.list_is_whole()
         deep = b'{"type": "ADDED", "object": %s}\n' % nested(job("deep"), levels)
         found = await environment.watched(stream(event("ADDED", job("a")), deep, event("ADDED", job("b"))))
@@ -138,7 +138,7 @@ def test_so_may_one_in_a_watch(levels: int) -> None:
 
 @pytest.mark.parametrize("broken", [cut(b'{"metadata": {"res'), answer(b"<html>"), answer({"items": []})])
 def test_an_answer_that_cannot_be_read_is_an_error_that_kopf_tries_again(broken: Answer) -> None:
-    async def scenario(environment: Environment) -> None:
+    async def scenario(environment: SessionEnvironment) -> None:
         with pytest.raises(aiohttp.ClientConnectionError):
             await environment.asked(PATH, broken)
 
@@ -146,14 +146,14 @@ def test_an_answer_that_cannot_be_read_is_an_error_that_kopf_tries_again(broken:
 
 
 def test_refusals_reach_kopf_as_they_are() -> None:
-    async def scenario(environment: Environment) -> None:
+    async def scenario(environment: SessionEnvironment) -> None:
         assert (await environment.asked(PATH, refusal(403, "Forbidden")))["reason"] == "Forbidden"
 
     run_scenario(scenario)
 
 
 def test_an_event_that_is_no_json_is_left_out_and_all_is_listed_again(caplog: pytest.LogCaptureFixture) -> None:
-    async def scenario(environment: Environment) -> None:
+    async def scenario(environment: SessionEnvironment) -> None:
         environment.list_is_whole()
         found = await environment.watched(
             stream(event("ADDED", job("a")), b'{"type": "ADD\n', event("ADDED", job("b")))
@@ -166,7 +166,7 @@ def test_an_event_that_is_no_json_is_left_out_and_all_is_listed_again(caplog: py
 
 
 def test_an_event_that_is_cut_off_does_not_come() -> None:
-    async def scenario(environment: Environment) -> None:
+    async def scenario(environment: SessionEnvironment) -> None:
         environment.list_is_whole()
         assert await environment.watched(stream(event("ADDED", job("a")), b'{"type": "ADDED", "ob')) == [
             event("ADDED", job("a"))
@@ -176,7 +176,7 @@ def test_an_event_that_is_cut_off_does_not_come() -> None:
 
 
 def test_a_watch_ends_as_too_old_once_the_next_list_is_due() -> None:
-    async def scenario(environment: Environment) -> None:
+    async def scenario(environment: SessionEnvironment) -> None:
         environment.list_is_whole()
         found = await environment.watched(stream(event("ADDED", job("a")), None))
         assert [one["type"] for one in found] == ["ADDED", "ERROR"]
@@ -186,7 +186,7 @@ def test_a_watch_ends_as_too_old_once_the_next_list_is_due() -> None:
 
 
 def test_an_error_in_the_stream_reaches_kopf_which_ends() -> None:
-    async def scenario(environment: Environment) -> None:
+    async def scenario(environment: SessionEnvironment) -> None:
         environment.list_is_whole()
         error = event("ERROR", {"code": 500})
         assert await environment.watched(stream(error)) == [error]
@@ -195,7 +195,7 @@ def test_an_error_in_the_stream_reaches_kopf_which_ends() -> None:
 
 
 def test_before_a_watch_that_ends_at_once_is_opened_anew_there_is_a_pause(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def scenario(environment: Environment) -> None:
+    async def scenario(environment: SessionEnvironment) -> None:
         environment.list_is_whole()
         pauses: list[float] = []
         sleep = asyncio.sleep
@@ -213,7 +213,7 @@ def test_before_a_watch_that_ends_at_once_is_opened_anew_there_is_a_pause(monkey
 
 
 def test_every_answer_counts_as_heard_and_every_request_is_counted() -> None:
-    async def scenario(environment: Environment) -> None:
+    async def scenario(environment: SessionEnvironment) -> None:
         environment.list_is_whole()
         environment.time.passed = 30
         assert environment.jobs.last_seen == START
@@ -230,7 +230,7 @@ def test_every_answer_counts_as_heard_and_every_request_is_counted() -> None:
 
 
 def test_a_request_without_an_answer_is_told_in_one_line(caplog: pytest.LogCaptureFixture) -> None:
-    async def scenario(environment: Environment) -> None:
+    async def scenario(environment: SessionEnvironment) -> None:
         with pytest.raises(aiohttp.ClientConnectionError):
             await environment.session.get("http://127.0.0.1:1/apis")
         assert environment.requests == [("GET", 0)]

@@ -118,8 +118,8 @@ def test_in_a_pod_the_token_is_read_anew_and_the_api_server_has_to_prove_who_it_
                     account.token.write_text(token)
                     account.minutes += later
                     await client.request("GET", "/version")
-            said = [request.headers["Authorization"] for request in server.requests]
-            assert said == ["bearer first", "bearer first", "bearer second"]
+            sent = [request.headers["Authorization"] for request in server.requests]
+            assert sent == ["bearer first", "bearer first", "bearer second"]
             account.live_in(server, another)
             async with Client(await Connection.open()) as stranger:
                 with pytest.raises(Unreachable, match="certificate"):

@@ -42,8 +42,8 @@ def test_what_the_stage_before_said_says_nothing() -> None:
     training = ATTEMPT.model_copy(update={"stage": "train"})
     late = PostedOutcome(attempt=1, stage="preprocess", outcome="done")
     assert end(replace(POD, exit_code=3), attempt=training, posted=late)[0] == "environment"
-    said = encoded(OutcomeMessage(attempt=1, stage="preprocess", outcome="mistake", line="late"))
-    assert end(replace(POD, stage="preprocess", termination_message=said), attempt=training)[0] == "infrastructure"
+    message = encoded(OutcomeMessage(attempt=1, stage="preprocess", outcome="mistake", line="late"))
+    assert end(replace(POD, stage="preprocess", termination_message=message), attempt=training)[0] == "infrastructure"
 
 
 def test_a_label_that_a_hand_has_changed_hides_no_pod() -> None:
@@ -52,14 +52,14 @@ def test_a_label_that_a_hand_has_changed_hides_no_pod() -> None:
 
 
 def test_of_a_pod_whose_program_names_no_stage_the_label_does() -> None:
-    said = encoded(OutcomeMessage(attempt=1, outcome="environment", line="disk full"))
+    message = encoded(OutcomeMessage(attempt=1, outcome="environment", line="disk full"))
     training = ATTEMPT.model_copy(update={"stage": "train"})
-    assert end(replace(POD, stage="train", termination_message=said), attempt=training)[0] == "environment"
+    assert end(replace(POD, stage="train", termination_message=message), attempt=training)[0] == "environment"
 
 
 def test_the_termination_message_is_believed_before_the_exit_code() -> None:
-    said = encoded(OutcomeMessage(attempt=1, outcome="environment", line="disk full"))
-    assert end(replace(POD, termination_message=said)) == ("environment", "Environment")
+    message = encoded(OutcomeMessage(attempt=1, outcome="environment", line="disk full"))
+    assert end(replace(POD, termination_message=message)) == ("environment", "Environment")
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ from trainwright_operator.settings import Settings
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 
 
-class FakeApi:
+class FakeReviewApi:
     """A fake API server that stores objects by path. Writes need the newest resourceVersion, as in the real one."""
 
     def __init__(self) -> None:
@@ -136,7 +136,7 @@ class FakeHealthSource:
 class Place:
     """The parts of one operator's server, and a client that trusts its CA."""
 
-    api: FakeApi
+    api: FakeReviewApi
     clock: Clock
     settings: Settings
     source: FakeHealthSource = field(default_factory=FakeHealthSource)
@@ -183,12 +183,12 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def api() -> FakeApi:
-    return FakeApi()
+def api() -> FakeReviewApi:
+    return FakeReviewApi()
 
 
 @pytest.fixture
-def place(api: FakeApi, clock: Clock) -> Place:
+def place(api: FakeReviewApi, clock: Clock) -> Place:
     return Place(api, clock, Settings(progress_url="https://trainwright.trainwright.svc:9443"))
 
 

@@ -27,9 +27,9 @@ def endpoint(operator):
 
 def test_a_report_arrives_as_the_contract_has_it(operator, endpoint):
     assert endpoint.post(REPORT) == Reply(stop=False, reason="")
-    (heard,) = operator.heard
-    assert (heard.path, heard.token) == ("/v1/namespaces/a/jobs/b", "first")
-    assert heard.report == {
+    (report,) = operator.reports
+    assert (report.path, report.token) == ("/v1/namespaces/a/jobs/b", "first")
+    assert report.body == {
         "uid": "abc",
         "attempt": 2,
         "progress": {"stage": "train", "lastCheckpoint": "0000000001-2"},
@@ -40,11 +40,11 @@ def test_the_token_is_read_anew_for_every_report(operator, endpoint):
     endpoint.post(REPORT)
     operator.token_file.write_text("renewed")
     endpoint.post(REPORT)
-    assert [heard.token for heard in operator.heard] == ["first", "renewed"]
+    assert [report.token for report in operator.reports] == ["first", "renewed"]
 
 
 @pytest.mark.parametrize(
-    ("said", "reply"),
+    ("body", "reply"),
     [
         ({"stop": True, "reason": "the job is suspended"}, Reply(stop=True, reason="the job is suspended")),
         ({"stop": False, "reason": "", "later": 1}, Reply()),
@@ -52,8 +52,8 @@ def test_the_token_is_read_anew_for_every_report(operator, endpoint):
         ([], Reply()),
     ],
 )
-def test_what_is_answered(operator, endpoint, said, reply):
-    operator.answer = (200, said)
+def test_what_is_answered(operator, endpoint, body, reply):
+    operator.answer = (200, body)
     assert endpoint.post(REPORT) == reply
 
 
@@ -83,7 +83,7 @@ def test_one_that_never_answers(operator, endpoint):
 def test_one_that_nobody_signed(operator, endpoint):
     with pytest.raises(NotTaken, match="CERTIFICATE_VERIFY_FAILED"):
         replace(endpoint, ca=None).post(REPORT)
-    assert operator.heard == []
+    assert operator.reports == []
 
 
 def test_one_that_is_not_there(endpoint):

@@ -14,7 +14,7 @@ from trainwright_trainer.rundir.layout import FORMAT
 Build = Callable[..., Any]
 
 
-def told(*events: Any) -> History:
+def history_of(*events: Any) -> History:
     history = History()
     for event in events:
         history.on_event(event)
@@ -23,7 +23,9 @@ def told(*events: Any) -> History:
 
 
 def test_metrics_json_is_what_the_protocol_says(started: Build, evaluated: Build, ended: Ended) -> None:
-    history = told(started(), evaluated(0, 0.44, 0.73), evaluated(1, 0.43, 0.74), evaluated(2, 0.43, 0.72, best=False))
+    history = history_of(
+        started(), evaluated(0, 0.44, 0.73), evaluated(1, 0.43, 0.74), evaluated(2, 0.43, 0.72, best=False)
+    )
     content = history.to_json()
     assert {key: content[key] for key in ("format", "attempt", "name", "validation_metric", "best", "end")} == {
         "format": FORMAT,
@@ -61,7 +63,7 @@ def test_metrics_json_is_what_the_protocol_says(started: Build, evaluated: Build
 
 
 def test_a_round_trip_through_json_keeps_every_round(started: Build, evaluated: Build) -> None:
-    before = told(started(), evaluated(0, 0.44, 0.73), evaluated(1, 0.43, 0.74))
+    before = history_of(started(), evaluated(0, 0.44, 0.73), evaluated(1, 0.43, 0.74))
     after = History.from_json(json.loads(json.dumps(before.to_json(), allow_nan=False)))
     assert list(after.rounds) == list(before.rounds)
 
@@ -69,7 +71,7 @@ def test_a_round_trip_through_json_keeps_every_round(started: Build, evaluated: 
 def test_what_each_rank_measured_stays_with_its_round(
     started: Build, evaluated: Build, ranks: tuple[RankRound, ...]
 ) -> None:
-    history = told(started(), evaluated(0, 0.44, 0.73, ranks=ranks))
+    history = history_of(started(), evaluated(0, 0.44, 0.73, ranks=ranks))
     content = json.loads(json.dumps(history.to_json(), allow_nan=False))
     row = content["rounds"][0]
     assert row["straggler"] == 1
@@ -87,13 +89,13 @@ def test_what_each_rank_measured_stays_with_its_round(
 
 
 def test_nan_is_null_in_the_file_and_nan_again(started: Build, evaluated: Build) -> None:
-    content = json.loads(json.dumps(told(started(), evaluated(0, 0.44, math.nan)).to_json(), allow_nan=False))
+    content = json.loads(json.dumps(history_of(started(), evaluated(0, 0.44, math.nan)).to_json(), allow_nan=False))
     assert content["rounds"][0]["scores"]["validation"]["late"]["roc_auc"] is None
     assert math.isnan(History.from_json(content).rounds[0].scores["validation"]["late"]["roc_auc"])
 
 
 def test_a_resume_drops_the_rounds_past_its_checkpoint(started: Build, evaluated: Build) -> None:
-    first = told(started(), *(evaluated(epoch, 0.44, 0.73) for epoch in range(4)))
+    first = history_of(started(), *(evaluated(epoch, 0.44, 0.73) for epoch in range(4)))
     second = History.from_json(first.to_json())
     second.on_event(started(attempt=2, epoch=2, step=462))
     second.on_event(evaluated(2, 0.42, 0.75))
@@ -102,12 +104,12 @@ def test_a_resume_drops_the_rounds_past_its_checkpoint(started: Build, evaluated
 
 
 def test_a_round_that_is_computed_again_replaces_itself(started: Build, evaluated: Build) -> None:
-    history = told(started(), evaluated(0, 0.44, 0.73), evaluated(0, 0.44, 0.74))
+    history = history_of(started(), evaluated(0, 0.44, 0.73), evaluated(0, 0.44, 0.74))
     assert [round_.scores["validation"]["late"]["roc_auc"] for round_ in history.rounds] == [0.74]
 
 
 def test_without_rounds_there_is_no_best(started: Build) -> None:
-    assert told(started()).to_json()["best"] is None
+    assert history_of(started()).to_json()["best"] is None
 
 
 def test_before_the_start_there_is_nothing_to_write() -> None:

@@ -20,10 +20,10 @@ def test_one_object_a_line_and_event(
     for event in (started(), stepped(0, 1024), evaluated(0, 0.44, 0.73), Checkpointed("0000000231-1"), ended):
         lines.on_event(event)
     lines.close()
-    told = [json.loads(line) for line in stream.getvalue().splitlines()]
-    assert [line["event"] for line in told] == ["started", "stepped", "evaluated", "checkpointed", "ended"]
-    assert told[2]["scores"]["validation"]["late"] == {"loss": 0.44, "roc_auc": 0.73}
-    assert told[4]["best_epoch"] == 13
+    events = [json.loads(line) for line in stream.getvalue().splitlines()]
+    assert [line["event"] for line in events] == ["started", "stepped", "evaluated", "checkpointed", "ended"]
+    assert events[2]["scores"]["validation"]["late"] == {"loss": 0.44, "roc_auc": 0.73}
+    assert events[4]["best_epoch"] == 13
 
 
 def test_ranks_are_objects(clock: Any, started: Build, evaluated: Build, ranks: tuple[RankRound, ...]) -> None:
@@ -31,8 +31,8 @@ def test_ranks_are_objects(clock: Any, started: Build, evaluated: Build, ranks: 
     lines = JsonLines(stream, clock=clock)
     for event in (started(), evaluated(0, 0.44, 0.73, ranks=ranks)):
         lines.on_event(event)
-    told = json.loads(stream.getvalue().splitlines()[1])
-    assert [(one["host"], one["gpu_use"]) for one in told["ranks"]] == [
+    events = json.loads(stream.getvalue().splitlines()[1])
+    assert [(one["host"], one["gpu_use"]) for one in events["ranks"]] == [
         ("flights-w-a", 0.41),
         ("flights-w-b", 0.4),
         ("flights-w-c", None),
@@ -46,11 +46,11 @@ def test_steps_are_told_once_a_second(clock: Any, started: Build, stepped: Build
     for tenth in range(50):
         lines.on_event(stepped(0, tenth * 1000))
         clock.now += 0.125
-    told = [json.loads(line) for line in stream.getvalue().splitlines()][1:]
-    assert len(told) == 7
-    assert told[0]["rows_per_second"] is None
-    assert told[-1]["rows_per_second"] == 8000.0
-    assert told[-1]["seconds_left"] > 0
+    events = [json.loads(line) for line in stream.getvalue().splitlines()][1:]
+    assert len(events) == 7
+    assert events[0]["rows_per_second"] is None
+    assert events[-1]["rows_per_second"] == 8000.0
+    assert events[-1]["seconds_left"] > 0
 
 
 def test_what_json_lacks_is_null() -> None:

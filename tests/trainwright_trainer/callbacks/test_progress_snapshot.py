@@ -12,7 +12,7 @@ from trainwright_trainer.callbacks.progress_snapshot import MOST_NUMBERS, Progre
 from .conftest import ROWS
 
 
-def told(now, *events):
+def message_after(now, *events):
     snapshot = ProgressSnapshot("train")
     for time, event in events:
         snapshot.on_event(event, time)
@@ -20,11 +20,11 @@ def told(now, *events):
 
 
 def test_before_anything_is_known():
-    assert told(0.0) == ProgressMessage(stage="train")
+    assert message_after(0.0) == ProgressMessage(stage="train")
 
 
 def test_what_was_derived_and_where_it_starts(started):
-    message = told(0.0, (0.0, started(pass_rows=256, learning_rate_factor=2.0)))
+    message = message_after(0.0, (0.0, started(pass_rows=256, learning_rate_factor=2.0)))
     assert message == ProgressMessage(
         stage="train",
         fraction=0.0,
@@ -40,13 +40,13 @@ def test_what_was_derived_and_where_it_starts(started):
     [(0, 3, 3 * 1024), (1, 231, ROWS), (0, 231, ROWS), (2, 2 * 231 + 1, 2 * ROWS + 1024)],
 )
 def test_the_row_that_a_resumed_attempt_starts_from(started, epoch, step, position):
-    message = told(0.0, (0.0, started(epoch=epoch, step=step)))
+    message = message_after(0.0, (0.0, started(epoch=epoch, step=step)))
     assert message.start_position == position
     assert message.fraction == position / (20 * ROWS)
 
 
 def test_speed_and_the_time_left(started, stepped):
-    message = told(10.0, (0.0, started()), (0.0, stepped(0, 1024)), (10.0, stepped(0, 101_024)))
+    message = message_after(10.0, (0.0, started()), (0.0, stepped(0, 1024)), (10.0, stepped(0, 101_024)))
     assert message.rows_per_second == 10_000
     assert message.epoch == 1
     assert message.fraction == pytest.approx(101_024 / (20 * ROWS))
@@ -54,12 +54,12 @@ def test_speed_and_the_time_left(started, stepped):
 
 
 def test_what_is_not_known_yet_is_absent(started, stepped):
-    message = told(0.0, (0.0, started()), (0.0, stepped(0, 1024)))
+    message = message_after(0.0, (0.0, started()), (0.0, stepped(0, 1024)))
     assert (message.rows_per_second, message.eta_seconds) == (None, None)
 
 
 def test_the_newest_metrics_and_the_one_that_decides(started, evaluated):
-    message = told(0.0, (0.0, started()), (1.0, evaluated(0, 0.5, 0.7)), (2.0, evaluated(1, 0.4, 0.75)))
+    message = message_after(0.0, (0.0, started()), (1.0, evaluated(0, 0.5, 0.7)), (2.0, evaluated(1, 0.4, 0.75)))
     assert message.metrics == {
         "train.combined.loss": 0.405,
         "train.late.loss": 0.405,
@@ -73,34 +73,34 @@ def test_the_newest_metrics_and_the_one_that_decides(started, evaluated):
 
 def test_the_slowest_ranks_and_the_one_that_holds_the_others_up(started, evaluated, ranks):
     many = (*ranks, *(replace(ranks[0], rank=rank, own_seconds=0.0123456789) for rank in range(3, 20)))
-    message = told(0.0, (0.0, started()), (1.0, evaluated(0, 0.5, 0.7, ranks=many)))
+    message = message_after(0.0, (0.0, started()), (1.0, evaluated(0, 0.5, 0.7, ranks=many)))
     assert [one.rank for one in message.ranks] == [1, 2, 0, 3, 4, 5, 6, 7]
     assert message.ranks[3].own_seconds == 0.012346
     assert message.straggler.startswith("rank 1 (flights-w-b) holds the others up: 48 ms a step")
-    alone = told(0.0, (0.0, started()), (1.0, evaluated(0, 0.5, 0.7, ranks=ranks[:1])))
+    alone = message_after(0.0, (0.0, started()), (1.0, evaluated(0, 0.5, 0.7, ranks=ranks[:1])))
     assert ([one.rank for one in alone.ranks], alone.straggler) == ([0], None)
 
 
 def test_of_several_outputs_the_metric_is_told_with_its_own(started, evaluated):
     several = started(outputs={"late": "binary", "delay": "number"})
-    assert told(0.0, (0.0, several), (1.0, evaluated(0, 0.5, 0.7))).validation_metric == Score(
+    assert message_after(0.0, (0.0, several), (1.0, evaluated(0, 0.5, 0.7))).validation_metric == Score(
         name="late.roc_auc", value=0.7
     )
 
 
 def test_no_number_that_json_lacks(started, evaluated):
-    message = told(0.0, (0.0, started()), (1.0, evaluated(0, math.inf, math.nan)))
+    message = message_after(0.0, (0.0, started()), (1.0, evaluated(0, math.inf, math.nan)))
     assert message.metrics == {}
     assert message.validation_metric is None
 
 
 def test_the_newest_checkpoint_that_is_whole(started):
     whole, torn = Checkpointed("0000000231-1"), Checkpointed("0000000462-1", "the disk is full")
-    assert told(0.0, (0.0, started()), (1.0, whole), (2.0, torn)).last_checkpoint == "0000000231-1"
+    assert message_after(0.0, (0.0, started()), (1.0, whole), (2.0, torn)).last_checkpoint == "0000000231-1"
 
 
 def test_at_the_end_all_is_done(started, stepped, ended):
-    early = told(9.0, (0.0, started()), (0.0, stepped(0, 1024)), (9.0, stepped(0, 2048)), (9.0, ended))
+    early = message_after(9.0, (0.0, started()), (0.0, stepped(0, 1024)), (9.0, stepped(0, 2048)), (9.0, ended))
     assert (early.fraction, early.eta_seconds) == (1.0, 0.0)
 
 

@@ -14,7 +14,7 @@ from trainwright_trainer.callbacks.push import Pusher, ReportSource
 from trainwright_trainer.callbacks.report_schedule import GAP_SECONDS
 
 DONE = OutcomeMessage(attempt=2, outcome="done", line="the model is there")
-PATIENCE = 30.0
+TIMEOUT_SECONDS = 30.0
 
 
 class Operator:
@@ -32,22 +32,22 @@ class Operator:
         return answer
 
     def next(self):
-        return self.reports.get(timeout=PATIENCE)
+        return self.reports.get(timeout=TIMEOUT_SECONDS)
 
 
 @pytest.fixture
-def told():
+def sinks_of():
     """What the pusher asks and says."""
     return {"stop": queue.Queue(), "log": queue.Queue()}
 
 
 @pytest.fixture
-def pusher(told):
+def pusher(sinks_of):
     """Its clock stands still: after the first report it is time for no other."""
 
     def made(operator, **changes):
         settings = {"clock": lambda: 0.0, "again": 0.001, **changes}
-        sinks = {name: sink.put for name, sink in told.items()}
+        sinks = {name: sink.put for name, sink in sinks_of.items()}
         return Pusher(operator, ReportSource("abc", 2, "train"), **sinks, **settings)
 
     return made
@@ -85,23 +85,23 @@ def test_a_checkpoint_is_told_before_its_turn(pusher, clock):
     assert pushing.finish(DONE) is None
 
 
-def test_it_is_told_to_stop(pusher, told):
+def test_the_operator_asks_it_to_stop(pusher, sinks_of):
     operator = Operator(Reply(stop=True, reason="the job is suspended"))
     pushing = pusher(operator)
     pushing.start()
-    assert told["stop"].get(timeout=PATIENCE) == "the job is suspended"
+    assert sinks_of["stop"].get(timeout=TIMEOUT_SECONDS) == "the job is suspended"
     assert pushing.finish(DONE) is None
 
 
-def test_one_notice_when_it_cannot_be_told_and_the_outcome_is_tried_again(pusher, told):
+def test_one_notice_when_it_is_out_of_reach_and_the_outcome_is_tried_again(pusher, sinks_of):
     operator = Operator(NotTaken("it answers 500"), NotTaken("it answers 500"), Reply())
     pushing = pusher(operator)
     pushing.start()
-    assert told["log"].get(timeout=PATIENCE) == "progress reports do not reach the operator: it answers 500"
+    assert sinks_of["log"].get(timeout=TIMEOUT_SECONDS) == "progress reports do not reach the operator: it answers 500"
     assert pushing.finish(DONE) is None
     reports = [operator.next() for _ in range(3)]
     assert [report.outcome for report in reports] == [None, DONE, DONE]
-    assert told["log"].empty()
+    assert sinks_of["log"].empty()
 
 
 def test_after_30_seconds_it_gives_up(pusher, clock):
@@ -134,12 +134,12 @@ def test_training_does_not_wait_while_it_hangs(pusher, started, stepped):
 
     def hanging(_):
         asked.set()
-        answered.wait(PATIENCE)
+        answered.wait(TIMEOUT_SECONDS)
         return Reply()
 
     pushing = pusher(hanging)
     pushing.start()
-    assert asked.wait(PATIENCE)
+    assert asked.wait(TIMEOUT_SECONDS)
     pushing.on_event(started())
     for rows in range(0, 100_000, 1024):
         pushing.on_event(stepped(0, rows))

@@ -25,8 +25,8 @@ def test_soon_after_a_checkpoint_however_many_come():
 def test_one_notice_when_the_operator_is_lost_and_one_when_it_is_found():
     reach = Reach()
     assert reach.found() is None
-    said = [reach.lost("refused"), reach.lost("refused"), reach.found(), reach.found(), reach.lost("it hangs")]
-    assert said == [
+    lines = [reach.lost("refused"), reach.lost("refused"), reach.found(), reach.found(), reach.lost("it hangs")]
+    assert lines == [
         "progress reports do not reach the operator: refused",
         None,
         "progress reports reach the operator again",

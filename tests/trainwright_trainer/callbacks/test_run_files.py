@@ -36,7 +36,7 @@ def metrics(tmp_path):
     return lambda: json.loads(path.read_text()) if path.exists() else None
 
 
-class Heard:
+class ClosingListener:
     def __init__(self):
         self.events = []
         self.closed = False
@@ -84,28 +84,28 @@ def test_a_run_that_starts_anew_forgets(attempt, metrics):
 
 
 def test_the_relay_tells_checkpoints_with_the_next_event():
-    heard, other = Heard(), Heard()
-    relay = Relay([heard, other])
+    listener, other = ClosingListener(), ClosingListener()
+    relay = Relay([listener, other])
     relay.on_event(STARTED)
     relay.checkpointed("0000000002-1", None)
     relay.checkpointed("0000000004-1", "the disk is full")
-    assert heard.events == [STARTED]
+    assert listener.events == [STARTED]
     relay.on_event(ENDED)
     relay.close()
     saved = [Checkpointed("0000000002-1"), Checkpointed("0000000004-1", "the disk is full")]
-    assert heard.events == other.events == [STARTED, *saved, ENDED]
-    assert heard.closed
+    assert listener.events == other.events == [STARTED, *saved, ENDED]
+    assert listener.closed
     assert other.closed
 
 
 def test_the_last_checkpoint_of_a_stopped_run_is_heard():
-    heard = Heard()
-    relay = Relay([heard])
+    listener = ClosingListener()
+    relay = Relay([listener])
     relay.on_event(STARTED)
     relay.checkpointed("0000000002-1", None)
     relay.close()
-    assert heard.events == [STARTED, Checkpointed("0000000002-1")]
-    assert heard.closed
+    assert listener.events == [STARTED, Checkpointed("0000000002-1")]
+    assert listener.closed
 
 
 class Full:
@@ -124,13 +124,13 @@ class Full:
 
 @pytest.mark.parametrize("error", [OSError(28, "the disk is full"), EnvironmentFailure("the disk is full")])
 def test_what_is_dispensable_is_tried_again_and_told_once(error):
-    full, said = Full(error), []
-    listener = BestEffort(full, "logs", said.append, to_the_end=True)
+    full, lines = Full(error), []
+    listener = BestEffort(full, "logs", lines.append, to_the_end=True)
     for event in (STARTED, evaluated(0), ENDED):
         listener.on_event(event)
     listener.close()
     assert full.events == [STARTED, evaluated(0), ENDED]
-    assert said == ["logs cannot be written for now: the disk is full"]
+    assert lines == ["logs cannot be written for now: the disk is full"]
 
 
 def test_the_end_is_not_dispensable_where_it_counts():

@@ -14,7 +14,7 @@ from trainwright_trainer.data.columnfile import Column
 from trainwright_trainer.errors import EnvironmentFailure
 from trainwright_trainer.storage.local import FolderStorage
 
-COLUMN = Column(pa.chunked_array([pa.array([1.0, 2.0], pa.float32())]), ("said",))
+COLUMN = Column(pa.chunked_array([pa.array([1.0, 2.0], pa.float32())]), ("a notice",))
 
 
 def files_in(folder):

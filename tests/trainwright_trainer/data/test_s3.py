@@ -231,7 +231,7 @@ def test_a_damaged_object_is_the_users_mistake(parquet, columns, usual, mirrored
 def test_a_cache_entry_is_whole_or_it_is_none(store, bucket):
     cache = Cache(storage_at(f"{bucket}/cache"))
     cache.make()
-    column = Column(pa.chunked_array([pa.array([1.0, 2.0], pa.float32())]), ("said",))
+    column = Column(pa.chunked_array([pa.array([1.0, 2.0], pa.float32())]), ("a notice",))
     assert cache.read_json("statistics", "k") is None
     assert cache.read_column("features", "k") is None
     assert not cache.has_column("features", "k")

@@ -15,7 +15,7 @@ def test_a_laptop_is_no_pod():
 
 
 def test_what_the_operator_tells():
-    told = {
+    variables = {
         **LEAST,
         "TRAINWRIGHT_RUN": "s3://runs/a",
         "TRAINWRIGHT_PROGRESS_URL": "https://operator/v1",
@@ -26,7 +26,7 @@ def test_what_the_operator_tells():
         "TRAINWRIGHT_CPUS": "3",
     }
     address = Address("https://operator/v1", Path("/token"), Path("/ca"))
-    assert this_pod(told) == Pod(2, "train", "abc", "s3://runs/a", address, "1", "2.60.0", cpus=3)
+    assert this_pod(variables) == Pod(2, "train", "abc", "s3://runs/a", address, "1", "2.60.0", cpus=3)
 
 
 def test_what_it_may_leave_out():

@@ -53,7 +53,7 @@ class Kept:
         return next(one for one in self.snapshots if one.position.step == step)
 
 
-class Heard:
+class RecordingListener:
     def __init__(self) -> None:
         self.events: list[Event] = []
 
@@ -88,7 +88,7 @@ class Job:
     splits: Mapping[str, Split]
     seed: int = 7
     kept: Kept = field(default_factory=Kept)
-    heard: Heard = field(default_factory=Heard)
+    listener: RecordingListener = field(default_factory=RecordingListener)
     model: Model = field(init=False)
 
     def __post_init__(self) -> None:
@@ -113,7 +113,7 @@ class Job:
             self.model,
             self.splits,
             self.metrics,
-            hooks=Hooks([self.heard], self.kept, **hooks),
+            hooks=Hooks([self.listener], self.kept, **hooks),
             resume=resume,
         )
         return trainer.train()

@@ -90,7 +90,7 @@ def test_a_stopped_run_leaves_the_checkpoint_of_its_last_step(job):
     straight.train()
     for steps in (1, 7, 10, 20):
         first, second = job({"epochs": 3}, combiner=HARD), job({"epochs": 3}, combiner=HARD)
-        result = first.train(stop=lambda first=first, steps=steps: len(first.heard.steps()) >= steps)
+        result = first.train(stop=lambda first=first, steps=steps: len(first.listener.steps()) >= steps)
         assert (result.outcome.kind, result.position.step) == ("stopped", steps)
         assert first.kept.snapshots[-1].position == result.position
         second.train(resume=first.kept.snapshots[-1])
@@ -99,7 +99,7 @@ def test_a_stopped_run_leaves_the_checkpoint_of_its_last_step(job):
 
 def test_a_stop_request_at_the_very_last_step_finds_the_run_done(job):
     one = job({"epochs": 1})
-    assert one.train(stop=lambda: len(one.heard.steps()) >= 7).outcome.reason == "epochs"
+    assert one.train(stop=lambda: len(one.listener.steps()) >= 7).outcome.reason == "epochs"
 
 
 def test_a_snapshot_is_plain_and_shares_no_memory_with_training(job, ticks):

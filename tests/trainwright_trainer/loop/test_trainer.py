@@ -73,7 +73,7 @@ def test_rounds_and_checkpoints_lie_where_the_config_puts_them(job):
     ):
         one = job(trainer)
         one.train()
-        assert [event.step for event in one.heard.rounds()] == expected
+        assert [event.step for event in one.listener.rounds()] == expected
         assert [s.position.step for s in one.kept.snapshots] == (expected or [7, 14])
 
 
@@ -82,28 +82,28 @@ def test_a_round_is_scored_and_a_timed_checkpoint_is_not(job, ticks):
     one.train(policy=CheckpointPolicy(every_seconds=1), clock=ticks())
     assert [s.score is not None for s in one.kept.snapshots] == [False] * 6 + [True]
     last = one.kept.snapshots[-1]
-    assert last.score == one.heard.rounds()[-1].scores["validation"]["combined"]["loss"]
+    assert last.score == one.listener.rounds()[-1].scores["validation"]["combined"]["loss"]
 
 
 def test_a_checkpoint_that_was_asked_for_comes_at_once_and_once(job):
     one = job({"epochs": 2})
     counts = dict.fromkeys(range(3, 9), 1) | dict.fromkeys(range(9, 20), 3)
-    one.train(saves=lambda: counts.get(len(one.heard.steps()), 0))
+    one.train(saves=lambda: counts.get(len(one.listener.steps()), 0))
     assert [s.position.step for s in one.kept.snapshots] == [3, 7, 9, 14]
 
 
 def test_events_say_how_far_it_is(job):
     one = job({"epochs": 2})
     one.train()
-    steps = one.heard.steps()
+    steps = one.listener.steps()
     assert [(e.epoch, e.step, e.epoch_rows, e.train_rows) for e in steps][5:9] == [
         (0, 6, 96, 100),
         (0, 7, 100, 100),
         (1, 8, 16, 100),
         (1, 9, 32, 100),
     ]
-    assert [e.epoch for e in one.heard.rounds()] == [0, 1]
-    assert all(e.rows_per_second > 0 for e in one.heard.rounds())
+    assert [e.epoch for e in one.listener.rounds()] == [0, 1]
+    assert all(e.rows_per_second > 0 for e in one.listener.rounds())
 
 
 def test_the_model_ends_with_the_weights_of_its_best_round(job):
@@ -137,7 +137,7 @@ def test_eval_steps_bounds_the_rounds(job):
     one.train()
     first = one.splits["validation"]
     few = type(first)(first.floats[:5], first.ints[:5], first.rows[:5])
-    assert one.heard.rounds()[-1].scores["validation"] == evaluate(one.model, few, 5, one.metrics())
+    assert one.listener.rounds()[-1].scores["validation"] == evaluate(one.model, few, 5, one.metrics())
 
 
 @pytest.mark.parametrize("where", ["gradient", "loss"])

@@ -7,7 +7,7 @@ import threading
 from dataclasses import replace
 
 import pytest
-from testkit.server.listening import PATIENCE, listening
+from testkit.server.listening import TIMEOUT_SECONDS, listening
 
 from trainwright_api.resource.messages import outcome_from_termination
 from trainwright_trainer.errors import EnvironmentFailure, Outcome
@@ -80,10 +80,10 @@ def test_an_attempt_that_is_done_says_so_everywhere(attempts):
 def test_what_is_told_of_it_on_the_way(attempts):
     attempts.workplace.job()
     attempts.end()
-    first, *_, last = attempts.operator.heard
-    assert (first.report["uid"], first.report["attempt"]) == ("abc", 1)
-    assert first.report["progress"]["stage"] == "train"
-    progress = last.report["progress"]
+    first, *_, last = attempts.operator.reports
+    assert (first.body["uid"], first.body["attempt"]) == ("abc", 1)
+    assert first.body["progress"]["stage"] == "train"
+    progress = last.body["progress"]
     assert (progress["fraction"], progress["epoch"], progress["epochs"]) == (1.0, 1, 1)
     assert progress["startPosition"] == 0
     assert progress["lastCheckpoint"] == "0000000005-1"
@@ -141,8 +141,8 @@ def test_other_ends(attempts, monkeypatch, error, kind, line):
 
 
 def test_asked_to_stop_it_leaves_a_checkpoint_and_the_next_attempt_goes_on(attempts, monkeypatch):
-    def suspended_in_the_third_epoch(heard):
-        return 200, {"stop": heard.report["progress"].get("epoch", 0) > 2, "reason": "the job is suspended"}
+    def suspended_in_the_third_epoch(report):
+        return 200, {"stop": report.body["progress"].get("epoch", 0) > 2, "reason": "the job is suspended"}
 
     attempts.workplace.job(lambda job: job["config"]["trainer"].update(epochs=10_000, early_stop=-1))
     attempts.operator.answer = suspended_in_the_third_epoch
@@ -151,21 +151,21 @@ def test_asked_to_stop_it_leaves_a_checkpoint_and_the_next_attempt_goes_on(attem
     assert first.outcome == "stopped"
     assert first.line.startswith("stopped by the operator (the job is suspended) at epoch ")
     assert first.line.endswith("; checkpoint written")
-    checkpoint = attempts.operator.heard[-1].report["progress"]["lastCheckpoint"]
+    checkpoint = attempts.operator.reports[-1].body["progress"]["lastCheckpoint"]
     assert checkpoint == max(path.name for path in (attempts.run / "checkpoints").iterdir())
     second = attempts.end(2)
     assert second.outcome == "stopped"
     assert json.loads((attempts.run / "attempts/2/start.json").read_text())["checkpoint"] == checkpoint
     train = int(attempts.printed.partition(" train / ")[0].rpartition(" ")[2])
     position = unseal((attempts.run / f"checkpoints/{checkpoint}/manifest.json").read_bytes())["position"]
-    progress = attempts.operator.heard[-1].report["progress"]
+    progress = attempts.operator.reports[-1].body["progress"]
     assert progress["startPosition"] == position["epoch"] * train + position["rows"]
 
 
 def test_asked_to_stop_while_the_data_are_read_it_ends_there(attempts, monkeypatch):
     def wait(*_, **__):
         attempts.operator.answer = (200, {"stop": True, "reason": "the job is suspended"})
-        threading.Event().wait(PATIENCE)
+        threading.Event().wait(TIMEOUT_SECONDS)
         raise AssertionError("nobody has asked")
 
     attempts.workplace.job()
@@ -184,7 +184,7 @@ def test_the_stage_before_fills_the_cache_and_no_more(attempts):
     assert outcome.line.startswith("data.csv: 200 rows; cache ")
     assert outcome.line.endswith(" written")
     assert outcome.model is None
-    assert {heard.report["progress"]["stage"] for heard in attempts.operator.heard} == {"preprocess"}
+    assert {report.body["progress"]["stage"] for report in attempts.operator.reports} == {"preprocess"}
     assert not attempts.run.exists()
     attempts.end()
     assert ": cache hit " in attempts.printed
@@ -233,8 +233,8 @@ def test_where_the_operator_refuses_the_log_still_ends_with_the_reason(attempts)
     attempts.workplace.job(lambda job: job["config"]["input_features"][0].update(name="sise"))
     attempts.operator.answer = (403, {"message": "the pod is gone"})
     outcome = attempts.end()
-    *_, untold, last = attempts.printed.splitlines()
-    assert untold == "the operator could not be told how it ended: it answers 403: the pod is gone"
+    *_, not_sent, last = attempts.printed.splitlines()
+    assert not_sent == "the outcome did not reach the operator: it answers 403: the pod is gone"
     assert last == outcome.line
 
 
@@ -243,7 +243,7 @@ def test_without_an_address_and_without_a_kubelet(attempts):
     pod = attempts.pod(1, address=None, termination_log=attempts.workplace.folder / "gone/log")
     assert entrypoint.run_in_pod(pod, attempts.workplace.folder / "job.yaml", Options()) == 0
     assert attempts.written()["class"] == "done"
-    assert attempts.operator.heard == []
+    assert attempts.operator.reports == []
     assert not (attempts.workplace.folder / "gone").exists()
 
 
@@ -252,8 +252,8 @@ class TestCommand:
 
     @pytest.fixture
     def environment(self, attempts, monkeypatch):
-        told = {"ATTEMPT": "1", "STAGE": "train", "UID": "abc", "RUN": str(attempts.run)}
-        for name, value in told.items():
+        variables = {"ATTEMPT": "1", "STAGE": "train", "UID": "abc", "RUN": str(attempts.run)}
+        for name, value in variables.items():
             monkeypatch.setenv(f"TRAINWRIGHT_{name}", value)
         for name, value in attempts.operator.environment.items():
             monkeypatch.setenv(name, value)
@@ -267,7 +267,7 @@ class TestCommand:
     @pytest.mark.usefixtures("environment")
     def test_other_commands_are_a_persons(self, attempts):
         attempts.workplace.done("train", attempts.workplace.job())
-        assert attempts.operator.heard == []
+        assert attempts.operator.reports == []
         assert not attempts.run.exists()
 
     @pytest.mark.usefixtures("environment")

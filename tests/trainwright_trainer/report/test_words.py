@@ -26,31 +26,35 @@ def test_the_answer_is_told_in_the_metric_that_the_job_watches(outputs: Makers) 
 
 def test_the_verdict_is_honest(outputs: Makers) -> None:
     late = outputs["binary"]()
-    assert words.verdict(late, "roc_auc") == (
+    assert words.comparison(late, "roc_auc") == (
         "That is better than the best simple baseline, logistic regression on the inputs: 0.7011."
     )
     poor = replace(late, scores={"accuracy": 0.7641})
-    assert words.verdict(poor, "accuracy").startswith("That is not better than the best simple baseline, logistic")
-    assert words.verdict(replace(late, baselines={}), "accuracy") == "There is no simple baseline to compare it with."
+    assert words.comparison(poor, "accuracy").startswith("That is not better than the best simple baseline, logistic")
+    assert (
+        words.comparison(replace(late, baselines={}), "accuracy") == "There is no simple baseline to compare it with."
+    )
 
 
 def test_errors_are_better_when_lower(outputs: Makers) -> None:
     delay = outputs["number"]()
-    assert words.verdict(delay, "mean_absolute_error").startswith("That is better than the simple baseline, always the")
+    assert words.comparison(delay, "mean_absolute_error").startswith(
+        "That is better than the simple baseline, always the"
+    )
 
 
 @pytest.mark.parametrize(
-    ("reason", "said"),
+    ("reason", "sentence"),
     [
         ("epochs", "Training finished all 20 epochs."),
         ("train_steps", "Training finished all train_steps."),
         ("early stopping", "Training stopped early: validation roc_auc was not better after epoch 14."),
     ],
 )
-def test_how_training_ended(make_report: Make, reason: str, said: str) -> None:
+def test_how_training_ended(make_report: Make, reason: str, sentence: str) -> None:
     whole = make_report()
     kept = "The model is that of epoch 14, the best by validation roc_auc."
-    assert words.ending(whole, whole.started, replace(whole.ended, reason=reason)) == f"{said} {kept}"
+    assert words.ending(whole, whole.started, replace(whole.ended, reason=reason)) == f"{sentence} {kept}"
 
 
 def test_what_decides_is_named_with_its_output_where_there_are_several(make_report: Make) -> None:

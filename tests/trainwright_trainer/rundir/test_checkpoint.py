@@ -303,17 +303,17 @@ class Stopping(FolderStorage):
         for number, chunk in enumerate(chunks):
             yield chunk
             if place in f"{name}:{number}":
-                os.write(told, name.encode())
+                os.write(writer, name.encode())
                 signal.pause()
 
 for place in places:
-    heard, told = os.pipe()
+    reader, writer = os.pipe()
     child = os.fork()
     if not child:
         checkpoint.write(Stopping(Path(root, place)), Snapshot(Position(13, 0, 0), tensors, {}), 1, limit=1 << 25)
         os._exit(1)
-    os.close(told)
-    name = os.read(heard, 1000).decode()
+    os.close(writer)
+    name = os.read(reader, 1000).decode()
     os.kill(child, signal.SIGKILL)
     print(name, os.waitpid(child, 0)[1])
 """

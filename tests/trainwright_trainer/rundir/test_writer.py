@@ -50,13 +50,13 @@ def gate(storage: FolderStorage) -> Gate:
 
 
 @pytest.fixture
-def told() -> list[tuple[str, str | None]]:
+def reports() -> list[tuple[str, str | None]]:
     return []
 
 
 @pytest.fixture
-def writer(gate: Gate, told: list[tuple[str, str | None]]) -> Iterator[CheckpointWriter]:
-    with closing(CheckpointWriter(gate, Fence(1), keeping(100), lambda *news: told.append(news))) as writer:
+def writer(gate: Gate, reports: list[tuple[str, str | None]]) -> Iterator[CheckpointWriter]:
+    with closing(CheckpointWriter(gate, Fence(1), keeping(100), lambda *report: reports.append(report))) as writer:
         yield writer
         gate.open.set()
 
@@ -66,7 +66,7 @@ def steps(storage: FolderStorage) -> list[int]:
 
 
 def test_save_returns_while_the_disk_stands_still_and_flush_waits(
-    gate: Gate, writer: CheckpointWriter, told: list[tuple[str, str | None]], snapshot: Any
+    gate: Gate, writer: CheckpointWriter, reports: list[tuple[str, str | None]], snapshot: Any
 ) -> None:
     writer.save(snapshot(1))
     assert gate.started.wait(60)
@@ -74,7 +74,7 @@ def test_save_returns_while_the_disk_stands_still_and_flush_waits(
     gate.open.set()
     writer.flush()
     assert steps(gate) == [1]
-    assert told == [("0000000001-1", None)]
+    assert reports == [("0000000001-1", None)]
 
 
 @pytest.mark.parametrize(
@@ -100,16 +100,16 @@ def test_what_waits_behind_a_slow_disk(
 
 
 def test_a_full_disk_is_told_and_training_goes_on(
-    gate: Gate, writer: CheckpointWriter, told: list[tuple[str, str | None]], snapshot: Any
+    gate: Gate, writer: CheckpointWriter, reports: list[tuple[str, str | None]], snapshot: Any
 ) -> None:
     gate.open.set()
     gate.full = True
     writer.save(snapshot(1))
     with pytest.raises(EnvironmentFailure, match="the disk is full"):
         writer.flush()
-    assert told[0][0] == "0000000001-1"
-    assert told[0][1] is not None
-    assert "the disk is full" in told[0][1]
+    assert reports[0][0] == "0000000001-1"
+    assert reports[0][1] is not None
+    assert "the disk is full" in reports[0][1]
     gate.full = False
     writer.save(snapshot(2))
     writer.flush()
@@ -168,8 +168,10 @@ def test_rubbish_that_cannot_be_deleted_costs_no_checkpoint(
     def stuck(_self: FolderStorage, name: str) -> None:
         raise EnvironmentFailure(f"{name}: no permission")
 
-    told: list[tuple[str, str | None]] = []
-    with closing(CheckpointWriter(storage, Fence(1), CheckpointPolicy(), lambda *news: told.append(news))) as writer:
+    reports: list[tuple[str, str | None]] = []
+    with closing(
+        CheckpointWriter(storage, Fence(1), CheckpointPolicy(), lambda *report: reports.append(report))
+    ) as writer:
         for step in range(1, 4):
             writer.save(snapshot(step))
             writer.flush()
@@ -177,7 +179,7 @@ def test_rubbish_that_cannot_be_deleted_costs_no_checkpoint(
         writer.save(snapshot(4))
         writer.flush()
     assert steps(storage) == [1, 2, 3, 4]
-    assert told[-1] == (
+    assert reports[-1] == (
         "0000000004-1",
         "older checkpoints could not be deleted: checkpoints/0000000001-1/manifest.json: no permission",
     )

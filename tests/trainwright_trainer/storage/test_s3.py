@@ -10,7 +10,7 @@ import pytest
 from botocore.exceptions import ConnectionClosedError
 from testkit.cluster.busy import Busy
 from testkit.cluster.object_store import ObjectStore
-from tests.trainwright_trainer.storage.s3client.outage import Clock
+from tests.trainwright_trainer.storage.s3client.outage import OutageClock
 
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.errors import EnvironmentFailure
@@ -36,12 +36,12 @@ def storage(root: S3Uri) -> S3Storage:
 
 
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
+def clock() -> OutageClock:
+    return OutageClock()
 
 
 @pytest.fixture
-def patient(root: S3Uri, clock: Clock) -> S3Storage:
+def patient(root: S3Uri, clock: OutageClock) -> S3Storage:
     return S3Storage(root, from_environment(), clock.retry_policy())
 
 
@@ -104,7 +104,7 @@ def test_a_whole_bucket_can_be_a_run(bucket: str) -> None:
 
 @pytest.mark.parametrize("kind", ["down", "busy"])
 def test_a_server_that_is_away_for_half_a_minute_only_delays(
-    patient: S3Storage, clock: Clock, away: ObjectStore, kind: str
+    patient: S3Storage, clock: OutageClock, away: ObjectStore, kind: str
 ) -> None:
     patient.write("before", [b"one"])
 
@@ -131,7 +131,7 @@ def test_a_server_that_is_away_for_half_a_minute_only_delays(
 
 
 def test_after_two_minutes_it_is_a_failure_of_the_environment(
-    patient: S3Storage, clock: Clock, away: ObjectStore
+    patient: S3Storage, clock: OutageClock, away: ObjectStore
 ) -> None:
     away.kill()
     with pytest.raises(EnvironmentFailure) as caught:

@@ -14,7 +14,7 @@ from trainwright_trainer.strategies.interface import PeerLost
 from trainwright_trainer.strategies.single import Single
 
 
-def told() -> dict[str, object]:
+def broadcast_state() -> dict[str, object]:
     strategy = Ddp()
     rank = strategy.rank
     strategy.vote(lambda: (rank == 1, False))
@@ -33,7 +33,7 @@ def told() -> dict[str, object]:
 
 
 def test_what_ranks_tell_each_other():
-    first, *others = on_ranks(3, told)
+    first, *others = on_ranks(3, broadcast_state)
     for rank, one in enumerate([first, *others]):
         assert one["rank"] == (rank, 3)
         assert one["total"] == 6.0

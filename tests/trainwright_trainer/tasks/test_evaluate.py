@@ -31,34 +31,34 @@ def truth(workplace):
 
 
 def test_evaluation_on_the_training_data_is_that_of_training(trained):
-    out = trained.done("evaluate", "job.yaml", "--model", "out", "--output", "judged").out
+    out = trained.done("evaluate", "job.yaml", "--model", "out", "--output", "evaluated").out
     metrics = read(trained.folder / "out/metrics.json")
-    found = read(trained.folder / "judged/evaluation.json")
+    found = read(trained.folder / "evaluated/evaluation.json")
     assert found["part"] == "test"
     assert found["scores"].keys() == metrics["end"]["test"].keys()
     for name, scores in metrics["end"]["test"].items():
         assert found["scores"][name] == pytest.approx(scores, rel=1e-6)
     assert out.startswith(f"data.csv: {found['rows']} test rows · combined.loss ")
-    assert out.endswith("report judged/evaluation.html · scores judged/evaluation.json\n")
-    assert (trained.folder / "judged/evaluation.html").read_text().startswith("<!doctype html>")
+    assert out.endswith("report evaluated/evaluation.html · scores evaluated/evaluation.json\n")
+    assert (trained.folder / "evaluated/evaluation.html").read_text().startswith("<!doctype html>")
 
 
 def test_a_copy_of_the_training_data_is_known_by_its_content(trained):
     (trained.folder / "copy.csv").write_bytes((trained.folder / "data.csv").read_bytes())
-    trained.done("evaluate", "job.yaml", "--model", "out", "--dataset", "copy.csv", "--output", "judged")
-    assert read(trained.folder / "judged/evaluation.json")["part"] == "test"
+    trained.done("evaluate", "job.yaml", "--model", "out", "--dataset", "copy.csv", "--output", "evaluated")
+    assert read(trained.folder / "evaluated/evaluation.json")["part"] == "test"
 
 
 def test_other_data_judge_with_all_their_rows(trained):
     lines = (trained.folder / "data.csv").read_text().splitlines()
     trained.data(*lines[:51], name="new.csv")
-    out = trained.done("evaluate", "job.yaml", "--model", "out", "--dataset", "new.csv", "--output", "judged").out
+    out = trained.done("evaluate", "job.yaml", "--model", "out", "--dataset", "new.csv", "--output", "evaluated").out
     assert out.startswith("new.csv: 50 rows · ")
-    found = read(trained.folder / "judged/evaluation.json")
+    found = read(trained.folder / "evaluated/evaluation.json")
     assert (found["part"], found["rows"]) == ("given", 50)
 
 
-def test_the_predictions_of_an_experiment_are_those_that_were_judged(trained, truth):
+def test_the_predictions_of_an_experiment_are_those_that_were_evaluated(trained, truth):
     table = pyarrow.parquet.read_table(trained.folder / "out/test_predictions.parquet")
     rows = table["row"].to_numpy()
     right = table["late_predictions"].to_numpy() == truth[rows]

@@ -100,11 +100,11 @@ def test_a_run_that_goes_on_never_searches_again(workplace, monkeypatch):
 def test_the_sizes_leave_room_for_other_workers_and_passes(workplace, monkeypatch):
     tried = []
 
-    def heard(seconds, sizes):
+    def searched(seconds, sizes):
         tried.append(sizes)
         return search(seconds, sizes)
 
-    monkeypatch.setattr(batch_size_finder, "search", heard)
+    monkeypatch.setattr(batch_size_finder, "search", searched)
     for passes in ("auto", 2):
         workplace.job(lambda job, to=passes: auto(job, gradient_accumulation_steps=to))
         workplace.done("train", "job.yaml", "--overwrite")

@@ -13,26 +13,26 @@ def change(job):
 
 def test_all_that_is_wrong_is_told_at_once_and_as_train_tells_it(workplace):
     job = workplace.job(change)
-    said = workplace.refused("validate", job)
-    assert [line.split("  ")[1] for line in said.splitlines()[1:]] == [
+    refusal = workplace.refused("validate", job)
+    assert [line.split("  ")[1] for line in refusal.splitlines()[1:]] == [
         "config.trainer.epochs",
         "config.combiner",
         "config.input_features[3].column",
     ]
-    assert workplace.refused("train", job) == said
+    assert workplace.refused("train", job) == refusal
 
 
 def test_a_data_set_that_is_not_there(workplace):
-    said = workplace.refused("validate", workplace.job(), "--dataset", "dta.csv")
-    assert said == "job.yaml: dataset: 'dta.csv' does not exist. Nearest: 'data.csv'."
-    assert workplace.refused("train", workplace.job(), "--dataset", "dta.csv") == said
+    refusal = workplace.refused("validate", workplace.job(), "--dataset", "dta.csv")
+    assert refusal == "job.yaml: dataset: 'dta.csv' does not exist. Nearest: 'data.csv'."
+    assert workplace.refused("train", workplace.job(), "--dataset", "dta.csv") == refusal
 
 
 def test_a_column_that_is_not_there(workplace):
     job = workplace.job(lambda job: job["config"]["output_features"][0].update(column="latte"))
-    said = workplace.refused("validate", job)
-    assert said == "job.yaml: config.output_features[0].column: 'latte' is not in data.csv. Nearest: 'late'."
-    assert workplace.refused("train", job) == said
+    refusal = workplace.refused("validate", job)
+    assert refusal == "job.yaml: config.output_features[0].column: 'latte' is not in data.csv. Nearest: 'late'."
+    assert workplace.refused("train", job) == refusal
 
 
 def test_a_good_file_is_valid(workplace):

@@ -105,7 +105,7 @@ def metric_name(name: str, outputs: Collection[str]) -> str:
 
 
 def lower_is_better(metric: str) -> bool:
-    """True if a metric is an error, which should fall. Judged by Ludwig's metric names."""
+    """True if a metric is an error, which should fall. Derived from Ludwig's metric names."""
     return metric == "loss" or "error" in metric or metric in {"perplexity", "edit_distance", "huber"}
 
 

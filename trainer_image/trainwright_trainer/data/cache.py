@@ -17,7 +17,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 from trainwright_trainer.data import columnfile
-from trainwright_trainer.data.datafile import is_of_a_store, said_by
+from trainwright_trainer.data.datafile import is_of_a_store, reason_of
 from trainwright_trainer.data.keys import digest
 from trainwright_trainer.errors import EnvironmentFailure
 from trainwright_trainer.storage.base import Fill, Storage
@@ -95,7 +95,7 @@ class Cache:
             return None
         except OSError as error:
             if is_of_a_store(error):
-                line = f"the cache entry {self._place(name)} cannot be read ({said_by(error)})"
+                line = f"the cache entry {self._place(name)} cannot be read ({reason_of(error)})"
                 raise EnvironmentFailure(line) from error
         except ValueError:  # pa.ArrowInvalid is one
             pass

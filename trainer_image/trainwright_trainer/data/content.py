@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.data.cache import Cache
-from trainwright_trainer.data.datafile import DataFile, said_by
+from trainwright_trainer.data.datafile import DataFile, reason_of
 from trainwright_trainer.data.files import Files
 from trainwright_trainer.data.keys import digest
 from trainwright_trainer.errors import EnvironmentFailure
@@ -82,7 +82,7 @@ def _sha256(file: DataFile) -> str:
         with file.open() as stream:
             return hashlib.file_digest(cast(Any, stream), "sha256").hexdigest()
     except OSError as error:
-        raise EnvironmentFailure(f"dataset: {str(file)!r} cannot be read ({said_by(error)}).") from error
+        raise EnvironmentFailure(f"dataset: {str(file)!r} cannot be read ({reason_of(error)}).") from error
 
 
 def content_now(files: Files) -> str:

@@ -44,6 +44,6 @@ def is_of_a_store(error: Exception) -> bool:
     return "AWS Error" in str(error)
 
 
-def said_by(error: OSError) -> str:
+def reason_of(error: OSError) -> str:
     """The error as a short text."""
     return error.strerror or " ".join(f"{error}".partition("AWS Error ")[2].split()) or f"{error}"

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import pyarrow as pa
 
 from trainwright_api.problems import Mistakes, Problem, nearest
-from trainwright_trainer.data.datafile import DataFile, said_by
+from trainwright_trainer.data.datafile import DataFile, reason_of
 from trainwright_trainer.data.files import Files
 from trainwright_trainer.data.formats.reader import UnreadableFileError
 from trainwright_trainer.data.rows import Block, blocks_of
@@ -53,7 +53,7 @@ def _readable(file: DataFile) -> Iterator[DataFile]:
     except FileNotFoundError as error:
         raise Mistakes.one("dataset", f"{file.path.name!r} has gone while it was read.") from error
     except OSError as error:
-        raise EnvironmentFailure(f"dataset: {str(file)!r} cannot be read ({said_by(error)}).") from error
+        raise EnvironmentFailure(f"dataset: {str(file)!r} cannot be read ({reason_of(error)}).") from error
 
 
 def _check(dataset: str, columns: Sequence[str], wanted: Wanted) -> None:

@@ -70,7 +70,7 @@ class CleanColumn:
 
 
 @contextmanager
-def told(feature: Feature) -> Iterator[None]:
+def raising_mistakes(feature: Feature) -> Iterator[None]:
     """Turn errors of a column into `Mistakes` for the user."""
     try:
         yield
@@ -95,7 +95,7 @@ def clean(feature: Feature, raw: RawColumn, processor: Processor) -> CleanColumn
         check_encoding(values)
         return module.clean(feature, values, first_row)
 
-    with told(feature):
+    with raising_mistakes(feature):
         pairs = zip(raw.blocks, raw.first_rows, strict=True)
         return CleanColumn(list(processor.map_blocks(one, pairs)), raw.first_rows)
 
@@ -113,7 +113,7 @@ def statistics_of(feature: Feature, column: CleanColumn, training: Sequence[Mask
         return module.observe(feature, values, found)
 
     rows = list(processor.map_blocks(chosen, zip(column.blocks, training, strict=True)))
-    with told(feature):
+    with raising_mistakes(feature):
         for _ in range(module.rounds(feature)):
             found = module.conclude(feature, list(processor.map_blocks(observed, rows)), found)
     return found
@@ -126,7 +126,7 @@ def encode(feature: Feature, column: CleanColumn, statistics: Statistics, proces
     def one(block: tuple[Cleaned, int]) -> Encoded:
         return module.encode(feature, block[0].values, statistics, block[1])
 
-    with told(feature):
+    with raising_mistakes(feature):
         encoded = list(processor.map_blocks(one, zip(column.blocks, column.first_rows, strict=True)))
     values = _filled(encoded)
     unseen = sum(block.unseen for block in encoded)

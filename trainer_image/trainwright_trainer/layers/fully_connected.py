@@ -54,8 +54,10 @@ class LayerSettings:
         """This layer with the values of one entry of `fc_layers`. Null as `norm` or `activation` removes it; for other
         fields null keeps the value of the stack."""
         given = {name: getattr(layer, name) for name in layer.model_fields_set}
-        said = {name: value for name, value in given.items() if value is not None or name in ("norm", "activation")}
-        return replace(self, path=path, **said)
+        set_values = {
+            name: value for name, value in given.items() if value is not None or name in ("norm", "activation")
+        }
+        return replace(self, path=path, **set_values)
 
 
 _SHARED = tuple(field.name for field in fields(LayerSettings) if field.name != "path")

@@ -45,7 +45,7 @@ def run_in_pod(pod: Pod, path: Path, options: Options) -> ExitCode:
         failure = pusher.finish(message) if pusher else None
         if failure is not None:
             # The last line of the log still has to be the reason of the outcome.
-            _print(f"the operator could not be told how it ended: {failure}", ended.line)
+            _print(f"the outcome did not reach the operator: {failure}", ended.line)
         _record_outcome(pod, path, ended, log.text())
     return ended.exit_code
 

@@ -54,7 +54,7 @@ def _answer(data: ReportData, output: OutputFigures) -> Markup:
     kind = words.kind_of_rows(data)
     on = f"On {formats.count(rows)} {kind}, " if rows else f"On the {kind}, "
     value = element("strong", f"{metric} {formats.score(output.scores[metric])}")
-    said = element(
+    score = element(
         "p",
         on,
         element("em", formats.shorten(output.name, 80)),
@@ -63,13 +63,13 @@ def _answer(data: ReportData, output: OutputFigures) -> Markup:
         f"{words.beside(output, metric)}.",
         class_="lead",
     )
-    return join(said, element("p", words.verdict(output, metric), class_="verdict"))
+    return join(score, element("p", words.comparison(output, metric), class_="comparison"))
 
 
 def _ending(data: ReportData) -> Markup | None:
     if data.started is None or data.ended is None:
         return None
-    return element("p", words.ending(data, data.started, data.ended), class_="verdict")
+    return element("p", words.ending(data, data.started, data.ended), class_="comparison")
 
 
 def _facts(data: ReportData) -> Markup | None:

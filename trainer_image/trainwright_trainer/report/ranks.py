@@ -44,8 +44,8 @@ def ranks(data: ReportData) -> Markup | None:
     table = element("table", caption, head, body)
     room = element("div", table, class_="scroller", tabindex=0, role="region", aria_label="Time and memory by rank")
     named = straggler_line(found)
-    said = None if named is None else element("p", f"{named[0].upper()}{named[1:]}.", class_="note")
-    return element("section", element("h2", "Time and memory by rank"), said, room)
+    note = None if named is None else element("p", f"{named[0].upper()}{named[1:]}.", class_="note")
+    return element("section", element("h2", "Time and memory by rank"), note, room)
 
 
 def _row(one: RankRound, cells: Sequence[str | None]) -> Markup:

@@ -46,8 +46,8 @@ def monitored(started: Started) -> str:
 
 def kept_weights(data: ReportData) -> str:
     """The caption of the vertical line in the curves."""
-    said = "The upright line marks the round whose weights were kept"
-    return f"{said}: the best by {monitored(data.started)}." if data.started and _decided(data) else f"{said}."
+    text = "The upright line marks the round whose weights were kept"
+    return f"{text}: the best by {monitored(data.started)}." if data.started and _decided(data) else f"{text}."
 
 
 def ending(data: ReportData, started: Started, ended: Ended) -> str:
@@ -92,7 +92,7 @@ def is_better(metric: str, value: float, than: float) -> bool:
     return value < than if formats.lower_is_better(metric) else value > than
 
 
-def verdict(output: OutputFigures, metric: str) -> str:
+def comparison(output: OutputFigures, metric: str) -> str:
     """The model compared with the simple baselines."""
     baseline = strongest_baseline(output, metric)
     if baseline is None:
@@ -121,11 +121,11 @@ def curve_caption(train: Sequence[float], validation: Sequence[float], best: flo
 
 def confusion_caption(matrix: ConfusionMatrix) -> str:
     """The caption of the matrix, with the most frequent mistake."""
-    said = "Each cell is a share (%) of the rows of its true class; the diagonal is right."
+    text = "Each cell is a share (%) of the rows of its true class; the diagonal is right."
     named = len(matrix.labels)
     if matrix.in_last > 1:
         named -= 1
-        said += f" The last line and column are the {formats.count(matrix.in_last)} rarest classes together."
+        text += f" The last line and column are the {formats.count(matrix.in_last)} rarest classes together."
     mistakes = [
         (count, matrix.labels[i], matrix.labels[j])
         for i, counts in enumerate(matrix.counts[:named])
@@ -133,10 +133,10 @@ def confusion_caption(matrix: ConfusionMatrix) -> str:
         if i != j and count
     ]
     if not mistakes:
-        return said if matrix.in_last > 1 else f"{said} There is no mistake."
+        return text if matrix.in_last > 1 else f"{text} There is no mistake."
     count, true, predicted = max(mistakes, key=lambda mistake: mistake[0])
     rows = formats.counted(count, "row")
-    return f"{said} The commonest mistake: {_quoted(true)} taken for {_quoted(predicted)}, {rows}."
+    return f"{text} The commonest mistake: {_quoted(true)} taken for {_quoted(predicted)}, {rows}."
 
 
 def roc_caption(auc: float) -> str:
@@ -160,12 +160,12 @@ def predicted_caption(histogram: PredictedAgainstTrue) -> str:
     total = sum(map(sum, histogram.counts))
     near = sum(n for i, row in enumerate(histogram.counts) for j, n in enumerate(row) if abs(i - j) <= 1)
     most = max((count for row in histogram.counts for count in row), default=0)
-    said = f"Stronger colour is more rows, up to {formats.count(most)} a cell; a perfect model puts all on the dashes."
+    text = f"Stronger colour is more rows, up to {formats.count(most)} a cell; a perfect model puts all on the dashes."
     if not total:
-        return said
+        return text
     width = (histogram.edges[-1] - histogram.edges[0]) / len(histogram.counts)
     close = f"{formats.percent(near / total)} of the rows are within about one cell ({formats.score(width)}) of it"
-    return f"{said} {close}; the outermost cells hold what lies beyond."
+    return f"{text} {close}; the outermost cells hold what lies beyond."
 
 
 def _quoted(label: str) -> str:

@@ -16,14 +16,14 @@ from trainwright_trainer.rundir.shards import SHARD_BYTES
 from trainwright_trainer.rundir.snapshot import Snapshot
 from trainwright_trainer.storage.base import Storage
 
-Told = Callable[[str, str | None], None]
+OnWritten = Callable[[str, str | None], None]
 
 
 class CheckpointWriter:
     """The loop's `Checkpoints`. One thread only, the training thread, may call save, flush and close.
 
     While a checkpoint is written, the newest snapshot waits, and the best of the older ones: see `retention.py`. The
-    writer's own thread calls `told(name, error)`: error is None for a complete checkpoint, else one line.
+    writer's own thread calls `on_written(name, error)`: error is None for a complete checkpoint, else one line.
     """
 
     def __init__(
@@ -31,14 +31,14 @@ class CheckpointWriter:
         storage: Storage,
         fence: Fence,
         policy: CheckpointPolicy,
-        told: Told,
+        on_written: OnWritten,
         *,
         limit: int = SHARD_BYTES,
     ) -> None:
         self._storage = storage
         self._fence = fence
         self._policy = policy
-        self._told = told
+        self._on_written = on_written
         self._limit = limit
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="checkpoints")
         self._lock = threading.Lock()
@@ -91,12 +91,12 @@ class CheckpointWriter:
             checkpoint.write(self._storage, snapshot, self._fence.attempt, limit=self._limit)
         except (EnvironmentFailure, MemoryError) as error:
             self._failure = str(error) or "not enough memory"
-            self._told(str(name), self._failure)
+            self._on_written(str(name), self._failure)
             self._clean(name, lambda: checkpoint.sweep(self._storage, name))
             return
         self._failure = None
         self._scores[name] = score_of(snapshot)
-        self._told(str(name), None)
+        self._on_written(str(name), None)
         self._clean(name, self._prune)
 
     def _clean(self, name: CheckpointName, clean: Callable[[], None]) -> None:
@@ -104,7 +104,7 @@ class CheckpointWriter:
         try:
             clean()
         except EnvironmentFailure as error:
-            self._told(str(name), f"older checkpoints could not be deleted: {error}")
+            self._on_written(str(name), f"older checkpoints could not be deleted: {error}")
 
     def _prune(self) -> None:
         complete = listing.complete(self._storage)

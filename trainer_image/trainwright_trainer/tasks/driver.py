@@ -69,7 +69,7 @@ class Driver:
         Raises `EnvironmentFailure` if no worker reported an end.
         """
         if not self._ends:
-            raise EnvironmentFailure("the workers ended, and none of them said why")
+            raise EnvironmentFailure("the workers ended, and none of them reported why")
         end = self._ends[min(self._ends)]
         if isinstance(end, Outcome):
             raise end.error()

@@ -1,4 +1,4 @@
-"""How the inputs' vectors become one."""
+"""The combiner of the encoder outputs."""
 
 from __future__ import annotations
 

@@ -6,4 +6,4 @@ from trainwright_api.schema.choice import Chosen
 
 
 class Combiner(Chosen):
-    """How the inputs' vectors become one; `type` names it."""
+    """The combiner: it combines the encoder outputs of all inputs. `type` selects it."""

@@ -14,11 +14,11 @@ from trainwright_api.config.layers import FcLayers, OptionalNormParams, stack_mi
 from trainwright_api.schema.fields import Activation, Dropout, Name, Norm, NumFcLayers, OutputSize, UseBias
 from trainwright_api.schema.section import relation
 
-Entity = Annotated[list[Name] | None, Field(description="Inputs that describe one of the two things.")]
+Entity = Annotated[list[Name] | None, Field(description="Names of the inputs that describe one of the two entities.")]
 
 
 class ComparatorCombiner(Combiner):
-    """Compares the vectors of two groups of inputs: dot product, product, difference."""
+    """Compares two groups of inputs by dot product, element-wise product and absolute difference."""
 
     type: Literal["comparator"] = Field("comparator", description="Compares two groups of inputs.")
     entity_1: Entity = None

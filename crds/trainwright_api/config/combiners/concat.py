@@ -15,12 +15,12 @@ from trainwright_api.schema.fields import Activation, Dropout, Norm, NumFcLayers
 
 
 class ConcatCombiner(Combiner):
-    """Puts all inputs' vectors side by side, then fully connected layers."""
+    """Concatenates the encoder outputs, then applies fully connected layers."""
 
-    type: Literal["concat"] = Field("concat", description="All vectors side by side.")
+    type: Literal["concat"] = Field("concat", description="Concatenates the encoder outputs.")
     dropout: Dropout = 0.0
     activation: Activation = "relu"
-    flatten_inputs: bool = Field(False, description="Whether matrices are made vectors first.")
+    flatten_inputs: bool = Field(False, description="Flatten encoder outputs with more than one dimension.")
     residual: Residual = False
     use_bias: UseBias = True
     bias_initializer: BiasInitializer = "zeros"

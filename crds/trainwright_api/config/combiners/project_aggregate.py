@@ -24,10 +24,12 @@ from trainwright_api.schema.fields import (
 
 
 class ProjectAggregateCombiner(Combiner):
-    """Brings all inputs to one width and averages them."""
+    """Projects each encoder output to one width and averages the projections."""
 
-    type: Literal["project_aggregate"] = Field("project_aggregate", description="The mean of all inputs at one width.")
-    projection_size: PositiveInt = Field(128, description="The width to which each input is brought.")
+    type: Literal["project_aggregate"] = Field(
+        "project_aggregate", description="Averages the projected encoder outputs."
+    )
+    projection_size: PositiveInt = Field(128, description="Width of the projection of each input.")
     residual: Residual = True
     dropout: Dropout = 0.0
     activation: Activation = "relu"

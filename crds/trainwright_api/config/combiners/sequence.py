@@ -12,7 +12,8 @@ from trainwright_api.schema.choice import Choice
 from trainwright_api.schema.fields import Name, ReduceOutput
 
 MainSequence = Annotated[
-    Name | None, Field(description="Input whose length the others are brought to; null for the longest.")
+    Name | None,
+    Field(description="Name of the input whose sequence length the others are adapted to. null: the longest."),
 ]
 _ENCODER = Choice(
     "encoder of the sequence combiner",
@@ -23,19 +24,21 @@ _ENCODER = Choice(
 
 
 class SequenceConcatCombiner(Combiner):
-    """Puts the steps of all sequences side by side, and repeats what is no sequence for each step."""
+    """Concatenates sequence outputs step by step. Outputs without a sequence dimension are repeated for each step."""
 
-    type: Literal["sequence_concat"] = Field("sequence_concat", description="The steps of all sequences side by side.")
+    type: Literal["sequence_concat"] = Field(
+        "sequence_concat", description="Concatenates sequence outputs step by step."
+    )
     main_sequence_feature: MainSequence = None
     reduce_output: ReduceOutput = None
 
 
 class SequenceCombiner(Combiner):
-    """Puts sequences side by side and encodes them together."""
+    """Concatenates the sequences and encodes the result with one encoder."""
 
-    type: Literal["sequence"] = Field("sequence", description="Sequences side by side, encoded together.")
+    type: Literal["sequence"] = Field("sequence", description="Concatenates the sequences, then encodes them.")
     main_sequence_feature: MainSequence = None
     encoder: Annotated[Encoder, _ENCODER] = Field(
-        default_factory=_ENCODER.make, description="Encoder of the sequences together."
+        default_factory=_ENCODER.make, description="Encoder of the concatenated sequences."
     )
     reduce_output: ReduceOutput = None

@@ -33,9 +33,9 @@ class AttentionCombiner(Combiner):
 
     dropout: Dropout = 0.1
     transformer_output_size: NonNegativeInt = Field(
-        256, description="Width of the fully connected layer of each block."
+        256, description="Width of the feed-forward layer of each transformer block."
     )
-    hidden_size: PositiveInt = Field(256, description="Width of the blocks.")
+    hidden_size: PositiveInt = Field(256, description="Hidden size of the transformer blocks.")
     num_layers: NumLayers = 1
     num_heads: PositiveInt = Field(8, description="Number of attention heads.")
     use_bias: UseBias = True
@@ -58,21 +58,27 @@ class AttentionCombiner(Combiner):
 
 
 class TransformerCombiner(AttentionCombiner):
-    """Every input looks at every other."""
+    """Transformer: self-attention over all inputs."""
 
-    type: Literal["transformer"] = Field("transformer", description="Every input looks at every other.")
+    type: Literal["transformer"] = Field("transformer", description="Transformer: self-attention over all inputs.")
     reduce_output: ReduceOutput = "mean"
 
 
 class TabTransformerCombiner(AttentionCombiner):
-    """Categories look at each other; numbers are put beside them."""
+    """TabTransformer: self-attention over the category inputs, concatenated with the other inputs."""
 
-    type: Literal["tabtransformer"] = Field("tabtransformer", description="Categories look at each other.")
+    type: Literal["tabtransformer"] = Field(
+        "tabtransformer", description="TabTransformer: self-attention over the category inputs."
+    )
     embed_input_feature_name: (
         Annotated[
             int | Literal["add"],
             ByKind("a whole number of at least 1, or the word add", number=PositiveInt, text=Literal["add"]),
         ]
         | None
-    ) = Field(None, description="Width of a vector for each input's name; add adds it to the value's; null for none.")
+    ) = Field(
+        None,
+        description="Width of a learned vector for each input. add: the vector is added to the input's "
+        "embedding. null: none.",
+    )
     reduce_output: ReduceOutput = "concat"

@@ -28,7 +28,7 @@ from trainwright_api.schema.fields import (
 
 
 class TokensEncoder(Encoder):
-    """Learnt vectors of the tokens, added up, then fully connected layers."""
+    """Sums the embeddings of the tokens, then applies fully connected layers."""
 
     dropout: Dropout = 0.0
     activation: Activation = "relu"
@@ -52,15 +52,15 @@ class TokensEncoder(Encoder):
 
 
 class SetEmbedEncoder(TokensEncoder):
-    """The sum of the tokens' vectors."""
+    """Sums the embeddings of the tokens."""
 
-    type: Literal["embed"] = Field("embed", description="The sum of the tokens' vectors.")
+    type: Literal["embed"] = Field("embed", description="Sums the embeddings of the tokens.")
 
 
 class BagEmbedEncoder(TokensEncoder):
-    """The sum of the tokens' vectors, each as often as it occurs."""
+    """Sums the embeddings of the tokens, weighted by their counts."""
 
-    type: Literal["embed"] = Field("embed", description="The sum of the tokens' vectors, weighted by their counts.")
+    type: Literal["embed"] = Field("embed", description="Sums the embeddings, weighted by the tokens' counts.")
     force_embedding_size: bool = Field(
-        False, description="Whether vectors are as wide as embedding_size even where the vocabulary is smaller."
+        False, description="Use embedding_size as the width even if the vocabulary is smaller."
     )

@@ -7,6 +7,6 @@ from trainwright_api.schema.fields import Skip
 
 
 class Encoder(Chosen):
-    """How an input becomes a vector, or a sequence of vectors; `type` names it."""
+    """The encoder: it maps an input to a vector or a sequence of vectors. `type` selects it."""
 
     skip: Skip = False

@@ -19,15 +19,15 @@ from trainwright_api.schema.fields import (
 
 
 class CategoryPassthroughEncoder(Encoder):
-    """Hands the number of the class on, as one value."""
+    """Returns the index of the class as one value."""
 
-    type: Literal["passthrough"] = Field("passthrough", description="The number of the class, as it is.")
+    type: Literal["passthrough"] = Field("passthrough", description="Returns the index of the class.")
 
 
 class CategoryDenseEncoder(Encoder):
-    """A learnt vector for each class."""
+    """A learned embedding for each class."""
 
-    type: Literal["dense"] = Field("dense", description="A learnt vector for each class.")
+    type: Literal["dense"] = Field("dense", description="A learned embedding for each class.")
     dropout: Dropout = 0.0
     vocab: Vocab = None
     embedding_initializer: EmbeddingInitializer = None
@@ -38,9 +38,11 @@ class CategoryDenseEncoder(Encoder):
 
 
 class CategorySparseEncoder(Encoder):
-    """A vector as wide as the vocabulary for each class: at first the identity."""
+    """An embedding as wide as the vocabulary for each class, initialized to one-hot vectors."""
 
-    type: Literal["sparse"] = Field("sparse", description="A vector as wide as the vocabulary for each class.")
+    type: Literal["sparse"] = Field(
+        "sparse", description="An embedding as wide as the vocabulary, initialized to one-hot vectors."
+    )
     dropout: Dropout = 0.0
     vocab: Vocab = None
     embedding_initializer: EmbeddingInitializer = None
@@ -50,7 +52,7 @@ class CategorySparseEncoder(Encoder):
 
 
 class CategoryOneHotEncoder(Encoder):
-    """One column a class, one in the column of the value's class and zero elsewhere."""
+    """A one-hot vector of the class."""
 
-    type: Literal["onehot"] = Field("onehot", description="One column a class.")
+    type: Literal["onehot"] = Field("onehot", description="One-hot encoding of the class.")
     vocab: Vocab = None

@@ -24,9 +24,9 @@ from trainwright_api.schema.fields import (
 
 
 class DateEmbedEncoder(Encoder):
-    """Learnt vectors for month, day, weekday and the like, then fully connected layers."""
+    """Embeds each part of the date (month, day, weekday and so on), then applies fully connected layers."""
 
-    type: Literal["embed"] = Field("embed", description="Learnt vectors for the parts of the date.")
+    type: Literal["embed"] = Field("embed", description="Embeds each part of the date.")
     dropout: Dropout = 0.0
     activation: Activation = "relu"
     use_bias: UseBias = True
@@ -45,9 +45,9 @@ class DateEmbedEncoder(Encoder):
 
 
 class DateWaveEncoder(Encoder):
-    """Sines of the parts of the date with their natural periods, then fully connected layers."""
+    """Encodes each part of the date as a periodic value, then applies fully connected layers."""
 
-    type: Literal["wave"] = Field("wave", description="Waves with the natural periods of the parts of the date.")
+    type: Literal["wave"] = Field("wave", description="Encodes each part of the date as a periodic value.")
     dropout: Dropout = 0.0
     activation: Activation = "relu"
     use_bias: UseBias = True

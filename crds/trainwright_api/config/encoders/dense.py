@@ -15,13 +15,13 @@ from trainwright_api.schema.fields import Activation, Dropout, InputSize, Norm, 
 
 
 class PassthroughEncoder(Encoder):
-    """Hands the value on as it is."""
+    """Returns the value unchanged."""
 
-    type: Literal["passthrough"] = Field("passthrough", description="The value as it is.")
+    type: Literal["passthrough"] = Field("passthrough", description="Returns the value unchanged.")
 
 
 class DenseEncoder(Encoder):
-    """Passes the value through a stack of fully connected layers."""
+    """A stack of fully connected layers."""
 
     type: Literal["dense"] = Field("dense", description="A stack of fully connected layers.")
     dropout: Dropout = 0.0

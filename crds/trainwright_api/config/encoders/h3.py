@@ -33,7 +33,7 @@ from trainwright_api.schema.fields import (
 
 
 class H3Encoder(Encoder):
-    """Learnt vectors for the parts of the cell: mode, edge, resolution, base cell and the cells below it."""
+    """Embeds each part of the H3 cell: mode, edge, resolution, base cell and child cells."""
 
     dropout: Dropout = 0.0
     activation: Activation = "relu"
@@ -45,7 +45,7 @@ class H3Encoder(Encoder):
 
 
 class H3StackEncoder(H3Encoder):
-    """Fully connected layers after the vectors have become one."""
+    """Fully connected layers after the reduction."""
 
     output_size: OutputSize = 10
     norm: BatchOrLayerNorm = None
@@ -58,31 +58,35 @@ class H3StackEncoder(H3Encoder):
 
 
 class H3EmbedEncoder(H3StackEncoder):
-    """The parts' vectors, reduced to one."""
+    """Embeds the parts of the cell and reduces them to one vector."""
 
-    type: Literal["embed"] = Field("embed", description="The parts' vectors, reduced to one.")
+    type: Literal["embed"] = Field("embed", description="Embeds the parts of the cell and reduces them to one vector.")
     reduce_output: ReduceOutput = "sum"
 
 
 class H3WeightedSumEncoder(H3StackEncoder):
-    """The sum of the parts' vectors with learnt weights."""
+    """Embeds the parts of the cell and sums them with learned weights."""
 
-    type: Literal["weighted_sum"] = Field("weighted_sum", description="The parts' vectors, summed with learnt weights.")
-    should_softmax: bool = Field(False, description="Whether the weights pass through a softmax.")
+    type: Literal["weighted_sum"] = Field(
+        "weighted_sum", description="Sums the embeddings of the parts with learned weights."
+    )
+    should_softmax: bool = Field(False, description="Apply a softmax to the weights.")
 
 
 class H3RNNEncoder(H3Encoder):
-    """The parts' vectors, read by a recurrent network."""
+    """Embeds the parts of the cell and reads them with a recurrent network."""
 
-    type: Literal["rnn"] = Field("rnn", description="The parts' vectors, read by a recurrent network.")
+    type: Literal["rnn"] = Field(
+        "rnn", description="Embeds the parts of the cell and reads them with a recurrent network."
+    )
     activation: Activation = "tanh"
     recurrent_dropout: RecurrentDropout = 0.0
     recurrent_activation: RecurrentActivation = "sigmoid"
     cell_type: Literal["rnn", "lstm", "lstm_block", "ln", "lstm_cudnn", "gru", "gru_block", "gru_cudnn"] = Field(
-        "rnn", description="Kind of the recurrent cell."
+        "rnn", description="Type of the recurrent cell."
     )
     num_layers: NumLayers = 1
-    hidden_size: PositiveInt = Field(10, description="Width of the recurrent state.")
+    hidden_size: PositiveInt = Field(10, description="Size of the recurrent state.")
     unit_forget_bias: UnitForgetBias = True
     recurrent_initializer: RecurrentInitializer = "orthogonal"
     reduce_output: ReduceOutput = "last"

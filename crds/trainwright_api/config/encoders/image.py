@@ -27,46 +27,40 @@ from trainwright_api.schema.fields import (
 from trainwright_api.schema.section import Section
 from trainwright_api.schema.unions import IntOrPair, NonNegativeIntOrPair, PaddingMode, PixelPadding
 
-Height = Annotated[
-    NonNegativeInt | None, Field(description="Height of the pictures in pixels; found from the data where null.")
-]
-Width = Annotated[
-    NonNegativeInt | None, Field(description="Width of the pictures in pixels; found from the data where null.")
-]
+Height = Annotated[NonNegativeInt | None, Field(description="Image height in pixels. null: derived from the data.")]
+Width = Annotated[NonNegativeInt | None, Field(description="Image width in pixels. null: derived from the data.")]
 NumChannels = Annotated[
-    NonNegativeInt | None, Field(description="Channels of the pictures; found from the data where null.")
+    NonNegativeInt | None, Field(description="Number of image channels. null: derived from the data.")
 ]
-OutChannels = Annotated[NonNegativeInt, Field(description="Channels at the output of a convolution.")]
-KernelSize = Annotated[IntOrPair, Field(description="Height and width of a convolution's kernel, in pixels.")]
-Stride = Annotated[IntOrPair, Field(description="Pixels from one place of the kernel to the next.")]
-Dilation = Annotated[IntOrPair, Field(description="Distance of the pixels that a kernel sees.")]
-PixelsOfPadding = Annotated[
-    PixelPadding | None, Field(description="Pixels around the picture, or same, or valid for none.")
-]
-Groups = Annotated[PositiveInt, Field(description="Groups of channels that do not see each other.")]
-PoolFunction = Annotated[PoolWord, Field(description="How a pool becomes one value.")]
-PoolKernelSize = Annotated[IntOrPair | None, Field(description="Height and width of a pool, in pixels.")]
+OutChannels = Annotated[NonNegativeInt, Field(description="Number of output channels of a convolution.")]
+KernelSize = Annotated[IntOrPair, Field(description="Kernel height and width in pixels.")]
+Stride = Annotated[IntOrPair, Field(description="Stride of the convolution in pixels.")]
+Dilation = Annotated[IntOrPair, Field(description="Dilation of the convolution in pixels.")]
+PixelsOfPadding = Annotated[PixelPadding | None, Field(description="Padding in pixels, or same. valid: no padding.")]
+Groups = Annotated[PositiveInt, Field(description="Number of channel groups of the convolution.")]
+PoolFunction = Annotated[PoolWord, Field(description="Pooling function.")]
+PoolKernelSize = Annotated[IntOrPair | None, Field(description="Height and width of the pooling window in pixels.")]
 PoolStride = Annotated[
-    IntOrPair | None, Field(description="Pixels from one pool to the next; null for the pool's size.")
+    IntOrPair | None, Field(description="Stride of the pooling in pixels. null: the size of the window.")
 ]
-PoolPadding = Annotated[NonNegativeIntOrPair | None, Field(description="Pixels around the picture for pooling.")]
-PoolDilation = Annotated[IntOrPair | None, Field(description="Distance of the pixels in a pool.")]
+PoolPadding = Annotated[NonNegativeIntOrPair | None, Field(description="Padding of the pooling in pixels.")]
+PoolDilation = Annotated[IntOrPair | None, Field(description="Dilation of the pooling in pixels.")]
 NumFcLayers = Annotated[PositiveInt, Field(description="Number of stacked fully connected layers.")]
 SavedWeights = Annotated[
-    bool, Field(description="Whether the weights come from a checkpoint; set when one is written.")
+    bool, Field(description="True if the weights are loaded from a checkpoint. Written by the training.")
 ]
-Trainable = Annotated[bool, Field(description="Whether training changes the encoder's weights.")]
-UsePretrained = Annotated[bool, Field(description="Whether the encoder begins with published weights.")]
+Trainable = Annotated[bool, Field(description="Train the weights of the encoder. false: freeze them.")]
+UsePretrained = Annotated[bool, Field(description="Start from pretrained weights.")]
 
 
 class Conv2DLayer(Section):
-    """One convolution of a stack; what is absent is taken from the encoder's own fields."""
+    """One convolution of a stack. A missing field takes the encoder's value."""
 
     out_channels: OutChannels | None = nullable(OutChannels)
     kernel_size: KernelSize | None = nullable(KernelSize)
     stride: Stride | None = nullable(Stride)
     padding: PixelsOfPadding = None
-    padding_mode: PaddingMode | None = Field(None, description="What stands in the padding.")
+    padding_mode: PaddingMode | None = Field(None, description="Padding mode.")
     dilation: Dilation | None = nullable(Dilation)
     groups: Groups | None = nullable(Groups)
     conv_use_bias: UseBias | None = nullable(UseBias)
@@ -82,7 +76,7 @@ class Conv2DLayer(Section):
 
 
 class ImageEncoder(Encoder):
-    """An encoder of pictures."""
+    """An image encoder."""
 
     height: Height = None
     width: Width = None
@@ -90,15 +84,15 @@ class ImageEncoder(Encoder):
 
 
 class Stacked2DCNNEncoder(ImageEncoder):
-    """Convolutions one after another, then fully connected layers."""
+    """Stacked convolutions, then fully connected layers."""
 
-    type: Literal["stacked_cnn"] = Field("stacked_cnn", description="Convolutions one after another.")
+    type: Literal["stacked_cnn"] = Field("stacked_cnn", description="Stacked convolutions.")
     conv_dropout: Dropout = 0.0
     conv_activation: Activation = "relu"
     out_channels: OutChannels = 32
     kernel_size: KernelSize = 3
     stride: Stride = 1
-    padding_mode: PaddingMode = Field("zeros", description="What stands in the padding.")
+    padding_mode: PaddingMode = Field("zeros", description="Padding mode.")
     padding: PixelsOfPadding = "valid"
     dilation: Dilation = 1
     groups: Groups = 1
@@ -111,11 +105,9 @@ class Stacked2DCNNEncoder(ImageEncoder):
     conv_use_bias: UseBias = True
     conv_norm: BatchOrLayerNorm = None
     conv_norm_params: OptionalNormParams = None
-    num_conv_layers: NonNegativeInt | None = Field(
-        None, description="Number of convolutions; null for the usual stack."
-    )
+    num_conv_layers: NonNegativeInt | None = Field(None, description="Number of convolutions. null: the default stack.")
     conv_layers: list[Conv2DLayer] | None = Field(
-        None, description="The convolutions one by one, instead of their number."
+        None, description="A list of convolutions. It replaces num_conv_layers."
     )
     fc_dropout: Dropout = 0.0
     fc_activation: Activation = "relu"
@@ -133,11 +125,9 @@ class Stacked2DCNNEncoder(ImageEncoder):
 
 
 class LegacyResNetEncoder(ImageEncoder):
-    """Ludwig's own residual network, trained from nothing."""
+    """Ludwig's own ResNet, without pretrained weights."""
 
-    type: Literal["_resnet_legacy"] = Field(
-        "_resnet_legacy", description="A residual network without published weights."
-    )
+    type: Literal["_resnet_legacy"] = Field("_resnet_legacy", description="ResNet without pretrained weights.")
     dropout: Dropout = 0.0
     activation: Activation = "relu"
     resnet_size: PositiveInt = Field(50, description="Number of layers.")
@@ -147,7 +137,7 @@ class LegacyResNetEncoder(ImageEncoder):
     first_pool_kernel_size: PoolKernelSize = None
     first_pool_stride: PoolStride = None
     batch_norm_momentum: NonNegativeFloat = Field(0.9, description="Momentum of the batch norm.")
-    batch_norm_epsilon: NonNegativeFloat = Field(0.001, description="Added to the variance of the batch norm.")
+    batch_norm_epsilon: NonNegativeFloat = Field(0.001, description="Epsilon of the batch norm, added to the variance.")
     use_bias: UseBias = True
     bias_initializer: BiasInitializer = "zeros"
     weights_initializer: WeightsInitializer = "xavier_uniform"
@@ -162,43 +152,49 @@ class LegacyResNetEncoder(ImageEncoder):
 
 
 class MLPMixerEncoder(ImageEncoder):
-    """Fully connected layers over patches and over channels, in turn."""
+    """MLP-Mixer: fully connected layers over patches and over channels alternate."""
 
-    type: Literal["mlp_mixer"] = Field("mlp_mixer", description="Layers over patches and over channels, in turn.")
+    type: Literal["mlp_mixer"] = Field("mlp_mixer", description="MLP-Mixer.")
     dropout: Dropout = 0.0
-    patch_size: PositiveInt = Field(16, description="Side of a patch, in pixels.")
-    embed_size: PositiveInt = Field(512, description="Width of a patch's vector.")
-    token_size: PositiveInt = Field(2048, description="Width of the layers over patches.")
-    channel_dim: PositiveInt = Field(256, description="Width of the layers over channels.")
+    patch_size: PositiveInt = Field(16, description="Height and width of a patch in pixels.")
+    embed_size: PositiveInt = Field(512, description="Embedding size of a patch.")
+    token_size: PositiveInt = Field(2048, description="Hidden size of the token-mixing layers.")
+    channel_dim: PositiveInt = Field(256, description="Hidden size of the channel-mixing layers.")
     num_layers: PositiveInt = Field(8, description="Number of stacked layers.")
-    avg_pool: bool = Field(True, description="Whether the patches' vectors are averaged at the end.")
+    avg_pool: bool = Field(True, description="Average the patches at the end.")
 
 
 class LegacyViTEncoder(ImageEncoder):
-    """A vision transformer of the transformers library."""
+    """A vision transformer (ViT) of the transformers library."""
 
-    type: Literal["_vit_legacy"] = Field("_vit_legacy", description="A vision transformer of the transformers library.")
-    num_hidden_layers: PositiveInt = Field(12, description="Number of blocks.")
-    hidden_size: PositiveInt = Field(768, description="Width of the blocks.")
-    hidden_act: Literal["relu", "gelu", "selu", "gelu_new"] = Field("gelu", description="Function within the blocks.")
-    hidden_dropout_prob: Fraction = Field(0.1, description="Share of the activations set to zero while training.")
-    num_attention_heads: PositiveInt = Field(12, description="Number of attention heads.")
-    attention_probs_dropout_prob: Fraction = Field(
-        0.1, description="Share of the attention set to zero while training."
+    type: Literal["_vit_legacy"] = Field(
+        "_vit_legacy", description="A vision transformer (ViT) of the transformers library."
     )
-    intermediate_size: PositiveInt = Field(3072, description="Width of the fully connected layer of each block.")
-    initializer_range: NonNegativeFloat = Field(0.02, description="Standard deviation of the weights at the beginning.")
-    layer_norm_eps: NonNegativeFloat = Field(1e-12, description="Added to the variance of the layer norm.")
-    gradient_checkpointing: bool = Field(False, description="Compute activations again instead of keeping them.")
-    patch_size: PositiveInt = Field(16, description="Side of a patch, in pixels.")
+    num_hidden_layers: PositiveInt = Field(12, description="Number of transformer blocks.")
+    hidden_size: PositiveInt = Field(768, description="Hidden size of the transformer blocks.")
+    hidden_act: Literal["relu", "gelu", "selu", "gelu_new"] = Field(
+        "gelu", description="Activation function of the feed-forward layers."
+    )
+    hidden_dropout_prob: Fraction = Field(0.1, description="Dropout rate of the activations.")
+    num_attention_heads: PositiveInt = Field(12, description="Number of attention heads.")
+    attention_probs_dropout_prob: Fraction = Field(0.1, description="Dropout rate of the attention weights.")
+    intermediate_size: PositiveInt = Field(
+        3072, description="Width of the feed-forward layer of each transformer block."
+    )
+    initializer_range: NonNegativeFloat = Field(0.02, description="Standard deviation of the initial weights.")
+    layer_norm_eps: NonNegativeFloat = Field(1e-12, description="Epsilon of the layer norm, added to the variance.")
+    gradient_checkpointing: bool = Field(
+        False, description="Activation checkpointing: recompute activations in the backward pass to save memory."
+    )
+    patch_size: PositiveInt = Field(16, description="Height and width of a patch in pixels.")
     saved_weights_in_checkpoint: SavedWeights = False
     trainable: Trainable = True
     use_pretrained: UsePretrained = True
-    pretrained_model: str = Field("google/vit-base-patch16-224", description="Published model to begin with.")
+    pretrained_model: str = Field("google/vit-base-patch16-224", description="Name of the pretrained model.")
 
 
 class UNetEncoder(ImageEncoder):
-    """The downward half of a U-Net."""
+    """Contracting path of a U-Net."""
 
-    type: Literal["unet"] = Field("unet", description="The downward half of a U-Net.")
-    conv_norm: Literal["batch"] | None = Field("batch", description="Normalisation of the convolutions.")
+    type: Literal["unet"] = Field("unet", description="Contracting path of a U-Net.")
+    conv_norm: Literal["batch"] | None = Field("batch", description="Normalization of the convolutions.")

@@ -20,27 +20,27 @@ from trainwright_api.schema.fields import (
 )
 from trainwright_api.schema.section import Section
 
-RecurrentDropout = Annotated[Fraction, Field(description="Share of the recurrent state set to zero while training.")]
-RecurrentActivation = Annotated[ActivationWord | None, Field(description="Function within the recurrent cell's gates.")]
-CellType = Annotated[Literal["rnn", "lstm", "gru"], Field(description="Kind of the recurrent cell.")]
-StateSize = Annotated[PositiveInt, Field(description="Width of the recurrent state.")]
-Bidirectional = Annotated[bool, Field(description="Whether a second network reads from the end.")]
-UnitForgetBias = Annotated[bool, Field(description="Whether the forget gate's bias begins at 1.")]
+RecurrentDropout = Annotated[Fraction, Field(description="Dropout rate of the recurrent state.")]
+RecurrentActivation = Annotated[ActivationWord | None, Field(description="Activation function of the recurrent gates.")]
+CellType = Annotated[Literal["rnn", "lstm", "gru"], Field(description="Type of the recurrent cell.")]
+StateSize = Annotated[PositiveInt, Field(description="Size of the recurrent state.")]
+Bidirectional = Annotated[bool, Field(description="Read the sequence in both directions.")]
+UnitForgetBias = Annotated[bool, Field(description="Initialise the bias of the forget gate to 1.")]
 
 PoolWord = Literal["max", "average", "avg", "mean"]
-NumFilters = Annotated[PositiveInt, Field(description="Number of filters, and so the width of the output.")]
-FilterSize = Annotated[PositiveInt, Field(description="Steps of the sequence that one filter sees.")]
-PoolFunction = Annotated[PoolWord, Field(description="How a pool becomes one value.")]
-PoolSize = Annotated[PositiveInt | None, Field(description="Steps of one pool; null for no pooling.")]
-Strides = Annotated[PositiveInt, Field(description="Steps from one place of the filter to the next.")]
-Padding = Annotated[Literal["valid", "same"], Field(description="Whether the ends are padded (same) or not (valid).")]
-DilationRate = Annotated[PositiveInt, Field(description="Distance of the steps that a filter sees.")]
-PoolStrides = Annotated[PositiveInt | None, Field(description="Steps from one pool to the next; null for pool_size.")]
-NumConvLayers = Annotated[PositiveInt | None, Field(description="Number of convolutions; null for the usual stack.")]
+NumFilters = Annotated[PositiveInt, Field(description="Number of filters, which is the width of the output.")]
+FilterSize = Annotated[PositiveInt, Field(description="Size of a filter in steps.")]
+PoolFunction = Annotated[PoolWord, Field(description="Pooling function.")]
+PoolSize = Annotated[PositiveInt | None, Field(description="Size of the pooling window in steps. null: no pooling.")]
+Strides = Annotated[PositiveInt, Field(description="Stride of the filter in steps.")]
+Padding = Annotated[Literal["valid", "same"], Field(description="Padding of the ends: same or valid (none).")]
+DilationRate = Annotated[PositiveInt, Field(description="Dilation of the filter in steps.")]
+PoolStrides = Annotated[PositiveInt | None, Field(description="Stride of the pooling in steps. null: pool_size.")]
+NumConvLayers = Annotated[PositiveInt | None, Field(description="Number of convolutions. null: the default stack.")]
 
 
 class ConvLayer(Section):
-    """One convolution of a stack; what is absent is taken from the encoder's own fields."""
+    """One convolution of a stack. A missing field takes the encoder's value."""
 
     num_filters: NumFilters | None = nullable(NumFilters)
     filter_size: FilterSize | None = nullable(FilterSize)
@@ -61,8 +61,8 @@ class ConvLayer(Section):
 
 
 ConvLayers = Annotated[
-    list[ConvLayer] | None, Field(description="The convolutions one by one, instead of their number.")
+    list[ConvLayer] | None, Field(description="A list of convolutions. It replaces num_conv_layers.")
 ]
 StackedLayers = Annotated[
-    list[list[ConvLayer]] | None, Field(description="The parallel convolutions of each layer, one by one.")
+    list[list[ConvLayer]] | None, Field(description="A list of layers, each a list of parallel convolutions.")
 ]

@@ -33,21 +33,21 @@ from trainwright_api.schema.section import relation
 
 
 class SequenceEncoder(Encoder):
-    """An encoder of sequences."""
+    """A sequence encoder."""
 
     max_sequence_length: MaxSequenceLength = None
 
 
 class SequencePassthroughEncoder(SequenceEncoder):
-    """Hands the steps on as they are."""
+    """Returns the steps of the sequence unchanged."""
 
-    type: Literal["passthrough"] = Field("passthrough", description="The steps as they are.")
-    encoding_size: PositiveInt | None = Field(None, description="Width of each step; null for the data's own.")
+    type: Literal["passthrough"] = Field("passthrough", description="Returns the steps unchanged.")
+    encoding_size: PositiveInt | None = Field(None, description="Width of each step. null: derived from the data.")
     reduce_output: ReduceOutput = None
 
 
 class EmbeddingEncoder(SequenceEncoder):
-    """An encoder that begins with a learnt vector for each token."""
+    """A sequence encoder that starts with an embedding of each token."""
 
     dropout: Dropout = 0.0
     representation: Representation = "dense"
@@ -61,23 +61,23 @@ class EmbeddingEncoder(SequenceEncoder):
 
 
 class SequenceEmbedEncoder(EmbeddingEncoder):
-    """The tokens' vectors alone."""
+    """Embeds each token."""
 
-    type: Literal["embed"] = Field("embed", description="A learnt vector for each token.")
+    type: Literal["embed"] = Field("embed", description="Embeds each token.")
     weights_initializer: WeightsInitializer = "uniform"
 
 
 class LayeredEncoder(EmbeddingEncoder):
-    """An encoder with layers of its own after the tokens' vectors."""
+    """A sequence encoder with layers after the embedding."""
 
     use_bias: UseBias = True
     bias_initializer: BiasInitializer = "zeros"
-    should_embed: bool = Field(True, description="Whether the input is tokens that need a vector each.")
+    should_embed: bool = Field(True, description="Embed the tokens. false: the input is embedded already.")
     output_size: OutputSize = 256
 
 
 class NormedEncoder(LayeredEncoder):
-    """An encoder that ends with fully connected layers of their own activation and dropout."""
+    """A sequence encoder that ends with fully connected layers with their own activation and dropout."""
 
     reduce_output: ReduceOutput = "last"
     norm: Norm = None
@@ -97,9 +97,11 @@ class StackedTransformerEncoder(NormedEncoder):
     type: Literal["transformer"] = Field("transformer", description="A stack of transformer blocks.")
     dropout: Dropout = 0.1
     num_layers: NumLayers = 1
-    hidden_size: PositiveInt = Field(256, description="Width of the blocks.")
+    hidden_size: PositiveInt = Field(256, description="Hidden size of the transformer blocks.")
     num_heads: PositiveInt = Field(8, description="Number of attention heads.")
-    transformer_output_size: PositiveInt = Field(256, description="Width of the fully connected layer of each block.")
+    transformer_output_size: PositiveInt = Field(
+        256, description="Width of the feed-forward layer of each transformer block."
+    )
 
     def mistakes(self) -> Iterator[InitErrorDetails]:
         yield from super().mistakes()

@@ -27,7 +27,7 @@ from trainwright_api.schema.fields import Activation, BatchOrLayerNorm, Optional
 
 
 class CNNEncoder(LayeredEncoder):
-    """Convolutions along the sequence, then fully connected layers."""
+    """1D convolutions, then fully connected layers."""
 
     activation: Activation = "relu"
     num_filters: NumFilters = 256
@@ -44,17 +44,19 @@ class CNNEncoder(LayeredEncoder):
 
 
 class ParallelCNNEncoder(CNNEncoder):
-    """Convolutions of several widths side by side."""
+    """Parallel 1D convolutions with several filter sizes."""
 
-    type: Literal["parallel_cnn"] = Field("parallel_cnn", description="Convolutions of several widths side by side.")
+    type: Literal["parallel_cnn"] = Field(
+        "parallel_cnn", description="Parallel 1D convolutions with several filter sizes."
+    )
     num_conv_layers: NumConvLayers = None
     conv_layers: ConvLayers = None
 
 
 class StackedCNNEncoder(CNNEncoder):
-    """Convolutions one after another."""
+    """Stacked convolutions."""
 
-    type: Literal["stacked_cnn"] = Field("stacked_cnn", description="Convolutions one after another.")
+    type: Literal["stacked_cnn"] = Field("stacked_cnn", description="Stacked convolutions.")
     num_conv_layers: NumConvLayers = None
     conv_layers: ConvLayers = None
     strides: Strides = 1
@@ -65,10 +67,10 @@ class StackedCNNEncoder(CNNEncoder):
 
 
 class StackedParallelCNNEncoder(CNNEncoder):
-    """Several layers of convolutions side by side."""
+    """Stacked layers of parallel 1D convolutions."""
 
     type: Literal["stacked_parallel_cnn"] = Field(
-        "stacked_parallel_cnn", description="Several layers of convolutions side by side."
+        "stacked_parallel_cnn", description="Stacked layers of parallel 1D convolutions."
     )
-    num_stacked_layers: Annotated[PositiveInt | None, Field(description="Number of layers; null for three.")] = None
+    num_stacked_layers: Annotated[PositiveInt | None, Field(description="Number of layers. null: 3.")] = None
     stacked_layers: StackedLayers = None

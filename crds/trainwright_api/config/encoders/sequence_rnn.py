@@ -30,7 +30,7 @@ from trainwright_api.schema.fields import Activation, Dropout, NumLayers
 
 
 class RecurrentEncoder(NormedEncoder):
-    """A recurrent network along the sequence, then fully connected layers."""
+    """A recurrent network, then fully connected layers."""
 
     recurrent_dropout: RecurrentDropout = 0.0
     activation: Activation = "tanh"
@@ -50,9 +50,9 @@ class StackedRNNEncoder(RecurrentEncoder):
 
 
 class StackedCNNRNNEncoder(RecurrentEncoder):
-    """Convolutions, then a recurrent network."""
+    """1D convolutions, then a recurrent network."""
 
-    type: Literal["cnnrnn"] = Field("cnnrnn", description="Convolutions, then a recurrent network.")
+    type: Literal["cnnrnn"] = Field("cnnrnn", description="1D convolutions, then a recurrent network.")
     conv_dropout: Dropout = 0.0
     conv_activation: Activation = "relu"
     num_conv_layers: NumConvLayers = None

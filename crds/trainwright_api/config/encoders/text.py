@@ -14,14 +14,14 @@ from trainwright_api.config.encoders.sequence import SequenceEncoder
 from trainwright_api.schema.fields import MaxSequenceLength, Name, ReduceOutput, Vocab, VocabSize, nullable
 from trainwright_api.schema.section import relation
 
-PretrainedName = Annotated[Name, Field(description="Published model to begin with, or the folder of one.")]
+PretrainedName = Annotated[Name, Field(description="Name or folder of the pretrained model.")]
 ReducePretrained = Annotated[
     Literal["cls_pooled", "last", "sum", "mean", "avg", "max", "concat", "attention"] | None,
-    Field(description="How the tokens' vectors become one; null keeps them."),
+    Field(description="Reduction of the token vectors to one vector. null: keep the sequence."),
 ]
 OptionalAdapter = Annotated[
     Annotated[Adapter, ADAPTER] | None,
-    Field(description="Few weights trained in place of all; null for none."),
+    Field(description="Parameter-efficient adapter. null: none."),
 ]
 
 
@@ -30,25 +30,25 @@ class PretrainedEncoder(SequenceEncoder):
 
     use_pretrained: UsePretrained = True
     saved_weights_in_checkpoint: SavedWeights = False
-    trainable: Annotated[bool, Field(description="Whether training changes the encoder's weights.")] = False
+    trainable: Annotated[bool, Field(description="Train the weights of the encoder. false: freeze them.")] = False
     adapter: OptionalAdapter = None
     reduce_output: ReducePretrained = "sum"
     vocab: Vocab = None
     vocab_size: VocabSize = None
-    pretrained_kwargs: dict[str, Any] | None = Field(None, description="More arguments for the published model.")
+    pretrained_kwargs: dict[str, Any] | None = Field(None, description="Further arguments of the pretrained model.")
 
 
 class AutoTransformerEncoder(SequenceEncoder):
-    """Any model of the transformers library, by its name."""
+    """Any model of the transformers library, selected by name."""
 
-    type: Literal["auto_transformer"] = Field("auto_transformer", description="Any published model, by its name.")
+    type: Literal["auto_transformer"] = Field("auto_transformer", description="Any model of the transformers library.")
     pretrained_model_name_or_path: PretrainedName | None = nullable(PretrainedName)
     reduce_output: ReduceOutput = "sum"
-    trainable: Annotated[bool, Field(description="Whether training changes the encoder's weights.")] = False
+    trainable: Annotated[bool, Field(description="Train the weights of the encoder. false: freeze them.")] = False
     adapter: OptionalAdapter = None
     vocab: Vocab = None
     vocab_size: VocabSize = None
-    pretrained_kwargs: dict[str, Any] | None = Field(None, description="More arguments for the published model.")
+    pretrained_kwargs: dict[str, Any] | None = Field(None, description="Further arguments of the pretrained model.")
 
     def mistakes(self) -> Iterator[InitErrorDetails]:
         if self.pretrained_model_name_or_path is None:
@@ -56,12 +56,12 @@ class AutoTransformerEncoder(SequenceEncoder):
 
 
 class TfIdfEncoder(SequenceEncoder):
-    """The counts of the tokens, each divided by how common it is."""
+    """TF-IDF: token counts weighted by inverse document frequency."""
 
-    type: Literal["tf_idf"] = Field("tf_idf", description="Counts of tokens, divided by how common each is.")
+    type: Literal["tf_idf"] = Field("tf_idf", description="TF-IDF vector of the tokens.")
     max_sequence_length: MaxSequenceLength = None
     str2idf: dict[str, float] | None = Field(
-        None, description="How rare each token is; found from the data where null."
+        None, description="Inverse document frequency of each token. null: derived from the data."
     )
     vocab: Vocab = None
     vocab_size: VocabSize = None

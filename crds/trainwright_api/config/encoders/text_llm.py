@@ -15,42 +15,46 @@ from trainwright_api.schema.section import Section, relation
 
 
 class Quantization(Section):
-    """How the weights are kept in few bits."""
+    """Quantization of the weights."""
 
-    bits: Literal[4, 8] = Field(4, description="Bits of a weight.")
-    llm_int8_threshold: NonNegativeFloat = Field(6.0, description="Size from which a value is kept in 16 bits.")
-    llm_int8_has_fp16_weight: bool = Field(False, description="Whether the weights are kept in 16 bits too.")
-    bnb_4bit_compute_dtype: Literal["float32", "float16", "bfloat16"] = Field(
-        "float16", description="Precision of the arithmetic."
+    bits: Literal[4, 8] = Field(4, description="Number of bits of a weight.")
+    llm_int8_threshold: NonNegativeFloat = Field(
+        6.0, description="Outlier threshold: larger activations are computed in 16 bits."
     )
-    bnb_4bit_use_double_quant: bool = Field(True, description="Whether the scales are quantised too.")
-    bnb_4bit_quant_type: Literal["fp4", "nf4"] = Field("nf4", description="Kind of the four bits.")
+    llm_int8_has_fp16_weight: bool = Field(False, description="Also keep the weights in 16 bits.")
+    bnb_4bit_compute_dtype: Literal["float32", "float16", "bfloat16"] = Field(
+        "float16", description="Data type of the computation."
+    )
+    bnb_4bit_use_double_quant: bool = Field(True, description="Quantize the scales as well.")
+    bnb_4bit_quant_type: Literal["fp4", "nf4"] = Field("nf4", description="Data type of 4-bit weights.")
 
 
 class RopeScaling(Section):
-    """How positions are stretched for longer texts."""
+    """Scaling of the rotary position embeddings for longer texts."""
 
-    rope_type: Literal["linear", "dynamic"] | None = Field(None, description="Kind of the stretching; null for none.")
-    factor: Annotated[float, Field(gt=1)] | None = Field(None, description="By how much positions are stretched.")
+    rope_type: Literal["linear", "dynamic"] | None = Field(None, description="Type of the scaling. null: none.")
+    factor: Annotated[float, Field(gt=1)] | None = Field(None, description="Scaling factor.")
 
 
 class ModelParameters(Section):
-    """Changes of the language model."""
+    """Changes to the parameters of the language model."""
 
-    rope_scaling: RopeScaling = Field(default_factory=RopeScaling, description="How positions are stretched.")
+    rope_scaling: RopeScaling = Field(
+        default_factory=RopeScaling, description="Scaling of the rotary position embeddings."
+    )
     neftune_noise_alpha: NonNegativeInt | None = Field(
-        0, description="Size of the noise on token vectors while training."
+        0, description="Magnitude of the noise on the embeddings during training (NEFTune)."
     )
 
 
 class LLMEncoder(SequenceEncoder):
-    """A large language model without its last layer."""
+    """A large language model without its output layer."""
 
-    type: Literal["llm"] = Field("llm", description="A large language model without its last layer.")
-    base_model: Name | None = Field(None, description="Published model to begin with, or the folder of one.")
+    type: Literal["llm"] = Field("llm", description="A large language model without its output layer.")
+    base_model: Name | None = Field(None, description="Name or folder of the pretrained model.")
     adapter: OptionalAdapter = None
-    quantization: Quantization | None = Field(None, description="How the weights are kept in few bits; null for not.")
-    model_parameters: ModelParameters | None = Field(None, description="Changes of the model.")
+    quantization: Quantization | None = Field(None, description="Quantization of the weights. null: none.")
+    model_parameters: ModelParameters | None = Field(None, description="Changes to the parameters of the model.")
 
     def mistakes(self) -> Iterator[InitErrorDetails]:
         if self.base_model is None:

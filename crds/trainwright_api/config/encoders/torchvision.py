@@ -15,10 +15,10 @@ _VARIANT = "Member of the family."
 
 
 class TorchvisionEncoder(Encoder):
-    """A model of torchvision without its last layer."""
+    """A torchvision model without its output layer."""
 
     use_pretrained: UsePretrained = True
-    model_cache_dir: str | None = Field(None, description="Folder of the published weights; null for torch's own.")
+    model_cache_dir: str | None = Field(None, description="Folder of the pretrained weights. null: torch's cache.")
     saved_weights_in_checkpoint: SavedWeights = False
     trainable: Trainable = True
 

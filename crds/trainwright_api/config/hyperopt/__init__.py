@@ -18,18 +18,20 @@ SplitName = Literal["training", "validation", "test"]
 
 
 class RayExecutor(Section):
-    """Runs the trials with Ray Tune."""
+    """Ray Tune, which runs the trials."""
 
     type: Literal["ray"] = Field("ray", description="Ray Tune.")
-    num_samples: PositiveInt | None = Field(None, description="Number of trials; null for as many as the time allows.")
-    time_budget_s: PositiveInt | None = Field(3600, description="Time of the whole search, in seconds.")
-    trial_driver_resources: dict[str, float] | None = Field(None, description="Resources of a trial's driver, by name.")
-    cpu_resources_per_trial: PositiveInt = Field(1, description="CPUs of a trial.")
-    gpu_resources_per_trial: NonNegativeInt = Field(0, description="GPUs of a trial.")
-    kubernetes_namespace: str | None = Field(None, description="Namespace of Ray's cluster.")
-    max_concurrent_trials: PositiveIntOrAuto | None = Field("auto", description="Most trials at once.")
+    num_samples: PositiveInt | None = Field(
+        None, description="Number of trials. null: as many as the time budget allows."
+    )
+    time_budget_s: PositiveInt | None = Field(3600, description="Time budget of the whole search in seconds.")
+    trial_driver_resources: dict[str, float] | None = Field(None, description="Resources of a trial's driver by name.")
+    cpu_resources_per_trial: PositiveInt = Field(1, description="Number of CPUs for each trial.")
+    gpu_resources_per_trial: NonNegativeInt = Field(0, description="Number of GPUs for each trial.")
+    kubernetes_namespace: str | None = Field(None, description="Namespace of the Ray cluster.")
+    max_concurrent_trials: PositiveIntOrAuto | None = Field("auto", description="Maximum number of concurrent trials.")
     scheduler: Annotated[Scheduler, SCHEDULER] = Field(
-        default_factory=SCHEDULER.make, description="Which trials are stopped early."
+        default_factory=SCHEDULER.make, description="The scheduler that stops trials early."
     )
 
 
@@ -37,19 +39,19 @@ EXECUTOR = Choice("executor", "trainwright_api.config", {"ray": "hyperopt.RayExe
 
 
 class HyperoptConfig(Section):
-    """What is searched, by which metric, and how."""
+    """Hyperparameter search."""
 
-    output_feature: Name = Field("combined", description="Output whose metric counts, or combined.")
-    goal: Literal["minimize", "maximize"] = Field("minimize", description="Whether it is to be small or large.")
-    metric: Name = Field("loss", description="The metric.")
-    split: SplitName = Field("validation", description="Split on which it is measured.")
+    output_feature: Name = Field("combined", description="Name of the output whose metric is optimized, or combined.")
+    goal: Literal["minimize", "maximize"] = Field("minimize", description="Direction of the optimization.")
+    metric: Name = Field("loss", description="The metric to optimize.")
+    split: SplitName = Field("validation", description="Split on which the metric is measured.")
     eval_split: SplitName = Field("validation", description="Split on which the best trial is evaluated.")
     search_alg: Annotated[SearchAlgorithm, SEARCH] = Field(
-        default_factory=SEARCH.make, description="What is tried next."
+        default_factory=SEARCH.make, description="The search algorithm."
     )
     executor: Annotated[RayExecutor, EXECUTOR] = Field(
-        default_factory=EXECUTOR.make, description="What runs the trials."
+        default_factory=EXECUTOR.make, description="The executor that runs the trials."
     )
     parameters: dict[str, Annotated[Parameter, PARAMETER]] = Field(
-        min_length=1, description="The space of each setting, by its path in the config."
+        min_length=1, description="The search space of each parameter, by its path in the config."
     )

@@ -13,26 +13,26 @@ from trainwright_api.schema.fields import PositiveFloat, PositiveInt
 from trainwright_api.schema.section import Section, relation
 
 Base = Annotated[PositiveFloat, Field(description="Base of the logarithm.")]
-Step = Annotated[PositiveFloat | None, Field(description="Distance of neighbouring values.")]
-WholeStep = Annotated[PositiveInt | None, Field(description="Distance of neighbouring values.")]
+Step = Annotated[PositiveFloat | None, Field(description="Step between neighbouring values.")]
+WholeStep = Annotated[PositiveInt | None, Field(description="Step between neighbouring values.")]
 
 
 class Parameter(Section):
-    """A space of values."""
+    """A search space."""
 
 
 class ChoiceParameter(Parameter):
-    """One out of a list, by chance."""
+    """A random choice from a list."""
 
-    space: Literal["choice"] = Field("choice", description="One out of a list, by chance.")
-    categories: list[Any] = Field(min_length=1, description="The list.")
+    space: Literal["choice"] = Field("choice", description="A random choice from a list.")
+    categories: list[Any] = Field(min_length=1, description="The values.")
 
 
 class GridSearchParameter(Parameter):
-    """Each out of a list."""
+    """Grid search: every value of a list."""
 
-    space: Literal["grid_search"] = Field("grid_search", description="Each out of a list.")
-    values: list[Any] = Field(min_length=1, description="The list.")
+    space: Literal["grid_search"] = Field("grid_search", description="Grid search: every value of a list.")
+    values: list[Any] = Field(min_length=1, description="The values.")
 
 
 class Interval(Parameter):
@@ -47,29 +47,31 @@ class Interval(Parameter):
 
 
 class UniformParameter(Interval):
-    """Evenly distributed numbers."""
+    """Uniformly distributed numbers."""
 
-    space: Literal["uniform"] = Field("uniform", description="Evenly distributed numbers.")
+    space: Literal["uniform"] = Field("uniform", description="Uniformly distributed numbers.")
 
 
 class QUniformParameter(Interval):
-    """Evenly distributed numbers, rounded."""
+    """Uniformly distributed numbers, rounded to a step."""
 
-    space: Literal["quniform"] = Field("quniform", description="Evenly distributed numbers, rounded.")
+    space: Literal["quniform"] = Field("quniform", description="Uniformly distributed numbers, rounded to a step.")
     q: Step = None
 
 
 class LogUniformParameter(Interval):
-    """Numbers with an evenly distributed logarithm."""
+    """Log-uniformly distributed numbers."""
 
-    space: Literal["loguniform"] = Field("loguniform", description="Numbers with an even logarithm.")
+    space: Literal["loguniform"] = Field("loguniform", description="Log-uniformly distributed numbers.")
     base: Base = 10.0
 
 
 class QLogUniformParameter(Interval):
-    """Numbers with an evenly distributed logarithm, rounded."""
+    """Log-uniformly distributed numbers, rounded to a step."""
 
-    space: Literal["qloguniform"] = Field("qloguniform", description="Numbers with an even logarithm, rounded.")
+    space: Literal["qloguniform"] = Field(
+        "qloguniform", description="Log-uniformly distributed numbers, rounded to a step."
+    )
     q: Step = None
     base: Base = 10.0
 
@@ -88,14 +90,14 @@ class RandnParameter(Normal):
 
 
 class QRandnParameter(Normal):
-    """Normally distributed numbers, rounded."""
+    """Normally distributed numbers, rounded to a step."""
 
-    space: Literal["qrandn"] = Field("qrandn", description="Normally distributed numbers, rounded.")
+    space: Literal["qrandn"] = Field("qrandn", description="Normally distributed numbers, rounded to a step.")
     q: Step = None
 
 
 class WholeInterval(Parameter):
-    """Whole numbers between two bounds."""
+    """Integers between two bounds."""
 
     lower: int = Field(description="Lower bound.")
     upper: int = Field(description="Upper bound.")
@@ -106,29 +108,31 @@ class WholeInterval(Parameter):
 
 
 class RandintParameter(WholeInterval):
-    """Evenly distributed whole numbers."""
+    """Uniformly distributed integers."""
 
-    space: Literal["randint"] = Field("randint", description="Evenly distributed whole numbers.")
+    space: Literal["randint"] = Field("randint", description="Uniformly distributed integers.")
 
 
 class QRandintParameter(WholeInterval):
-    """Evenly distributed whole numbers, rounded."""
+    """Uniformly distributed integers, rounded to a step."""
 
-    space: Literal["qrandint"] = Field("qrandint", description="Evenly distributed whole numbers, rounded.")
+    space: Literal["qrandint"] = Field("qrandint", description="Uniformly distributed integers, rounded to a step.")
     q: WholeStep = None
 
 
 class LogRandintParameter(WholeInterval):
-    """Whole numbers with an evenly distributed logarithm."""
+    """Log-uniformly distributed integers."""
 
-    space: Literal["lograndint"] = Field("lograndint", description="Whole numbers with an even logarithm.")
+    space: Literal["lograndint"] = Field("lograndint", description="Log-uniformly distributed integers.")
     base: Base = 10.0
 
 
 class QLogRandintParameter(WholeInterval):
-    """Whole numbers with an evenly distributed logarithm, rounded."""
+    """Log-uniformly distributed integers, rounded to a step."""
 
-    space: Literal["qlograndint"] = Field("qlograndint", description="Whole numbers with an even logarithm, rounded.")
+    space: Literal["qlograndint"] = Field(
+        "qlograndint", description="Log-uniformly distributed integers, rounded to a step."
+    )
     q: WholeStep = None
     base: Base = 10.0
 

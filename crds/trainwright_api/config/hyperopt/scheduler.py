@@ -9,46 +9,48 @@ from pydantic import Field, Strict
 from trainwright_api.schema.choice import Choice, Chosen
 from trainwright_api.schema.fields import NonNegativeFloat, NonNegativeInt, PositiveInt
 
-TimeAttribute = Annotated[str, Field(description="What time is counted by.")]
-MaxT = Annotated[PositiveInt, Field(description="Time after which every trial ends.")]
-ReductionFactor = Annotated[NonNegativeFloat, Field(description="Share of the trials that is stopped, as a divisor.")]
-StopLastTrials = Annotated[bool, Field(description="Whether trials end at max_t.")]
-Interval = Annotated[NonNegativeFloat, Field(description="Time from one change of settings to the next.")]
-Quantile = Annotated[float, Field(ge=0, le=0.5, description="Share of the trials that counts as best, and as worst.")]
-LogConfig = Annotated[bool, Field(description="Whether changes are written down.")]
-RequireAttributes = Annotated[bool, Field(description="Whether results must have the metric and the time.")]
-Synch = Annotated[bool, Field(description="Whether all trials change at the same time.")]
+TimeAttribute = Annotated[str, Field(description="Result attribute that measures time.")]
+MaxT = Annotated[PositiveInt, Field(description="Maximum time of a trial, in units of time_attr.")]
+ReductionFactor = Annotated[
+    NonNegativeFloat, Field(description="Reduction factor: one of this many trials continues at each rung.")
+]
+StopLastTrials = Annotated[bool, Field(description="Stop trials at max_t.")]
+Interval = Annotated[NonNegativeFloat, Field(description="Time between two perturbations, in units of time_attr.")]
+Quantile = Annotated[float, Field(ge=0, le=0.5, description="Fraction of the trials that count as best, and as worst.")]
+LogConfig = Annotated[bool, Field(description="Log the perturbations to a file.")]
+RequireAttributes = Annotated[bool, Field(description="Require that each result has the metric and the time.")]
+Synch = Annotated[bool, Field(description="Perturb all trials at the same time.")]
 
 
 class Scheduler(Chosen):
-    """A scheduler; `type` names it."""
+    """The trial scheduler. `type` selects it."""
 
     time_attr: TimeAttribute = "training_iteration"
-    metric: str | None = Field(None, description="Metric by which trials are judged; null for the search's own.")
-    mode: Literal["min", "max"] | None = Field(None, description="Whether it is to be small or large.")
+    metric: str | None = Field(None, description="Metric that ranks the trials. null: the metric of the search.")
+    mode: Literal["min", "max"] | None = Field(None, description="Direction of the optimization.")
 
 
 class FIFOScheduler(Scheduler):
-    """No trial is stopped early."""
+    """Runs every trial to its end."""
 
-    type: Literal["fifo"] = Field("fifo", description="No trial is stopped early.")
+    type: Literal["fifo"] = Field("fifo", description="Runs every trial to its end.")
 
 
 class AsyncHyperbandScheduler(Scheduler):
-    """ASHA: the worse part is stopped at every rung."""
+    """ASHA: stops the worse trials at every rung, without waiting for the others."""
 
     type: Literal["async_hyperband", "asynchyperband", "asha"] = Field(
-        "async_hyperband", description="The worse part is stopped at every rung."
+        "async_hyperband", description="ASHA: asynchronous successive halving."
     )
     max_t: MaxT = 100
-    grace_period: PositiveInt = Field(1, description="Time before which no trial is stopped.")
+    grace_period: PositiveInt = Field(1, description="Minimum time of a trial before it may be stopped.")
     reduction_factor: ReductionFactor = 4.0
     brackets: PositiveInt = Field(1, description="Number of brackets.")
     stop_last_trials: StopLastTrials = True
 
 
 class HyperbandScheduler(Scheduler):
-    """The worse part is stopped at every rung, when all have reached it."""
+    """Hyperband: stops the worse trials at a rung when all trials have reached it."""
 
     type: Literal["hyperband"] = Field("hyperband", description="Hyperband.")
     max_t: MaxT = 81
@@ -57,60 +59,66 @@ class HyperbandScheduler(Scheduler):
 
 
 class BOHBScheduler(Scheduler):
-    """Hyperband together with the search algorithm bohb."""
+    """Hyperband for the search algorithm bohb."""
 
-    type: Literal["hb_bohb"] = Field("hb_bohb", description="Hyperband together with bohb.")
+    type: Literal["hb_bohb"] = Field("hb_bohb", description="Hyperband for the search algorithm bohb.")
     max_t: MaxT = 81
     reduction_factor: ReductionFactor = 3.0
     stop_last_trials: StopLastTrials = True
 
 
 class MedianStoppingScheduler(Scheduler):
-    """Trials below the median are stopped."""
+    """Stops trials whose result is worse than the median of the others."""
 
     type: Literal["median_stopping_rule", "medianstoppingrule"] = Field(
-        "median_stopping_rule", description="Trials below the median are stopped."
+        "median_stopping_rule", description="Stops trials whose result is worse than the median of the others."
     )
     time_attr: TimeAttribute = "time_total_s"
-    grace_period: NonNegativeFloat = Field(60.0, description="Time before which no trial is stopped.")
-    min_samples_required: PositiveInt = Field(3, description="Number of trials that make a median.")
-    min_time_slice: NonNegativeInt = Field(0, description="Time that each trial runs before others get a turn.")
-    hard_stop: bool = Field(True, description="Whether trials are ended rather than paused.")
+    grace_period: NonNegativeFloat = Field(60.0, description="Minimum time of a trial before it may be stopped.")
+    min_samples_required: PositiveInt = Field(3, description="Minimum number of trials for a median.")
+    min_time_slice: NonNegativeInt = Field(0, description="Minimum time that a trial runs before it may be paused.")
+    hard_stop: bool = Field(True, description="Stop trials instead of pausing them.")
 
 
 class PopulationBasedScheduler(Scheduler):
-    """The worst trials go on from the best ones with changed settings."""
+    """Population based training: the worst trials continue from the best ones with perturbed parameters."""
 
-    type: Literal["pbt"] = Field("pbt", description="The worst trials go on from the best ones.")
+    type: Literal["pbt"] = Field("pbt", description="Population based training.")
     time_attr: TimeAttribute = "time_total_s"
     perturbation_interval: Interval = 60.0
-    burn_in_period: NonNegativeFloat = Field(60.0, description="Time before the first change.")
-    hyperparam_mutations: dict[str, Any] | None = Field(None, description="Settings that change, and to what.")
-    quantile_fraction: Quantile = 0.25
-    resample_probability: NonNegativeFloat = Field(0.25, description="Probability of a wholly new value.")
-    perturbation_factors: Annotated[tuple[float, float], Strict(False)] = Field(
-        (1.2, 0.8), description="Factors by which numbers change."
+    burn_in_period: NonNegativeFloat = Field(60.0, description="Time before the first perturbation.")
+    hyperparam_mutations: dict[str, Any] | None = Field(
+        None, description="The parameters that are perturbed, with their search spaces."
     )
-    custom_explore_fn: str | None = Field(None, description="Function that changes settings.")
+    quantile_fraction: Quantile = 0.25
+    resample_probability: NonNegativeFloat = Field(
+        0.25, description="Probability of drawing a new value from the search space."
+    )
+    perturbation_factors: Annotated[tuple[float, float], Strict(False)] = Field(
+        (1.2, 0.8), description="Factors by which numbers are perturbed."
+    )
+    custom_explore_fn: str | None = Field(None, description="Custom function that perturbs the parameters.")
     log_config: LogConfig = True
     require_attrs: RequireAttributes = True
     synch: Synch = False
 
 
 class PopulationReplayScheduler(Scheduler):
-    """Repeats the changes of an earlier pbt search."""
+    """Replays the perturbations of an earlier pbt search."""
 
-    type: Literal["pbt_replay"] = Field("pbt_replay", description="Repeats an earlier pbt search.")
-    policy_file: str | None = Field(None, description="File in which that search wrote its changes.")
+    type: Literal["pbt_replay"] = Field("pbt_replay", description="Replays an earlier pbt search.")
+    policy_file: str | None = Field(None, description="Policy file of the earlier search.")
 
 
 class PopulationBanditsScheduler(Scheduler):
-    """pbt whose changes are chosen by a model of the results."""
+    """PB2: population based training with perturbations chosen by a Gaussian process."""
 
-    type: Literal["pb2"] = Field("pb2", description="pbt with chosen changes.")
+    type: Literal["pb2"] = Field("pb2", description="PB2: population based bandits.")
     time_attr: TimeAttribute = "time_total_s"
     perturbation_interval: Interval = 60.0
-    hyperparam_bounds: dict[str, Any] | None = Field(None, description="Settings that change, and their bounds.")
+    hyperparam_bounds: dict[str, Any] | None = Field(
+        None, description="The parameters that are perturbed, with their bounds."
+    )
     quantile_fraction: Quantile = 0.25
     log_config: LogConfig = True
     require_attrs: RequireAttributes = True
@@ -118,11 +126,11 @@ class PopulationBanditsScheduler(Scheduler):
 
 
 class ResourceChangingScheduler(Scheduler):
-    """Gives trials more or fewer resources while they run."""
+    """Changes the resources of trials while they run."""
 
-    type: Literal["resource_changing"] = Field("resource_changing", description="Resources that change.")
-    base_scheduler: str | None = Field(None, description="Scheduler that decides the rest; null for fifo.")
-    resources_allocation_function: str | None = Field(None, description="Function that deals out resources.")
+    type: Literal["resource_changing"] = Field("resource_changing", description="Resources that are changed.")
+    base_scheduler: str | None = Field(None, description="Scheduler for all other decisions. null: fifo.")
+    resources_allocation_function: str | None = Field(None, description="Function that allocates the resources.")
 
 
 _ASHA = "scheduler.AsyncHyperbandScheduler"

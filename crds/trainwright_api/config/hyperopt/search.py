@@ -9,25 +9,27 @@ from pydantic import Field
 from trainwright_api.schema.choice import Choice, Chosen
 from trainwright_api.schema.fields import Fraction, NonNegativeInt, PositiveInt
 
-Points = Annotated[list[dict[str, Any]] | None, Field(description="Settings to try first.")]
-Rewards = Annotated[list[Any] | None, Field(description="Results of those settings, where they are known.")]
-ListSpace = Annotated[list[dict[str, Any]] | None, Field(description="The space in the library's own form.")]
-DictSpace = Annotated[dict[str, Any] | None, Field(description="The space in the library's own form.")]
-Seed = Annotated[int | None, Field(description="Seed of the search; null for the job's.")]
-MaxConcurrent = Annotated[NonNegativeInt, Field(description="Most trials at once; 0 for no bound.")]
+Points = Annotated[list[dict[str, Any]] | None, Field(description="Parameters to evaluate first.")]
+Rewards = Annotated[list[Any] | None, Field(description="Known results of these parameters.")]
+ListSpace = Annotated[list[dict[str, Any]] | None, Field(description="Search space in the library's own format.")]
+DictSpace = Annotated[dict[str, Any] | None, Field(description="Search space in the library's own format.")]
+Seed = Annotated[int | None, Field(description="Seed of the search. null: the job's seed.")]
+MaxConcurrent = Annotated[NonNegativeInt, Field(description="Maximum number of concurrent trials. 0: no limit.")]
 
 
 class SearchAlgorithm(Chosen):
-    """A search algorithm; `type` names it."""
+    """The search algorithm. `type` selects it."""
 
 
 class BasicVariantSearch(SearchAlgorithm):
-    """By chance, or all of a grid."""
+    """Random search and grid search."""
 
-    type: Literal["random", "variant_generator"] = Field("random", description="By chance, or all of a grid.")
+    type: Literal["random", "variant_generator"] = Field("random", description="Random search and grid search.")
     points_to_evaluate: Points = None
     max_concurrent: MaxConcurrent = 0
-    constant_grid_search: bool = Field(False, description="Whether each sample goes through the whole grid.")
+    constant_grid_search: bool = Field(
+        False, description="Keep the random values constant over each pass through the grid."
+    )
     random_state: Seed = None
 
 
@@ -37,8 +39,8 @@ class AxSearch(SearchAlgorithm):
     type: Literal["ax"] = Field("ax", description="Ax.")
     space: ListSpace = None
     points_to_evaluate: Points = None
-    parameter_constraints: list[Any] | None = Field(None, description="Bounds on the settings.")
-    outcome_constraints: list[Any] | None = Field(None, description="Bounds on the results.")
+    parameter_constraints: list[Any] | None = Field(None, description="Constraints on the parameters.")
+    outcome_constraints: list[Any] | None = Field(None, description="Constraints on the results.")
 
 
 class BayesOptSearch(SearchAlgorithm):
@@ -49,10 +51,10 @@ class BayesOptSearch(SearchAlgorithm):
     points_to_evaluate: Points = None
     utility_kwargs: dict[str, Any] | None = Field(None, description="Arguments of the utility function.")
     random_state: Seed = None
-    random_search_steps: int = Field(10, description="Trials by chance at the beginning.")
-    verbose: Literal[0, 1, 2] = Field(0, description="How much the library tells.")
-    patience: NonNegativeInt = Field(5, description="Repeated suggestions after which the search stops.")
-    skip_duplicate: bool = Field(True, description="Whether settings are tried once only.")
+    random_search_steps: int = Field(10, description="Number of random trials at the start.")
+    verbose: Literal[0, 1, 2] = Field(0, description="Verbosity of the library.")
+    patience: NonNegativeInt = Field(5, description="Number of repeated suggestions after which the search stops.")
+    skip_duplicate: bool = Field(True, description="Skip parameters that were evaluated before.")
 
 
 class BlendSearch(SearchAlgorithm):
@@ -82,8 +84,8 @@ class DragonflySearch(SearchAlgorithm):
     """Dragonfly."""
 
     type: Literal["dragonfly"] = Field("dragonfly", description="Dragonfly.")
-    optimizer: Literal["random", "bandit", "genetic"] | None = Field(None, description="Method of the search.")
-    domain: Literal["cartesian", "euclidean"] | None = Field(None, description="Kind of the space.")
+    optimizer: Literal["random", "bandit", "genetic"] | None = Field(None, description="Method of the optimizer.")
+    domain: Literal["cartesian", "euclidean"] | None = Field(None, description="Domain of the search space.")
     space: ListSpace = None
     points_to_evaluate: Points = None
     evaluated_rewards: Rewards = None
@@ -107,9 +109,9 @@ class HyperoptSearch(SearchAlgorithm):
     type: Literal["hyperopt"] = Field("hyperopt", description="hyperopt's tree of Parzen estimators.")
     space: ListSpace = None
     points_to_evaluate: Points = None
-    n_initial_points: PositiveInt = Field(20, description="Trials by chance at the beginning.")
+    n_initial_points: PositiveInt = Field(20, description="Number of random trials at the start.")
     random_state_seed: Seed = None
-    gamma: Fraction = Field(0.25, description="Share of the trials that count as good.")
+    gamma: Fraction = Field(0.25, description="Fraction of the trials that count as good.")
 
 
 class NevergradSearch(SearchAlgorithm):
@@ -138,18 +140,18 @@ class SkoptSearch(SearchAlgorithm):
     space: DictSpace = None
     points_to_evaluate: Points = None
     evaluated_rewards: Rewards = None
-    convert_to_python: bool = Field(True, description="Whether settings are Python's own numbers.")
+    convert_to_python: bool = Field(True, description="Convert parameters to Python numbers.")
 
 
 class ZooptSearch(SearchAlgorithm):
     """ZOOpt."""
 
     type: Literal["zoopt"] = Field("zoopt", description="ZOOpt.")
-    algo: Literal["asracos"] = Field("asracos", description="Method of the search.")
-    budget: PositiveInt | None = Field(None, description="Number of trials; null for num_samples.")
-    dim_dict: dict[str, Any] | None = Field(None, description="The space in the library's own form.")
+    algo: Literal["asracos"] = Field("asracos", description="Method of the optimizer.")
+    budget: PositiveInt | None = Field(None, description="Number of trials. null: num_samples.")
+    dim_dict: dict[str, Any] | None = Field(None, description="Search space in the library's own format.")
     points_to_evaluate: Points = None
-    parallel_num: PositiveInt = Field(1, description="Trials at once.")
+    parallel_num: PositiveInt = Field(1, description="Number of parallel trials.")
 
 
 SEARCH = Choice(

@@ -11,17 +11,18 @@ from trainwright_api.schema.fields import PositiveInt
 MissingWord = Literal["fill_with_const", "fill_with_mode", "bfill", "ffill", "drop_row"]
 NumberMissingWord = Literal["fill_with_const", "fill_with_mode", "bfill", "ffill", "drop_row", "fill_with_mean"]
 
-MissingValueStrategy = Annotated[MissingWord, Field(description="What to do with a row whose value is missing.")]
-TextFillValue = Annotated[str, Field(description="The value that fill_with_const fills in.")]
-ComputedFillValue = Annotated[str, Field(description="The value that was filled in; computed, not read.")]
-Lowercase = Annotated[bool, Field(description="Whether text is made lower case first.")]
+MissingValueStrategy = Annotated[MissingWord, Field(description="Handling of missing values.")]
+TextFillValue = Annotated[str, Field(description="Value that fill_with_const uses.")]
+ComputedFillValue = Annotated[str, Field(description="Value that was used. Written by the preprocessing, not read.")]
+Lowercase = Annotated[bool, Field(description="Convert text to lower case.")]
 MostCommon = Annotated[
     PositiveInt | None,
-    Field(description="Size of the vocabulary: the most common values, null for all; the rest is unknown."),
+    Field(
+        description="Maximum size of the vocabulary. The most common values are kept, others are unknown. null: "
+        "no limit."
+    ),
 ]
-CacheEncoderEmbeddings = Annotated[
-    bool, Field(description="Whether the output of a fixed encoder is computed once and cached.")
-]
-PaddingSide = Annotated[Literal["left", "right"], Field(description="On which side short sequences are padded.")]
+CacheEncoderEmbeddings = Annotated[bool, Field(description="Compute the output of a frozen encoder once and cache it.")]
+PaddingSide = Annotated[Literal["left", "right"], Field(description="Side on which short sequences are padded.")]
 UNKNOWN = "<UNK>"
 PADDING = "<PAD>"

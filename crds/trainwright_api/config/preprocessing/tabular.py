@@ -54,63 +54,65 @@ BinaryFill = Annotated[
 NumbersText = Annotated[str, AfterValidator(_numbers)]
 BinaryMissing = Annotated[
     Literal["fill_with_mode", "bfill", "ffill", "drop_row", "fill_with_false", "fill_with_true"],
-    Field(description="What to do with a row whose value is missing."),
+    Field(description="Handling of missing values."),
 ]
-NumberMissing = Annotated[NumberMissingWord, Field(description="What to do with a row whose value is missing.")]
+NumberMissing = Annotated[NumberMissingWord, Field(description="Handling of missing values.")]
 Normalization = Annotated[
     Literal["zscore", "minmax", "log1p", "iq"] | None,
     NoneWord,
-    Field(description="How numbers are scaled, with statistics of the training rows; null for not at all."),
+    Field(description="Normalization, with statistics of the training rows. null: none."),
 ]
-VectorSize = Annotated[PositiveInt | None, Field(description="Numbers in each vector; found from the data where null.")]
+VectorSize = Annotated[PositiveInt | None, Field(description="Length of each vector. null: derived from the data.")]
 
 
 class NumberPreprocessing(Section):
-    """How a column of numbers is read."""
+    """Preprocessing of a number column."""
 
     missing_value_strategy: NumberMissing = "fill_with_const"
-    fill_value: float = Field(0.0, description="The value that fill_with_const fills in.")
-    computed_fill_value: float = Field(0.0, description="The value that was filled in; computed, not read.")
+    fill_value: float = Field(0.0, description="Value that fill_with_const uses.")
+    computed_fill_value: float = Field(0.0, description="Value that was used. Written by the preprocessing, not read.")
     normalization: Normalization = "zscore"
     outlier_strategy: Annotated[NumberMissingWord | None, NoneWord] = Field(
-        None, description="What to do with outliers, in the words of missing_value_strategy; null keeps them."
+        None, description="Handling of outliers, with the values of missing_value_strategy. null: keep them."
     )
     outlier_threshold: NonNegativeFloat = Field(
-        3.0, description="Standard deviations from the mean past which a value is an outlier."
+        3.0, description="Distance from the mean, in standard deviations, beyond which a value is an outlier."
     )
-    computed_outlier_fill_value: float = Field(0.0, description="The value that replaced outliers; computed, not read.")
+    computed_outlier_fill_value: float = Field(
+        0.0, description="Value that replaced outliers. Written by the preprocessing, not read."
+    )
 
 
 class NumberOutputPreprocessing(NumberPreprocessing):
-    """How a target of numbers is read."""
+    """Preprocessing of a target column of numbers."""
 
     missing_value_strategy: NumberMissing = "drop_row"
     normalization: Normalization = None
 
 
 class BinaryPreprocessing(Section):
-    """How a column of yes and no is read."""
+    """Preprocessing of a binary column."""
 
     missing_value_strategy: BinaryMissing = "fill_with_false"
     fallback_true_label: str | None = Field(
-        None, description="The label that means true where the column's words are not of the usual kind."
+        None, description="The value that means true, for a column without common names such as yes and no."
     )
     fill_value: BinaryFill | None = Field(
-        None, description="The value for missing rows; null leaves it to the strategy."
+        None, description="Value of rows where it is missing. null: the strategy decides."
     )
     computed_fill_value: BinaryFill | None = Field(
-        None, description="The value that was filled in; computed, not read."
+        None, description="Value that was used. Written by the preprocessing, not read."
     )
 
 
 class BinaryOutputPreprocessing(BinaryPreprocessing):
-    """How a target of yes and no is read."""
+    """Preprocessing of a binary target column."""
 
     missing_value_strategy: BinaryMissing = "drop_row"
 
 
 class CategoryPreprocessing(Section):
-    """How a column of classes is read."""
+    """Preprocessing of a category column."""
 
     missing_value_strategy: MissingValueStrategy = "fill_with_const"
     fill_value: TextFillValue = UNKNOWN
@@ -121,41 +123,43 @@ class CategoryPreprocessing(Section):
 
 
 class CategoryOutputPreprocessing(CategoryPreprocessing):
-    """How a target of classes is read."""
+    """Preprocessing of a target column of classes."""
 
     missing_value_strategy: MissingValueStrategy = "drop_row"
 
 
 class CategoryDistributionOutputPreprocessing(Section):
-    """How a target of class probabilities is read."""
+    """Preprocessing of a target column of class probabilities."""
 
     missing_value_strategy: MissingValueStrategy = "drop_row"
     vocab: list[str] | None = Field(None, description="The classes, in the order of the probabilities.")
 
 
 class DatePreprocessing(Section):
-    """How a column of dates is read."""
+    """Preprocessing of a date column."""
 
     missing_value_strategy: Literal["fill_with_const", "bfill", "ffill", "drop_row"] = Field(
-        "fill_with_const", description="What to do with a row whose value is missing."
+        "fill_with_const", description="Handling of missing values."
     )
     fill_value: TextFillValue = ""
     computed_fill_value: ComputedFillValue = ""
     datetime_format: str | None = Field(
-        None, description="Format of the dates, as strptime has it; null for ISO 8601 and other common forms."
+        None, description="Format of the dates for strptime. null: ISO 8601 and other common formats."
     )
 
 
 class VectorPreprocessing(Section):
-    """How a column of vectors is read."""
+    """Preprocessing of a vector column."""
 
     vector_size: VectorSize = None
     missing_value_strategy: MissingValueStrategy = "fill_with_const"
-    fill_value: NumbersText = Field("", description="Numbers, with spaces between, that fill_with_const fills in.")
-    computed_fill_value: NumbersText = Field("", description="The value that was filled in; computed, not read.")
+    fill_value: NumbersText = Field("", description="Numbers, separated by spaces, that fill_with_const uses.")
+    computed_fill_value: NumbersText = Field(
+        "", description="Value that was used. Written by the preprocessing, not read."
+    )
 
 
 class VectorOutputPreprocessing(VectorPreprocessing):
-    """How a target of vectors is read."""
+    """Preprocessing of a target column of vectors."""
 
     missing_value_strategy: MissingValueStrategy = "drop_row"

@@ -21,18 +21,20 @@ from trainwright_api.config.tokenizers import Tokenizer
 from trainwright_api.schema.fields import NonNegativeFloat, NonNegativeInt, PositiveInt
 from trainwright_api.schema.section import Section
 
-VocabFile = Annotated[str | None, Field(description="File with one token a line; null to find them in the data.")]
+VocabFile = Annotated[str | None, Field(description="File with one token per line. null: the tokens of the data.")]
 SequenceLength = Annotated[
-    PositiveInt | None, Field(description="Length of every sequence, in tokens; null for as long as the longest.")
+    PositiveInt | None, Field(description="Length of every sequence in tokens. null: the length of the longest.")
 ]
-LongestSequence = Annotated[PositiveInt | None, Field(description="Longest sequence, in tokens; the rest is cut off.")]
-PaddingSymbol = Annotated[str, Field(description="The token that fills up short sequences.")]
-UnknownSymbol = Annotated[str, Field(description="The token for what is not in the vocabulary.")]
-NgramSize = Annotated[PositiveInt, Field(description="Words in one token of the ngram tokenizer.")]
+LongestSequence = Annotated[
+    PositiveInt | None, Field(description="Maximum sequence length in tokens. Longer sequences are truncated.")
+]
+PaddingSymbol = Annotated[str, Field(description="Padding token.")]
+UnknownSymbol = Annotated[str, Field(description="Token of unknown values.")]
+NgramSize = Annotated[PositiveInt, Field(description="Number of words in one token of the ngram tokenizer.")]
 
 
 class SequencePreprocessing(Section):
-    """How a column of sequences is read."""
+    """Preprocessing of a sequence column."""
 
     tokenizer: Tokenizer = "space"
     vocab_file: VocabFile = None
@@ -51,48 +53,52 @@ class SequencePreprocessing(Section):
 
 
 class SequenceOutputPreprocessing(SequencePreprocessing):
-    """How a target of sequences is read."""
+    """Preprocessing of a target column of sequences."""
 
     missing_value_strategy: MissingValueStrategy = "drop_row"
 
 
 class PromptRetrieval(Section):
-    """Which rows of the data are put into a prompt as examples."""
+    """Retrieval of rows that are added to a prompt as examples."""
 
-    type: Literal["random", "semantic"] | None = Field(None, description="How the examples are chosen; null for none.")
+    type: Literal["random", "semantic"] | None = Field(None, description="Type of the retrieval. null: none.")
     index_name: str | None = Field(None, description="Name of a stored index of the data.")
-    model_name: str | None = Field(None, description="Model that judges which rows are alike.")
+    model_name: str | None = Field(None, description="Name of the embedding model for semantic retrieval.")
     k: NonNegativeInt = Field(0, description="Number of examples.")
 
 
 class Prompt(Section):
-    """A text that is put around each value."""
+    """A prompt template for each value."""
 
-    template: str | None = Field(None, description="The text, with column names in braces.")
-    task: str | None = Field(None, description="What is asked, for templates that have a place for it.")
-    retrieval: PromptRetrieval = Field(default_factory=PromptRetrieval, description="Which rows serve as examples.")
+    template: str | None = Field(None, description="The template, with column names in braces.")
+    task: str | None = Field(None, description="Text of the task, for templates with {__task__}.")
+    retrieval: PromptRetrieval = Field(default_factory=PromptRetrieval, description="Retrieval of examples.")
 
 
 class TextPreprocessing(SequencePreprocessing):
-    """How a column of text is read."""
+    """Preprocessing of a text column."""
 
-    pretrained_model_name_or_path: str | None = Field(None, description="Model whose tokenizer hf_tokenizer uses.")
+    pretrained_model_name_or_path: str | None = Field(
+        None, description="Name of the pretrained model whose tokenizer hf_tokenizer uses."
+    )
     tokenizer: Tokenizer = "space_punct"
-    compute_idf: bool = Field(False, description="Whether the inverse document frequency of each token is computed.")
-    prompt: Prompt = Field(default_factory=Prompt, description="A text that is put around each value.")
+    compute_idf: bool = Field(False, description="Compute the inverse document frequency of each token.")
+    prompt: Prompt = Field(default_factory=Prompt, description="A prompt template for each value.")
 
 
 class TextOutputPreprocessing(SequencePreprocessing):
-    """How a target of text is read."""
+    """Preprocessing of a target column of text."""
 
-    pretrained_model_name_or_path: str | None = Field(None, description="Model whose tokenizer hf_tokenizer uses.")
+    pretrained_model_name_or_path: str | None = Field(
+        None, description="Name of the pretrained model whose tokenizer hf_tokenizer uses."
+    )
     tokenizer: Tokenizer = "space_punct"
     missing_value_strategy: MissingValueStrategy = "drop_row"
-    compute_idf: bool = Field(False, description="Whether the inverse document frequency of each token is computed.")
+    compute_idf: bool = Field(False, description="Compute the inverse document frequency of each token.")
 
 
 class SetPreprocessing(Section):
-    """How a column of sets is read."""
+    """Preprocessing of a set column."""
 
     tokenizer: Tokenizer = "space"
     missing_value_strategy: MissingValueStrategy = "fill_with_const"
@@ -103,38 +109,44 @@ class SetPreprocessing(Section):
 
 
 class SetOutputPreprocessing(SetPreprocessing):
-    """How a target of sets is read."""
+    """Preprocessing of a target column of sets."""
 
     missing_value_strategy: MissingValueStrategy = "drop_row"
 
 
 class BagPreprocessing(SetPreprocessing):
-    """How a column of bags (sets that count) is read."""
+    """Preprocessing of a bag column."""
 
 
 class TimeseriesPreprocessing(Section):
-    """How a column of time series is read."""
+    """Preprocessing of a time series column."""
 
     tokenizer: Tokenizer = "space"
-    timeseries_length_limit: PositiveInt = Field(256, description="Longest series, in steps; the rest is cut off.")
-    padding_value: NonNegativeFloat = Field(0.0, description="The value that fills up short series.")
+    timeseries_length_limit: PositiveInt = Field(
+        256, description="Maximum length in steps. Longer series are truncated."
+    )
+    padding_value: NonNegativeFloat = Field(0.0, description="Padding value of short series.")
     padding: PaddingSide = "right"
     missing_value_strategy: MissingValueStrategy = "fill_with_const"
     fill_value: TextFillValue = ""
     computed_fill_value: ComputedFillValue = ""
     window_size: NonNegativeInt = Field(
-        0, description="Steps of the column that one row looks back; 0 where each row holds a series."
+        0, description="Number of previous rows that form the series. 0: each row holds a series."
     )
 
 
 class TimeseriesOutputPreprocessing(Section):
-    """How a target of time series is read."""
+    """Preprocessing of a target column of time series."""
 
     tokenizer: Tokenizer = "space"
-    timeseries_length_limit: PositiveInt = Field(256, description="Longest series, in steps; the rest is cut off.")
-    padding_value: NonNegativeFloat = Field(0.0, description="The value that fills up short series.")
+    timeseries_length_limit: PositiveInt = Field(
+        256, description="Maximum length in steps. Longer series are truncated."
+    )
+    padding_value: NonNegativeFloat = Field(0.0, description="Padding value of short series.")
     padding: PaddingSide = "right"
     missing_value_strategy: MissingValueStrategy = "drop_row"
     fill_value: TextFillValue = ""
     computed_fill_value: ComputedFillValue = ""
-    horizon: NonNegativeInt = Field(0, description="Steps that one row looks ahead; 0 where each row holds a series.")
+    horizon: NonNegativeInt = Field(
+        0, description="Number of following rows that form the series. 0: each row holds a series."
+    )

@@ -9,7 +9,7 @@ import pytest
 from testkit.cluster.errors import ClusterError
 from testkit.cluster.images import containerd, single
 from testkit.cluster.images.layout import Layout
-from testkit.cluster.images.single import Program
+from testkit.cluster.images.single import StaticProgram
 
 pytestmark = pytest.mark.slow  # it tests the testkit, which every other test uses
 
@@ -56,10 +56,10 @@ def ctr(tmp_path: Path) -> list[str]:
     return [sys.executable, str(script), str(content)]
 
 
-def program(folder: Path, name: str, content: bytes) -> Program:
+def program(folder: Path, name: str, content: bytes) -> StaticProgram:
     file = folder / "program"
     file.write_bytes(content)
-    return Program(name, file, "/program")
+    return StaticProgram(name, file, "/program")
 
 
 def received(ctr: list[str]) -> set[str]:
@@ -90,7 +90,7 @@ def test_blobs_that_are_there_are_not_sent_again(layout: Layout, ctr: list[str],
     containerd.load(ctr, layout=layout)
     received(ctr)
     before = paths(layout, NAME)
-    single.put(Program(NAME, tmp_path / "program", "/program", user=5), layout)  # the same layer, another manifest
+    single.put(StaticProgram(NAME, tmp_path / "program", "/program", user=5), layout)  # same layer
     containerd.load(ctr, layout=layout)
     changed = paths(layout, NAME) - before
     assert len(changed) == 2

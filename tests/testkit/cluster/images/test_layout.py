@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from testkit.cluster.images import single
 from testkit.cluster.images.layout import CONTAINERD_NAME, INPUTS, Layout
-from testkit.cluster.images.single import Program
+from testkit.cluster.images.single import StaticProgram
 
 pytestmark = pytest.mark.slow  # it tests the testkit, which every other test uses
 
@@ -21,10 +21,10 @@ def layout(tmp_path: Path) -> Layout:
 
 
 @pytest.fixture
-def program(tmp_path: Path) -> Program:
+def program(tmp_path: Path) -> StaticProgram:
     file = tmp_path / "built"
     file.write_bytes(b"\x7fELF, or so")
-    return Program(NAME, file, "/bin/pause", user=1234)
+    return StaticProgram(NAME, file, "/bin/pause", user=1234)
 
 
 def test_an_empty_folder_holds_no_image(layout: Layout) -> None:
@@ -32,7 +32,7 @@ def test_an_empty_folder_holds_no_image(layout: Layout) -> None:
     assert layout.inputs(NAME) is None
 
 
-def test_an_image_of_one_program_holds_it_and_runs_it(layout: Layout, program: Program) -> None:
+def test_an_image_of_one_program_holds_it_and_runs_it(layout: Layout, program: StaticProgram) -> None:
     single.put(program, layout)
     assert layout.config(NAME) == {"User": "1234", "Entrypoint": ["/bin/pause"]}
     _, _, layer = layout.blobs(NAME)
@@ -44,13 +44,13 @@ def test_an_image_of_one_program_holds_it_and_runs_it(layout: Layout, program: P
         assert content.read() == program.file.read_bytes()
 
 
-def test_containerd_reads_the_name_from_the_index(layout: Layout, program: Program) -> None:
+def test_containerd_reads_the_name_from_the_index(layout: Layout, program: StaticProgram) -> None:
     single.put(program, layout)
     [image] = json.load(io.BytesIO(layout.index(NAME)))["manifests"]
     assert image["annotations"][CONTAINERD_NAME] == NAME
 
 
-def test_an_image_is_made_again_when_its_program_has_changed(layout: Layout, program: Program) -> None:
+def test_an_image_is_made_again_when_its_program_has_changed(layout: Layout, program: StaticProgram) -> None:
     single.put(program, layout)
     before = list(layout.blobs(NAME))
     single.put(program, layout)
@@ -60,7 +60,7 @@ def test_an_image_is_made_again_when_its_program_has_changed(layout: Layout, pro
     assert not set(layout.blobs(NAME)) & set(before)
 
 
-def test_blobs_without_a_name_are_removed_and_the_others_stay(layout: Layout, program: Program) -> None:
+def test_blobs_without_a_name_are_removed_and_the_others_stay(layout: Layout, program: StaticProgram) -> None:
     single.put(program, layout)
     before = list(layout.blobs(NAME))
     program.file.write_bytes(b"another one")
@@ -70,16 +70,16 @@ def test_blobs_without_a_name_are_removed_and_the_others_stay(layout: Layout, pr
     assert all(layout.path(digest).exists() for digest in layout.blobs(NAME))
 
 
-def test_images_keep_apart_by_name(layout: Layout, program: Program) -> None:
+def test_images_keep_apart_by_name(layout: Layout, program: StaticProgram) -> None:
     single.put(program, layout)
-    single.put(Program("localhost/other:1", program.file, "/other"), layout)
+    single.put(StaticProgram("localhost/other:1", program.file, "/other"), layout)
     assert layout.names() == [NAME, "localhost/other:1"]
     assert layout.config("localhost/other:1")["Entrypoint"] == ["/other"]
 
 
 @pytest.mark.parametrize("left", [{}, {"annotations": {INPUTS: "as it was"}}])
 def test_an_entry_whose_name_was_taken_away_is_no_image(
-    layout: Layout, program: Program, left: dict[str, dict[str, str]]
+    layout: Layout, program: StaticProgram, left: dict[str, dict[str, str]]
 ) -> None:
     """As skopeo leaves it when it gives the name to another."""
     single.put(program, layout)
@@ -90,7 +90,7 @@ def test_an_entry_whose_name_was_taken_away_is_no_image(
     assert layout.names() == [NAME]
 
 
-def test_what_containerd_has_too_takes_no_room_of_its_own(layout: Layout, program: Program, tmp_path: Path) -> None:
+def test_a_layer_that_containerd_has_takes_no_room(layout: Layout, program: StaticProgram, tmp_path: Path) -> None:
     single.put(program, layout)
     manifest, config, layer = layout.blobs(NAME)
     others = tmp_path / "content"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from testkit.cluster.node import containerd
-from testkit.cluster.node.place import FIRST, SECOND
+from testkit.cluster.node.cluster_folder import FIRST, SECOND
 
 pytestmark = pytest.mark.slow  # it tests the testkit, which every other test uses
 

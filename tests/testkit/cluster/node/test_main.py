@@ -19,7 +19,7 @@ def test_without_root_one_line_says_so(
     monkeypatch.setattr(sys, "argv", ["node", what, f"--root={tmp_path / 'cluster'}"])
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     assert main() == 1
-    (said,) = capsys.readouterr().err.splitlines()
-    assert "needs root" in said
-    assert "KUBECONFIG and IMAGES" in said
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "needs root" in line
+    assert "KUBECONFIG and IMAGES" in line
     assert not any(tmp_path.iterdir())

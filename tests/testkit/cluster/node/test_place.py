@@ -6,7 +6,7 @@ from ipaddress import ip_address, ip_network
 
 import pytest
 from testkit.cluster.api_server import SERVICES
-from testkit.cluster.node.place import FIRST, HOST, NETWORK, SECOND, Site
+from testkit.cluster.node.cluster_folder import FIRST, HOST, NETWORK, SECOND, Site
 
 pytestmark = pytest.mark.slow  # it tests the testkit, which every other test uses
 

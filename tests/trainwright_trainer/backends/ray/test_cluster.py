@@ -74,7 +74,7 @@ class TestRecorded:
         with socket.create_server(("127.0.0.1", 0)) as server:
             yield f"127.0.0.1:{server.getsockname()[1]}"
 
-    def said(self) -> list[str]:
+    def logged(self) -> list[str]:
         lines: list[str] = []
         with cluster(BackendTrainer(), None, log=lines.append):
             pass
@@ -82,18 +82,18 @@ class TestRecorded:
 
     def test_without_a_record_a_new_one_is_started(self, record: Path, taken: list[str]) -> None:
         assert not record.exists()
-        assert (self.said(), taken) == ([], ["new"])
+        assert (self.logged(), taken) == ([], ["new"])
 
     def test_one_that_answers_is_joined_and_named(self, record: Path, taken: list[str], listening: str) -> None:
         record.write_text(listening)
         line = (
             f"joining the Ray at {listening}, which `ray start` runs here (RAY_ADDRESS=local starts a new one instead)"
         )
-        assert (self.said(), taken) == ([line], [listening])
+        assert (self.logged(), taken) == ([line], [listening])
 
     def test_one_that_is_gone_is_told_and_passed_over(self, record: Path, taken: list[str]) -> None:
         record.write_text(f"127.0.0.1:{free_port()}")
-        (line,) = self.said()
+        (line,) = self.logged()
         assert line.endswith("which `ray start` has recorded, does not answer: a new one is started here")
         assert taken == ["new"]
 
@@ -109,7 +109,7 @@ class TestRecorded:
     ) -> None:
         record.write_text(listening)
         monkeypatch.setenv(ADDRESS, named)
-        assert (self.said(), taken) == ([], [expected])
+        assert (self.logged(), taken) == ([], [expected])
 
 
 # Prints the address, the cores and the nodes of its Ray, and the number of workers.

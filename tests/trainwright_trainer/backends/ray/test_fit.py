@@ -223,8 +223,8 @@ def drain(address: str) -> None:
 def test_a_pod_leaves_nothing_on_its_ray(workplace, address):
     """An actor that stays keeps the head node busy, and the head pod waits for an idle node before it ends."""
     run, job = Run(workplace, address), long_job(workplace, epochs=1)
-    told = {"ATTEMPT": "1", "STAGE": "train", "UID": "abc", "RUN": str(run.folder / "out")}
-    process = run.start("run", job, **{f"TRAINWRIGHT_{name}": value for name, value in told.items()})
+    variables = {"ATTEMPT": "1", "STAGE": "train", "UID": "abc", "RUN": str(run.folder / "out")}
+    process = run.start("run", job, **{f"TRAINWRIGHT_{name}": value for name, value in variables.items()})
     _, err = process.communicate(timeout=SECONDS)
     assert process.returncode == 0, err
     assert asked(address, "print(ray.util.list_named_actors(all_namespaces=True))").strip() == "[]"

@@ -35,12 +35,12 @@ def test_who_asks_waits_for_the_answer_to_its_own_question():
 def test_every_post_receives_the_control_state_of_the_driver():
     async def scenario():
         mailbox = Mailbox()
-        told = [await mailbox.post([])]
+        answers = [await mailbox.post([])]
         for _ in range(2):
             await mailbox.save()
-        told.append(await mailbox.post([]))
+        answers.append(await mailbox.post([]))
         await mailbox.stop("SIGTERM")
-        return [*told, await mailbox.post([])]
+        return [*answers, await mailbox.post([])]
 
     assert asyncio.run(scenario()) == [ControlState(), ControlState(saves=2), ControlState("SIGTERM", 2)]
 

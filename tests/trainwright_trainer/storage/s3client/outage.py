@@ -7,12 +7,12 @@ from collections.abc import Callable
 from trainwright_trainer.storage.s3client.retry_policy import RetryPolicy
 
 
-class Clock:
+class OutageClock:
     """A fake clock. `sleep` advances it and runs the actions whose time has come."""
 
     def __init__(self) -> None:
         self.now = 0.0
-        self.told: list[str] = []
+        self.lines: list[str] = []
         self._plans: list[tuple[float, Callable[[], object]]] = []
 
     def at(self, time: float, act: Callable[[], object]) -> None:
@@ -24,4 +24,4 @@ class Clock:
             self._plans.pop(0)[1]()
 
     def retry_policy(self) -> RetryPolicy:
-        return RetryPolicy(clock=lambda: self.now, sleep=self.sleep, chance=lambda: 1.0, tell=self.told.append)
+        return RetryPolicy(clock=lambda: self.now, sleep=self.sleep, chance=lambda: 1.0, tell=self.lines.append)

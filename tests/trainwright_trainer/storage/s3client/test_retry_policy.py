@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 
 import pytest
-from tests.trainwright_trainer.storage.s3client.outage import Clock
+from tests.trainwright_trainer.storage.s3client.outage import OutageClock
 
 from trainwright_trainer.storage.s3client.retry_policy import RetryPolicy
 
@@ -15,7 +15,7 @@ def why() -> str:
 
 
 def test_it_asks_more_and_more_seldom_for_more_than_two_minutes() -> None:
-    clock, times = Clock(), [0.0]
+    clock, times = OutageClock(), [0.0]
     waiting = clock.retry_policy().begin()
     while waiting.again(why):
         times.append(clock.now)
@@ -27,7 +27,7 @@ def test_it_asks_more_and_more_seldom_for_more_than_two_minutes() -> None:
 
 
 def test_the_time_that_requests_take_counts() -> None:
-    clock = Clock()
+    clock = OutageClock()
     waiting = clock.retry_policy().begin()
     assert waiting.again(why)
     clock.now += 1000
@@ -44,11 +44,11 @@ def test_waits_are_of_random_length() -> None:
 
 
 def test_a_long_wait_is_told_once() -> None:
-    clock = Clock()
+    clock = OutageClock()
     waiting = clock.retry_policy().begin()
     for _ in range(10):
         waiting.again(why)
-    assert clock.told == ["s3://bucket: no answer; it is asked again for 150 s in all"]
+    assert clock.lines == ["s3://bucket: no answer; it is asked again for 150 s in all"]
 
 
 def test_people_are_told_on_standard_error(capsys: pytest.CaptureFixture[str]) -> None:
@@ -58,8 +58,8 @@ def test_people_are_told_on_standard_error(capsys: pytest.CaptureFixture[str]) -
 
 
 def test_a_short_wait_is_not_told() -> None:
-    clock = Clock()
+    clock = OutageClock()
     waiting = clock.retry_policy().begin()
     while clock.now < 2:
         waiting.again(why)
-    assert clock.told == []
+    assert clock.lines == []

@@ -64,7 +64,7 @@ def _recorded(log: Callable[[str], None]) -> str | None:
     if address is None:
         return None
     try:
-        _knock(address)
+        _check_port(address)
     except OSError:
         log(f"the Ray at {address}, which `ray start` has recorded, does not answer: a new one is started here")
         return None
@@ -77,14 +77,14 @@ def _join(address: str, shown: str) -> None:
     from the home folder. Raises `EnvironmentFailure` if the cluster cannot be reached.
     """
     try:
-        _knock(address)
+        _check_port(address)
         with handlers_kept():
             ray.init(address="auto", log_to_driver=False, logging_level=logging.ERROR)
     except (OSError, RuntimeError, RayError) as error:
         raise EnvironmentFailure(f"Ray at {shown} cannot be reached: {_first_line(error)}") from error
 
 
-def _knock(address: str) -> None:
+def _check_port(address: str) -> None:
     """Raise `OSError` if the port is not open. Ray itself takes a quarter of an hour to notice that."""
     host, _, port = address.rpartition(":")
     if port.isdecimal() and "/" not in host:

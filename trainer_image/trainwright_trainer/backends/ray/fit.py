@@ -38,9 +38,9 @@ Work = Callable[[Any, RankInfo, Channel], None]
 # The other ranks wait while rank 0 reads the data. They notice a lost process at once, whatever this timeout is.
 _TIMEOUT_SECONDS = 6 * 3600
 # The time in which all workers have to exit after the first message of an end.
-_LEAVING_SECONDS = 60.0
+_EXIT_SECONDS = 60.0
 # The reason of the stop when the driver's own node is drained: only `ray start` has received the signal.
-_TAKEN_AWAY = "SIGTERM"
+_STOP_REASON_OF_DRAIN = "SIGTERM"
 
 
 def on_workers(
@@ -54,10 +54,10 @@ def on_workers(
     with tempfile.TemporaryDirectory(prefix="trainwright-ray-") as scratch:
         fitting = _Fitting(
             _trainer(
-                needs, partial(_sit_down, os.getcwd(), needs.resources.get("CPU", 0), work, order, mailbox), scratch
+                needs, partial(_run_worker, os.getcwd(), needs.resources.get("CPU", 0), work, order, mailbox), scratch
             )
         )
-        _hear(mailbox, fitting, answer, stop)
+        _handle_messages(mailbox, fitting, answer, stop)
     if fitting.error is not None and not ray.get(mailbox.ended.remote()):
         raise fitting.error
 
@@ -86,7 +86,7 @@ def _trainer(needs: WorkerResources, entry: Callable[[], None], scratch: str) ->
     )
 
 
-def _sit_down(folder: str, cpus: float, work: Work, order: Any, mailbox: ActorHandle[Any]) -> None:
+def _run_worker(folder: str, cpus: float, work: Work, order: Any, mailbox: ActorHandle[Any]) -> None:
     """Run in a worker. Relative paths start at the driver's folder, if the worker has that folder.
 
     Ray sets OMP_NUM_THREADS to the worker's CPUs, so the user's value is read from the initial environment.
@@ -128,17 +128,19 @@ def _reason(error: Exception) -> str:
     return lines[-1].strip() if lines else type(error).__name__
 
 
-def _hear(mailbox: ActorHandle[Any], fitting: _Fitting, answer: Callable[[Message], Any], stop: StopRequest) -> None:
-    """Handle messages until the workers are done, or until `_LEAVING_SECONDS` after the first message of an end."""
+def _handle_messages(
+    mailbox: ActorHandle[Any], fitting: _Fitting, answer: Callable[[Message], Any], stop: StopRequest
+) -> None:
+    """Handle messages until the workers are done, or until `_EXIT_SECONDS` after the first message of an end."""
     asked, ended_at = False, float("inf")
     nodes = Nodes()
-    while fitting.goes_on and time.monotonic() < ended_at + _LEAVING_SECONDS:
+    while fitting.goes_on and time.monotonic() < ended_at + _EXIT_SECONDS:
         if _deliver(mailbox, answer):
             ended_at = min(ended_at, time.monotonic())
-        leaving = nodes.newly_leaving(time.monotonic())
-        if nodes.here in leaving:
-            stop.ask(_TAKEN_AWAY)
-        elif leaving:
+        draining = nodes.newly_draining(time.monotonic())
+        if nodes.here in draining:
+            stop.ask(_STOP_REASON_OF_DRAIN)
+        elif draining:
             ray.get(mailbox.save.remote())
         if stop.reason is not None and not asked:
             ray.get(mailbox.stop.remote(stop.reason))

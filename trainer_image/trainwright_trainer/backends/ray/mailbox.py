@@ -12,7 +12,7 @@ from typing import Any
 
 from trainwright_trainer.backends.ray.messages import ControlState, Message
 
-PATIENCE_SECONDS = 0.5
+POLL_TIMEOUT_SECONDS = 0.5
 """The time that the driver waits for messages before it does other work."""
 
 
@@ -44,9 +44,9 @@ class Mailbox:
         return self._ended
 
     async def take(self) -> list[Message]:
-        """For the driver: the messages in order of arrival, or none after `PATIENCE_SECONDS`."""
+        """For the driver: the messages in order of arrival, or none after `POLL_TIMEOUT_SECONDS`."""
         try:
-            await asyncio.wait_for(self._come.wait(), PATIENCE_SECONDS)
+            await asyncio.wait_for(self._come.wait(), POLL_TIMEOUT_SECONDS)
         except TimeoutError:
             return []
         self._come.clear()

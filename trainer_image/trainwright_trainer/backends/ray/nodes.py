@@ -22,7 +22,7 @@ class Nodes:
         self._known: Set[str] = frozenset()
         self._next = 0.0
 
-    def newly_leaving(self, now: float) -> Set[str]:
+    def newly_draining(self, now: float) -> Set[str]:
         """The ids of nodes that have begun to drain since the last call. Polled at most once a second."""
         if now < self._next:
             return frozenset()

@@ -109,8 +109,8 @@ def _of_client(error: ClientError) -> str:
         return _LINES[code]
     if status == 403:
         return f"no permission ({error.operation_name}; the store says {code})"
-    said = error.response.get("Error", {}).get("Message", "")
-    return f"the store says {code or status}" + (f": {said}" if said and said != code else "")
+    message = error.response.get("Error", {}).get("Message", "")
+    return f"the store says {code or status}" + (f": {message}" if message and message != code else "")
 
 
 def _of_connection(error: Exception, access: S3Credentials) -> str:

@@ -13,7 +13,7 @@ from testkit.full_cluster.volume import MOUNTED, Volume
 
 
 @dataclass(frozen=True)
-class Place:
+class StorageLocation:
     root: str
     """The prefix of the URIs or paths in a job."""
     spec: Mapping[str, Any]
@@ -28,9 +28,9 @@ class Place:
         return self.content(location.removeprefix(self.root))
 
 
-def in_bucket(bucket: Bucket) -> Place:
-    return Place(bucket.uri(""), {"credentials": {"secretName": jobs.KEYS}}, bucket.upload, bucket.read)
+def in_bucket(bucket: Bucket) -> StorageLocation:
+    return StorageLocation(bucket.uri(""), {"credentials": {"secretName": jobs.KEYS}}, bucket.upload, bucket.read)
 
 
-def on_claim(volume: Volume) -> Place:
-    return Place(f"{MOUNTED}/", {"podTemplate": volume.pod_template}, volume.put, volume.read)
+def on_claim(volume: Volume) -> StorageLocation:
+    return StorageLocation(f"{MOUNTED}/", {"podTemplate": volume.pod_template}, volume.put, volume.read)

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from testkit.cluster.cluster import Cluster
 from testkit.contract import answers, jobs
-from testkit.contract.differences import DIFFERENCES, Difference, Judged, mistakes
+from testkit.contract.differences import DIFFERENCES, Difference, Validated, mistakes
 from testkit.contract.mutations import Location, mutated
 
 LUDWIGS: tuple[Location, ...] = (("spec", "config"), ("spec", "backend"), ("spec", "entrypoint", "config"))
@@ -21,10 +21,10 @@ LUDWIGS: tuple[Location, ...] = (("spec", "config"), ("spec", "backend"), ("spec
 BEYOND_INTEGERS = 2**63
 
 
-def judged(cluster: Cluster, namespace: str, made: Sequence[Any]) -> list[Judged]:
+def validated(cluster: Cluster, namespace: str, made: Sequence[Any]) -> list[Validated]:
     as_json = [json.loads(json.dumps(job)) for job in made]
     answers_of = asyncio.run(answers.created(cluster.kubeconfig, namespace, as_json))
-    return [Judged(job, answer, mistakes(job)) for job, answer in zip(as_json, answers_of, strict=True)]
+    return [Validated(job, answer, mistakes(job)) for job, answer in zip(as_json, answers_of, strict=True)]
 
 
 def random_jobs(seed: int, count: int) -> list[Any]:
@@ -34,17 +34,17 @@ def random_jobs(seed: int, count: int) -> list[Any]:
     return [job if rng.random() < 0.2 else mutated(rng, job, LUDWIGS) for job in made]
 
 
-def answers_of(one: Judged) -> str:
+def answers_of(one: Validated) -> str:
     found = [f"{'.'.join(map(str, mistake['loc']))}: {mistake['msg']}" for mistake in one.mistakes]
     seen = json.dumps(one.made)[:2000]
     return f"API server: {one.answer.refusal[:500] or 'valid'}\npydantic: {found or 'valid'}\n{seen}"
 
 
 def check_that_they_agree(cluster: Cluster, namespace: str, seed: int, count: int) -> None:
-    all_judged = judged(cluster, namespace, random_jobs(seed, count))
-    apart = [one for one in all_judged if one.differ and not any(known.explains(one) for known in DIFFERENCES)]
+    all_validated = validated(cluster, namespace, random_jobs(seed, count))
+    apart = [one for one in all_validated if one.differ and not any(known.explains(one) for known in DIFFERENCES)]
     assert not apart, f"seed {seed}: {len(apart)} differ, as\n{answers_of(apart[0])}"
-    stored = [one for one in all_judged if not one.answer.refusal]
+    stored = [one for one in all_validated if not one.answer.refusal]
     assert not [one for one in stored if mistakes(one.answer.stored)], f"seed {seed}: stored, and not valid"
     assert count / 4 < len(stored) < count * 3 / 4, "too few valid ones, or too few others, to tell anything"
 
@@ -61,7 +61,7 @@ def test_20000_other_objects_are_judged_alike(cluster: Cluster, namespace: str, 
 
 def test_what_is_generated_without_mistakes_is_valid(cluster: Cluster, namespace: str) -> None:
     rng = random.Random(1)
-    for one in judged(cluster, namespace, [jobs.job(rng) for _ in range(300)]):
+    for one in validated(cluster, namespace, [jobs.job(rng) for _ in range(300)]):
         assert not one.answer.refusal + str(one.mistakes or ""), answers_of(one)
 
 
@@ -71,7 +71,7 @@ def test_each_known_difference_is_one(cluster: Cluster, namespace: str, differen
     for path, value in difference.example.items():
         made.append(jobs.plain())
         put(made[-1], path.split("."), value)
-    for one in judged(cluster, namespace, made):
+    for one in validated(cluster, namespace, made):
         assert one.differ
         assert [known for known in DIFFERENCES if known.explains(one)] == [difference]
 
@@ -116,7 +116,7 @@ def test_what_was_once_judged_differently_is_judged_alike(cluster: Cluster, name
     unnamed = copy.deepcopy([job for job in made if job["metadata"].get("generateName")])
     for job in unnamed:
         del job["metadata"]["name"]
-    for one in judged(cluster, namespace, [*made, *unnamed]):
+    for one in validated(cluster, namespace, [*made, *unnamed]):
         assert not one.differ, answers_of(one)
 
 

@@ -20,13 +20,13 @@ DOMAIN = "cluster.local"
 
 
 @dataclass(frozen=True)
-class Place:
+class ClusterFolder:
     """`root` holds what is kept for the next time (images), and `running`, which goes with the cluster."""
 
     root: Path
 
     @classmethod
-    def default(cls) -> Place:
+    def default(cls) -> ClusterFolder:
         return cls(cache_folder() / "cluster")
 
     @property
