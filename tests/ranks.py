@@ -19,7 +19,9 @@ _PRELOADED = ["torch", "torch.distributed", "trainwright_trainer.tasks.train"]
 
 
 def on_ranks(world: int, work: Callable[..., Any], *arguments: Any) -> list[Any]:
-    """What `work(*arguments)` answers on each rank. It stands at the top of a module; its answer can be pickled."""
+    """Return the result of `work(*arguments)` on each rank. The function is at module level, and its result can be
+    pickled.
+    """
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(_PRELOADED)
     with tempfile.TemporaryDirectory() as folder:

@@ -1,4 +1,4 @@
-"""Where a value stands in a file: keys and list positions, written as `config.input_features[3].type`."""
+"""The path of a value in a file: keys and list positions, written as `config.input_features[3].type`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Location = tuple[Key, ...]
 
 
 def dotted(location: Iterable[Key]) -> str:
-    """The path as people write it. `spec` is left out: a file may hold its fields at the top."""
+    """Return the path as users write it, without `spec`, because a file may have its fields at the top level."""
     keys = list(location)
     path = ""
     for key in keys[1:] if len(keys) > 1 and keys[0] == "spec" else keys:
@@ -19,7 +19,7 @@ def dotted(location: Iterable[Key]) -> str:
 
 
 def place(location: Location, data: Any) -> tuple[int, ...]:
-    """Sorts locations in the order of the file; a key that is missing stands behind its neighbours."""
+    """Return a sort key that orders locations as in the file. A missing key comes after its siblings."""
     order: list[int] = []
     for key in location:
         if isinstance(data, dict):

@@ -1,6 +1,5 @@
-"""A mistake in a user's file: where it stands, and one line that says what was found and what was expected.
-
-Checks collect every `Problem` and raise them together as `Mistakes`, so that a user mends a file in one go.
+"""A mistake in a user's file: its path, and one line with the value found and the value expected. Checks collect every
+`Problem` and raise all of them together as `Mistakes`, so that a user corrects a file in one go.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ class Mistakes(Exception):
         return cls([Problem(path, message)])
 
     def render(self, source: str) -> str:
-        """The text for a terminal: one line for one mistake, a small table for several."""
+        """Return the text for a terminal: one line for one mistake, a small table for several."""
         if len(self.problems) == 1:
             return f"{source}: {self.problems[0]}"
         width = max(len(problem.path) for problem in self.problems)
@@ -42,12 +41,12 @@ class Mistakes(Exception):
 
 
 def nearest(name: str, candidates: Iterable[str]) -> str | None:
-    """The candidate that `name` was most likely meant to be, or None where nothing is near."""
+    """Return the candidate nearest to `name`, or None if none is near."""
     by_folded = {candidate.casefold(): candidate for candidate in candidates}
     found = difflib.get_close_matches(name.casefold(), by_folded, n=1, cutoff=0.6)
     return by_folded[found[0]] if found else None
 
 
 def not_built(found: str, instead: str = "") -> str:
-    """The line about what this version lacks: the word that was found, and what there is in its place."""
+    """Return the line for an unbuilt part: the word found, and the alternative of this version."""
     return f"not built yet{f': {found}' if found else ''}{f' ({instead})' if instead else ''}"

@@ -131,6 +131,6 @@ def check(watched: Watched, bucket: Bucket, given: Mapping[str, Sequence[Object]
 
 
 def places_of(job: Object) -> set[str]:
-    """Where its own secrets belong."""
+    """Return the places that may contain the job's own secrets."""
     namespace, name, uid = (job["metadata"][key] for key in ("namespace", "name", "uid"))
     return {f"{JOBS}{namespace}/{name}", f"/registry/secrets/{namespace}/{names.common_name(name, uid)}"}

@@ -98,7 +98,7 @@ def _pods_with_places(full_cluster: FullCluster, namespace: str) -> Mapping[str,
 
 
 def _devices(spec: Mapping[str, Any]) -> Mapping[str, str]:
-    """What a pod is limited to of what no other can use meanwhile."""
+    """Return the pod's limits of exclusive devices."""
     limits = [container.get("resources", {}).get("limits", {}) for container in spec["containers"]]
     return {name: amount for limit in limits for name, amount in limit.items() if "/" in name}
 

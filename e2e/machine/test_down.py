@@ -30,7 +30,7 @@ def of_ours(text: str) -> list[str]:
 
 
 def seen(root: Path) -> Mapping[str, list[str]]:
-    """What is left of a cluster whose folder is `root`."""
+    """Return the remains of a cluster whose folder is `root`."""
     found_now = {what: of_ours(subprocess.check_output(command, text=True)) for what, command in LOOKS.items()}
     groups = [str(path) for path in Path("/sys/fs/cgroup").glob("**/trainwright")]
     return {**found_now, "processes": processes(root), "control groups": groups}

@@ -9,19 +9,19 @@ from helm.generate.values import Value
 _HEAD = """\
 # Trainwright's chart
 
-Made from `values.yaml` by `make generate`; change that, not this.
+`make generate` writes this page from `values.yaml`.
 
 ```
 helm install trainwright helm/trainwright --namespace trainwright --create-namespace
 kubectl apply -f examples/kubernetes/local.yaml
 kubectl get tj --watch
 ```
-It installs the definition of `TrainingJob`, the operator, its roles and its webhook. Jobs with `backend.type: ray` need
-KubeRay 1.6 or later beside it. Nothing in it is random: the operator makes its certificates itself, so that what is
-rendered today is what is rendered tomorrow. Upgrades, Argo CD, and an operator for single namespaces:
-[docs/operations.md](../../docs/operations.md). A value that is not known is refused.
+The chart installs the CRD of `TrainingJob`, the operator, its roles and its webhook. Jobs with `backend.type: ray` also
+need KubeRay 1.6 or later. The rendered manifests contain no random values, because the operator creates its
+certificates itself. The chart refuses unknown values. [docs/operations.md](../../docs/operations.md) describes
+upgrades, Argo CD, and an operator for single namespaces.
 
-| value | default | what it does |
+| value | default | description |
 |---|---|---|
 """
 

@@ -39,4 +39,4 @@ EVENTS = Resource("v1", "events", "Event")
 LEASES = Resource("coordination.k8s.io/v1", "leases", "Lease")
 
 CHILDREN = (JOBS, RAY_JOBS)
-SUPPORTS = (CONFIG_MAPS, SECRETS, SERVICES, NETWORK_POLICIES)
+SHARED_KINDS = (CONFIG_MAPS, SECRETS, SERVICES, NETWORK_POLICIES)

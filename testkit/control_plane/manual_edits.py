@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from testkit.api import Api, ApiError, Manifest, Resource
-from testkit.api.resource import CHILDREN, PODS, SUPPORTS, TRAINING_JOBS
+from testkit.api.resource import CHILDREN, PODS, SHARED_KINDS, TRAINING_JOBS
 from testkit.contract.mutations import mutated
 from trainwright_operator.model import names
 
@@ -198,7 +198,7 @@ async def metadata_edited(editor: ManualEditor) -> str:
 
 async def parts_edited(editor: ManualEditor) -> str:
     """Labels and owners of children, pods and supports: removed or wrong."""
-    found, draw = await editor.one_of(*CHILDREN, *SUPPORTS, PODS), editor.draw
+    found, draw = await editor.one_of(*CHILDREN, *SHARED_KINDS, PODS), editor.draw
     if found is None:
         return ""
     resource, one = found
@@ -216,7 +216,7 @@ async def parts_edited(editor: ManualEditor) -> str:
 
 
 async def parts_deleted(editor: ManualEditor) -> str:
-    found = await editor.one_of(*CHILDREN, *SUPPORTS, PODS)
+    found = await editor.one_of(*CHILDREN, *SHARED_KINDS, PODS)
     if found is None:
         return ""
     resource, one = found

@@ -1,4 +1,4 @@
-"""Where a job keeps its data, its cache and its run: in a bucket, or on a claim."""
+"""The storage of a job's data, cache and run: a bucket, or a persistent volume claim."""
 
 from __future__ import annotations
 

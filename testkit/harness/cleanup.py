@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from testkit.api import Api, until
-from testkit.api.resource import CHILDREN, PODS, RAY_CLUSTERS, SUPPORTS, TRAINING_JOBS
+from testkit.api.resource import CHILDREN, PODS, RAY_CLUSTERS, SHARED_KINDS, TRAINING_JOBS
 from trainwright_operator.model import names
 
 
@@ -18,7 +18,7 @@ async def left(api: Api, namespace: str) -> Sequence[str]:
     found = []
     for resource in (*CHILDREN, RAY_CLUSTERS, PODS):
         found += [f"{resource.kind} {one['metadata']['name']}" for one in (await api.list(resource, namespace)).items]
-    for resource in SUPPORTS:
+    for resource in SHARED_KINDS:
         ours = (await api.list(resource, namespace, names.JOB_UID)).items
         found += [f"{resource.kind} {one['metadata']['name']}" for one in ours]
     return found
@@ -34,7 +34,7 @@ async def orphans(api: Api, namespace: str | None = None) -> Sequence[str]:
     """Objects whose job no longer exists."""
     jobs = {job["metadata"]["uid"] for job in (await api.list(TRAINING_JOBS, namespace)).items}
     found = []
-    for resource in (*CHILDREN, *SUPPORTS, PODS):
+    for resource in (*CHILDREN, *SHARED_KINDS, PODS):
         theirs = (await api.list(resource, namespace, names.JOB_UID)).items
         left_behind = [one["metadata"] for one in theirs if one["metadata"]["labels"][names.JOB_UID] not in jobs]
         found += [f"{resource.kind} {metadata['name']}" for metadata in left_behind]

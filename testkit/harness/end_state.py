@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from testkit.api import Api, Manifest
-from testkit.api.resource import CHILDREN, SUPPORTS, TRAINING_JOBS
+from testkit.api.resource import CHILDREN, SHARED_KINDS, TRAINING_JOBS
 from trainwright_operator.model import names
 
 IGNORED = ("activeSeconds", "resourceVersion")
@@ -21,7 +21,7 @@ async def end_state(api: Api, namespace: str) -> Mapping[str, Any]:
     state: dict[str, Any] = {
         job["metadata"]["name"]: _normal(job.get("status", {}), {**uids, namespace: "NAMESPACE"}) for job in jobs
     }
-    for resource in (*CHILDREN, *SUPPORTS):
+    for resource in (*CHILDREN, *SHARED_KINDS):
         found = (await api.list(resource, namespace, names.JOB_UID)).items
         state[resource.kind] = sorted(_normal(_name(one), uids) for one in found)
     return state

@@ -60,7 +60,7 @@ def anywhere(workplace, monkeypatch):
     def away(*_):
         raise EnvironmentFailure("Ray cannot be started")
 
-    monkeypatch.setitem(run.TRAINED, "ray", away)
+    monkeypatch.setitem(run.TRAINING_BACKENDS, "ray", away)
     monkeypatch.delenv("TRAINWRIGHT_ATTEMPT", raising=False)
     return workplace
 

@@ -1,4 +1,4 @@
-"""What was recorded of one job fits another."""
+"""A recording of one job replays for another job."""
 
 from __future__ import annotations
 

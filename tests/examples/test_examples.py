@@ -26,7 +26,7 @@ def keys_of(path: Path) -> set[str]:
 
 
 def data_of(path: Path) -> str | None:
-    """What to give with --dataset, where the file itself names no data."""
+    """Return the argument of --dataset, for a file without a data set."""
     return DATA[path.parent.name] if "input_features" in keys_of(path) else None
 
 

@@ -63,7 +63,7 @@ class Cluster:
     events: list[Event] = field(default_factory=list)
     created: list[str] = field(default_factory=list)
     deleted_by_hand: set[str] = field(default_factory=set)
-    supports: set[str] = field(default_factory=set)
+    shared: set[str] = field(default_factory=set)
     manifests: list[dict[str, Any]] = field(default_factory=list)
 
     def job(self) -> Job:
@@ -128,7 +128,7 @@ class Cluster:
 
     def _create(self, manifest: Any) -> None:
         if manifest["kind"] not in ("Job", "RayJob"):
-            self.supports.add(manifest["kind"])
+            self.shared.add(manifest["kind"])
             return
         metadata = manifest["metadata"]
         if metadata["name"] in self.children:
@@ -146,7 +146,7 @@ class Cluster:
             self.children.clear()
             self.pods.clear()
         elif kind not in ("Job", "RayJob"):
-            self.supports.discard(kind)
+            self.shared.discard(kind)
         self.children.pop(name, None)
 
     def _write(self, status: TrainingJobStatus | None) -> None:

@@ -132,7 +132,7 @@ def test_a_late_word_of_the_first_stage_does_not_end_the_second(outcome: str) ->
     (attempt,) = cluster.status.attempts or []
     assert (attempt.outcome, attempt.message) == (
         "environment",
-        "RayJob flights-1c9e2f7a-1-train failed without a word",
+        "RayJob flights-1c9e2f7a-1-train failed and gave no reason",
     )
 
 
@@ -304,7 +304,7 @@ def test_the_time_to_live_finds_either_child() -> None:
         assert cluster.children
         cluster.wait(60)
         cluster.settle()
-        assert (cluster.children, cluster.supports, cluster.status.child) == ({}, set(), None)
+        assert (cluster.children, cluster.shared, cluster.status.child) == ({}, set(), None)
 
 
 def test_without_kuberay_nobody_preprocesses_for_nothing() -> None:

@@ -20,7 +20,7 @@ TASKS = ("train", "experiment", "evaluate", "predict", "preprocess", None)
 
 @pytest.fixture
 def asked(monkeypatch):
-    """What the scenario is asked to do, in place of doing it."""
+    """Record the call instead of running the task."""
     calls = []
     monkeypatch.setattr(run, "run", lambda task, path, options: calls.append((task, str(path), options)))
     return calls

@@ -18,13 +18,13 @@ from trainwright_trainer.losses import LOSSES
 from trainwright_trainer.metrics.model import TYPES
 from trainwright_trainer.optim.optimizers import BUILT as OPTIMIZERS
 from trainwright_trainer.strategies import STRATEGIES
-from trainwright_trainer.tasks.run import TRAINED
+from trainwright_trainer.tasks.run import TRAINING_BACKENDS
 
 
 @pytest.mark.parametrize(
     ("table", "registry"),
     [
-        pytest.param(support.BACKENDS, TRAINED, id="backends"),
+        pytest.param(support.BACKENDS, TRAINING_BACKENDS, id="backends"),
         pytest.param(support.STRATEGIES, STRATEGIES, id="strategies"),
         pytest.param(support.PROCESSORS, PROCESSORS, id="processors"),
         pytest.param(support.SPLITS, SPLITS, id="splits"),

@@ -1,4 +1,4 @@
-"""Few weights that are trained in place of a published model's own."""
+"""Parameter-efficient adapters: few weights are trained instead of the pretrained ones."""
 
 from __future__ import annotations
 

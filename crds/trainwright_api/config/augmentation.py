@@ -1,4 +1,4 @@
-"""Random changes of pictures while training."""
+"""Random image transforms during training."""
 
 from __future__ import annotations
 

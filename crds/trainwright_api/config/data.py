@@ -1,4 +1,4 @@
-"""Which rows are taken, and which of them train, validate and test."""
+"""The sampling of rows, and the split into training, validation and test rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the combined vector becomes an output."""
+"""The decoders: they compute an output from the combined vector."""
 
 from __future__ import annotations
 

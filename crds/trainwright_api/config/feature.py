@@ -1,4 +1,4 @@
-"""What every feature has, as an input and as an output."""
+"""The common fields of input and output features."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class BaseInput(Feature):
     tied: Name | None = Field(None, description="Name of an input of the same type. Both share one encoder.")
 
     def mistakes(self) -> Iterator[InitErrorDetails]:
-        """Cached embeddings are computed once: an encoder that training changes would be trained in vain."""
+        """Embeddings are cached once, so the training of the encoder would have no effect."""
         caches = getattr(getattr(self, "preprocessing", None), "cache_encoder_embeddings", False)
         if caches and getattr(getattr(self, "encoder", None), "trainable", False):
             message = (

@@ -1,4 +1,4 @@
-"""Input and output features, one class a type, and the unions of both."""
+"""Input and output features, one class for each type, and their unions."""
 
 from __future__ import annotations
 

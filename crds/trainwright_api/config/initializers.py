@@ -1,4 +1,4 @@
-"""How weights and biases begin: a word, or an object that also gives the distribution's parameters."""
+"""The initializers of weights and biases: a word, or an object with the distribution's parameters."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ EmbeddingInitializer = Annotated[
 
 
 def initializer_parts(value: InitializerWord | Initializer) -> tuple[str, Mapping[str, Any]]:
-    """The word and its parameters, none of them where a word stands alone."""
+    """Return the initializer's name and its parameters. A single word has none."""
     if isinstance(value, str):
         return value, {}
     return value.type, value.model_dump(exclude={"type"})

@@ -1,4 +1,4 @@
-"""The input features of tables, and the choice among all types."""
+"""The input features of tabular data, and the choice among all types."""
 
 from __future__ import annotations
 

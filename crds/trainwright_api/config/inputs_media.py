@@ -1,4 +1,4 @@
-"""Input features that are files, or places on the globe."""
+"""Image, audio and H3 input features."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Input features that are made of tokens or steps."""
+"""Input features that consist of tokens or steps."""
 
 from __future__ import annotations
 

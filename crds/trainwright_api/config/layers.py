@@ -1,4 +1,4 @@
-"""Stacks of fully connected layers, and the parameters of their normalisation."""
+"""Stacks of fully connected layers, and the parameters of their normalization."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class NormParams(Section):
     )
 
     def arguments(self) -> dict[str, Any]:
-        """What was given, by name."""
+        """Return the given values by name."""
         return self.model_dump(exclude_none=True)
 
 
@@ -78,7 +78,7 @@ FcLayers = Annotated[
 
 
 def norm_mistakes(norm: str | None, params: NormParams | None, key: str) -> Iterator[InitErrorDetails]:
-    """Parameters that the normalisation does not have."""
+    """Yield the parameters that the normalization does not have."""
     given = params.arguments() if params else {}
     if norm is None:
         if given:
@@ -91,9 +91,8 @@ def norm_mistakes(norm: str | None, params: NormParams | None, key: str) -> Iter
 
 
 def stack_mistakes(section: Section, count: str, prefix: str = "") -> Iterator[InitErrorDetails]:
-    """What is wrong between the fields of a stack: its number of layers and its list of layers; its norm.
-
-    `count` is the field that holds the number, `prefix` what the stack's fields begin with (decoders: fc_).
+    """Yield contradictions between the fields of a stack: number and list of layers, and norm. `count` is the field
+    with the number of layers. `prefix` is the prefix of the stack's fields (decoders: fc_).
     """
     layers = getattr(section, "fc_layers", None)
     number = getattr(section, count, None)

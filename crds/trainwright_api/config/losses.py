@@ -1,4 +1,4 @@
-"""What training makes small, one loss an output; the total is their weighted sum."""
+"""The losses, one for each output. The total loss is their weighted sum."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `defaults` gives to the features that do not say otherwise."""
+"""Merges the section `defaults` into the features."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ OF_OUTPUTS = ("preprocessing", "decoder", "loss")
 
 
 def merged(features: Iterable[Feature], defaults: Section | None, keys: tuple[str, ...]) -> list[dict[str, Any]]:
-    """The features as given, with what `defaults` gives for their types in the sections named by `keys`."""
+    """Return the features with the defaults of their types, for the sections named by `keys`."""
     return [_merged(feature, getattr(defaults, feature.type, None), keys) for feature in features]
 
 
@@ -27,7 +27,7 @@ def _merged(feature: Feature, defaults: Section | None, keys: tuple[str, ...]) -
 
 
 def _under(default: Any, section: Any, given: Any) -> Any:
-    """What was given over the default's fields, as far as both are of one type."""
+    """Return the feature's values merged over the default's fields. A default of another type is ignored."""
     if not isinstance(default, Section):
         return default if given is None else given
     below = default.model_dump(exclude_unset=True)

@@ -1,4 +1,4 @@
-"""The metrics that each output type has, by Ludwig's names, and which way each is better."""
+"""The metrics of each output type, with Ludwig's names, and the direction of each."""
 
 from __future__ import annotations
 

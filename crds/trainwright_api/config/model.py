@@ -22,7 +22,7 @@ _LLM = "Only for model_type llm."
 
 
 def _word_ludwig(value: Any) -> Any:
-    """The word asks for Ludwig's defaults throughout: for the output's own metric, too, however few the rows are."""
+    """The word selects all of Ludwig's defaults, including the metric of the output for any number of rows."""
     if not isinstance(value, str):
         return value
     if value != "ludwig":
@@ -69,7 +69,7 @@ class ModelConfig(Section):
         yield from mistakes_between(values)
 
     def mistakes(self) -> Iterator[InitErrorDetails]:
-        """What is wrong with a feature only once `defaults` has been merged into it."""
+        """Yield mistakes of features that arise from the merge with `defaults`."""
         if self.defaults is None:
             return
         features = {
@@ -89,7 +89,7 @@ class ModelConfig(Section):
 
 
 def default_types(config: Mapping[str, Any]) -> dict[str, str]:
-    """What `defaults` of a config says of the types of encoders, decoders and losses, by the noun of their choice."""
+    """Return the types of encoders, decoders and losses that `defaults` sets, by the noun of their choice."""
     defaults = mapping(config.get("defaults"))
     found: dict[str, str] = {}
     for kind in defaults:

@@ -1,4 +1,4 @@
-"""What turns gradients into steps; the names and defaults are those of torch.optim, as Ludwig has them."""
+"""The optimizers, with the names and defaults of torch.optim, as in Ludwig."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The optimizers of bitsandbytes, which keep their state in few bits or page it out of the GPU's memory."""
+"""The optimizers of bitsandbytes, with 8-bit state or state paged out of the GPU's memory."""
 
 from __future__ import annotations
 

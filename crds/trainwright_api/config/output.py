@@ -1,4 +1,4 @@
-"""What every output has: a decoder, a loss, and a metric that its type knows."""
+"""The base class of the output features: a decoder, a loss and a metric of the type."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Output(BaseOutput):
     default_validation_metric: Metric = "loss"
 
     def mistakes(self) -> Iterator[InitErrorDetails]:
-        """What is wrong between fields that are each right."""
+        """Yield contradictions between fields that are valid on their own."""
         feature_type, metric = self.type, self.default_validation_metric
         if metric not in METRICS[feature_type]:
             error = unknown_word(f"metric of a {feature_type} output", metric, METRICS[feature_type])

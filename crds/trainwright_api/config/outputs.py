@@ -1,4 +1,4 @@
-"""The output features of tables, and the choice among all types."""
+"""The output features of tabular data, and the choice among all types."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The output features that are files: a class for each pixel of a picture."""
+"""The image output feature: a class for each pixel."""
 
 from __future__ import annotations
 

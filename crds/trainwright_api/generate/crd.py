@@ -11,7 +11,7 @@ from trainwright_api.resource.status import TrainingJobStatus
 
 GROUP, _, VERSION = API_VERSION.partition("/")
 
-_HEADER = "# Made from the models by `make generate`. Change those, not this.\n"
+_HEADER = "# `make generate` writes this file from the models.\n"
 
 _COLUMNS = (
     ("PHASE", "string", ".status.phase", 0, "The state in one word."),

@@ -20,7 +20,7 @@ from trainwright_api.schema.section import Section
 _INTRODUCTION = """\
 # Reference
 
-Made from the models by `make generate`; change those, not this.
+`make generate` writes this page from the models.
 
 A job is one YAML file. It is a full resource, as Kubernetes takes it; or the fields of its `spec` alone; or a bare
 Ludwig config, whose `backend`, `dataset` and `random_seed` are read as the fields beside `config`. YAML is read as

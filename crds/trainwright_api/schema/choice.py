@@ -62,7 +62,7 @@ class Choice:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The words that `type` may be, in the order of the reference."""
+        """Return the valid words of `type`, in the order of the reference."""
         return tuple(self._table)
 
     def section(self, word: str) -> type[Section]:

@@ -1,6 +1,6 @@
-{{/* The names of Lease, Secret, Service and webhook stand in the operator's code: there is one operator a namespace. */}}
+{{/* The code of the operator contains the names of Lease, Secret, Service and webhook, so a namespace has one operator. */}}
 
-{{/* What the operator would refuse when it starts, and no schema can say. */}}
+{{/* Checks that the schema of the values cannot express. The operator makes them too when it starts. */}}
 {{- define "trainwright.validate" -}}
 {{- if semverCompare "<2.52.0" .Values.trainer.rayVersion }}
 {{- fail (printf "trainer.rayVersion is %s: it has to be 2.52.0 or later" .Values.trainer.rayVersion) }}
@@ -48,7 +48,7 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
   namespace: {{ .Release.Namespace }}
 {{- end }}
 
-{{/* What the operator does where jobs are. */}}
+{{/* The permissions of the operator in the namespaces of jobs. */}}
 {{- define "trainwright.rules" -}}
 - apiGroups: [trainwright.dev]
   resources: [trainingjobs]
@@ -63,7 +63,7 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 - apiGroups: [ray.io]
   resources: [rayjobs]
   verbs: [get, list, watch, create, delete]
-# What the children of one job share. get: whose an object is that has the name already.
+# Objects that all children of a job share. get: to read the owner of an existing object with that name.
 - apiGroups: [""]
   resources: [configmaps, services]
   verbs: [get, create, delete]

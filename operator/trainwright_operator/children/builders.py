@@ -15,7 +15,7 @@ from trainwright_operator.model import names
 from trainwright_operator.model.observed import Job, Manifest
 from trainwright_operator.model.plan import Deletion
 
-SUPPORTS = ("Secret", "ConfigMap", "NetworkPolicy", "Service")
+SHARED_KINDS = ("Secret", "ConfigMap", "NetworkPolicy", "Service")
 """The kinds of objects that all attempts of a job can share."""
 _BACKENDS: Mapping[str, tuple[str, Builders]] = MappingProxyType(
     {backend: (name, builders) for name, kind in KINDS.items() for backend, builders in kind.backends.items()}
@@ -30,7 +30,7 @@ def kind_of(backend: str, *, prepares: bool = False) -> str:
     return JOB.resource.kind if prepares or backend not in _BACKENDS else _BACKENDS[backend][0]
 
 
-def supports(child_spec: ChildSpec) -> tuple[Manifest, ...]:
+def shared_objects(child_spec: ChildSpec) -> tuple[Manifest, ...]:
     """Return the objects that must exist before the first child. They are the same for every attempt."""
     keys = secret(child_spec)
     _, builders = _BACKENDS[child_spec.backend]
@@ -54,5 +54,5 @@ def clean_up(job: Job) -> tuple[Deletion, ...]:
         [] if job.status.child is None else [(kind, job.status.child) for kind in reversed(tuple(KINDS))]
     )
     common = names.common_name(job.name, job.uid)
-    found += [(kind, common) for kind in SUPPORTS]
+    found += [(kind, common) for kind in SHARED_KINDS]
     return tuple(Deletion(kind, job.namespace, name) for kind, name in found)

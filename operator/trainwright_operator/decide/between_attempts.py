@@ -40,7 +40,7 @@ def pods_linger(context: Context) -> Plan | None:
     words = f"{over} has ended; its pod {blocking[0].name} is not gone yet"
     conditions.waits(builder, "Queued" if start.gave_room_back(attempt) else "WaitingForPods", words)
     builder.set(message=conditions.line(words))
-    again = pod_draining.looks_again(blocking, grace)
+    again = pod_draining.next_check(blocking, grace)
     wake_at = again if again is not None and again > context.now else None
     if context.snapshot.pods_fresh:
         # The pods come from a list, so the informer may not report their deletion: look again soon.

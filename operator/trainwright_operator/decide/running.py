@@ -157,7 +157,7 @@ def _as_it_goes(context: Context, attempt: Attempt, child: Child, wake_at: datet
         conditions.waits(builder, reason, words)
         builder.set(message=conditions.line(words) or None)
         check_capacity(context, builder, attempt)
-    leaves = pod_draining.looks_again(context.pods_of(attempt), 0.0)
+    leaves = pod_draining.next_check(context.pods_of(attempt), 0.0)
     moments = (leaves, *_start_limits(context, attempt, child))
     later = (moment for moment in moments if moment is not None and moment > context.now)
     wake_at = _first(wake_at, _deadline(context, attempt, started), *later)

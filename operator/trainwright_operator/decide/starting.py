@@ -9,7 +9,7 @@ from typing import Any
 from trainwright_api.resource.job import TrainingJobSpec
 from trainwright_api.resource.stages import PREPROCESS, comes_before
 from trainwright_api.resource.status import Attempt, Resolved
-from trainwright_operator.children import ChildSpec, child, gangs, supports
+from trainwright_operator.children import ChildSpec, child, gangs, shared_objects
 from trainwright_operator.decide import conditions
 from trainwright_operator.decide.context import Context
 from trainwright_operator.model import names, times
@@ -46,7 +46,7 @@ def create_child(context: Context) -> Plan | None:
     child_spec = _child_spec(context, attempt)
     made = child(child_spec)
     _fits(context, builder, child_spec, made)
-    create = () if context.child is not None else (*supports(child_spec), made)
+    create = () if context.child is not None else (*shared_objects(child_spec), made)
     return Plan(create=create, status=builder.finish(phase))
 
 

@@ -111,7 +111,7 @@ def _as_seen(attempt: Attempt, child: Child | None, own: tuple[Pod, ...]) -> End
     code = _exit_code(child, own)
     disruption = disrupted(own) or attempt.reason
     if disruption and code not in (2, 3):
-        return Ending("preempted", disruption, "a pod that it cannot do without was taken off its node", tail)
+        return Ending("preempted", disruption, "a required pod was evicted from its node", tail)
     if code == 75 and attempt.stop_time is None:
         return Ending("preempted", "Terminated", "a signal stopped it, and it wrote a checkpoint", tail)
     outcome = "infrastructure" if code is None or code in KILLED else OF_EXIT_CODES.get(code, "crash")
@@ -146,7 +146,7 @@ def _line(attempt: Attempt, child: Child | None, code: int | None, own: tuple[Po
     if child.reason == SUBMISSION_FAILED and child.started is not None:
         return f"the head or the submitter of {child.name} was lost while it ran"
     words = redacted_text(child.message.partition("\n")[0].strip())
-    return words or f"{child.kind} {child.name} failed without a word"
+    return words or f"{child.kind} {child.name} failed and gave no reason"
 
 
 def _tail(child: Child | None, own: tuple[Pod, ...]) -> str:

@@ -17,21 +17,21 @@ def blocking(snapshot: Snapshot, now: datetime, grace: float) -> tuple[Pod, ...]
 
     `grace`: seconds past a pod's own grace period, on a node that is not ready or absent.
     """
-    return tuple(pod for pod in snapshot.pods if not pod.ended and not _passed_over(pod, snapshot.nodes, now, grace))
+    return tuple(pod for pod in snapshot.pods if not pod.ended and not _is_ignored(pod, snapshot.nodes, now, grace))
 
 
 def lost(pods: Iterable[Pod], nodes: tuple[Node, ...] | None, now: datetime) -> tuple[Pod, ...]:
-    """Return the pods on lost nodes whose grace period is over. Their controller waits for them and makes no others."""
-    return tuple(pod for pod in pods if pod.node and not pod.ended and _passed_over(pod, nodes, now, 0.0))
+    """Return the pods on lost nodes after their grace period. Their controller does not replace them."""
+    return tuple(pod for pod in pods if pod.node and not pod.ended and _is_ignored(pod, nodes, now, 0.0))
 
 
-def looks_again(pods: Iterable[Pod], grace: float) -> datetime | None:
+def next_check(pods: Iterable[Pod], grace: float) -> datetime | None:
     """Return the earliest time at which one of the pods may be ignored, if its node is lost."""
     ends = [pod.deletion_time + timedelta(seconds=grace) for pod in pods if pod.deletion_time]
     return min(ends, default=None)
 
 
-def _passed_over(pod: Pod, nodes: tuple[Node, ...] | None, now: datetime, grace: float) -> bool:
+def _is_ignored(pod: Pod, nodes: tuple[Node, ...] | None, now: datetime, grace: float) -> bool:
     if pod.node is None:
         return pod.deletion_time is not None  # never scheduled, so it never ran
     if nodes is None or pod.deletion_time is None:

@@ -1,4 +1,4 @@
-"""Where images and what they are made with lie. All of it may be deleted."""
+"""The folders of the images and of their build files. All of them may be deleted."""
 
 from __future__ import annotations
 

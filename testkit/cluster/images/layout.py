@@ -27,7 +27,7 @@ class Layout:
         self._index = folder / "index.json"
 
     def inputs(self, name: str) -> str | None:
-        """What the image of this name was made of, where it is there."""
+        """Return the inputs of the image with this name, or None if it does not exist."""
         found = self._images().get(name)
         return None if found is None else found["annotations"].get(INPUTS)
 

@@ -46,7 +46,7 @@ def _remove_if_empty(folder: Path) -> None:
 
 
 def _roots() -> Iterator[Path]:
-    """Where hierarchies are mounted: those of version 1, and of version 2, which may stand beside them."""
+    """Return the mount points of the cgroup hierarchies: version 1, and version 2, which may exist beside it."""
     for line in Path("/proc/self/mounts").read_text().splitlines():
         _, folder, kind, *_ = line.split()
         if kind in ("cgroup", "cgroup2"):

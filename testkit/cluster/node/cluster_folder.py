@@ -1,4 +1,4 @@
-"""Where the cluster's things are: one folder, one bridge, one range of addresses. Nothing of the machine's is used."""
+"""The cluster's own folder, bridge and range of addresses, separate from the machine's."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DOMAIN = "cluster.local"
 
 @dataclass(frozen=True)
 class ClusterFolder:
-    """`root` holds what is kept for the next time (images), and `running`, which goes with the cluster."""
+    """`root` contains the images, which stay for the next cluster, and `running`, which is removed with the cluster."""
 
     root: Path
 
@@ -46,7 +46,7 @@ class ClusterFolder:
         return self.running / "kubeconfig"
 
     def keep_s3(self, environment: Mapping[str, str]) -> None:
-        """Tells other processes how to reach S3. The keys are nobody else's business."""
+        """Write the address and the keys of S3 for other processes. Only the owner can read the file."""
         file = self.running / "s3.json"
         file.touch(mode=0o600)
         file.write_text(json.dumps(environment))
@@ -60,13 +60,13 @@ class ClusterFolder:
         return self.running / "nodes" / name
 
     def socket(self, site: Site) -> Path:
-        """Where the node's containerd listens."""
+        """Return the socket of the node's containerd."""
         return self.node(site.name) / "containerd.sock"
 
 
 @dataclass(frozen=True)
 class Site:
-    """A node's part of the network. All nodes and pods see each other directly, on one wire."""
+    """A node's part of the network. All nodes and pods are on one bridge."""
 
     name: str
     number: int
@@ -77,7 +77,7 @@ class Site:
 
     @property
     def wire(self) -> str:
-        """The machine's end of the cable to the node."""
+        """The machine's end of the virtual Ethernet pair to the node."""
         return f"trainwright-{self.number}"
 
     @property

@@ -119,7 +119,7 @@ def signal(site: Site, program: str, number: int) -> None:
 
 
 def remove(place: ClusterFolder, site: Site) -> None:
-    """What a node leaves when its power has failed."""
+    """Remove the remains of a node that was killed."""
     _wait_for_end(site)
     network.disconnect(site)
     cgroups.remove(site)
@@ -127,7 +127,7 @@ def remove(place: ClusterFolder, site: Site) -> None:
 
 
 def remove_mount_points() -> None:
-    """Where the machine has such programs too, the folders are not empty and stay."""
+    """Remove the mount points. Folders that other programs of the machine use are not empty and stay."""
     for folder in (KUBELET, CONTAINERD):
         try:
             folder.rmdir()

@@ -1,4 +1,4 @@
-"""What is made of the chart is up to date, the manifests included: they are what it is compared with."""
+"""The files that are generated from the chart, manifests included, are up to date."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What KubeRay's own validation (1.6.2) refuses is refused before it is asked, in one line each."""
+"""Jobs that KubeRay's validation (1.6.2) refuses are refused first by ours, with one line for each reason."""
 
 from __future__ import annotations
 

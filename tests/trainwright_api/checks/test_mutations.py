@@ -155,7 +155,7 @@ def problems(data: Any) -> tuple[Problem, ...]:
 
 
 def in_our_form(data: Any, at: Location) -> Location:
-    """Where the place stands in messages: a bare config lies below `config`, and its seed is called random_seed."""
+    """Return the path in messages: a bare config is below `config`, and its seed is called random_seed."""
     bare = "input_features" in data or "output_features" in data
     beside = ("backend", "dataset", "random_seed")
     return ("config", *at) if bare and at[0] not in beside else at

@@ -1,4 +1,4 @@
-"""What `checkpoint.scoreAttribute` may be called, and what it then is."""
+"""The spellings of `checkpoint.scoreAttribute`, and their canonical form."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ def inspected(config: Any = None, *, backend: Any = None, over: str | None = Non
 
 
 def gaps(config: Any = None, **more: Any) -> list[str]:
-    """What is not built of a job that is valid, without the words that all lines have in common."""
+    """Return the unbuilt parts of a valid job, without the common words of the lines."""
     found = inspected(config, **more)
     assert found.mistakes == ()
     lines = [str(problem) for problem in found.unbuilt]

@@ -1,4 +1,4 @@
-"""What holds for each of the contract's sections, found by walking through all of them."""
+"""Properties of every section of the contract."""
 
 from __future__ import annotations
 

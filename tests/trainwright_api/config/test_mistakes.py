@@ -1,4 +1,4 @@
-"""What a model config refuses: one wrong value in a valid file, and where the mistake is named."""
+"""Wrong values in a valid model config: each is refused with its path."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ def changed(path: Path, value: Any) -> dict[str, Any]:
 
 
 def locations(config: Any) -> list[Path]:
-    """Where the mistakes of a config stand."""
+    """Return the locations of the mistakes of a config."""
     with pytest.raises(ValidationError) as caught:
         ModelConfig.model_validate(config)
     return [line["loc"] for line in caught.value.errors()]

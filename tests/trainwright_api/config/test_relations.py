@@ -1,4 +1,4 @@
-"""What must fit together: between features, between fields of a section, between sections."""
+"""Relations between features, between the fields of a section, and between sections."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is not built is marked where a user reads of it."""
+"""Unbuilt parts are marked in the reference and in `kubectl explain`."""
 
 from __future__ import annotations
 

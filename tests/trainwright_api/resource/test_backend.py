@@ -22,7 +22,7 @@ FITS = {
 
 
 def refusals(**section: Any) -> dict[str, str]:
-    """Where and why a backend section is refused."""
+    """Return the location and the message of each refusal of a backend section."""
     with pytest.raises(ValidationError) as caught:
         Backend.model_validate(section)
     return {".".join(map(str, at)): text for at, text in lines(caught.value)}

@@ -1,4 +1,4 @@
-"""What stands beside Kubernetes' fields: times, keys of mappings, keys of lists."""
+"""The constraints of Kubernetes' fields: times, keys of mappings, keys of lists."""
 
 from __future__ import annotations
 

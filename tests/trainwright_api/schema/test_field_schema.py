@@ -1,4 +1,4 @@
-"""What a field may hold, read from its annotation."""
+"""The schema of a field, read from its annotation."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from trainwright_api.resource.job import TrainingJobSpec
 from trainwright_api.resource.status import Resolved, TrainingJobStatus
-from trainwright_operator.children import ChildSpec, child, supports
+from trainwright_operator.children import ChildSpec, child, shared_objects
 from trainwright_operator.model.observed import Job
 from trainwright_operator.settings import Settings
 
@@ -102,4 +102,4 @@ def support(made: ChildSpec, kind: str) -> dict[str, Any]:
 
 
 def supports_of(made: ChildSpec, kind: str) -> list[dict[str, Any]]:
-    return [dict(manifest) for manifest in supports(made) if manifest["kind"] == kind]
+    return [dict(manifest) for manifest in shared_objects(made) if manifest["kind"] == kind]

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from trainwright_operator.children import child, clean_up, kind_of, supports
+from trainwright_operator.children import KINDS, child, clean_up, kind_of, shared_objects
 
 from .child_specs import BACKENDS, child_spec, job
 
@@ -16,10 +16,10 @@ from .child_specs import BACKENDS, child_spec, job
         ("horovod", ["ConfigMap", "Service", "NetworkPolicy"]),
     ],
 )
-def test_a_backend_has_its_supports(backend: str, kinds: list[str]) -> None:
-    assert [manifest["kind"] for manifest in supports(child_spec(backend))] == kinds
+def test_a_backend_has_its_shared_objects(backend: str, kinds: list[str]) -> None:
+    assert [manifest["kind"] for manifest in shared_objects(child_spec(backend))] == kinds
     with_keys = child_spec(backend, backend_keys={"cache_credentials": {"key": "x"}})
-    assert [manifest["kind"] for manifest in supports(with_keys)] == ["Secret", *kinds]
+    assert [manifest["kind"] for manifest in shared_objects(with_keys)] == ["Secret", *kinds]
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -33,8 +33,10 @@ def test_an_unknown_backend_which_only_an_invalid_job_has_counts_as_a_job() -> N
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-def test_later_attempts_share_the_supports(backend: str) -> None:
-    assert supports(child_spec(backend, attempt=1)) == supports(child_spec(backend, attempt=2, stage="evaluate"))
+def test_later_attempts_use_the_same_shared_objects(backend: str) -> None:
+    assert shared_objects(child_spec(backend, attempt=1)) == shared_objects(
+        child_spec(backend, attempt=2, stage="evaluate")
+    )
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -42,9 +44,16 @@ def test_cleaning_up_deletes_all_that_was_built(backend: str) -> None:
     made = child_spec(backend, attempt=4, backend_keys={"cache_credentials": {"key": "x"}})
     finished = job(child=made.name)
     deleted = {(found.kind, found.namespace, found.name) for found in clean_up(finished)}
-    built = (*supports(made), child(made))
+    built = (*shared_objects(made), child(made))
     assert {(found["kind"], "teams", found["metadata"]["name"]) for found in built} <= deleted
 
 
 def test_a_job_that_started_nothing_leaves_no_child() -> None:
     assert {found.kind for found in clean_up(job())} == {"Secret", "ConfigMap", "NetworkPolicy", "Service"}
+
+
+def test_each_backend_belongs_to_one_kind_and_each_kind_to_one_key_of_its_spec() -> None:
+    backends = [backend for kind in KINDS.values() for backend in kind.backends]
+    keys = [kind.spec_key for kind in KINDS.values()]
+    assert len(set(backends)) == len(backends)
+    assert len(set(keys)) == len(keys)

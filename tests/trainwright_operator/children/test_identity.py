@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from trainwright_operator.children import child, supports
+from trainwright_operator.children import child, shared_objects
 
 from .child_specs import BACKENDS, UID, child_spec, templates
 
@@ -20,7 +20,7 @@ QUEUE = "kueue.x-k8s.io/queue-name"
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_the_job_owns_everything(backend: str) -> None:
     made = child_spec(backend, backend_keys={"cache_credentials": {"key": "x"}})
-    for manifest in (*supports(made), child(made)):
+    for manifest in (*shared_objects(made), child(made)):
         assert manifest["metadata"]["ownerReferences"] == [OWNER]
         assert manifest["metadata"]["namespace"] == "teams"
 
@@ -28,7 +28,7 @@ def test_the_job_owns_everything(backend: str) -> None:
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_everything_is_found_by_the_jobs_uid(backend: str) -> None:
     made = child_spec(backend, attempt=3, podTemplate={"labels": {"trainwright.dev/job-uid": "other", "team": "a"}})
-    for manifest in supports(made):
+    for manifest in shared_objects(made):
         assert manifest["metadata"]["labels"]["trainwright.dev/job-uid"] == UID
         assert "trainwright.dev/attempt" not in manifest["metadata"]["labels"]
     for found in (child(made), *templates(made).values()):
@@ -42,7 +42,7 @@ def test_everything_is_found_by_the_jobs_uid(backend: str) -> None:
 def test_kueue_sees_the_child_alone(backend: str) -> None:
     made = child_spec(backend, queueName="gpus")
     assert child(made)["metadata"]["labels"][QUEUE] == "gpus"
-    others = (*supports(made), *templates(made).values())
+    others = (*shared_objects(made), *templates(made).values())
     assert not any(QUEUE in found["metadata"]["labels"] for found in others)
     assert QUEUE not in child(child_spec(backend))["metadata"]["labels"]
     assert "suspend" not in child(made)["spec"]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from trainwright_operator.children import ChildSpec, child, supports
+from trainwright_operator.children import ChildSpec, child, shared_objects
 
 from .child_specs import child_spec, container, env, sized
 
@@ -72,4 +72,4 @@ def test_kueue_queues_it_too() -> None:
 
 @pytest.mark.parametrize("backend", WITH_GPUS)
 def test_what_all_children_share_is_the_same_for_both_stages(backend: str) -> None:
-    assert supports(before(backend)) == supports(before(backend, stage="train"))
+    assert shared_objects(before(backend)) == shared_objects(before(backend, stage="train"))

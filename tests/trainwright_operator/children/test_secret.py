@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from trainwright_operator.children import child, supports
+from trainwright_operator.children import child, shared_objects
 from trainwright_operator.children.secret import secret
 
 from .child_specs import BACKENDS, child_spec, support
@@ -38,7 +38,7 @@ def backends_with_keys(draw: st.DrawFn) -> tuple[str, dict[str, Any]]:
 def test_a_key_stands_in_its_file_of_the_secret_and_nowhere_else(generated: tuple[str, dict[str, Any]]) -> None:
     backend, section = generated
     made = child_spec(backend, backend_keys=section)
-    holding = [manifest["kind"] for manifest in (*supports(made), child(made)) if CANARY in json.dumps(manifest)]
+    holding = [manifest["kind"] for manifest in (*shared_objects(made), child(made)) if CANARY in json.dumps(manifest)]
     assert holding == (["Secret"] if CANARY in json.dumps(section) else [])
     files = support(made, "Secret")["stringData"]
     keys = {"cache_credentials": section.get("cache_credentials"), **section.get("credentials", {})}
@@ -51,4 +51,4 @@ def test_a_key_stands_in_its_file_of_the_secret_and_nowhere_else(generated: tupl
 def test_no_keys_no_secret(keys: dict[str, Any]) -> None:
     made = child_spec(backend_keys=keys)
     assert secret(made) is None
-    assert [manifest["kind"] for manifest in supports(made)] == ["ConfigMap"]
+    assert [manifest["kind"] for manifest in shared_objects(made)] == ["ConfigMap"]

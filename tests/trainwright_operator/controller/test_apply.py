@@ -116,7 +116,7 @@ def test_nothing_is_deleted_for_a_job_that_has_changed() -> None:
 
 
 def test_no_child_is_created_for_a_job_that_changes_between_its_supports_and_its_child() -> None:
-    """Another operator has created the supports, and may have seen the attempt's child come and go since."""
+    """Another operator has created the shared objects, and may have seen the attempt's child come and go since."""
 
     async def scenario(environment: ApplyEnvironment) -> None:
         def goes_on(verb: str, what: str) -> None:

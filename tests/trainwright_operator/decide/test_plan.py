@@ -41,7 +41,7 @@ def test_the_name_stands_in_the_status_before_anything_is_created() -> None:
     assert not cluster.children
     cluster.run()
     assert list(cluster.children) == ["flights-1c9e2f7a-1-train"]
-    assert "ConfigMap" in cluster.supports
+    assert "ConfigMap" in cluster.shared
 
 
 @pytest.mark.parametrize("by_a_hand", ["", "r" * 5120])
@@ -299,7 +299,7 @@ def test_the_time_to_live_removes_what_the_job_has_started() -> None:
     cluster.wait(60)
     cluster.settle()
     assert not cluster.children
-    assert not cluster.supports
+    assert not cluster.shared
     assert (cluster.status.phase, cluster.status.child, cluster.deleted) == ("Complete", None, False)
 
 

@@ -37,7 +37,7 @@ class Operator:
 
 @pytest.fixture
 def sinks_of():
-    """What the pusher asks and says."""
+    """Return the queues that record the pusher's calls."""
     return {"stop": queue.Queue(), "log": queue.Queue()}
 
 

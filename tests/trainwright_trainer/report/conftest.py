@@ -167,7 +167,7 @@ def crowded() -> ReportData:
 
 
 def bare() -> ReportData:
-    """What `evaluate` has: no history, no end."""
+    """Return the report data of `evaluate`: without history and end."""
     return report(started=None, history=(), ended=None, features=(), resolved={}, versions={})
 
 

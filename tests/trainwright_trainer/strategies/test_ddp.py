@@ -9,7 +9,7 @@ from tests.ranks import on_ranks
 
 from trainwright_trainer.layers.normalisation import BatchNorm
 from trainwright_trainer.strategies import strategy_for
-from trainwright_trainer.strategies.ddp import Ddp, telling_the_loss_of_peers
+from trainwright_trainer.strategies.ddp import Ddp, raising_peer_lost
 from trainwright_trainer.strategies.interface import PeerLost
 from trainwright_trainer.strategies.single import Single
 
@@ -88,9 +88,9 @@ def test_batch_norm_sees_the_rows_of_all_ranks():
 
 
 def test_only_the_loss_of_a_peer_is_one():
-    with pytest.raises(PeerLost, match="Connection closed"), telling_the_loss_of_peers():
+    with pytest.raises(PeerLost, match="Connection closed"), raising_peer_lost():
         raise RuntimeError("[gloo/transport/tcp/pair.cc:547] Connection closed by peer [127.0.0.1]:5555\nand more")
-    with pytest.raises(RuntimeError, match="shapes"), telling_the_loss_of_peers():
+    with pytest.raises(RuntimeError, match="shapes"), raising_peer_lost():
         raise RuntimeError("shapes cannot be multiplied")
 
 

@@ -35,9 +35,9 @@ class TrainStep:
         metrics: Metrics | None,
         pass_rows: int,
         *,
-        roots: bool = False,
+        has_root_loss: bool = False,
     ) -> None:
-        """`roots`: True if some loss is the root of a mean, which is defined for the whole batch only."""
+        """`has_root_loss`: True if some loss is the root of a mean, which is defined for the whole batch only."""
         self._model, self._optimizer, self._strategy = model, optimizer, strategy
         self._scaler = precision.scaler
         self._forward = precision.forward(forward_of(model, strategy, trainer))
@@ -45,7 +45,7 @@ class TrainStep:
         self._penalty, self._factor = trainer.regularization_type, trainer.regularization_lambda
         self._metrics = metrics
         self._pass_rows = pass_rows
-        self._cut_roots = roots and strategy.world > 1
+        self._sums_losses_first = has_root_loss and strategy.world > 1
         self._parameters: list[nn.Parameter] = [one for group in optimizer.param_groups for one in group["params"]]
 
     def __call__(self, batch: Batch, rows: int, rate: float) -> torch.Tensor:
@@ -61,7 +61,8 @@ class TrainStep:
         return loss
 
     def rehearse(self, batch: Batch) -> None:
-        """Run two steps that change no weights: DDP arranges its buffers in the first, which affects result bits."""
+        """Run two steps that change no weights. In the first, DDP rearranges its buffers, which would otherwise change
+        the last bits of a result."""
         self._model.eval()
         for _ in range(2):
             self._strategy.begin_pass(last=True)
@@ -91,7 +92,7 @@ class TrainStep:
         logits: Tensors = self._forward(batch)
         losses = self._model.losses(logits, batch)
         means = {name: of_rows.sum() / rows for name, of_rows in losses.items()}
-        loss = self._model.total(means) if not self._cut_roots else self._of_the_whole(means)
+        loss = self._model.total(means) if not self._sums_losses_first else self._global_loss(means)
         if first and self._factor and self._penalty is not None:
             loss = loss + self._model.regularization(self._penalty, self._factor) / self._strategy.world
         self._strategy.backward(loss if self._scaler is None else self._scaler.scale(loss))
@@ -99,7 +100,7 @@ class TrainStep:
             self._metrics.update(logits, losses, batch)
         return loss.detach()
 
-    def _of_the_whole(self, means: Tensors) -> torch.Tensor:
+    def _global_loss(self, means: Tensors) -> torch.Tensor:
         """The total over all ranks' rows, divided by the number of ranks; its gradient is that of this rank's rows."""
         total = self._model.total({name: self._strategy.whole(mean) for name, mean in means.items()})
         value = total.detach()

@@ -249,7 +249,7 @@ class Trainer:
             trainer,
             None if trainer.evaluate_training_set or trainer.skip_all_evaluation else state.metrics,
             arguments.batching.pass_rows,
-            roots=arguments.has_roots,
+            has_root_loss=arguments.has_roots,
         )
         if self._strategy.world > 1:
             step.rehearse(moved(next(self._train.batches(1)), self._strategy.device))

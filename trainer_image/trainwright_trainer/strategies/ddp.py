@@ -37,7 +37,7 @@ class Ddp:
     def wrap(self, model: Forward) -> Forward:
         module = cast(nn.Module, model)
         share_batch_norm(module, self)
-        with telling_the_loss_of_peers():
+        with raising_peer_lost():
             # The only buffers are those of batch norm, and all ranks compute the same values for them.
             self._around = DistributedDataParallel(module, forward_sync_buffers=False, gradient_as_bucket_view=True)
         return cast(Forward, self._around)
@@ -51,24 +51,24 @@ class Ddp:
         assert self._around is not None
         whole = loss * self.world
         if self._around.require_backward_grad_sync:
-            whole.register_hook(self._tell_when_computed)  # type: ignore[no-untyped-call]
-        with telling_the_loss_of_peers():
+            whole.register_hook(self._watch_end_of_backward)  # type: ignore[no-untyped-call]
+        with raising_peer_lost():
             whole.backward()  # type: ignore[no-untyped-call]
 
-    def _tell_when_computed(self, _: torch.Tensor) -> None:
-        """Queue the watch's callback at the start of the backward pass: it runs at its end, before DDP's wait."""
+    def _watch_end_of_backward(self, _: torch.Tensor) -> None:
+        """Queue the watch's callback. It runs at the end of the backward pass, before DDP waits for other ranks."""
         torch.autograd.Variable._execution_engine.queue_callback(self._watch.computed)
 
     def total(self, loss: torch.Tensor) -> torch.Tensor:
-        """On a CPU one all-reduce sums loss and votes. On a GPU the votes have one of their own on the CPU, so that
-        no rank waits for the GPU's queue."""
+        """On a CPU, one all-reduce sums loss and votes. On a GPU, a second all-reduce on the CPU sums the votes, so
+        that no rank waits for the queue of the GPU."""
         if loss.is_cpu:
             both = torch.tensor([float(loss), *map(float, self._ask())], dtype=torch.float64)
             total, *votes = self._sum(both).tolist()
             self._agreed = tuple(vote > 0 for vote in votes)
             return torch.tensor(total, dtype=loss.dtype)
         flags = torch.tensor([float(flag) for flag in self._ask()])
-        with telling_the_loss_of_peers():
+        with raising_peer_lost():
             work = dist.all_reduce(flags, async_op=True)
             assert work is not None
             self._pending = (work, flags)
@@ -84,7 +84,7 @@ class Ddp:
     def agreed(self) -> Flags:
         if self._pending is not None:
             work, flags = self._pending
-            with telling_the_loss_of_peers():
+            with raising_peer_lost():
                 work.wait()
             self._agreed, self._pending = tuple(flag > 0 for flag in flags.tolist()), None
         return self._agreed
@@ -94,13 +94,13 @@ class Ddp:
 
     def gather(self, own: T) -> Sequence[T]:
         found: list[Any] | None = [None] * self.world if self.rank == 0 else None
-        with telling_the_loss_of_peers():
+        with raising_peer_lost():
             dist.gather_object(own, found)
         return found or []
 
     def share(self, value: T) -> T:
         box = [value]
-        with telling_the_loss_of_peers():
+        with raising_peer_lost():
             dist.broadcast_object_list(box, src=0)
         return box[0]
 
@@ -110,7 +110,7 @@ class Ddp:
     def stack(self, own: torch.Tensor) -> torch.Tensor:
         """[ranks, …]: the tensors of all ranks, in rank order."""
         found = [torch.empty_like(own) for _ in range(self.world)]
-        with self._watch.waiting(), telling_the_loss_of_peers():
+        with self._watch.waiting(), raising_peer_lost():
             dist.all_gather(found, own)
         return torch.stack(found)
 
@@ -119,13 +119,13 @@ class Ddp:
         return self._sum(own.clone())
 
     def _sum(self, own: torch.Tensor) -> torch.Tensor:
-        with self._watch.waiting(), telling_the_loss_of_peers():
+        with self._watch.waiting(), raising_peer_lost():
             dist.all_reduce(own)
         return own
 
 
 @contextmanager
-def telling_the_loss_of_peers() -> Iterator[None]:
+def raising_peer_lost() -> Iterator[None]:
     """Convert the libraries' errors about a lost process into `PeerLost`."""
     try:
         yield

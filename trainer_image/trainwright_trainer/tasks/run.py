@@ -59,7 +59,7 @@ def _train(job: Job, console: Console, stop: StopRequest | None) -> Result:
     how = _existing_run(job)
     with stopping_on_signals(StopRequest()) if stop is None else nullcontext(stop) as stop:
         look(storage, job.plain(), how)
-        return TRAINED[job.spec.backend.type](job, storage, how, console, stop)
+        return TRAINING_BACKENDS[job.spec.backend.type](job, storage, how, console, stop)
 
 
 def _train_here(job: Job, storage: Storage, how: ExistingRun, console: Console, stop: StopRequest) -> Result:
@@ -82,7 +82,7 @@ def _train_on_ray(job: Job, storage: Storage, how: ExistingRun, console: Console
 
 
 # By `backend.type`.
-TRAINED = {"local": _train_here, "ray": _train_on_ray}
+TRAINING_BACKENDS = {"local": _train_here, "ray": _train_on_ray}
 
 
 def _existing_run(job: Job) -> ExistingRun:

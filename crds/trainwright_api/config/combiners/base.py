@@ -1,4 +1,4 @@
-"""What every combiner has."""
+"""The base class of the combiners."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The combiner that compares two things."""
+"""The combiner that compares two entities."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The combiner that puts vectors side by side."""
+"""The combiner that concatenates vectors."""
 
 from __future__ import annotations
 

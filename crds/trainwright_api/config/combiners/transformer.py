@@ -1,4 +1,4 @@
-"""The combiners in which inputs look at each other."""
+"""The combiners with self-attention over the inputs."""
 
 from __future__ import annotations
 

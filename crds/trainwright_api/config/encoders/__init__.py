@@ -1,4 +1,4 @@
-"""How each input becomes a vector. The table says which encoders a feature type has, and where each is defined."""
+"""The table of the encoders: the names for each feature type, and the module of each."""
 
 from __future__ import annotations
 

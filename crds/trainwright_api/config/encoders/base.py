@@ -1,4 +1,4 @@
-"""What every encoder has."""
+"""The base class of the encoders."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The encoders of pictures that are trained from nothing."""
+"""The image encoders without pretrained weights."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The encoders of sequences: what they share, and those without convolution or recurrence."""
+"""The base classes of the sequence encoders, and the encoders without convolution or recurrence."""
 
 from __future__ import annotations
 

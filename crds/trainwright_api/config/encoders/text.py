@@ -1,4 +1,4 @@
-"""The encoders of text that begin with a published model: what they share, and those that name no family."""
+"""The base classes of the pretrained text encoders, and the encoders without a model family of their own."""
 
 from __future__ import annotations
 

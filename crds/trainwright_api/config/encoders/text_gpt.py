@@ -1,4 +1,4 @@
-"""The encoders that were trained to write on."""
+"""The encoders of autoregressive language models."""
 
 from __future__ import annotations
 

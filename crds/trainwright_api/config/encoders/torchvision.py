@@ -1,4 +1,4 @@
-"""The encoders of pictures that torchvision has, with its published weights."""
+"""The image encoders of torchvision, with its pretrained weights."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A search for good settings, in Ludwig's and Ray Tune's words."""
+"""Hyperparameter search, with the names of Ludwig and Ray Tune."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The space of one setting; `space` names its kind."""
+"""The search space of one parameter. `space` selects its type."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which trials of a search are stopped early; the names are Ray Tune's."""
+"""The trial schedulers of the hyperparameter search, with Ray Tune's names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a search for good settings picks what to try next; the names are Ray Tune's."""
+"""The search algorithms of the hyperparameter search, with Ray Tune's names."""
 
 from __future__ import annotations
 

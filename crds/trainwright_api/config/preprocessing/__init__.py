@@ -1,4 +1,4 @@
-"""How the column of each feature type is read: missing values, scaling, vocabularies, tokens."""
+"""The preprocessing parameters of each feature type: missing values, scaling, vocabularies, tokens."""
 
 from __future__ import annotations
 

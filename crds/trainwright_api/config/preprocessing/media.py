@@ -1,4 +1,4 @@
-"""How columns of sounds, pictures and places on the globe are read."""
+"""The preprocessing parameters of audio, image and H3 columns."""
 
 from __future__ import annotations
 

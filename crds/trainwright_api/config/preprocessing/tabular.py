@@ -1,4 +1,4 @@
-"""How columns of numbers, words, dates and vectors are read."""
+"""The preprocessing parameters of number, binary, category, date and vector columns."""
 
 from __future__ import annotations
 

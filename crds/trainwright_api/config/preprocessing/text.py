@@ -1,4 +1,4 @@
-"""How columns of text, sequences, sets, bags and time series are cut into tokens."""
+"""The preprocessing parameters of text, sequence, set, bag and time series columns."""
 
 from __future__ import annotations
 

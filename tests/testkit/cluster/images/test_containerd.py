@@ -1,4 +1,4 @@
-"""What is sent to containerd, which is here a program that keeps what it is sent. The real one: e2e/full_cluster."""
+"""The content that is sent to containerd, here a program that stores its input. e2e/full_cluster uses the real one."""
 
 from __future__ import annotations
 

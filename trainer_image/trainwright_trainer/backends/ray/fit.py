@@ -44,9 +44,9 @@ _STOP_REASON_OF_DRAIN = "SIGTERM"
 
 
 def on_workers(
-    needs: WorkerResources, work: Work, order: Any, answer: Callable[[Message], Any], stop: StopRequest
+    needs: WorkerResources, work: Work, spec: Any, answer: Callable[[Message], Any], stop: StopRequest
 ) -> None:
-    """Call `work(order, rank_info, channel)` on each worker. `answer` handles each message, in this thread, in order.
+    """Call `work(spec, rank_info, channel)` on each worker. `answer` handles each message, in this thread, in order.
 
     Raises `EnvironmentFailure` if workers are lost more often than the retries allow.
     """
@@ -54,7 +54,7 @@ def on_workers(
     with tempfile.TemporaryDirectory(prefix="trainwright-ray-") as scratch:
         fitting = _Fitting(
             _trainer(
-                needs, partial(_run_worker, os.getcwd(), needs.resources.get("CPU", 0), work, order, mailbox), scratch
+                needs, partial(_run_worker, os.getcwd(), needs.resources.get("CPU", 0), work, spec, mailbox), scratch
             )
         )
         _handle_messages(mailbox, fitting, answer, stop)
@@ -70,7 +70,7 @@ def _mailbox() -> ActorHandle[Any]:
 
 
 def _trainer(needs: WorkerResources, entry: Callable[[], None], scratch: str) -> TorchTrainer:
-    meeting = "cpu:gloo,cuda:nccl" if needs.use_gpu else "gloo"
+    process_group_backend = "cpu:gloo,cuda:nccl" if needs.use_gpu else "gloo"
     resources = dict(needs.resources)
     run: Any = RunConfig(  # the annotations of `TorchTrainer` still name the older RunConfig
         name=f"trainwright-{uuid4().hex[:12]}",
@@ -80,13 +80,13 @@ def _trainer(needs: WorkerResources, entry: Callable[[], None], scratch: str) ->
     )
     return TorchTrainer(
         entry,
-        torch_config=TorchConfig(backend=meeting, timeout_s=_TIMEOUT_SECONDS),
+        torch_config=TorchConfig(backend=process_group_backend, timeout_s=_TIMEOUT_SECONDS),
         scaling_config=ScalingConfig(num_workers=needs.workers, use_gpu=needs.use_gpu, resources_per_worker=resources),
         run_config=run,
     )
 
 
-def _run_worker(folder: str, cpus: float, work: Work, order: Any, mailbox: ActorHandle[Any]) -> None:
+def _run_worker(folder: str, cpus: float, work: Work, spec: Any, mailbox: ActorHandle[Any]) -> None:
     """Run in a worker. Relative paths start at the driver's folder, if the worker has that folder.
 
     Ray sets OMP_NUM_THREADS to the worker's CPUs, so the user's value is read from the initial environment.
@@ -98,7 +98,7 @@ def _run_worker(folder: str, cpus: float, work: Work, order: Any, mailbox: Actor
     rank, world = context.get_world_rank(), context.get_world_size()
     try:
         rank_info = RankInfo(rank, world, str(get_device()), usable_cpus(cpus), asked_threads(first_environment()))
-        work(order, rank_info, channel)
+        work(spec, rank_info, channel)
     finally:
         channel.close()
 
