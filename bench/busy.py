@@ -1,6 +1,5 @@
-"""A small job beside two processes that compute: the batch size that `batch_size: auto` finds, and the time it takes.
-
-python -m bench --only busy
+"""A small job beside two busy processes: the batch size that `batch_size: auto` selects, and the time of a run. python
+-m bench --only busy
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ def run() -> dict[str, Result]:
 
 @contextmanager
 def busy() -> Iterator[None]:
-    """Runs processes that compute all the time within the block."""
+    """Run busy processes within the block."""
     neighbours = [subprocess.Popen(python("-c", "while True: pass")) for _ in range(NEIGHBOURS)]
     try:
         yield

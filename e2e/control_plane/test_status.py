@@ -96,7 +96,7 @@ async def _written_over(cluster: Cluster, job: Any, made: Sequence[Any]) -> None
                 await api.patch_status(TRAINING_JOBS, name, namespace, by_a_hand)
             else:
                 whole = {"metadata": {"name": name}, "status": by_a_hand}
-                await api.apply(TRAINING_JOBS, whole, f"hand-{number}", namespace, "status")
+                await api.apply(TRAINING_JOBS, whole, f"manager-{number}", namespace, "status")
             plan = Plan(status=TrainingJobStatus.model_validate(own))
             try:
                 await applier.carry_out(await _seen(api, name, namespace), plan)

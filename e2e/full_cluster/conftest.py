@@ -20,7 +20,7 @@ NEEDS_OUR_OWN = "this test reads a cluster's store and its parts' logs: it needs
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests of what the whole run has left behind come after all others."""
+    """Run the tests of the remains of the whole run after all others."""
     items.sort(key=lambda item: item.get_closest_marker("last") is not None)
 
 
@@ -57,7 +57,7 @@ def operator(full_cluster: FullCluster) -> FullCluster:
 
 @pytest.fixture
 def namespace(full_cluster: FullCluster) -> Iterator[str]:
-    """Deleted after the test without waiting for its end."""
+    """A namespace, deleted after the test without waiting."""
     name = f"test-{secrets.token_hex(4)}"
     made = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": restricted.LABELS}}
     full_cluster.kubectl("apply", "-f", "-", stdin=json.dumps(made))
@@ -75,7 +75,7 @@ def bucket(full_cluster: FullCluster) -> Iterator[Bucket]:
 
 @pytest.fixture
 def bucket_of_the_files(full_cluster: FullCluster, inside: ClusterFolder) -> Iterator[Bucket]:  # noqa: ARG001
-    """Named as in the files of `examples`. Elsewhere than in a store of our own the name is taken."""
+    """A bucket with the name of the files in `examples`. In another store than ours, that name is taken."""
     made = Bucket.anew("bucket", full_cluster.s3)
     yield made
     made.remove()
@@ -91,7 +91,7 @@ def volume(full_cluster: FullCluster, namespace: str) -> Iterator[Volume]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Says with a failure what the cluster looked like, and where its logs are."""
+    """Add the state of the cluster and the folder of its logs to a failure."""
     report = yield
     if report.failed and CLUSTER in item.config.stash and isinstance(item, pytest.Function):
         report.sections.append(

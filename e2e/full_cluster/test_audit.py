@@ -27,24 +27,24 @@ pytestmark = pytest.mark.last
 GRANTED = grants(ROOT / "operator" / "manifests" / "clusterwide.yaml")
 ACCOUNT = f"system:serviceaccount:{NAMESPACE}:trainwright-operator"
 BINDING = ("rolebindings", "trainwright-operator")
-"""The first of its bindings that an uninstallation takes away, while its pods have time to end."""
+"""The first binding that an uninstallation removes, while the pods still terminate."""
 OF_JOBS = "system:serviceaccount:test-"
 CERTIFICATE = "trainwright-tls"
 NOWHERE = "localhost/nowhere:1"
 """An image that no node has."""
 GANG = {"type": "horovod", "trainer": {"num_workers": 2}, "cache_credentials": {"region_name": "x"}}
-"""Not built yet, and accepted of a job with its own image: it ends so, after all that a gang is made of was made."""
+"""A backend that is not built yet, in a job with its own image: all objects of the gang are created before it fails."""
 TAKEN: dict[str, dict[str, Any]] = {
     "ConfigMap": {"apiVersion": "v1", "data": {"of": "somebody else"}},
     "Service": {"apiVersion": "v1", "spec": {"clusterIP": "None"}},
     "NetworkPolicy": {"apiVersion": "networking.k8s.io/v1", "spec": {"podSelector": {}}},
 }
-"""In the order in which the operator makes them."""
+"""The objects, in the order of their creation by the operator."""
 
 
 @pytest.fixture
 def asked(full_cluster: FullCluster, inside: ClusterFolder, began: datetime) -> Sequence[AuditEvent]:
-    """All that was asked for since this run began; where the installation is older, since that."""
+    """All requests since the start of this run, or since the installation if that is earlier."""
     installed = one(full_cluster.kubectl, "default", "namespace", NAMESPACE)["metadata"]["creationTimestamp"]
     since = min(began, datetime.fromisoformat(installed))
     return [event for event in audit.read(inside.running / audit.LOG) if datetime.fromisoformat(event.time) >= since]
@@ -52,7 +52,7 @@ def asked(full_cluster: FullCluster, inside: ClusterFolder, began: datetime) -> 
 
 @pytest.fixture
 def by_operator(asked: Sequence[AuditEvent]) -> Sequence[AuditEvent]:
-    """But for what came too late: into a namespace that was being deleted, or when its own roles were taken away."""
+    """True if the request failed only because its namespace or the operator's roles were being deleted."""
     found: list[AuditEvent] = []
     gone: set[str] = set()
     is_bound = True
@@ -67,7 +67,7 @@ def by_operator(asked: Sequence[AuditEvent]) -> Sequence[AuditEvent]:
 
 
 def test_lives_that_need_the_rarest_verbs(operator: FullCluster, namespace: str, bucket: Bucket) -> None:
-    """So that the tests below need no other: they pass alone, where the log goes back to the installation."""
+    """Causes every kind of request, so that the tests below also pass alone."""
     kubectl, image = operator.kubectl, operator.image(TRAINER.repository)
     patch = '{"data": {"tls.crt": ""}}'
     kubectl("patch", f"-n={NAMESPACE}", "secret", CERTIFICATE, "--type=merge", f"-p={patch}")
@@ -92,7 +92,7 @@ def test_lives_that_need_the_rarest_verbs(operator: FullCluster, namespace: str,
 
 
 def loses_its_child(kubectl: Kubectl, namespace: str, name: str, kind: str) -> None:
-    """To somebody else; the operator asks whether it is really gone."""
+    """The test deletes the child; the operator verifies with a GET that it is gone."""
     kubectl("wait", f"-n={namespace}", f"tj/{name}", "--for=jsonpath={.status.attempts[0].createTime}", "--timeout=60s")
     child = one(kubectl, namespace, "tj", name)["status"]["child"]
     kubectl("delete", f"-n={namespace}", kind, child)
@@ -101,7 +101,7 @@ def loses_its_child(kubectl: Kubectl, namespace: str, name: str, kind: str) -> N
 
 
 def finds_its_names_taken(kubectl: Kubectl, namespace: str, name: str) -> None:
-    """The operator looks whose the objects are, and says so; all of its own are gone afterwards."""
+    """The operator reads the owner of the objects and reports it. All of its own objects are gone afterwards."""
     kubectl("wait", f"-n={namespace}", f"tj/{name}", "--for=condition=Suspended", "--timeout=60s")
     common = names.common_name(name, one(kubectl, namespace, "tj", name)["metadata"]["uid"])
     jobs.apply(kubectl, namespace, *({"kind": kind, "metadata": {"name": common}, **TAKEN[kind]} for kind in TAKEN))

@@ -30,7 +30,7 @@ JOBS = "/registry/trainwright.dev/trainingjobs/"
 LONGEST_NAME = "x" * 253
 WRONG = canary()
 UNUSED = canary()
-"""Beside the keys in the user's Secret."""
+"""The secret, in addition to the keys in the user's Secret."""
 
 
 @dataclass
@@ -41,12 +41,12 @@ class Watched:
     namespace: str
     place: ClusterFolder
     since: int
-    """The store's revision."""
+    """The revision of the store."""
     printed: dict[str, bytes] = field(default_factory=dict)
-    """By the file on the node."""
+    """The logs by their file on the node."""
 
     def ended(self, name: str) -> Object:
-        """The job, when it has ended."""
+        """The job after its end."""
         return until(
             lambda: self._look(name),
             lambda job: "completionTime" in job.get("status", {}),
@@ -55,12 +55,12 @@ class Watched:
         )
 
     def versions(self) -> Sequence[Version]:
-        """All that was stored, but what other tests have."""
+        """Return all stored versions, except those of other tests."""
         found = asyncio.run(stored.versions(self.place.running, self.since))
         return [one for one in found if f"/{self.namespace}/" in one.key or "/test-" not in one.key]
 
     def logs(self) -> Mapping[str, bytes]:
-        """Of the cluster's parts, and of all pods that are there or were."""
+        """Return the logs of the cluster's servers and of all current and deleted pods."""
         return {**self.printed, **content(self.place.logs.rglob("*.log"))}
 
     def _look(self, name: str) -> Object:
@@ -69,7 +69,7 @@ class Watched:
 
 
 def content(files: Iterable[Path]) -> dict[str, bytes]:
-    """Of those that are still there."""
+    """Return the logs of the existing pods."""
     found = {}
     for file in files:
         with suppress(FileNotFoundError):
@@ -79,7 +79,7 @@ def content(files: Iterable[Path]) -> dict[str, bytes]:
 
 @pytest.fixture
 def watched(operator: FullCluster, namespace: str, inside: ClusterFolder) -> Watched:
-    """With the user's Secret."""
+    """A namespace with the user's Secret."""
     since = asyncio.run(stored.revision(inside.running))
     keys = jobs.keys(operator)
     keys["stringData"]["TOKEN"] = UNUSED
@@ -88,7 +88,7 @@ def watched(operator: FullCluster, namespace: str, inside: ClusterFolder) -> Wat
 
 
 def test_of_jobs_in_one_pod(watched: Watched, bucket: Bucket) -> None:
-    """One with keys that open the cache, and one that S3 refuses."""
+    """Two jobs: one with valid keys of the cache, and one with keys that S3 refuses."""
     right = watched.full_cluster.s3["AWS_SECRET_ACCESS_KEY"]
     start(watched, jobs.weather("right", bucket), right)
     start(watched, jobs.weather("wrong", bucket), WRONG)
@@ -98,7 +98,7 @@ def test_of_jobs_in_one_pod(watched: Watched, bucket: Bucket) -> None:
 
 
 def test_of_a_job_on_ray(watched: Watched, bucket: Bucket) -> None:
-    """With the longest name that a job can have, which no object that it is made of could bear."""
+    """A job with the longest valid name, which is too long for the names of its objects."""
     right = watched.full_cluster.s3["AWS_SECRET_ACCESS_KEY"]
     start(watched, jobs.on_ray(LONGEST_NAME, bucket), right)
     done = watched.ended(LONGEST_NAME)
@@ -114,7 +114,7 @@ def start(watched: Watched, job: dict[str, Any], secret: str) -> None:
 
 
 def check(watched: Watched, bucket: Bucket, given: Mapping[str, Sequence[Object]], containers: set[str]) -> None:
-    """`given`: the secrets, each with the jobs that have it in `cache_credentials`."""
+    """Search for the secrets. `given` has the jobs of each, which have it in `cache_credentials`."""
     versions = watched.versions()
     for secret, jobs_of in given.items():
         users = set() if secret == WRONG else {f"/registry/secrets/{watched.namespace}/{jobs.KEYS}"}

@@ -18,7 +18,7 @@ DATA = "flights.parquet"
 
 @pytest.fixture(scope="module")
 def flights(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Made as README.md says, but few."""
+    """The data, created as in README.md, with fewer rows."""
     file = tmp_path_factory.mktemp("data") / DATA
     program = examples.EXAMPLES / "flights" / "make_data.py"
     subprocess.run([sys.executable, program, "--rows=3000", f"--output={file}"], check=True)

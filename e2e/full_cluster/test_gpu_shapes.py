@@ -25,7 +25,7 @@ HELD = {GPU: "4", SLICE: "7"}
 
 @pytest.fixture
 def gpus(operator: FullCluster) -> Iterator[FullCluster]:
-    """The cluster with a node that says so, until the test ends."""
+    """The cluster with a node that reports GPUs until the test ends."""
     with devices.given(operator, HELD):
         yield operator
 
@@ -67,7 +67,7 @@ def test_the_example_prepares_its_data_on_cpus_before_it_asks_for_gpus(
 
 
 def test_slices_are_given_as_gpus_are(gpus: FullCluster, namespace: str, bucket: Bucket) -> None:
-    """And a cache that lies beside its data in S3 is filled before they are."""
+    """A cache beside its data in S3 is filled before the GPU pods are created."""
     trainer = {"num_workers": 6, "resources_per_worker": {"CPU": 1, "GPU": 1}}
     job = jobs.weather("sliced", bucket, type="ray", trainer=trainer)
     del job["spec"]["backend"]["cache_dir"]
@@ -87,7 +87,7 @@ def test_slices_are_given_as_gpus_are(gpus: FullCluster, namespace: str, bucket:
 
 
 def _pods_with_places(full_cluster: FullCluster, namespace: str) -> Mapping[str, Object]:
-    """Those of the Ray cluster by their role, once each has its node."""
+    """Return the pods of the Ray cluster by role, once each is scheduled."""
     found = until(
         lambda: several(full_cluster.kubectl, namespace, "pods", "ray.io/is-ray-node=yes"),
         lambda pods: len(pods) == 2 and all(pod["spec"].get("nodeName") for pod in pods),

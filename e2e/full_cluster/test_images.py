@@ -45,7 +45,7 @@ def trainer(layout: Layout) -> Iterator[Unpacked]:
 
 
 def sizes(layout: Layout, image: Ours) -> list[int]:
-    """Of its layers, as they lie on a disk, from the base up."""
+    """Return the sizes of its layers on the disk, from the base up."""
     _, _, *layers = layout.blobs(image.name)
     return [layout.path(layer).stat().st_size for layer in layers]
 
@@ -97,7 +97,7 @@ def test_the_operators_image_holds_no_library_of_the_trainers(operator: Unpacked
 
 
 def test_the_operator_starts_and_says_in_one_line_what_it_misses(operator: Unpacked) -> None:
-    """As the Deployment starts it, but outside of any cluster."""
+    """Run the operator as the Deployment does, but outside of a cluster."""
     ended = operator.run("python", "-m", "trainwright_operator")
     assert ended.returncode != 0
     assert "Traceback" not in ended.stderr
@@ -137,7 +137,7 @@ def test_an_extension_can_be_compiled(trainer: Unpacked) -> None:
 
 @BOTH
 def test_nothing_can_be_written_but_tmp(image: Ours, operator: Unpacked, trainer: Unpacked) -> None:
-    """Else the tests above would not show that the images need no more."""
+    """Check that the limits are effective. Otherwise the tests above would prove nothing."""
     unpacked = operator if image is OPERATOR else trainer
     assert unpacked.run("touch", "/opt/trainwright/x").returncode != 0
     assert output_of(unpacked, "sh", "-c", "touch /tmp/x && id -u").strip() == "1000"

@@ -1,6 +1,5 @@
 """The chart is upgraded, uninstalled and installed again while a job trains. The job is not affected.
-
-What becomes of the objects alone, e2e/control_plane/test_chart.py shows.
+e2e/control_plane/test_chart.py tests the objects of the chart.
 """
 
 from __future__ import annotations
@@ -22,14 +21,14 @@ ENDLESS = {"epochs": 100_000, "early_stop": -1, "effective_batch_size": 128}
 
 @pytest.fixture
 def released(operator: FullCluster) -> Iterator[FullCluster]:
-    """The cluster whose release a test may change: it is as it was afterwards."""
+    """The cluster. A test may change its release, which is restored afterwards."""
     yield operator
     release.install(operator)
 
 
 @pytest.fixture
 def training(released: FullCluster, namespace: str, bucket: Bucket) -> Iterator[str]:
-    """The namespace of a job that trains and will not end by itself."""
+    """The namespace of a job that trains and does not end by itself."""
     job = jobs.weather(NAME, bucket)
     job["spec"]["config"] = {**jobs.CONFIG, "trainer": ENDLESS}
     jobs.apply(released.kubectl, namespace, jobs.keys(released), job)
@@ -63,7 +62,9 @@ def test_a_job_trains_on_meanwhile(released: FullCluster, training: str) -> None
 def test_it_is_installed_where_nothing_is_left_but_the_jobs(
     released: FullCluster, namespace: str, bucket: Bucket
 ) -> None:
-    """Its namespace went too, with certificates and Lease. What was asked for meanwhile is done then."""
+    """The namespace with certificates and Lease was deleted too. The operator handles the requests of that time
+    afterwards.
+    """
     release.uninstall(released)
     released.kubectl("delete", "namespace", NAMESPACE)
     jobs.apply(released.kubectl, namespace, jobs.keys(released), jobs.weather("asked-for", bucket))
@@ -74,7 +75,7 @@ def test_it_is_installed_where_nothing_is_left_but_the_jobs(
 
 
 def _goes_on(full_cluster: FullCluster, namespace: str, after: int) -> int:
-    """The epoch that is trained now, when it is a later one."""
+    """Wait for a later epoch, and return it."""
     seen = until(
         lambda: _status(full_cluster, namespace),
         lambda status: _epoch(status) > after,
@@ -99,5 +100,5 @@ def _pod(full_cluster: FullCluster, namespace: str) -> Object:
 
 
 def _operators(full_cluster: FullCluster) -> set[str]:
-    """Their uids."""
+    """Return the uids."""
     return {pod["metadata"]["uid"] for pod in several(full_cluster.kubectl, NAMESPACE, "pods", OPERATORS)}

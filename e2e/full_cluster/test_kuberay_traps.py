@@ -13,7 +13,7 @@ from testkit.full_cluster.waiting import until
 
 NAME = "refused"
 INVALID = '{"spec": {"backoffLimit": -1}}'
-"""By hand: what KubeRay would refuse our webhook has refused before. It never looks at such a RayJob again."""
+"""A RayJob that is created directly, because our webhook refuses such a job. KubeRay never handles it again."""
 
 
 def test_a_ray_job_that_kuberay_refuses_has_failed_and_leaves_no_pods(
@@ -51,13 +51,13 @@ def test_a_ray_job_that_kuberay_refuses_has_failed_and_leaves_no_pods(
 
 
 def _refuse(kubectl: Kubectl, namespace: str, attempt: int) -> None:
-    """Once its pods are there."""
+    """Wait until its pods exist."""
     until(lambda: _pods(kubectl, namespace, attempt), lambda pods: len(pods) == 3, what="head and workers")
     [made] = several(kubectl, namespace, "rayjobs", f"trainwright.dev/attempt={attempt}")
     kubectl("patch", f"-n={namespace}", "rayjob", made["metadata"]["name"], "--type=merge", f"-p={INVALID}")
 
 
 def _pods(kubectl: Kubectl, namespace: str, attempt: int) -> Sequence[Object]:
-    """Those that run, or are about to."""
+    """Return the pods that run or are pending."""
     found = several(kubectl, namespace, "pods", f"trainwright.dev/attempt={attempt}")
     return [pod for pod in found if pod["spec"].get("nodeName") and pod["status"]["phase"] in ("Pending", "Running")]

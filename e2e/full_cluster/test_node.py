@@ -30,7 +30,7 @@ def apply(full_cluster: FullCluster, namespace: str, *objects: dict[str, Any]) -
 
 
 def output_of(full_cluster: FullCluster, namespace: str, name: str, *command: str) -> str:
-    """By a pod that runs the command to its end."""
+    """Run the command in a pod, and return its output."""
     apply(full_cluster, namespace, restricted.pod(name, full_cluster.image(OPERATOR), command))
     ended = "--for=jsonpath={.status.containerStatuses[0].state.terminated.reason}"
     full_cluster.kubectl("wait", f"-n={namespace}", f"pod/{name}", ended, "--timeout=60s")

@@ -36,7 +36,7 @@ PASSING = {"", "Pending", "Queued"}
 
 @pytest.fixture(scope="module")
 def flights(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """All of them."""
+    """The phases of all jobs."""
     file = tmp_path_factory.mktemp("data") / "flights.parquet"
     program = examples.EXAMPLES / "flights" / "make_data.py"
     subprocess.run([sys.executable, program, f"--output={file}"], check=True)
@@ -45,7 +45,7 @@ def flights(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def shell(operator: FullCluster, namespace: str, tmp_path: Path) -> Mapping[str, str]:
-    """Its environment."""
+    """The environment of the shell."""
     config = tmp_path / "kubeconfig"
     config.write_text(operator.kubectl.kubeconfig.read_text())
     path = f"{operator.kubectl.program.parent}:{os.environ['PATH']}"
@@ -93,7 +93,7 @@ def while_it_runs(shell: Mapping[str, str], folder: Path) -> None:
 
 
 def dashboard(token: str) -> int | str:
-    """The status of its answer, or why there is none."""
+    """Return the status of the response, or the error."""
     asked = urllib.request.Request("http://localhost:8265/api/version", headers={"Authorization": f"Bearer {token}"})
     try:
         with urllib.request.urlopen(asked, timeout=5) as answer:
@@ -144,7 +144,7 @@ def output_of(script: str, shell: Mapping[str, str]) -> str:
 
 @contextmanager
 def in_background(script: str, shell: Mapping[str, str], output: Path) -> Iterator[Path]:
-    """The file that its output goes to, while it runs."""
+    """Yield the file with its output while it runs."""
     with output.open("w") as file:
         process = subprocess.Popen(["bash", "-ec", script], cwd=ROOT, env=shell, stdout=file, stderr=file)
     try:

@@ -14,11 +14,11 @@ from testkit.full_cluster.waiting import until
 
 GPU = "nvidia.com/gpu"
 SECONDS = 1500
-"""For jobs one after the other; some minutes, where nobody else uses the machine."""
+"""The time limit of jobs that run one after the other: some minutes on a free machine."""
 
 
 def by_ray(name: str, bucket: Bucket, **shares: int) -> dict[str, Any]:
-    """A head, one worker with these shares, and what submits; of two cores each job fits once."""
+    """A head, one worker with these resources, and a submitter. One such job fits on two cores."""
     trainer = {"strategy": "ddp", "num_workers": 1, "use_gpu": "GPU" in shares, "resources_per_worker": shares}
     job = jobs.weather(name, bucket, type="ray", trainer=trainer)
     job["spec"]["podTemplate"] = {"env": [jobs.TIMEOUT_SECONDS]}
@@ -26,7 +26,7 @@ def by_ray(name: str, bucket: Bucket, **shares: int) -> dict[str, Any]:
 
 
 def completes(full_cluster: FullCluster, namespace: str, name: str) -> None:
-    """Whatever room it gave back before counts for nothing."""
+    """Attempts that released their resources before do not count."""
     status = jobs.ended(full_cluster.kubectl, namespace, name, seconds=SECONDS)
     assert status["phase"] == "Complete", status
     counted = [one for one in status["attempts"] if one["outcome"] not in ("done", "stopped")]
@@ -46,13 +46,13 @@ def is_queued(job: Object) -> bool:
 
 @pytest.fixture
 def one_gpu(operator: FullCluster) -> Iterator[FullCluster]:
-    """The cluster with a node that says that it has a GPU."""
+    """The cluster with a node that reports a GPU."""
     with devices.given(operator, {GPU: "1"}):
         yield operator
 
 
 def test_a_gang_that_never_fits_lets_one_pass_that_does(one_gpu: FullCluster, namespace: str, bucket: Bucket) -> None:
-    """It came first, has its head in place, and its worker waits for eight GPUs of one."""
+    """A job that was created first: its head runs, and its worker waits for eight GPUs of one."""
     kubectl = one_gpu.kubectl
     never = by_ray("never", bucket, GPU=8)
     jobs.apply(kubectl, namespace, jobs.keys(one_gpu), never)

@@ -1,6 +1,5 @@
-"""One file trains the same model by `trainwright train` on this machine, in a pod, and on Ray with two workers.
-
-And one model, the same predictions, wherever it was trained and wherever it is asked.
+"""One file trains the same model with `trainwright train` on this machine, in a pod, and on Ray with two workers. A
+model gives the same predictions on each of them.
 """
 
 from __future__ import annotations
@@ -60,7 +59,7 @@ def test_an_example_learns_and_predicts_the_same_wherever_it_runs(
 
 
 def done(full_cluster: FullCluster, namespace: str, name: str) -> Mapping[str, Any]:
-    """The status of a job that its first attempt has done."""
+    """Return the status of a job that its first attempt has completed."""
     status = jobs.ended(full_cluster.kubectl, namespace, name, seconds=600)
     assert [attempt["outcome"] for attempt in status["attempts"]] == ["done"], status
     assert status["phase"] == "Complete", status
@@ -73,7 +72,7 @@ def predicted(laptop: Laptop, model: str) -> pd.DataFrame:
 
 
 def evaluated(laptop: Laptop, model: str) -> Mapping[str, float]:
-    """By the test rows, for it was trained on these data."""
+    """Return the scores on the test rows of the data."""
     laptop.trainwright("evaluate", FILE, "--model", model, "--output", "evaluated")
     found = json.loads((laptop.folder / "evaluated/evaluation.json").read_text())
     assert found["part"] == "test"
@@ -81,7 +80,7 @@ def evaluated(laptop: Laptop, model: str) -> Mapping[str, float]:
 
 
 def as_named_here(model: str, place: StorageLocation, laptop: Laptop) -> str:
-    """Its URI; what lies on a claim is copied from there."""
+    """Return the URI of the model. A model on a claim is copied first."""
     if "://" in model:
         return model
     folder = laptop.folder / "copied"
@@ -92,13 +91,13 @@ def as_named_here(model: str, place: StorageLocation, laptop: Laptop) -> str:
 
 
 def curve(metrics: Mapping[str, Any]) -> Mapping[str, float]:
-    """Every score of every round, and of the test rows, by its name. The losses of training are means over steps."""
+    """Return every score of every round and of the test rows, by name. Training losses are means over steps."""
     rounds = {f"step {one['step']}": {**one["scores"], "rate": one["learning_rate"]} for one in metrics["rounds"]}
     return flat({**rounds, "test": metrics["end"]["test"], "best": metrics["best"]})
 
 
 def same(scores: Mapping[str, float]) -> Mapping[str, Any]:
-    """To nine digits."""
+    """Compare to nine digits."""
     return {name: pytest.approx(value, rel=1e-9, abs=0) for name, value in scores.items()}
 
 

@@ -1,4 +1,6 @@
-"""A cluster with nodes comes and goes, and the machine is as it was before. It needs root, and no cluster that runs."""
+"""A cluster with nodes is started and stopped, and leaves the machine as it was. It needs root, and no other running
+cluster.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,7 @@ LOOKS = {
 
 
 def of_ours(text: str) -> list[str]:
-    """Others may come and go on this machine meanwhile; what is ours is known by its name."""
+    """Processes of others may start and end meanwhile; ours are recognised by name."""
     return sorted(line for line in text.splitlines() if "trainwright" in line.lower() or "KUBE" in line)
 
 
@@ -49,7 +51,7 @@ def running() -> Iterator[Path]:
 
 @pytest.fixture
 def root() -> Iterator[Path]:
-    """The folder of a cluster of this test's own. Its name is short: sockets in it have names of limited length."""
+    """The folder of a separate cluster. Its name is short, because the paths of sockets are limited."""
     if os.geteuid() != 0:
         pytest.fail("a cluster with nodes needs root", pytrace=False)
     if supervisor.is_alive(ClusterFolder.default()):

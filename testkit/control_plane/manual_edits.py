@@ -60,7 +60,7 @@ class ManualEditor:
             await self.api.patch_status(TRAINING_JOBS, self.name, self.namespace, {**gone, **status})
         else:
             own = {"metadata": {"name": self.name}, "status": status}
-            await self.api.apply(TRAINING_JOBS, own, "a-hand", self.namespace, "status")
+            await self.api.apply(TRAINING_JOBS, own, "kubectl-edit", self.namespace, "status")
         return str(status)[:600]
 
     async def put(self, job: Manifest) -> None:

@@ -15,7 +15,7 @@ from botocore.config import Config
 class Bucket:
     name: str
     client: Any
-    """boto3's; it has no types."""
+    """The client of boto3, which has no types."""
 
     @classmethod
     def make(cls, name: str, environment: Mapping[str, str]) -> Self:
@@ -25,7 +25,7 @@ class Bucket:
 
     @classmethod
     def anew(cls, name: str, environment: Mapping[str, str]) -> Self:
-        """Also where a test that was killed has left one of that name."""
+        """Create the bucket. A bucket of this name from a killed test is replaced."""
         left = cls(name, _client(environment))
         if name in [listed["Name"] for listed in left.client.list_buckets()["Buckets"]]:
             left.remove()
@@ -35,7 +35,7 @@ class Bucket:
         return f"s3://{self.name}/{key}"
 
     def upload(self, file: Path, key: str) -> str:
-        """Answers its URI."""
+        """Return the URI of the object."""
         self.client.upload_file(str(file), self.name, key)
         return self.uri(key)
 

@@ -11,7 +11,7 @@ from testkit.full_cluster.full_cluster import FullCluster
 
 @contextmanager
 def given(full_cluster: FullCluster, resources: Mapping[str, str]) -> Iterator[None]:
-    """To the first node, within the block."""
+    """Add the devices to the first node within the block."""
     node = full_cluster.kubectl("get", "nodes", "-o=jsonpath={.items[0].metadata.name}")
     _set_capacity(full_cluster, node, resources)
     try:

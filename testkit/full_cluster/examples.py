@@ -1,4 +1,4 @@
-"""The files of `examples` as jobs for the tests' cluster: what has to be another there, and nothing else."""
+"""The files of `examples` as jobs for the tests' cluster, with the necessary changes only."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ BACKENDS: dict[str, dict[str, Any]] = {
 
 
 def of_kubernetes(name: str) -> tuple[Path, str]:
-    """The file of one for a cluster, and the job's name."""
+    """Return the file of an example for a cluster, and the name of its job."""
     file = EXAMPLES / "kubernetes" / f"{name}.yaml"
     return file, YAML(typ="safe").load(file)["metadata"]["name"]
 
 
 def small_flights(place: StorageLocation, backend: str) -> dict[str, Any]:
-    """`flights.yaml` on this backend, with a cache of its own. The data are to be put there."""
+    """Return `flights.yaml` for this backend, with its own cache. The caller uploads the data."""
     job = YAML(typ="safe").load(EXAMPLES / "small" / "flights.yaml")
     job["metadata"]["name"] = f"flights-{backend}"
     job["spec"] |= {
@@ -45,7 +45,7 @@ def small_flights(place: StorageLocation, backend: str) -> dict[str, Any]:
 
 
 def predictions(place: StorageLocation, model: str) -> dict[str, Any]:
-    """A job that predicts the small flights with this model."""
+    """Return a job that predicts the small flights with this model."""
     job = small_flights(place, "local")
     del job["spec"]["config"]
     job["metadata"]["name"] = "predictions"

@@ -1,4 +1,4 @@
-"""Small TrainingJobs: some hours' weather, in a bucket."""
+"""Small TrainingJobs on hourly weather, in a bucket."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TIMEOUT_SECONDS = {"name": "RAY_raylet_start_wait_time_s", "value": "240"}
 
 
 def keys(full_cluster: FullCluster) -> dict[str, Any]:
-    """The Secret that jobs take their keys to S3 from."""
+    """The name of the Secret with the S3 keys of jobs."""
     return {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": KEYS}, "stringData": dict(full_cluster.s3)}
 
 
@@ -42,7 +42,7 @@ def weather(name: str, bucket: Bucket, **backend: Any) -> dict[str, Any]:
 
 
 def on_ray(name: str, bucket: Bucket) -> dict[str, Any]:
-    """The same by a head that drives, and two workers that train."""
+    """Return the same job on Ray: a head for the driver, and two workers that train."""
     trainer = {"strategy": "ddp", "num_workers": 2, "resources_per_worker": {"CPU": 1}}
     job = weather(name, bucket, type="ray", trainer=trainer)
     job["spec"]["podTemplate"] = {"resources": {"requests": {"cpu": "100m", "memory": "1Gi"}}, "env": [TIMEOUT_SECONDS]}
@@ -55,7 +55,7 @@ def apply(kubectl: Kubectl, namespace: str, *objects: Mapping[str, Any]) -> None
 
 
 def ended(kubectl: Kubectl, namespace: str, name: str, seconds: int = 300) -> Mapping[str, Any]:
-    """Its status, once the job has ended."""
+    """Wait until the job has ended, and return its status."""
     done = "--for=jsonpath={.status.completionTime}"
     kubectl("wait", f"-n={namespace}", f"tj/{name}", done, f"--timeout={seconds}s")
     status: dict[str, Any] = json.loads(kubectl("get", f"-n={namespace}", "tj", name, "-o=json"))["status"]

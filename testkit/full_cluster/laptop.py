@@ -1,4 +1,4 @@
-"""This machine as the one of a user, who calls `trainwright` in a folder with the small examples."""
+"""This machine as a user's laptop: `trainwright` runs in a folder with the small examples."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Laptop:
         return cls(folder, s3)
 
     def trainwright(self, *words: str) -> str:
-        """Answers what it printed."""
+        """Return the output."""
         command = [sys.executable, "-m", "trainwright_trainer", *words]
         environment = {**os.environ, **self.s3}
         ended = subprocess.run(command, cwd=self.folder, env=environment, capture_output=True, text=True, check=False)

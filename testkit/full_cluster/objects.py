@@ -23,5 +23,5 @@ def several(kubectl: Kubectl, namespace: str, kind: str, labels: str = "") -> Se
 
 
 def condition(seen: Object, kind: str) -> Object:
-    """Empty where it has none such."""
+    """Return the objects, or an empty list."""
     return next((one for one in seen.get("status", {}).get("conditions", ()) if one["type"] == kind), {})

@@ -11,7 +11,7 @@ OPERATORS = "app.kubernetes.io/component=operator"
 
 
 def install(full_cluster: FullCluster, *values: str) -> None:
-    """With these values and no others, whatever was there before. Returns when its pods are ready."""
+    """Install or upgrade with exactly these values. Return when the pods are ready."""
     root = full_cluster.helm.root
     full_cluster.kubectl("apply", "-f", str(root / NAMESPACE_MANIFEST))
     registry = [f"--set=registry={full_cluster.registry}"] if full_cluster.registry else []
@@ -20,6 +20,6 @@ def install(full_cluster: FullCluster, *values: str) -> None:
 
 
 def uninstall(full_cluster: FullCluster) -> None:
-    """Returns when its pods are gone."""
+    """Uninstall the release. Return when its pods are gone."""
     full_cluster.helm("uninstall", f"--namespace={NAMESPACE}", "--wait", "--timeout=180s", RELEASE)
     full_cluster.kubectl("wait", f"-n={NAMESPACE}", "--for=delete", "pod", f"-l={OPERATORS}", "--timeout=120s")

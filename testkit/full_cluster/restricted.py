@@ -1,4 +1,4 @@
-"""Pods as the strictest of Kubernetes' Pod Security Standards wants them."""
+"""Pods that satisfy the Pod Security Standard *restricted*."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ LABELS = {f"pod-security.kubernetes.io/{mode}": "restricted" for mode in ("enfor
 
 
 def pod(name: str, image: str, command: Sequence[str], labels: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """One that runs a command once."""
+    """Return a pod that runs a command once."""
     return {
         "apiVersion": "v1",
         "kind": "Pod",
@@ -19,7 +19,7 @@ def pod(name: str, image: str, command: Sequence[str], labels: Mapping[str, str]
 
 
 def spec(container: str, image: str, **fields: Any) -> dict[str, Any]:
-    """With a read-only root, and /tmp to write to."""
+    """Return a container with a read-only root and a writable /tmp."""
     return {
         "restartPolicy": "Never",
         "securityContext": {

@@ -1,6 +1,5 @@
-"""A training job that is disturbed in its middle: two workers of Ray, in float64, a checkpoint every three seconds.
-
-Which rows each update saw is logged on a volume that outlives every pod.
+"""A training job for fault tests: two Ray workers, float64, a checkpoint every three seconds. The rows of each update
+are logged on a volume that outlives every pod.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ EPOCHS, STEPS_OF_EPOCH = 20, 210
 STEPS = EPOCHS * STEPS_OF_EPOCH
 ROW_LOG = "TRAINWRIGHT_ROW_LOG"
 LOGS = ("rows", "rows.1")
-"""Of the ranks."""
+"""The number of ranks."""
 CONFIG: Mapping[str, Any] = {
     "input_features": [
         {"name": "time", "type": "date"},
@@ -59,14 +58,14 @@ class Done:
 
     @property
     def scores(self) -> Sequence[float]:
-        """Of all rounds, and of the end."""
+        """The scores of all rounds and of the end."""
         parts = [part for one in self.metrics["rounds"] for part in one["scores"].values()]
         outputs = [output for part in (*parts, self.metrics["end"]["test"]) for output in part.values()]
         return [value for output in outputs for value in output.values()]
 
     @property
     def epochs(self) -> Sequence[Sequence[int]]:
-        """The rows of each."""
+        """Return the rows of each update."""
         firsts = range(1, STEPS, STEPS_OF_EPOCH)
         return [[row for step in range(one, one + STEPS_OF_EPOCH) for row in self.updates[step]] for one in firsts]
 
@@ -79,7 +78,7 @@ class Training:
         self._whole, self._bucket, self._volume = full_cluster, bucket, volume
 
     def start(self, more: Mapping[str, Any] = MappingProxyType({}), **pods: Any) -> None:
-        """`more`: of the spec. `pods`: more for their template."""
+        """Create the job. `more` adds to the spec, `pods` to the pod template."""
         job = jobs.on_ray(NAME, self._bucket)
         job["spec"] |= {**SPEC, **more}
         # Variables of this prefix are the operator's own; it takes no offence at those of a ConfigMap.
@@ -90,11 +89,11 @@ class Training:
         jobs.apply(self.kubectl, self.namespace, log, jobs.keys(self._whole), job)
 
     def until_step(self, step: int, seconds: float = SECONDS_TO_START) -> None:
-        """Until both ranks have made this update."""
+        """Wait until both ranks have made this update."""
         self.until(lambda: min(map(self._last_step, LOGS)) >= step, seconds, f"step {step}")
 
     def until(self, holds: Callable[[], object], seconds: float, what: str) -> None:
-        """Fails at once where the job has ended before."""
+        """Wait for the state. Fails at once if the job has ended before."""
         end = time.monotonic() + seconds
         while not holds():
             status = self.status()
@@ -112,59 +111,59 @@ class Training:
         return found
 
     def pods(self, role: str) -> Mapping[str, str]:
-        """Name → uid."""
+        """Return the uids by name."""
         labels = f"trainwright.dev/job-name={NAME},{role}"
         found = json.loads(self.kubectl("get", f"-n={self.namespace}", "pods", f"-l={labels}", "-o=json"))
         return {pod["metadata"]["name"]: pod["metadata"]["uid"] for pod in found["items"]}
 
     def running(self) -> Mapping[str, str]:
-        """Its RayJobs and pods: name → uid."""
+        """Return the uids of its RayJobs and pods, by name."""
         found = json.loads(self.kubectl("get", f"-n={self.namespace}", "rayjobs", "-o=json"))
         made = {one["metadata"]["name"]: one["metadata"]["uid"] for one in found["items"]}
         return {**made, **self.pods(HEAD), **self.pods(WORKER), **self.pods(SUBMITTER)}
 
     def submissions(self, child: str) -> int:
-        """The number of pods that the submitter's Job has created."""
+        """Return the number of pods that the submitter's Job has created."""
         about = f"involvedObject.kind=Job,involvedObject.name={child},reason=SuccessfulCreate"
         return len(
             self.kubectl("get", f"-n={self.namespace}", "events", f"--field-selector={about}", "-o=name").split()
         )
 
     def crash(self, role: str) -> str:
-        """SIGKILL for all that runs in one of these pods, whose name is answered."""
+        """Send SIGKILL to all processes of one of these pods. Return the name of the pod."""
         name = min(self.pods(role))
         # The shell itself stays, and so does the first process, which ends when it sees that the others are gone.
         self.kubectl("exec", f"-n={self.namespace}", name, "--", "sh", "-c", "kill -9 -1")
         return name
 
     def take(self, role: str) -> None:
-        """The one such pod is gone at once."""
+        """Delete the only pod of this role without a grace period."""
         (name,) = self.pods(role)
         self.kubectl("delete", f"-n={self.namespace}", "pod", name, "--grace-period=0", "--force")
 
     def finish(self) -> Sequence[Mapping[str, Any]]:
-        """The attempts of the job, which has to end well."""
+        """Wait until the job is complete. Return its attempts."""
         status = jobs.ended(self.kubectl, self.namespace, NAME, seconds=SECONDS_TO_END)
         assert status["phase"] == "Complete", status
         attempts: Sequence[Mapping[str, Any]] = status["attempts"]
         return attempts
 
-    def finish_in_one_go(self, undisturbed: Done) -> None:
-        """By the attempt that was begun, in which nothing began again."""
+    def finish_in_one_attempt(self, undisturbed: Done) -> None:
+        """Check that the first attempt completed the job without a restart of its workers."""
         (attempt,) = self.finish()
         assert (attempt["number"], attempt["outcome"]) == (1, "done")
         assert self.begins() == [0]
         self.check(undisturbed)
 
     def finish_from_a_checkpoint(self, undisturbed: Done, *outcomes: str) -> None:
-        """The outcomes of its attempts, the last of which tells where it went on from."""
+        """Check the outcomes of the attempts, and that the last one resumed from a checkpoint."""
         attempts = self.finish()
         assert tuple(attempt["outcome"] for attempt in attempts) == outcomes, attempts
         self.check_beginnings(attempts)
         self.check(undisturbed)
 
     def finish_by_the_next_attempt(self, undisturbed: Done) -> None:
-        """The first had lost what it cannot do without. The driver may have received the stop and have reported it."""
+        """Check that the first attempt lost a required pod, and that the second completed the job."""
         attempts = self.finish()
         lost, last = (attempt["outcome"] for attempt in attempts)
         assert lost in ("infrastructure", "preempted")
@@ -173,15 +172,15 @@ class Training:
         self.check(undisturbed)
 
     def check_beginnings(self, attempts: Sequence[Mapping[str, Any]]) -> None:
-        """It has begun twice, and the status shows where it went on from."""
-        begun, *again = self.begins()
+        """Check that training started twice, and that the status shows the position of the second start."""
+        first, *again = self.begins()
         position = attempts[-1]["position"]
-        assert begun == 0 < position
+        assert first == 0 < position
         # The log of an attempt shows no restart if the checkpoint was written by its last step.
         assert again == [position] or (not again and len(attempts) == 1), (again, position)
 
     def check(self, undisturbed: Done) -> None:
-        """Nothing of what has happened meanwhile can be seen in what was learnt."""
+        """Check that the faults have not changed the result."""
         done = self.done()
         assert {step: sorted(rows) for step, rows in done.updates.items()} == {
             step: sorted(rows) for step, rows in undisturbed.updates.items()
@@ -196,7 +195,7 @@ class Training:
         return Done(joined(*(self._volume.read(log).decode() for log in LOGS)), metrics)
 
     def begins(self) -> Sequence[int]:
-        """The number of rows done at each start of the training."""
+        """Return the number of processed rows at each start of the training."""
         lines = _lines(self._volume.read(LOGS[0]).decode())
         again = [line["step"] for before, line in pairwise(lines) if not _follows(before, line)]
         updates = self.done().updates
@@ -211,7 +210,7 @@ class Training:
 
 
 def joined(*logs: str) -> Mapping[int, Sequence[int]]:
-    """Over the ranks. What was done again counts as the newest attempt has done it last."""
+    """Return the rows of each update over all ranks. If an update was repeated, the newest one counts."""
     ranks = [{line["step"]: line["rows"] for line in sorted(_lines(log), key=_attempt)} for log in logs]
     steps = {step for rank in ranks for step in rank}
     return {step: [row for rank in ranks for row in rank[step]] for step in sorted(steps)}
@@ -226,12 +225,12 @@ def _attempt(line: Mapping[str, Any]) -> int:
 
 
 def _lines(log: str) -> Sequence[Mapping[str, Any]]:
-    """One that is being written is none yet."""
+    """Return the complete checkpoints."""
     return [json.loads(line) for line in log.splitlines(keepends=True) if line.endswith("\n")]
 
 
 def trained_here(folder: Path) -> Done:
-    """The same job by one process on this machine."""
+    """Run the same job in one process on this machine."""
     local = {"type": "local", "cache_dir": "cache"}
     spec = {**SPEC, "dataset": str(jobs.WEATHER), "backend": local}
     job = {"apiVersion": "trainwright.dev/v1alpha1", "kind": "TrainingJob", "metadata": {"name": NAME}, "spec": spec}

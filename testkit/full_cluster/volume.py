@@ -1,4 +1,4 @@
-"""A PersistentVolumeClaim for one test, with a pod through which files go in and out."""
+"""A PersistentVolumeClaim for one test, with a pod that transfers files."""
 
 from __future__ import annotations
 
@@ -24,11 +24,13 @@ class Volume:
     namespace: str
     claim: str
     folder: Path | None = None
-    """Where its files lie on this machine, which all nodes of our own cluster see; None on any other cluster."""
+    """The folder of its files on this machine, visible to all nodes of our own cluster. None on any other cluster."""
 
     @classmethod
     def make(cls, full_cluster: FullCluster, namespace: str, name: str) -> Self:
-        """Pods of all our own nodes may use it; on another cluster those that its default storage class lets."""
+        """Create the claim. On our own cluster all nodes can use it; on another cluster its default storage class
+        decides.
+        """
         folder = full_cluster.place.running / "volumes" / f"{namespace}-{name}" if full_cluster.place else None
         made = cls(full_cluster.kubectl, namespace, name, folder)
         if made.folder is not None:
@@ -49,7 +51,7 @@ class Volume:
         }
 
     def put(self, file: Path, name: str) -> str:
-        """Answers where the pods find it."""
+        """Store the file. Return its path in the pods."""
         text = base64.b64encode(file.read_bytes()).decode()
         self._run('mkdir -p "$(dirname "$0")" && base64 -d > "$0"', name, stdin=text)
         return f"{MOUNTED}/{name}"
@@ -60,11 +62,11 @@ class Volume:
         return base64.b64decode(self._run('base64 "$0"', name))
 
     def names(self, folder: str = ".") -> Sequence[str]:
-        """Of all files under the folder, as `read` takes them."""
+        """Return the names of all files under the folder, as `read` takes them."""
         return sorted(name.removeprefix("./") for name in self._run('find "$0" -type f', folder).splitlines())
 
     def remove(self) -> None:
-        """Without waiting: the claim goes with the last pod that uses it."""
+        """Delete the claim without waiting. It disappears with the last pod that uses it."""
         at_once = ("--wait=false", "--ignore-not-found")
         self.kubectl("delete", f"-n={self.namespace}", f"pod/{self.claim}", f"pvc/{self.claim}", *at_once)
         if self.folder is not None:

@@ -1,4 +1,4 @@
-"""Waiting for what is to come in a cluster that takes its time."""
+"""Polls the state of a cluster."""
 
 from __future__ import annotations
 

@@ -35,10 +35,10 @@ class PostsOverTls(Posts):
         await self._report(pod, progress=progress)
 
     async def _report(self, pod: Manifest, **message: Any) -> None:
-        poster = await self._head_of(pod) if is_submitter(pod) else pod
-        labels = poster["metadata"]["labels"]
+        sender = await self._head_of(pod) if is_submitter(pod) else pod
+        labels = sender["metadata"]["labels"]
         report = {"uid": labels[names.JOB_UID], "attempt": int(labels[names.ATTEMPT]), **message}
-        status, text = await self._sent(poster, report)
+        status, text = await self._sent(sender, report)
         if status == 200:
             self.taken += 1
         else:

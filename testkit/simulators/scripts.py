@@ -1,4 +1,4 @@
-"""The course of one attempt, as a test writes it. Times are seconds."""
+"""The script of one attempt in a test. Times are seconds."""
 
 from __future__ import annotations
 

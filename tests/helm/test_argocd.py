@@ -11,9 +11,9 @@ from testkit.cluster.chart import ROOT
 from testkit.cluster.errors import ClusterError
 
 READER = YAML(typ="safe")
-TOLD = READER.load((ROOT / "helm" / "argocd" / "argocd-cm.yaml").read_text())["data"]
-HEALTH = TOLD["resource.customizations.health.trainwright.dev_TrainingJob"]
-ACTIONS = READER.load(TOLD["resource.customizations.actions.trainwright.dev_TrainingJob"])
+SETTINGS = READER.load((ROOT / "helm" / "argocd" / "argocd-cm.yaml").read_text())["data"]
+HEALTH = SETTINGS["resource.customizations.health.trainwright.dev_TrainingJob"]
+ACTIONS = READER.load(SETTINGS["resource.customizations.actions.trainwright.dev_TrainingJob"])
 
 
 def job(*conditions: str, observed: int = 3, suspend: bool = False) -> dict[str, Any]:

@@ -12,13 +12,13 @@ from testkit.full_cluster.volume import Volume
 
 @pytest.fixture(scope="session")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Done:
-    """The same curve as everywhere, by one process on this machine."""
+    """The result of one process on this machine."""
     return trained_here(tmp_path_factory.mktemp("undisturbed"))
 
 
 @pytest.fixture
 def place(full_cluster: FullCluster) -> ClusterFolder:
-    """Of a cluster of our own: nobody else's nodes and servers are taken away."""
+    """The folders of our own cluster. Nodes and servers of another cluster are never stopped."""
     if full_cluster.place is None:
         pytest.fail("takes a node or a server away, so it needs a cluster of our own: unset KUBECONFIG", pytrace=False)
     return full_cluster.place
@@ -26,7 +26,7 @@ def place(full_cluster: FullCluster) -> ClusterFolder:
 
 @pytest.fixture
 def training(operator: FullCluster, namespace: str, bucket: Bucket, volume: Volume) -> Training:
-    """Started."""
+    """Return the started training."""
     made = Training(operator, namespace, bucket, volume)
     made.start()
     return made

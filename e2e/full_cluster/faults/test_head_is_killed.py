@@ -1,4 +1,4 @@
-"""The head's pod is gone at once, and with it the driver: its attempt ends, and is not submitted a second time."""
+"""The pod of the head, and with it the driver, is killed: the attempt ends and is not submitted again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The node's kubelet does nothing for a minute: its containers need none, and nobody is taken off the node."""
+"""The kubelet of the node is stopped for a minute: its containers continue, and no pod is evicted."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SECONDS = 60.0
 
 @pytest.mark.usefixtures("place")
 def test_the_same_attempt_goes_on(training: Training, undisturbed: Done) -> None:
-    """Also where it ends while nobody can tell that its pods have."""
+    """The training also completes if it ends while the kubelet is stopped."""
     training.until_step(STEPS // 20)
     first = training.status()["child"]
     node.signal(FIRST, "kubelet", signal.SIGSTOP)
@@ -23,5 +23,5 @@ def test_the_same_attempt_goes_on(training: Training, undisturbed: Done) -> None
         time.sleep(SECONDS)
     finally:
         node.signal(FIRST, "kubelet", signal.SIGCONT)
-    training.finish_in_one_go(undisturbed)
+    training.finish_in_one_attempt(undisturbed)
     assert training.submissions(first) == 1

@@ -1,4 +1,4 @@
-"""KubeRay's pod is gone at once: the one after it finds the cluster as it is, and submits nothing again."""
+"""The pod of KubeRay is killed: its successor adopts the cluster and submits nothing again."""
 
 from __future__ import annotations
 
@@ -14,5 +14,5 @@ def test_the_same_attempt_goes_on(training: Training, undisturbed: Done) -> None
     assert "deleted" in output_of
     training.until_step(STEPS * 2 // 3)
     assert training.running() == before
-    training.finish_in_one_go(undisturbed)
+    training.finish_in_one_attempt(undisturbed)
     assert training.submissions(first) == 1

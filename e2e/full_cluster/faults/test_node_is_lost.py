@@ -1,4 +1,4 @@
-"""The node of the workers loses its power: the next attempt goes on from the checkpoint, on the node that is left."""
+"""The node of the workers fails: the next attempt resumes from the checkpoint on the remaining node."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from testkit.full_cluster.volume import Volume
 
 
 def wish(weight: int, labels: Mapping[str, str], **where: Any) -> Mapping[str, Any]:
-    """A rule would leave the pods of a lost node without a place."""
+    """A scheduling rule that would keep the pods of a lost node pending."""
     term = {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": labels}, **where}
     return {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": weight, "podAffinityTerm": term}]}
 
@@ -43,6 +43,6 @@ def test_the_next_attempt_goes_on_from_the_checkpoint(
 
 
 def nodes(training: Training, role: str) -> list[str]:
-    """Of its pods."""
+    """The pods of the job."""
     found = training.kubectl("get", f"-n={training.namespace}", "pods", f"-l={role}", "-o=json")
     return [pod["spec"].get("nodeName", "") for pod in json.loads(found)["items"]]

@@ -1,4 +1,4 @@
-"""Both pods of the operator are gone at once: training does not notice, and who comes after them makes nothing anew."""
+"""Both pods of the operator are killed: training continues, and their successors create nothing again."""
 
 from __future__ import annotations
 
@@ -11,4 +11,4 @@ def test_the_same_attempt_goes_on(training: Training, undisturbed: Done) -> None
     training.kubectl("delete", "-n=trainwright", "pods", "--all", "--grace-period=0", "--force")
     training.until_step(STEPS * 2 // 3)
     assert training.running() == before
-    training.finish_in_one_go(undisturbed)
+    training.finish_in_one_attempt(undisturbed)

@@ -1,6 +1,5 @@
-"""A pod is evicted, as when its node is drained: the progress is in a checkpoint before the pod is gone.
-
-The epoch is a long one, at whose end alone there would be a checkpoint that nobody asked for.
+"""A pod is evicted, as when its node is drained: the progress is in a checkpoint before the pod is gone. The epoch is
+long, so no other checkpoint is written meanwhile.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ STEP = 300
 
 @pytest.fixture
 def long_epoch(operator: FullCluster, namespace: str, bucket: Bucket, volume: Volume, tmp_path: Path) -> Training:
-    """Started: many times the same weather."""
+    """The started training, on many copies of the weather data."""
     head, *rows = jobs.WEATHER.read_text().splitlines(keepends=True)
     (tmp_path / "long.csv").write_text("".join([head, *rows * 100]))
     made = Training(operator, namespace, bucket, volume)
@@ -55,12 +54,12 @@ def test_a_worker_and_then_the_head_leave_a_checkpoint(long_epoch: Training, vol
 
 
 def _steps(volume: Volume) -> Sequence[int]:
-    """Of rank 0, as they were made."""
+    """Return the updates of rank 0 in their order."""
     return [json.loads(line)["step"] for line in volume.read(LOGS[0]).splitlines()]
 
 
 def _went_on_from(steps: Sequence[int]) -> Sequence[int]:
-    """The step of the checkpoint, each time that it began again."""
+    """Return the step of the checkpoint at each restart."""
     return [step - 1 for before, step in pairwise(steps) if step <= before]
 
 

@@ -1,4 +1,4 @@
-"""The S3 server is down for half a minute, and then answers 503 for another: training waits for it, and goes on."""
+"""The S3 server is down for half a minute and then answers 503 for another: training waits and continues."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ADDRESS = f"{HOST}:{PORT}"
 
 
 class Way:
-    """To the S3 server of the cluster, for one job alone: its connections break when it is closed."""
+    """A proxy to the S3 server of the cluster for one job. Its connections break when it is closed."""
 
     def __init__(self, full_cluster: FullCluster, log: Path) -> None:
         self._beyond, self._log = urlsplit(full_cluster.s3["AWS_ENDPOINT_URL"]).netloc, log
@@ -62,4 +62,4 @@ def test_the_same_attempt_goes_on(
     way.open()
     training.until_step(STEPS * 2 // 3)
     assert training.running() == before
-    training.finish_in_one_go(undisturbed)
+    training.finish_in_one_attempt(undisturbed)

@@ -1,4 +1,4 @@
-"""The submitter's pod is gone at once: KubeRay gives the RayJob up, and so ends the attempt."""
+"""The pod of the submitter is killed: KubeRay fails the RayJob, so the attempt ends."""
 
 from __future__ import annotations
 

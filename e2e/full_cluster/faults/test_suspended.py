@@ -1,4 +1,4 @@
-"""Suspended by its user: it writes a checkpoint, leaves nothing running, and goes on from there when it is resumed."""
+"""A user suspends a job: it writes a checkpoint, leaves nothing running, and continues from there after the resume."""
 
 from __future__ import annotations
 

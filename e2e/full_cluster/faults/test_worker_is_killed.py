@@ -1,4 +1,4 @@
-"""All processes of a worker's pod are killed: another pod comes, and Ray begins again in the same attempt."""
+"""All processes of a worker's pod are killed: Ray restarts the workers in the same attempt, with a new pod."""
 
 from __future__ import annotations
 

@@ -1,6 +1,5 @@
-"""`debian:trixie-slim`, made from Debian's own packages where no registry gives it.
-
-It trusts the certificate authorities that this machine trusts, so that Dockerfiles can fetch packages here as anywhere.
+"""`debian:trixie-slim`, built from Debian's own packages, because there may be no registry. It trusts the certificate
+authorities that this machine trusts, so that Dockerfiles can fetch packages.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from testkit.cluster.images.step import step
 
 NAME = "docker.io/library/debian:trixie-slim"
 RECIPE = 1
-"""Counted up where the way in which it is made has changed: then it is made anew, and with it all that stands on it."""
+"""Increased when the build changes. The image and all images based on it are then built again."""
 SUITE = "trixie"
 MIRROR = "http://deb.debian.org/debian"
 OWN_AUTHORITIES = Path("usr/local/share/ca-certificates")
@@ -33,7 +32,7 @@ NOT_IN_SLIM = (
 
 
 def digest() -> str:
-    """Of what it is made of."""
+    """The digest of the inputs of the image."""
     made = hashlib.sha256(f"{RECIPE} {SUITE} {MIRROR} {NOT_IN_SLIM}".encode())
     for file in _authorities():
         made.update(file.read_bytes())
@@ -41,7 +40,7 @@ def digest() -> str:
 
 
 def make(buildah: Buildah) -> None:
-    """Makes it where the store has none that is up to date."""
+    """Build the image, unless the store has an up-to-date one."""
     made = f"localhost/trainwright-base:{digest()}"
     if not buildah.has(made):
         folder = Path(tempfile.mkdtemp(prefix="trainwright-base-"))

@@ -1,4 +1,4 @@
-"""buildah, on a store of our own: the base that we make must never be mistaken for Debian's on this machine."""
+"""buildah with a store of our own, so that our base image is never mistaken for Debian's on this machine."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ class Buildah:
         return run([*APART, *self.command, *arguments], ENVIRONMENT)
 
     def build(self, name: str, dockerfile: Path, context: Path, *more: str) -> None:
-        """Steps that are as they were are not done again. Nothing is pulled."""
+        """Build the image. Unchanged steps are cached, and nothing is pulled."""
         flags = ("--layers", "--force-rm", "--pull-never", "--network=host", *more)
         self("build", *flags, f"--file={dockerfile}", f"--tag={name}", str(context))
 
     def copy(self, name: str, layout: Path) -> None:
-        """Into an OCI layout, as it is: what is read once, on this machine, is not worth compressing. A blob that lies
-        there is not written again. (buildah's own `push` always compresses.)
+        """Export the image into an OCI layout, without compression, because it is read only once and on this machine.
+        Existing blobs are not written again. (buildah's own `push` always compresses.)
         """
         store = f"containers-storage:[{DRIVER}@{self._root}+{self._run}]{name}"
         flags = ("--quiet", "--dest-oci-accept-uncompressed-layers")
@@ -45,5 +45,5 @@ class Buildah:
         return True
 
     def forget_unused(self) -> None:
-        """Steps that no named image stands on, so that neither the disk fills nor the search for a step gets slow."""
+        """Remove build steps without a named image, which would fill the disk and slow down the search for a step."""
         self("rmi", "--prune", "--force")

@@ -1,4 +1,4 @@
-"""Our images, each built where what it is made of has changed."""
+"""Builds our images, each only if its inputs have changed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from testkit.cluster.images.step import log, step
 
 
 def build() -> Mapping[str, Path]:
-    """Answers our images by name, and the layout that holds each."""
+    """Build our images. Return the layout of each, by its name."""
     folder = folders.images()
     folder.mkdir(parents=True, exist_ok=True)
     with locks.locked(folder / "lock"):

@@ -12,7 +12,7 @@ LAST_LINES = 30
 
 
 def run(command: Sequence[str], environment: Mapping[str, str] | None = None) -> str:
-    """Its standard output. Raises with the last lines of its output if it fails or does not exist."""
+    """Return the standard output. Raises with the last lines of the output if the program fails or does not exist."""
     try:
         ended = subprocess.run(
             command,

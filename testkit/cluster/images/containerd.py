@@ -16,11 +16,11 @@ from testkit.cluster.images.layout import VERSION, Layout
 from testkit.cluster.images.step import step
 
 Ctr = Sequence[str]
-"""`ctr` with the flags that say where: --address, and --namespace k8s.io for the kubelet's images."""
+"""`ctr` with its target: --address, and --namespace k8s.io for the kubelet's images."""
 
 
 def load(ctr: Ctr, names: Iterable[str] | None = None, *, layout: Layout | None = None) -> None:
-    """Gives containerd these images, or all that were built. What it has as it is takes no time."""
+    """Import these images, or all built ones, into containerd. Unchanged images take no time."""
     layout = layout or folders.layout()
     for name in layout.names() if names is None else names:
         if not _has(ctr, name, next(layout.blobs(name))):
@@ -41,7 +41,7 @@ def _import(ctr: Ctr, name: str, layout: Layout) -> None:
 
 
 def _send(command: Sequence[str], name: str, layout: Layout, digests: Iterable[str]) -> None:
-    """Streams the archive: no copy of it is written."""
+    """Stream the archive without writing a copy."""
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as ctr:
         assert ctr.stdin is not None
         assert ctr.stderr is not None

@@ -14,9 +14,9 @@ from typing import Any
 MANIFEST = "application/vnd.oci.image.manifest.v1+json"
 REFERENCE = "org.opencontainers.image.ref.name"
 CONTAINERD_NAME = "io.containerd.image.name"
-"""containerd takes an image under the name that stands here."""
+"""The annotation with the name under which containerd imports an image."""
 INPUTS = "dev.trainwright.inputs"
-"""The digest of what the image was made of."""
+"""The annotation with the digest of the image's inputs."""
 
 Descriptor = Mapping[str, Any]
 
@@ -35,7 +35,7 @@ class Layout:
         return list(self._images())
 
     def add(self, blob: bytes, media_type: str) -> dict[str, Any]:
-        """Writes the blob and answers its descriptor."""
+        """Write the blob and return its descriptor."""
         digest = f"sha256:{hashlib.sha256(blob).hexdigest()}"
         path = self.path(digest)
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -43,17 +43,17 @@ class Layout:
         return {"mediaType": media_type, "digest": digest, "size": len(blob)}
 
     def put(self, name: str, manifest: Descriptor, inputs: str) -> None:
-        """The image has this name from now on."""
+        """Give the image this name."""
         described = {key: manifest[key] for key in ("mediaType", "digest", "size")}
         annotations = {REFERENCE: name, CONTAINERD_NAME: name, INPUTS: inputs}
         self._write({**self._images(), name: {**described, "annotations": annotations}})
 
     def pushed(self, name: str) -> Descriptor:
-        """The manifest that somebody else has put here under the name."""
+        """Return the manifest that another program has stored under the name."""
         return self._images()[name]
 
     def blobs(self, name: str) -> Iterator[str]:
-        """The digests of the image's blobs."""
+        """Return the digests of the image's blobs."""
         manifest = self._images()[name]["digest"]
         yield manifest
         described = json.loads(self.path(manifest).read_bytes())
@@ -61,12 +61,12 @@ class Layout:
         yield from (layer["digest"] for layer in described["layers"])
 
     def config(self, name: str) -> Mapping[str, Any]:
-        """The config of the image: user, environment, entrypoint, labels."""
+        """Return the config of the image: user, environment, entrypoint, labels."""
         _, config, *_ = self.blobs(name)
         return dict(json.loads(self.path(config).read_bytes())["config"])
 
     def index(self, name: str) -> bytes:
-        """`index.json` of a layout with this image alone."""
+        """Return the `index.json` of a layout with only this image."""
         return _index([self._images()[name]])
 
     def path(self, digest: str) -> Path:
@@ -82,14 +82,14 @@ class Layout:
                 young.replace(own)
 
     def forget_unused(self) -> None:
-        """Removes blobs of images that have no name any more."""
+        """Remove the blobs of images without a name."""
         used = {self.path(digest) for name in self.names() for digest in self.blobs(name)}
         for blob in (self.folder / "blobs").glob("*/*"):
             if blob not in used:
                 blob.unlink()
 
     def _images(self) -> dict[str, dict[str, Any]]:
-        """By name. A name that moves to another image leaves an entry without a name."""
+        """Return the index by name. A name that moved to another image leaves an entry without a name."""
         if not self._index.exists():
             return {}
         images: list[dict[str, Any]] = json.loads(self._index.read_bytes())["manifests"]

@@ -1,4 +1,4 @@
-"""Our two images: what they are called, and what they are made of."""
+"""Our two images: their names and their inputs."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ class Ours:
 
     @property
     def lock(self) -> str:
-        """The stage of its Dockerfile that reads the lock file, which stands on the tools."""
+        """The stage of the Dockerfile that reads the lock file."""
         return f"localhost/{self.repository}-lock"
 
     @property
     def inputs(self) -> str:
-        """A name for all that can change the image. It begins with what changes its libraries."""
+        """Return a tag that depends on all inputs of the image. It begins with a hash of the libraries."""
         made = hashlib.sha256(base.digest().encode())
         for file in (ROOT / self.dockerfile, *_sources()):
             made.update(str(file.relative_to(ROOT)).encode() + hashlib.sha256(file.read_bytes()).digest())
@@ -40,7 +40,7 @@ class Ours:
 
     @property
     def libraries(self) -> str:
-        """A name for what the heavy layers are made of."""
+        """Return a tag that depends on the inputs of the large layers."""
         made = hashlib.sha256(base.digest().encode())
         for file in (self.dockerfile, "uv.lock"):
             made.update((ROOT / file).read_bytes())

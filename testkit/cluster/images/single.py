@@ -1,4 +1,6 @@
-"""Images of one static program and nothing else. They need no tool: an archive, and two JSON files that describe it."""
+"""Images that contain one static program only. They are written directly: an archive, and two JSON files that describe
+it.
+"""
 
 from __future__ import annotations
 
@@ -17,13 +19,13 @@ LAYER = "application/vnd.oci.image.layer.v1.tar"
 
 @dataclass(frozen=True)
 class StaticProgram:
-    """A program that was built without libc, and where its image has it."""
+    """A static program, and its path in the image."""
 
     name: str
     file: Path
     path: str
     user: int = 65532
-    """No root: manifests that say runAsNonRoot need a number here."""
+    """A number other than root's, because manifests with runAsNonRoot require one."""
 
     @property
     def digest(self) -> str:
@@ -31,7 +33,7 @@ class StaticProgram:
 
 
 def put(program: StaticProgram, layout: Layout) -> None:
-    """Puts the program's image into the layout, where it is not there as it is."""
+    """Write the image of the program into the layout, unless it is there already."""
     if layout.inputs(program.name) == program.digest:
         return
     layer = layout.add(_archive(program), LAYER)

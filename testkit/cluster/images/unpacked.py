@@ -1,4 +1,4 @@
-"""An image's files, and programs that run in them as a kubelet would run them: its user, read-only root, fresh /tmp."""
+"""The files of an image, and its programs, run as by a kubelet: with its user, a read-only root and an empty /tmp."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Unpacked:
         self._buildah("rm", self._container)
 
     def run(self, *command: str, environment: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-        """Runs the command, which is looked for in the image's PATH."""
+        """Run the command, which is found in the image's PATH."""
         user, group = self.config["User"].split(":")
         lowered = ["setpriv", f"--reuid={user}", f"--regid={group}", *WITHOUT_RIGHTS]
         variables = [

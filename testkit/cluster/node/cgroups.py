@@ -9,8 +9,8 @@ from pathlib import Path
 from testkit.cluster.node.cluster_folder import Site
 
 WEIGHTS = {"cpu.shares": "16384", "cpu.weight": "1600"}
-"""Sixteen times the default, of version 1 and of version 2. Against all that runs outside of it, a branch counts as one
-process else, and on a busy machine Kubernetes loses its leases."""
+"""Sixteen times the default of version 1 and of version 2. With the default, the whole branch competes like a single
+process, and on a busy machine Kubernetes loses its leases."""
 
 
 def make(site: Site) -> None:
@@ -23,7 +23,7 @@ def make(site: Site) -> None:
 
 
 def remove(site: Site) -> None:
-    """They are empty once no process lives in them; the kernel removes one at a time, the innermost first."""
+    """Remove the groups, the innermost first, once no process lives in them."""
     for root in _roots():
         for folder, _, _ in os.walk(root / site.cgroup, topdown=False):
             os.rmdir(folder)
@@ -31,7 +31,7 @@ def remove(site: Site) -> None:
 
 
 def processes(site: Site) -> set[int]:
-    """All that live on the node, its pods' too, wherever their namespaces are."""
+    """Return all processes of the node, including those of its pods."""
     return {
         int(pid)
         for root in _roots()

@@ -1,4 +1,4 @@
-"""The machine's own commands, run as root. What they complain of is what went wrong."""
+"""Runs the machine's commands as root. Their error output becomes the error."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from testkit.cluster.images import command
 
 
 def run(*words: str | Path, environment: Mapping[str, str] | None = None) -> str:
-    """Answers what the command printed."""
+    """Return the output of the command."""
     return command.run([str(word) for word in words], environment)
 
 

@@ -31,7 +31,7 @@ disabled_plugins = {disabled}
 
 
 def configure(folder: Path, root: Path, state: Path, socket: Path, with_pods: bool = True) -> Path:
-    """Writes config.toml. Without pods it only holds images."""
+    """Write config.toml. Without pods, this containerd only stores images."""
     path = folder / "containerd.toml"
     path.write_text(
         CONFIG.format(
@@ -48,7 +48,7 @@ def configure(folder: Path, root: Path, state: Path, socket: Path, with_pods: bo
 
 
 def configure_network(folder: Path, site: Site) -> None:
-    """Pods hang on the node's bridge, and take their addresses from its range."""
+    """Connect pods to the node's bridge, with addresses from its range."""
     addresses = {
         "type": "host-local",
         "dataDir": str(folder / "addresses"),

@@ -76,7 +76,7 @@ def usage(place: ClusterFolder) -> str:
 
 
 def _layouts(place: ClusterFolder, with_ours: bool) -> Sequence[Layout]:
-    """The cluster's own images lie apart from ours, which take minutes to build."""
+    """Return the layouts. The cluster's own images are separate from ours, which take minutes to build."""
     own = _own(place)
     single.put(StaticProgram(containerd.PAUSE, programs.pause().path(), "/pause"), own)
     single.put(StaticProgram(kuberay.image(), programs.kuberay().path(), "/manager"), own)
@@ -91,7 +91,7 @@ def _own(place: ClusterFolder) -> Layout:
 
 
 def _remove(place: ClusterFolder) -> None:
-    """Remove also what a killed supervisor left."""
+    """Remove all remains, including those of a killed supervisor."""
     for site in (FIRST, SECOND):
         node.remove(place, site)
     network.remove()

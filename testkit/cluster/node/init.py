@@ -33,7 +33,9 @@ def main() -> None:
 
 
 def mount(folders: dict[str, str]) -> None:
-    """The node's own folders, where programs expect the machine's. Pods' mounts are shared between its programs."""
+    """Mount the node's own folders where programs expect the machine's. The mounts of pods are shared between its
+    programs.
+    """
     command("mount", "--make-rshared", "/")
     for real, seen in folders.items():
         Path(seen).mkdir(parents=True, exist_ok=True)
@@ -42,7 +44,7 @@ def mount(folders: dict[str, str]) -> None:
 
 
 def start(program: dict[str, Any]) -> int:
-    """When what it needs is there."""
+    """Start the program when its requirements exist."""
     while not all(Path(path).exists() for path in program["after"]):
         time.sleep(SECONDS_BETWEEN_LOOKS)
     with Path(program["log"]).open("ab") as log:

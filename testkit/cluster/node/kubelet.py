@@ -10,7 +10,9 @@ from testkit.cluster.node.cluster_folder import DOMAIN, HOST, NETWORK, Site
 
 
 def configure(folder: Path, site: Site, socket: Path, ca: Path) -> Path:
-    """Only who shows the API server's certificate may ask it; images are never collected, the disk is the user's."""
+    """The configuration of the kubelet. Only clients with the API server's certificate have access. Images are never
+    garbage-collected, because the disk is the user's.
+    """
     config: dict[str, Any] = {
         "kind": "KubeletConfiguration",
         "apiVersion": "kubelet.config.k8s.io/v1beta1",
@@ -35,8 +37,9 @@ def configure(folder: Path, site: Site, socket: Path, ca: Path) -> Path:
 
 
 def configure_proxy(folder: Path, kubeconfig: Path) -> Path:
-    """All traffic to services comes from the node's own address: else a pod on the same wire would answer directly,
-    and its peer would not know who that is."""
+    """The configuration of kube-proxy. Traffic to services gets the node's own address as its source. Otherwise a pod
+    on the same bridge would reply directly, and its peer would drop the reply.
+    """
     config: dict[str, Any] = {
         "kind": "KubeProxyConfiguration",
         "apiVersion": "kubeproxy.config.k8s.io/v1alpha1",

@@ -21,7 +21,7 @@ RESOURCES = {"requests": {"cpu": "10m", "memory": "64Mi"}, "limits": {"cpu": "2"
 
 
 def install(kubectl: Kubectl, place: ClusterFolder) -> None:
-    """Its own manifests with our image. What is there already stays as it is."""
+    """Apply KubeRay's own manifests with our image. Existing objects stay unchanged."""
     if _is_there(kubectl):
         return
     with step(f"KubeRay {programs.kuberay_version()}"):
@@ -39,7 +39,7 @@ def _is_there(kubectl: Kubectl) -> bool:
 
 
 def _kustomize(folder: Path) -> Path:
-    """kustomize takes a base by its relative path only."""
+    """Return the relative path, because kustomize accepts no other for a base."""
     folder.mkdir(exist_ok=True)
     base = binaries.kuberay_folder() / "config" / "default"
     container = "/spec/template/spec/containers/0"

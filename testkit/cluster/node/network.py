@@ -1,4 +1,4 @@
-"""The wire between the machine and the nodes: a bridge here, and for each node a network namespace with a bridge."""
+"""The network between the machine and the nodes: a bridge here, and for each node a network namespace with a bridge."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BITS = NETWORK.rpartition("/")[2]
 
 
 def lay() -> None:
-    """The machine's bridge, with the address at which the control plane listens."""
+    """Create the machine's bridge, with the address of the control plane."""
     if not succeeds("ip", "link", "show", BRIDGE):
         run("ip", "link", "add", BRIDGE, "type", "bridge")
         run("ip", "address", "add", f"{HOST}/{BITS}", "dev", BRIDGE)
@@ -26,7 +26,7 @@ def lay() -> None:
 
 
 def connect(site: Site) -> None:
-    """A namespace for the node, on one wire with the machine and with all other nodes."""
+    """Create a network namespace for the node, connected to the machine and to all other nodes."""
     space = site.namespace
     run("ip", "netns", "add", space)
     run("ip", "link", "add", site.wire, "type", "veth", "peer", "name", UPLINK, "netns", space)
@@ -41,12 +41,14 @@ def connect(site: Site) -> None:
 
 
 def reach_services(site: Site) -> None:
-    """The API server calls webhooks by the addresses of their services, which only a node can translate."""
+    """Route the addresses of services to a node: the API server calls webhooks by them, and only a node can translate
+    them.
+    """
     run("ip", "route", "replace", SERVICES, "via", site.address)
 
 
 def disconnect(site: Site) -> None:
-    """The namespace goes with the last process inside, and all of its rules with it."""
+    """Remove the namespace. It disappears with its last process, and so do its rules."""
     _delete(site.wire)
     if is_connected(site):
         run("ip", "netns", "delete", site.namespace)
@@ -61,17 +63,17 @@ def is_connected(site: Site) -> bool:
 
 
 def processes(site: Site) -> Sequence[int]:
-    """Those that live in the node's namespace; its pods have namespaces of their own."""
+    """Return the processes in the node's network namespace. Pods have namespaces of their own."""
     return [int(pid) for pid in run("ip", "netns", "pids", site.namespace).split()] if is_connected(site) else []
 
 
 def inside(site: Site) -> Sequence[str]:
-    """Not `ip netns exec`, which hides the machine's cgroups."""
+    """Return the command that runs in the namespace. `ip netns exec` would hide the machine's cgroups."""
     return ("nsenter", f"--net=/run/netns/{site.namespace}", "--")
 
 
 def _delete(device: str) -> None:
-    """A cable may vanish by itself, a moment after the namespace at its other end."""
+    """Remove the link, if it exists. It disappears by itself a moment after the namespace at its other end."""
     succeeds("ip", "link", "delete", device)
     if succeeds("ip", "link", "show", device):
         raise ClusterError(f"the network device {device} cannot be deleted")

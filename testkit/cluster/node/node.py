@@ -1,4 +1,4 @@
-"""A node: containerd, kubelet and kube-proxy in namespaces of their own, with a root, a wire and cgroups of its own."""
+"""A node: containerd, kubelet and kube-proxy in their own namespaces, root folder, network and cgroups."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SECONDS_BETWEEN_LOOKS = 0.05
 
 
 class Node:
-    """Lives as long as the process that started it, or until it is killed."""
+    """A node lives as long as the process that started it, or until it is killed."""
 
     def __init__(self, place: ClusterFolder, site: Site, programs: Path) -> None:
         self.site, self._programs = site, programs
@@ -41,7 +41,7 @@ class Node:
         self._process: Process | None = None
 
     def start(self) -> None:
-        """Returns at once; `kubectl wait` tells when the node is ready."""
+        """Start the node and return at once. `kubectl wait` waits until the node is ready."""
         for folder in (self.folder / "kubelet", self.logs):
             folder.mkdir(parents=True, exist_ok=True)
         self._store.link(self.folder / "containerd")
@@ -62,7 +62,7 @@ class Node:
             self._process = None
 
     def _configure(self) -> Path:
-        """All that the node's first process needs to know."""
+        """Return the settings of the node's first process."""
         containerd.configure_network(self.folder, self.site)
         mounts = {self.folder / "kubelet": KUBELET, self.folder / "containerd": CONTAINERD, self.logs: LOGS}
         config = {
@@ -109,8 +109,7 @@ class Node:
 
 
 def signal(site: Site, program: str, number: int) -> None:
-    """To a program of a node that any process has started, such as SIGSTOP to its kubelet. One that it ends is started
-    again."""
+    """Send a signal to a program of the node, such as SIGSTOP to its kubelet. A program that ends is started again."""
     found = [pid for pid in network.processes(site) if _name(pid) == program]
     if not found:
         raise ClusterError(f"no {program} runs on {site.name}")
@@ -148,7 +147,7 @@ def _own_namespaces(site: Site, command: Sequence[str]) -> Sequence[str]:
 
 
 def _wait_for_end(site: Site) -> None:
-    """The kernel ends them all, which takes a moment."""
+    """Kill the first process, and wait until the kernel has ended all others."""
     end = time.monotonic() + SECONDS_TO_END
     while left := {*cgroups.processes(site), *network.processes(site)}:
         if time.monotonic() > end:

@@ -24,7 +24,7 @@ def helm() -> Program:
 
 
 def coredns() -> Program:
-    """With our own choice of its plugins."""
+    """CoreDNS with our selection of plugins."""
     folder = MODULES / "coredns"
     return Program(f"CoreDNS {golang.pin(folder, 'github.com/coredns/coredns')}", folder, ("coredns",))
 
@@ -34,7 +34,7 @@ def versitygw() -> Program:
 
 
 def pause() -> Program:
-    """Our own, so it has no version."""
+    """Our own program, without a version."""
     return Program("the pause container", MODULES / "pause", ("pause",))
 
 

@@ -36,7 +36,7 @@ COREFILE = """\
 
 
 class Servers:
-    """They end with this process, whatever ends it."""
+    """The servers end with this process, for any reason."""
 
     def __init__(self, place: ClusterFolder) -> None:
         self._place = place
@@ -60,7 +60,7 @@ class Servers:
         wait_until(lambda: listens(HOST, DNS_PORT), running)
 
     def start_s3(self) -> Mapping[str, str]:
-        """Answers how its clients reach it, from pods and from this machine alike."""
+        """Start S3. Return the environment of its clients, for pods and for this machine."""
         self._s3.open()
         return self._s3.environment
 
@@ -77,7 +77,7 @@ class Servers:
         return running
 
     def _controller_flags(self) -> Mapping[str, str]:
-        """All controllers, each with a service account of its own."""
+        """Start all controllers, each with its own service account."""
         return {
             **self._client_flags("kube-controller-manager"),
             "use-service-account-credentials": "true",
@@ -87,7 +87,7 @@ class Servers:
         }
 
     def _client_flags(self, name: str) -> Mapping[str, str]:
-        """There is one of each, so none needs to be elected."""
+        """Return the flags. Leader election is off, because there is one process of each kind."""
         return {"kubeconfig": str(self._user(f"system:{name}")), "leader-elect": "false", "secure-port": "0"}
 
     def _user(self, name: str, *groups: str) -> Path:

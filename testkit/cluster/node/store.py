@@ -1,4 +1,4 @@
-"""The images that nodes start with: imported once into a store that is kept, and linked into each node's own folder."""
+"""The images of new nodes: imported once into a persistent store, and linked into the folder of each node."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CONTENT = Path("io.containerd.content.v1.content", "blobs")
 
 
 class Store:
-    """A folder with containerd's content and unpacked layers. No containerd runs on it but while images are added."""
+    """A folder with containerd's content and unpacked layers. containerd runs on it only while images are added."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -26,7 +26,7 @@ class Store:
         self._index = folder / "imported"
 
     def fill(self, layouts: Sequence[Layout]) -> None:
-        """Imports what is in the layouts, where they are not as they were the last time."""
+        """Import the images of the layouts that have changed."""
         index = b"\n".join((layout.folder / "index.json").read_bytes() for layout in layouts)
         if self._index.exists() and self._index.read_bytes() == index:
             return
@@ -38,8 +38,9 @@ class Store:
         self._index.write_bytes(index)
 
     def link(self, root: Path) -> None:
-        """A node's own root, in seconds and without a byte copied: what is unpacked is never written to again.
-        Only the databases are."""
+        """Create the root of a node with hard links, in seconds. Unpacked layers are never modified; only the databases
+        are copied.
+        """
         run("cp", "--archive", "--link", self.root, root)
         for database in root.rglob("*.db"):
             young = database.with_suffix(".young")
@@ -65,5 +66,5 @@ def load(command: Sequence[str], layouts: Sequence[Layout]) -> None:
 
 
 def ctr(socket: Path) -> Sequence[str]:
-    """The command that gives images to a containerd that runs."""
+    """Return the command that imports images into a running containerd."""
     return ["ctr", f"--address={socket}", f"--namespace={KUBERNETES}"]

@@ -94,7 +94,7 @@ def _end(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 (the sig
 
 
 def _follow(place: ClusterFolder, log: Path, pid: int) -> None:
-    """Prints the log of the supervisor until it is ready or has failed."""
+    """Print the log of the supervisor until it is ready or has failed."""
     with log.open() as output:
         while True:
             ready = (place.running / "ready").exists()

@@ -15,7 +15,7 @@ from ..fake_time import FakeTime
 CREATED = "2026-11-01T12:00:00Z"
 
 
-def announced(api: FakeApi, after: TrainingJobStatus) -> list[dict[str, Any]]:
+def recorded(api: FakeApi, after: TrainingJobStatus) -> list[dict[str, Any]]:
     """The events of a job whose status was empty, in the order of their names, as kubectl shows them."""
 
     async def scenario() -> None:
@@ -34,7 +34,7 @@ def condition(kind: str, status: str, message: str) -> Condition:
 
 
 def test_an_event_says_what_of_whom_and_by_whom() -> None:
-    [event] = announced(FakeApi(), TrainingJobStatus(attempts=[Attempt(number=1, child="a-1", create_time=CREATED)]))
+    [event] = recorded(FakeApi(), TrainingJobStatus(attempts=[Attempt(number=1, child="a-1", create_time=CREATED)]))
     assert (event["type"], event["reason"], event["note"]) == ("Normal", "Started", "attempt 1: a-1")
     assert event["regarding"]["uid"] == "uid-of-flights"
     assert event["eventTime"] == "2026-11-01T12:00:00.000000Z"
@@ -47,12 +47,12 @@ def test_events_of_one_moment_keep_their_order_and_have_names_of_their_own() -> 
         conditions=[condition("Accepted", "True", "good"), condition("Fits", "False", "too large")],
         attempts=[Attempt(number=1, create_time=CREATED)],
     )
-    assert [event["reason"] for event in announced(FakeApi(), status)] == ["Accepted", "Fits", "Started"]
+    assert [event["reason"] for event in recorded(FakeApi(), status)] == ["Accepted", "Fits", "Started"]
 
 
 def test_a_long_message_is_cut_in_bytes() -> None:
     status = TrainingJobStatus(conditions=[condition("Accepted", "False", "é" * 2000)])
-    [event] = announced(FakeApi(), status)
+    [event] = recorded(FakeApi(), status)
     assert len(event["note"].encode()) <= 1024
     assert event["note"].endswith("é…")
 
@@ -60,5 +60,5 @@ def test_a_long_message_is_cut_in_bytes() -> None:
 def test_an_event_that_cannot_be_written_is_only_logged(caplog: pytest.LogCaptureFixture) -> None:
     api = FakeApi()
     api.fault = unreachable
-    announced(api, TrainingJobStatus(attempts=[Attempt(number=1, create_time=CREATED)]))
+    recorded(api, TrainingJobStatus(attempts=[Attempt(number=1, create_time=CREATED)]))
     assert "the event Started could not be written" in caplog.text

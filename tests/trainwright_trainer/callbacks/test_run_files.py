@@ -1,4 +1,4 @@
-"""metrics.json while a run goes on, and the order in which listeners hear."""
+"""metrics.json during a run, and the order of the events that listeners get."""
 
 from __future__ import annotations
 

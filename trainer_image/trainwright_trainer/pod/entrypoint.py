@@ -31,7 +31,7 @@ from trainwright_trainer.runtime.signals import StopRequest, stopping_in_a_pod
 from trainwright_trainer.storage.base import Storage
 from trainwright_trainer.storage.registry import storage_at
 from trainwright_trainer.storage.s3client.job_credentials import NO_KEYS, keys_of
-from trainwright_trainer.tasks import run as story
+from trainwright_trainer.tasks import run
 
 
 def run_in_pod(pod: Pod, path: Path, options: Options) -> ExitCode:
@@ -70,7 +70,7 @@ def _outcome(pod: Pod, path: Path, options: Options, console: Console, stop: Sto
     """Run the stage. The log ends with the text of the outcome."""
     try:
         refuse_skew(pod)
-        return outcome_of(story.run(None, path, options, console=console, pod=pod, stop=stop))
+        return outcome_of(run.run(None, path, options, console=console, pod=pod, stop=stop))
     except AlreadyDone as done:
         console.log(str(done))
         return outcome_of_existing_run(_run_folder(pod.run, path)) if pod.run else Outcome("done", str(done))

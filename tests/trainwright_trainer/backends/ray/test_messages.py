@@ -9,8 +9,8 @@ import sys
 from trainwright_trainer.backends.ray.messages import Message, pickled, unpickled
 from trainwright_trainer.rundir.attempt import AttemptReference
 
-BEGUN = AttemptReference(number=2, first=1, pinned=None, start=None)
-DESK = """
+REFERENCE = AttemptReference(number=2, first=1, pinned=None, start=None)
+RELAY = """
 import pickle, sys
 from trainwright_trainer.backends.ray.mailbox import Mailbox
 message = pickle.load(sys.stdin.buffer)
@@ -19,7 +19,7 @@ sys.stdout.buffer.write(message.content)
 """
 
 
-def test_it_is_handed_on_without_torch():
-    message = pickle.dumps(Message("ready", pickled(BEGUN)))
-    handed_on = subprocess.run([sys.executable, "-c", DESK], input=message, stdout=subprocess.PIPE, check=True).stdout
-    assert unpickled(handed_on) == BEGUN
+def test_a_message_is_relayed_without_torch():
+    message = pickle.dumps(Message("ready", pickled(REFERENCE)))
+    relayed = subprocess.run([sys.executable, "-c", RELAY], input=message, stdout=subprocess.PIPE, check=True).stdout
+    assert unpickled(relayed) == REFERENCE
