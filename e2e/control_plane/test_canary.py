@@ -96,7 +96,7 @@ def test_it_stands_in_the_objects_where_it_belongs_and_in_no_other(seen: SeenTex
     assert len(jobs) == 4 + len(REFUSED)
 
 
-def test_what_pods_printed_was_there_to_be_told(seen: SeenText) -> None:
+def test_what_pods_printed_was_there_to_be_reported(seen: SeenText) -> None:
     """Otherwise the tests here would pass for any operator."""
     printed = [version.key for version in seen.versions if not _is_told(version) and holds(version.value, CANARY)]
     assert any(key.startswith("/registry/pods/") for key in printed)

@@ -101,7 +101,7 @@ def bundle(webhook: Mapping[str, Any]) -> str:
     return str(entry["clientConfig"]["caBundle"])
 
 
-def test_nobody_is_told_of_a_kuberay_that_is_there(cluster: Cluster) -> None:
+def test_nobody_is_informed_of_a_kuberay_that_is_there(cluster: Cluster) -> None:
     """A dry run, because other tests use this cluster too."""
     printed = Helm(cluster.kubeconfig)("install", "dry", CHART, "--dry-run=server", "--set=crds.enabled=false")
     assert "kubectl get tj --watch" in printed

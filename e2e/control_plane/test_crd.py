@@ -126,7 +126,7 @@ def test_every_field_is_explained(cluster: Cluster) -> None:
         ("status.conditions", "reason <string> -required- One word for the cause."),
     ],
 )
-def test_explain_tells_types_defaults_and_words(cluster: Cluster, path: str, line: str) -> None:
+def test_explain_shows_types_defaults_and_words(cluster: Cluster, path: str, line: str) -> None:
     assert line in explained(cluster, f"trainingjob.{path}")
 
 

@@ -149,7 +149,7 @@ def test_an_error_in_the_stream_ends_kopf_and_nothing_else(cluster: Cluster, nam
     run_scenario(cluster, namespace, tmp_path, scenario)
 
 
-def test_a_job_whose_end_kopf_is_not_told_is_forgotten(cluster: Cluster, namespace: str, tmp_path: Path) -> None:
+def test_a_job_whose_end_kopf_is_not_reported_is_forgotten(cluster: Cluster, namespace: str, tmp_path: Path) -> None:
     async def scenario(environment: KopfEnvironment) -> None:
         environment.proxy.add(Rule(Drop(types=("DELETED",)), verb="watch", resource=TRAINING_JOBS.plural, times=None))
         async with environment.operating(resync=2.0) as running:

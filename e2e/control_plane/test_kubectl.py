@@ -198,7 +198,7 @@ def test_a_list_with_two_items_of_a_key_is_refused(shell: Shell) -> None:
 
 
 @pytest.mark.parametrize("flags", [(), ("--server-side",)], ids=["by the client", "by the server"])
-def test_a_diff_tells_what_would_change(shell: Shell, flags: tuple[str, ...]) -> None:
+def test_a_diff_shows_what_would_change(shell: Shell, flags: tuple[str, ...]) -> None:
     shell.does("apply", "-f=-", *flags, made=applied())
     assert shell.run("diff", "-f=-", *flags, made=applied()).returncode == 0
     ended = shell.run("diff", "-f=-", *flags, made=applied(config={**CONFIG, "trainer": {**TRAINER, "epochs": 4}}))

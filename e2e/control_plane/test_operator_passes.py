@@ -111,7 +111,7 @@ def test_an_operator_that_starts_anew_writes_nothing(cluster: Cluster, namespace
     run_scenario(cluster, namespace, scenario)
 
 
-def test_a_name_that_is_taken_is_told_and_waited_for(cluster: Cluster, namespace: str) -> None:
+def test_a_name_that_is_taken_is_reported_and_waited_for(cluster: Cluster, namespace: str) -> None:
     async def scenario(environment: Environment) -> None:
         made = await environment.create(TRAINING_JOBS, training_job(NAME, suspend=True))
         taken = names.common_name(NAME, made["metadata"]["uid"])
@@ -128,7 +128,7 @@ def test_a_name_that_is_taken_is_told_and_waited_for(cluster: Cluster, namespace
     run_scenario(cluster, namespace, scenario)
 
 
-def test_a_pod_template_that_kubernetes_refuses_is_told_and_can_be_mended(cluster: Cluster, namespace: str) -> None:
+def test_a_pod_template_that_kubernetes_refuses_is_reported_and_can_be_mended(cluster: Cluster, namespace: str) -> None:
     async def scenario(environment: Environment) -> None:
         required = "requiredDuringSchedulingIgnoredDuringExecution"
         nowhere: Manifest = {"affinity": {"nodeAffinity": {required: {"nodeSelectorTerms": []}}}}

@@ -23,7 +23,7 @@ from trainwright_trainer.rundir.layout import CheckpointName
 STOPPED = 75
 
 
-def test_a_run_that_is_done_is_told_to_its_end(cluster: Cluster, namespace: str, tmp_path: Path) -> None:
+def test_a_run_that_is_done_is_reported_to_its_end(cluster: Cluster, namespace: str, tmp_path: Path) -> None:
     async def played() -> Any:
         async with server(cluster, namespace, interval=0.1) as running:
             late = await Job(running, namespace, "late").begin()

@@ -41,7 +41,7 @@ def test_write_whose_answer_is_lost_has_taken_effect(cluster: Cluster, namespace
     asyncio.run(scenario())
 
 
-def test_watch_that_is_told_gone_is_a_watch_no_more(cluster: Cluster, namespace: str, tmp_path: Path) -> None:
+def test_watch_that_is_reported_gone_is_a_watch_no_more(cluster: Cluster, namespace: str, tmp_path: Path) -> None:
     async def scenario() -> None:
         async with Proxy(cluster.kubeconfig, tmp_path) as proxy, Api(proxy.kubeconfig) as api:
             listing = await api.list(TRAINING_JOBS, namespace)

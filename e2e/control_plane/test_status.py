@@ -80,7 +80,7 @@ def test_what_the_api_server_takes_of_others_is_read_as_far_as_it_can_be_read(cl
     assert lost > 10
 
 
-def test_what_the_operator_writes_leaves_nothing_of_what_a_hand_has_written(cluster: Cluster, job: Any) -> None:
+def test_what_the_operator_writes_leaves_nothing_of_what_a_user_has_written(cluster: Cluster, job: Any) -> None:
     asyncio.run(_written_over(cluster, job, list(statuses(seed=5, count=120))))
 
 

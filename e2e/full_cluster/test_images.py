@@ -86,7 +86,7 @@ def test_the_trainers_labels_say_the_versions_that_are_in_it(layout: Layout, tra
     assert json.loads(output_of(trainer, "python", "-c", found)) == named
 
 
-def test_ray_tells_nobody_about_the_users_runs(layout: Layout) -> None:
+def test_ray_shows_nobody_about_the_users_runs(layout: Layout) -> None:
     assert "RAY_USAGE_STATS_ENABLED=0" in layout.config(TRAINER.name)["Env"]
 
 

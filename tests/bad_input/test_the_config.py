@@ -130,5 +130,5 @@ def test_flags_that_mean_nothing(workplace, arguments, line):
         ),
     ],
 )
-def test_what_only_the_model_can_tell_is_told_before_a_run_begins(workplace, change, line):
+def test_what_only_the_model_can_show_is_reported_before_a_run_begins(workplace, change, line):
     assert workplace.refused("train", workplace.job(change), "--output", "out").startswith(line)

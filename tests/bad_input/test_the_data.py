@@ -104,7 +104,7 @@ def test_a_target_without_a_value(workplace, lines, refused, kind):
     )
 
 
-def test_a_target_with_gaps_is_told_and_trained(workplace, lines):
+def test_a_target_with_gaps_is_reported_and_trained(workplace, lines):
     workplace.data(*(f"{line.rsplit(',', 1)[0]}," if row % 10 == 0 else line for row, line in enumerate(lines, 1)))
     out = workplace.done("train", workplace.job(), "--output", "out").out
     assert out.startswith("data.csv: column 'late': rows left out by drop_row: 20\n")

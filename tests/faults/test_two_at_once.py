@@ -10,7 +10,7 @@ def short(spec):
     spec["config"]["trainer"].update(train_steps=8)
 
 
-def test_one_of_two_begins_the_run_and_the_other_is_told(place, lines, tmp_path):
+def test_one_of_two_begins_the_run_and_the_other_is_reported(place, lines, tmp_path):
     for number in range(ROUNDS):
         run = place(short, run=tmp_path / f"run-{number}")
         both = [run.start(), run.start()]

@@ -44,7 +44,7 @@ def test_health_follows_from_the_conditions(conditions: list[str], word: str) ->
 
 
 @pytest.mark.parametrize("condition", ["Complete", "Failed"])
-def test_what_was_said_of_an_older_generation_does_not_count(condition: str) -> None:
+def test_what_was_reported_of_an_older_generation_does_not_count(condition: str) -> None:
     assert answer(HEALTH, job(condition, observed=2))["status"] == "Progressing"
 
 

@@ -48,7 +48,7 @@ def test_mistake_is_refused_with_its_place(helm: Helm, value: str, message: str)
         ),
     ],
 )
-def test_mistake_that_no_schema_can_tell_is_refused_all_the_same(helm: Helm, value: str, message: str) -> None:
+def test_mistake_that_no_schema_can_show_is_refused_all_the_same(helm: Helm, value: str, message: str) -> None:
     assert message in refusal(helm, value)
 
 

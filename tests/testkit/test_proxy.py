@@ -191,7 +191,7 @@ ALL = ["ADDED a", "ADDED b", "MODIFIED a", "DELETED b"]
     ],
     ids=str,
 )
-def test_events_of_a_watch_are_disturbed_as_told(
+def test_events_of_a_watch_are_disturbed_as_configured(
     tmp_path: Path, fault: Fault | None, seen: list[str], ended: str
 ) -> None:
     assert watched(tmp_path, fault) == (seen, ended)

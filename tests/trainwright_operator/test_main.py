@@ -39,13 +39,13 @@ def complaint(capsys: pytest.CaptureFixture[str]) -> str:
     return message
 
 
-def test_a_setting_that_is_none_is_told_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_setting_that_is_none_is_reported_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert main({"TRAINWRIGHT_WORKERS_MAX": "8", "TRAINWRIGHT_RESYNC": "often"}) == 2
     assert complaint(capsys).startswith("the settings cannot be used: TRAINWRIGHT_WORKERS_MAX: no such setting")
 
 
 @pytest.mark.parametrize("content", [None, "a: [b", "- 1", "{}", KUBECONFIG.replace("cluster: here", "cluster: there")])
-def test_a_kubeconfig_that_cannot_be_used_is_told_in_one_line(
+def test_a_kubeconfig_that_cannot_be_used_is_reported_in_one_line(
     content: str | None, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     if content is not None:
@@ -55,7 +55,7 @@ def test_a_kubeconfig_that_cannot_be_used_is_told_in_one_line(
     assert complaint(capsys).startswith("there is no way to an API server: ")
 
 
-def test_a_port_that_is_taken_is_told_in_one_line(
+def test_a_port_that_is_taken_is_reported_in_one_line(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     (tmp_path / "config").write_text(KUBECONFIG)

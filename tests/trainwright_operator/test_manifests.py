@@ -161,7 +161,7 @@ def test_the_charts_defaults_are_those_of_the_code() -> None:
     assert settings_of(container()) == replace(Settings(), **pods_own)
 
 
-def test_the_namespaces_are_told() -> None:
+def test_the_namespaces_are_reported() -> None:
     assert settings_of(container("namespaced.yaml")).namespaces == ("team-a",)
 
 

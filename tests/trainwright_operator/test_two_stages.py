@@ -313,7 +313,7 @@ def test_without_kuberay_nobody_preprocesses_for_nothing() -> None:
     assert (cluster.condition("Stalled"), cluster.created) == (("True", "KubeRayMissing"), [])
 
 
-def test_that_training_fits_nowhere_is_told_before_anything_is_preprocessed() -> None:
+def test_that_training_fits_nowhere_is_reported_before_anything_is_preprocessed() -> None:
     cpus = Node("cpus", True, False, {}, (), {"cpu": 64.0, "memory": 2.0**38, "pods": 110})
     cluster = Cluster(spec={**SPEC, "backend": BACKEND}, nodes=(cpus,))
     cluster.settle()
@@ -336,7 +336,7 @@ def test_a_missing_child_of_the_first_stage_is_asked_for_by_its_own_kind() -> No
 
 
 @pytest.mark.parametrize("torn", [{"child": None, "stage": None}, {"stage": None}, {"stage": "x"}, {"stage": "train"}])
-def test_which_stage_it_is_is_found_again_where_a_hand_has_torn_it(torn: dict[str, str | None]) -> None:
+def test_which_stage_it_is_is_found_again_where_a_user_has_torn_it(torn: dict[str, str | None]) -> None:
     cluster = preprocessing()
     (attempt,) = cluster.status.attempts or []
     cluster.status = cluster.status.model_copy(update={"attempts": [attempt.model_copy(update=torn)]})
@@ -348,7 +348,7 @@ def test_which_stage_it_is_is_found_again_where_a_hand_has_torn_it(torn: dict[st
 
 
 @pytest.mark.parametrize("erased", ["attempts", "preprocessed"])
-def test_a_status_that_a_hand_has_erased_between_the_stages_does_no_harm(erased: str) -> None:
+def test_a_status_that_a_user_has_erased_between_the_stages_does_no_harm(erased: str) -> None:
     cluster = preprocessing()
     cluster.ends()
     cluster.run()

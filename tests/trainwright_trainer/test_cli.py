@@ -156,7 +156,7 @@ def test_validate_says_what_it_says_at_once(workplace):
     assert workplace.done("validate", job).out == f"{notice}job.yaml: valid\n"
 
 
-def test_validate_tells_what_a_cluster_would_refuse_as_notes(workplace):
+def test_validate_shows_what_a_cluster_would_refuse_as_notes(workplace):
     def as_resource(job):
         spec = {**job, "output": "s3://bucket/runs"}
         job.clear()

@@ -43,7 +43,7 @@ class Bench:
 
 
 @pytest.mark.parametrize("first", range(0, 60, AT_ONCE))
-def test_no_hand_stops_a_job_from_ending(
+def test_no_manual_edit_stops_a_job_from_ending(
     cluster: Cluster, tmp_path: Path, caplog: pytest.LogCaptureFixture, first: int
 ) -> None:
     asyncio.run(_meddled(cluster, tmp_path, range(first, first + AT_ONCE)))
@@ -52,7 +52,7 @@ def test_no_hand_stops_a_job_from_ending(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(10))
-def test_no_hand_out_of_500_stops_a_job_from_ending(
+def test_no_manual_edit_out_of_500_stops_a_job_from_ending(
     cluster: Cluster, tmp_path: Path, caplog: pytest.LogCaptureFixture, part: int
 ) -> None:
     seed = rotating() + 1_000_000 * part

@@ -73,7 +73,9 @@ def played(cluster: Cluster, namespace: str, scenario: Any, *scripts: Script) ->
     asyncio.run(whole())
 
 
-def test_what_was_started_goes_on_and_the_change_is_told_until_it_is_undone(cluster: Cluster, namespace: str) -> None:
+def test_what_was_started_goes_on_and_the_change_is_reported_until_it_is_undone(
+    cluster: Cluster, namespace: str
+) -> None:
     async def scenario(setup: Setup) -> None:
         await setup.starts(**FUNCTION)
         before = await setup.children()

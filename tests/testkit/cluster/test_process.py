@@ -41,7 +41,7 @@ def test_it_stops_when_it_is_asked_to(running: Process) -> None:
         running.check()
 
 
-def test_what_it_said_is_told_when_it_ends_too_early(tmp_path: Path) -> None:
+def test_what_it_reported_is_reported_when_it_ends_too_early(tmp_path: Path) -> None:
     process = program(tmp_path, 'echo "no such $1"; exit 3')
     with pytest.raises(ClusterError, match="program ended with code 3:\nno such --flag=value"):
         wait_until(lambda: False, process)

@@ -76,7 +76,7 @@ def test_a_mistake_reads_as_validate_prints_it():
     assert validate_job(wrong).message.startswith("late: backend.trainer.num_worker: unknown")
 
 
-def test_the_name_can_be_told():
+def test_the_name_can_be_reported():
     nameless = {**job(dataset=None), "metadata": {"generateName": "late-"}}
     assert validate_job(nameless, "job.yaml").message.startswith("job.yaml: dataset: missing")
     assert validate_job(nameless).message.startswith("late-: dataset: missing")
@@ -188,7 +188,7 @@ def test_nothing_is_mounted_over_the_operators_own_folders(path):
     "raw",
     [{}, {"spec": None}, {"metadata": [], "spec": 3}, {"metadata": {"name": 5}, "spec": {"config": [1], "backend": 2}}],
 )
-def test_whatever_a_hand_has_written_is_a_mistake_and_no_error(raw):
+def test_whatever_a_user_has_written_is_a_mistake_and_no_error(raw):
     assert validate_job(raw).spec is None
 
 
@@ -217,7 +217,7 @@ def test_the_digest_is_of_what_is_fixed_and_of_its_meaning():
     assert not same(lambda spec: spec["backend"].update(cache_credentials={"key": "x"}))
 
 
-def test_the_digest_tells_nothing_of_keys():
+def test_the_digest_shows_nothing_of_keys():
     one, other = (job(backend={"type": "ray", "cache_credentials": {"secret": word}}) for word in ("a", "b"))
     assert validate_job(one).digest == validate_job(other).digest
 

@@ -57,7 +57,7 @@ CASES: dict[str, tuple[str, Any, str]] = {
 
 
 @pytest.mark.parametrize(("field", "value", "line"), CASES.values(), ids=CASES.keys())
-def test_an_error_is_said_in_words(field: str, value: Any, line: str) -> None:
+def test_an_error_is_reported_in_words(field: str, value: Any, line: str) -> None:
     with pytest.raises(ValidationError) as caught:
         Everything.model_validate({field: value})
     assert lines(caught.value) == [((field,), line)]
@@ -87,7 +87,7 @@ def test_a_number_in_quotes_is_known_where_a_word_may_stand_too() -> None:
     assert lines(caught.value)[0][1].endswith("found the text '128': write it without quotes and underscores")
 
 
-def test_a_missing_key_is_said_to_be_missing() -> None:
+def test_a_missing_key_is_reported_as_missing() -> None:
     class NeedsColumn(Section):
         column: str
 

@@ -84,7 +84,7 @@ def test_the_job_holds_our_name_and_a_notice_says_so() -> None:
     assert validated({"scoreAttribute": "validation.loss"}) == ("validation.loss", ())
 
 
-def test_an_order_that_keeps_the_worst_is_told() -> None:
+def test_an_order_that_keeps_the_worst_is_reported() -> None:
     notice = (
         "checkpoint.scoreOrder min keeps the worst: validation.late.roc_auc is better the larger it is. "
         "Set scoreOrder: max"

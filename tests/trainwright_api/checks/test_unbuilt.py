@@ -67,13 +67,13 @@ def test_null_is_something_to_ask_for() -> None:
     assert gaps({"combiner": {"activation": None}, "trainer": trainer}) == []
 
 
-def test_a_word_is_told_with_those_that_are_built_in_its_place() -> None:
+def test_a_word_is_reported_with_those_that_are_built_in_its_place() -> None:
     output = {"name": "y", "type": "category", "loss": {"type": "corn"}}
     expected = "config.output_features[0].loss.type: corn (this version has softmax_cross_entropy)"
     assert gaps({"output_features": [output]}) == [expected]
 
 
-def test_all_gaps_are_told_at_once() -> None:
+def test_all_gaps_are_reported_at_once() -> None:
     found = gaps(
         {
             "input_features": [{"name": "x", "type": "text"}, {**INPUT, "name": "z", "active": False}],
@@ -181,7 +181,7 @@ def test_a_type_from_the_defaults_says_what_a_section_may_hold() -> None:
     assert found == ["config.input_features[0].encoder.norm: ghost (this version has batch, layer)"]
 
 
-def test_mistakes_and_gaps_are_told_together() -> None:
+def test_mistakes_and_gaps_are_reported_together() -> None:
     found = inspected({"combiner": "tabnet", "trainer": {"epochs": "3", "optimizer": "lbfgs"}}, seed=-1)
     with pytest.raises(Mistakes) as caught:
         found.accepted()
@@ -193,7 +193,7 @@ def test_mistakes_and_gaps_are_told_together() -> None:
     ]
 
 
-def test_what_is_a_mistake_is_not_told_as_a_gap_too() -> None:
+def test_what_is_a_mistake_is_not_reported_as_a_gap_too() -> None:
     found = inspected({"combiner": "tabnett", "trainer": {"optimizer": {"type": 3}}, "output_features": "text"})
     assert found.unbuilt == ()
     assert {problem.path for problem in found.mistakes} == {
@@ -209,7 +209,7 @@ def test_what_is_malformed_is_passed_over(config: Any) -> None:
     assert inspect(job, "job.yaml").unbuilt == ()
 
 
-def test_a_path_is_told_as_the_file_has_it() -> None:
+def test_a_path_is_reported_as_the_file_has_it() -> None:
     found = gaps(backend={"type": "ray", "engine": {"type": "dask"}, "trainer": {"type": "fsdp"}})
     assert [line.partition(":")[0] for line in found] == ["backend.engine.type", "backend.trainer.type"]
 
@@ -238,7 +238,7 @@ def test_a_cluster_refuses_it_in_the_same_words() -> None:
     assert validate_job(TABNET).message == Mistakes(inspect(TABNET, "late").unbuilt).render("late")
 
 
-def test_a_cluster_tells_it_beside_what_pods_cannot_reach() -> None:
+def test_a_cluster_shows_it_beside_what_pods_cannot_reach() -> None:
     assert validate_job(changed(dataset="here.csv")).message.splitlines() == [
         "late: 2 mistakes",
         "  dataset          pods do not see 'here.csv': give a URI, as in s3://bucket/data, or a path on a volume "

@@ -81,11 +81,11 @@ def digest(spec: dict[str, Any]) -> str:
     ],
     ids=lambda change: next(iter(change)),
 )
-def test_the_digest_tells_a_change_of_what_is_fixed(change: dict[str, Any]) -> None:
+def test_the_digest_shows_a_change_of_what_is_fixed(change: dict[str, Any]) -> None:
     assert digest({**SPEC, **change}) != digest(SPEC)
 
 
-def test_the_digest_tells_a_renamed_key_that_nobody_declared() -> None:
+def test_the_digest_shows_a_renamed_key_that_nobody_declared() -> None:
     assert digest({**SPEC, "backend": {"old": 1}}) != digest({**SPEC, "backend": {"new": 1}})
 
 

@@ -240,7 +240,7 @@ TABLE: list[tuple[str, dict[str, Any], str, str]] = [
 
 
 @pytest.mark.parametrize(("value", "path", "message"), [row[1:] for row in TABLE], ids=[row[0] for row in TABLE])
-def test_what_does_not_fit_together_is_said_in_a_sentence(value: dict[str, Any], path: str, message: str) -> None:
+def test_what_does_not_fit_together_is_reported_in_a_sentence(value: dict[str, Any], path: str, message: str) -> None:
     found = mistakes(value)
     assert path in found
     assert message in found[path]

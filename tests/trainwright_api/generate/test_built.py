@@ -35,7 +35,7 @@ def test_the_words_for_a_field(section: type[Section], field: str, words: str) -
     assert lack_of(section, field) == words
 
 
-def test_of_a_choice_the_words_that_are_not_built_are_told() -> None:
+def test_of_a_choice_the_words_that_are_not_built_are_reported() -> None:
     line = lack_of(ModelConfig, "combiner")
     assert "tabnet" in line
     assert "concat," not in line.removeprefix("Not built yet: ").split()
@@ -65,7 +65,7 @@ def test_the_table_of_backends_says_what_is_built() -> None:
     assert re.search(r"\| `horovod` \|.*\| not yet \|", PAGE)
 
 
-def test_kubectl_explain_tells_it_too() -> None:
+def test_kubectl_explain_shows_it_too() -> None:
     fields = strict(TrainingJobSpec)["properties"]
     assert fields["resumeFrom"]["description"].endswith(NOT_BUILT)
     assert fields["config"]["properties"]["hyperopt"]["description"].endswith(NOT_BUILT)

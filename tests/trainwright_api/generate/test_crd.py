@@ -110,7 +110,7 @@ def test_pydantic_alone_judges_what_lies_below_config_and_backend(name: str) -> 
     assert all(node[KEEPS] and node["nullable"] for _, node in below)
 
 
-def test_explain_tells_the_type_and_the_default_where_the_schema_does_not() -> None:
+def test_explain_shows_the_type_and_the_default_where_the_schema_does_not() -> None:
     descriptions = {path: node["description"] for path, node in ALL.items() if "description" in node}
     trainer, features = "spec.config.trainer", "spec.config.output_features[]"
     assert descriptions["spec.seed"].endswith(" [default: 42]")

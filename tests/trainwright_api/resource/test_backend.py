@@ -129,7 +129,7 @@ def test_what_makes_no_sense_is_refused(section: dict[str, Any], expected: dict[
     assert refusals(**section) == expected
 
 
-def test_the_documents_defaults_hold_where_nothing_is_said() -> None:
+def test_the_documents_defaults_hold_where_nothing_is_reported() -> None:
     backend = Backend.model_validate({"type": "ray"})
     assert backend.cache_dir is None
     assert (backend.processor.type, backend.processor.parallelism, backend.processor.persist) == ("dask", None, True)

@@ -19,7 +19,7 @@ from trainwright_api.resource.messages import ProgressMessage, Score
         (None, 10.0, None),
     ],
 )
-def test_the_summary_tells_percent_and_time_left(fraction, eta, words):
+def test_the_summary_shows_percent_and_time_left(fraction, eta, words):
     assert summary(ProgressMessage(fraction=fraction, eta_seconds=eta)) == words
 
 
@@ -53,7 +53,7 @@ def test_a_duration_has_two_units_at_most(seconds, words):
     assert duration(seconds) == words
 
 
-def test_no_time_left_is_told_where_none_is_known():
+def test_no_time_left_is_reported_where_none_is_known():
     assert time_left(ProgressMessage()) is None
 
 

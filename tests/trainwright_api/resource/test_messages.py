@@ -61,7 +61,7 @@ def test_a_termination_message_reads_back():
     assert outcome_from_termination(termination_message(OUTCOME)) == OUTCOME
 
 
-def test_the_stage_that_ended_is_told_in_the_shortest_termination_message_too():
+def test_the_stage_that_ended_is_reported_in_the_shortest_termination_message_too():
     large = OUTCOME.model_copy(update={"stage": "preprocess", "line": "\x01" * 1024, "model": "\x01" * 4096})
     found = outcome_from_termination(termination_message(large))
     assert found is not None

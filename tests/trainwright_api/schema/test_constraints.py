@@ -31,7 +31,7 @@ def test_a_time_is_read(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", NO_TIMES)
-def test_what_is_no_time_is_told_so(text: str) -> None:
+def test_what_is_no_time_is_reported_so(text: str) -> None:
     with pytest.raises(ValidationError, match=r"expected a time such as 2026-05-01T12:00:00Z, found the text"):
         TypeAdapter(Annotated[str, Time()]).validate_python(text)
 
@@ -52,7 +52,7 @@ def test_a_key_is_as_kubernetes_has_them(keys: Keys, good: list[str], bad: list[
             adapter.validate_python({key: "x"})
 
 
-def test_a_wrong_key_is_told_at_its_place() -> None:
+def test_a_wrong_key_is_reported_at_its_place() -> None:
     with pytest.raises(ValidationError) as caught:
         PodTemplate.model_validate({"resources": {"limits": {"my cpu": 1, "cpu": 1}}})
     assert [(error["loc"], error["msg"]) for error in caught.value.errors()] == [

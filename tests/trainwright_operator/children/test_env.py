@@ -12,7 +12,7 @@ DRAIN = "RAY_GRACEFUL_SHUTDOWN_DRAIN_TIMEOUT_S"
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-def test_the_training_program_is_told_which_attempt_it_is(backend: str) -> None:
+def test_the_training_program_gets_attempt_it_is(backend: str) -> None:
     made = child_spec(backend, attempt=3, stage="evaluate", resolved=sized(5, per_pod=2))
     for template in trainers(made).values():
         variables = env(template)
@@ -27,7 +27,7 @@ def test_the_training_program_is_told_which_attempt_it_is(backend: str) -> None:
         assert variables["TRAINWRIGHT_CA"] == "/var/run/secrets/trainwright/ca.crt"
 
 
-def test_the_version_of_ray_is_told_where_ray_runs() -> None:
+def test_the_version_of_ray_is_reported_where_ray_runs() -> None:
     for template in trainers(child_spec("ray", rayVersion="2.56.1")).values():
         assert env(template)["TRAINWRIGHT_RAY_VERSION"] == "2.56.1"
     assert env(templates(child_spec("ray"))["head"])["TRAINWRIGHT_RAY_VERSION"] == "2.60.0"
@@ -39,7 +39,7 @@ def test_every_pod_has_a_home_that_it_may_write_to(backend: str) -> None:
     assert {env(template)["HOME"] for template in templates(child_spec(backend)).values()} == {"/tmp"}
 
 
-def test_where_nobody_listens_nothing_is_told_of_it() -> None:
+def test_where_nobody_listens_nothing_is_reported_of_it() -> None:
     variables = env(templates(child_spec(settings=Settings(progress_url="")))["trainer"])
     assert not {"TRAINWRIGHT_PROGRESS_URL", "TRAINWRIGHT_TOKEN_FILE", "TRAINWRIGHT_CA"} & set(variables)
 

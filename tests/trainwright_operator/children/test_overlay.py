@@ -87,7 +87,7 @@ def test_a_variable_may_come_from_a_secret() -> None:
         ("/var/run/secrets/trainwright", "trainwright-token"),
     ],
 )
-def test_a_mount_may_replace_a_scratch_place_but_not_what_we_tell_the_program(path: str, name: str) -> None:
+def test_a_mount_may_replace_a_scratch_place_but_not_what_we_show_the_program(path: str, name: str) -> None:
     given = {"volumes": TEMPLATE["volumes"], "volumeMounts": [{"name": "data", "mountPath": path}]}
     found = mounts(templates(child_spec(podTemplate=given))["trainer"])
     assert {where.rstrip("/"): volume for where, volume in found.items()}[_plain(path)] == name

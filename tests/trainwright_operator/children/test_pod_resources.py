@@ -49,11 +49,11 @@ def test_a_pod_reserves_its_workers_shares(
         ({}, 1, 1),
     ],
 )
-def test_a_process_is_told_its_part_of_the_cpus(resources: dict[str, Any], per_pod: int, cpus: int) -> None:
+def test_a_process_gets_its_share_of_the_cpus(resources: dict[str, Any], per_pod: int, cpus: int) -> None:
     assert pod_resources.cpus(child_spec("deepspeed", resolved=sized(4, per_pod)), resources) == cpus
 
 
-def test_jobs_tell_their_processes_and_ray_tells_its_own_and_nobody_is_told_how_many_threads() -> None:
+def test_jobs_show_their_processes_and_ray_shows_its_own_and_nobody_is_informed_how_many_threads() -> None:
     given = {"resources": {"limits": {"cpu": "8"}}}
     assert env(templates(child_spec("local", podTemplate=given))["trainer"])["TRAINWRIGHT_CPUS"] == "8"
     assert "TRAINWRIGHT_CPUS" not in env(templates(child_spec("ray"))["worker"])

@@ -44,7 +44,7 @@ def test_a_local_job_loses_the_gpu_of_its_pod_template() -> None:
     assert container(template)["resources"] == {"limits": {"cpu": "8"}}
 
 
-def test_it_is_told_that_it_is_alone_and_what_it_is() -> None:
+def test_it_gets_its_environment() -> None:
     variables = env(child(before())["spec"]["template"])
     assert variables["TRAINWRIGHT_STAGE"] == "preprocess"
     assert (variables["TRAINWRIGHT_WORKERS"], variables["TRAINWRIGHT_WORKERS_PER_POD"]) == ("1", "1")

@@ -50,7 +50,7 @@ def test_one_group_of_a_fixed_size(workers: int, per_pod: int, pods: int) -> Non
     assert group["replicas"] == group["minReplicas"] == group["maxReplicas"] == pods
 
 
-def test_slices_of_gpus_are_limits_that_ray_is_told_of() -> None:
+def test_slices_of_gpus_are_limits_that_ray_is_reported_of() -> None:
     """KubeRay does not recognise the MIG profile as a GPU by its name."""
     trainer = {"resources_per_worker": {"CPU": 2, "GPU": 1}}
     spec = spec_of(

@@ -73,7 +73,7 @@ def test_the_loss_of_the_head_has_no_exit_code() -> None:
         (None, None),
     ],
 )
-def test_only_kuberays_own_line_tells_an_exit_code(message: str | None, code: int | None) -> None:
+def test_only_kuberays_own_line_shows_an_exit_code(message: str | None, code: int | None) -> None:
     assert state_of_ray_job(of("Failed", "FAILED", message=message)).exit_code == code
 
 

@@ -40,7 +40,7 @@ def test_it_says_of_how_many_pods_it_is_made(backend: str, pods: int) -> None:
     assert found.pods == pods
 
 
-def test_labels_that_a_hand_has_changed_mislead_nobody() -> None:
+def test_labels_that_a_user_has_changed_mislead_nobody() -> None:
     raw = stored("local", attempt=2)
     raw["metadata"]["labels"] = {"trainwright.dev/attempt": "7", "trainwright.dev/job-uid": "other"}
     found = read_child(raw)

@@ -153,7 +153,7 @@ def test_what_is_there_and_ours_is_fine(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["Job", "RayJob", "ConfigMap", "Service", "NetworkPolicy"])
-def test_what_is_there_and_somebody_elses_is_told(kind: str) -> None:
+def test_what_is_there_and_somebody_elses_is_reported(kind: str) -> None:
     async def scenario(environment: ApplyEnvironment) -> None:
         environment.api.add(child(kind, "flights-1", owner="another"))
         with pytest.raises(Foreign, match=f"^{kind} flights-1 exists and does not belong to this job"):
@@ -164,7 +164,7 @@ def test_what_is_there_and_somebody_elses_is_told(kind: str) -> None:
 
 
 @pytest.mark.parametrize(("label", "is_ours"), [("uid-of-flights", True), ("another", False)])
-def test_what_a_hand_has_taken_from_its_owner_is_known_by_its_label(label: str, is_ours: bool) -> None:
+def test_what_a_user_has_taken_from_its_owner_is_known_by_its_label(label: str, is_ours: bool) -> None:
     made = child("ConfigMap", "flights-1")
     orphan = {**made, "metadata": {**made["metadata"], "ownerReferences": [], "labels": {names.JOB_UID: label}}}
 
@@ -251,7 +251,7 @@ def test_a_conflict_on_the_status_brings_the_fresh_object() -> None:
     run_scenario(scenario)
 
 
-def test_a_job_that_goes_before_its_status_is_written_is_told_to_be_gone() -> None:
+def test_a_job_that_goes_before_its_status_is_written_is_reported_as_gone() -> None:
     async def scenario(environment: ApplyEnvironment) -> None:
         environment.api.objects.clear()
         with pytest.raises(Vanished):
@@ -261,7 +261,7 @@ def test_a_job_that_goes_before_its_status_is_written_is_told_to_be_gone() -> No
     run_scenario(scenario)
 
 
-def test_what_a_hand_holds_on_to_is_taken_away() -> None:
+def test_what_another_manager_owns_is_taken_away() -> None:
     async def scenario(environment: ApplyEnvironment) -> None:
         environment.api.held = {"message": "by hand", "progress": {"attempt": 1}}
         await environment.apply(status=RUNNING)
@@ -274,7 +274,7 @@ def test_what_a_hand_holds_on_to_is_taken_away() -> None:
     run_scenario(scenario)
 
 
-def test_what_a_hand_holds_on_to_is_taken_away_where_the_rest_of_it_is_refused() -> None:
+def test_what_another_manager_owns_is_taken_away_where_the_rest_of_it_is_refused() -> None:
     async def scenario(environment: ApplyEnvironment) -> None:
         environment.job = seen(
             environment.api.add({**environment.raw, "status": {"message": "by hand", "phase": "Failed"}})
@@ -310,7 +310,7 @@ def test_the_status_holds_the_reconcilers_fields_alone() -> None:
     }
 
 
-def test_a_status_that_a_hand_has_spoiled_can_be_written_too() -> None:
+def test_a_status_that_a_user_has_spoiled_can_be_written_too() -> None:
     assert own_fields(TrainingJobStatus.model_construct(attempt="one"))["attempt"] == "one"  # type: ignore[arg-type]
 
 
@@ -322,7 +322,7 @@ def test_events_follow_the_status() -> None:
     run_scenario(scenario)
 
 
-def test_events_are_told_where_a_hand_comes_between_the_status_and_the_rest() -> None:
+def test_events_are_reported_where_a_manual_edit_comes_between_the_status_and_the_rest() -> None:
     async def scenario(environment: ApplyEnvironment) -> None:
         environment.api.held = {"message": "by hand"}
 

@@ -373,7 +373,7 @@ def test_passes_that_wait_for_nothing_let_others_run_in_between() -> None:
     run_scenario(scenario)
 
 
-def test_every_job_of_the_start_is_looked_at_once_and_that_is_told(caplog: pytest.LogCaptureFixture) -> None:
+def test_every_job_of_the_start_is_looked_at_once_and_that_is_reported(caplog: pytest.LogCaptureFixture) -> None:
     async def scenario(environment: ReconcilerEnvironment) -> None:
         environment.view.is_synced.set()
         queue: WorkQueue[tuple[str, str]] = WorkQueue(FakeTime().now)

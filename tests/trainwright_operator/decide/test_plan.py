@@ -365,7 +365,7 @@ def test_the_next_attempt_is_named_only_after_the_last_child_and_its_pods_were_a
 
 
 @pytest.mark.parametrize("name", [None, ""])
-def test_an_attempt_whose_childs_name_a_hand_has_erased_finds_its_child_again(name: str | None) -> None:
+def test_an_attempt_whose_childs_name_a_user_has_erased_finds_its_child_again(name: str | None) -> None:
     cluster = running()
     (attempt,) = cluster.status.attempts or []
     torn = [attempt.model_copy(update={"child": name, "stage": None, "create_time": None})]
@@ -379,7 +379,7 @@ def test_an_attempt_whose_childs_name_a_hand_has_erased_finds_its_child_again(na
     assert (cluster.status.phase, cluster.status.attempt) == ("Complete", 1)
 
 
-def test_counts_that_a_hand_has_made_as_large_as_can_be_stay_there() -> None:
+def test_counts_that_a_user_has_made_as_large_as_can_be_stay_there() -> None:
     cluster = running(activeDeadlineSeconds=1000)
     largest = {"retries": 2**53, "active_seconds": 2**53}
     cluster.status = cluster.status.model_copy(update=largest)
@@ -512,7 +512,7 @@ def test_what_no_node_can_hold_is_a_warning_at_once() -> None:
     assert cluster.condition("Fits") == ("True", "Fits")
 
 
-def test_what_is_doubtful_of_an_accepted_spec_is_told_by_its_event() -> None:
+def test_what_is_doubtful_of_an_accepted_spec_is_reported_by_its_event() -> None:
     """If the webhook is off, only this event reports the warning."""
     cluster = Cluster(warnings=("config.combiner: not built yet: tabnet; image mine:2 must have it",))
     cluster.settle()
@@ -531,7 +531,7 @@ def test_an_invalid_spec_is_not_accepted_and_can_be_mended() -> None:
     assert cluster.children
 
 
-def test_a_change_after_the_start_is_said_and_changes_nothing() -> None:
+def test_a_change_after_the_start_is_reported_and_changes_nothing() -> None:
     cluster = running()
     cluster.change(config={**SPEC["config"], "renamed": 1})
     cluster.settle()
@@ -563,7 +563,7 @@ def test_a_ray_job_waits_for_kuberay() -> None:
     assert cluster.child.kind == "RayJob"
 
 
-def test_a_child_that_the_api_server_refuses_is_said_and_tried_again() -> None:
+def test_a_child_that_the_api_server_refuses_is_reported_and_tried_again() -> None:
     cluster = Cluster()
     cluster.run()
     refused = plan(cluster.job(), cluster.snapshot(refused="Job x cannot be created: quota"), SETTINGS, cluster.now)
@@ -579,7 +579,7 @@ def test_a_child_that_the_api_server_refuses_is_said_and_tried_again() -> None:
     )
 
 
-def test_a_status_that_a_hand_has_erased_is_read_back_from_the_child() -> None:
+def test_a_status_that_a_user_has_erased_is_read_back_from_the_child() -> None:
     cluster = running()
     cluster.status = type(cluster.status)()
     cluster.settle()

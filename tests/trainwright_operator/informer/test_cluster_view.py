@@ -195,7 +195,7 @@ def test_a_job_is_seen_with_all_that_is_its_own() -> None:
     )
 
 
-def test_a_child_whose_label_a_hand_has_changed_is_still_its_owners() -> None:
+def test_a_child_whose_label_a_user_has_changed_is_still_its_owners() -> None:
     async def scenario(cluster: ViewedCluster, view: ClusterView) -> None:  # noqa: ARG001
         assert [found.attempt for found in view.snapshot(seen(view)).children] == [1]
 

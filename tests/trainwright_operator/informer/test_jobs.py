@@ -47,7 +47,7 @@ def run_scenario(scenario: Callable[[JobsEnvironment], Awaitable[None]], *namesp
     asyncio.run(whole())
 
 
-def test_events_of_kopf_are_kept_and_told() -> None:
+def test_events_of_kopf_are_kept_and_reported() -> None:
     async def scenario(environment: JobsEnvironment) -> None:
         environment.jobs.on_event(None, job("a", 5))
         environment.jobs.on_event("ADDED", job("b", 6))
@@ -132,7 +132,7 @@ def test_a_job_that_the_api_server_does_not_know_any_more_is_forgotten_but_not_i
     run_scenario(scenario)
 
 
-def test_a_listed_object_that_cannot_be_read_is_told_all_the_same() -> None:
+def test_a_listed_object_that_cannot_be_read_is_reported_all_the_same() -> None:
     """The reconciler waits until every job of the first list was processed."""
 
     async def scenario(environment: JobsEnvironment) -> None:

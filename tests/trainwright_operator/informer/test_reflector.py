@@ -150,7 +150,7 @@ def test_a_watch_goes_on_where_the_last_one_ended_bookmarks_included() -> None:
 
 
 @pytest.mark.parametrize("in_stream", [True, False])
-def test_after_a_410_it_lists_again_and_tells_what_has_gone(in_stream: bool) -> None:
+def test_after_a_410_it_lists_again_and_shows_what_has_gone(in_stream: bool) -> None:
     async def scenario(case: Case) -> None:
         expired = stream(event("ERROR", status_object(410, "Expired"))) if in_stream else refusal(410, "Expired")
         case.server.answers = [page([config_map("a", 3), config_map("b", 4)], 5), page([config_map("b", 9)], 20)]
@@ -325,7 +325,7 @@ def test_it_is_synced_when_every_namespace_is() -> None:
     run_scenario(scenario, replace(SETTINGS, namespaces=("one", "two")))
 
 
-def test_what_we_wrote_is_seen_before_the_watch_brings_it_and_told_once() -> None:
+def test_what_we_wrote_is_seen_before_the_watch_brings_it_and_reported_once() -> None:
     async def scenario(case: Case) -> None:
         case.server.answers = [page([config_map("a", 3)], 5)]
         written = config_map("a", 7)

@@ -88,14 +88,14 @@ def test_a_late_deletion_does_not_delete_what_was_made_anew() -> None:
     assert seen.values == {"a": "a@5"}
 
 
-def test_an_object_made_anew_under_its_name_is_told_even_where_it_looks_the_same() -> None:
+def test_an_object_made_anew_under_its_name_is_reported_even_where_it_looks_the_same() -> None:
     seen = Seen()
     seen.put("a", 1, "first", value="same")
     seen.put("a", 5, "second", value="same")
     assert seen.notified == [("a", None, "same"), ("a", "same", "same")]
 
 
-def test_a_change_of_what_is_not_kept_is_not_told() -> None:
+def test_a_change_of_what_is_not_kept_is_not_reported() -> None:
     seen = Seen()
     seen.put("a", 1, value="same")
     seen.put("a", 2, value="same")

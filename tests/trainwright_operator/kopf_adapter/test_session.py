@@ -75,7 +75,7 @@ def run_scenario(scenario: Callable[[SessionEnvironment], Awaitable[None]], resy
     asyncio.run(whole())
 
 
-def test_the_names_in_a_list_are_told_page_by_page() -> None:
+def test_the_names_in_a_list_are_reported_page_by_page() -> None:
     async def scenario(environment: SessionEnvironment) -> None:
         await environment.asked(PATH, page([job("a")], 7, token="more"))
         assert not environment.jobs.synced
@@ -212,7 +212,7 @@ def test_before_a_watch_that_ends_at_once_is_opened_anew_there_is_a_pause(monkey
     run_scenario(scenario)
 
 
-def test_every_answer_counts_as_heard_and_every_request_is_counted() -> None:
+def test_every_answer_counts_and_every_request_is_counted() -> None:
     async def scenario(environment: SessionEnvironment) -> None:
         environment.list_is_whole()
         environment.time.passed = 30
@@ -229,7 +229,7 @@ def test_every_answer_counts_as_heard_and_every_request_is_counted() -> None:
     run_scenario(scenario)
 
 
-def test_a_request_without_an_answer_is_told_in_one_line(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_request_without_an_answer_is_reported_in_one_line(caplog: pytest.LogCaptureFixture) -> None:
     async def scenario(environment: SessionEnvironment) -> None:
         with pytest.raises(aiohttp.ClientConnectionError):
             await environment.session.get("http://127.0.0.1:1/apis")

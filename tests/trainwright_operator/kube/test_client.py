@@ -284,7 +284,7 @@ def test_a_version_that_is_too_old_is_gone(in_stream: bool) -> None:
 
 
 @pytest.mark.parametrize("in_stream", [True, False])
-def test_another_error_of_a_watch_is_told_as_it_is(in_stream: bool) -> None:
+def test_another_error_of_a_watch_is_reported_as_it_is(in_stream: bool) -> None:
     async def scenario(server: ApiServer, client: Client) -> None:
         error = status_object(500, "InternalError", "broken")
         server.watches = [stream(event("ERROR", error)) if in_stream else answer(error, 500)]

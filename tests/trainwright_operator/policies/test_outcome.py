@@ -38,7 +38,7 @@ def test_what_an_older_attempt_posted_says_nothing() -> None:
     )
 
 
-def test_what_the_stage_before_said_says_nothing() -> None:
+def test_what_the_stage_before_reported_says_nothing() -> None:
     training = ATTEMPT.model_copy(update={"stage": "train"})
     late = PostedOutcome(attempt=1, stage="preprocess", outcome="done")
     assert end(replace(POD, exit_code=3), attempt=training, posted=late)[0] == "environment"
@@ -46,7 +46,7 @@ def test_what_the_stage_before_said_says_nothing() -> None:
     assert end(replace(POD, stage="preprocess", termination_message=message), attempt=training)[0] == "infrastructure"
 
 
-def test_a_label_that_a_hand_has_changed_hides_no_pod() -> None:
+def test_a_label_that_a_user_has_changed_hides_no_pod() -> None:
     training = ATTEMPT.model_copy(update={"stage": "train"})
     assert end(replace(POD, stage="x", exit_code=3), attempt=training)[0] == "environment"
 

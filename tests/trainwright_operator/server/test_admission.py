@@ -59,7 +59,7 @@ def message_of(new, old=None, **more):
     return None if answer["allowed"] else answer["status"]["message"]
 
 
-def test_a_good_job_is_allowed_and_its_warnings_are_told():
+def test_a_good_job_is_allowed_and_its_warnings_are_reported():
     answer = respond(question(JOB))
     assert answer["allowed"]
     assert answer["warnings"] == list(validate_job(JOB).warnings)
@@ -181,7 +181,7 @@ def test_a_review_is_answered_by_a_review(talk, place):
         (b'{"apiVersion": "admission.k8s.io/v1beta1", "request": {"uid": "a"}}', "no AdmissionReview: expected apiV"),
     ],
 )
-def test_garbage_is_told_so(talk, body, line):
+def test_garbage_is_reported_so(talk, body, line):
     status, answer = talk(post(body))
     assert status == 400
     assert answer["message"].startswith(line)
@@ -203,7 +203,7 @@ def test_what_is_not_built_is_refused_in_the_words_of_train():
     assert message_of(changed(config=TABNET), JOB) == f"late: {LINE}"
 
 
-def test_mistakes_and_what_is_not_built_are_told_together():
+def test_mistakes_and_what_is_not_built_are_reported_together():
     assert message_of(changed(config=TABNET, seed=-1)).splitlines()[0] == "late: 2 mistakes"
 
 

@@ -53,7 +53,7 @@ def test_only_the_leader_makes_a_certificate(api, place, another):
     assert api.objects[SECRET]["type"] == "kubernetes.io/tls"
 
 
-def test_the_leader_tells_the_api_server_whom_to_trust(api, place, webhook):
+def test_the_leader_shows_the_api_server_whom_to_trust(api, place, webhook):
     refresh(place.rotator)
     assert announced(api) == [place.rotator.bundle]
     assert api.objects[WEBHOOK]["webhooks"][0]["clientConfig"]["url"] == webhook["webhooks"][0]["clientConfig"]["url"]
@@ -116,7 +116,7 @@ def test_a_damaged_secret_is_mended_by_the_leader_alone(api, place, another, dat
     assert follower.rotator.loaded
 
 
-def test_of_two_leaders_in_a_hand_over_one_writes(api, place, another):
+def test_of_two_leaders_in_a_handover_one_writes(api, place, another):
     refresh(place.rotator)
     place.clock.pass_by(days=61)
     other = another()

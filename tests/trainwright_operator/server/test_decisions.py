@@ -101,7 +101,7 @@ def test_a_new_attempt_is_seen_at_once():
 
 
 @pytest.mark.parametrize("time", [None, "yesterday", "", "2026-05-01"])
-def test_a_time_that_a_hand_has_written_does_not_hold_up_progress(time):
+def test_a_time_that_a_user_has_written_does_not_hold_up_progress(time):
     assert written(job(progress={"attempt": 1, "updateTime": time}), report()) is not None
 
 
@@ -134,7 +134,7 @@ def test_an_outcome_that_is_posted_twice_is_written_once():
     assert later.status is None
 
 
-def test_what_was_resolved_once_stays_when_a_report_does_not_tell_it():
+def test_what_was_resolved_once_stays_when_a_report_does_not_show_it():
     silent = PROGRESS.model_copy(update={"resolved": None})
     status = written(job(resolved=RESOLVED), report(progress=silent))
     assert status is not None
@@ -197,11 +197,11 @@ def test_a_stage_that_is_over_is_asked_to_stop_and_writes_nothing(reported):
     assert decision.status is None
 
 
-def test_a_label_that_a_hand_has_changed_stops_no_pod():
+def test_a_label_that_a_user_has_changed_stops_no_pod():
     assert not decide(job(), of_stage(report(), "x"), NOW, INTERVAL).reply.stop
 
 
-def test_the_stage_is_that_of_the_pods_label_whatever_the_pod_tells():
+def test_the_stage_is_that_of_the_pods_label_whatever_the_pod_shows():
     lying = report(progress=ProgressMessage(stage="preprocess"), outcome="done")
     status = written(job(), of_stage(lying, "train"))
     assert (status["outcome"]["stage"], status["progress"]["stage"]) == ("train", "train")

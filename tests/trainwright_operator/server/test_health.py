@@ -53,7 +53,7 @@ def test_a_process_that_waits_for_the_lease_needs_no_events() -> None:
     assert (health.leading, health.silences) == (False, {})
 
 
-def test_the_leader_tells_how_long_it_has_heard_nothing() -> None:
+def test_the_leader_shows_how_long_it_had_no_response() -> None:
     lease: Any = SimpleNamespace(holds=True)
     time = FakeTime()
     health = ProcessHealth(lease, time.now)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from trainwright_operator.server.metrics import Metrics
 
 
-def test_all_that_was_told_is_read_by_prometheus(talk, place):
+def test_all_that_was_configured_is_read_by_prometheus(talk, place):
     metrics = place.metrics
     metrics.leading(True)
     metrics.queued(3)

@@ -128,7 +128,7 @@ def test_between_reading_and_writing_an_attempt_may_be_superseded(talk, api):
 
 
 @pytest.mark.parametrize("token", [None, "", "unknown", "x" * 7000])
-def test_without_a_good_token_nothing_is_told(talk, token):
+def test_without_a_good_token_nothing_is_reported(talk, token):
     code, line = message(talk(post(token=token)))
     assert (code, line) == (401, "expected the token of a pod, made for the audience trainwright")
 
@@ -152,7 +152,7 @@ def test_a_pod_that_is_not_the_one_of_the_token_is_refused(talk, api, change):
     assert message(talk(post()))[0] == 403
 
 
-def test_a_job_that_is_not_there_is_told(talk, api):
+def test_a_job_that_is_not_there_is_reported(talk, api):
     del api.objects[JOB]
     assert message(talk(post())) == (404, "there is no TrainingJob ml/late")
 
@@ -163,7 +163,7 @@ def test_a_job_that_was_made_anew_is_another(talk):
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b"null", b"\xff", b'{"uid": "u1"}'])
-def test_garbage_is_told_so(talk, body):
+def test_garbage_is_reported_so(talk, body):
     code, line = message(talk(post(body=body)))
     assert code == 400
     assert line.startswith("no report: ")
@@ -187,7 +187,7 @@ def test_an_api_server_in_trouble_is_no_fault_of_the_pod(talk, api, error):
 @pytest.mark.parametrize(
     ("method", "path", "code"), [("GET", URL, 405), ("PUT", "/admission", 405), ("GET", "/nothing", 404)]
 )
-def test_other_paths_and_methods_are_told_in_json(talk, method, path, code):
+def test_other_paths_and_methods_are_reported_in_json(talk, method, path, code):
     async def conversation(session):
         async with session.request(method, path) as response:
             return response.status, await response.json(), response.headers.get("Allow")

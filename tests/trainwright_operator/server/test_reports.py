@@ -36,7 +36,7 @@ def test_numbers_that_are_none_are_left_out():
     assert progress.model_dump(exclude_none=True) == {"metrics": {"roc_auc": 0.7}}
 
 
-def test_what_another_version_tells_is_left_out():
+def test_what_another_version_shows_is_left_out():
     report = read(progress={"epoch": 3, "mood": "good"}, colour="red")
     assert report.progress.epoch == 3
 
@@ -75,7 +75,7 @@ def test_secrets_are_hidden_before_a_text_is_cut():
         (b'{"uid": "u", "attempt": 1, "outcome": {"attempt": 2, "class": "done"}}', "outcome.attempt is another"),
     ],
 )
-def test_what_is_no_report_is_told_in_one_line(body, line):
+def test_what_is_no_report_is_reported_in_one_line(body, line):
     with pytest.raises(ValueError) as error:  # noqa: PT011  # the line is what is tested
         read_report(body)
     assert str(error.value).startswith(line)

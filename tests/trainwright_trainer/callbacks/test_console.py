@@ -71,7 +71,7 @@ def test_others_hear_and_are_closed_with_it(stream, quiet):
     assert other.closed
 
 
-def test_closing_before_anything_is_said(stream):
+def test_closing_before_anything_is_reported(stream):
     Console(stream).close()
     assert stream.getvalue() == ""
 

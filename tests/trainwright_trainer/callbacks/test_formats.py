@@ -37,7 +37,7 @@ def test_time_left_is_rounded_up(seconds: float, text: str) -> None:
     ("seconds", "text"),
     [(0, "0.0 ms"), (0.00042, "0.4 ms"), (0.0482, "48 ms"), (0.9994, "999 ms"), (0.9996, "1.0 s"), (75, "0:01:15")],
 )
-def test_a_step_is_told_in_thousandths(seconds: float, text: str) -> None:
+def test_a_step_is_reported_in_thousandths(seconds: float, text: str) -> None:
     assert formats.part_of_step(seconds) == text
 
 

@@ -39,7 +39,7 @@ def test_ranks_are_objects(clock: Any, started: Build, evaluated: Build, ranks: 
     ]
 
 
-def test_steps_are_told_once_a_second(clock: Any, started: Build, stepped: Build) -> None:
+def test_steps_are_reported_once_a_second(clock: Any, started: Build, stepped: Build) -> None:
     stream = io.StringIO()
     lines = JsonLines(stream, clock=clock)
     lines.on_event(started())

@@ -59,7 +59,7 @@ def test_lines_between_rounds_come_every_15_seconds(clock: Any, started: Build, 
     assert len(stream.getvalue().splitlines()) == 2 + 3
 
 
-def test_without_validation_only_what_is_there_is_told(clock: Any, started: Build, evaluated: Build) -> None:
+def test_without_validation_only_what_is_there_is_reported(clock: Any, started: Build, evaluated: Build) -> None:
     stream = io.StringIO()
     progress = PlainProgress(stream, clock=clock)
     progress.on_event(started(split_rows={"train": 80}, validation_metric="combined.loss", cache_hit=False))
@@ -83,7 +83,7 @@ def test_a_resume_says_where_it_goes_on(clock: Any, started: Build) -> None:
     assert stream.getvalue().endswith("· attempt 2 goes on from epoch 4, step 1,200\n")
 
 
-def test_a_checkpoint_is_told_only_when_it_failed(clock: Any) -> None:
+def test_a_checkpoint_is_reported_only_when_it_failed(clock: Any) -> None:
     stream = io.StringIO()
     progress = PlainProgress(stream, clock=clock)
     progress.on_event(Checkpointed("0000000231-1"))

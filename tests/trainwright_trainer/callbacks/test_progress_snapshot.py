@@ -81,7 +81,7 @@ def test_the_slowest_ranks_and_the_one_that_holds_the_others_up(started, evaluat
     assert ([one.rank for one in alone.ranks], alone.straggler) == ([0], None)
 
 
-def test_of_several_outputs_the_metric_is_told_with_its_own(started, evaluated):
+def test_of_several_outputs_the_metric_is_reported_with_its_own(started, evaluated):
     several = started(outputs={"late": "binary", "delay": "number"})
     assert message_after(0.0, (0.0, several), (1.0, evaluated(0, 0.5, 0.7))).validation_metric == Score(
         name="late.roc_auc", value=0.7

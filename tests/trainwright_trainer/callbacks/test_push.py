@@ -74,7 +74,7 @@ def test_the_last_report_holds_progress_and_outcome(pusher, started):
     assert operator.reports.empty()
 
 
-def test_a_checkpoint_is_told_before_its_turn(pusher, clock):
+def test_a_checkpoint_is_reported_before_its_turn(pusher, clock):
     operator = Operator(Reply())
     pushing = pusher(operator, clock=clock)
     pushing.start()

@@ -83,7 +83,7 @@ def test_a_run_that_starts_anew_forgets(attempt, metrics):
     assert len(metrics()["rounds"]) == 1
 
 
-def test_the_relay_tells_checkpoints_with_the_next_event():
+def test_the_relay_shows_checkpoints_with_the_next_event():
     listener, other = ClosingListener(), ClosingListener()
     relay = Relay([listener, other])
     relay.on_event(STARTED)
@@ -98,7 +98,7 @@ def test_the_relay_tells_checkpoints_with_the_next_event():
     assert other.closed
 
 
-def test_the_last_checkpoint_of_a_stopped_run_is_heard():
+def test_the_last_checkpoint_of_a_stopped_run_is_received():
     listener = ClosingListener()
     relay = Relay([listener])
     relay.on_event(STARTED)
@@ -123,7 +123,7 @@ class Full:
 
 
 @pytest.mark.parametrize("error", [OSError(28, "the disk is full"), EnvironmentFailure("the disk is full")])
-def test_what_is_dispensable_is_tried_again_and_told_once(error):
+def test_what_is_dispensable_is_tried_again_and_reported_once(error):
     full, lines = Full(error), []
     listener = BestEffort(full, "logs", lines.append, to_the_end=True)
     for event in (STARTED, evaluated(0), ENDED):

@@ -36,7 +36,7 @@ def test_entries_come_back(tmp_path):
 
 
 @pytest.mark.parametrize("damage", [b"", b"{", b'{"digest": "x", "entry": {"a": 2}}', b"[]", b"\xff"])
-def test_a_damaged_json_entry_is_absent_and_told_once(tmp_path, damage):
+def test_a_damaged_json_entry_is_absent_and_reported_once(tmp_path, damage):
     cache = Cache(FolderStorage(tmp_path))
     cache.write_json("statistics", "k", {"a": 1})
     (tmp_path / "statistics/k.json").write_bytes(damage)
@@ -48,7 +48,7 @@ def test_a_damaged_json_entry_is_absent_and_told_once(tmp_path, damage):
 
 
 @pytest.mark.parametrize("cut", [0, 3, 50, 200])
-def test_a_damaged_column_is_absent_and_told(tmp_path, cut):
+def test_a_damaged_column_is_absent_and_reported(tmp_path, cut):
     cache = Cache(FolderStorage(tmp_path))
     cache.write_column("features", "k", COLUMN)
     cache.finish()

@@ -66,7 +66,7 @@ def test_signs_of_a_glob_in_a_files_name_do_no_harm(tmp_path):
         ("mixed", r"dataset: 'mixed' mixes formats: 'a\.csv' and 'b\.parquet'\."),
     ],
 )
-def test_what_is_not_there_is_said(folder, asked, line):
+def test_what_is_not_there_is_reported(folder, asked, line):
     base = folder.parent
     (base / "notes.txt").touch()
     (base / "x.parquet.gz").touch()

@@ -50,7 +50,7 @@ def test_a_data_set_that_is_not_there_is_named_with_the_nearest():
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
-def test_columns_that_are_missing_are_told_with_the_nearest(folder, ending):
+def test_columns_that_are_missing_are_reported_with_the_nearest(folder, ending):
     pq.write_table(pa.table({"agee": [1], "left": [0]}), folder / "other.parquet")
     (folder / "other.csv").write_text("agee,left\n1,0\n")
     assert lines(f"other.{ending}") == [
@@ -97,7 +97,7 @@ def test_what_lies_on_a_volume_of_the_pods_need_not_be_here():
     assert lines("/nowhere/other/a.csv", podTemplate=mounted) == ["dataset: '/nowhere/other/a.csv' does not exist."]
 
 
-def test_json_lines_tell_their_columns_in_every_row_only(folder):
+def test_json_lines_show_their_columns_in_every_row_only(folder):
     (folder / "data.jsonl").write_text(json.dumps({"other": 1}) + "\n")
     head = look({"dataset": "data.jsonl", "config": CONFIG})
     assert head.problems == ()

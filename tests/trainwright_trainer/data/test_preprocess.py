@@ -245,7 +245,7 @@ def test_a_hash_split_keeps_equal_values_together(parquet, columns, usual):
     )
 
 
-def test_all_mistakes_are_told_at_once(parquet, columns, config):
+def test_all_mistakes_are_reported_at_once(parquet, columns, config):
     columns["n"] = [f"text {row}" for row in range(200)]
     columns["b"] = [row % 3 for row in range(200)]
     with pytest.raises(Mistakes) as mistakes:
@@ -321,7 +321,7 @@ def test_a_target_of_one_class_is_a_mistake(parquet, config):
         prepare(config(["n:number"], ["y:category"]), parquet(table), seed=0)
 
 
-def test_text_that_is_not_utf8_in_a_binary_format_is_said(parquet, config):
+def test_text_that_is_not_utf8_in_a_binary_format_is_reported(parquet, config):
     offsets = pa.py_buffer(np.arange(5, dtype=np.int32))
     bad = pa.Array.from_buffers(pa.string(), 4, [None, offsets, pa.py_buffer(b"\xe9\xe8ab")])
     path = parquet({"c": bad, "y": [0, 1, 0, 1], "split": [0, 0, 1, 2]})
@@ -377,7 +377,7 @@ def test_where_the_cache_lies(parquet, columns, usual, tmp_path):
     assert (tmp_path / "mine/features").is_dir()
 
 
-def test_a_cache_that_cannot_be_written_is_told_before_anything_is_read(parquet, columns, usual, tmp_path):
+def test_a_cache_that_cannot_be_written_is_reported_before_anything_is_read(parquet, columns, usual, tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(EnvironmentFailure, match=r"backend\.cache_dir"):
         prepare(usual(), parquet(columns), seed=0, cache_dir=str(tmp_path / "file/cache"))

@@ -95,7 +95,7 @@ def test_one_object(folder):
         ("/_SUCCESS", r"dataset: '_SUCCESS' is of no format that this version reads"),
     ],
 )
-def test_what_is_not_there_is_said(folder, word, line):
+def test_what_is_not_there_is_reported(folder, word, line):
     with pytest.raises(Mistakes, match=line):
         find(folder + word)
 

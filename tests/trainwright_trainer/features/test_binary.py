@@ -97,7 +97,7 @@ def test_an_input_with_one_usual_word_knows_the_other(run):
         (["a", "b"], {"fallback_true_label": "c"}, "fallback_true_label 'c' is none of its values"),
     ],
 )
-def test_what_cannot_be_read_is_said(run, values, options, line):
+def test_what_cannot_be_read_is_reported(run, values, options, line):
     with pytest.raises(Mistakes, match=f"column 'x' .*{line}"):
         run("binary", values, block=100, **options)
 

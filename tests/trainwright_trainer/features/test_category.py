@@ -113,7 +113,7 @@ def test_any_type_has_a_text(run, values, texts):
         ([[1], [2]], False, "holds lists"),
     ],
 )
-def test_what_cannot_be_read_is_said(run, values, target, line):
+def test_what_cannot_be_read_is_reported(run, values, target, line):
     with pytest.raises(Mistakes, match=rf"column 'x' {line}"):
         run("category", values, target=target)
 

@@ -135,7 +135,7 @@ def test_with_drop_row_what_is_no_date_is_missing(run):
         (["2024-01-01"], {"fill_value": "soon"}, "cannot be filled with 'soon'"),
     ],
 )
-def test_what_cannot_be_read_is_said(run, values, options, line):
+def test_what_cannot_be_read_is_reported(run, values, options, line):
     with pytest.raises(Mistakes, match=f"column 'x' {line}"):
         run("date", values, **options)
 

@@ -202,7 +202,7 @@ def test_infinity_is_named_with_its_row(run):
         ([1e39, 1.0], {"normalization": None}, "too large for a 32-bit float"),
     ],
 )
-def test_what_cannot_be_scaled_is_said(run, values, options, line):
+def test_what_cannot_be_scaled_is_reported(run, values, options, line):
     with pytest.raises(Mistakes, match=line):
         run("number", pa.array(values, pa.float64()), **options)
 
@@ -260,7 +260,7 @@ def test_the_histogram_of_a_constant_has_one_bar(run):
 
 
 @pytest.mark.parametrize("normalization", ["zscore", "minmax", "log1p", "iq", None])
-def test_the_statistics_of_a_target_tell_how_it_is_encoded(run, normalization):
+def test_the_statistics_of_a_target_show_how_it_is_encoded(run, normalization):
     found = run("number", [1.0, 2.0, 4.0, 8.0, 300.0], target=True, normalization=normalization)
     encoded = np.array(found.values)
     assert math.isclose(found.statistics["encoded"]["mean"], encoded.mean(), rel_tol=1e-5, abs_tol=1e-6)

@@ -92,7 +92,7 @@ def test_what_is_no_vector_is_named_or_dropped(run, values):
         ([[1, 2]], {"fill_value": "1 2 3"}, "has vectors of 2 numbers, and preprocessing.fill_value has 3"),
     ],
 )
-def test_what_cannot_be_read_is_said(run, values, options, line):
+def test_what_cannot_be_read_is_reported(run, values, options, line):
     with pytest.raises(Mistakes, match=f"column 'x' {line}"):
         run("vector", values, **options)
 

@@ -44,7 +44,7 @@ def test_few_blocks_are_taken_ahead():
     results.close()
 
 
-def test_the_first_block_that_fails_is_told():
+def test_the_first_block_that_fails_is_reported():
     def function(block):
         if block >= 3:
             raise ValueError(str(block))

@@ -14,7 +14,7 @@ def test_a_laptop_is_no_pod():
     assert this_pod({"HOME": "/", "TRAINWRIGHT_STAGE": "train"}) is None
 
 
-def test_what_the_operator_tells():
+def test_what_the_operator_shows():
     variables = {
         **LEAST,
         "TRAINWRIGHT_RUN": "s3://runs/a",

@@ -54,7 +54,7 @@ def test_the_clipping_of_squared_errors_falls_as_the_noise_of_a_batch() -> None:
     assert recipe(65_536, 0, 5, ["category"]).trainer["gradient_clipping"] == {"clipglobalnorm": 0.5}
 
 
-def test_few_validation_rows_tell_rounds_apart_only_by_more_than_chance() -> None:
+def test_few_validation_rows_differ_only_by_more_than_chance() -> None:
     assert recipe(1_000, 100, 5, ["binary"]).tolerance == 0.1
     assert recipe(100_000, FEW_ROWS_OF_RECIPE, 5, ["binary"]).tolerance == 0.0
     assert recipe(1_000, 0, 5, ["binary"]).tolerance == 0.0
@@ -99,7 +99,7 @@ def test_the_loss_decides_where_rows_are_few_and_nobody_names_a_metric(
     assert section.validation_metric == metric
 
 
-def test_the_line_tells_what_will_happen() -> None:
+def test_the_line_shows_what_will_happen() -> None:
     line = recipe(500, 50, 4, ["binary"]).line
     assert "100 epochs" in line
     assert "trainer: ludwig" in line

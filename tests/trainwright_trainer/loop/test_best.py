@@ -21,7 +21,7 @@ def test_without_a_tolerance_the_least_is_the_best() -> None:
     assert epochs_of_the_best([3.0, 1.0, 1.0, 2.0, 0.5], 0.0) == [0, 1, 1, 1, 4]
 
 
-def test_of_rounds_that_only_chance_tells_apart_the_last_is_the_best() -> None:
+def test_of_rounds_that_only_chance_distinguishes_the_last_is_the_best() -> None:
     assert epochs_of_the_best([3.0, 1.0, 1.1, 1.3, 1.15], 0.2) == [0, 1, 2, 2, 4]
 
 

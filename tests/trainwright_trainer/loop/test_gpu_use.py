@@ -31,7 +31,7 @@ def nvml(answers: int = OK) -> SimpleNamespace:
     )
 
 
-def test_it_is_looked_at_once_a_second_and_the_mean_is_told():
+def test_it_is_looked_at_once_a_second_and_the_mean_is_reported():
     use = of_gpu(nvml(), "GPU-5f3a")
     for now in (100.0, 100.5, 100.9, 101.0, 102.5):
         use.look(now)
@@ -41,7 +41,7 @@ def test_it_is_looked_at_once_a_second_and_the_mean_is_told():
     assert use.mean() == pytest.approx(0.4)
 
 
-def test_what_the_driver_does_not_tell_is_not_made_up():
+def test_what_the_driver_does_not_show_is_not_made_up():
     use = of_gpu(nvml(NOT_SUPPORTED), "GPU-5f3a")
     use.look(1.0)
     assert use.mean() is None

@@ -77,7 +77,7 @@ def test_an_attempt_that_is_done_says_so_everywhere(attempts):
     assert (attempts.run / "model/model.json").exists()
 
 
-def test_what_is_told_of_it_on_the_way(attempts):
+def test_what_is_reported_of_it_on_the_way(attempts):
     attempts.workplace.job()
     attempts.end()
     first, *_, last = attempts.operator.reports
@@ -101,7 +101,7 @@ def test_a_run_that_is_done_already_is_done_again(attempts):
     assert not (attempts.run / "attempts/2/start.json").exists()
 
 
-def test_a_mistake_is_told_in_its_line(attempts):
+def test_a_mistake_is_reported_in_its_line(attempts):
     attempts.workplace.job(lambda job: job["config"]["input_features"][0].update(name="sise"))
     outcome = attempts.end()
     assert outcome.outcome == "mistake"

@@ -48,7 +48,7 @@ def test_the_last_whole_lines_in_4_kib():
     assert LOG_BYTES - 20 < len(text) <= LOG_BYTES
 
 
-def test_no_secret_is_told_and_no_half_of_one():
+def test_no_secret_is_reported_and_no_half_of_one():
     assert kept("password=hunter2\n") == "password=(hidden)\n"
     # The kept text begins inside the secret, after its key.
     cut = f"token={'s' * 100}\n" + "x\n" * ((KEPT - 50) // 2)

@@ -32,7 +32,7 @@ def test_of_a_task_that_trains_nothing():
     assert message == OutcomeMessage(attempt=1, stage="preprocess", outcome="done", line="200 rows; cache 9f3c written")
 
 
-def test_no_secret_is_told():
+def test_no_secret_is_reported():
     ended = Outcome("crash", "token=hunter2 " + "x" * 2000)
     message = message_of(ended, Pod(1, "preprocess"), "password=hunter2\n")
     assert message.line.startswith("token=(hidden) xxx")

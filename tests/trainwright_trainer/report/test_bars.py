@@ -12,7 +12,7 @@ def test_a_histogram_names_its_ends() -> None:
     assert made.count("<path") == 1
 
 
-def test_what_has_no_bar_of_its_own_is_told_in_one_line() -> None:
+def test_what_has_no_bar_of_its_own_is_reported_in_one_line() -> None:
     values = [(f"c{i}", i) for i in range(9, -1, -1)]
     made = frequencies("carrier", Frequencies(values, rows=50))
     assert made.count('class="bar"') == MOST_NAMED

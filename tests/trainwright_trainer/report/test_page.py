@@ -117,7 +117,7 @@ def test_with_one_output_its_loss_is_drawn_once(make_report: Make) -> None:
     assert page.render(make_report()).count("loss by epoch</title>") == 1
 
 
-def test_too_many_features_are_cut_and_the_rest_is_told(make_report: Make) -> None:
+def test_too_many_features_are_cut_and_the_rest_is_reported(make_report: Make) -> None:
     many = [FeatureSummary(f"f{i}", "number", "input", {}, [("0", 1)] * 20) for i in range(1000)]
     text = page.render(make_report(features=many, resolved={"settings": ["x" * 100] * 20_000}))
     assert len(text.encode()) < 2_000_000
@@ -125,7 +125,7 @@ def test_too_many_features_are_cut_and_the_rest_is_told(make_report: Make) -> No
     assert "the rest is in model/config.json" in text
 
 
-def test_an_output_without_scores_is_said(make_report: Make) -> None:
+def test_an_output_without_scores_is_reported(make_report: Make) -> None:
     (output,) = make_report().outputs
     assert "late: there are no scores." in page.render(make_report(outputs=[replace(output, scores={})]))
 

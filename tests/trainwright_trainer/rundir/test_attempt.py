@@ -132,7 +132,7 @@ def test_resume_where_there_is_no_run(storage: FolderStorage) -> None:
     assert not storage.root.exists()
 
 
-def test_a_pod_goes_on_or_begins_without_being_told_which(storage: FolderStorage, snapshot: Any) -> None:
+def test_a_pod_goes_on_or_begins_by_itself(storage: FolderStorage, snapshot: Any) -> None:
     assert start(storage, ExistingRun.CONTINUE).number == 1
     checkpoint.write(storage, snapshot(5), 1)
     assert start(storage, ExistingRun.CONTINUE).pinned == CheckpointName(5, 1)

@@ -85,7 +85,7 @@ def test_what_may_not_differ_is_named_by_its_path(path: str, value: Any, line: s
     assert problems(JOB, changed(path, value)) == [line]
 
 
-def test_every_difference_is_said_at_once() -> None:
+def test_every_difference_is_reported_at_once() -> None:
     other = changed("seed", 1)
     other["spec"]["config"]["trainer"]["learning_rate"] = 1
     assert len(problems(JOB, other)) == 2

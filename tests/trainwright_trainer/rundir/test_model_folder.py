@@ -93,7 +93,7 @@ def test_a_model_of_another_format_is_refused(storage: FolderStorage) -> None:
         model_folder.load(str(storage.root))
 
 
-def test_what_is_no_model_is_told_apart(storage: FolderStorage, snapshot: Any, tmp_path: Path) -> None:
+def test_what_is_no_model_is_distinguished(storage: FolderStorage, snapshot: Any, tmp_path: Path) -> None:
     with pytest.raises(Mistakes, match=r"^model: there is no model folder .*nowhere\. A model is what a run leaves"):
         model_folder.load(str(tmp_path / "nowhere"))
     begin(storage, {"spec": {}}, ExistingRun.NEW, name="flights")

@@ -99,7 +99,7 @@ def test_what_waits_behind_a_slow_disk(
     assert steps(gate) == written
 
 
-def test_a_full_disk_is_told_and_training_goes_on(
+def test_a_full_disk_is_reported_and_training_goes_on(
     gate: Gate, writer: CheckpointWriter, reports: list[tuple[str, str | None]], snapshot: Any
 ) -> None:
     gate.open.set()

@@ -141,7 +141,7 @@ def test_after_two_minutes_it_is_a_failure_of_the_environment(
     assert re.fullmatch(line, str(caught.value))
 
 
-def test_a_server_that_has_no_room_for_requests_is_told_as_such(patient: S3Storage, away: ObjectStore) -> None:
+def test_a_server_that_has_no_room_for_requests_is_reported_as_such(patient: S3Storage, away: ObjectStore) -> None:
     away.kill()
     busy = Busy(away.address)
     try:

@@ -32,7 +32,7 @@ def broadcast_state() -> dict[str, object]:
     }
 
 
-def test_what_ranks_tell_each_other():
+def test_what_ranks_exchange():
     first, *others = on_ranks(3, broadcast_state)
     for rank, one in enumerate([first, *others]):
         assert one["rank"] == (rank, 3)

@@ -11,7 +11,7 @@ def change(job):
     job["config"]["trainer"].update(epochs="3")
 
 
-def test_all_that_is_wrong_is_told_at_once_and_as_train_tells_it(workplace):
+def test_all_that_is_wrong_is_reported_at_once_and_as_train_shows_it(workplace):
     job = workplace.job(change)
     refusal = workplace.refused("validate", job)
     assert [line.split("  ")[1] for line in refusal.splitlines()[1:]] == [

@@ -16,7 +16,7 @@ def step(number):
     return Stepped(0, number, number, 100, 0.1)
 
 
-def test_steps_are_told_now_and_then_and_everything_else_at_once():
+def test_steps_are_reported_now_and_then_and_everything_else_at_once():
     channel, times = Link(), iter([0.0, 0.0, EVERY_SECONDS / 2, EVERY_SECONDS, EVERY_SECONDS])
     console, ended = RemoteConsole(channel, clock=lambda: next(times)), Ended(1.0, 0, 3, {}, "epochs")
     for event in (step(1), step(2), step(3), step(4), ended):
@@ -24,7 +24,7 @@ def test_steps_are_told_now_and_then_and_everything_else_at_once():
     assert [content for _, content in channel.sent] == [step(1), step(3), ended]
 
 
-def test_notices_are_told_once_with_their_source():
+def test_notices_are_reported_once_with_their_source():
     channel = Link()
     console = RemoteConsole(channel)
     console.log()

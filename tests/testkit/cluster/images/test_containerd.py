@@ -97,7 +97,7 @@ def test_blobs_that_are_there_are_not_sent_again(layout: Layout, ctr: list[str],
     assert received(ctr) == changed
 
 
-def test_what_containerd_complains_of_is_told(layout: Layout, tmp_path: Path) -> None:
+def test_what_containerd_complains_of_is_reported(layout: Layout, tmp_path: Path) -> None:
     nobody = tmp_path / "nobody.py"
     nobody.write_text("import sys; 'list' in sys.argv or sys.exit('no space left on device')")
     with pytest.raises(ClusterError, match="no space left on device"):

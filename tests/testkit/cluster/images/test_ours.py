@@ -61,6 +61,6 @@ def test_a_change_of_our_code_is_no_change_of_the_libraries(tree: Path) -> None:
     assert TRAINER.libraries != before
 
 
-def test_the_two_are_told_apart(tree: Path) -> None:
+def test_the_two_are_distinguished(tree: Path) -> None:
     (tree / "Dockerfile.operator").write_text("another")
     assert OPERATOR.inputs != TRAINER.inputs

@@ -47,7 +47,7 @@ def test_what_is_missing_is_installed(machine: Path) -> None:
     assert "runc" not in installed.split()
 
 
-def test_a_machine_without_debian_packages_is_told_what_is_missing(machine: Path) -> None:
+def test_a_machine_without_debian_packages_is_reported_what_is_missing(machine: Path) -> None:
     put(machine, "runc")
     with pytest.raises(ClusterError, match=r"missing.*apt-get.*containerd$"):
         packages.install()

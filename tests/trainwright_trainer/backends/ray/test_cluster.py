@@ -38,7 +38,7 @@ def free_port() -> int:
 
 
 @pytest.mark.parametrize("alone", [False, True])
-def test_a_ray_that_is_not_there_is_told_at_once(monkeypatch: pytest.MonkeyPatch, alone: bool) -> None:
+def test_a_ray_that_is_not_there_is_reported_at_once(monkeypatch: pytest.MonkeyPatch, alone: bool) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))  # without `listen`, so connections are refused
         address = f"127.0.0.1:{taken.getsockname()[1]}"
@@ -91,7 +91,7 @@ class TestRecorded:
         )
         assert (self.logged(), taken) == ([line], [listening])
 
-    def test_one_that_is_gone_is_told_and_passed_over(self, record: Path, taken: list[str]) -> None:
+    def test_one_that_is_gone_is_reported_and_passed_over(self, record: Path, taken: list[str]) -> None:
         record.write_text(f"127.0.0.1:{free_port()}")
         (line,) = self.logged()
         assert line.endswith("which `ray start` has recorded, does not answer: a new one is started here")

@@ -230,7 +230,7 @@ def test_a_pod_leaves_nothing_on_its_ray(workplace, address):
     assert asked(address, "print(ray.util.list_named_actors(all_namespaces=True))").strip() == "[]"
 
 
-def test_a_mistake_in_the_data_is_told_once(workplace, address):
+def test_a_mistake_in_the_data_is_reported_once(workplace, address):
     job = long_job(workplace)
     (workplace.folder / "data.csv").write_text("size,open,kind\n1,yes,a\n")
     process = Run(workplace, address).start("train", job, "--output", "out")

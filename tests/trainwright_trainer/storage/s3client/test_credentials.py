@@ -75,7 +75,7 @@ def test_an_address_alone_leaves_the_keys_of_the_environment() -> None:
         ("canary/canary.json", r"p: names a file that cannot be read \(No such file or directory\)"),
     ],
 )
-def test_what_is_wrong_is_told_without_a_value(given: Any, line: str) -> None:
+def test_what_is_wrong_is_reported_without_a_value(given: Any, line: str) -> None:
     with pytest.raises(Mistakes, match=line) as caught:
         from_keys("p", given)
     assert "canary" not in str(caught.value)
@@ -108,7 +108,7 @@ def test_each_place_has_its_keys() -> None:
     assert of(credentials={"default": other}, cache_credentials=OWN) == ["other-id", "other-id", "own-id"]
 
 
-def test_keys_to_what_lies_here_are_told_and_not_read() -> None:
+def test_keys_to_what_lies_here_are_reported_and_not_read() -> None:
     backend = Backend.model_validate({"cache_credentials": "gone.json", "credentials": {"default": OWN}})
     assert keys_of(backend, {"datasets"}).cache is None
     assert keys_of(backend, {"datasets"}).datasets is not None

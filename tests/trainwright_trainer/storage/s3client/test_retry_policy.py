@@ -43,7 +43,7 @@ def test_waits_are_of_random_length() -> None:
     assert slept == [0.1, 0.2]
 
 
-def test_a_long_wait_is_told_once() -> None:
+def test_a_long_wait_is_reported_once() -> None:
     clock = OutageClock()
     waiting = clock.retry_policy().begin()
     for _ in range(10):
@@ -51,13 +51,13 @@ def test_a_long_wait_is_told_once() -> None:
     assert clock.lines == ["s3://bucket: no answer; it is asked again for 150 s in all"]
 
 
-def test_people_are_told_on_standard_error(capsys: pytest.CaptureFixture[str]) -> None:
+def test_people_are_reported_on_standard_error(capsys: pytest.CaptureFixture[str]) -> None:
     waiting = RetryPolicy(silent=0, sleep=lambda _: None).begin()
     waiting.again(why)
     assert capsys.readouterr().err == "s3://bucket: no answer; it is asked again for 150 s in all\n"
 
 
-def test_a_short_wait_is_not_told() -> None:
+def test_a_short_wait_is_not_reported() -> None:
     clock = OutageClock()
     waiting = clock.retry_policy().begin()
     while clock.now < 2:
