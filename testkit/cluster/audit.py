@@ -28,7 +28,6 @@ class AuditEvent:
     verb: str
     user: str
     groups: tuple[str, ...]
-    user_agent: str
     uri: str
     api_group: str
     resource: str
@@ -61,7 +60,6 @@ def _event(logged: Mapping[str, Any]) -> AuditEvent:
         verb=logged["verb"],
         user=logged["user"].get("username", ""),
         groups=tuple(logged["user"].get("groups", ())),
-        user_agent=logged.get("userAgent", ""),
         uri=logged["requestURI"],
         api_group=target.get("apiGroup", ""),
         resource=target.get("resource", ""),

@@ -54,10 +54,6 @@ class ApiError(Exception):
         """True if the request is valid and the error is temporary."""
         return self.too_many or self.status == 503
 
-    @property
-    def forbidden(self) -> bool:
-        return self.status in (401, 403)
-
 
 class Gone(ApiError):
     """A watch or a list cannot continue: the client has to list again."""

@@ -26,10 +26,6 @@ class RoundSchedule:
         """True if a round ends after `step` finished steps. The end of training always ends a round."""
         return step % self.steps_per_round == 0 or step == self.total_steps
 
-    def rows_before(self, step_of_epoch: int) -> int:
-        """The number of rows that the first `step_of_epoch` steps of an epoch use."""
-        return min(self.rows, step_of_epoch * self.global_rows)
-
 
 def plan(trainer: TrainerConfig, rows: int, global_rows: int) -> RoundSchedule:
     """The schedule of a run. `train_steps` overrides `epochs`; a round is at most an epoch and at most the run."""
