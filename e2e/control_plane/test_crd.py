@@ -117,10 +117,10 @@ def test_every_field_is_explained(cluster: Cluster) -> None:
             "DESCRIPTION: Distributed training (ray, deepspeed, horovod). FIELDS: logdir <O",
         ),
         ("spec.backend.trainer", "within one attempt. [whole number ≥ 0, ≤ 1,000; default: 3] num_workers <Object> "),
-        ("spec.config.trainer", "epochs <Object> Passes over the training rows; train_steps comes before it. [whole"),
+        ("spec.config.trainer", "epochs <Object> Number of epochs. train_steps takes precedence. [whole"),
         (
             "spec",
-            "ttlPolicy <string> enum: DeleteChildren, DeleteJob What the clean-up deletes. [default: Delete",
+            "ttlPolicy <string> enum: DeleteChildren, DeleteJob Objects that the clean-up deletes. [default: Delete",
         ),
         ("status.conditions", "FIELD: conditions <[]Object>"),
         ("status.conditions", "reason <string> -required- One word for the cause."),

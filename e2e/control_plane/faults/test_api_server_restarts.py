@@ -107,7 +107,7 @@ class Outage:
     ("kind", "kill"),
     [
         ("ray", True),
-        ("gang", False),
+        pytest.param("gang", False, marks=pytest.mark.slow),
         pytest.param("local", True, marks=pytest.mark.slow),
         pytest.param("local", False, marks=pytest.mark.slow),
         pytest.param("gang", True, marks=pytest.mark.slow),

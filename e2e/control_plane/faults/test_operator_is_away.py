@@ -105,7 +105,9 @@ ABSENCES = (
 )
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "kind", ["ray", *(pytest.param(kind, marks=pytest.mark.slow) for kind in KINDS if kind != "ray")]
+)
 def test_what_happens_meanwhile_is_found(cluster: Cluster, kind: Kind) -> None:
     async def both(absence: Absence) -> list[str]:
         present = await run_lifecycle(cluster.kubeconfig, _lifecycle(absence, away=False), kind)

@@ -25,7 +25,7 @@ CRASHES = 200
 SECONDS_TO_CONVERGE = 120.0
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_everything_converges_and_nothing_is_left(
     cluster: Cluster, caplog: pytest.LogCaptureFixture, seed: int
 ) -> None:

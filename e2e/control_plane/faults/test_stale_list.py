@@ -60,7 +60,10 @@ MOMENTS = (
 )
 
 
-@pytest.mark.parametrize("stale", RESOURCES)
+@pytest.mark.parametrize(
+    "stale",
+    ["children", "everything", *(pytest.param(one, marks=pytest.mark.slow) for one in ("jobs", "pods"))],
+)
 def test_operator_starts_from_an_older_list(
     cluster: Cluster, tmp_path: Path, caplog: pytest.LogCaptureFixture, stale: str
 ) -> None:

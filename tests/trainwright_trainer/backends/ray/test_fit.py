@@ -220,6 +220,7 @@ def drain(address: str) -> None:
     assert "True" in asked(address, code)
 
 
+@pytest.mark.slow
 def test_a_pod_leaves_nothing_on_its_ray(workplace, address):
     """An actor that stays keeps the head node busy, and the head pod waits for an idle node before it ends."""
     run, job = Run(workplace, address), long_job(workplace, epochs=1)
