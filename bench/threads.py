@@ -78,7 +78,6 @@ def step_of(width: int, rows: int) -> tuple[int, Callable[[], None]]:
     from trainwright_trainer.loader.materialised import Split
     from trainwright_trainer.loop.batch_size_finder import training_step
     from trainwright_trainer.models.model import Model
-    from trainwright_trainer.strategies.single import Single
 
     names = [f"x{number}" for number in range(INPUTS)]
     config = resolve(
@@ -97,7 +96,7 @@ def step_of(width: int, rows: int) -> tuple[int, Callable[[], None]]:
     model = Model(config, statistics, layout, seed=0)
     floats = torch.randn(rows, layout.float_width)
     split = Split(floats, torch.zeros((rows, 0), dtype=torch.int64), np.arange(rows))
-    step = training_step(config.trainer, model, split, Single(), rows)
+    step = training_step(config.trainer, model, split, torch.device("cpu"), rows)
     return sum(parameter.numel() for parameter in model.parameters()), lambda: step(rows)
 
 

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import torch
@@ -16,17 +17,21 @@ from trainwright_api.config import ModelConfig, resolve
 from trainwright_api.problems import Mistakes
 from trainwright_api.resource.job import CheckpointPolicy
 from trainwright_trainer.callbacks.events import Evaluated, Event, RankRound
+from trainwright_trainer.distributed.process_group import ProcessGroup
+from trainwright_trainer.distributed.ranks import OneRank
 from trainwright_trainer.job.batching import batching
 from trainwright_trainer.layers.normalisation import has_batch_norm
 from trainwright_trainer.loader.layout import layout_of
 from trainwright_trainer.loader.materialised import Split
+from trainwright_trainer.loop import trainer as loop
 from trainwright_trainer.loop.arguments import Hooks, TrainingArguments
+from trainwright_trainer.loop.step_agreement import StepAgreement
 from trainwright_trainer.loop.trainer import Trainer
 from trainwright_trainer.metrics.model import model_metrics
 from trainwright_trainer.models.model import DTYPES, Model
 from trainwright_trainer.rundir.snapshot import Snapshot
-from trainwright_trainer.strategies.ddp import Ddp
-from trainwright_trainer.strategies.single import Single
+from trainwright_trainer.strategies import engine_for
+from trainwright_trainer.strategies.interface import EngineFactory
 
 ROWS = {"train": 397, "validation": 83, "test": 61}
 NUMBER = {"mean": 0.0, "std": 1.0, "normalization": None, "scale": 1.0, "shift": 0.0}
@@ -45,7 +50,7 @@ class Case:
     """The settings of a run: fields of the trainer and the combiner, the loss of the number, workers in the file.
 
     `stop_at`: the step at which rank 0 requests a stop. `bad_row`: a training row with an infinite input. `slow_rank`:
-    a rank that takes 20 ms longer for each pass.
+    a rank that takes 20 ms longer for each pass. `engine`: that of several ranks, or its strategy's word.
     """
 
     trainer: Mapping[str, Any] = field(default_factory=dict)
@@ -56,6 +61,7 @@ class Case:
     every_seconds: float = 0
     bad_row: int | None = None
     slow_rank: int | None = None
+    engine: EngineFactory | str = "ddp"
     clock: Callable[[], float] = time.monotonic
 
 
@@ -78,21 +84,16 @@ class Seen:
         return [value for part in parts for metrics in part.values() for value in metrics.values()]
 
 
-class _Watched:
-    """Records the loss of every step."""
+def _recording(losses: list[float]) -> type[StepAgreement]:
+    """An agreement that records the loss of every step."""
 
-    losses: list[float]
+    class Recording(StepAgreement):
+        def total(self, loss: torch.Tensor) -> torch.Tensor:
+            whole = super().total(loss)
+            losses.append(float(whole))
+            return whole
 
-    def total(self, loss: torch.Tensor) -> torch.Tensor:
-        whole: torch.Tensor = super().total(loss)  # type: ignore[misc]
-        self.losses.append(float(whole))
-        return whole
-
-
-class _Alone(_Watched, Single): ...
-
-
-class _Together(_Watched, Ddp): ...
+    return Recording
 
 
 class _Kept:
@@ -118,12 +119,12 @@ class _Recorder:
 
 def trained(case: Case, resume: Snapshot | None = None) -> Seen:
     """Train on this rank, or in this process alone without a process group."""
-    strategy = _Together() if dist.is_initialized() else _Alone()
-    strategy.losses = []
+    ranks = ProcessGroup() if dist.is_initialized() else OneRank()
+    losses: list[float] = []
     config = _config(case)
     layout = layout_of(config, STATISTICS)
     model = Model(config, STATISTICS, layout, 7)
-    if case.slow_rank == strategy.rank:
+    if case.slow_rank == ranks.rank:
         model.register_forward_pre_hook(lambda *_: time.sleep(0.02))
     splits = {name: _split(rows, at, DTYPES[config.trainer.precision]) for at, (name, rows) in enumerate(ROWS.items())}
     if case.bad_row is not None:
@@ -132,27 +133,33 @@ def trained(case: Case, resume: Snapshot | None = None) -> Seen:
     batches = batching(config.trainer, case.workers, whole=has_batch_norm(model))
     hooks = Hooks(
         [recorder],
-        kept if strategy.rank == 0 else None,
-        stop=lambda: strategy.rank == 0 and case.stop_at is not None and recorder.steps >= case.stop_at,
+        kept if ranks.rank == 0 else None,
+        stop=lambda: ranks.rank == 0 and case.stop_at is not None and recorder.steps >= case.stop_at,
         clock=case.clock,
     )
-    trainer = Trainer(
-        TrainingArguments(config, batches, 7, CheckpointPolicy(every_seconds=case.every_seconds)),
-        model,
-        splits,
-        lambda: model_metrics(config, STATISTICS),
-        strategy=strategy,
-        hooks=hooks,
-        resume=resume,
-    )
+    with patch.object(loop, "StepAgreement", _recording(losses)):
+        trainer = Trainer(
+            TrainingArguments(config, batches, 7, CheckpointPolicy(every_seconds=case.every_seconds)),
+            model,
+            splits,
+            lambda: model_metrics(config, STATISTICS),
+            ranks=ranks,
+            make_engine=_engine(case, ranks.world),
+            hooks=hooks,
+            resume=resume,
+        )
     result = trainer.train()
     test = next(splits["test"].batches(ROWS["test"]))
     with torch.inference_mode():
         logits = {name: tensor.numpy() for name, tensor in model.eval()(test).items()}
     weights = {name: tensor.numpy().copy() for name, tensor in model.state_dict().items()}
-    return Seen(
-        result.outcome.reason, strategy.losses, list(result.history), weights, logits, kept.snapshots, recorder.ranks
-    )
+    return Seen(result.outcome.reason, losses, list(result.history), weights, logits, kept.snapshots, recorder.ranks)
+
+
+def _engine(case: Case, world: int) -> EngineFactory:
+    if isinstance(case.engine, str) or world == 1:
+        return engine_for(str(case.engine), world)
+    return case.engine
 
 
 def all_trained(cases: Sequence[Case]) -> list[Seen]:

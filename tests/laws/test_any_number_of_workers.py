@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from tests.ranks import on_ranks
 
 from .parity_job import Case, Seen, all_trained, trained
+from .sum_after_backward import SumAfterBackward
 
 FIXED = {"effective_batch_size": 64, "batch_size": 64, "early_stop": -1}
 CLIPPED = {"gradient_clipping": {"clipglobalnorm": 0.5}, "regularization_type": "l2", "regularization_lambda": 0.01}
@@ -35,6 +38,15 @@ def assert_same(found: Seen, expected: Seen) -> None:
 def test_a_fixed_batch_has_one_curve(workers, cases):
     alone = all_trained(cases)
     for rank in on_ranks(workers, all_trained, cases):
+        for found, expected in zip(rank, alone, strict=True):
+            assert_same(found, expected)
+
+
+@pytest.mark.parametrize("engine", ["fsdp", SumAfterBackward])
+def test_every_strategy_has_the_same_curve(engine):
+    cases = [IN_PASSES_CLIPPED, BATCH_NORM_AND_A_BATCH_OF_ONE_ROW]
+    alone = all_trained(cases)
+    for rank in on_ranks(3, all_trained, [replace(case, engine=engine) for case in cases]):
         for found, expected in zip(rank, alone, strict=True):
             assert_same(found, expected)
 

@@ -19,8 +19,9 @@ def of_rounds(seen):
     return [(one.epoch, one.step, one.learning_rate, one.scores, one.best) for one in seen.rounds]
 
 
-def test_to_the_bit_on_three_workers():
-    case = Case({**FIXED, **MANY_SCORES}, {"norm": "batch", "dropout": 0.1}, stop_at=33)
+@pytest.mark.parametrize("engine", ["ddp", "fsdp"])
+def test_to_the_bit_on_three_workers(engine):
+    case = Case({**FIXED, **MANY_SCORES}, {"norm": "batch", "dropout": 0.1}, stop_at=33, engine=engine)
     ranks = on_ranks(3, interrupted, case)
     for whole, resumed, _ in ranks:
         assert of_rounds(resumed) == of_rounds(whole) == of_rounds(ranks[0][0])
@@ -32,8 +33,9 @@ def test_to_the_bit_on_three_workers():
     assert [len(saved) for _, _, saved in ranks[1:]] == [0, 0]
 
 
-def test_on_another_number_of_workers():
-    case = Case({**FIXED, **MANY_SCORES}, {"norm": "batch"})
+@pytest.mark.parametrize("engine", ["ddp", "fsdp"])
+def test_on_another_number_of_workers(engine):
+    case = Case({**FIXED, **MANY_SCORES}, {"norm": "batch"}, engine=engine)
     whole, _, saved = on_ranks(2, interrupted, replace(case, stop_at=33))[0]
     alone = trained(case, saved[-1])
     assert alone.scores == pytest.approx(whole.scores, rel=1e-8, abs=1e-8)

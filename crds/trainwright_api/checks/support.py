@@ -12,7 +12,7 @@ from trainwright_api.schema.choice import Choice
 from trainwright_api.schema.section import Section
 
 BACKENDS = ("local", "ray")
-STRATEGIES = ("single", "ddp")
+STRATEGIES = ("single", "ddp", "fsdp")
 PROCESSORS = ("pandas",)
 SPLITS = ("random", "fixed", "hash")
 INPUTS = ("number", "binary", "category", "date", "vector")

@@ -25,7 +25,7 @@ PAGE = reference()
         (ModelConfig, "hyperopt", NOT_BUILT),
         (Loader, "fully_executed", "Not built yet, but for the default."),
         (Backend, "type", "Not built yet: deepspeed, horovod."),
-        (BackendTrainer, "strategy", "Not built yet: fsdp, deepspeed, horovod."),
+        (BackendTrainer, "strategy", "Not built yet: deepspeed, horovod."),
         (TrainerConfig, "learning_rate", "Not built yet: auto."),
         (TrainerConfig, "epochs", ""),
         (TrainingJobSpec, "task", ""),
@@ -61,7 +61,7 @@ def test_a_type_that_is_built_is_not_marked(word: str) -> None:
 
 def test_the_table_of_backends_says_what_is_built() -> None:
     assert "| `local` | cache, loader | single | with single |" in PAGE
-    assert re.search(r"\| `ray` \|.*\| with ddp \|", PAGE)
+    assert re.search(r"\| `ray` \|.*\| with ddp, fsdp \|", PAGE)
     assert re.search(r"\| `horovod` \|.*\| not yet \|", PAGE)
 
 

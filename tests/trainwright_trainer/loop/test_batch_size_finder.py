@@ -10,6 +10,7 @@ import torch
 from trainwright_trainer.errors import EnvironmentFailure
 from trainwright_trainer.loop import batch_size_finder
 from trainwright_trainer.loop.batch_size_finder import (
+    CPU,
     candidates,
     fastest_batch_size,
     nearly_fastest,
@@ -18,7 +19,6 @@ from trainwright_trainer.loop.batch_size_finder import (
 )
 from trainwright_trainer.runtime.oom import out_of_memory
 from trainwright_trainer.runtime.threads import computing_with
-from trainwright_trainer.strategies.single import Single
 
 SIZES = candidates(10_000, 2**40)
 
@@ -194,7 +194,7 @@ def test_the_search_touches_neither_the_model_nor_what_comes_after(job):
 
 def test_one_thread_computes_its_steps(job, monkeypatch):
     one, seen = job(), []
-    step = training_step(one.config.trainer, one.model, one.splits["train"], Single(), 4)
+    step = training_step(one.config.trainer, one.model, one.splits["train"], CPU, 4)
 
     def watched(rows: int) -> None:
         seen.append(torch.get_num_threads())
@@ -209,7 +209,7 @@ def test_one_thread_computes_its_steps(job, monkeypatch):
 def test_other_processes_do_not_count_on_a_cpu(job, monkeypatch):
     """Waiting takes no CPU time. Here each step of the larger size sleeps for ten milliseconds."""
     one = job()
-    step = training_step(one.config.trainer, one.model, one.splits["train"], Single(), 16)
+    step = training_step(one.config.trainer, one.model, one.splits["train"], CPU, 16)
 
     def waiting(rows: int) -> None:
         if rows > 1:

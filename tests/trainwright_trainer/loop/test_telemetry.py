@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from trainwright_trainer.distributed.ranks import OneRank
 from trainwright_trainer.loader.batch import Batch
 from trainwright_trainer.loop.telemetry import OnGpu, Telemetry
 from trainwright_trainer.strategies.single import Single
@@ -25,7 +26,7 @@ def batches(clock, seconds):
         yield Batch(torch.empty(0), torch.empty(0), np.empty(0, dtype=np.int64))
 
 
-class Waiting(Single):
+class Waiting(OneRank):
     """A rank that shares a batch norm with others and waits for them for two seconds in each pass."""
 
     def __init__(self, clock) -> None:
@@ -34,19 +35,19 @@ class Waiting(Single):
 
     def computes(self, seconds) -> None:
         self.clock.now += seconds
-        with self._watch.waiting():
+        with self.watch.waiting():
             self.clock.now += 2
-        self._watch.computed()
+        self.watch.computed()
         self.clock.now += 7  # the wait for the gradients of other ranks
 
 
 def test_a_ranks_own_part_is_the_loader_and_its_work_without_waiting():
     clock = Clock()
-    strategy = Waiting(clock)
-    meter = Telemetry(strategy, clock)
+    ranks = Waiting(clock)
+    meter = Telemetry(ranks, clock)
     computing = iter([50.0, 1.0, 2.0, 3.0])
     for _ in meter.timed(batches(clock, [0.5, 0.5, 0.25, 0.75])):
-        strategy.computes(next(computing))
+        ranks.computes(next(computing))
     one = meter.round(100.0)
     assert (one.rank, one.host) == (0, socket.gethostname())
     assert one.step_seconds == 25.0
@@ -58,28 +59,31 @@ def test_a_ranks_own_part_is_the_loader_and_its_work_without_waiting():
 
 def test_a_round_begins_anew_and_one_step_is_enough():
     clock = Clock()
-    strategy = Waiting(clock)
-    meter = Telemetry(strategy, clock)
+    ranks = Waiting(clock)
+    meter = Telemetry(ranks, clock)
     found = []
     for at, _ in enumerate(meter.timed(batches(clock, [1.0, 2.0, 3.0]))):
-        strategy.computes(10.0 * at)
+        ranks.computes(10.0 * at)
         if at != 1:
             found.append(meter.round(1.0))
     assert [(one.own_seconds, one.loader_seconds) for one in found] == [(1.0, 1.0), (17.5, 2.5)]
 
 
-def test_the_last_of_several_passes_computes_the_gradients():
-    strategy, weight, calls = Single(), torch.ones(1, requires_grad=True), []
+def test_the_last_of_several_passes_computes_the_gradients(job):
+    one, calls, ranks = job(), [], OneRank()
 
     class Watch:
         def computed(self) -> None:
-            calls.append(weight.grad.item())
+            calls.append(len(calls))
 
-    strategy.watch(Watch())
+    ranks.watch = Watch()
+    engine = Single(one.model, one.config.trainer, 0.01, ranks)
+    batch = next(one.splits["train"].batches(4))
     for last in (False, True):
-        strategy.begin_pass(last=last)
-        strategy.backward(weight * 3)
-    assert calls == [6.0]
+        losses = one.model.losses(engine.forward(batch, last=last), batch)
+        assert not calls
+        engine.accumulate(one.model.total({name: rows.sum() for name, rows in losses.items()}))
+    assert calls == [0]
 
 
 class Mark:

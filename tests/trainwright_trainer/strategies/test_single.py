@@ -1,29 +1,70 @@
 from __future__ import annotations
 
+import pytest
 import torch
 
-from trainwright_trainer.strategies.interface import Strategy
+from trainwright_trainer.distributed.ranks import OneRank
+from trainwright_trainer.strategies import engine_for
+from trainwright_trainer.strategies.interface import Engine
 from trainwright_trainer.strategies.single import Single
 
 
-def test_one_process_adds_up_its_own_gradients():
-    strategy: Strategy = Single()
-    weight = torch.nn.Parameter(torch.ones(2))
-    strategy.backward((weight * 2).sum())
-    strategy.backward((weight * 3).sum())
-    assert weight.grad is not None
-    assert weight.grad.tolist() == [5.0, 5.0]
-    assert (strategy.rank, strategy.world, strategy.device.type) == (0, 1, "cpu")
+class Weighted(torch.nn.Module):
+    """Logits are the weight. The penalty is the sum of its squares."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.ones(2))
+
+    def forward(self, batch):
+        return {"y": self.weight * batch}
+
+    def regularization(self, kind, factor):
+        assert kind == "l2"
+        return factor * self.weight.square().sum()
 
 
-def test_it_agrees_with_itself():
-    strategy, answers = Single(), [(True, False)]
-    strategy.vote(answers.pop)
-    assert strategy.agreed() == (True, False)
+@pytest.fixture
+def engine(trainer) -> Engine:
+    return Single(Weighted(), trainer({"optimizer": {"type": "sgd"}, "gradient_clipping": None}), 0.1, OneRank())
 
 
-def test_what_it_has_is_all_there_is():
-    strategy, loss = Single(), torch.tensor(2.0)
-    assert strategy.total(loss) is strategy.whole(loss) is loss
-    assert strategy.gather({"a": loss}) == [{"a": loss}]
-    assert strategy.share("word") == "word"
+def test_the_gradients_of_all_passes_make_one_update(engine: Engine) -> None:
+    for factor, last in ((2.0, False), (3.0, True)):
+        engine.accumulate(engine.forward(factor, last=last)["y"].sum())
+    engine.update(0.1)
+    assert engine.weights()["weight"].tolist() == pytest.approx([0.5, 0.5])
+    assert engine.model.weight.grad is None
+
+
+def test_discarded_gradients_change_nothing(engine: Engine) -> None:
+    engine.accumulate(engine.forward(2.0, last=True)["y"].sum())
+    engine.discard()
+    engine.update(0.1)
+    assert engine.weights()["weight"].tolist() == [1.0, 1.0]
+
+
+def test_its_state_is_copied_and_restored(trainer) -> None:
+    section = trainer({"optimizer": {"type": "adam"}, "gradient_clipping": None})
+    one, other = (Single(Weighted(), section, 0.1, OneRank()) for _ in range(2))
+    one.accumulate(one.forward(2.0, last=True)["y"].sum())
+    one.update(0.1)
+    weights, state = one.weights(), one.state()
+    assert sorted(state.tensors) == ["exp_avg.weight", "exp_avg_sq.weight", "step.weight"]
+    other.load_weights(weights)
+    other.load(state)
+    for each in (one, other):
+        each.accumulate(each.forward(1.0, last=True)["y"].sum())
+        each.update(0.1)
+    assert torch.equal(one.weights()["weight"], other.weights()["weight"])
+    assert not torch.equal(weights["weight"], one.weights()["weight"])
+
+
+def test_the_penalty_is_that_of_the_config(trainer) -> None:
+    assert Single(Weighted(), trainer({}), 0.1, OneRank()).penalty() is None
+    section = trainer({"regularization_type": "l2", "regularization_lambda": 0.5})
+    assert Single(Weighted(), section, 0.1, OneRank()).penalty().item() == 1.0
+
+
+def test_a_process_alone_uses_it_for_every_strategy() -> None:
+    assert engine_for("ddp", 1) is Single

@@ -9,23 +9,14 @@ With several ranks the rows of a global batch are one batch: the ranks' moments 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any
 
 import torch
 from torch import nn
 from torch.autograd.function import once_differentiable
 
 from trainwright_api.config.layers import NormParams
-
-
-class Ranks(Protocol):
-    """The collectives between the ranks that share a batch. All ranks call both methods in the same order."""
-
-    def stack(self, own: torch.Tensor) -> torch.Tensor:
-        """[ranks, …]: the tensors of all ranks, in rank order."""
-        ...
-
-    def sum(self, own: torch.Tensor) -> torch.Tensor: ...
+from trainwright_trainer.distributed.ranks import Ranks
 
 
 class BatchNorm(nn.Module):

@@ -15,7 +15,8 @@ from trainwright_trainer.callbacks.events import Evaluated, Listener
 from trainwright_trainer.errors import Outcome
 from trainwright_trainer.job.batching import ROOTS, Batching, check_losses_add_up
 from trainwright_trainer.loop.monitor import monitors_of
-from trainwright_trainer.loop.protocols import Checkpoints, Trainable
+from trainwright_trainer.loop.protocols import Checkpoints
+from trainwright_trainer.models.trainable import Trainable
 from trainwright_trainer.rundir.snapshot import Position
 
 EPOCHS, TRAIN_STEPS, EARLY_STOPPING = "epochs", "train_steps", "early stopping"

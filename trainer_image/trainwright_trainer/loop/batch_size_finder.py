@@ -19,17 +19,17 @@ import numpy as np
 import torch
 
 from trainwright_api.config.trainer import TrainerConfig
+from trainwright_trainer.distributed.ranks import OneRank
 from trainwright_trainer.errors import EnvironmentFailure
 from trainwright_trainer.loader.materialised import Split, moved
-from trainwright_trainer.loop.precision import Precision
-from trainwright_trainer.loop.protocols import Trainable
+from trainwright_trainer.loop.step_agreement import StepAgreement
 from trainwright_trainer.loop.train_step import TrainStep
-from trainwright_trainer.optim.optimizers import make_optimizer
+from trainwright_trainer.models.trainable import Trainable
 from trainwright_trainer.runtime.oom import out_of_memory
 from trainwright_trainer.runtime.threads import computing_with
-from trainwright_trainer.strategies.interface import Strategy
 from trainwright_trainer.strategies.single import Single
 
+CPU = torch.device("cpu")
 _LEAST = 16
 _SHARE = 0.2
 _MOST_ON_A_CPU = 1024
@@ -62,16 +62,15 @@ def fastest_batch_size(
     train: Split,
     sizes: Sequence[int],
     *,
-    strategy: Strategy | None = None,
+    device: torch.device = CPU,
     clock: Callable[[], float] | None = None,
 ) -> BatchSize:
     """Run `search` with real steps on the first rows of `train`, computed by one thread.
 
     Raises `EnvironmentFailure` if the memory does not hold a single row.
     """
-    strategy = strategy or Single()
-    clock = clock or (time.perf_counter if strategy.device.type == "cuda" else time.thread_time)
-    step = training_step(trainer, model, train, strategy, sizes[-1])
+    clock = clock or (time.perf_counter if device.type == "cuda" else time.thread_time)
+    step = training_step(trainer, model, train, device, sizes[-1])
 
     def seconds(rows: int) -> float:
         before = clock()
@@ -197,7 +196,7 @@ def _descends(times: Times, sizes: Sequence[int]) -> bool:
 
 
 def training_step(
-    trainer: TrainerConfig, model: Trainable, train: Split, strategy: Strategy, most: int
+    trainer: TrainerConfig, model: Trainable, train: Split, device: torch.device, most: int
 ) -> Callable[[int], None]:
     """Return a function that runs one real step on the first `rows` rows of `train`, on a copy of the model.
 
@@ -205,13 +204,12 @@ def training_step(
     """
     scratch = deepcopy(model)
     scratch.train()
-    parameters = [one for _, one in scratch.named_parameters() if one.requires_grad]
-    optimizer = make_optimizer(trainer.optimizer, parameters, 0.0)
-    step = TrainStep(scratch, optimizer, strategy, Precision(trainer, strategy.device), trainer, None, most)
+    ranks = OneRank(device)
+    step = TrainStep(Single(scratch, trainer, 0.0, ranks), StepAgreement(ranks, tuple), None, most)
 
     def run(rows: int) -> None:
-        step(moved(next(train.batches(rows)), strategy.device), rows, 0.0)
-        if strategy.device.type == "cuda":
-            torch.cuda.synchronize(strategy.device)
+        step(moved(next(train.batches(rows)), device), rows, 0.0)
+        if device.type == "cuda":
+            torch.cuda.synchronize(device)
 
     return run

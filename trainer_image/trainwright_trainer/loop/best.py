@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from trainwright_trainer.loop.monitor import MonitoredMetric
-from trainwright_trainer.loop.protocols import Tensors
+from trainwright_trainer.models.trainable import Tensors
 
 
 @dataclass

@@ -11,12 +11,12 @@ import torch
 
 from trainwright_api.config.trainer import LearningRateScheduler, TrainerConfig
 from trainwright_trainer.callbacks.events import Evaluated, Scores
+from trainwright_trainer.distributed.ranks import OneRank, Ranks
 from trainwright_trainer.loader.materialised import Split, moved
 from trainwright_trainer.loop.monitor import MonitoredMetric, score_of
-from trainwright_trainer.loop.protocols import Metrics, Trainable
-from trainwright_trainer.loop.state import TrainState, copied
-from trainwright_trainer.strategies.interface import Strategy
-from trainwright_trainer.strategies.single import Single
+from trainwright_trainer.loop.protocols import Metrics
+from trainwright_trainer.loop.state import TrainState
+from trainwright_trainer.models.trainable import Trainable
 
 # Ludwig's names for the splits → ours.
 _SPLITS = {"training": "train", "validation": "validation", "test": "test"}
@@ -36,7 +36,7 @@ class Evaluator:
     metrics: Metrics
     plateau_of: MonitoredMetric
     eval_batch_size: int
-    strategy: Strategy
+    ranks: Ranks
     score_attribute: str
 
     def end(self, seconds: float, rows_per_second: float, learning_rate: float) -> Evaluated:
@@ -49,7 +49,7 @@ class Evaluator:
         best = self._observe(scores)
         self.state.plateau.observe(self.plateau_of.of(self._plateau_scores(scores)))
         self.state.metrics.reset()
-        self.state.model.train()
+        self.state.engine.model.train()
         evaluated = Evaluated(progress.epoch, progress.step, seconds, rows_per_second, learning_rate, scores, best)
         progress.history.append(evaluated)
         return evaluated
@@ -58,12 +58,12 @@ class Evaluator:
         """The score of the round's checkpoint. The test split is evaluated only if the policy names it."""
         if self.score_attribute.startswith("test.") and self._has("test"):
             scores = {**scores, "test": self._evaluated("test")}
-            self.state.model.train()
+            self.state.engine.model.train()
         return score_of(self.score_attribute, scores)
 
     def _scores(self) -> dict[str, Scores]:
         whole = self.trainer.evaluate_training_set
-        train = self._evaluated("train") if whole else scores_of_all(self.state.metrics, self.strategy)
+        train = self._evaluated("train") if whole else scores_of_all(self.state.metrics, self.ranks)
         return {"train": train} | ({"validation": self._evaluated("validation")} if self._has("validation") else {})
 
     def _has(self, split: str) -> bool:
@@ -71,11 +71,11 @@ class Evaluator:
 
     def _evaluated(self, split: str) -> Scores:
         return evaluate(
-            self.state.model,
+            self.state.engine.model,
             self.splits[split],
             self.eval_batch_size,
             self.metrics,
-            strategy=self.strategy,
+            ranks=self.ranks,
             steps=self.trainer.eval_steps,
         )
 
@@ -88,7 +88,7 @@ class Evaluator:
             best.take(progress.step, progress.epoch)
             improved = True
         if improved:
-            best.weights = copied(self.state.model.state_dict())
+            best.weights = self.state.engine.weights()
         return improved
 
     def _plateau_scores(self, scores: Mapping[str, Scores]) -> Scores:
@@ -107,35 +107,38 @@ def evaluate(
     eval_batch_size: int,
     metrics: Metrics,
     *,
-    strategy: Strategy | None = None,
+    ranks: Ranks | None = None,
     steps: int | None = None,
 ) -> Scores:
     """The scores of all rows of `split`, or of its first `steps` batches. Leaves the model in evaluation mode.
 
-    Each rank evaluates its share of the batches; the batches are the same for any number of ranks. Afterwards `metrics`
-    on rank 0 hold all rows.
+    Each rank evaluates its share of the batches; the batches are the same for any number of ranks. All ranks make the
+    same number of forward passes. Afterwards `metrics` on rank 0 hold all rows.
     """
     metrics.reset()
     model.eval()
-    strategy = strategy or Single()
+    ranks = ranks or OneRank()
     batches = math.ceil(len(split) / eval_batch_size)
     batches = batches if steps is None else min(batches, steps)
-    first, last = (batches * rank // strategy.world for rank in (strategy.rank, strategy.rank + 1))
-    with torch.inference_mode():
+    first, last = (batches * rank // ranks.world for rank in (ranks.rank, ranks.rank + 1))
+    # FSDP keeps tensors of a forward pass for the next one, which inference mode does not allow.
+    with torch.inference_mode() if ranks.world == 1 else torch.no_grad():
         for batch in islice(split.batches(eval_batch_size), first, last):
-            there = moved(batch, strategy.device)
+            there = moved(batch, ranks.device)
             logits = model(there)
             metrics.update(logits, model.losses(logits, there), there)
-    return scores_of_all(metrics, strategy)
+        if last - first < math.ceil(batches / ranks.world):
+            model(moved(next(split.batches(1)), ranks.device))  # some engines exchange parameters in each forward pass
+    return scores_of_all(metrics, ranks)
 
 
-def scores_of_all(metrics: Metrics, strategy: Strategy) -> Scores:
+def scores_of_all(metrics: Metrics, ranks: Ranks) -> Scores:
     """The scores of all ranks' rows, bit for bit equal on each rank. Afterwards `metrics` on rank 0 hold all rows."""
-    if strategy.world == 1:
+    if ranks.world == 1:
         return metrics.compute()
-    parts = strategy.gather(metrics.tensors())
+    parts = ranks.gather(metrics.tensors())
     if parts:
         metrics.reset()
     for part in parts:
         metrics.add(part)
-    return strategy.share(metrics.compute() if parts else {})
+    return ranks.share(metrics.compute() if parts else {})

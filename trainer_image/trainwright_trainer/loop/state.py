@@ -8,17 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import torch
-from torch import nn
-from torch.optim import Optimizer
 
 from trainwright_trainer.callbacks.events import Evaluated
 from trainwright_trainer.loop.best import Best
-from trainwright_trainer.loop.protocols import Metrics, Tensors, Trainable
+from trainwright_trainer.loop.protocols import Metrics
+from trainwright_trainer.models.trainable import Tensors
 from trainwright_trainer.optim.plateau import Plateau
 from trainwright_trainer.rundir.snapshot import Position, Snapshot
+from trainwright_trainer.strategies.interface import Engine, EngineState
 
 
 @dataclass
@@ -41,9 +40,7 @@ class TrainState:
     """The parts that change while training."""
 
     seed: int
-    model: Trainable
-    optimizer: Optimizer
-    scaler: torch.amp.GradScaler | None
+    engine: Engine
     metrics: Metrics
     plateau: Plateau
     best: Best
@@ -56,8 +53,9 @@ class TrainState:
         """
         progress, best = self.progress, self.best
         best_is_here = best.weights is not None and best.step == progress.step
-        weights = best.weights if best_is_here and best.weights is not None else copied(self.model.state_dict())
-        tensors = prefixed("model", weights) | self._optimizer_tensors()
+        weights = best.weights if best_is_here and best.weights is not None else self.engine.weights()
+        engine = self.engine.state()
+        tensors = prefixed("model", weights) | prefixed("optimizer", engine.tensors)
         for rank, part in enumerate(running):
             tensors |= prefixed(f"metrics.{rank}", part)
         if best.weights is not None and not best_is_here:
@@ -71,22 +69,20 @@ class TrainState:
             ],
             "best": best.state() | {"here": best_is_here, "known": best.weights is not None},
             "plateau": self.plateau.state(),
-            "optimizer": self._optimizer_values(),
-            "scaler": self.scaler.state_dict() if self.scaler is not None else None,
+            **engine.values,
         }
         return Snapshot(progress.position, tensors, state, score)
 
     def restore(self, snapshot: Snapshot, rank: int = 0, world: int = 1) -> None:
         """Restore everything that `snapshot` holds. The number of ranks may differ from that at its capture."""
         tensors, state = snapshot.tensors, snapshot.state
-        self.model.load_state_dict(under("model", tensors))
-        self._restore_optimizer(under("optimizer", tensors), state["optimizer"])
+        self.engine.load_weights(under("model", tensors))
+        values = {name: state[name] for name in ("optimizer", "scaler")}
+        self.engine.load(EngineState(under("optimizer", tensors), values))
         self._restore_metrics([under(f"metrics.{at}", tensors) for at in range(state["ranks"])], rank, world)
         self.plateau.load(state["plateau"])
         weights = copied(under("model" if state["best"]["here"] else "best", tensors))
         self.best.load(state["best"], weights if state["best"]["known"] else None)
-        if self.scaler is not None and state["scaler"]:
-            self.scaler.load_state_dict(state["scaler"])
         progress, position = self.progress, snapshot.position
         progress.step, progress.epoch, progress.rows = position.step, position.epoch, position.rows
         progress.seconds = state["seconds"]
@@ -100,41 +96,6 @@ class TrainState:
         elif rank == 0:
             for part in parts:
                 self.metrics.add(part)
-
-    def _named(self) -> list[tuple[str, nn.Parameter]]:
-        return [(name, one) for name, one in self.model.named_parameters() if one in self.optimizer.state]
-
-    def _optimizer_tensors(self) -> dict[str, torch.Tensor]:
-        return {
-            f"optimizer.{key}.{name}": value.detach().to("cpu", copy=True)
-            for name, parameter in self._named()
-            for key, value in self.optimizer.state[parameter].items()
-            if isinstance(value, torch.Tensor)
-        }
-
-    def _optimizer_values(self) -> dict[str, dict[str, Any]]:
-        """The optimizer's state that is not a tensor, by parameter."""
-        found = {
-            name: {k: v for k, v in self.optimizer.state[parameter].items() if not isinstance(v, torch.Tensor)}
-            for name, parameter in self._named()
-        }
-        return {name: values for name, values in found.items() if values}
-
-    def _restore_optimizer(self, tensors: Tensors, values: Mapping[str, Mapping[str, Any]]) -> None:
-        self.optimizer.state.clear()
-        parameters = dict(self.model.named_parameters())
-        for name, plain in values.items():
-            self.optimizer.state[parameters[name]].update(plain)
-        for path, tensor in tensors.items():
-            key, _, name = path.partition(".")
-            parameter = parameters[name]
-            device = torch.device("cpu") if key == "step" and not self._fused else parameter.device
-            self.optimizer.state[parameter][key] = tensor.to(device, copy=True)
-
-    @property
-    def _fused(self) -> bool:
-        """True for a fused optimizer: its step counts lie on the parameters' device, those of others on the CPU."""
-        return bool(self.optimizer.defaults.get("fused"))
 
 
 def copied(tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:

@@ -15,9 +15,9 @@ from typing import Any, Protocol
 import torch
 
 from trainwright_trainer.callbacks.events import RankRound
+from trainwright_trainer.distributed.ranks import Ranks, Watch
 from trainwright_trainer.loader.batch import Batch
 from trainwright_trainer.loop.gpu_use import gpu_use
-from trainwright_trainer.strategies.interface import Strategy, Watch
 
 
 class OwnTime(Watch, Protocol):
@@ -111,14 +111,14 @@ class OnGpu:
 class Telemetry:
     """The measurements of one rank. The first step may compile; its own time counts only if its round has no other."""
 
-    def __init__(self, strategy: Strategy, clock: Callable[[], float]) -> None:
-        self._rank, self._device, self._clock = strategy.rank, strategy.device, clock
-        on_gpu = strategy.device.type == "cuda"
+    def __init__(self, ranks: Ranks, clock: Callable[[], float]) -> None:
+        self._rank, self._device, self._clock = ranks.rank, ranks.device, clock
+        on_gpu = ranks.device.type == "cuda"
         self._own: OwnTime = OnGpu() if on_gpu else OnCpu(clock)
-        self._use = gpu_use(strategy.device) if on_gpu else None
+        self._use = gpu_use(ranks.device) if on_gpu else None
         self._loader, self._steps = 0.0, 0
         self._warm = False
-        strategy.watch(self._own)
+        ranks.watch = self._own
 
     def timed(self, batches: Iterator[Batch]) -> Iterator[Batch]:
         """Yield the same batches and measure the loader; each batch is one step."""

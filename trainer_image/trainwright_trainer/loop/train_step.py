@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import torch
-from torch import nn
-from torch.optim import Optimizer
 
-from trainwright_api.config.trainer import TrainerConfig
 from trainwright_trainer.data.order import Purpose, key
+from trainwright_trainer.distributed.ranks import sum_with_own_gradient
 from trainwright_trainer.loader.batch import Batch
-from trainwright_trainer.loop.precision import Precision
-from trainwright_trainer.loop.protocols import Metrics, Tensors, Trainable
-from trainwright_trainer.optim.clipping import clip
-from trainwright_trainer.strategies.interface import Strategy
+from trainwright_trainer.loop.protocols import Metrics
+from trainwright_trainer.loop.step_agreement import StepAgreement
+from trainwright_trainer.models.trainable import Tensors
+from trainwright_trainer.strategies.interface import Engine
 
 
 class TrainStep:
@@ -27,102 +25,61 @@ class TrainStep:
 
     def __init__(
         self,
-        model: Trainable,
-        optimizer: Optimizer,
-        strategy: Strategy,
-        precision: Precision,
-        trainer: TrainerConfig,
+        engine: Engine,
+        agreement: StepAgreement,
         metrics: Metrics | None,
         pass_rows: int,
         *,
         has_root_loss: bool = False,
     ) -> None:
         """`has_root_loss`: True if some loss is the root of a mean, which is defined for the whole batch only."""
-        self._model, self._optimizer, self._strategy = model, optimizer, strategy
-        self._scaler = precision.scaler
-        self._forward = precision.forward(forward_of(model, strategy, trainer))
-        self._clipping = trainer.gradient_clipping
-        self._penalty, self._factor = trainer.regularization_type, trainer.regularization_lambda
+        self._engine, self._model, self._ranks = engine, engine.model, engine.ranks
+        self._agreement = agreement
         self._metrics = metrics
         self._pass_rows = pass_rows
-        self._sums_losses_first = has_root_loss and strategy.world > 1
-        self._parameters: list[nn.Parameter] = [one for group in optimizer.param_groups for one in group["params"]]
+        self._sums_losses_first = has_root_loss and engine.ranks.world > 1
 
     def __call__(self, batch: Batch, rows: int, rate: float) -> torch.Tensor:
         """`batch` is this process's slice of a global batch of `rows` rows. The returned loss is detached, maybe NaN.
 
         On a CPU a loss that is not finite leaves the weights unchanged. On a GPU that check would have to wait.
         """
-        passes = math.ceil(math.ceil(rows / self._strategy.world) / self._pass_rows)
-        loss = self._strategy.total(self._gradients(batch, rows, passes))
+        passes = math.ceil(math.ceil(rows / self._ranks.world) / self._pass_rows)
+        loss = self._agreement.total(self._gradients(batch, rows, passes))
         if loss.is_cpu and not math.isfinite(float(loss)):
+            self._engine.discard()
             return loss
-        self._update(rate)
+        self._engine.update(rate)
         return loss
 
-    def rehearse(self, batch: Batch) -> None:
-        """Run two steps that change no weights. In the first, DDP rearranges its buffers, which would otherwise change
-        the last bits of a result."""
-        self._model.eval()
-        for _ in range(2):
-            self._strategy.begin_pass(last=True)
-            losses = self._model.losses(self._forward(batch), batch)
-            self._strategy.backward(0 * self._model.total({name: of_rows.sum() for name, of_rows in losses.items()}))
-            self._clear()
-        self._model.train()
-
     def _gradients(self, batch: Batch, rows: int, passes: int) -> torch.Tensor:
-        self._clear()
         if passes == 1:
             return self._pass(batch, rows, first=True, last=True)
         parts = self._parts(batch, passes)
         losses = [self._pass(part, rows, first=at == 0, last=at == passes - 1) for at, part in enumerate(parts)]
         return torch.stack(losses).sum()
 
-    def _clear(self) -> None:
-        for parameter in self._parameters:
-            parameter.grad = None
-
     def _parts(self, batch: Batch, passes: int) -> Iterator[Batch]:
         for at in range(passes):
             yield batch.part(slice(at * self._pass_rows, (at + 1) * self._pass_rows))
 
     def _pass(self, batch: Batch, rows: int, *, first: bool, last: bool) -> torch.Tensor:
-        self._strategy.begin_pass(last=last)
-        logits: Tensors = self._forward(batch)
+        logits = self._engine.forward(batch, last=last)
         losses = self._model.losses(logits, batch)
         means = {name: of_rows.sum() / rows for name, of_rows in losses.items()}
-        loss = self._model.total(means) if not self._sums_losses_first else self._global_loss(means)
-        if first and self._factor and self._penalty is not None:
-            loss = loss + self._model.regularization(self._penalty, self._factor) / self._strategy.world
-        self._strategy.backward(loss if self._scaler is None else self._scaler.scale(loss))
+        loss = self._global_loss(means) if self._sums_losses_first else self._model.total(means)
+        penalty = self._engine.penalty() if first else None
+        loss = loss if penalty is None else loss + penalty
+        self._engine.accumulate(loss)
         if self._metrics is not None:
             self._metrics.update(logits, losses, batch)
         return loss.detach()
 
     def _global_loss(self, means: Tensors) -> torch.Tensor:
         """The total over all ranks' rows, divided by the number of ranks; its gradient is that of this rank's rows."""
-        total = self._model.total({name: self._strategy.whole(mean) for name, mean in means.items()})
+        total = self._model.total({name: sum_with_own_gradient(self._ranks, mean) for name, mean in means.items()})
         value = total.detach()
-        return total + (value / self._strategy.world - value)
-
-    def _update(self, rate: float) -> None:
-        for group in self._optimizer.param_groups:
-            group["lr"] = rate
-        if self._scaler is not None:
-            self._scaler.unscale_(self._optimizer)
-        clip([one.grad for one in self._parameters if one.grad is not None], self._clipping)
-        if self._scaler is None:
-            self._optimizer.step()
-        else:
-            self._scaler.step(self._optimizer)
-            self._scaler.update()
-
-
-def forward_of(model: Trainable, strategy: Strategy, trainer: TrainerConfig) -> Callable[[Batch], Tensors]:
-    """The function that computes logits in training: the model wrapped by the strategy, compiled if configured."""
-    wrapped = strategy.wrap(model)
-    return torch.compile(wrapped) if trainer.compile else wrapped
+        return total + (value / self._ranks.world - value)
 
 
 class StepSeeds:

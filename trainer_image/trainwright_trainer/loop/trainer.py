@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 from trainwright_trainer.callbacks.events import Event, Stepped
+from trainwright_trainer.distributed.ranks import OneRank, Ranks
 from trainwright_trainer.errors import STOPPED, TRAINED
 from trainwright_trainer.loader.batch import Batch
 from trainwright_trainer.loader.materialised import Cut, Split, epoch_batches, epoch_positions, moved
@@ -25,18 +26,18 @@ from trainwright_trainer.loop.best import Best
 from trainwright_trainer.loop.evaluator import Evaluator
 from trainwright_trainer.loop.monitor import Monitors, monitors_of, own_metrics
 from trainwright_trainer.loop.nan_guard import NanGuard
-from trainwright_trainer.loop.precision import Precision
-from trainwright_trainer.loop.protocols import Metrics, Trainable
+from trainwright_trainer.loop.protocols import Metrics
 from trainwright_trainer.loop.row_log import RowLog
 from trainwright_trainer.loop.schedule import plan
 from trainwright_trainer.loop.state import Progress, TrainState
+from trainwright_trainer.loop.step_agreement import StepAgreement
 from trainwright_trainer.loop.telemetry import Telemetry
 from trainwright_trainer.loop.train_step import StepSeeds, TrainStep
-from trainwright_trainer.optim.optimizers import make_optimizer
+from trainwright_trainer.models.trainable import Trainable
 from trainwright_trainer.optim.plateau import Plateau
 from trainwright_trainer.optim.schedules import LearningRateSchedule
 from trainwright_trainer.rundir.snapshot import Snapshot
-from trainwright_trainer.strategies.interface import Strategy
+from trainwright_trainer.strategies.interface import Engine, EngineFactory
 from trainwright_trainer.strategies.single import Single
 
 
@@ -50,7 +51,8 @@ class Trainer:
         splits: Mapping[str, Split],
         new_metrics: Callable[[], Metrics],
         *,
-        strategy: Strategy | None = None,
+        ranks: Ranks | None = None,
+        make_engine: EngineFactory = Single,
         hooks: Hooks | None = None,
         resume: Snapshot | None = None,
     ) -> None:
@@ -59,29 +61,29 @@ class Trainer:
         Raises `Mistakes` for options that do not fit together.
         """
         self._arguments, self._splits, self._train = arguments, splits, splits["train"]
-        self._strategy = strategy = strategy or Single()
+        self._ranks = ranks = ranks or OneRank()
         self._hooks = hooks = hooks or Hooks()
         trainer, batching = arguments.config.trainer, arguments.batching
-        check(arguments.config, model, batching, strategy.world)
+        check(arguments.config, model, batching, ranks.world)
         monitors = monitors_of(trainer, arguments.output_types, own_metrics(arguments.config))
-        precision = Precision(trainer, strategy.device)
-        self._state = state = self._new_state(model, new_metrics(), monitors, precision)
+        engine = make_engine(model, trainer, batching.learning_rate, ranks)
+        self._state = state = self._new_state(engine, new_metrics(), monitors)
         if resume is not None:
-            state.restore(resume, strategy.rank, strategy.world)
+            state.restore(resume, ranks.rank, ranks.world)
         self._rounds = rounds = plan(trainer, len(self._train), batching.global_rows)
         self._learning_rate = LearningRateSchedule(
             arguments.scheduler, batching.learning_rate, rounds.total_steps, rounds.steps_per_round
         )
         self._evaluator = None if trainer.skip_all_evaluation else self._new_evaluator(new_metrics(), monitors)
-        self._step = self._new_step(precision)
-        self._seeds = StepSeeds(state.seed, strategy.rank, strategy.device)
-        self._nan_guard = NanGuard(strategy.device)
-        self._telemetry = Telemetry(strategy, hooks.clock)
+        self._agreement = StepAgreement(ranks, self._votes)
+        self._step = self._new_step(engine)
+        self._seeds = StepSeeds(state.seed, ranks.rank, ranks.device)
+        self._nan_guard = NanGuard(ranks.device)
+        self._telemetry = Telemetry(ranks, hooks.clock)
         self._stopped = False
         self._began = self._saved = self._round_began = hooks.clock()
         self._saved_step = state.progress.step if state.progress.step else -1
         self._round_rows = self._saves = 0
-        strategy.vote(self._votes)
 
     def train(self) -> TrainingResult:
         """Train until all steps are done, early stopping ends the run, or `stop` returns True on some rank.
@@ -89,9 +91,9 @@ class Trainer:
         At the end the model has the weights of its best round (of the last step where nothing is evaluated), unless
         training was stopped. Raises `Mistakes` for a loss that is not a number.
         """
-        self._row_log = RowLog(self._arguments.attempt, self._strategy.rank)
+        self._row_log = RowLog(self._arguments.attempt, self._ranks.rank)
         try:
-            self._state.model.train()
+            self._state.engine.model.train()
             while not self._over:
                 self._train_epoch()
         finally:
@@ -110,11 +112,11 @@ class Trainer:
 
     def _batches(self) -> Iterator[Batch]:
         """This rank's slices of the rest of the epoch."""
-        progress, strategy = self._state.progress, self._strategy
+        progress, ranks = self._state.progress, self._ranks
         shuffled = self._arguments.config.trainer.should_shuffle
         positions = epoch_positions(self._train, self._state.seed, progress.epoch) if shuffled else None
-        cut = Cut(self._rounds.global_rows, strategy.rank, strategy.world)
-        yield from epoch_batches(self._train, positions, cut, progress.rows, strategy.device)
+        cut = Cut(self._rounds.global_rows, ranks.rank, ranks.world)
+        yield from epoch_batches(self._train, positions, cut, progress.rows, ranks.device)
 
     def _train_step(self, batch: Batch) -> None:
         """One optimizer step, then the evaluation and the checkpoint that are due after it."""
@@ -131,7 +133,7 @@ class Trainer:
         self._notify(Stepped(progress.epoch, progress.step, progress.rows, rounds.rows, rate))
         if rounds.ends_round(progress.step):
             self._end_round(rate)
-        stop, save = self._strategy.agreed()
+        stop, save = self._agreement.agreed()
         if stop:
             self._stopped = not self._over
         if stop or save:
@@ -145,7 +147,7 @@ class Trainer:
         if self._evaluator is not None:
             evaluated = self._evaluator.end(self._seconds, self._round_rows / max(spent, 1e-9), rate)
             score = self._evaluator.score(evaluated.scores)
-            self._notify(replace(evaluated, ranks=tuple(self._strategy.gather(own))))
+            self._notify(replace(evaluated, ranks=tuple(self._ranks.gather(own))))
         self._save_checkpoint(score)
         self._round_began, self._round_rows = self._hooks.clock(), 0
 
@@ -155,9 +157,11 @@ class Trainer:
             return
         self._nan_guard.check(self._rounds.steps_per_epoch)
         before, saves = self._hooks.clock(), self._hooks.saves()
-        running = self._strategy.gather(self._state.metrics.tensors())
-        if self._hooks.checkpoints is not None:
-            self._hooks.checkpoints.save(self._state.capture(self._seconds, score, running))
+        running = self._ranks.gather(self._state.metrics.tensors())
+        if self._hooks.checkpoints is not None or self._state.engine.is_sharded:
+            snapshot = self._state.capture(self._seconds, score, running)
+            if self._hooks.checkpoints is not None:
+                self._hooks.checkpoints.save(snapshot)
         self._saved, self._saved_step, self._saves = self._hooks.clock(), self._state.progress.step, saves
         # The time of the copy does not count as time of the steps.
         self._round_began += self._saved - before
@@ -199,7 +203,8 @@ class Trainer:
             by_steps = self._arguments.config.trainer.train_steps
             outcome = replace(TRAINED, reason=TRAIN_STEPS if by_steps else EPOCHS)
         if not self._stopped and best.weights is not None and best.step != progress.step:
-            self._state.model.load_state_dict(best.weights)
+            self._state.engine.load_weights(best.weights)
+        self._state.engine.finish()
         known = best.weights is not None
         return TrainingResult(
             outcome,
@@ -210,14 +215,11 @@ class Trainer:
             tuple(progress.history),
         )
 
-    def _new_state(self, model: Trainable, metrics: Metrics, monitors: Monitors, precision: Precision) -> TrainState:
+    def _new_state(self, engine: Engine, metrics: Metrics, monitors: Monitors) -> TrainState:
         arguments, trainer = self._arguments, self._arguments.config.trainer
-        trained = [parameter for _, parameter in model.named_parameters() if parameter.requires_grad]
         return TrainState(
             arguments.seed,
-            model,
-            make_optimizer(trainer.optimizer, trained, arguments.batching.learning_rate),
-            precision.scaler,
+            engine,
             metrics,
             Plateau(arguments.scheduler, monitors.plateau.direction),
             Best(monitors.validation, trainer.early_stop, arguments.tolerance),
@@ -234,23 +236,17 @@ class Trainer:
             metrics,
             monitors.plateau,
             rows or arguments.batching.pass_rows,
-            self._strategy,
+            self._ranks,
             arguments.policy.score_attribute,
         )
 
-    def _new_step(self, precision: Precision) -> TrainStep:
-        """The optimizer step, rehearsed if there are several ranks."""
-        arguments, trainer, state = self._arguments, self._arguments.config.trainer, self._state
-        step = TrainStep(
-            state.model,
-            state.optimizer,
-            self._strategy,
-            precision,
-            trainer,
-            None if trainer.evaluate_training_set or trainer.skip_all_evaluation else state.metrics,
+    def _new_step(self, engine: Engine) -> TrainStep:
+        arguments, trainer = self._arguments, self._arguments.config.trainer
+        engine.warm_up(moved(next(self._train.batches(1)), self._ranks.device))
+        return TrainStep(
+            engine,
+            self._agreement,
+            None if trainer.evaluate_training_set or trainer.skip_all_evaluation else self._state.metrics,
             arguments.batching.pass_rows,
             has_root_loss=arguments.has_roots,
         )
-        if self._strategy.world > 1:
-            step.rehearse(moved(next(self._train.batches(1)), self._strategy.device))
-        return step

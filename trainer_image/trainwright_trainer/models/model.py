@@ -19,6 +19,7 @@ from trainwright_trainer.combiners import combiner_for
 from trainwright_trainer.data.order import Purpose, key
 from trainwright_trainer.decoders.outputs import Outputs
 from trainwright_trainer.encoders.inputs import Inputs
+from trainwright_trainer.layers.fully_connected import FullyConnectedLayer
 from trainwright_trainer.layers.names import module_key
 from trainwright_trainer.loader.batch import Batch, Layout
 from trainwright_trainer.losses import LOSSES, Loss
@@ -84,6 +85,10 @@ class Model(nn.Module):
         weights = sum(loss.weight for _, loss in self._losses)
         units = sum(loss.weight * loss.unit(self.decoders.spread_of(name)) for name, loss in self._losses)
         return float(units / weights) if units > 0 else 1.0
+
+    def blocks(self) -> Iterator[nn.Module]:
+        """The fully connected layers."""
+        return (module for module in self.modules() if isinstance(module, FullyConnectedLayer))
 
     def regularization(self, kind: Literal["l1", "l2", "l1_l2"], factor: float) -> torch.Tensor:
         """`factor` times the sum of absolute values (l1), of squares (l2), or both, of all trained weights.

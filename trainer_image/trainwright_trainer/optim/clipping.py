@@ -2,29 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 
 from trainwright_api.config.trainer import GradientClipping
 
 # Avoids a division by zero if all gradients are 0; torch.nn.utils uses the same value.
 _TINY = 1e-6
+Norms = Callable[[list[torch.Tensor]], torch.Tensor]
 
 
-def clip(gradients: list[torch.Tensor], section: GradientClipping | None) -> None:
-    """Clip `gradients` in place. They must be on one device."""
+def norms_of(gradients: list[torch.Tensor]) -> torch.Tensor:
+    """[gradients]: the norm of each."""
+    return torch.stack(torch._foreach_norm(gradients))
+
+
+def clip(gradients: list[torch.Tensor], section: GradientClipping | None, norms: Norms = norms_of) -> None:
+    """Clip `gradients` in place. They must be on one device. `norms` differs if each rank has a part of a gradient."""
     if section is None or not gradients:
         return
     if section.clipglobalnorm:
-        _clip_global_norm(gradients, section.clipglobalnorm)
+        _clip_global_norm(gradients, section.clipglobalnorm, norms)
     if section.clipnorm:
-        _clip_each_norm(gradients, section.clipnorm)
+        _clip_each_norm(gradients, section.clipnorm, norms)
     if section.clipvalue:
         torch._foreach_clamp_max_(gradients, section.clipvalue)
         torch._foreach_clamp_min_(gradients, -section.clipvalue)
 
 
-def _clip_global_norm(gradients: list[torch.Tensor], limit: float) -> None:
-    total = torch.linalg.vector_norm(torch.stack(torch._foreach_norm(gradients)))
+def _clip_global_norm(gradients: list[torch.Tensor], limit: float, norms: Norms) -> None:
+    total = torch.linalg.vector_norm(norms(gradients))
     factor = torch.clamp(limit / (total + _TINY), max=1.0)
     # On a CPU reading the factor costs nothing, and in most steps it is 1.
     if factor.is_cpu and float(factor) == 1.0:
@@ -32,7 +40,6 @@ def _clip_global_norm(gradients: list[torch.Tensor], limit: float) -> None:
     torch._foreach_mul_(gradients, factor)
 
 
-def _clip_each_norm(gradients: list[torch.Tensor], limit: float) -> None:
-    norms = torch.stack(torch._foreach_norm(gradients))
-    factors = torch.clamp(limit / (norms + _TINY), max=1.0)
+def _clip_each_norm(gradients: list[torch.Tensor], limit: float, norms: Norms) -> None:
+    factors = torch.clamp(limit / (norms(gradients) + _TINY), max=1.0)
     torch._foreach_mul_(gradients, list(factors.unbind()))

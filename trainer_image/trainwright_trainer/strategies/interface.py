@@ -1,108 +1,93 @@
-"""The interface of strategies, which sum gradients over ranks. A strategy does not depend on backends or files.
+"""The interface of engines. An engine owns the model and the optimizer of one rank, and combines the ranks' gradients.
 
-A new strategy is one file with a class that implements `Strategy`. The loop divides the loss of a rank's slice by the
-rows of the whole global batch, so a strategy sums gradients without weights.
+A new strategy is one file with a class that implements `Engine`, and one line in the registry. An engine knows ranks
+(collectives), but no backend, no file and no training loop. The loop divides the loss of a rank's slice by the rows of
+the whole global batch, so an engine sums gradients without weights.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from typing import Protocol, TypeVar
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 import torch
 
+from trainwright_api.config.trainer import TrainerConfig
+from trainwright_trainer.distributed.ranks import Ranks
 from trainwright_trainer.loader.batch import Batch
-
-Forward = Callable[[Batch], Mapping[str, torch.Tensor]]
-Flags = tuple[bool, ...]
-T = TypeVar("T")
+from trainwright_trainer.models.trainable import Tensors, Trainable
 
 
-class PeerLost(Exception):
-    """Another process of the training is gone. The backend starts all processes again."""
+@dataclass(frozen=True)
+class EngineState:
+    """The state of an engine without the model's weights.
 
-
-class Watch(Protocol):
-    """Measures the time of a rank's own work."""
-
-    def computed(self) -> None:
-        """Called once a step, when the rank's own gradients are computed. The sum over ranks may still be missing."""
-        ...
-
-    def waiting(self) -> AbstractContextManager[None]:
-        """A context around each wait for other ranks before `computed`."""
-        ...
-
-
-class Unwatched:
-    """A watch that measures nothing."""
-
-    def computed(self) -> None: ...
-
-    def waiting(self) -> AbstractContextManager[None]:
-        return nullcontext()
-
-
-class Strategy(Protocol):
-    """One process's part in training, with other processes or alone.
-
-    All ranks must call these methods in the same order; otherwise they wait for ever. The exception is `leave`, which
-    one rank may call alone.
+    `tensors`: by `<key>.<parameter>`, on the CPU. `values`: plain JSON.
     """
 
-    @property
-    def rank(self) -> int: ...
+    tensors: Tensors
+    values: Mapping[str, Any]
+
+
+class Engine(Protocol):
+    """One rank's model and optimizer. All ranks must call the methods in the same order."""
 
     @property
-    def world(self) -> int:
-        """The number of processes that share each global batch."""
+    def model(self) -> Trainable:
+        """The model for evaluation, without wrappers."""
         ...
 
     @property
-    def device(self) -> torch.device: ...
+    def ranks(self) -> Ranks: ...
 
-    def wrap(self, model: Forward) -> Forward:
-        """Return the callable that computes logits in training: the model, possibly wrapped."""
+    @property
+    def is_sharded(self) -> bool:
+        """True if all ranks must call `weights` and `state` together, because each has a part of them."""
         ...
 
-    def begin_pass(self, *, last: bool) -> None:
-        """Called before each pass of a step. `last` is True for the pass after which gradients are summed."""
+    def warm_up(self, batch: Batch) -> None:
+        """Called once before the first step. Changes no weight. `batch` has one row."""
         ...
 
-    def backward(self, loss: torch.Tensor) -> None:
+    def forward(self, batch: Batch, *, last: bool) -> Tensors:
+        """Logits of one pass of a step. `last` is True for the last pass of a step."""
+        ...
+
+    def penalty(self) -> torch.Tensor | None:
+        """This rank's share of the penalty on the weights; None without a penalty. Added to the loss once a step."""
+        ...
+
+    def accumulate(self, loss: torch.Tensor) -> None:
         """Add the gradients of `loss` to those of the step. After the last pass they are the sum over all ranks."""
         ...
 
-    def total(self, loss: torch.Tensor) -> torch.Tensor:
-        """The loss of the global batch: the sum of `loss` over all ranks. Called once a step."""
+    def update(self, rate: float) -> None:
+        """Clip the gradients, change the weights, and clear the gradients."""
         ...
 
-    def whole(self, part: torch.Tensor) -> torch.Tensor:
-        """The sum over all ranks as a value, with the gradient of this rank's part alone."""
+    def discard(self) -> None:
+        """Clear the gradients without a change of the weights."""
         ...
 
-    def vote(self, ask: Callable[[], Flags]) -> None:
-        """Set the function that returns this rank's flags. It is called once a step."""
+    def weights(self) -> dict[str, torch.Tensor]:
+        """A copy of the model's tensors on the CPU, by name."""
         ...
 
-    def agreed(self) -> Flags:
-        """The flags after a step, the same on every rank: a flag is True if any rank's flag was True."""
+    def load_weights(self, weights: Tensors) -> None: ...
+
+    def state(self) -> EngineState:
+        """A copy of the rest of the state."""
         ...
 
-    def watch(self, watch: Watch) -> None:
-        """Set the watch that measures this rank."""
+    def load(self, state: EngineState) -> None: ...
+
+    def finish(self) -> None:
+        """Called once at the end. The model that the engine was made with then has the trained weights."""
         ...
 
-    def gather(self, own: T) -> Sequence[T]:
-        """The values of all ranks in rank order, on rank 0; an empty sequence elsewhere. Tensors must be on the CPU and
-        may have different shapes."""
-        ...
 
-    def share(self, value: T) -> T:
-        """Rank 0's value, on every rank."""
-        ...
+class EngineFactory(Protocol):
+    """Makes the engine of a rank. `learning_rate` is replaced by the rate of each update."""
 
-    def leave(self) -> None:
-        """Called by one rank that gives up: the others raise `PeerLost` where they would wait for it."""
-        ...
+    def __call__(self, model: Trainable, trainer: TrainerConfig, learning_rate: float, ranks: Ranks) -> Engine: ...

@@ -12,6 +12,7 @@ from trainwright_api.config import ModelConfig
 from trainwright_trainer.callbacks import formats
 from trainwright_trainer.callbacks.events import Started
 from trainwright_trainer.data.prepared import Prepared
+from trainwright_trainer.distributed.ranks import Ranks
 from trainwright_trainer.job.batching import Batching, batching, needs_search, passes_of_a_step, search_limit
 from trainwright_trainer.job.job import Job
 from trainwright_trainer.job.versions import versions
@@ -24,8 +25,6 @@ from trainwright_trainer.models.model import Model
 from trainwright_trainer.rundir import shared_files
 from trainwright_trainer.rundir.attempt import Attempt
 from trainwright_trainer.runtime.threads import Threads
-from trainwright_trainer.strategies.interface import Strategy
-from trainwright_trainer.strategies.single import Single
 
 
 @dataclass(frozen=True)
@@ -66,26 +65,24 @@ class Resolved:
 
 
 def resolved_once(
-    context: TrainContext, model: Model, train: Split, strategy: Strategy, log: Callable[[str], None]
+    context: TrainContext, model: Model, train: Split, ranks: Ranks, log: Callable[[str], None]
 ) -> Resolved:
     """Resolve on rank 0, and share the result with all ranks. Values of an earlier attempt of this run are reused.
 
     A number of threads that the user asks for overrides that of the earlier attempt.
     """
-    found = strategy.share(_found(context, model, train, strategy, log) if strategy.rank == 0 else None)
+    found = ranks.share(_found(context, model, train, ranks, log) if ranks.rank == 0 else None)
     assert found is not None
     return found
 
 
-def _found(
-    context: TrainContext, model: Model, train: Split, strategy: Strategy, log: Callable[[str], None]
-) -> Resolved:
+def _found(context: TrainContext, model: Model, train: Split, ranks: Ranks, log: Callable[[str], None]) -> Resolved:
     before = shared_files.read_resolved(context.attempt) or {}
-    batches, speeds = _batching_before(before) or _batching(context, model, train, strategy, log)
-    rows = min(batches.pass_rows, -(-min(batches.global_rows, len(train)) // strategy.world))
+    batches, speeds = _batching_before(before) or _batching(context, model, train, ranks, log)
+    rows = min(batches.pass_rows, -(-min(batches.global_rows, len(train)) // ranks.world))
     threads = context.threads.asked or before.get("threads") or context.threads.of(model, rows)
     found = Resolved(batches, threads, speeds)
-    shared_files.write_resolved(context.attempt, _resolved(context, strategy.device, found), versions())
+    shared_files.write_resolved(context.attempt, _resolved(context, ranks.device, found), versions())
     return found
 
 
@@ -97,14 +94,14 @@ def _batching_before(resolved: Mapping[str, Any]) -> tuple[Batching, Mapping[int
 
 
 def _batching(
-    context: TrainContext, model: Model, train: Split, strategy: Strategy, log: Callable[[str], None]
+    context: TrainContext, model: Model, train: Split, ranks: Ranks, log: Callable[[str], None]
 ) -> tuple[Batching, Mapping[int, float]]:
     given = given_batching(context.job, model)
-    return (given, {}) if given is not None else _searched(context, model, train, strategy, log)
+    return (given, {}) if given is not None else _searched(context, model, train, ranks, log)
 
 
 def _searched(
-    context: TrainContext, model: Model, train: Split, strategy: Strategy, log: Callable[[str], None]
+    context: TrainContext, model: Model, train: Split, ranks: Ranks, log: Callable[[str], None]
 ) -> tuple[Batching, Mapping[int, float]]:
     """Search for the batch size. Only rank 0 measures."""
     trainer, workers = context.config.trainer, context.job.workers
@@ -115,9 +112,9 @@ def _searched(
         candidates(
             len(train) // passes_of_a_step(trainer, workers),
             search_limit(trainer, workers),
-            on_cpu=strategy.device.type == "cpu",
+            on_cpu=ranks.device.type == "cpu",
         ),
-        strategy=Single(strategy.device),
+        device=ranks.device,
     )
     log(_search_line(found))
     return batching(trainer, workers, found.size, whole=has_batch_norm(model)), found.speeds

@@ -15,7 +15,9 @@ from trainwright_trainer.callbacks.console import Console
 from trainwright_trainer.callbacks.events import Listener, Scores
 from trainwright_trainer.callbacks.run_files import BestEffort, MetricsFile, Relay, tensorboard_of
 from trainwright_trainer.data.prepared import Prepared
+from trainwright_trainer.distributed import ranks_of
 from trainwright_trainer.distributed.rank_info import RankInfo
+from trainwright_trainer.distributed.ranks import Ranks
 from trainwright_trainer.errors import StoppedRun
 from trainwright_trainer.job.batching import Batching
 from trainwright_trainer.job.job import Job
@@ -37,8 +39,7 @@ from trainwright_trainer.runtime.oom import reporting_oom
 from trainwright_trainer.runtime.signals import StopRequest
 from trainwright_trainer.runtime.threads import Threads, computing_with
 from trainwright_trainer.storage.base import Storage
-from trainwright_trainer.strategies import strategy_for
-from trainwright_trainer.strategies.interface import Strategy
+from trainwright_trainer.strategies import engine_for
 from trainwright_trainer.tasks import artifacts
 from trainwright_trainer.tasks.lifecycle import begin_attempt, recording_outcome
 from trainwright_trainer.tasks.resolve import TrainContext, given_batching, resolved_once, started
@@ -56,11 +57,11 @@ def train_on(
     # start.json holds the job as the user gives it: a resumed run is compared with that, not with the recipe.
     attempt = begin_attempt(job, storage, how, data.content or None, console.log)
     rank_info = local(job.cpus)
-    strategy = strategy_for(job.spec.backend.strategy, rank_info.world, rank_info.device)
+    ranks = ranks_of(rank_info)
     with recording_outcome(lambda: attempt), reporting_oom():
         assert ready.config is not None
         context = TrainContext(ready.config, ready, data, attempt, threads_of(job, rank_info))
-        return Training(context, strategy, console, stop).run(model, splits)
+        return Training(context, ranks, console, stop).run(model, splits)
 
 
 def prepare_training(data: Prepared, job: Job, world: int = 1) -> tuple[Job, Model, dict[str, Split]]:
@@ -108,27 +109,27 @@ class Training:
     def __init__(
         self,
         context: TrainContext,
-        strategy: Strategy,
+        ranks: Ranks,
         console: AnyConsole,
         stop: AnyStopRequest,
         saves: Callable[[], int] = int,
     ) -> None:
         """`saves` returns the number of checkpoints requested so far."""
-        self.context, self.strategy, self.console, self.stop, self.saves = context, strategy, console, stop, saves
+        self.context, self.ranks, self.console, self.stop, self.saves = context, ranks, console, stop, saves
         self.config, self.job, self.attempt = context.config, context.job, context.attempt
-        self.is_rank_zero = strategy.rank == 0
+        self.is_rank_zero = ranks.rank == 0
         self.metrics_file = MetricsFile(self.attempt)
 
     def run(self, model: Model, splits: dict[str, Split]) -> Result:
         context = self.context
         if self.is_rank_zero:
             shared_files.write_job(self.attempt, self.job.written())
-        model = model.to(self.strategy.device)
+        model = model.to(self.ranks.device)
         if self.is_rank_zero and self.job.recipe is not None:
             self.console.log(self.job.recipe.line)
-        resolved = resolved_once(context, model, splits["train"], self.strategy, self.console.log)
+        resolved = resolved_once(context, model, splits["train"], self.ranks, self.console.log)
         with computing_with(resolved.threads), closing(self._relay()) as relay:
-            relay.on_event(started(context, splits, resolved, self.strategy.world))
+            relay.on_event(started(context, splits, resolved, self.ranks.world))
             fitted = self._train(model, splits, resolved.batching, relay)
             test, metrics = self._test(model, splits, resolved.batching)
             figures = figures_of(metrics) if self.is_rank_zero else []
@@ -163,7 +164,8 @@ class Training:
                 model,
                 splits,
                 partial(model_metrics, self.config, self.context.data.statistics),
-                strategy=self.strategy,
+                ranks=self.ranks,
+                make_engine=engine_for(job.spec.backend.strategy, self.ranks.world),
                 hooks=Hooks([relay], writer, self.stop.__bool__, self.saves),
                 resume=start.snapshot if start else None,
             )
@@ -179,7 +181,7 @@ class Training:
         metrics = model_metrics(self.config, self.context.data.statistics, figures=True)
         if self.config.trainer.skip_all_evaluation or not len(splits["test"]):
             return {}, metrics
-        return evaluate(model, splits["test"], batching.pass_rows, metrics, strategy=self.strategy), metrics
+        return evaluate(model, splits["test"], batching.pass_rows, metrics, ranks=self.ranks), metrics
 
     def _stopped_line(self, result: TrainingResult) -> str:
         """The line for a stopped run; outside a pod with the command that resumes it."""

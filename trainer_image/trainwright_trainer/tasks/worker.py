@@ -18,7 +18,9 @@ from trainwright_trainer.callbacks.console import notice_lines
 from trainwright_trainer.callbacks.events import Event, Stepped
 from trainwright_trainer.data.prepared import Prepared
 from trainwright_trainer.data.preprocess import prepare
+from trainwright_trainer.distributed import ranks_of
 from trainwright_trainer.distributed.rank_info import RankInfo
+from trainwright_trainer.distributed.ranks import PeerLost, Ranks
 from trainwright_trainer.errors import Outcome
 from trainwright_trainer.frames.pandas import reading_with
 from trainwright_trainer.job.job import Job
@@ -28,8 +30,6 @@ from trainwright_trainer.runtime.oom import reporting_oom
 from trainwright_trainer.runtime.threads import Threads
 from trainwright_trainer.storage.base import Storage
 from trainwright_trainer.storage.registry import storage_at
-from trainwright_trainer.strategies import strategy_for
-from trainwright_trainer.strategies.interface import PeerLost, Strategy
 from trainwright_trainer.tasks.resolve import TrainContext
 from trainwright_trainer.tasks.result import Result
 from trainwright_trainer.tasks.train import Training, prepare_training, threads_of
@@ -48,12 +48,12 @@ class WorkerSpec:
 
 def work(spec: WorkerSpec, rank_info: RankInfo, channel: Channel) -> None:
     """Run the job and report its end to the driver. Raises only `PeerLost`, after which all ranks have to restart."""
-    strategy = strategy_for(spec.job.spec.backend.strategy, rank_info.world, rank_info.device)
+    ranks = ranks_of(rank_info)
     try:
         os.environ.update(spec.environment)
         threads = threads_of(spec.job, rank_info)
         with reporting_oom(), reading_with(threads.asked or usable_cpus()):
-            end: Result | Outcome = _trained(spec.job, strategy, channel, threads)
+            end: Result | Outcome = _trained(spec.job, ranks, channel, threads)
     except PeerLost:
         if not channel.ended():
             raise
@@ -64,35 +64,35 @@ def work(spec: WorkerSpec, rank_info: RankInfo, channel: Channel) -> None:
         channel.send("ended", (rank_info.rank, end))
     channel.close()
     if isinstance(end, Outcome):
-        strategy.leave()
+        ranks.leave()
 
 
-def _trained(job: Job, strategy: Strategy, channel: Channel, threads: Threads) -> Result:
+def _trained(job: Job, ranks: Ranks, channel: Channel, threads: Threads) -> Result:
     console = RemoteConsole(channel)
-    data = _prepared(job, strategy, console)
-    job, model, splits = prepare_training(data, job, strategy.world)
-    attempt = _attempt(job, strategy, channel, data.content or None, console)
+    data = _prepared(job, ranks, console)
+    job, model, splits = prepare_training(data, job, ranks.world)
+    attempt = _attempt(job, ranks, channel, data.content or None, console)
     assert job.config is not None
     context = TrainContext(job.config, job, data, attempt, threads)
-    training = Training(context, strategy, console, _DriverStop(channel), lambda: channel.saves)
+    training = Training(context, ranks, console, _DriverStop(channel), lambda: channel.saves)
     return training.run(model, splits)
 
 
-def _prepared(job: Job, strategy: Strategy, console: RemoteConsole) -> Prepared:
+def _prepared(job: Job, ranks: Ranks, console: RemoteConsole) -> Prepared:
     """Rank 0 preprocesses first. If the ranks share a cache, the others read what rank 0 has written."""
-    if strategy.rank:
-        strategy.share(None)
+    if ranks.rank:
+        ranks.share(None)
     data = prepare(job.config, job.dataset, seed=job.spec.seed, cache_dir=job.cache_dir, keys=job.keys)
-    if strategy.rank == 0:
+    if ranks.rank == 0:
         console.log_notices([*data.notices, *data.finish()], Path(job.dataset).name)
-        strategy.share(None)
+        ranks.share(None)
     return data
 
 
-def _attempt(job: Job, strategy: Strategy, channel: Channel, content: str | None, console: RemoteConsole) -> Attempt:
+def _attempt(job: Job, ranks: Ranks, channel: Channel, content: str | None, console: RemoteConsole) -> Attempt:
     """The attempt, which the driver begins. Restarted workers resume from the newest checkpoint of the same attempt."""
     storage = storage_at(str(job.output), job.keys.artifacts)
-    reference = strategy.share(_reference(storage, channel, content, console) if strategy.rank == 0 else None)
+    reference = ranks.share(_reference(storage, channel, content, console) if ranks.rank == 0 else None)
     assert reference is not None
     return reference.attempt(storage)
 

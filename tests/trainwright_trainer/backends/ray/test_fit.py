@@ -117,11 +117,12 @@ def _parents_command(place: Path) -> str:
     return Path("/proc", parent, "cmdline").read_text()
 
 
-def long_job(workplace, **trainer) -> str:
+def long_job(workplace, strategy="ddp", **trainer) -> str:
     """A job of about two hundred updates, with a checkpoint every 0.3 s."""
 
     def change(job):
-        job["backend"] = {"type": "ray", "processor": {"type": "pandas"}, "trainer": {"num_workers": 2}}
+        gang = {"num_workers": 2, "strategy": strategy}
+        job["backend"] = {"type": "ray", "processor": {"type": "pandas"}, "trainer": gang}
         sizes = {"batch_size": 8, "effective_batch_size": 16, "epochs": 25, "early_stop": -1}
         job["config"]["trainer"] = {**sizes, "precision": "float64", **trainer}
         spec = {name: job.pop(name) for name in list(job)}
@@ -163,8 +164,9 @@ def test_the_ranks_agree_on_batch_size_and_threads(workplace, address):
     assert one.keys() == other.keys()
 
 
-def test_a_worker_killed_in_mid_training_changes_nothing(workplace, address):
-    run, job = Run(workplace, address), long_job(workplace)
+@pytest.mark.parametrize("strategy", ["fsdp", pytest.param("ddp", marks=pytest.mark.slow)])  # e2e: DDP on a node
+def test_a_worker_killed_in_mid_training_changes_nothing(workplace, address, strategy):
+    run, job = Run(workplace, address), long_job(workplace, strategy)
     process = run.start("train", job, "--output", "ray")
     until(lambda: len(run.updates()[1]) > 60, process)
     os.kill(workers(address)[-1], signal.SIGKILL)

@@ -1,5 +1,4 @@
-"""The collectives between ranks, on gloo. tests/laws/test_any_number_of_workers.py tests that the results are equal for
-any number of ranks."""
+"""The collectives between ranks, on gloo. tests/laws/test_any_number_of_workers.py tests the results of training."""
 
 from __future__ import annotations
 
@@ -7,51 +6,55 @@ import pytest
 import torch
 from tests.ranks import on_ranks
 
+from trainwright_trainer.distributed.process_group import ProcessGroup, raising_peer_lost
+from trainwright_trainer.distributed.ranks import PeerLost, sum_with_own_gradient
 from trainwright_trainer.layers.normalisation import BatchNorm
-from trainwright_trainer.strategies import strategy_for
-from trainwright_trainer.strategies.ddp import Ddp, raising_peer_lost
-from trainwright_trainer.strategies.interface import PeerLost
-from trainwright_trainer.strategies.single import Single
+from trainwright_trainer.loop.step_agreement import StepAgreement
 
 
-def broadcast_state() -> dict[str, object]:
-    strategy = Ddp()
-    rank = strategy.rank
-    strategy.vote(lambda: (rank == 1, False))
-    total = strategy.total(torch.tensor(float(rank + 1)))
+def exchanged() -> dict[str, object]:
+    ranks = ProcessGroup()
+    rank = ranks.rank
+    agreement = StepAgreement(ranks, lambda: (rank == 1, False))
+    total = agreement.total(torch.tensor(float(rank + 1)))
+    finish = ranks.start_sum(torch.tensor(float(rank)))
     part = torch.tensor(float(rank + 1), requires_grad=True)
-    whole = strategy.whole(part)
+    whole = sum_with_own_gradient(ranks, part)
     (whole * whole).backward()
     return {
-        "rank": (strategy.rank, strategy.world),
+        "rank": (ranks.rank, ranks.world),
         "total": float(total),
-        "agreed": strategy.agreed(),
+        "agreed": agreement.agreed(),
         "whole": (float(whole), float(part.grad)),
-        "gathered": [one["a"].tolist() for one in strategy.gather({"a": torch.arange(rank)})],
-        "shared": strategy.share({"word": rank} if rank == 0 else None),
+        "later": float(finish()),
+        "stacked": ranks.stack(torch.tensor([rank])).flatten().tolist(),
+        "gathered": [one["a"].tolist() for one in ranks.gather({"a": torch.arange(rank)})],
+        "shared": ranks.share({"word": rank} if rank == 0 else None),
     }
 
 
 def test_what_ranks_exchange():
-    first, *others = on_ranks(3, broadcast_state)
+    first, *others = on_ranks(3, exchanged)
     for rank, one in enumerate([first, *others]):
         assert one["rank"] == (rank, 3)
         assert one["total"] == 6.0
         assert one["agreed"] == (True, False)
         assert one["whole"] == (6.0, 12.0), "the gradient is of the whole, by the own part"
+        assert one["later"] == 3.0
+        assert one["stacked"] == [0, 1, 2]
         assert one["shared"] == {"word": 0}
     assert first["gathered"] == [[], [0], [0, 1]]
     assert [one["gathered"] for one in others] == [[], []]
 
 
 def lost() -> str:
-    strategy = Ddp()
-    strategy.total(torch.tensor(1.0))
-    if strategy.rank == 1:
-        strategy.leave()
+    ranks = ProcessGroup()
+    ranks.sum(torch.tensor(1.0))
+    if ranks.rank == 1:
+        ranks.leave()
         return "left"
     try:
-        strategy.total(torch.tensor(1.0))
+        ranks.sum(torch.tensor(1.0))
     except PeerLost:
         return "alone"
     return "in company"
@@ -63,11 +66,11 @@ def test_who_leaves_is_missed_at_once():
 
 def norm_of_slices() -> tuple[list[float], list[float], list[float]]:
     """Outputs, gradients of the input and running variance of a batch norm over unequal slices, one of them empty."""
-    strategy = Ddp()
+    ranks = ProcessGroup()
     rows = torch.arange(10, dtype=torch.float64).pow(2).reshape(5, 2)
-    low, high = [(0, 3), (3, 3), (3, 5)][strategy.rank]
+    low, high = [(0, 3), (3, 3), (3, 5)][ranks.rank]
     norm = BatchNorm(2).double()
-    norm.ranks = strategy
+    norm.ranks = ranks
     x = rows[low:high].clone().requires_grad_()
     out = norm(x)
     out.pow(3).sum().backward()
@@ -92,7 +95,3 @@ def test_only_the_loss_of_a_peer_is_one():
         raise RuntimeError("[gloo/transport/tcp/pair.cc:547] Connection closed by peer [127.0.0.1]:5555\nand more")
     with pytest.raises(RuntimeError, match="shapes"), raising_peer_lost():
         raise RuntimeError("shapes cannot be multiplied")
-
-
-def test_a_process_alone_needs_no_group():
-    assert isinstance(strategy_for("ddp", 1, "cpu"), Single)

@@ -1,0 +1,78 @@
+"""The collectives of torch.distributed, on the default process group.
+
+The backend has initialised the group: with gloo for CPU tensors and, for training on GPUs, with NCCL for CUDA tensors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+import torch.distributed as dist
+
+from trainwright_trainer.distributed.ranks import PeerLost, T, Unwatched, Watch
+
+# Texts of library errors that mean that another process is gone; torch has exception classes for only some of them.
+_LOST = ("gloo", "nccl", "connection closed", "connection reset", "broken pipe", "processgroup")
+
+
+class ProcessGroup:
+    """One of several ranks. See `Ranks`."""
+
+    def __init__(self, device: torch.device | str = "cpu") -> None:
+        self.device = torch.device(device)
+        self.rank, self.world = dist.get_rank(), dist.get_world_size()
+        self.watch: Watch = Unwatched()
+
+    def sum(self, own: torch.Tensor) -> torch.Tensor:
+        found = own.clone()
+        with self.watch.waiting(), raising_peer_lost():
+            dist.all_reduce(found)
+        return found
+
+    def start_sum(self, own: torch.Tensor) -> Callable[[], torch.Tensor]:
+        with raising_peer_lost():
+            work = dist.all_reduce(own, async_op=True)
+        assert work is not None
+
+        def finish() -> torch.Tensor:
+            with raising_peer_lost():
+                work.wait()
+            return own
+
+        return finish
+
+    def stack(self, own: torch.Tensor) -> torch.Tensor:
+        found = [torch.empty_like(own) for _ in range(self.world)]
+        with self.watch.waiting(), raising_peer_lost():
+            dist.all_gather(found, own)
+        return torch.stack(found)
+
+    def gather(self, own: T) -> Sequence[T]:
+        found: list[Any] | None = [None] * self.world if self.rank == 0 else None
+        with raising_peer_lost():
+            dist.gather_object(own, found)
+        return found or []
+
+    def share(self, value: T) -> T:
+        box = [value]
+        with raising_peer_lost():
+            dist.broadcast_object_list(box, src=0)
+        return box[0]
+
+    def leave(self) -> None:
+        dist.destroy_process_group()
+
+
+@contextmanager
+def raising_peer_lost() -> Iterator[None]:
+    """Convert the libraries' errors about a lost process into `PeerLost`."""
+    try:
+        yield
+    except RuntimeError as error:
+        text = str(error).lower()
+        if isinstance(error, dist.DistError) or any(word in text for word in _LOST):
+            raise PeerLost(str(error).partition("\n")[0]) from error
+        raise

@@ -1,0 +1,161 @@
+"""Several processes that share one model: torch's FSDP2.
+
+Each rank keeps a shard of every parameter, of its gradient and of the optimizer's state.
+
+The optimizer works on the local shards. A shard is a slice of the first dimension, as `torch.chunk` cuts it, so it can
+be empty.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from copy import deepcopy
+from typing import cast
+
+import torch
+from torch import nn
+from torch.distributed.device_mesh import init_device_mesh
+from torch.distributed.fsdp import FSDPModule, fully_shard
+from torch.distributed.tensor import DTensor
+
+from trainwright_api.config.trainer import TrainerConfig
+from trainwright_trainer.distributed.process_group import raising_peer_lost
+from trainwright_trainer.distributed.ranks import Ranks
+from trainwright_trainer.layers.normalisation import share_batch_norm
+from trainwright_trainer.loader.batch import Batch
+from trainwright_trainer.models.trainable import Tensors, Trainable
+from trainwright_trainer.optim.clipping import clip
+from trainwright_trainer.strategies.interface import EngineState
+from trainwright_trainer.strategies.torch_engine import Forward, TorchEngine
+
+
+class Fsdp(TorchEngine):
+    """Works on a copy of the model. Meanwhile the given model has no parameters; `finish` gives it the result."""
+
+    is_sharded = True
+
+    def __init__(self, model: Trainable, trainer: TrainerConfig, learning_rate: float, ranks: Ranks) -> None:
+        self._whole = model
+        self._shapes = {name: one.shape for name, one in model.named_parameters()}
+        sharded = deepcopy(model)
+        for _, parameter in model.named_parameters():
+            parameter.data = parameter.data.new_empty(0)
+        super().__init__(sharded, trainer, learning_rate, ranks)
+
+    def _wrapped(self, model: Forward) -> Forward:
+        module, mesh = cast(nn.Module, self.model), init_device_mesh(self.ranks.device.type, (self.ranks.world,))
+        share_batch_norm(module, self.ranks)
+        with raising_peer_lost():
+            for block in self.model.blocks():
+                fully_shard(block, mesh=mesh)
+            fully_shard(module, mesh=mesh, reshard_after_forward=True)
+        return model
+
+    def _trained(self) -> dict[str, nn.Parameter]:
+        """The local shards. FSDP reads the same memory, so it sees each update."""
+        return {name: nn.Parameter(local) for name, local in self._locals().items()}
+
+    def _locals(self) -> dict[str, torch.Tensor]:
+        return {name: _local(one) for name, one in self.model.named_parameters() if one.requires_grad}
+
+    def forward(self, batch: Batch, *, last: bool) -> Tensors:
+        cast(FSDPModule, self.model).set_requires_gradient_sync(last)
+        with raising_peer_lost():
+            return super().forward(batch, last=last)
+
+    def penalty(self) -> torch.Tensor | None:
+        """Only the value: `update` adds the gradient, because a shard has no part in the forward pass."""
+        if not self._has_penalty:
+            return None
+        parts = [one.detach() for _, one in self._penalised()]
+        terms = [one.abs().sum() for one in parts if self._penalty != "l2"]
+        terms += [one.square().sum() for one in parts if self._penalty != "l1"]
+        return self._factor * torch.stack(terms).sum()
+
+    def _penalised(self) -> Iterator[tuple[str, nn.Parameter]]:
+        return ((name, one) for name, one in self._parameters.items() if not name.endswith(".bias"))
+
+    def _backward(self, loss: torch.Tensor) -> None:
+        """FSDP takes the mean of the gradients over ranks. The loss is multiplied by `world`, so the mean is a sum."""
+        with raising_peer_lost():
+            (loss * self.ranks.world).backward()  # type: ignore[no-untyped-call]
+        if self._last_pass:
+            self.ranks.watch.computed()
+
+    def update(self, rate: float) -> None:
+        for name, parameter in self.model.named_parameters():
+            if parameter.requires_grad and parameter.grad is not None:
+                self._parameters[name].grad = _local(parameter.grad)
+        super().update(rate)
+
+    def _clip(self) -> None:
+        """Every rank has a part of each gradient, so the norms are summed over the ranks."""
+        with torch.no_grad():
+            for _, one in self._penalised() if self._has_penalty else ():
+                assert one.grad is not None
+                if self._penalty != "l2":
+                    one.grad += self._factor * one.sign()
+                if self._penalty != "l1":
+                    one.grad += 2 * self._factor * one
+        clip(self._gradients(), self._clipping, self._norms)
+
+    def _norms(self, gradients: list[torch.Tensor]) -> torch.Tensor:
+        squares = torch.stack([one.square().sum() for one in gradients])
+        return self.ranks.sum(squares).sqrt()
+
+    def discard(self) -> None:
+        super().discard()
+        for _, parameter in self.model.named_parameters():
+            parameter.grad = None
+
+    def weights(self) -> dict[str, torch.Tensor]:
+        module = cast(nn.Module, self.model)
+        return {name: self._gathered(name, one).to("cpu", copy=True) for name, one in module.state_dict().items()}
+
+    def _gathered(self, name: str, tensor: torch.Tensor) -> torch.Tensor:
+        return self._joined(_local(tensor), self._shapes[name]) if name in self._shapes else tensor.detach()
+
+    def _joined(self, local: torch.Tensor, shape: torch.Size) -> torch.Tensor:
+        """The whole tensor, from the shards of all ranks. Shards are padded to one size for the exchange."""
+        padded = local.new_zeros((_shard_rows(shape, self.ranks.world), *shape[1:]))
+        padded[: len(local)] = local.detach()
+        return self.ranks.stack(padded).flatten(0, 1)[: shape[0]]
+
+    def load_weights(self, weights: Tensors) -> None:
+        for name, tensor in cast(nn.Module, self.model).state_dict().items():
+            whole = weights[name].to(tensor.device)
+            _local(tensor).copy_(self._own_shard(whole) if name in self._shapes else whole)
+
+    def _own_shard(self, whole: torch.Tensor) -> torch.Tensor:
+        rows = _shard_rows(whole.shape, self.ranks.world)
+        return whole[self.ranks.rank * rows : (self.ranks.rank + 1) * rows]
+
+    def state(self) -> EngineState:
+        own = super().state()
+        tensors = {
+            name: self._joined(tensor, self._shapes[name.partition(".")[2]]) if tensor.ndim else tensor
+            for name, tensor in own.tensors.items()
+        }
+        return EngineState(tensors, own.values)
+
+    def load(self, state: EngineState) -> None:
+        tensors = {name: self._own_shard(one) if one.ndim else one for name, one in state.tensors.items()}
+        super().load(EngineState(tensors, state.values))
+
+    def finish(self) -> None:
+        """Give the given model the trained weights."""
+        weights: Mapping[str, torch.Tensor] = self.weights()
+        for name, parameter in self._whole.named_parameters():
+            parameter.data = weights[name].to(self.ranks.device)
+        self._whole.load_state_dict(weights)
+
+
+def _local(tensor: torch.Tensor) -> torch.Tensor:
+    """The local shard of a sharded tensor."""
+    detached = tensor.detach()
+    return detached.to_local() if isinstance(detached, DTensor) else detached
+
+
+def _shard_rows(shape: torch.Size, world: int) -> int:
+    """The rows of a shard, except of the last ones, which can be shorter or empty."""
+    return -(-shape[0] // world)

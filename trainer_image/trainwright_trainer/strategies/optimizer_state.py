@@ -1,0 +1,52 @@
+"""The state of an optimizer of torch, by the names of the parameters: `<key>.<parameter>`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import nn
+from torch.optim import Optimizer
+
+from trainwright_trainer.models.trainable import Tensors
+
+Named = Mapping[str, nn.Parameter]
+
+
+def optimizer_tensors(optimizer: Optimizer, named: Named) -> dict[str, torch.Tensor]:
+    """A copy of the state's tensors, on the CPU."""
+    return {
+        f"{key}.{name}": value.detach().to("cpu", copy=True)
+        for name, parameter in _with_state(optimizer, named).items()
+        for key, value in optimizer.state[parameter].items()
+        if isinstance(value, torch.Tensor)
+    }
+
+
+def optimizer_values(optimizer: Optimizer, named: Named) -> dict[str, dict[str, Any]]:
+    """The state that is not a tensor, by parameter."""
+    found = {
+        name: {key: value for key, value in optimizer.state[parameter].items() if not isinstance(value, torch.Tensor)}
+        for name, parameter in _with_state(optimizer, named).items()
+    }
+    return {name: values for name, values in found.items() if values}
+
+
+def load_optimizer(
+    optimizer: Optimizer, named: Named, tensors: Tensors, values: Mapping[str, Mapping[str, Any]]
+) -> None:
+    """Replace the whole state. Step counts of a fused optimizer are on the parameter's device, others on the CPU."""
+    optimizer.state.clear()
+    fused = bool(optimizer.defaults.get("fused"))
+    for name, plain in values.items():
+        optimizer.state[named[name]].update(plain)
+    for path, tensor in tensors.items():
+        key, _, name = path.partition(".")
+        parameter = named[name]
+        device = torch.device("cpu") if key == "step" and not fused else parameter.device
+        optimizer.state[parameter][key] = tensor.to(device, copy=True)
+
+
+def _with_state(optimizer: Optimizer, named: Named) -> dict[str, nn.Parameter]:
+    return {name: one for name, one in named.items() if one in optimizer.state}

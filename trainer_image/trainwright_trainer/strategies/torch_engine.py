@@ -1,0 +1,111 @@
+"""The common part of engines with whole parameters and one optimizer of torch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import cast
+
+import torch
+from torch import nn
+
+from trainwright_api.config.trainer import TrainerConfig
+from trainwright_trainer.distributed.ranks import Ranks
+from trainwright_trainer.loader.batch import Batch
+from trainwright_trainer.models.trainable import Tensors, Trainable
+from trainwright_trainer.optim.clipping import clip
+from trainwright_trainer.optim.optimizers import make_optimizer
+from trainwright_trainer.strategies.interface import EngineState
+from trainwright_trainer.strategies.optimizer_state import load_optimizer, optimizer_tensors, optimizer_values
+from trainwright_trainer.strategies.precision import Precision
+
+Forward = Callable[[Batch], Tensors]
+
+
+class TorchEngine:
+    """An engine whose subclasses define how gradients are summed. The order is: compile, wrap, optimizer."""
+
+    is_sharded = False
+
+    def __init__(self, model: Trainable, trainer: TrainerConfig, learning_rate: float, ranks: Ranks) -> None:
+        self.model, self.ranks = model, ranks
+        precision = Precision(trainer, ranks.device)
+        self._scaler = precision.scaler
+        compiled = cast(Forward, torch.compile(model)) if trainer.compile else model
+        self._forward: Forward = precision.forward(self._wrapped(compiled))
+        self._parameters = self._trained()
+        self._optimizer = make_optimizer(trainer.optimizer, self._parameters.values(), learning_rate)
+        self._clipping = trainer.gradient_clipping
+        self._penalty, self._factor = trainer.regularization_type, trainer.regularization_lambda
+        self._last_pass = True
+
+    def _wrapped(self, model: Forward) -> Forward:
+        """The function that computes logits in training."""
+        return model
+
+    def _trained(self) -> dict[str, nn.Parameter]:
+        """The parameters of the optimizer, by name."""
+        return {name: one for name, one in self.model.named_parameters() if one.requires_grad}
+
+    def warm_up(self, batch: Batch) -> None: ...
+
+    def forward(self, batch: Batch, *, last: bool) -> Tensors:
+        self._last_pass = last
+        return self._forward(batch)
+
+    def penalty(self) -> torch.Tensor | None:
+        if not self._has_penalty or self._penalty is None:
+            return None
+        return self.model.regularization(self._penalty, self._factor) / self.ranks.world
+
+    @property
+    def _has_penalty(self) -> bool:
+        return bool(self._factor) and self._penalty is not None
+
+    def accumulate(self, loss: torch.Tensor) -> None:
+        self._backward(loss if self._scaler is None else self._scaler.scale(loss))
+
+    def _backward(self, loss: torch.Tensor) -> None:
+        loss.backward()  # type: ignore[no-untyped-call]
+        if self._last_pass:
+            self.ranks.watch.computed()
+
+    def update(self, rate: float) -> None:
+        for group in self._optimizer.param_groups:
+            group["lr"] = rate
+        if self._scaler is not None:
+            self._scaler.unscale_(self._optimizer)
+        self._clip()
+        if self._scaler is None:
+            self._optimizer.step()
+        else:
+            self._scaler.step(self._optimizer)
+            self._scaler.update()
+        self.discard()
+
+    def _clip(self) -> None:
+        clip(self._gradients(), self._clipping)
+
+    def _gradients(self) -> list[torch.Tensor]:
+        return [one.grad for one in self._parameters.values() if one.grad is not None]
+
+    def discard(self) -> None:
+        for parameter in self._parameters.values():
+            parameter.grad = None
+
+    def weights(self) -> dict[str, torch.Tensor]:
+        return {name: tensor.detach().to("cpu", copy=True) for name, tensor in self.model.state_dict().items()}
+
+    def load_weights(self, weights: Tensors) -> None:
+        self.model.load_state_dict(weights)
+
+    def state(self) -> EngineState:
+        scaler = self._scaler.state_dict() if self._scaler is not None else None
+        values = {"optimizer": optimizer_values(self._optimizer, self._parameters), "scaler": scaler}
+        return EngineState(optimizer_tensors(self._optimizer, self._parameters), values)
+
+    def load(self, state: EngineState) -> None:
+        load_optimizer(self._optimizer, self._parameters, state.tensors, state.values["optimizer"])
+        if self._scaler is not None and state.values["scaler"]:
+            self._scaler.load_state_dict(state.values["scaler"])
+
+    def finish(self) -> None: ...
