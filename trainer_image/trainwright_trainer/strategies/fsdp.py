@@ -8,6 +8,7 @@ be empty.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from typing import cast
@@ -42,9 +43,17 @@ class Fsdp(TorchEngine):
             parameter.data = parameter.data.new_empty(0)
         super().__init__(sharded, trainer, learning_rate, ranks)
 
+    def _compiled(self) -> Forward:
+        """Each block on its own, because the gathering of parameters between blocks cannot be compiled."""
+        for block in self.model.blocks():
+            block.compile()
+        return self.model
+
     def _wrapped(self, model: Forward) -> Forward:
         module, mesh = cast(nn.Module, self.model), init_device_mesh(self.ranks.device.type, (self.ranks.world,))
         share_batch_norm(module, self.ranks)
+        # Logits can be views. Nothing changes them in place, and the warning would come with every pass.
+        warnings.filterwarnings("ignore", message="FSDP2-wrapped module .* returned a view tensor")
         with raising_peer_lost():
             for block in self.model.blocks():
                 fully_shard(block, mesh=mesh)

@@ -30,13 +30,16 @@ class TorchEngine:
         self.model, self.ranks = model, ranks
         precision = Precision(trainer, ranks.device)
         self._scaler = precision.scaler
-        compiled = cast(Forward, torch.compile(model)) if trainer.compile else model
+        compiled = self._compiled() if trainer.compile else model
         self._forward: Forward = precision.forward(self._wrapped(compiled))
         self._parameters = self._trained()
         self._optimizer = make_optimizer(trainer.optimizer, self._parameters.values(), learning_rate)
         self._clipping = trainer.gradient_clipping
         self._penalty, self._factor = trainer.regularization_type, trainer.regularization_lambda
         self._last_pass = True
+
+    def _compiled(self) -> Forward:
+        return cast(Forward, torch.compile(self.model))
 
     def _wrapped(self, model: Forward) -> Forward:
         """The function that computes logits in training."""
