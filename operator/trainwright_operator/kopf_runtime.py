@@ -61,7 +61,7 @@ class Host:
         """Run kopf once. Return the error that ended it, or None if it found no TrainingJobs to watch."""
         thread = KopfThread(self._client, Relay(self._jobs, loop), self._settings, self._start_timeouts.next())
         ended = loop.create_future()
-        thread.start(lambda error: _tell(loop, ended, error))
+        thread.start(lambda error: _report_end(loop, ended, error))
         try:
             return await asyncio.shield(ended)
         finally:
@@ -134,7 +134,7 @@ async def _clear(loop: asyncio.AbstractEventLoop) -> None:
     await asyncio.wait_for(loop.shutdown_asyncgens(), STOP_SECONDS)
 
 
-def _tell(loop: asyncio.AbstractEventLoop, ended: asyncio.Future[Any], error: BaseException | None) -> None:
+def _report_end(loop: asyncio.AbstractEventLoop, ended: asyncio.Future[Any], error: BaseException | None) -> None:
     with suppress(RuntimeError):  # The loop is closed if the operator has ended.
         loop.call_soon_threadsafe(ended.set_result, error)
 

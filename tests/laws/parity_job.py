@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
 from unittest.mock import patch
@@ -50,7 +51,8 @@ class Case:
     """The settings of a run: fields of the trainer and the combiner, the loss of the number, workers in the file.
 
     `stop_at`: the step at which rank 0 requests a stop. `bad_row`: a training row with an infinite input. `slow_rank`:
-    a rank that takes 20 ms longer for each pass. `engine`: that of several ranks, or its strategy's word.
+    a rank that takes 20 ms longer for each pass. `engine`: that of several ranks, or its strategy's word. `mutation`:
+    an error in the run.
     """
 
     trainer: Mapping[str, Any] = field(default_factory=dict)
@@ -62,6 +64,7 @@ class Case:
     bad_row: int | None = None
     slow_rank: int | None = None
     engine: EngineFactory | str = "ddp"
+    mutation: Callable[[], AbstractContextManager[None]] = nullcontext
     clock: Callable[[], float] = time.monotonic
 
 
@@ -137,7 +140,7 @@ def trained(case: Case, resume: Snapshot | None = None) -> Seen:
         stop=lambda: ranks.rank == 0 and case.stop_at is not None and recorder.steps >= case.stop_at,
         clock=case.clock,
     )
-    with patch.object(loop, "StepAgreement", _recording(losses)):
+    with case.mutation(), patch.object(loop, "StepAgreement", _recording(losses)):
         trainer = Trainer(
             TrainingArguments(config, batches, 7, CheckpointPolicy(every_seconds=case.every_seconds)),
             model,
@@ -148,7 +151,7 @@ def trained(case: Case, resume: Snapshot | None = None) -> Seen:
             hooks=hooks,
             resume=resume,
         )
-    result = trainer.train()
+        result = trainer.train()
     test = next(splits["test"].batches(ROWS["test"]))
     with torch.inference_mode():
         logits = {name: tensor.numpy() for name, tensor in model.eval()(test).items()}

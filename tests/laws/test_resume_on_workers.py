@@ -53,3 +53,10 @@ def test_a_loss_that_is_no_number_on_one_worker_ends_all_with_one_line():
     lines = on_ranks(2, refused, Case(FIXED, bad_row=5))
     assert lines[0] == lines[1]
     assert lines[0].startswith("the loss is not a number at step ")
+
+
+def test_on_another_strategy_and_number():
+    case = Case({**FIXED, **MANY_SCORES}, {"norm": "batch"}, engine="fsdp")
+    whole, _, saved = on_ranks(2, interrupted, replace(case, stop_at=33))[0]
+    resumed = on_ranks(3, trained, replace(case, engine="ddp"), saved[-1])[0]
+    assert resumed.scores == pytest.approx(whole.scores, rel=1e-9, abs=1e-9)

@@ -169,16 +169,20 @@ class Reconciler:
             self._view.forget(job)
 
     async def _look_up(self, job: Job, snapshot: Snapshot, lookup: Lookup) -> Snapshot:
+        """Return the snapshot with the data. The cache gets it too: it reports the end of known objects only."""
         if lookup.target == "gpus":
             return replace(snapshot, in_use=await self._in_use(lookup.name))
         if lookup.target == "pods":
             return replace(snapshot, pods=await self._pods(job, snapshot.pods), pods_fresh=True)
         try:
-            child = read_child(await self._client.get(of_kind(lookup.kind), job.namespace, lookup.name))
+            raw = await self._client.get(of_kind(lookup.kind), job.namespace, lookup.name)
         except ApiError as error:
             if not error.not_found:
                 raise
             child = None
+        else:
+            self._view.note(raw)
+            child = read_child(raw)
         others = tuple(other for other in snapshot.children if other.name != lookup.name)
         if child is None or child.job_uid != job.uid:
             return replace(snapshot, children=others, gone=snapshot.gone | {lookup.name})
@@ -190,6 +194,8 @@ class Reconciler:
         async for page in self._client.list(PODS, job.namespace, selector=f"{names.JOB_UID}={job.uid}"):
             if page.first:
                 there.clear()
+            for raw in page.items:
+                self._view.note({**raw, "kind": PODS.kind})
             there |= {pod.name: pod for pod in map(read_pod, page.items) if pod is not None}
         taken = (pod.trace for pod in known if pod.disrupted and pod.name not in there)
         return (*there.values(), *taken)

@@ -32,7 +32,7 @@ def close(context: Context, attempt: Attempt, end: Ending, child: Child | None, 
         return Plan(lookups=(Lookup("pods"),))
     builder = context.builder()
     if end.outcome == "done" and context.prepares(attempt):
-        _hand_on(context, builder, attempt, end, child)
+        _next_stage(context, builder, attempt, end, child)
         return Plan(status=builder.finish(phase))
     record(context, builder, attempt, end, child)
     if end.outcome == "done":
@@ -70,7 +70,7 @@ def record(context: Context, builder: StatusBuilder, attempt: Attempt, end: Endi
         builder.set(log_tail=end.log_tail or None)
 
 
-def _hand_on(context: Context, builder: StatusBuilder, attempt: Attempt, end: Ending, child: Child | None) -> None:
+def _next_stage(context: Context, builder: StatusBuilder, attempt: Attempt, end: Ending, child: Child | None) -> None:
     """Record that the preprocess stage is done, and move the attempt to the child of its task.
 
     The data stays valid for all later attempts. The new child is created once the pods of this one are gone. The time

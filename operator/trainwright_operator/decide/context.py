@@ -88,7 +88,7 @@ class Context:
         """True if the attempt is in the stage before the one of its task."""
         return comes_before(attempt.stage, self.task)
 
-    def is_handed_on(self, attempt: Attempt) -> bool:
+    def follows_preprocess(self, attempt: Attempt) -> bool:
         """True if the stage before the task's own is done. The pods of that stage may still exist."""
         done = self.job.status.preprocessed
         return done is not None and done.attempt == attempt.number and not self.prepares(attempt)

@@ -27,7 +27,7 @@ def create_child(context: Context) -> Plan | None:
     attempt = context.attempt
     if attempt is None or attempt.create_time is not None or attempt.completion_time is not None:
         return None
-    if context.is_handed_on(attempt) and (
+    if context.follows_preprocess(attempt) and (
         lookups := _unsure(context, context.child_name(attempt.number, PREPROCESS), context.preprocess_kind)
     ):
         return Plan(lookups=lookups)

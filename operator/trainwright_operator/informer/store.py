@@ -81,7 +81,7 @@ class Store(Generic[T]):
         known = self._entries.get(key)
         if version <= self._settled(key) or (known is not None and version < known.version):
             return
-        self._bury(key, version)
+        self._add_tombstone(key, version)
         self._set(key, None)
 
     def listed(self, objects: Iterable[Manifest]) -> dict[Key, Entry[T]]:
@@ -118,7 +118,7 @@ class Store(Generic[T]):
     def retain(self, namespace: str | None, names: Container[Key], version: int) -> None:
         """Remove all objects except `names` as of `version`. Newer objects stay."""
         for key in self._absent(namespace, names, version):
-            self._bury(key, version)
+            self._add_tombstone(key, version)
             self._set(key, None)
 
     def _absent(self, namespace: str | None, names: Container[Key], version: int) -> list[Key]:
@@ -136,7 +136,7 @@ class Store(Generic[T]):
         """Return the version up to which events contain nothing new about the key."""
         return max(self._listed.get(None, 0), self._listed.get(key[0], 0), self._tombstones.get(key, 0))
 
-    def _bury(self, key: Key, version: int) -> None:
+    def _add_tombstone(self, key: Key, version: int) -> None:
         self._tombstones.pop(key, None)
         self._tombstones[key] = version
         if len(self._tombstones) > MAX_TOMBSTONES:
@@ -145,19 +145,19 @@ class Store(Generic[T]):
     def _set(self, key: Key, entry: Entry[T] | None) -> None:
         known = self._entries.pop(key, None)
         if known is not None:
-            self._disown(known.owner, key)
+            self._remove_from_owner(known.owner, key)
         if entry is not None:
             self._entries[key] = entry
             self._owned.setdefault(entry.owner, set()).add(key)
-        self._tell(key, known, entry)
+        self._notify(key, known, entry)
 
-    def _disown(self, owner: str, key: Key) -> None:
+    def _remove_from_owner(self, owner: str, key: Key) -> None:
         keys = self._owned[owner]
         keys.discard(key)
         if not keys:
             del self._owned[owner]
 
-    def _tell(self, key: Key, old: Entry[T] | None, new: Entry[T] | None) -> None:
+    def _notify(self, key: Key, old: Entry[T] | None, new: Entry[T] | None) -> None:
         before, after = old.value if old else None, new.value if new else None
         same_object = old is not None and new is not None and old.uid == new.uid
         if before != after or not (same_object or before is None):

@@ -206,6 +206,7 @@ def test_a_child_that_is_found_joins_the_world_where_it_is_ours(uid: str, found:
         assert [seen.name for seen in environment.snapshots[1].children] == (["flights-1"] if found else [])
         assert environment.snapshots[1].gone == (set() if found else {"flights-1"})
         assert environment.snapshots[1].fresh == ({"flights-1"} if found else set())
+        assert [raw["metadata"]["name"] for raw in environment.view.noted] == ["flights-1"], "else its end wakes no job"
 
     run_scenario(scenario)
 
@@ -225,6 +226,7 @@ def test_pods_that_are_asked_for_are_those_of_now_and_traces_of_what_was_taken()
             ("there", "Pending"),
             ("taken", "Failed"),
         ]
+        assert [(raw["kind"], raw["metadata"]["name"]) for raw in environment.view.noted] == [("Pod", "there")]
 
     run_scenario(scenario)
 

@@ -75,7 +75,7 @@ def stopping_on_signals(request: StopRequest) -> Iterator[StopRequest]:
             signal.signal(number, before[number] or signal.SIG_DFL)
             signal.raise_signal(number)
 
-    with _handled_by(handle, _heard()):
+    with _handled_by(handle, _stop_signals()):
         yield request
 
 
@@ -92,7 +92,7 @@ def ending_on_signals() -> Iterator[None]:
 
     Nothing is unwound, because that could wait long for a slow disk. The run folder is consistent after any kill.
     """
-    with _handled_by(_end, _heard()):
+    with _handled_by(_end, _stop_signals()):
         yield
 
 
@@ -115,7 +115,7 @@ def handlers_kept() -> Iterator[None]:
                 signal.signal(number, handler)
 
 
-def _heard() -> list[signal.Signals]:
+def _stop_signals() -> list[signal.Signals]:
     """The signals that this process was not started to ignore."""
     return [number for number in SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
 
