@@ -8,6 +8,7 @@ from typing import Any
 from unittest.mock import patch
 
 import torch
+from torch import nn
 
 from trainwright_trainer.loop import evaluator, trainer
 from trainwright_trainer.strategies import ddp, fsdp
@@ -33,16 +34,8 @@ class AveragedPerRank(Ddp):
 class SkippedSum(SumAfterBackward):
     """The gradient of one parameter is not summed."""
 
-    def update(self, rate: float) -> None:
-        name, parameter = next(iter(self._parameters.items()))
-        del self._parameters[name]
-        own = parameter.grad
-        for other in self._parameters.values():
-            if other.grad is not None:
-                other.grad = self.ranks.sum(other.grad)
-        self._parameters[name] = parameter
-        parameter.grad = own
-        super(SumAfterBackward, self).update(rate)
+    def _summed(self) -> list[nn.Parameter]:
+        return super()._summed()[1:]
 
 
 class LocalNorm(Fsdp):

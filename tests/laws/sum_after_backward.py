@@ -20,8 +20,12 @@ class SumAfterBackward(TorchEngine):
         share_batch_norm(cast(nn.Module, self.model), self.ranks)
         return model
 
+    def _summed(self) -> list[nn.Parameter]:
+        """The parameters whose gradients are summed."""
+        return list(self._parameters.values())
+
     def update(self, rate: float) -> None:
-        for parameter in self._parameters.values():
+        for parameter in self._summed():
             if parameter.grad is not None:
                 parameter.grad = self.ranks.sum(parameter.grad)
         super().update(rate)

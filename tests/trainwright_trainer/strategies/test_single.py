@@ -3,10 +3,13 @@ from __future__ import annotations
 import pytest
 import torch
 
+from trainwright_api.config.trainer import TrainerConfig
 from trainwright_trainer.distributed.ranks import OneRank
 from trainwright_trainer.strategies import engine_for
 from trainwright_trainer.strategies.interface import Engine
 from trainwright_trainer.strategies.single import Single
+
+section_of = TrainerConfig.model_validate
 
 
 class Weighted(torch.nn.Module):
@@ -25,8 +28,8 @@ class Weighted(torch.nn.Module):
 
 
 @pytest.fixture
-def engine(trainer) -> Engine:
-    return Single(Weighted(), trainer({"optimizer": {"type": "sgd"}, "gradient_clipping": None}), 0.1, OneRank())
+def engine() -> Engine:
+    return Single(Weighted(), section_of({"optimizer": {"type": "sgd"}, "gradient_clipping": None}), 0.1, OneRank())
 
 
 def test_the_gradients_of_all_passes_make_one_update(engine: Engine) -> None:
@@ -44,8 +47,8 @@ def test_discarded_gradients_change_nothing(engine: Engine) -> None:
     assert engine.weights()["weight"].tolist() == [1.0, 1.0]
 
 
-def test_its_state_is_copied_and_restored(trainer) -> None:
-    section = trainer({"optimizer": {"type": "adam"}, "gradient_clipping": None})
+def test_its_state_is_copied_and_restored() -> None:
+    section = section_of({"optimizer": {"type": "adam"}, "gradient_clipping": None})
     one, other = (Single(Weighted(), section, 0.1, OneRank()) for _ in range(2))
     one.accumulate(one.forward(2.0, last=True)["y"].sum())
     one.update(0.1)
@@ -60,9 +63,9 @@ def test_its_state_is_copied_and_restored(trainer) -> None:
     assert not torch.equal(weights["weight"], one.weights()["weight"])
 
 
-def test_the_penalty_is_that_of_the_config(trainer) -> None:
-    assert Single(Weighted(), trainer({}), 0.1, OneRank()).penalty() is None
-    section = trainer({"regularization_type": "l2", "regularization_lambda": 0.5})
+def test_the_penalty_is_that_of_the_config() -> None:
+    assert Single(Weighted(), section_of({}), 0.1, OneRank()).penalty() is None
+    section = section_of({"regularization_type": "l2", "regularization_lambda": 0.5})
     assert Single(Weighted(), section, 0.1, OneRank()).penalty().item() == 1.0
 
 

@@ -14,7 +14,7 @@ import torch
 from trainwright_trainer.callbacks.events import Evaluated
 from trainwright_trainer.loop.best import Best
 from trainwright_trainer.loop.protocols import Metrics
-from trainwright_trainer.models.trainable import Tensors
+from trainwright_trainer.models.trainable import Tensors, copied
 from trainwright_trainer.optim.plateau import Plateau
 from trainwright_trainer.rundir.snapshot import Position, Snapshot
 from trainwright_trainer.strategies.interface import Engine, EngineState
@@ -96,11 +96,6 @@ class TrainState:
         elif rank == 0:
             for part in parts:
                 self.metrics.add(part)
-
-
-def copied(tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    """A copy of the tensors on the CPU."""
-    return {name: tensor.detach().to("cpu", copy=True) for name, tensor in tensors.items()}
 
 
 def prefixed(prefix: str, tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:

@@ -23,6 +23,7 @@ from trainwright_trainer.layers.fully_connected import FullyConnectedLayer
 from trainwright_trainer.layers.names import module_key
 from trainwright_trainer.loader.batch import Batch, Layout
 from trainwright_trainer.losses import LOSSES, Loss
+from trainwright_trainer.models.penalty import Kind, penalty
 
 DTYPES = {"float32": torch.float32, "float64": torch.float64}
 
@@ -90,16 +91,9 @@ class Model(nn.Module):
         """The fully connected layers."""
         return (module for module in self.modules() if isinstance(module, FullyConnectedLayer))
 
-    def regularization(self, kind: Literal["l1", "l2", "l1_l2"], factor: float) -> torch.Tensor:
-        """`factor` times the sum of absolute values (l1), of squares (l2), or both, of all trained weights.
-
-        Biases are not penalised: a bias shifts an output, and a shift of zero makes the model no simpler.
-        """
-        named = self.named_parameters()
-        trained = [one for name, one in named if one.requires_grad and not name.endswith(".bias")]
-        terms = [parameter.abs().sum() for parameter in trained if kind != "l2"]
-        terms += [parameter.square().sum() for parameter in trained if kind != "l1"]
-        return factor * torch.stack(terms).sum()
+    def regularization(self, kind: Kind, factor: float) -> torch.Tensor:
+        """The penalty on all trained weights: a scalar."""
+        return penalty({name: one for name, one in self.named_parameters() if one.requires_grad}, kind, factor)
 
 
 @contextmanager

@@ -9,7 +9,6 @@ be empty.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from typing import cast
 
@@ -24,6 +23,7 @@ from trainwright_trainer.distributed.process_group import raising_peer_lost
 from trainwright_trainer.distributed.ranks import Ranks
 from trainwright_trainer.layers.normalisation import share_batch_norm
 from trainwright_trainer.loader.batch import Batch
+from trainwright_trainer.models.penalty import penalty
 from trainwright_trainer.models.trainable import Tensors, Trainable
 from trainwright_trainer.optim.clipping import clip
 from trainwright_trainer.strategies.interface import EngineState
@@ -62,10 +62,7 @@ class Fsdp(TorchEngine):
 
     def _trained(self) -> dict[str, nn.Parameter]:
         """The local shards. FSDP reads the same memory, so it sees each update."""
-        return {name: nn.Parameter(local) for name, local in self._locals().items()}
-
-    def _locals(self) -> dict[str, torch.Tensor]:
-        return {name: _local(one) for name, one in self.model.named_parameters() if one.requires_grad}
+        return {name: nn.Parameter(_local(one)) for name, one in super()._trained().items()}
 
     def forward(self, batch: Batch, *, last: bool) -> Tensors:
         cast(FSDPModule, self.model).set_requires_gradient_sync(last)
@@ -73,16 +70,12 @@ class Fsdp(TorchEngine):
             return super().forward(batch, last=last)
 
     def penalty(self) -> torch.Tensor | None:
-        """Only the value: `update` adds the gradient, because a shard has no part in the forward pass."""
-        if not self._has_penalty:
-            return None
-        parts = [one.detach() for _, one in self._penalised()]
-        terms = [one.abs().sum() for one in parts if self._penalty != "l2"]
-        terms += [one.square().sum() for one in parts if self._penalty != "l1"]
-        return self._factor * torch.stack(terms).sum()
+        """Only the value: `_clip` adds the gradient, because a shard has no part in the forward pass."""
+        own = self._penalty_of_shards()
+        return None if own is None else own.detach()
 
-    def _penalised(self) -> Iterator[tuple[str, nn.Parameter]]:
-        return ((name, one) for name, one in self._parameters.items() if not name.endswith(".bias"))
+    def _penalty_of_shards(self) -> torch.Tensor | None:
+        return None if self._penalty is None else penalty(self._parameters, self._penalty, self._factor)
 
     def _backward(self, loss: torch.Tensor) -> None:
         """FSDP takes the mean of the gradients over ranks. The loss is multiplied by `world`, so the mean is a sum."""
@@ -99,13 +92,9 @@ class Fsdp(TorchEngine):
 
     def _clip(self) -> None:
         """Every rank has a part of each gradient, so the norms are summed over the ranks."""
-        with torch.no_grad():
-            for _, one in self._penalised() if self._has_penalty else ():
-                assert one.grad is not None
-                if self._penalty != "l2":
-                    one.grad += self._factor * one.sign()
-                if self._penalty != "l1":
-                    one.grad += 2 * self._factor * one
+        own = self._penalty_of_shards()
+        if own is not None:
+            own.backward()  # type: ignore[no-untyped-call]
         clip(self._gradients(), self._clipping, self._norms)
 
     def _norms(self, gradients: list[torch.Tensor]) -> torch.Tensor:
@@ -153,10 +142,9 @@ class Fsdp(TorchEngine):
 
     def finish(self) -> None:
         """Give the given model the trained weights."""
-        weights: Mapping[str, torch.Tensor] = self.weights()
         for name, parameter in self._whole.named_parameters():
-            parameter.data = weights[name].to(self.ranks.device)
-        self._whole.load_state_dict(weights)
+            parameter.data = parameter.data.new_empty(self._shapes[name])
+        self._whole.load_state_dict(self.weights())
 
 
 def _local(tensor: torch.Tensor) -> torch.Tensor:

@@ -11,7 +11,7 @@ from torch import nn
 from trainwright_api.config.trainer import TrainerConfig
 from trainwright_trainer.distributed.ranks import Ranks
 from trainwright_trainer.loader.batch import Batch
-from trainwright_trainer.models.trainable import Tensors, Trainable
+from trainwright_trainer.models.trainable import Tensors, Trainable, copied
 from trainwright_trainer.optim.clipping import clip
 from trainwright_trainer.optim.optimizers import make_optimizer
 from trainwright_trainer.strategies.interface import EngineState
@@ -35,7 +35,8 @@ class TorchEngine:
         self._parameters = self._trained()
         self._optimizer = make_optimizer(trainer.optimizer, self._parameters.values(), learning_rate)
         self._clipping = trainer.gradient_clipping
-        self._penalty, self._factor = trainer.regularization_type, trainer.regularization_lambda
+        self._factor = trainer.regularization_lambda
+        self._penalty = trainer.regularization_type if self._factor else None
         self._last_pass = True
 
     def _compiled(self) -> Forward:
@@ -56,13 +57,9 @@ class TorchEngine:
         return self._forward(batch)
 
     def penalty(self) -> torch.Tensor | None:
-        if not self._has_penalty or self._penalty is None:
+        if self._penalty is None:
             return None
         return self.model.regularization(self._penalty, self._factor) / self.ranks.world
-
-    @property
-    def _has_penalty(self) -> bool:
-        return bool(self._factor) and self._penalty is not None
 
     def accumulate(self, loss: torch.Tensor) -> None:
         self._backward(loss if self._scaler is None else self._scaler.scale(loss))
@@ -96,7 +93,7 @@ class TorchEngine:
             parameter.grad = None
 
     def weights(self) -> dict[str, torch.Tensor]:
-        return {name: tensor.detach().to("cpu", copy=True) for name, tensor in self.model.state_dict().items()}
+        return copied(self.model.state_dict())
 
     def load_weights(self, weights: Tensors) -> None:
         self.model.load_state_dict(weights)
