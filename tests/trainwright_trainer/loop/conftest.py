@@ -20,6 +20,7 @@ from trainwright_trainer.loop.arguments import Hooks, TrainingArguments, Trainin
 from trainwright_trainer.loop.trainer import Trainer
 from trainwright_trainer.metrics.model import ModelMetrics, model_metrics
 from trainwright_trainer.models.model import Model
+from trainwright_trainer.models.trainable import allocate
 from trainwright_trainer.rundir.snapshot import Snapshot
 
 STATISTICS: Mapping[str, Mapping[str, Any]] = {
@@ -93,6 +94,7 @@ class Job:
 
     def __post_init__(self) -> None:
         self.model = Model(self.config, STATISTICS, layout_of(self.config, STATISTICS), self.seed)
+        allocate(self.model, torch.device("cpu"))
 
     def metrics(self) -> ModelMetrics:
         return model_metrics(self.config, STATISTICS)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
 from typing import Any
 
@@ -8,9 +9,11 @@ import pytest
 import torch
 
 from trainwright_api.config import ModelConfig, resolve
+from trainwright_trainer.data.order import Purpose, key
 from trainwright_trainer.loader.batch import Batch
 from trainwright_trainer.loader.layout import layout_of
 from trainwright_trainer.models.model import Model
+from trainwright_trainer.models.trainable import allocate
 
 STATISTICS: dict[str, dict[str, Any]] = {
     "distance": {},
@@ -114,7 +117,9 @@ def config(precision: str = "float32", **combiner: Any) -> ModelConfig:
 
 def model(seed: int = 1, precision: str = "float32", **combiner: Any) -> Model:
     made = config(precision, **combiner)
-    return Model(made, STATISTICS, layout_of(made, STATISTICS), seed)
+    found = Model(made, STATISTICS, layout_of(made, STATISTICS), seed)
+    allocate(found, torch.device("cpu"))
+    return found
 
 
 def batch(rows: int = 32, dtype: torch.dtype = torch.float32) -> Batch:
@@ -145,12 +150,32 @@ def test_the_same_seed_gives_the_same_weights_to_the_bit() -> None:
     assert not torch.equal(first["encoders.carrier.table.weight"], other["encoders.carrier.table.weight"])
 
 
-def test_to_build_a_model_draws_on_nobody_elses_account() -> None:
-    torch.manual_seed(99)
-    expected = torch.rand(1)
-    torch.manual_seed(99)
-    model()
-    assert torch.equal(torch.rand(1), expected)
+def test_a_new_model_has_no_memory_and_draws_nothing() -> None:
+    before = torch.get_rng_state()
+    made = config()
+    new = Model(made, STATISTICS, layout_of(made, STATISTICS), 1)
+    assert all(one.is_meta for name, one in new.named_parameters() if ".norm." not in name)
+    assert not any(buffer.is_meta for buffer in new.buffers())
+    allocate(new, torch.device("cpu"))
+    assert not any(one.is_meta for one in new.parameters())
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_a_parameter_depends_on_its_own_name_and_shape_alone() -> None:
+    both, without = model(), model(num_fc_layers=2)
+    name = "combiner.stack.layers.0.linear.weight"
+    assert torch.equal(both.get_parameter(name), without.get_parameter(name))
+    other = without.get_parameter("combiner.stack.layers.1.linear.weight")
+    assert not torch.equal(without.get_parameter(name)[:, : other.shape[1]], other)
+
+
+def test_the_initial_values_of_a_name_never_change() -> None:
+    """The definition in docs/row-order.md, computed here again."""
+    name = "encoders.carrier.table.weight"
+    word = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big")
+    generator = torch.Generator().manual_seed(key(1, Purpose.INITIALISATION, word))
+    expected = torch.empty(model().get_parameter(name).shape).uniform_(-1, 1, generator=generator)
+    assert torch.equal(model().get_parameter(name), expected)
 
 
 def test_weights_of_both_precisions_begin_equal() -> None:
@@ -189,6 +214,7 @@ def test_the_gradient_knows_no_unit_of_the_target() -> None:
         made = resolve(ModelConfig.model_validate({"input_features": INPUTS, "output_features": [output]}))
         statistics = {**STATISTICS, "delay": {"encoded": {"mean": 7.0 * factor, "std": 20.0 * factor}}}
         built = Model(made, statistics, layout_of(made, statistics), seed=1)
+        allocate(built, torch.device("cpu"))
         rows = batch()
         rows.floats[:, layout_of(made, statistics).columns["delay"].start] *= factor
         total(built, rows).backward()  # type: ignore[no-untyped-call]

@@ -22,6 +22,9 @@ class Weighted(torch.nn.Module):
     def forward(self, batch):
         return {"y": self.weight * batch}
 
+    def initial_weights(self):
+        return ()
+
     def regularization(self, kind, factor):
         assert kind == "l2"
         return factor * self.weight.square().sum()

@@ -33,8 +33,9 @@ class AffineOutput(nn.Module):
     def __init__(self, shift: Sequence[float], scale: Sequence[float] | None = None) -> None:
         super().__init__()
         self.spread = None if scale is None else math.sqrt(sum(one * one for one in scale) / len(scale))
-        self.register_buffer("shift", torch.tensor(shift, dtype=torch.float32))
-        self.register_buffer("scale", None if scale is None else torch.tensor(scale, dtype=torch.float32))
+        with torch.device("cpu"):
+            self.register_buffer("shift", torch.tensor(shift, dtype=torch.float32))
+            self.register_buffer("scale", None if scale is None else torch.tensor(scale, dtype=torch.float32))
 
     def forward(self, values: torch.Tensor) -> torch.Tensor:
         return values + self.shift if self.scale is None else torch.addcmul(self.shift, values, self.scale)

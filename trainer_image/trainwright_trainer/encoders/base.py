@@ -39,7 +39,7 @@ class PassthroughEncoder(Encoder):
         super().__init__()
         self.output_size = feature.width
         # This encoder has no weights, so a buffer carries the model's dtype.
-        self.register_buffer("like", torch.empty(0), persistent=False)
+        self.register_buffer("like", torch.empty(0, device="cpu"), persistent=False)
 
     def forward(self, columns: torch.Tensor) -> torch.Tensor:
         return columns.to(self.like.dtype)

@@ -21,7 +21,7 @@ class OneHot(Encoder):
         self.output_size = len(feature.statistics["vocabulary"])
         share = getattr(config, "dropout", 0.0)
         self.dropout = nn.Dropout(share) if share else None
-        self.register_buffer("like", torch.empty(0), persistent=False)
+        self.register_buffer("like", torch.empty(0, device="cpu"), persistent=False)
 
     def forward(self, columns: torch.Tensor) -> torch.Tensor:
         columns_of_labels = F.one_hot(columns.squeeze(1), self.output_size).to(self.like.dtype)

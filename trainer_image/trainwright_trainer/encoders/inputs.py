@@ -31,7 +31,7 @@ class Relabel(nn.Module):
         super().__init__()
         position = {label: i for i, label in enumerate(others)}
         # Label 0 of an input's vocabulary stands for all unknown values.
-        index = torch.tensor([position.get(label, 0) for label in labels], dtype=torch.int64)
+        index = torch.tensor([position.get(label, 0) for label in labels], dtype=torch.int64, device="cpu")
         self.register_buffer("index", index, persistent=False)
 
     def forward(self, columns: torch.Tensor) -> torch.Tensor:

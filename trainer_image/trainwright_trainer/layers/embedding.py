@@ -7,10 +7,10 @@ import torch.nn.functional as F
 from torch import nn
 
 from trainwright_api.config.initializers import AnyInitializer, UniformInitializer
-from trainwright_trainer.layers.initializers import initialize
+from trainwright_trainer.layers.initializers import Initialized, initializer_of
 
 
-class Embedding(nn.Module):
+class Embedding(Initialized):
     """int64 [rows] → [rows, width].
 
     `width` is at most `largest` and at most `size`: more columns than rows add no information. Without an initializer
@@ -23,7 +23,7 @@ class Embedding(nn.Module):
         super().__init__()
         self.size, self.width = size, min(size, largest)
         self.weight = nn.Parameter(torch.empty(size, self.width), requires_grad=trainable)
-        initialize(self.weight, initializer or UniformInitializer(a=-1.0, b=1.0), path)
+        self.initialize(weight=initializer_of(initializer or UniformInitializer(a=-1.0, b=1.0), self.weight, path))
 
     def forward(self, index: torch.Tensor) -> torch.Tensor:
         return F.embedding(index, self.weight)

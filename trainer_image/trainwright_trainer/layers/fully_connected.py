@@ -16,7 +16,7 @@ from torch import nn
 from trainwright_api.config.initializers import AnyInitializer
 from trainwright_api.config.layers import FullyConnectedLayer as LayerConfig
 from trainwright_api.config.layers import NormParams
-from trainwright_trainer.layers.initializers import initialize
+from trainwright_trainer.layers.initializers import Initialized, initializer_of
 from trainwright_trainer.layers.normalisation import norm
 
 # Ludwig's names of activation functions.
@@ -76,6 +76,13 @@ def stack_of(config: Any, path: str, *, count: str = "num_fc_layers", prefix: st
     return tuple(default.changed_by(layer, f"{path}.fc_layers[{i}].") for i, layer in enumerate(listed))
 
 
+class Linear(nn.Linear, Initialized):
+    """`nn.Linear` whose values come from the initializers that `initialize` gets."""
+
+    def reset_parameters(self) -> None:
+        """Called by `nn.Linear`. Draws nothing."""
+
+
 def linear(
     input_size: int,
     output_size: int,
@@ -84,12 +91,16 @@ def linear(
     weights_initializer: AnyInitializer | None,
     bias_initializer: AnyInitializer | None,
     path: str,
-) -> nn.Linear:
-    """An initialised `nn.Linear`. `path` is the prefix of the initializers' names in the config."""
-    layer = nn.Linear(input_size, output_size, bias=use_bias)
-    initialize(layer.weight, weights_initializer or "xavier_uniform", f"{path}weights_initializer")
+) -> Linear:
+    """A linear layer. `path` is the prefix of the initializers' names in the config."""
+    layer = Linear(input_size, output_size, bias=use_bias)
+    given = {"weight": weights_initializer or "xavier_uniform"}
     if use_bias:
-        initialize(layer.bias, bias_initializer or "zeros", f"{path}bias_initializer")
+        given["bias"] = bias_initializer or "zeros"
+    paths = {"weight": f"{path}weights_initializer", "bias": f"{path}bias_initializer"}
+    layer.initialize(
+        **{name: initializer_of(one, layer.get_parameter(name), paths[name]) for name, one in given.items()}
+    )
     return layer
 
 

@@ -1,18 +1,34 @@
 """The initializers of parameters: the functions of `torch.nn.init`, by name.
 
-All of them draw from torch's global generator, which the model seeds once, so the initial weights of a model depend on
-its config and the seed alone.
+A layer keeps the initializers of its parameters, so that a model on the meta device can be filled later, parameter by
+parameter, each from a generator of its own. A layer that is built on a real device is filled at once.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
 
 import torch
+from torch import nn
 from torch.nn import init
 
 from trainwright_api.config.initializers import AnyInitializer, initializer_parts
 from trainwright_api.problems import Mistakes
+
+
+def sparse_(
+    tensor: torch.Tensor, sparsity: float, std: float = 0.01, generator: torch.Generator | None = None
+) -> torch.Tensor:
+    """As `torch.nn.init.sparse_`, which draws the places of the zeros from the global generator alone."""
+    rows, columns = tensor.shape
+    tensor.normal_(0, std, generator=generator)
+    for column in range(columns):
+        tensor[torch.randperm(rows, generator=generator)[: math.ceil(sparsity * rows)], column] = 0
+    return tensor
+
 
 FUNCTIONS: Mapping[str, Callable[..., torch.Tensor]] = {
     "constant": init.constant_,
@@ -24,7 +40,7 @@ FUNCTIONS: Mapping[str, Callable[..., torch.Tensor]] = {
     "normal": init.normal_,
     "ones": init.ones_,
     "orthogonal": init.orthogonal_,
-    "sparse": init.sparse_,
+    "sparse": sparse_,
     "uniform": init.uniform_,
     "xavier_normal": init.xavier_normal_,
     "xavier_uniform": init.xavier_uniform_,
@@ -34,19 +50,47 @@ FUNCTIONS: Mapping[str, Callable[..., torch.Tensor]] = {
 _ALONE: Mapping[str, Mapping[str, float]] = {"constant": {"val": 0.0}, "sparse": {"sparsity": 0.1}}
 # All others need rows and columns.
 _ANY_SHAPE = frozenset({"constant", "normal", "ones", "uniform", "zeros"})
+_WITHOUT_CHANCE = frozenset({"constant", "dirac", "eye", "identity", "ones", "zeros"})
 
 
-@torch.no_grad()
-def initialize(tensor: torch.Tensor, initializer: AnyInitializer, path: str) -> None:
-    """Fill `tensor` in place. `path` is the config path of the initializer.
+@dataclass(frozen=True)
+class Initializer:
+    """A function of `torch.nn.init` with its arguments."""
+
+    word: str
+    arguments: Mapping[str, Any]
+
+    @torch.no_grad()
+    def fill(self, tensor: torch.Tensor, generator: torch.Generator | None = None) -> None:
+        """Fill `tensor` in place, from `generator` or from torch's global one."""
+        chance = {} if self.word in _WITHOUT_CHANCE else {"generator": generator}
+        FUNCTIONS[self.word](tensor, **self.arguments, **chance)
+
+
+def initializer_of(config: AnyInitializer, tensor: torch.Tensor, path: str) -> Initializer:
+    """The initializer that a config names for `tensor`. `path` is its path in the config.
 
     Raises `Mistakes` for an initializer that cannot fill this shape, such as `orthogonal` for a bias.
     """
-    word, parameters = initializer_parts(initializer)
+    word, arguments = initializer_parts(config)
     if not _fits(word, tensor):
         shape = " × ".join(map(str, tensor.shape))
         raise Mistakes.one(path, f"{word!r} cannot fill values of shape {shape}. One that can: 'normal'.")
-    FUNCTIONS[word](tensor, **(parameters or _ALONE.get(word, {})))
+    return Initializer(word, arguments or _ALONE.get(word, {}))
+
+
+class Initialized(nn.Module):
+    """A module that keeps the initializers of its own parameters."""
+
+    initializers: Mapping[str, Initializer]
+
+    def initialize(self, **initializers: Initializer) -> None:
+        """Keep the initializers, by parameter, and fill the parameters that are not on the meta device."""
+        self.initializers = initializers
+        for name, initializer in initializers.items():
+            parameter = self.get_parameter(name)
+            if not parameter.is_meta:
+                initializer.fill(parameter)
 
 
 def _fits(word: str, tensor: torch.Tensor) -> bool:

@@ -112,7 +112,10 @@ NORMS: Mapping[str, type[nn.Module]] = {"batch": BatchNorm, "layer": nn.LayerNor
 
 def norm(word: str | None, features: int, parameters: NormParams | None) -> nn.Module | None:
     """The norm that a config names: `batch`, `layer` or null (None)."""
-    return None if word is None else NORMS[word](features, **(parameters.arguments() if parameters else {}))
+    if word is None:
+        return None
+    with torch.device("cpu"):  # the values of a norm are constants, so they need not be drawn later
+        return NORMS[word](features, **(parameters.arguments() if parameters else {}))
 
 
 def has_batch_norm(model: nn.Module) -> bool:

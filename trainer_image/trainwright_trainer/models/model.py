@@ -1,14 +1,17 @@
 """The model: inputs → encoders → combiner → decoders → logits, and its losses.
 
-The initial weights depend on the config, the statistics and the seed alone, not on the backend. The names of parameters
-follow the config (`encoders.carrier.table.weight`, `combiner.stack.layers.0.linear.weight`, `decoders.late.head.bias`)
-and are part of the checkpoint format.
+A new model is on the meta device: its parameters have no memory until an engine gives them their initial values or
+loads others. The initial values of a parameter depend on its initializer, its shape, its name and the seed alone, not
+on other parameters, the device or the backend.
+
+The names of parameters follow the config (`encoders.carrier.table.weight`, `combiner.stack.layers.0.linear.weight`,
+`decoders.late.head.bias`) and are part of the checkpoint format.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from typing import Any, Literal
 
 import torch
@@ -20,6 +23,7 @@ from trainwright_trainer.data.order import Purpose, key
 from trainwright_trainer.decoders.outputs import Outputs
 from trainwright_trainer.encoders.inputs import Inputs
 from trainwright_trainer.layers.fully_connected import FullyConnectedLayer
+from trainwright_trainer.layers.initializers import Initialized
 from trainwright_trainer.layers.names import module_key
 from trainwright_trainer.loader.batch import Batch, Layout
 from trainwright_trainer.losses import LOSSES, Loss
@@ -35,7 +39,8 @@ class Model(nn.Module):
         self, config: ModelConfig, statistics: Mapping[str, Mapping[str, Any]], layout: Layout, seed: int
     ) -> None:
         super().__init__()
-        with _seeded(seed):
+        self._seed = seed
+        with torch.device("meta"):
             self.encoders = Inputs(config.input_features, statistics, layout)
             self.combiner = combiner_for(config.combiner, self.encoders.output_size)
             self.decoders = Outputs(config.output_features, statistics, self.combiner.output_size)
@@ -87,6 +92,21 @@ class Model(nn.Module):
         units = sum(loss.weight * loss.unit(self.decoders.spread_of(name)) for name, loss in self._losses)
         return float(units / weights) if units > 0 else 1.0
 
+    def initial_weights(self) -> Iterator[tuple[str, torch.Tensor]]:
+        """The initial values of the parameters that have no memory yet, one at a time, on the CPU.
+
+        They are drawn in float32, so both precisions begin with the same values.
+        """
+        for prefix, module in self.named_modules():
+            for local, initializer in (module.initializers if isinstance(module, Initialized) else {}).items():
+                name, parameter = f"{prefix}.{local}", module.get_parameter(local)
+                if parameter.is_meta:
+                    generator = torch.Generator()
+                    generator.manual_seed(key(self._seed, Purpose.INITIALISATION, _word_of(name)))
+                    values = torch.empty(parameter.shape, dtype=torch.float32)
+                    initializer.fill(values, generator)
+                    yield name, values.to(parameter.dtype)
+
     def blocks(self) -> Iterator[nn.Module]:
         """The fully connected layers."""
         return (module for module in self.modules() if isinstance(module, FullyConnectedLayer))
@@ -96,12 +116,6 @@ class Model(nn.Module):
         return penalty({name: one for name, one in self.named_parameters() if one.requires_grad}, kind, factor)
 
 
-@contextmanager
-def _seeded(seed: int) -> Iterator[None]:
-    """Seeds torch's CPU generator for the initial weights and restores its state afterwards."""
-    state = torch.random.get_rng_state()
-    torch.default_generator.manual_seed(key(seed, Purpose.INITIALISATION))
-    try:
-        yield
-    finally:
-        torch.random.set_rng_state(state)
+def _word_of(name: str) -> int:
+    """The word of a parameter in the key of its generator: the first 8 bytes of the SHA-256 of its name."""
+    return int.from_bytes(hashlib.sha256(name.encode()).digest()[:8])

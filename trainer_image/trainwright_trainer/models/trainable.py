@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, cast
 
 import torch
 from torch import nn
@@ -37,6 +37,10 @@ class Trainable(Protocol):
         """The penalty on the weights: a scalar."""
         ...
 
+    def initial_weights(self) -> Iterator[tuple[str, torch.Tensor]]:
+        """The initial values of the parameters on the meta device, one at a time, on the CPU."""
+        ...
+
     def blocks(self) -> Iterator[nn.Module]:
         """The parts that a sharded engine gathers one at a time."""
         ...
@@ -50,3 +54,16 @@ class Trainable(Protocol):
     def state_dict(self) -> dict[str, Any]: ...
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> Any: ...
+
+
+def allocate(model: Trainable, device: torch.device) -> None:
+    """Give the parameters on the meta device their memory and their initial values, one at a time, on `device`.
+
+    Everything else of the model moves to `device` too.
+    """
+    module = cast(nn.Module, model)
+    for name, values in model.initial_weights():
+        owner, _, local = name.rpartition(".")
+        trained = module.get_parameter(name).requires_grad
+        setattr(module.get_submodule(owner), local, nn.Parameter(values.to(device), requires_grad=trained))
+    module.to(device)

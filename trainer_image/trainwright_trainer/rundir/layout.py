@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-# 1: before the outputs had a start, whose buffers are in the weights. 2: today's.
-FORMAT = 2
+# 1: before the outputs had a start, whose buffers are in the weights. 2: before each parameter was drawn from its name.
+# 3: today's.
+FORMAT = 3
 
 JOB = "job.yaml"
 RESOLVED = "resolved.json"

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import warnings
 from copy import deepcopy
+from itertools import chain
 from typing import cast
 
 import torch
@@ -31,17 +32,17 @@ from trainwright_trainer.strategies.torch_engine import Forward, TorchEngine
 
 
 class Fsdp(TorchEngine):
-    """Works on a copy of the model. Meanwhile the given model has no parameters; `finish` gives it the result."""
+    """Works on a copy of the model. The given model stays on the meta device until `finish` gives it the result."""
 
     is_sharded = True
 
     def __init__(self, model: Trainable, trainer: TrainerConfig, learning_rate: float, ranks: Ranks) -> None:
         self._whole = model
         self._shapes = {name: one.shape for name, one in model.named_parameters()}
-        sharded = deepcopy(model)
-        for _, parameter in model.named_parameters():
-            parameter.data = parameter.data.new_empty(0)
-        super().__init__(sharded, trainer, learning_rate, ranks)
+        super().__init__(deepcopy(model), trainer, learning_rate, ranks)
+
+    def _materialise(self) -> None:
+        """Shards get their values in `_wrapped`."""
 
     def _compiled(self) -> Forward:
         """Each block on its own, because the gathering of parameters between blocks cannot be compiled."""
@@ -58,7 +59,19 @@ class Fsdp(TorchEngine):
             for block in self.model.blocks():
                 fully_shard(block, mesh=mesh)
             fully_shard(module, mesh=mesh, reshard_after_forward=True)
+        self._fill(module)
         return model
+
+    def _fill(self, module: nn.Module) -> None:
+        """Give the shards their memory and their initial values, from one whole tensor at a time."""
+        module.to_empty(device=self.ranks.device)
+        given = cast(nn.Module, self._whole)
+        own = dict(module.named_parameters())
+        constants = ((name, one.detach()) for name, one in given.named_parameters() if not one.is_meta)
+        for name, values in chain(self._whole.initial_weights(), constants):
+            _local(own[name]).copy_(self._own_shard(values))
+        for name, buffer in given.named_buffers():
+            module.get_buffer(name).copy_(buffer)
 
     def _trained(self) -> dict[str, nn.Parameter]:
         """The local shards. FSDP reads the same memory, so it sees each update."""
@@ -142,9 +155,9 @@ class Fsdp(TorchEngine):
 
     def finish(self) -> None:
         """Give the given model the trained weights."""
-        for name, parameter in self._whole.named_parameters():
-            parameter.data = parameter.data.new_empty(self._shapes[name])
-        self._whole.load_state_dict(self.weights())
+        whole = cast(nn.Module, self._whole)
+        whole.load_state_dict(self.weights(), assign=True)
+        whole.to(self.ranks.device)
 
 
 def _local(tensor: torch.Tensor) -> torch.Tensor:

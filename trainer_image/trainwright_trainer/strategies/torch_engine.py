@@ -11,7 +11,7 @@ from torch import nn
 from trainwright_api.config.trainer import TrainerConfig
 from trainwright_trainer.distributed.ranks import Ranks
 from trainwright_trainer.loader.batch import Batch
-from trainwright_trainer.models.trainable import Tensors, Trainable, copied
+from trainwright_trainer.models.trainable import Tensors, Trainable, allocate, copied
 from trainwright_trainer.optim.clipping import clip
 from trainwright_trainer.optim.optimizers import make_optimizer
 from trainwright_trainer.strategies.interface import EngineState
@@ -22,12 +22,16 @@ Forward = Callable[[Batch], Tensors]
 
 
 class TorchEngine:
-    """An engine whose subclasses define how gradients are summed. The order is: compile, wrap, optimizer."""
+    """An engine whose subclasses define how gradients are summed.
+
+    The order is: initial values, compile, wrap, optimizer. Parameters are frozen before.
+    """
 
     is_sharded = False
 
     def __init__(self, model: Trainable, trainer: TrainerConfig, learning_rate: float, ranks: Ranks) -> None:
         self.model, self.ranks = model, ranks
+        self._materialise()
         precision = Precision(trainer, ranks.device)
         self._scaler = precision.scaler
         compiled = self._compiled() if trainer.compile else model
@@ -38,6 +42,10 @@ class TorchEngine:
         self._factor = trainer.regularization_lambda
         self._penalty = trainer.regularization_type if self._factor else None
         self._last_pass = True
+
+    def _materialise(self) -> None:
+        """Give the parameters their memory and their initial values on the device of this rank."""
+        allocate(self.model, self.ranks.device)
 
     def _compiled(self) -> Forward:
         return cast(Forward, torch.compile(self.model))

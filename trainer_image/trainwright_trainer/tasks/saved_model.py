@@ -47,7 +47,7 @@ def load_model(location: Place, access: S3Credentials | None = None) -> SavedMod
     config = ModelConfig.model_validate(folder.config)
     layout = layout_of(config, folder.statistics)
     model = Model(config, folder.statistics, layout, seed=0)
-    model.load_state_dict(dict(folder.weights))
+    model.load_state_dict(dict(folder.weights), assign=True)
     return SavedModel(config, folder.statistics, layout, model.eval(), folder.extra)
 
 

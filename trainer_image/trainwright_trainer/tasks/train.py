@@ -124,7 +124,6 @@ class Training:
         context = self.context
         if self.is_rank_zero:
             shared_files.write_job(self.attempt, self.job.written())
-        model = model.to(self.ranks.device)
         if self.is_rank_zero and self.job.recipe is not None:
             self.console.log(self.job.recipe.line)
         resolved = resolved_once(context, model, splits["train"], self.ranks, self.console.log)
