@@ -31,8 +31,8 @@ FILES = " (this version has files, folders and s3://)"
             "backend.processor.type: not built yet: modin (this version has pandas)",
         ),
         (
-            backend(type="ray", trainer={"strategy": "deepspeed"}),
-            "backend.trainer.strategy: not built yet: deepspeed (this version has ddp, fsdp)",
+            backend(type="ray", trainer={"strategy": "horovod"}),
+            "backend.trainer.strategy: not built yet: horovod (this version has ddp, fsdp, deepspeed)",
         ),
         (backend(loader={"fully_executed": False}), "backend.loader.fully_executed: not built yet: false"),
         (backend(loader={"window_size_bytes": 1000}), "backend.loader.window_size_bytes: not built yet"),

@@ -17,6 +17,7 @@ import torch.distributed as dist
 from trainwright_api.config import ModelConfig, resolve
 from trainwright_api.problems import Mistakes
 from trainwright_api.resource.job import CheckpointPolicy
+from trainwright_api.resource.strategy import Strategy
 from trainwright_trainer.callbacks.events import Evaluated, Event, RankRound
 from trainwright_trainer.distributed.process_group import ProcessGroup
 from trainwright_trainer.distributed.ranks import OneRank
@@ -33,6 +34,7 @@ from trainwright_trainer.models.model import DTYPES, Model
 from trainwright_trainer.rundir.snapshot import Snapshot
 from trainwright_trainer.strategies import engine_for
 from trainwright_trainer.strategies.interface import EngineFactory
+from trainwright_trainer.strategies.single import Single
 
 ROWS = {"train": 397, "validation": 83, "test": 61}
 NUMBER = {"mean": 0.0, "std": 1.0, "normalization": None, "scale": 1.0, "shift": 0.0}
@@ -51,7 +53,7 @@ class Case:
     """The settings of a run: fields of the trainer and the combiner, the loss of the number, workers in the file.
 
     `stop_at`: the step at which rank 0 requests a stop. `bad_row`: a training row with an infinite input. `slow_rank`:
-    a rank that takes 20 ms longer for each pass. `engine`: that of several ranks, or its strategy's word. `mutation`:
+    a rank that takes 20 ms longer for each pass. `engine`: that of several ranks, or its strategy. `mutation`:
     an error in the run.
     """
 
@@ -63,7 +65,7 @@ class Case:
     every_seconds: float = 0
     bad_row: int | None = None
     slow_rank: int | None = None
-    engine: EngineFactory | str = "ddp"
+    engine: EngineFactory | Strategy | str = "ddp"
     mutation: Callable[[], AbstractContextManager[None]] = nullcontext
     clock: Callable[[], float] = time.monotonic
 
@@ -160,9 +162,11 @@ def trained(case: Case, resume: Snapshot | None = None) -> Seen:
 
 
 def _engine(case: Case, world: int) -> EngineFactory:
-    if isinstance(case.engine, str) or world == 1:
-        return engine_for(str(case.engine), world)
-    return case.engine
+    if isinstance(case.engine, str):
+        return engine_for(Strategy.model_validate({"type": case.engine}), world)
+    if isinstance(case.engine, Strategy):
+        return engine_for(case.engine if dist.is_initialized() else None, world)
+    return Single if world == 1 else case.engine
 
 
 def all_trained(cases: Sequence[Case]) -> list[Seen]:

@@ -12,7 +12,7 @@ from trainwright_api.schema.choice import Choice
 from trainwright_api.schema.section import Section
 
 BACKENDS = ("local", "ray")
-STRATEGIES = ("single", "ddp", "fsdp")
+STRATEGIES = ("single", "ddp", "fsdp", "deepspeed")
 PROCESSORS = ("pandas",)
 SPLITS = ("random", "fixed", "hash")
 INPUTS = ("number", "binary", "category", "date", "vector")
@@ -57,6 +57,8 @@ WORDS: Mapping[str, tuple[str, ...]] = {
     "Backend.type": BACKENDS,
     "BackendTrainer.strategy": STRATEGIES,
     "Strategy.type": STRATEGIES,
+    "OffloadOptimizer.device": ("none", "cpu"),
+    "OffloadParam.device": ("none", "cpu"),
     "Processor.type": PROCESSORS,
     "ModelConfig.model_type": ("ecd",),
     "TrainerConfig.learning_rate": (),
@@ -105,7 +107,8 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
         "increase_batch_size_eval_metric",
         "increase_batch_size_eval_split",
     ),
-    "Strategy": ("zero_optimization", "fp16", "bf16"),
+    "OffloadOptimizer": ("nvme_path", "buffer_count", "pipeline_read", "pipeline_write", "fast_init"),
+    "OffloadParam": ("nvme_path", "buffer_count", "buffer_size", "max_in_cpu"),
     "Feature": (
         "active",
         "proc_column",

@@ -159,6 +159,14 @@ class Backend(Section):
         own = BACKENDS[self.type].strategies
         return self.trainer.strategy_name or own[0]
 
+    @property
+    def strategy_section(self) -> Strategy | None:
+        """The effective strategy with its options. None if the backend trains in one process."""
+        given, word = self.trainer.strategy, self.strategy
+        if word == "single":
+            return None
+        return given if isinstance(given, Strategy) else Strategy.model_validate({"type": word})
+
     @classmethod
     def mistakes_in(cls, values: Mapping[str, Any]) -> Iterator[InitErrorDetails]:
         if "cache_credentials" in values and "cache" in _mapping(values.get("credentials")):

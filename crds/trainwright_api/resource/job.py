@@ -9,6 +9,7 @@ from pydantic import Field
 from pydantic_core import InitErrorDetails
 
 from trainwright_api.config import ModelConfig
+from trainwright_api.config.trainer import TrainerConfig
 from trainwright_api.resource.backend import Backend
 from trainwright_api.resource.kubernetes import IDENTIFIER, MODULE, QUALIFIED, VERSION, Name, PodTemplate
 from trainwright_api.resource.metadata import ObjectMeta
@@ -149,6 +150,26 @@ class TrainingJobSpec(KubernetesSection):
             yield _misfit(task, given[0])
         if values.get("dataset") is None and "entrypoint" not in given:
             yield relation("missing: name the data in the file, or with --dataset", "dataset")
+
+    def mistakes(self) -> Iterator[InitErrorDetails]:
+        if self.config is not None and self.backend.strategy == "deepspeed":
+            yield from _deepspeed_lacks(self.config.trainer)
+
+
+def _deepspeed_lacks(trainer: TrainerConfig) -> Iterator[InitErrorDetails]:
+    """Yield the trainer's options that strategy deepspeed cannot follow."""
+    at = ("config", "trainer")
+    for name in ("clipnorm", "clipvalue"):
+        if trainer.gradient_clipping is not None and getattr(trainer.gradient_clipping, name) is not None:
+            found = "strategy deepspeed clips by the norm of all gradients only: use clipglobalnorm"
+            yield relation(found, *at, "gradient_clipping", name)
+    if trainer.precision == "float64":
+        yield relation("strategy deepspeed keeps float32 master weights: use float32", *at, "precision")
+    if trainer.use_mixed_precision:
+        found = "with strategy deepspeed, set bf16 or fp16 in backend.trainer.strategy instead"
+        yield relation(found, *at, "use_mixed_precision")
+    if trainer.compile:
+        yield relation("acts with strategies ddp and fsdp only, not with deepspeed", *at, "compile")
 
 
 def fixed(name: str) -> str:

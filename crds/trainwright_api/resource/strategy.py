@@ -139,8 +139,17 @@ class Strategy(Section):
     def mistakes(self) -> Iterator[InitErrorDetails]:
         if self.type != "deepspeed":
             yield from self._without_deepspeed()
-        elif _enabled(self.fp16) and _enabled(self.bf16):
+        elif is_enabled(self.fp16) and is_enabled(self.bf16):
             yield relation("fp16 and bf16 are both enabled: choose one", "bf16")
+        elif self.stage == 0:
+            for name in ("fp16", "bf16"):
+                if is_enabled(getattr(self, name)):
+                    yield relation("needs zero_optimization.stage 1, 2 or 3; the stage here is 0", name)
+
+    @property
+    def stage(self) -> int:
+        """The ZeRO stage."""
+        return self.zero_optimization.stage if self.zero_optimization else 0
 
     def _without_deepspeed(self) -> Iterator[InitErrorDetails]:
         for name in ("zero_optimization", "fp16", "bf16"):
@@ -155,7 +164,8 @@ StrategyOrWord = Annotated[
 ]
 
 
-def _enabled(precision: Fp16 | Bf16 | bool | None) -> bool:
+def is_enabled(precision: Fp16 | Bf16 | bool | None) -> bool:
+    """True if `fp16` or `bf16`, in either form, is switched on."""
     return precision is True or (isinstance(precision, Fp16 | Bf16) and precision.enabled)
 
 

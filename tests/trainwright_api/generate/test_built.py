@@ -61,7 +61,7 @@ def test_a_type_that_is_built_is_not_marked(word: str) -> None:
 
 def test_the_table_of_backends_says_what_is_built() -> None:
     assert "| `local` | cache, loader | single | with single |" in PAGE
-    assert re.search(r"\| `ray` \|.*\| with ddp, fsdp \|", PAGE)
+    assert re.search(r"\| `ray` \|.*\| with ddp, fsdp, deepspeed \|", PAGE)
     assert re.search(r"\| `horovod` \|.*\| not yet \|", PAGE)
 
 

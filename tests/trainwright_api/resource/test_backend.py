@@ -92,6 +92,10 @@ REFUSED: dict[str, tuple[dict[str, Any], dict[str, str]]] = {
         {"type": "ray", "trainer": {"strategy": {"type": "fsdp", "zero_optimization": {"stage": 3}}}},
         {"trainer.strategy.zero_optimization": "acts with strategy deepspeed only, not with fsdp"},
     ),
+    "half precision without ZeRO": (
+        {"type": "ray", "trainer": {"strategy": {"type": "deepspeed", "bf16": True}}},
+        {"trainer.strategy.bf16": "needs zero_optimization.stage 1, 2 or 3; the stage here is 0"},
+    ),
     "two half precisions": (
         {"type": "ray", "trainer": {"strategy": {"type": "deepspeed", "fp16": {"enabled": True}, "bf16": True}}},
         {"trainer.strategy.bf16": "fp16 and bf16 are both enabled: choose one"},

@@ -12,7 +12,32 @@ from trainwright_api.problems import Mistakes
 SMALL = {"input_features": [{"name": "a", "type": "number"}], "output_features": [{"name": "b", "type": "binary"}]}
 HEAD = {"apiVersion": "trainwright.dev/v1alpha1", "kind": "TrainingJob", "metadata": {"name": "small"}}
 
+ZERO = {"type": "ray", "processor": {"type": "pandas"}, "trainer": {"strategy": "deepspeed"}}
+
+
+def with_zero(**trainer: Any) -> dict[str, Any]:
+    return {"config": {**SMALL, "trainer": trainer}, "backend": ZERO}
+
+
 REFUSED: dict[str, tuple[dict[str, Any], str]] = {
+    "a clipping that DeepSpeed has not": (
+        with_zero(gradient_clipping={"clipnorm": 1.0}),
+        "config.trainer.gradient_clipping.clipnorm: strategy deepspeed clips by the norm of all gradients only: "
+        "use clipglobalnorm",
+    ),
+    "float64 with DeepSpeed": (
+        with_zero(precision="float64"),
+        "config.trainer.precision: strategy deepspeed keeps float32 master weights: use float32",
+    ),
+    "mixed precision with DeepSpeed": (
+        with_zero(use_mixed_precision=True),
+        "config.trainer.use_mixed_precision: with strategy deepspeed, set bf16 or fp16 in backend.trainer.strategy "
+        "instead",
+    ),
+    "compile with DeepSpeed": (
+        with_zero(compile=True),
+        "config.trainer.compile: acts with strategies ddp and fsdp only, not with deepspeed",
+    ),
     "a config and a model": (
         {"config": SMALL, "model": "m"},
         "model: given beside config: exactly one of config, model and entrypoint says what to do",

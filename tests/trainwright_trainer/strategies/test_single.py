@@ -4,8 +4,11 @@ import pytest
 import torch
 
 from trainwright_api.config.trainer import TrainerConfig
+from trainwright_api.problems import Mistakes
+from trainwright_api.resource.strategy import Strategy
+from trainwright_trainer import strategies
 from trainwright_trainer.distributed.ranks import OneRank
-from trainwright_trainer.strategies import engine_for
+from trainwright_trainer.strategies import check_installed, engine_for
 from trainwright_trainer.strategies.interface import Engine
 from trainwright_trainer.strategies.single import Single
 
@@ -73,4 +76,14 @@ def test_the_penalty_is_that_of_the_config() -> None:
 
 
 def test_a_process_alone_uses_it_for_every_strategy() -> None:
-    assert engine_for("ddp", 1) is Single
+    assert engine_for(Strategy(type="ddp"), 1) is Single
+    assert engine_for(None, 1) is Single
+
+
+def test_a_library_that_is_missing_is_a_mistake_with_its_command(monkeypatch) -> None:
+    monkeypatch.setattr(strategies, "find_spec", lambda _: None)
+    check_installed("fsdp")
+    with pytest.raises(
+        Mistakes, match=r"^backend\.trainer\.strategy: deepspeed is not installed here\. .* pip install"
+    ):
+        check_installed("deepspeed")

@@ -1,28 +1,57 @@
-"""The strategies: how ranks train one model together, one file each. A single process always uses `Single`."""
+"""The strategies: how ranks train one model together, one file each.
+
+A single process always uses `Single`, except with DeepSpeed, whose offload and precision act on one process too.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
+from importlib.util import find_spec
 
+from trainwright_api.problems import Mistakes
+from trainwright_api.resource.strategy import Strategy
 from trainwright_trainer.strategies.interface import EngineFactory
 from trainwright_trainer.strategies.single import Single
 
 
-def _ddp() -> EngineFactory:
+def _ddp(_: Strategy) -> EngineFactory:
     from trainwright_trainer.strategies.ddp import Ddp  # a single process does not need the import
 
     return Ddp
 
 
-def _fsdp() -> EngineFactory:
+def _fsdp(_: Strategy) -> EngineFactory:
     from trainwright_trainer.strategies.fsdp import Fsdp
 
     return Fsdp
 
 
-STRATEGIES: Mapping[str, Callable[[], EngineFactory]] = {"single": lambda: Single, "ddp": _ddp, "fsdp": _fsdp}
+def _deepspeed(section: Strategy) -> EngineFactory:
+    from trainwright_trainer.strategies.deepspeed import Deepspeed
+
+    return partial(Deepspeed, section)
 
 
-def engine_for(word: str, world: int) -> EngineFactory:
-    """The engine that `backend.trainer.strategy` names, for one of `world` processes; `single` if `world` is 1."""
-    return STRATEGIES[word if world > 1 else "single"]()
+STRATEGIES: Mapping[str, Callable[[Strategy], EngineFactory]] = {
+    "single": lambda _: Single,
+    "ddp": _ddp,
+    "fsdp": _fsdp,
+    "deepspeed": _deepspeed,
+}
+# Libraries that are not part of every installation → the command that installs them.
+_LIBRARIES = {"deepspeed": "pip install 'trainwright[deepspeed]'"}
+
+
+def engine_for(section: Strategy | None, world: int) -> EngineFactory:
+    """The engine of a strategy, for one of `world` processes. None: the backend trains in one process."""
+    if section is None or (world == 1 and section.type != "deepspeed"):
+        return Single
+    return STRATEGIES[section.type](section)
+
+
+def check_installed(strategy: str) -> None:
+    """Raise `Mistakes` if the strategy needs a library that is not installed."""
+    if strategy in _LIBRARIES and find_spec(strategy) is None:
+        found = f"{strategy} is not installed here. Install it with: {_LIBRARIES[strategy]}"
+        raise Mistakes.one("backend.trainer.strategy", found)

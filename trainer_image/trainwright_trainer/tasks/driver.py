@@ -19,6 +19,7 @@ from trainwright_trainer.rundir.attempt import Attempt, AttemptReference
 from trainwright_trainer.rundir.preflight import ExistingRun
 from trainwright_trainer.runtime.signals import StopRequest
 from trainwright_trainer.storage.base import Storage
+from trainwright_trainer.strategies import check_installed
 from trainwright_trainer.tasks.lifecycle import begin_attempt, recording_outcome
 from trainwright_trainer.tasks.result import Result
 from trainwright_trainer.tasks.worker import WorkerSpec, work
@@ -27,7 +28,11 @@ _EARLY = "before training began: nothing was written but the cache. Start it aga
 
 
 def train_on_ray(job: Job, storage: Storage, how: ExistingRun, console: Console, stop: StopRequest) -> Result:
-    """Run one attempt on workers. Writes the outcome, then raises the exceptions that `errors.py` lists."""
+    """Run one attempt on workers. Writes the outcome, then raises the exceptions that `errors.py` lists.
+
+    Raises `Mistakes` before anything starts, if the library of the strategy is not installed.
+    """
+    check_installed(job.spec.backend.strategy)
     with ExitStack() as early:
         early.enter_context(stop.at_once(_EARLY))
         alone = job.attempt is not None

@@ -164,7 +164,7 @@ class Training:
                 splits,
                 partial(model_metrics, self.config, self.context.data.statistics),
                 ranks=self.ranks,
-                make_engine=engine_for(job.spec.backend.strategy, self.ranks.world),
+                make_engine=engine_for(job.spec.backend.strategy_section, self.ranks.world),
                 hooks=Hooks([relay], writer, self.stop.__bool__, self.saves),
                 resume=start.snapshot if start else None,
             )

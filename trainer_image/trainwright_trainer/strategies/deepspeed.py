@@ -1,0 +1,298 @@
+"""Several processes that train with DeepSpeed's ZeRO.
+
+Stage 1 shards the optimizer's state over the ranks, stage 2 also the gradients, stage 3 also the parameters. DeepSpeed
+keeps float32 master weights, so its curve agrees with the other strategies' to float32.
+
+The state is read and written with DeepSpeed's functions for whole parameters, so checkpoints have the format of all
+strategies.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from copy import deepcopy
+from dataclasses import replace
+from typing import Any, cast
+
+import deepspeed
+import torch
+from deepspeed import utils as ds
+from deepspeed.accelerator import get_accelerator
+from torch import nn
+
+from trainwright_api.config.trainer import TrainerConfig
+from trainwright_api.problems import Mistakes
+from trainwright_api.resource.strategy import OffloadOptimizer, OffloadParam, Strategy, ZeroOptimization, is_enabled
+from trainwright_trainer.distributed.process_group import raising_peer_lost
+from trainwright_trainer.distributed.ranks import Ranks
+from trainwright_trainer.layers.normalisation import share_batch_norm
+from trainwright_trainer.loader.batch import Batch
+from trainwright_trainer.models.model import DTYPES
+from trainwright_trainer.models.penalty import penalty
+from trainwright_trainer.models.trainable import Tensors, Trainable, allocate
+from trainwright_trainer.optim.optimizers import make_optimizer
+from trainwright_trainer.strategies.interface import EngineState
+from trainwright_trainer.strategies.optimizer_state import load_optimizer, optimizer_tensors, optimizer_values
+
+# The state of DeepSpeed's loss scaler. A fixed scale has the first alone.
+_SCALER = ("cur_scale", "cur_iter", "last_overflow_iter", "cur_hysteresis")
+
+
+class Deepspeed:
+    """Works on a copy of the model. The given model stays on the meta device until `finish` gives it the result."""
+
+    is_sharded = True
+
+    def __init__(
+        self, section: Strategy, model: Trainable, trainer: TrainerConfig, learning_rate: float, ranks: Ranks
+    ) -> None:
+        check_precision(section)
+        self.ranks, self._given = ranks, model
+        self._stage = section.stage
+        self._dtype = DTYPES[trainer.precision]
+        self._factor = trainer.regularization_lambda
+        self._penalty = trainer.regularization_type if self._factor else None
+        copy = deepcopy(model)
+        allocate(copy, ranks.device)
+        self._module = module = cast(nn.Module, copy)
+        share_batch_norm(module, ranks)
+        buffers = {name: buffer.clone() for name, buffer in self._buffers()}
+        self._named = {name: one for name, one in module.named_parameters() if one.requires_grad}
+        optimizer = make_optimizer(trainer.optimizer, self._named.values(), learning_rate)
+        ds.logger.setLevel(logging.ERROR)
+        # On a CPU DeepSpeed would compile this operation, which nothing here uses, in every process.
+        deepspeed.ops.__compatible_ops__["deepspeed_shm_comm"] = False
+        os.environ.setdefault("LOCAL_RANK", str(ranks.device.index or 0))  # DeepSpeed takes its device from it
+        with raising_peer_lost():
+            self._engine, *_ = deepspeed.initialize(
+                model=module, optimizer=optimizer, config=config_of(section, trainer), dist_init_required=False
+            )
+        for name, buffer in self._buffers():
+            buffer.data = buffers[name]  # statistics stay in float32
+        self._half = _half(section)
+        self.model: Trainable = cast(Trainable, _Cast(copy, copy, self._half, self._dtype)) if self._half else copy
+        self._forward = _Cast(self._engine, copy, self._half, self._dtype) if self._half else self._engine
+        self._last_pass = True
+
+    def _buffers(self) -> Iterator[tuple[str, torch.Tensor]]:
+        """The buffers that are part of the weights. The others only carry the dtype of the model."""
+        persistent = self._module.state_dict().keys()
+        return ((name, one) for name, one in self._module.named_buffers() if name in persistent)
+
+    @property
+    def _optimizer(self) -> Any:
+        """The optimizer of torch. ZeRO wraps it."""
+        return getattr(self._engine.optimizer, "optimizer", self._engine.optimizer)
+
+    def warm_up(self, batch: Batch) -> None: ...
+
+    def forward(self, batch: Batch, *, last: bool) -> Tensors:
+        self._last_pass = last
+        self._engine.set_gradient_accumulation_boundary(last)
+        with raising_peer_lost():
+            logits: Tensors = self._forward(batch)
+        return logits
+
+    def penalty(self) -> torch.Tensor | None:
+        if self._penalty is None:
+            return None
+        if self._stage < 3:
+            return self.model.regularization(self._penalty, self._factor) / self.ranks.world
+        return penalty(self._own_shards(), self._penalty, self._factor)
+
+    def _own_shards(self) -> dict[str, torch.Tensor]:
+        """This rank's float32 shard of each parameter (stage 3), without the padding."""
+        return {
+            name: ds.safe_get_local_fp32_param(one).detach()[: self._own_numel(one)]
+            for name, one in self._named.items()
+        }
+
+    def _own_numel(self, parameter: nn.Parameter) -> int:
+        """Stage 3 cuts the flat parameter into equal shards. The last ones can be padded."""
+        sharded = cast(Any, parameter)
+        size = sharded.ds_tensor.numel()
+        return int(min(max(sharded.ds_numel - size * self.ranks.rank, 0), size))
+
+    def accumulate(self, loss: torch.Tensor) -> None:
+        """DeepSpeed takes the mean of the gradients over ranks. The loss is multiplied by `world`, so it is a sum."""
+        with raising_peer_lost():
+            self._engine.backward(loss * self.ranks.world)
+        if self._last_pass:
+            self.ranks.watch.computed()
+
+    def update(self, rate: float) -> None:
+        for group in self._optimizer.param_groups:
+            group["lr"] = rate
+        if self._stage == 3 and self._penalty is not None:
+            self._add_gradient_of_penalty(self._penalty)
+        with raising_peer_lost():
+            self._engine.step()
+
+    def _add_gradient_of_penalty(self, kind: Any) -> None:
+        """Parameters have no memory outside the passes, so a penalty in the loss would have no gradient."""
+        shards = {name: shard.clone().requires_grad_() for name, shard in self._own_shards().items()}
+        (penalty(shards, kind, self._factor) * self._engine.optimizer.loss_scale).backward()
+        for name, shard in shards.items():
+            if shard.grad is not None:
+                gradient = ds.safe_get_local_grad(self._named[name]).clone()
+                gradient[: len(shard)] += shard.grad
+                ds.safe_set_local_grad(self._named[name], gradient)
+
+    def discard(self) -> None:
+        self._engine.zero_grad()
+        self._engine.optimizer.zero_grad()
+
+    def weights(self) -> dict[str, torch.Tensor]:
+        found = {name: self._whole(one) for name, one in self._module.named_parameters()}
+        found |= dict(self._buffers())
+        return {name: found[name].detach().to("cpu", copy=True) for name in self._module.state_dict()}
+
+    def _whole(self, parameter: nn.Parameter) -> torch.Tensor:
+        """The float32 master weights, or the weights themselves if there are none."""
+        whole = ds.safe_get_full_fp32_param(parameter) if self._stage and parameter.requires_grad else None
+        if isinstance(whole, torch.Tensor):
+            return whole
+        with deepspeed.zero.GatheredParameters([parameter], enabled=self._stage == 3):
+            return parameter.detach().to(self._dtype, copy=True)
+
+    def load_weights(self, weights: Tensors) -> None:
+        for name, parameter in self._module.named_parameters():
+            whole = weights[name].to(self.ranks.device)
+            with torch.no_grad(), deepspeed.zero.GatheredParameters([parameter], 0, enabled=self._stage == 3):
+                parameter.copy_(whole)
+            if self._stage and parameter.requires_grad:
+                self._set(parameter, whole, None)
+        for name, buffer in self._buffers():
+            buffer.copy_(weights[name])
+
+    def _set(self, parameter: nn.Parameter, whole: torch.Tensor, key: str | None) -> None:
+        """Set this rank's shard of the master weights, or of the optimizer's state `key`."""
+        arguments = () if key is None else (key,)
+        if self._stage == 3:
+            own = self._own_shard(parameter, whole)
+            set_local = ds.safe_set_local_fp32_param if key is None else ds.safe_set_local_optimizer_state
+            set_local(parameter, own, *arguments)
+        else:
+            set_full = ds.safe_set_full_fp32_param if key is None else ds.safe_set_full_optimizer_state
+            set_full(parameter, whole, *arguments)
+
+    def _own_shard(self, parameter: nn.Parameter, whole: torch.Tensor) -> torch.Tensor:
+        size, own = cast(Any, parameter).ds_tensor.numel(), self._own_numel(parameter)
+        padded = whole.new_zeros(size)
+        padded[:own] = whole.flatten()[size * self.ranks.rank :][:own]
+        return padded
+
+    def state(self) -> EngineState:
+        if self._stage == 0:
+            values = {"optimizer": optimizer_values(self._optimizer, self._named), "scaler": None}
+            return EngineState(optimizer_tensors(self._optimizer, self._named), values)
+        tensors: dict[str, torch.Tensor] = {}
+        first: Mapping[str, Any] = next(iter(self._optimizer.state.values()), {})
+        for key, value in first.items():
+            for name, parameter in self._named.items() if isinstance(value, torch.Tensor) else ():
+                whole = ds.safe_get_full_optimizer_state(parameter, key) if value.ndim else value
+                tensors[f"{key}.{name}"] = whole.detach().to("cpu", copy=True)
+        return EngineState(tensors, {"optimizer": {}, "scaler": self._scaler()})
+
+    def _scaler(self) -> dict[str, Any] | None:
+        scaler = getattr(self._engine.optimizer, "loss_scaler", None)
+        if self._half is not torch.float16 or scaler is None:
+            return None
+        return {name: getattr(scaler, name) for name in _SCALER if hasattr(scaler, name)}
+
+    def load(self, state: EngineState) -> None:
+        if self._stage == 0:
+            load_optimizer(self._optimizer, self._named, state.tensors, state.values["optimizer"])
+            return
+        self._allocate_state(state.tensors)
+        for path, tensor in state.tensors.items():
+            key, _, name = path.partition(".")
+            if tensor.ndim:
+                self._set(self._named[name], tensor.to(self.ranks.device), key)
+        if self._scaler() is not None:
+            for name, value in (state.values["scaler"] or {}).items():
+                if name in _SCALER:  # another strategy's scaler has other names; this one then begins anew
+                    setattr(self._engine.optimizer.loss_scaler, name, value)
+
+    def _allocate_state(self, tensors: Tensors) -> None:
+        """Allocate the optimizer's state, which torch does in the first step only. Step counts get their values."""
+        zero = self._engine.optimizer
+        flat = zero.fp32_partitioned_groups_flat if self._stage == 3 else zero.single_partition_of_fp32_groups
+        examples = {path.partition(".")[0]: tensor for path, tensor in tensors.items()}
+        for shard in flat:
+            self._optimizer.state[shard] = {
+                key: torch.zeros_like(shard) if one.ndim else one.clone() for key, one in examples.items()
+            }
+        if self._stage < 3 and examples:
+            zero._lazy_init_hp_params_optimizer_state()
+
+    def finish(self) -> None:
+        """Give the given model the trained weights."""
+        given = cast(nn.Module, self._given)
+        given.load_state_dict(self.weights(), assign=True)
+        given.to(self.ranks.device)
+        self._engine.destroy()
+
+
+class _Cast:
+    """Computes logits in half precision: casts the floats of a batch, and the logits back. Else it is the model."""
+
+    def __init__(self, forward: Any, model: Trainable, half: torch.dtype, dtype: torch.dtype) -> None:
+        self._forward, self._model, self._half, self._dtype = forward, model, half, dtype
+
+    def __call__(self, batch: Batch) -> Tensors:
+        logits = self._forward(replace(batch, floats=batch.floats.to(self._half)))
+        return {name: tensor.to(self._dtype) for name, tensor in logits.items()}
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._model, name)
+
+
+def _half(section: Strategy) -> torch.dtype | None:
+    if is_enabled(section.bf16):
+        return torch.bfloat16
+    return torch.float16 if is_enabled(section.fp16) else None
+
+
+def check_precision(section: Strategy) -> None:
+    """Raise `Mistakes` if the device of this process does not compute in the half precision of the strategy."""
+    device = get_accelerator()
+    supported = {"fp16": device.is_fp16_supported, "bf16": device.is_bf16_supported}
+    for name, other in (("fp16", "bf16"), ("bf16", "fp16")):
+        if is_enabled(getattr(section, name)) and not supported[name]():
+            found = f"this device ({device.device_name()}) does not compute in {name}: use {other}, or neither"
+            raise Mistakes.one(f"backend.trainer.strategy.{name}", found)
+
+
+def config_of(section: Strategy, trainer: TrainerConfig) -> dict[str, Any]:
+    """DeepSpeed's config. The loop cuts batches and passes itself, so each pass counts as a batch of one row."""
+    clipping = trainer.gradient_clipping
+    config: dict[str, Any] = {
+        "train_micro_batch_size_per_gpu": 1,
+        "gradient_accumulation_steps": 1,
+        "gradient_clipping": (clipping.clipglobalnorm if clipping else None) or 0.0,
+        "zero_optimization": _zero(section.zero_optimization or ZeroOptimization()),
+        "zero_allow_untested_optimizer": True,
+        "zero_force_ds_cpu_optimizer": False,
+        "steps_per_print": sys.maxsize,
+    }
+    for name in ("fp16", "bf16"):
+        given = getattr(section, name)
+        if is_enabled(given):
+            config[name] = {"enabled": True} if given is True else given.model_dump()
+    return config
+
+
+def _zero(section: ZeroOptimization) -> dict[str, Any]:
+    config = section.model_dump(exclude_none=True, exclude={"offload_optimizer", "offload_param"})
+    offloads: Mapping[str, OffloadOptimizer | OffloadParam | None] = {
+        "offload_optimizer": section.offload_optimizer,
+        "offload_param": section.offload_param,
+    }
+    for name, offload in offloads.items():
+        if offload is not None and offload.device == "cpu":
+            config[name] = offload.model_dump(include={"device", "pin_memory", "ratio"})
+    return config
