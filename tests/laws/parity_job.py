@@ -66,6 +66,8 @@ class Case:
     bad_row: int | None = None
     slow_rank: int | None = None
     engine: EngineFactory | Strategy | str = "ddp"
+    rows: Mapping[str, int] = field(default_factory=lambda: ROWS)
+    has_class_weights: bool = False
     mutation: Callable[[], AbstractContextManager[None]] = nullcontext
     clock: Callable[[], float] = time.monotonic
 
@@ -131,7 +133,9 @@ def trained(case: Case, resume: Snapshot | None = None) -> Seen:
     model = Model(config, STATISTICS, layout, 7)
     if case.slow_rank == ranks.rank:
         model.register_forward_pre_hook(lambda *_: time.sleep(0.02))
-    splits = {name: _split(rows, at, DTYPES[config.trainer.precision]) for at, (name, rows) in enumerate(ROWS.items())}
+    splits = {
+        name: _split(rows, at, DTYPES[config.trainer.precision]) for at, (name, rows) in enumerate(case.rows.items())
+    }
     if case.bad_row is not None:
         splits["train"].floats[case.bad_row, 0] = math.inf
     kept, recorder = _Kept(), _Recorder()
@@ -154,7 +158,7 @@ def trained(case: Case, resume: Snapshot | None = None) -> Seen:
             resume=resume,
         )
         result = trainer.train()
-    test = next(splits["test"].batches(ROWS["test"]))
+    test = next(splits["test"].batches(case.rows["test"]))
     with torch.inference_mode():
         logits = {name: tensor.numpy() for name, tensor in model.eval()(test).items()}
     weights = {name: tensor.numpy().copy() for name, tensor in model.state_dict().items()}
@@ -193,6 +197,7 @@ def refused(case: Case) -> str:
 
 
 def _config(case: Case) -> ModelConfig:
+    weighted = case.has_class_weights
     return resolve(
         ModelConfig.model_validate(
             {
@@ -203,9 +208,13 @@ def _config(case: Case) -> ModelConfig:
                 ],
                 "combiner": {"type": "concat", "num_fc_layers": 2, "output_size": 8, **case.combiner},
                 "output_features": [
-                    {"name": "late", "type": "binary"},
+                    {"name": "late", "type": "binary", "loss": {"positive_class_weight": 2.0} if weighted else {}},
                     {"name": "delay", "type": "number", "loss": {"type": case.loss, "weight": 0.5}},
-                    {"name": "why", "type": "category"},
+                    {
+                        "name": "why",
+                        "type": "category",
+                        "loss": {"class_weights": [1.0, 0.5, 2.0, 1.5]} if weighted else {},
+                    },
                 ],
                 "trainer": {"train_steps": 200, "learning_rate": 0.01, "precision": "float64", **case.trainer},
             }

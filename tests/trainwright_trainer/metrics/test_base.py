@@ -104,3 +104,12 @@ def test_the_combined_loss_is_weighted(make: Make, feed: Feed) -> None:
     found = metrics.compute()
     assert found["y"]["loss"] == 2.0
     assert found["combined"] == {"loss": 1.0}
+
+
+@pytest.mark.parametrize("type_", ["binary", "number"])
+def test_a_rank_without_rows_changes_nothing(make: Make, feed: Feed, type_: str) -> None:
+    metrics = make(type_)
+    batches(metrics, feed, 0, 2)
+    before = metrics.compute()
+    metrics.add(make(type_).tensors())
+    assert metrics.compute() == before

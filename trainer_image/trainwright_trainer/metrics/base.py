@@ -139,4 +139,5 @@ class OutputMetrics(ABC):
         return targets
 
     def _add(self, sums: Sums) -> None:
-        self._sums = {name: self._sums.get(name, 0) + value for name, value in sums.items()}
+        """Add sums. A state without rows has none, and changes nothing."""
+        self._sums = self._sums | {name: self._sums.get(name, 0) + value for name, value in sums.items()}
