@@ -97,7 +97,7 @@ def test_resume_takes_the_newest_checkpoint(storage: FolderStorage, snapshot: An
     assert attempt.number == 2
     assert not attempt.fresh
     assert attempt.start_from is not None
-    assert attempt.start_from.snapshot.position.step == 9
+    assert attempt.start_from.position.step == 9
     assert written_start(storage, 2)["checkpoint"] == "0000000009-1"
     assert written_start(storage, 2)["fresh"] is False
     assert attempt.fence == Fence(attempt=2, horizon=1, pinned=CheckpointName(9, 1))
@@ -265,7 +265,7 @@ def test_a_run_can_start_from_another_runs_checkpoint(storage: FolderStorage, sn
     checkpoint.write(other, snapshot(5), 1)
     attempt = start(storage, source=other)
     assert attempt.start_from is not None
-    assert attempt.start_from.snapshot.position.step == 5
+    assert attempt.start_from.position.step == 5
     assert attempt.fence == Fence(attempt=1, horizon=1)
     assert written_start(storage, 1)["source"] == other.location
     with pytest.raises(Mistakes, match=r"resumeFrom: .*third holds no usable checkpoint"):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 import torch
 
@@ -17,12 +17,18 @@ from trainwright_trainer.rundir.snapshot import Snapshot
 from trainwright_trainer.storage.base import Storage
 
 
-@dataclass(frozen=True)
 class Checkpoint:
-    """A checkpoint that was read and fully verified."""
+    """A checkpoint that was read and fully verified. It holds its snapshot until `take`."""
 
-    name: CheckpointName
-    snapshot: Snapshot
+    def __init__(self, name: CheckpointName, snapshot: Snapshot) -> None:
+        self.name, self.position = name, snapshot.position
+        self._snapshot: Snapshot | None = snapshot
+
+    def take(self) -> Snapshot:
+        """The snapshot. Called once at most."""
+        assert self._snapshot is not None
+        found, self._snapshot = self._snapshot, None
+        return found
 
 
 def write(storage: Storage, snapshot: Snapshot, attempt: int, *, limit: int = SHARD_BYTES) -> CheckpointName:
@@ -45,12 +51,22 @@ def write(storage: Storage, snapshot: Snapshot, attempt: int, *, limit: int = SH
 
 
 def read(storage: Storage, name: CheckpointName) -> Snapshot:
-    """The snapshot, bit for bit. Raises Damaged if any byte is missing or changed."""
+    """The snapshot, bit for bit. Raises Damaged if any byte is missing or changed.
+
+    One shard is in memory at a time, beside the tensors. Names that were tied get their own memory.
+    """
     manifest = read_manifest(storage, name)
-    loaded: dict[str, dict[str, torch.Tensor]] = {}
+    tensors = {key: torch.empty(entry.shape, dtype=_dtype(entry)) for key, entry in manifest.tensors.items()}
+    missing = {key: tensor.numel() for key, tensor in tensors.items()}
+    places = _places(manifest)
     for shard in manifest.shards:
-        loaded[shard.file] = _read_shard(storage, name, shard)
-    tensors = {key: _assemble(key, entry, loaded) for key, entry in manifest.tensors.items()}
+        loaded = _read_shard(storage, name, shard)
+        for key, block in places.get(shard.file, ()):
+            _place(key, tensors[key], _block(manifest.tensors[key], block, loaded), block.offset)
+            missing[key] -= math.prod(block.shape)
+    for key, elements in missing.items():
+        if elements:
+            raise Damaged(f"its parts do not make up {key}")
     return Snapshot(manifest.position, tensors, manifest.state, manifest.score)
 
 
@@ -129,27 +145,32 @@ def _read_shard(storage: Storage, name: CheckpointName, shard: Shard) -> dict[st
         raise Damaged(f"{shard.file}: {error}") from error
 
 
-def _assemble(name: str, entry: Entry, loaded: Mapping[str, Mapping[str, torch.Tensor]]) -> torch.Tensor:
-    """The tensor with its own memory, so that names that were tied can be changed independently."""
-    parts = [_block(entry, block, loaded) for block in entry.parts]
-    if len(parts) == 1 and entry.parts[0].shape == entry.shape:
-        return parts[0].clone()
-    whole = torch.empty(entry.shape, dtype=parts[0].dtype if parts else None)
-    if sum(part.numel() for part in parts) != whole.numel():
-        raise Damaged(f"its parts do not make up {name}")
-    for part, block in zip(parts, entry.parts, strict=True):
-        _place(name, whole, part, block.offset)
-    return whole
+def _places(manifest: Manifest) -> dict[str, list[tuple[str, ShardBlock]]]:
+    """The tensors and their blocks in each file."""
+    found: dict[str, list[tuple[str, ShardBlock]]] = {}
+    for key, entry in manifest.tensors.items():
+        for block in entry.parts:
+            found.setdefault(block.file, []).append((key, block))
+    return found
 
 
-def _block(entry: Entry, block: ShardBlock, loaded: Mapping[str, Mapping[str, torch.Tensor]]) -> torch.Tensor:
-    part = loaded.get(block.file, {}).get(block.key)
+def _dtype(entry: Entry) -> torch.dtype:
+    for dtype, word in shards.DTYPES.items():
+        if word == entry.dtype:
+            return dtype
+    raise Damaged(f"manifest.json names the dtype {entry.dtype}")
+
+
+def _block(entry: Entry, block: ShardBlock, loaded: Mapping[str, torch.Tensor]) -> torch.Tensor:
+    part = loaded.get(block.key)
     if part is None or list(part.shape) != block.shape or shards.DTYPES.get(part.dtype) != entry.dtype:
         raise Damaged(f"{block.file} does not hold {block.key} as the manifest says")
     return part
 
 
 def _place(name: str, whole: torch.Tensor, part: torch.Tensor, offset: Sequence[int]) -> None:
+    if whole.ndim != part.ndim or len(offset) != part.ndim:
+        raise Damaged(f"its parts do not make up {name}")
     corner = [begin + length for begin, length in zip(offset, part.shape, strict=True)]
     if any(end > length for end, length in zip(corner, whole.shape, strict=True)):
         raise Damaged(f"its parts do not make up {name}")

@@ -13,7 +13,8 @@ import torch
 
 from trainwright_trainer.storage.base import COPY_BYTES
 
-SHARD_BYTES = 1 << 30
+SHARD_BYTES = 1 << 25
+"""A reader needs the memory of the tensors and of one shard, twice; so shards are small."""
 
 DTYPES = {
     torch.float64: "F64",

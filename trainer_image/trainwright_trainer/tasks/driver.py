@@ -84,9 +84,14 @@ class Driver:
         """Begin the attempt. Later calls, from restarted workers, return a reference to the same attempt."""
         self._early.close()
         try:
-            self.attempt = self.attempt or replace(
-                begin_attempt(self._job, self._storage, self._how, content, self._console.log), notices=()
-            )
+            self.attempt = self.attempt or self._attempt(content)
         except Exception as error:  # the worker that waits for the reply reports it as its end
             return Outcome.of(error, traceback.format_exc().splitlines())
         return AttemptReference.of(self.attempt)
+
+    def _attempt(self, content: str | None) -> Attempt:
+        """A new attempt. Its checkpoint is verified; the workers read it, so its memory is freed here."""
+        attempt = begin_attempt(self._job, self._storage, self._how, content, self._console.log)
+        if attempt.start_from is not None:
+            attempt.start_from.take()
+        return replace(attempt, notices=())

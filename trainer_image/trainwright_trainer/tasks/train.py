@@ -166,7 +166,7 @@ class Training:
                 ranks=self.ranks,
                 make_engine=engine_for(job.spec.backend.strategy_section, self.ranks.world),
                 hooks=Hooks([relay], writer, self.stop.__bool__, self.saves),
-                resume=start.snapshot if start else None,
+                resume=start.take() if start else None,
             )
             result = trainer.train()
             if result.outcome.kind == "stopped":
