@@ -17,7 +17,7 @@ CHROMIUM := /usr/bin/chromium
 CORE := $(addprefix e2e/full_cluster/,test_node.py test_images.py test_mistake.py test_gpu_shapes.py test_same_everywhere.py \
 	faults/test_worker_is_killed.py)
 
-.PHONY: help setup demo test test-all lint verify chart format generate bench bench-all bench-tables bench-operator bench-full-cluster browser operator control-plane kubernetes s3 cluster cluster-down e2e e2e-all images push clean
+.PHONY: help setup demo test test-all lint verify chart format generate bench bench-all bench-tables bench-strategies bench-operator bench-full-cluster browser operator control-plane kubernetes s3 cluster cluster-down e2e e2e-all images push clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-18s %s\n", $$1, $$2}'
@@ -68,6 +68,9 @@ bench-all: setup ## the same, with 10 M rows in the scaling table
 
 bench-tables: setup ## how good the smallest file's models are on eight tables, 20 splits each, beside scikit-learn
 	$(RUN) python -m bench.tables
+
+bench-strategies: setup ## the memory that each strategy keeps on a rank, beside the theory
+	$(RUN) python -m bench.strategies
 
 bench-operator: setup kubernetes ## time the operator on the control plane: 1,000 jobs against a baseline, 10,000 at a restart
 	$(RUN) python -m bench.cluster
