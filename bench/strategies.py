@@ -129,7 +129,7 @@ def compute_gradients(engine: Engine) -> None:
 def measured(strategy: str, ranks: int) -> dict[str, Result]:
     """The three parts on rank 0."""
     with tempfile.TemporaryDirectory(prefix="trainwright-bench-") as folder:
-        mp.spawn(measure_rank, args=(ranks, strategy, folder), nprocs=ranks)  # type: ignore[no-untyped-call]
+        mp.spawn(measure_rank, args=(ranks, strategy, folder), nprocs=ranks)  # type: ignore[attr-defined, no-untyped-call]
         parts = Path(folder, "parts").read_text().split()
     return {
         f"{strategy}, {ranks} ranks: {part}": result(float(value), "copies")

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import pytest
-
 from bench.results import result
 from bench.strategies import SHARDED, section_of, table, theory
 

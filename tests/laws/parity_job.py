@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 from unittest.mock import patch
 
@@ -151,7 +152,7 @@ def trained(case: Case, resume: Snapshot | None = None) -> Seen:
             TrainingArguments(config, batches, 7, CheckpointPolicy(every_seconds=case.every_seconds)),
             model,
             splits,
-            lambda: model_metrics(config, STATISTICS),
+            partial(model_metrics, config, STATISTICS),
             ranks=ranks,
             make_engine=_engine(case, ranks.world),
             hooks=hooks,

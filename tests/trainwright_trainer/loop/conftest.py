@@ -96,8 +96,8 @@ class Job:
         self.model = Model(self.config, STATISTICS, layout_of(self.config, STATISTICS), self.seed)
         allocate(self.model, torch.device("cpu"))
 
-    def metrics(self) -> ModelMetrics:
-        return model_metrics(self.config, STATISTICS)
+    def metrics(self, *, running: bool = False) -> ModelMetrics:
+        return model_metrics(self.config, STATISTICS, running=running)
 
     def train(
         self,

@@ -29,12 +29,17 @@ def make() -> Make:
     """Builds the metrics of one output named `y`."""
 
     def build(
-        type_: str, *, figures: bool = False, statistics: dict[str, Any] | None = None, **fields: Any
+        type_: str,
+        *,
+        figures: bool = False,
+        running: bool = False,
+        statistics: dict[str, Any] | None = None,
+        **fields: Any,
     ) -> ModelMetrics:
         output = {"name": "y", "type": type_, **fields}
         given = {"input_features": [{"name": "a", "type": "number"}], "output_features": [output]}
         known = {"a": {}, "y": {**STATISTICS[type_], **(statistics or {})}}
-        return model_metrics(resolve(ModelConfig.model_validate(given)), known, figures=figures)
+        return model_metrics(resolve(ModelConfig.model_validate(given)), known, figures=figures, running=running)
 
     return build
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 import torch
 
-from trainwright_trainer.metrics import ModelMetrics, base
+from trainwright_trainer.metrics import ModelMetrics, base, binary
 
 Make = Callable[..., ModelMetrics]
 Feed = Callable[..., None]
@@ -113,3 +113,35 @@ def test_a_rank_without_rows_changes_nothing(make: Make, feed: Feed, type_: str)
     before = metrics.compute()
     metrics.add(make(type_).tensors())
     assert metrics.compute() == before
+
+
+@pytest.fixture
+def keeps_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(binary, "MOST_KEPT", 10)
+
+
+@pytest.mark.usefixtures("folds_often", "keeps_few")
+@pytest.mark.parametrize("ranks", [1, 2, 3])
+def test_a_running_state_has_a_bound_and_the_same_scores_for_any_ranks(make: Make, feed: Feed, ranks: int) -> None:
+    whole, merged = make("binary", running=True), make("binary", running=True)
+    batches(whole, feed, 0, 10)
+    for rank in range(ranks):
+        part = make("binary", running=True)
+        batches(part, feed, 10 * rank // ranks, 10 * (rank + 1) // ranks)
+        merged.add(part.tensors())
+    assert merged.compute()["y"]["roc_auc"] == whole.compute()["y"]["roc_auc"]
+    assert not any(name.startswith("y.kept") for name in merged.tensors())
+    exact = make("binary")
+    batches(exact, feed, 0, 10)
+    assert whole.compute()["y"]["roc_auc"] == pytest.approx(exact.compute()["y"]["roc_auc"], abs=1e-3)
+
+
+@pytest.mark.usefixtures("folds_often", "keeps_few")
+@pytest.mark.parametrize("stop", range(11))
+def test_a_histogram_goes_through_a_checkpoint(make: Make, feed: Feed, stop: int) -> None:
+    undisturbed, first, second = (make("binary", running=True) for _ in range(3))
+    batches(undisturbed, feed, 0, 10)
+    batches(first, feed, 0, stop)
+    second.load({name: tensor.clone() for name, tensor in first.tensors().items()})
+    batches(second, feed, stop, 10)
+    assert second.compute() == undisturbed.compute()

@@ -1,10 +1,18 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trainwright_trainer.metrics.ranking import BITS, roc_auc, roc_points, told_apart
+from trainwright_trainer.metrics.ranking import (
+    BITS,
+    histogram,
+    roc_auc,
+    roc_auc_of_histogram,
+    roc_points,
+    told_apart,
+)
 
 SCORES = st.floats(-1e3, 1e3, allow_subnormal=False)
 ROWS = st.lists(st.tuples(st.integers(-3, 3), st.booleans()), min_size=1, max_size=40)
@@ -47,3 +55,19 @@ def test_ten_digits_of_a_score_count(score: float) -> None:
 def test_every_bit_of_float32_counts() -> None:
     scores = np.array([1, np.nextafter(np.float32(1), np.float32(2))], np.float32)
     assert roc_auc(scores, np.array([False, True])) == 1.0
+
+
+@pytest.mark.parametrize("spread", [1e-4, 1e-2, 1.0, 8.0])
+@pytest.mark.parametrize("start", [0.0, -3.0])
+def test_the_area_of_a_histogram_is_close(spread: float, start: float) -> None:
+    """From the scores of an untrained model, all close to its start, to those of a trained one."""
+    draws = np.random.default_rng(0)
+    scores = start + spread * draws.normal(size=100_000)
+    positive = draws.random(100_000) < 1 / (1 + np.exp(-(scores - start) / spread))
+    exact = roc_auc(scores, positive)
+    assert exact is not None
+    assert roc_auc_of_histogram(*histogram(scores, positive, start)) == pytest.approx(exact, abs=1e-4)
+
+
+def test_a_histogram_of_one_class_has_no_area() -> None:
+    assert roc_auc_of_histogram(*histogram(np.array([1.0, 1e9, -1e9]), np.ones(3, bool), 0.0)) is None

@@ -32,6 +32,12 @@ class Metrics(Protocol):
     def reset(self) -> None: ...
 
 
+class NewMetrics(Protocol):
+    """Makes metrics without rows. `running`: those of training rounds, which are part of each checkpoint."""
+
+    def __call__(self, *, running: bool = False) -> Metrics: ...
+
+
 class Checkpoints(Protocol):
     """The destination of snapshots."""
 

@@ -5,7 +5,7 @@ A step (forward, backward, clipping, optimizer step) is in `train_step.py`, an e
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from trainwright_trainer.callbacks.events import Event, Stepped
@@ -26,7 +26,7 @@ from trainwright_trainer.loop.best import Best
 from trainwright_trainer.loop.evaluator import Evaluator
 from trainwright_trainer.loop.monitor import Monitors, monitors_of, own_metrics
 from trainwright_trainer.loop.nan_guard import NanGuard
-from trainwright_trainer.loop.protocols import Metrics
+from trainwright_trainer.loop.protocols import Metrics, NewMetrics
 from trainwright_trainer.loop.row_log import RowLog
 from trainwright_trainer.loop.schedule import plan
 from trainwright_trainer.loop.state import Progress, TrainState
@@ -49,7 +49,7 @@ class Trainer:
         arguments: TrainingArguments,
         model: Trainable,
         splits: Mapping[str, Split],
-        new_metrics: Callable[[], Metrics],
+        new_metrics: NewMetrics,
         *,
         ranks: Ranks | None = None,
         make_engine: EngineFactory = Single,
@@ -67,7 +67,7 @@ class Trainer:
         check(arguments.config, model, batching, ranks.world)
         monitors = monitors_of(trainer, arguments.output_types, own_metrics(arguments.config))
         engine = make_engine(model, trainer, batching.learning_rate, ranks)
-        self._state = state = self._new_state(engine, new_metrics(), monitors)
+        self._state = state = self._new_state(engine, new_metrics(running=True), monitors)
         if resume is not None:
             state.restore(resume, ranks.rank, ranks.world)
         self._rounds = rounds = plan(trainer, len(self._train), batching.global_rows)

@@ -18,24 +18,27 @@ import torch
 
 Array = npt.NDArray[Any]
 Sums = dict[str, Array]
+Kept = list[tuple[torch.Tensor, torch.Tensor]]
+"""Logits and targets of kept rows."""
 
-# The number of stored logits that triggers folding: 8 MiB in float32.
-FOLDED_TOGETHER = 1 << 21
+# The number of stored logits that triggers folding: 1 MiB in float32. A checkpoint contains the stored rows.
+FOLDED_TOGETHER = 1 << 18
 
 
 class OutputMetrics(ABC):
     """Metrics of one output over all rows passed to `update` since the beginning or the last `reset`.
 
-    With `keeps`, the state holds the logits and targets of all rows in addition to the sums.
+    With `keeps`, the state holds the logits and targets of all rows in addition to the sums. With `running`, it is the
+    state of a training round: it is part of each checkpoint, so it may replace many kept rows by sums.
     """
 
-    def __init__(self, feature: Any, statistics: Mapping[str, Any], *, keeps: bool) -> None:
-        self.feature, self.statistics, self.keeps = feature, statistics, keeps
+    def __init__(self, feature: Any, statistics: Mapping[str, Any], *, keeps: bool, running: bool) -> None:
+        self.feature, self.statistics, self.keeps, self.running = feature, statistics, keeps, running
         self.reset()
 
     def reset(self) -> None:
         self._sums: Sums = {}
-        self._kept: list[tuple[torch.Tensor, torch.Tensor]] = []
+        self._kept: Kept = []
         self._waiting: list[tuple[torch.Tensor, torch.Tensor, torch.Tensor]] = []
         self._values = 0
 
@@ -83,6 +86,7 @@ class OutputMetrics(ABC):
         rest = other.folded()
         self._add(rest._sums)
         self._kept += rest._kept
+        self._kept = self.condensed(self._kept)
 
     def sums(self) -> Sums:
         """The sums over the folded rows."""
@@ -133,6 +137,11 @@ class OutputMetrics(ABC):
         if self.keeps:
             self._kept.append((logits, self.compact(targets)))
         self._add({**sums, **self.fold(logits.double().numpy(), targets.numpy())})
+        self._kept = self.condensed(self._kept)
+
+    def condensed(self, kept: Kept) -> Kept:
+        """The rows that stay. A `running` state may replace many of them by sums."""
+        return kept
 
     def compact(self, targets: torch.Tensor) -> torch.Tensor:
         """The targets in the form in which they are kept."""

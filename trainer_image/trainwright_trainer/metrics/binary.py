@@ -1,13 +1,21 @@
-"""Metrics of binary outputs. ROC-AUC needs the order of all scores, so scores and targets of all rows are kept."""
+"""Metrics of binary outputs. ROC-AUC needs the order of all scores, so scores and targets of all rows are kept.
+
+A running state keeps `MOST_KEPT` rows at most. Beyond them it counts the rows in a histogram of the scores.
+"""
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 import torch
 
-from trainwright_trainer.metrics.base import Array, OutputMetrics, Sums
-from trainwright_trainer.metrics.ranking import roc_auc
+from trainwright_trainer.metrics.base import Array, Kept, OutputMetrics, Sums
+from trainwright_trainer.metrics.ranking import histogram, roc_auc, roc_auc_of_histogram
 from trainwright_trainer.models.units import probability
+
+MOST_KEPT = 1 << 16
+HISTOGRAM = "histogram"
 
 
 class BinaryMetrics(OutputMetrics):
@@ -30,12 +38,30 @@ class BinaryMetrics(OutputMetrics):
             "recall": _share(true_positive, false_negative),
             "specificity": _share(true_negative, false_positive),
         }
-        scores, targets = self.kept()
-        area = roc_auc(scores, targets.astype(bool))
+        area = self._area(sums)
         return found if area is None else {**found, "roc_auc": area}
+
+    def _area(self, sums: Sums) -> float | None:
+        if HISTOGRAM in sums:
+            return roc_auc_of_histogram(*sums[HISTOGRAM])
+        scores, targets = self.kept()
+        return roc_auc(scores, targets.astype(bool))
 
     def compact(self, targets: torch.Tensor) -> torch.Tensor:
         return (targets > 0.5).to(torch.uint8)
+
+    def condensed(self, kept: Kept) -> Kept:
+        rows = sum(len(scores) for scores, _ in kept)
+        if not self.running or not rows or (rows <= MOST_KEPT and HISTOGRAM not in self._sums):
+            return kept
+        scores, targets = self.kept()
+        self._add({HISTOGRAM: histogram(scores, targets.astype(bool), self._start())})
+        return []
+
+    def _start(self) -> float:
+        """The score of an untrained model. The first scores of a training lie close to it."""
+        false, true = self.statistics["counts"]
+        return math.log(true + 1) - math.log(false + 1)
 
 
 def _share(part: int, rest: int) -> float:

@@ -29,8 +29,8 @@ RARE = "rare values"
 class CategoryMetrics(OutputMetrics):
     """Targets are int64 [rows], logits [rows, classes]."""
 
-    def __init__(self, feature: Any, statistics: Mapping[str, Any], *, keeps: bool) -> None:
-        super().__init__(feature, statistics, keeps=False)
+    def __init__(self, feature: Any, statistics: Mapping[str, Any], *, keeps: bool, running: bool) -> None:
+        super().__init__(feature, statistics, keeps=False, running=running)
         self.draws = keeps
         self.shown, self._place, self.classes_in_last = _places(statistics)
 

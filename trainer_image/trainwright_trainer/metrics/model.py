@@ -29,14 +29,19 @@ class ModelMetrics:
     """The metrics of each output, and the combined loss."""
 
     def __init__(
-        self, config: ModelConfig, statistics: Mapping[str, Mapping[str, Any]], *, figures: bool = False
+        self,
+        config: ModelConfig,
+        statistics: Mapping[str, Mapping[str, Any]],
+        *,
+        figures: bool = False,
+        running: bool = False,
     ) -> None:
         layout = layout_of(config, statistics)
         self.outputs: dict[str, OutputMetrics] = {}
         self._targets: list[tuple[str, OutputMetrics, bool, slice | int]] = []
         for feature in config.output_features:
             keeps = figures or feature.type == "binary"
-            metrics = TYPES[feature.type](feature, statistics[feature.name], keeps=keeps)
+            metrics = TYPES[feature.type](feature, statistics[feature.name], keeps=keeps, running=running)
             columns = layout.columns[feature.name]
             taken = slice(columns.start, columns.stop) if feature.type == "vector" else columns.start
             self.outputs[feature.name] = metrics
@@ -91,7 +96,10 @@ def _under(output: str, tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.
 
 
 def model_metrics(
-    config: ModelConfig, statistics: Mapping[str, Mapping[str, Any]], *, figures: bool = False
+    config: ModelConfig, statistics: Mapping[str, Mapping[str, Any]], *, figures: bool = False, running: bool = False
 ) -> ModelMetrics:
-    """The metrics of a resolved config. With `figures` they also keep the data for `metrics.figures`."""
-    return ModelMetrics(config, statistics, figures=figures)
+    """The metrics of a resolved config. With `figures` they also keep the data for `metrics.figures`.
+
+    `running`: the metrics of training rounds, which are part of each checkpoint (see `OutputMetrics`).
+    """
+    return ModelMetrics(config, statistics, figures=figures, running=running)

