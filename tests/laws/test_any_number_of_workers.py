@@ -58,6 +58,15 @@ def test_the_first_steps_in_float32():
         assert on_ranks(workers, trained, case)[0].losses == pytest.approx(alone, rel=1e-5, abs=1e-5)
 
 
+@pytest.mark.parametrize("engine", ["ddp", "fsdp"])
+def test_mixed_precision_has_nearly_one_curve(engine):
+    """bfloat16 has three digits, and the passes of three workers round differently."""
+    case = Case({**FIXED, "precision": "float32", "train_steps": 20, "use_mixed_precision": True}, engine=engine)
+    alone = trained(case)
+    for rank in on_ranks(3, trained, case):
+        assert rank.losses == pytest.approx(alone.losses, rel=0.02, abs=0.02)
+
+
 def test_without_one_it_is_the_curve_of_as_many_times_the_batch():
     several = Case({"batch_size": 16, "learning_rate_scaling": "sqrt", "early_stop": -1}, workers=3)
     whole = Case({"batch_size": 48, "learning_rate": 0.01 * 3**0.5, "early_stop": -1})
