@@ -98,6 +98,7 @@ def assert_same(row: Row, found: Seen, expected: Seen) -> None:
         assert np.abs(found.logits[name] - logits).max() < 1e-8, row
 
 
+@pytest.mark.slow  # some minutes on two cores
 @pytest.mark.parametrize("workers", FACTORS["workers"])
 def test_every_pair_has_the_curve_of_one_process(workers):
     rows = [(position, row) for position, row in enumerate(ROWS) if row["workers"] == workers]
@@ -116,12 +117,12 @@ def test_the_table_has_every_pair():
 
 
 def test_ranks_without_rows():
-    """Four workers, and global batches of three rows; the last batch of an epoch has one. Two validation rows."""
-    trainer = {"effective_batch_size": 3, "batch_size": 3, "train_steps": 40, "early_stop": -1, "eval_batch_size": 1}
+    """Three workers, and global batches of two rows; the last batch of an epoch has one. Two validation rows."""
+    trainer = {"effective_batch_size": 2, "batch_size": 2, "train_steps": 21, "early_stop": -1, "eval_batch_size": 1}
     rows = {"train": 13, "validation": 2, "test": 3}
     cases = [Case(trainer, {"norm": norm}, rows=rows, engine=engine) for norm in (None, "batch") for engine in ENGINES]
     alone = all_trained(cases)
-    for rank in on_ranks(4, all_trained, cases):
+    for rank in on_ranks(3, all_trained, cases):
         for found, expected in zip(rank, alone, strict=True):
             assert found.losses == pytest.approx(expected.losses, rel=1e-8, abs=1e-8)
             assert found.scores == pytest.approx(expected.scores, rel=1e-8, abs=1e-8)
