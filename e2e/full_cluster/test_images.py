@@ -115,7 +115,9 @@ def test_the_trainer_judges_a_file(trainer: Unpacked) -> None:
     assert "valid" in output_of(trainer, "bash", "-c", script)
 
 
-@pytest.mark.parametrize("module", ["ray.train", "ray.dashboard", "torch", "boto3", "pyarrow.fs", "safetensors.torch"])
+@pytest.mark.parametrize(
+    "module", ["ray.train", "ray.dashboard", "torch", "boto3", "pyarrow.fs", "safetensors.torch", "deepspeed"]
+)
 def test_the_trainer_has_its_libraries(trainer: Unpacked, module: str) -> None:
     output_of(trainer, "python", "-c", f"import {module}")
 
