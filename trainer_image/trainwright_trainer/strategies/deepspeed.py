@@ -31,7 +31,7 @@ from trainwright_trainer.distributed.ranks import Ranks
 from trainwright_trainer.layers.normalisation import share_batch_norm
 from trainwright_trainer.loader.batch import Batch
 from trainwright_trainer.models.model import DTYPES
-from trainwright_trainer.models.penalty import penalty
+from trainwright_trainer.models.penalty import Kind, penalty
 from trainwright_trainer.models.trainable import Tensors, Trainable, allocate
 from trainwright_trainer.optim.optimizers import make_optimizer
 from trainwright_trainer.strategies.interface import EngineState
@@ -131,7 +131,7 @@ class Deepspeed:
         with raising_peer_lost():
             self._engine.step()
 
-    def _add_gradient_of_penalty(self, kind: Any) -> None:
+    def _add_gradient_of_penalty(self, kind: Kind) -> None:
         """Parameters have no memory outside the passes, so a penalty in the loss would have no gradient."""
         shards = {name: shard.clone().requires_grad_() for name, shard in self._own_shards().items()}
         (penalty(shards, kind, self._factor) * self._engine.optimizer.loss_scale).backward()
@@ -238,7 +238,10 @@ class Deepspeed:
 
 
 class _Cast:
-    """Computes logits in half precision: casts the floats of a batch, and the logits back. Else it is the model."""
+    """A model whose logits are computed in half precision, from a batch whose floats are cast.
+
+    `forward` computes the logits; all other attributes are those of `model`. The logits are returned as `dtype`.
+    """
 
     def __init__(self, forward: Any, model: Trainable, half: torch.dtype, dtype: torch.dtype) -> None:
         self._forward, self._model, self._half, self._dtype = forward, model, half, dtype
