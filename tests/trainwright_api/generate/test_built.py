@@ -24,7 +24,7 @@ PAGE = reference()
     [
         (ModelConfig, "hyperopt", NOT_BUILT),
         (Loader, "fully_executed", "Not built yet, but for the default."),
-        (Backend, "type", "Not built yet: horovod."),
+        (Backend, "type", "Not built yet: deepspeed, horovod."),
         (BackendTrainer, "strategy", "Not built yet: horovod."),
         (TrainerConfig, "learning_rate", "Not built yet: auto."),
         (TrainerConfig, "epochs", ""),
@@ -69,4 +69,4 @@ def test_kubectl_explain_shows_it_too() -> None:
     fields = strict(TrainingJobSpec)["properties"]
     assert fields["resumeFrom"]["description"].endswith(NOT_BUILT)
     assert fields["config"]["properties"]["hyperopt"]["description"].endswith(NOT_BUILT)
-    assert fields["backend"]["properties"]["type"]["description"].endswith("Not built yet: horovod.")
+    assert fields["backend"]["properties"]["type"]["description"].endswith("Not built yet: deepspeed, horovod.")
