@@ -60,9 +60,8 @@ def live_bytes() -> int:
     """The bytes of all memory that live tensors hold; views of one memory count once."""
     gc.collect()
     tensors = [one for one in gc.get_objects() if issubclass(type(one), torch.Tensor) and not one.is_meta]
-    tensors += [
-        one.grad for one in tensors if one.is_leaf and one.grad is not None
-    ]  # without a Python object until now
+    # A gradient that nobody has read has no Python object yet.
+    tensors += [one.grad for one in tensors if one.is_leaf and one.grad is not None]
     memory = {one.untyped_storage().data_ptr(): one.untyped_storage().nbytes() for one in tensors if _is_plain(one)}
     return sum(memory.values())
 

@@ -167,11 +167,10 @@ def trained(case: Case, resume: Snapshot | None = None) -> Seen:
 
 
 def _engine(case: Case, world: int) -> EngineFactory:
-    if isinstance(case.engine, str):
-        return engine_for(Strategy.model_validate({"type": case.engine}), world)
-    if isinstance(case.engine, Strategy):
-        return engine_for(case.engine if dist.is_initialized() else None, world)
-    return Single if world == 1 else case.engine
+    engine = Strategy.model_validate({"type": case.engine}) if isinstance(case.engine, str) else case.engine
+    if isinstance(engine, Strategy):
+        return engine_for(engine if dist.is_initialized() else None, world)
+    return Single if world == 1 else engine
 
 
 def all_trained(cases: Sequence[Case]) -> list[Seen]:

@@ -285,7 +285,7 @@ def test_a_run_of_another_format_is_refused_in_one_line(storage: FolderStorage, 
     with pytest.raises(Mistakes) as refused:
         look(storage, JOB, how)
     assert str(refused.value) == (
-        f"{storage.location} holds a run of format 1, this version reads {layout.FORMAT}. "
+        f"{storage.location} holds a run of format 1, this version reads 3. "
         "Use the version that wrote it, or train anew into another --output."
     )
     assert start(storage, ExistingRun.OVERWRITE).fresh
@@ -293,7 +293,7 @@ def test_a_run_of_another_format_is_refused_in_one_line(storage: FolderStorage, 
 
 def test_a_run_does_not_start_from_one_of_another_format(storage: FolderStorage, tmp_path: Path) -> None:
     other = in_format_one(FolderStorage(tmp_path / "other"))
-    with pytest.raises(Mistakes, match=r"^resumeFrom: .*other holds a run of format 1, this version reads \d\."):
+    with pytest.raises(Mistakes, match=r"^resumeFrom: .*other holds a run of format 1, this version reads 3\."):
         start(storage, source=other)
 
 

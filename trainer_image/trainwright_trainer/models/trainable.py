@@ -67,3 +67,10 @@ def allocate(model: Trainable, device: torch.device) -> None:
         trained = module.get_parameter(name).requires_grad
         setattr(module.get_submodule(owner), local, nn.Parameter(values.to(device), requires_grad=trained))
     module.to(device)
+
+
+def assign(model: Trainable, weights: Tensors, device: torch.device) -> None:
+    """Make `weights` the tensors of a model on the meta device, and move it to `device`."""
+    module = cast(nn.Module, model)
+    module.load_state_dict(weights, assign=True)
+    module.to(device)

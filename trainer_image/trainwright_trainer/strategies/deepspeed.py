@@ -32,7 +32,7 @@ from trainwright_trainer.layers.normalisation import share_batch_norm
 from trainwright_trainer.loader.batch import Batch
 from trainwright_trainer.models.model import DTYPES
 from trainwright_trainer.models.penalty import Kind, penalty
-from trainwright_trainer.models.trainable import Tensors, Trainable, allocate
+from trainwright_trainer.models.trainable import Tensors, Trainable, allocate, assign
 from trainwright_trainer.optim.optimizers import make_optimizer
 from trainwright_trainer.strategies.interface import EngineState
 from trainwright_trainer.strategies.optimizer_state import load_optimizer, optimizer_tensors, optimizer_values
@@ -231,9 +231,7 @@ class Deepspeed:
 
     def finish(self) -> None:
         """Give the given model the trained weights."""
-        given = cast(nn.Module, self._given)
-        given.load_state_dict(self.weights(), assign=True)
-        given.to(self.ranks.device)
+        assign(self._given, self.weights(), self.ranks.device)
         self._engine.destroy()
 
 

@@ -25,7 +25,7 @@ from trainwright_trainer.distributed.ranks import Ranks
 from trainwright_trainer.layers.normalisation import share_batch_norm
 from trainwright_trainer.loader.batch import Batch
 from trainwright_trainer.models.penalty import penalty
-from trainwright_trainer.models.trainable import Tensors, Trainable
+from trainwright_trainer.models.trainable import Tensors, Trainable, assign
 from trainwright_trainer.optim.clipping import clip
 from trainwright_trainer.strategies.interface import EngineState
 from trainwright_trainer.strategies.torch_engine import Forward, TorchEngine
@@ -155,9 +155,7 @@ class Fsdp(TorchEngine):
 
     def finish(self) -> None:
         """Give the given model the trained weights."""
-        whole = cast(nn.Module, self._whole)
-        whole.load_state_dict(self.weights(), assign=True)
-        whole.to(self.ranks.device)
+        assign(self._whole, self.weights(), self.ranks.device)
 
 
 def _local(tensor: torch.Tensor) -> torch.Tensor:
