@@ -9,6 +9,8 @@ unexport PYTHONDONTWRITEBYTECODE
 UV := $(shell command -v uv || echo "python3 -m uv")
 RUN := $(UV) run --no-sync
 STAMP := .venv/.synced
+HOROVOD := .venv/.horovod
+CACHE := $(or $(TRAINWRIGHT_CACHE),$(HOME)/.cache/trainwright)
 BUILDER ?= $(shell docker version >/dev/null 2>&1 && echo docker || echo buildah)
 TAG ?= $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 REGISTRY ?=
@@ -17,7 +19,7 @@ CHROMIUM := /usr/bin/chromium
 CORE := $(addprefix e2e/full_cluster/,test_node.py test_images.py test_mistake.py test_gpu_shapes.py test_same_everywhere.py \
 	faults/test_worker_is_killed.py)
 
-.PHONY: help setup demo test test-all lint verify chart format generate bench bench-all bench-tables bench-strategies bench-operator bench-full-cluster browser operator control-plane kubernetes s3 cluster cluster-down e2e e2e-all images push clean
+.PHONY: help setup demo test test-all lint verify chart format generate bench bench-all bench-tables bench-strategies bench-operator bench-full-cluster browser horovod operator control-plane kubernetes s3 cluster cluster-down e2e e2e-all images push clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-18s %s\n", $$1, $$2}'
@@ -32,11 +34,11 @@ $(STAMP): pyproject.toml uv.lock
 demo: setup ## train the flights example on 336,776 real flights and show how good it is
 	$(RUN) python examples/flights/demo.py
 
-test: setup browser kubernetes s3 ## lint, stale generated files, and every test but the slow ones
+test: setup horovod browser kubernetes s3 ## lint, stale generated files, and every test but the slow ones
 	@$(MAKE) --no-print-directory lint verify
 	$(RUN) pytest -n auto -m "not slow"
 
-test-all: setup browser kubernetes s3 ## every test, the slow ones too; run before an issue is called resolved
+test-all: setup horovod browser kubernetes s3 ## every test, the slow ones too; run before an issue is called resolved
 	$(RUN) pytest -n auto
 
 lint: setup ## ruff, mypy --strict, import-linter
@@ -106,6 +108,17 @@ e2e-all: setup ## that and all the rest: every fault, installs, the audit log, a
 	@$(MAKE) --no-print-directory cluster-down
 	$(RUN) pytest e2e/machine
 	$(RUN) pytest e2e/full_cluster
+
+horovod: $(HOROVOD) ## install Horovod, for its strategy; the first time, this builds it, which takes some minutes
+
+$(HOROVOD): $(STAMP) trainer_image/build_horovod.py
+	@for tool in g++ make cmake; do command -v $$tool >/dev/null || { \
+	  root=""; test "$$(id -u)" = 0 || root=sudo; \
+	  $$root apt-get update -qq && $$root apt-get install -y -qq g++ make cmake >/dev/null; break; }; done
+	@folder=$(CACHE)/horovod/$$(cat uv.lock trainer_image/build_horovod.py <($(RUN) python -V) | sha256sum | cut -c1-16); \
+	test -e $$folder/*.whl || $(RUN) python trainer_image/build_horovod.py $$folder; \
+	$(UV) pip install --quiet --no-deps $$folder/*.whl
+	@touch $(HOROVOD)
 
 browser: ## install the browser that the report's test looks through (Debian's chromium)
 	@test -x $(CHROMIUM) || { \

@@ -77,10 +77,11 @@ class Training:
         self.kubectl, self.namespace = full_cluster.kubectl, namespace
         self._whole, self._bucket, self._volume = full_cluster, bucket, volume
 
-    def start(self, more: Mapping[str, Any] = MappingProxyType({}), **pods: Any) -> None:
+    def start(self, more: Mapping[str, Any] = MappingProxyType({}), strategy: str = "ddp", **pods: Any) -> None:
         """Create the job. `more` adds to the spec, `pods` to the pod template."""
         job = jobs.on_ray(NAME, self._bucket)
         job["spec"] |= {**SPEC, **more}
+        job["spec"]["backend"]["trainer"]["strategy"] = strategy
         # Variables of this prefix are the operator's own; it takes no offence at those of a ConfigMap.
         log = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "row-log"}}
         log["data"] = {ROW_LOG: f"{MOUNTED}/{LOGS[0]}"}
@@ -155,12 +156,12 @@ class Training:
         assert self.begins() == [0]
         self.check(undisturbed)
 
-    def finish_from_a_checkpoint(self, undisturbed: Done, *outcomes: str) -> None:
+    def finish_from_a_checkpoint(self, undisturbed: Done, *outcomes: str, tolerance: float = 1e-8) -> None:
         """Check the outcomes of the attempts, and that the last one resumed from a checkpoint."""
         attempts = self.finish()
         assert tuple(attempt["outcome"] for attempt in attempts) == outcomes, attempts
         self.check_beginnings(attempts)
-        self.check(undisturbed)
+        self.check(undisturbed, tolerance)
 
     def finish_by_the_next_attempt(self, undisturbed: Done) -> None:
         """Check that the first attempt lost a required pod, and that the second completed the job."""
@@ -179,7 +180,7 @@ class Training:
         # The log of an attempt shows no restart if the checkpoint was written by its last step.
         assert again == [position] or (not again and len(attempts) == 1), (again, position)
 
-    def check(self, undisturbed: Done) -> None:
+    def check(self, undisturbed: Done, tolerance: float = 1e-8) -> None:
         """Check that the faults have not changed the result."""
         done = self.done()
         assert {step: sorted(rows) for step, rows in done.updates.items()} == {
@@ -187,7 +188,7 @@ class Training:
         }
         for epoch in done.epochs:
             assert sorted(epoch) == sorted(set(undisturbed.epochs[0]))
-        assert done.scores == pytest.approx(undisturbed.scores, rel=1e-8, abs=1e-8)
+        assert done.scores == pytest.approx(undisturbed.scores, rel=tolerance, abs=tolerance)
 
     def done(self) -> Done:
         folder = self.status()["output"].removeprefix(self._bucket.uri(""))

@@ -30,10 +30,6 @@ FILES = " (this version has files, folders and s3://)"
             backend(type="ray", processor={"type": "modin"}),
             "backend.processor.type: not built yet: modin (this version has pandas)",
         ),
-        (
-            backend(type="ray", trainer={"strategy": "horovod"}),
-            "backend.trainer.strategy: not built yet: horovod (this version has ddp, fsdp, deepspeed)",
-        ),
         (backend(loader={"fully_executed": False}), "backend.loader.fully_executed: not built yet: false"),
         (backend(loader={"window_size_bytes": 1000}), "backend.loader.window_size_bytes: not built yet"),
         (backend(cache_dir="gs://bucket/cache"), f"backend.cache_dir: not built yet: gs://{FILES}"),

@@ -42,7 +42,7 @@ def test_a_fixed_batch_has_one_curve(workers, cases):
             assert_same(found, expected)
 
 
-@pytest.mark.parametrize("engine", ["fsdp", SumAfterBackward])
+@pytest.mark.parametrize("engine", ["fsdp", "horovod", SumAfterBackward])
 def test_every_strategy_has_the_same_curve(engine):
     cases = [IN_PASSES_CLIPPED, BATCH_NORM_AND_A_BATCH_OF_ONE_ROW]
     alone = all_trained(cases)
@@ -58,7 +58,7 @@ def test_the_first_steps_in_float32():
         assert on_ranks(workers, trained, case)[0].losses == pytest.approx(alone, rel=1e-5, abs=1e-5)
 
 
-@pytest.mark.parametrize("engine", ["ddp", "fsdp"])
+@pytest.mark.parametrize("engine", ["ddp", "fsdp", "horovod"])
 def test_mixed_precision_has_nearly_one_curve(engine):
     """bfloat16 has three digits, and the passes of three workers round differently."""
     case = Case({**FIXED, "precision": "float32", "train_steps": 20, "use_mixed_precision": True}, engine=engine)

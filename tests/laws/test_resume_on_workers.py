@@ -19,7 +19,7 @@ def of_rounds(seen):
     return [(one.epoch, one.step, one.learning_rate, one.scores, one.best) for one in seen.rounds]
 
 
-@pytest.mark.parametrize("engine", ["ddp", "fsdp"])
+@pytest.mark.parametrize("engine", ["ddp", "fsdp", "horovod"])
 def test_to_the_bit_on_three_workers(engine):
     case = Case({**FIXED, **MANY_SCORES}, {"norm": "batch", "dropout": 0.1}, stop_at=33, engine=engine)
     ranks = on_ranks(3, interrupted, case)
@@ -33,7 +33,7 @@ def test_to_the_bit_on_three_workers(engine):
     assert [len(saved) for _, _, saved in ranks[1:]] == [0, 0]
 
 
-@pytest.mark.parametrize("engine", ["ddp", "fsdp"])
+@pytest.mark.parametrize("engine", ["ddp", "fsdp", "horovod"])
 def test_on_another_number_of_workers(engine):
     case = Case({**FIXED, **MANY_SCORES}, {"norm": "batch"}, engine=engine)
     whole, _, saved = on_ranks(2, interrupted, replace(case, stop_at=33))[0]
@@ -55,8 +55,9 @@ def test_a_loss_that_is_no_number_on_one_worker_ends_all_with_one_line():
     assert lines[0].startswith("the loss is not a number at step ")
 
 
-def test_on_another_strategy_and_number():
-    case = Case({**FIXED, **MANY_SCORES}, {"norm": "batch"}, engine="fsdp")
+@pytest.mark.parametrize("engine", ["fsdp", "horovod"])
+def test_on_another_strategy_and_number(engine):
+    case = Case({**FIXED, **MANY_SCORES}, {"norm": "batch"}, engine=engine)
     whole, _, saved = on_ranks(2, interrupted, replace(case, stop_at=33))[0]
     resumed = on_ranks(3, trained, replace(case, engine="ddp"), saved[-1])[0]
     assert resumed.scores == pytest.approx(whole.scores, rel=1e-9, abs=1e-9)

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from trainwright_api.checks import support
+from trainwright_api.resource.backend import BACKENDS
 from trainwright_trainer.combiners import COMBINERS
 from trainwright_trainer.data.split_assignment import BUILT as SPLITS
 from trainwright_trainer.decoders import DECODERS
@@ -25,7 +26,9 @@ from trainwright_trainer.tasks.run import TRAINING_BACKENDS
     ("table", "registry"),
     [
         pytest.param(support.BACKENDS, TRAINING_BACKENDS, id="backends"),
-        pytest.param(support.STRATEGIES, STRATEGIES, id="strategies"),
+        pytest.param(
+            [word for name in support.BACKENDS for word in BACKENDS[name].strategies], STRATEGIES, id="strategies"
+        ),
         pytest.param(support.PROCESSORS, PROCESSORS, id="processors"),
         pytest.param(support.SPLITS, SPLITS, id="splits"),
         pytest.param(support.INPUTS, FEATURES, id="inputs"),

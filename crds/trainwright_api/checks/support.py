@@ -12,7 +12,6 @@ from trainwright_api.schema.choice import Choice
 from trainwright_api.schema.section import Section
 
 BACKENDS = ("local", "ray")
-STRATEGIES = ("single", "ddp", "fsdp", "deepspeed")
 PROCESSORS = ("pandas",)
 SPLITS = ("random", "fixed", "hash")
 INPUTS = ("number", "binary", "category", "date", "vector")
@@ -55,8 +54,6 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
 
 WORDS: Mapping[str, tuple[str, ...]] = {
     "Backend.type": BACKENDS,
-    "BackendTrainer.strategy": STRATEGIES,
-    "Strategy.type": STRATEGIES,
     "OffloadOptimizer.device": ("none", "cpu"),
     "OffloadParam.device": ("none", "cpu"),
     "Processor.type": PROCESSORS,

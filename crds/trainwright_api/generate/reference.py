@@ -11,7 +11,7 @@ from trainwright_api.checks import support
 from trainwright_api.generate.built import NOT_BUILT, built_sections, lack_of
 from trainwright_api.generate.schema import first_line
 from trainwright_api.generate.words import by_class, cell, default_of, type_of
-from trainwright_api.resource.backend import BACKENDS, Acts
+from trainwright_api.resource.backend import BACKENDS
 from trainwright_api.resource.job import TrainingJob
 from trainwright_api.schema.choice import Choice
 from trainwright_api.schema.field_schema import FieldSchema, description_of, schema_of
@@ -147,16 +147,11 @@ def reference() -> str:
 
 
 def _backends() -> str:
-    rows = (
-        f"| `{name}` | {', '.join(acts.sections)} | {', '.join(acts.strategies)} | {_built(name, acts)} |"
-        for name, acts in BACKENDS.items()
-    )
+    rows = []
+    for name, acts in BACKENDS.items():
+        built = "yes" if name in support.BACKENDS else "not yet"
+        rows.append(f"| `{name}` | {', '.join(acts.sections)} | {', '.join(acts.strategies)} | {built} |")
     return "| backend | sections that act | strategies | built |\n|---|---|---|---|\n" + "\n".join(rows) + "\n"
-
-
-def _built(name: str, acts: Acts) -> str:
-    built = [word for word in acts.strategies if word in support.STRATEGIES] if name in support.BACKENDS else []
-    return f"with {', '.join(built)}" if built else "not yet"
 
 
 def _part_of(title: str) -> _Part:

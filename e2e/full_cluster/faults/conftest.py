@@ -25,8 +25,13 @@ def place(full_cluster: FullCluster) -> ClusterFolder:
 
 
 @pytest.fixture
-def training(operator: FullCluster, namespace: str, bucket: Bucket, volume: Volume) -> Training:
+def new_training(operator: FullCluster, namespace: str, bucket: Bucket, volume: Volume) -> Training:
+    """Return the training, which has not started yet."""
+    return Training(operator, namespace, bucket, volume)
+
+
+@pytest.fixture
+def training(new_training: Training) -> Training:
     """Return the started training."""
-    made = Training(operator, namespace, bucket, volume)
-    made.start()
-    return made
+    new_training.start()
+    return new_training

@@ -12,7 +12,7 @@ from testkit.cluster.images import base
 
 ROOT = Path(__file__).parents[3]
 PACKAGES = ("crds/trainwright_api", "operator/trainwright_operator", "trainer_image/trainwright_trainer")
-FILES = (".dockerignore", "pyproject.toml", "uv.lock", "README.md", "LICENSE")
+FILES = (".dockerignore", "pyproject.toml", "uv.lock", "README.md", "LICENSE", "trainer_image/build_horovod.py")
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Ours:
     def libraries(self) -> str:
         """Return a tag that depends on the inputs of the large layers."""
         made = hashlib.sha256(base.digest().encode())
-        for file in (self.dockerfile, "uv.lock"):
+        for file in (self.dockerfile, "uv.lock", "trainer_image/build_horovod.py"):
             made.update((ROOT / file).read_bytes())
         return made.hexdigest()[:16]
 

@@ -25,7 +25,7 @@ PAGE = reference()
         (ModelConfig, "hyperopt", NOT_BUILT),
         (Loader, "fully_executed", "Not built yet, but for the default."),
         (Backend, "type", "Not built yet: deepspeed, horovod."),
-        (BackendTrainer, "strategy", "Not built yet: horovod."),
+        (BackendTrainer, "strategy", ""),
         (TrainerConfig, "learning_rate", "Not built yet: auto."),
         (TrainerConfig, "epochs", ""),
         (TrainingJobSpec, "task", ""),
@@ -60,8 +60,8 @@ def test_a_type_that_is_built_is_not_marked(word: str) -> None:
 
 
 def test_the_table_of_backends_says_what_is_built() -> None:
-    assert "| `local` | cache, loader | single | with single |" in PAGE
-    assert re.search(r"\| `ray` \|.*\| with ddp, fsdp, deepspeed \|", PAGE)
+    assert "| `local` | cache, loader | single | yes |" in PAGE
+    assert re.search(r"\| `ray` \|.* ddp, fsdp, deepspeed, horovod \| yes \|", PAGE)
     assert re.search(r"\| `horovod` \|.*\| not yet \|", PAGE)
 
 

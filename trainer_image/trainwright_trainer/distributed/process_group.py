@@ -25,6 +25,7 @@ class ProcessGroup:
         self.device = torch.device(device)
         self.rank, self.world = dist.get_rank(), dist.get_world_size()
         self.watch: Watch = Unwatched()
+        self._before_leave: list[Callable[[], None]] = []
 
     def sum(self, own: torch.Tensor) -> torch.Tensor:
         found = own.clone()
@@ -62,7 +63,12 @@ class ProcessGroup:
             dist.broadcast_object_list(box, src=0)
         return box[0]
 
+    def before_leave(self, callback: Callable[[], None]) -> None:
+        self._before_leave.append(callback)
+
     def leave(self) -> None:
+        for callback in self._before_leave:
+            callback()
         dist.destroy_process_group()
 
 

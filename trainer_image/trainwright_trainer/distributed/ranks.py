@@ -78,6 +78,10 @@ class Ranks(Protocol):
         """Rank 0's value, on every rank."""
         ...
 
+    def before_leave(self, callback: Callable[[], None]) -> None:
+        """Call `callback` at the beginning of `leave`."""
+        ...
+
     def leave(self) -> None:
         """Called by one rank that gives up: the others raise `PeerLost` where they would wait for it."""
         ...
@@ -107,6 +111,8 @@ class OneRank:
 
     def share(self, value: T) -> T:
         return value
+
+    def before_leave(self, callback: Callable[[], None]) -> None: ...
 
     def leave(self) -> None: ...
 

@@ -33,14 +33,25 @@ def _deepspeed(section: Strategy) -> EngineFactory:
     return partial(Deepspeed, section)
 
 
+def _horovod(_: Strategy) -> EngineFactory:
+    from trainwright_trainer.strategies.horovod import Horovod
+
+    return Horovod
+
+
 STRATEGIES: Mapping[str, Callable[[Strategy], EngineFactory]] = {
     "single": lambda _: Single,
     "ddp": _ddp,
     "fsdp": _fsdp,
     "deepspeed": _deepspeed,
+    "horovod": _horovod,
 }
 # Libraries that are not part of every installation → the command that installs them.
-_LIBRARIES = {"deepspeed": "pip install 'trainwright[deepspeed]'"}
+_LIBRARIES = {
+    "deepspeed": "pip install 'trainwright[deepspeed]'",
+    # Its last release has to be changed before it builds, so no extra can name it.
+    "horovod": "make horovod, in a checkout of Trainwright",
+}
 
 
 def engine_for(section: Strategy | None, world: int) -> EngineFactory:

@@ -1,0 +1,23 @@
+"""All processes of a worker's pod are killed, with each strategy but DDP, which `test_worker_is_killed.py` tests.
+
+DeepSpeed trains in float32, so its scores agree with those of one process in float64 to some digits only.
+"""
+
+from __future__ import annotations
+
+import pytest
+from testkit.full_cluster.training import CONFIG, STEPS, WORKER, Done, Training
+
+
+@pytest.mark.parametrize(
+    ("strategy", "precision", "tolerance"),
+    [("fsdp", "float64", 1e-8), ("horovod", "float64", 1e-8), ("deepspeed", "float32", 0.02)],
+)
+def test_the_attempt_goes_on(
+    new_training: Training, undisturbed: Done, strategy: str, precision: str, tolerance: float
+) -> None:
+    config = {**CONFIG, "trainer": {**CONFIG["trainer"], "precision": precision}}
+    new_training.start({"config": config}, strategy=strategy)
+    new_training.until_step(STEPS // 3)
+    new_training.crash(WORKER)
+    new_training.finish_from_a_checkpoint(undisturbed, "done", tolerance=tolerance)
