@@ -42,6 +42,7 @@ NONE_TO_SEE: Mapping[str, str] = {
     "config.ludwig_version": "It says for which Ludwig the file was written; by contract it changes nothing.",
     "config.defaults": "It is nothing of its own: test_a_default_is_as_good_as_a_field tries each of its fields.",
     "config.combiner[concat].flatten_inputs": "Every encoder of this version gives one vector a row, which is flat.",
+    "config.trainer.enable_gradient_checkpointing": "It changes no bit: test_activation_checkpointing.py counts.",
     "config.trainer.compile": "It makes the same numbers faster, and takes a compiler and a minute.",
     "config.trainer.max_batch_size=None": "Null and the default are both more rows than there are in the world.",
     "*.encoder[passthrough].skip": _NOTHING_TO_SKIP,

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import pytest
 from tests.ranks import on_ranks
+
+from trainwright_api.resource.strategy import Strategy
 
 from . import mutants
 from .parity_job import Case, all_trained
@@ -16,7 +19,7 @@ NORMALISED = Case(UNEVEN, {"norm": "batch"})
 MUTANTS = {
     "gradients averaged per rank": replace(CLIPPED, engine=mutants.AveragedPerRank),
     "a sum skipped": replace(CLIPPED, engine=mutants.SkippedSum),
-    "clipping by a local norm": replace(CLIPPED, engine=mutants.LocalNorm),
+    "clipping by a local norm": replace(CLIPPED, engine=partial(mutants.LocalNorm, Strategy(type="fsdp"))),
     "a row dropped": replace(CLIPPED, mutation=mutants.a_row_is_dropped),
     "evaluation on a padded shard": replace(CLIPPED, mutation=mutants.evaluation_is_padded),
     "a batch norm of each rank's own rows": replace(NORMALISED, mutation=mutants.batch_norm_is_not_shared),

@@ -95,7 +95,6 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
     ),
     "TrainerConfig": (
         "bucketing_field",
-        "enable_gradient_checkpointing",
         "enable_profiling",
         "profiler",
         "increase_batch_size_on_plateau",

@@ -174,6 +174,8 @@ class TrainerConfig(Section):
             yield relation(
                 "mixed precision computes in half precision; take float32", "precision", found=self.precision
             )
+        if self.enable_gradient_checkpointing and self.compile:
+            yield relation("compile decides itself what is recomputed: choose one", "enable_gradient_checkpointing")
         yield from self._batch_mistakes()
         yield from self._pattern_mistakes()
 

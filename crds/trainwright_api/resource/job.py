@@ -152,11 +152,16 @@ class TrainingJobSpec(KubernetesSection):
             yield relation("missing: name the data in the file, or with --dataset", "dataset")
 
     def mistakes(self) -> Iterator[InitErrorDetails]:
-        if self.config is not None and self.backend.strategy == "deepspeed":
-            yield from _deepspeed_lacks(self.config.trainer)
+        section = self.backend.strategy_section
+        if self.config is None or section is None:
+            return
+        if section.type == "deepspeed":
+            yield from _deepspeed_lacks(self.config.trainer, section.stage)
+        if section.mp_policy is not None:
+            yield from _mixed_twice(self.config.trainer)
 
 
-def _deepspeed_lacks(trainer: TrainerConfig) -> Iterator[InitErrorDetails]:
+def _deepspeed_lacks(trainer: TrainerConfig, stage: int) -> Iterator[InitErrorDetails]:
     """Yield the trainer's options that strategy deepspeed cannot follow."""
     at = ("config", "trainer")
     for name in ("clipnorm", "clipvalue"):
@@ -169,7 +174,19 @@ def _deepspeed_lacks(trainer: TrainerConfig) -> Iterator[InitErrorDetails]:
         found = "with strategy deepspeed, set bf16 or fp16 in backend.trainer.strategy instead"
         yield relation(found, *at, "use_mixed_precision")
     if trainer.compile:
-        yield relation("acts with strategies ddp and fsdp only, not with deepspeed", *at, "compile")
+        yield relation("acts with strategies ddp, fsdp and horovod only, not with deepspeed", *at, "compile")
+    if trainer.enable_gradient_checkpointing and stage == 3:
+        found = "does not act in ZeRO stage 3: use stage 2, or strategy fsdp"
+        yield relation(found, *at, "enable_gradient_checkpointing")
+
+
+def _mixed_twice(trainer: TrainerConfig) -> Iterator[InitErrorDetails]:
+    """Yield the trainer's options that exclude FSDP's `mp_policy`."""
+    at = ("config", "trainer")
+    if trainer.use_mixed_precision:
+        yield relation("backend.trainer.strategy.mp_policy is set too: choose one", *at, "use_mixed_precision")
+    if trainer.precision == "float64":
+        yield relation("mixed precision (backend.trainer.strategy.mp_policy) needs float32", *at, "precision")
 
 
 def fixed(name: str) -> str:

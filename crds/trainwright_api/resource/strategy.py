@@ -1,4 +1,6 @@
-"""Gradient synchronisation: the words of `backend.trainer.strategy`, and its object form with DeepSpeed's options."""
+"""Gradient synchronisation: the words of `backend.trainer.strategy`, and its object form with the options of FSDP and
+DeepSpeed.
+"""
 
 from __future__ import annotations
 
@@ -128,18 +130,56 @@ Float16 = Annotated[Fp16 | bool, ByKind("true, false, or an object with enabled"
 BFloat16 = Annotated[Bf16 | bool, ByKind("true, false, or an object with enabled", flag=bool, keys=Bf16)]
 
 
+class MixedPrecisionPolicy(Section):
+    """FSDP's mixed precision. The names are those of torch's `MixedPrecisionPolicy`."""
+
+    param_dtype: Literal["bfloat16"] | None = Field(
+        None, description="Data type of the gathered parameters and of the computation. null: that of the run."
+    )
+    reduce_dtype: Literal["float32", "bfloat16"] | None = Field(
+        None, description="Data type in which gradients are summed. null: that of the run."
+    )
+
+
+class OffloadPolicy(Section):
+    """FSDP's offload to the CPU: shards of parameters, gradients and optimizer state, and the optimizer's step."""
+
+    pin_memory: bool = Field(
+        True, description="Use page-locked CPU memory, so that copies overlap with the computation."
+    )
+
+
+OnOffload = Annotated[OffloadPolicy | bool, ByKind("true, false, or {pin_memory}", flag=bool, keys=OffloadPolicy)]
+# Options of one strategy only → that strategy.
+OPTIONS = {
+    "zero_optimization": "deepspeed",
+    "fp16": "deepspeed",
+    "bf16": "deepspeed",
+    "reshard_after_forward": "fsdp",
+    "mp_policy": "fsdp",
+    "offload_policy": "fsdp",
+}
+_PRECISIONS = ("fp16", "bf16", "mp_policy")
+
+
 class Strategy(Section):
-    """The object form of `strategy`: its type and DeepSpeed's parameters."""
+    """The object form of `strategy`: its type, and the options of FSDP or DeepSpeed."""
 
     type: StrategyName = Field(description="The strategy: ddp, fsdp, deepspeed or horovod.")
     zero_optimization: ZeroOptimization | None = Field(None, description="DeepSpeed's ZeRO (type deepspeed only).")
     fp16: Float16 | None = Field(None, description="Train with float16 (type deepspeed only).")
     bf16: BFloat16 | None = Field(None, description="Train with bfloat16 (type deepspeed only).")
+    reshard_after_forward: bool | None = Field(
+        None, description="Free the gathered parameters of a block after its forward pass (type fsdp only). null: true."
+    )
+    mp_policy: MixedPrecisionPolicy | None = Field(None, description="Mixed precision (type fsdp only).")
+    offload_policy: OnOffload | None = Field(None, description="Offload to the CPU (type fsdp only).")
 
     def mistakes(self) -> Iterator[InitErrorDetails]:
+        yield from self._of_other_strategies()
         if self.type != "deepspeed":
-            yield from self._without_deepspeed()
-        elif is_enabled(self.fp16) and is_enabled(self.bf16):
+            return
+        if is_enabled(self.fp16) and is_enabled(self.bf16):
             yield relation("fp16 and bf16 are both enabled: choose one", "bf16")
         elif self.stage == 0:
             for name in ("fp16", "bf16"):
@@ -151,11 +191,11 @@ class Strategy(Section):
         """The ZeRO stage."""
         return self.zero_optimization.stage if self.zero_optimization else 0
 
-    def _without_deepspeed(self) -> Iterator[InitErrorDetails]:
-        for name in ("zero_optimization", "fp16", "bf16"):
-            if getattr(self, name) is not None:
-                instead = "" if name == "zero_optimization" else "; here, set config.trainer.use_mixed_precision"
-                yield relation(f"acts with strategy deepspeed only, not with {self.type}{instead}", name)
+    def _of_other_strategies(self) -> Iterator[InitErrorDetails]:
+        for name, strategy in OPTIONS.items():
+            if getattr(self, name) is not None and self.type != strategy:
+                instead = "; here, set config.trainer.use_mixed_precision" if name in _PRECISIONS else ""
+                yield relation(f"acts with strategy {strategy} only, not with {self.type}{instead}", name)
 
 
 StrategyOrWord = Annotated[

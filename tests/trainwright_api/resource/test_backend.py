@@ -92,6 +92,21 @@ REFUSED: dict[str, tuple[dict[str, Any], dict[str, str]]] = {
         {"type": "ray", "trainer": {"strategy": {"type": "fsdp", "zero_optimization": {"stage": 3}}}},
         {"trainer.strategy.zero_optimization": "acts with strategy deepspeed only, not with fsdp"},
     ),
+    "FSDP's options without it": (
+        {"type": "ray", "trainer": {"strategy": {"type": "ddp", "mp_policy": {}, "offload_policy": True}}},
+        {
+            "trainer.strategy.mp_policy": "acts with strategy fsdp only, not with ddp; here, set "
+            "config.trainer.use_mixed_precision",
+            "trainer.strategy.offload_policy": "acts with strategy fsdp only, not with ddp",
+        },
+    ),
+    "a dtype that FSDP could have, but this version has not": (
+        {"type": "ray", "trainer": {"strategy": {"type": "fsdp", "mp_policy": {"param_dtype": "float16"}}}},
+        {
+            "trainer.strategy.mp_policy.param_dtype": "expected bfloat16, found the text 'float16': did you mean "
+            "'bfloat16'?"
+        },
+    ),
     "half precision without ZeRO": (
         {"type": "ray", "trainer": {"strategy": {"type": "deepspeed", "bf16": True}}},
         {"trainer.strategy.bf16": "needs zero_optimization.stage 1, 2 or 3; the stage here is 0"},

@@ -36,7 +36,31 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "compile with DeepSpeed": (
         with_zero(compile=True),
-        "config.trainer.compile: acts with strategies ddp and fsdp only, not with deepspeed",
+        "config.trainer.compile: acts with strategies ddp, fsdp and horovod only, not with deepspeed",
+    ),
+    "activation checkpointing in ZeRO stage 3": (
+        {
+            "config": {**SMALL, "trainer": {"enable_gradient_checkpointing": True}},
+            "backend": {
+                "type": "ray",
+                "trainer": {"strategy": {"type": "deepspeed", "zero_optimization": {"stage": 3}}},
+            },
+        },
+        "config.trainer.enable_gradient_checkpointing: does not act in ZeRO stage 3: use stage 2, or strategy fsdp",
+    ),
+    "mixed precision twice": (
+        {
+            "config": {**SMALL, "trainer": {"use_mixed_precision": True}},
+            "backend": {"type": "ray", "trainer": {"strategy": {"type": "fsdp", "mp_policy": {}}}},
+        },
+        "config.trainer.use_mixed_precision: backend.trainer.strategy.mp_policy is set too: choose one",
+    ),
+    "FSDP's mixed precision with float64": (
+        {
+            "config": {**SMALL, "trainer": {"precision": "float64"}},
+            "backend": {"type": "ray", "trainer": {"strategy": {"type": "fsdp", "mp_policy": {}}}},
+        },
+        "config.trainer.precision: mixed precision (backend.trainer.strategy.mp_policy) needs float32",
     ),
     "a config and a model": (
         {"config": SMALL, "model": "m"},

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import torch
 
+from trainwright_api.problems import Mistakes
 from trainwright_api.resource.job import CheckpointPolicy
 
 EVERY_STEP = CheckpointPolicy(every_seconds=1)
@@ -111,6 +112,20 @@ def test_a_snapshot_is_plain_and_shares_no_memory_with_training(job, ticks):
     other.train(resume=early)
     assert_same(dict(early.tensors), dict(copy.tensors))
     assert all(value.device.type == "cpu" and not value.requires_grad for value in early.tensors.values())
+
+
+def test_a_checkpoint_of_another_model_is_a_mistake_that_names_the_first_difference(job):
+    one, wider, deeper = (
+        job({"epochs": 1}, combiner=combiner) for combiner in (HARD, {"output_size": 9}, {**HARD, "num_fc_layers": 3})
+    )
+    one.train()
+    saved = one.kept.snapshots[-1]
+    with pytest.raises(
+        Mistakes, match=r"another model: combiner\.stack\.layers\.0\.linear\.bias is \[8\] there, and is \[9\]"
+    ):
+        wider.train(resume=saved)
+    with pytest.raises(Mistakes, match=r"linear\.bias is absent there, and is \[8\] in the config"):
+        deeper.train(resume=saved)
 
 
 def test_best_weights_are_stored_only_where_the_best_round_is_another(job):

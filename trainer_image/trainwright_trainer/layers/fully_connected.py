@@ -12,12 +12,13 @@ from typing import Any
 
 import torch
 from torch import nn
+from torch.utils.checkpoint import checkpoint
 
 from trainwright_api.config.initializers import AnyInitializer
 from trainwright_api.config.layers import FullyConnectedLayer as LayerConfig
 from trainwright_api.config.layers import NormParams
 from trainwright_trainer.layers.initializers import Initialized, initializer_of
-from trainwright_trainer.layers.normalisation import norm
+from trainwright_trainer.layers.normalisation import norm, twice
 
 # Ludwig's names of activation functions.
 ACTIVATIONS: Mapping[str, Callable[[], nn.Module]] = {
@@ -105,7 +106,10 @@ def linear(
 
 
 class FullyConnectedLayer(nn.Module):
-    """[rows, input_size] → [rows, output_size]. Parts without effect are left out."""
+    """[rows, input_size] → [rows, output_size]. Parts without effect are left out.
+
+    `recomputes`: keep only the input for the backward pass, which computes the layer again.
+    """
 
     def __init__(self, input_size: int, settings: LayerSettings) -> None:
         super().__init__()
@@ -120,8 +124,15 @@ class FullyConnectedLayer(nn.Module):
         self.norm = norm(settings.norm, settings.output_size, settings.norm_params)
         self.activation = activation(settings.activation)
         self.dropout = nn.Dropout(settings.dropout) if settings.dropout else None
+        self.recomputes = False
 
     def forward(self, rows: torch.Tensor) -> torch.Tensor:
+        if not (self.recomputes and torch.is_grad_enabled()):
+            return self._hidden(rows)
+        hidden: torch.Tensor = checkpoint(self._hidden, rows, use_reentrant=False, context_fn=twice)
+        return hidden
+
+    def _hidden(self, rows: torch.Tensor) -> torch.Tensor:
         hidden: torch.Tensor = self.linear(rows)
         for part in (self.norm, self.activation, self.dropout):
             if part is not None:

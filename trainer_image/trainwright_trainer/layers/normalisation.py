@@ -8,7 +8,10 @@ With several ranks the rows of a global batch are one batch: the ranks' moments 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -77,6 +80,9 @@ class BatchNorm(nn.Module):
 
     @torch.no_grad()
     def _learn(self, mean: torch.Tensor, unbiased: torch.Tensor, momentum: float | torch.Tensor) -> None:
+        computation = _COMPUTATION.get()
+        if computation is not None and computation.is_second:
+            return
         self.running_mean.lerp_(mean, momentum)
         self.running_var.lerp_(unbiased, momentum)
 
@@ -86,12 +92,7 @@ class _SharedMoments(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, x: torch.Tensor, ranks: Ranks) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        own = x.sum(0) / max(len(x), 1)
-        parts = ranks.stack(torch.cat([x.new_tensor([len(x)]), own, (x - own).square().sum(0)]))
-        counts, (means, squares) = parts[:, :1], parts[:, 1:].chunk(2, dim=1)
-        rows = counts.sum()
-        mean = (counts * means).sum(0) / rows
-        variance = (squares + counts * (means - mean).square()).sum(0) / rows
+        mean, variance, rows = _once(lambda: _moments_of_all(x, ranks))
         ctx.save_for_backward(x, mean, rows)
         ctx.ranks = ranks
         ctx.mark_non_differentiable(rows)
@@ -104,6 +105,61 @@ class _SharedMoments(torch.autograd.Function):
         x, mean, rows = ctx.saved_tensors
         of_mean, of_variance = ctx.ranks.sum(torch.cat([of_mean, of_variance])).chunk(2)
         return (of_mean + 2 * of_variance * (x - mean)) / rows, None
+
+
+def _moments_of_all(x: torch.Tensor, ranks: Ranks) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    own = x.sum(0) / max(len(x), 1)
+    parts = ranks.stack(torch.cat([x.new_tensor([len(x)]), own, (x - own).square().sum(0)]))
+    counts, (means, squares) = parts[:, :1], parts[:, 1:].chunk(2, dim=1)
+    rows = counts.sum()
+    mean = (counts * means).sum(0) / rows
+    variance = (squares + counts * (means - mean).square()).sum(0) / rows
+    return mean, variance, rows
+
+
+Moments = tuple[torch.Tensor, ...]
+
+
+@dataclass
+class _Computation:
+    """One of the two computations of the same layers. `shared`: the shared moments that the second will take."""
+
+    shared: list[Moments] = field(default_factory=list)
+    is_second: bool = False
+
+
+_COMPUTATION: ContextVar[_Computation | None] = ContextVar("_COMPUTATION", default=None)
+
+
+def twice() -> tuple[AbstractContextManager[None], AbstractContextManager[None]]:
+    """Contexts around the first and the second computation of the same layers, for activation checkpointing.
+
+    In the second, batch norms do not update their running statistics, and take the shared moments of the first: the
+    ranks need not be at the same place again.
+    """
+    shared: list[Moments] = []
+    return _computing(_Computation(shared)), _computing(_Computation(shared, is_second=True))
+
+
+@contextmanager
+def _computing(computation: _Computation) -> Iterator[None]:
+    token = _COMPUTATION.set(computation)
+    try:
+        yield
+    finally:
+        _COMPUTATION.reset(token)
+
+
+def _once(compute: Callable[[], Moments]) -> Moments:
+    """The result of `compute`; in a second computation, the result of the first."""
+    computation = _COMPUTATION.get()
+    if computation is None:
+        return compute()
+    if computation.is_second:
+        return computation.shared.pop(0)
+    found = compute()
+    computation.shared.append(tuple(one.detach() for one in found))
+    return found
 
 
 # Validation refuses ghost norm before a model is built.

@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 
 import torch
 
+from trainwright_api.problems import Mistakes
 from trainwright_trainer.callbacks.events import Evaluated
 from trainwright_trainer.loop.best import Best
 from trainwright_trainer.loop.protocols import Metrics
-from trainwright_trainer.models.trainable import Tensors, copied
+from trainwright_trainer.models.trainable import Tensors, Trainable, copied
 from trainwright_trainer.optim.plateau import Plateau
 from trainwright_trainer.rundir.snapshot import Position, Snapshot
 from trainwright_trainer.strategies.interface import Engine, EngineState
@@ -96,6 +97,20 @@ class TrainState:
         elif rank == 0:
             for part in parts:
                 self.metrics.add(part)
+
+
+def check_model(model: Trainable, snapshot: Snapshot) -> None:
+    """Raise `Mistakes`, with the name of the first tensor that differs, if the snapshot is of another model."""
+    saved, given = under("model", snapshot.tensors), model.state_dict()
+    for name in sorted(saved.keys() | given.keys()):
+        found, expected = (_shape(name, tensors) for tensors in (saved, given))
+        if found != expected:
+            line = f"the checkpoint is of another model: {name} {found} there, and {expected} in the config"
+            raise Mistakes.one("config", line)
+
+
+def _shape(name: str, tensors: Tensors) -> str:
+    return f"is {list(tensors[name].shape)}" if name in tensors else "is absent"
 
 
 def prefixed(prefix: str, tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:

@@ -29,7 +29,7 @@ from trainwright_trainer.loop.nan_guard import NanGuard
 from trainwright_trainer.loop.protocols import Metrics, NewMetrics
 from trainwright_trainer.loop.row_log import RowLog
 from trainwright_trainer.loop.schedule import plan
-from trainwright_trainer.loop.state import Progress, TrainState
+from trainwright_trainer.loop.state import Progress, TrainState, check_model
 from trainwright_trainer.loop.step_agreement import StepAgreement
 from trainwright_trainer.loop.telemetry import Telemetry
 from trainwright_trainer.loop.train_step import StepSeeds, TrainStep
@@ -66,6 +66,8 @@ class Trainer:
         trainer, batching = arguments.config.trainer, arguments.batching
         check(arguments.config, model, batching, ranks.world)
         monitors = monitors_of(trainer, arguments.output_types, own_metrics(arguments.config))
+        if resume is not None:
+            check_model(model, resume)
         engine = make_engine(model, trainer, batching.learning_rate, ranks)
         self._state = state = self._new_state(engine, new_metrics(running=True), monitors)
         if resume is not None:

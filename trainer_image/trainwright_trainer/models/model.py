@@ -57,6 +57,8 @@ class Model(nn.Module):
             whole = slice(columns.start, columns.stop) if feature.type == "vector" else columns.start
             self._targets[feature.name] = (columns.tensor, whole)
         self._unit = self._unit_of_the_total()
+        for block in self.blocks():
+            block.recomputes = config.trainer.enable_gradient_checkpointing
         self.to(DTYPES[config.trainer.precision])
 
     def forward(self, batch: Batch) -> dict[str, torch.Tensor]:
@@ -107,7 +109,7 @@ class Model(nn.Module):
                     initializer.fill(values, generator)
                     yield name, values.to(parameter.dtype)
 
-    def blocks(self) -> Iterator[nn.Module]:
+    def blocks(self) -> Iterator[FullyConnectedLayer]:
         """The fully connected layers."""
         return (module for module in self.modules() if isinstance(module, FullyConnectedLayer))
 

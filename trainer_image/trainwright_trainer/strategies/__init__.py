@@ -21,10 +21,10 @@ def _ddp(_: Strategy) -> EngineFactory:
     return Ddp
 
 
-def _fsdp(_: Strategy) -> EngineFactory:
+def _fsdp(section: Strategy) -> EngineFactory:
     from trainwright_trainer.strategies.fsdp import Fsdp
 
-    return Fsdp
+    return partial(Fsdp, section)
 
 
 def _deepspeed(section: Strategy) -> EngineFactory:

@@ -10,20 +10,24 @@ from __future__ import annotations
 
 import warnings
 from copy import deepcopy
+from dataclasses import replace
 from itertools import chain
-from typing import cast
+from typing import Any, cast
 
 import torch
 from torch import nn
 from torch.distributed.device_mesh import init_device_mesh
-from torch.distributed.fsdp import FSDPModule, fully_shard
+from torch.distributed.fsdp import CPUOffloadPolicy, FSDPModule, MixedPrecisionPolicy, OffloadPolicy, fully_shard
 from torch.distributed.tensor import DTensor
 
 from trainwright_api.config.trainer import TrainerConfig
+from trainwright_api.resource.strategy import OffloadPolicy as Offload
+from trainwright_api.resource.strategy import Strategy
 from trainwright_trainer.distributed.process_group import raising_peer_lost
 from trainwright_trainer.distributed.ranks import Ranks
-from trainwright_trainer.layers.normalisation import share_batch_norm
+from trainwright_trainer.layers.normalisation import BatchNorm, share_batch_norm
 from trainwright_trainer.loader.batch import Batch
+from trainwright_trainer.models.model import DTYPES
 from trainwright_trainer.models.penalty import penalty
 from trainwright_trainer.models.trainable import Tensors, Trainable, assign
 from trainwright_trainer.optim.clipping import clip
@@ -36,7 +40,12 @@ class Fsdp(TorchEngine):
 
     is_sharded = True
 
-    def __init__(self, model: Trainable, trainer: TrainerConfig, learning_rate: float, ranks: Ranks) -> None:
+    def __init__(
+        self, section: Strategy, model: Trainable, trainer: TrainerConfig, learning_rate: float, ranks: Ranks
+    ) -> None:
+        self._options = _options(section, ranks.device)
+        self._shard_device = torch.device("cpu") if _offload(section) else ranks.device
+        self._dtype = DTYPES[trainer.precision]
         self._whole = model
         self._shapes = {name: one.shape for name, one in model.named_parameters()}
         super().__init__(deepcopy(model), trainer, learning_rate, ranks)
@@ -51,27 +60,33 @@ class Fsdp(TorchEngine):
         return self.model
 
     def _wrapped(self, model: Forward) -> Forward:
-        module, mesh = cast(nn.Module, self.model), init_device_mesh(self.ranks.device.type, (self.ranks.world,))
+        module = cast(nn.Module, self.model)
+        options = {"mesh": init_device_mesh(self.ranks.device.type, (self.ranks.world,)), **self._options}
+        policy: MixedPrecisionPolicy = options["mp_policy"]
         share_batch_norm(module, self.ranks)
         # Logits can be views. Nothing changes them in place, and the warning would come with every pass.
         warnings.filterwarnings("ignore", message="FSDP2-wrapped module .* returned a view tensor")
         with raising_peer_lost():
+            for norm in (one for one in module.modules() if isinstance(one, BatchNorm)) if policy.param_dtype else ():
+                fully_shard(norm, **{**options, "mp_policy": MixedPrecisionPolicy()})  # its moments need float32
             for block in self.model.blocks():
-                fully_shard(block, mesh=mesh)
-            fully_shard(module, mesh=mesh, reshard_after_forward=True)
+                fully_shard(block, **options)
+            fully_shard(module, **options)
         self._fill(module)
+        if policy.param_dtype is not None:
+            _cast(module, policy.param_dtype, self._dtype)
         return model
 
     def _fill(self, module: nn.Module) -> None:
         """Give the shards their memory and their initial values, from one whole tensor at a time."""
-        module.to_empty(device=self.ranks.device)
+        module.to_empty(device=self._shard_device)
         given = cast(nn.Module, self._whole)
         own = dict(module.named_parameters())
         constants = ((name, one.detach()) for name, one in given.named_parameters() if not one.is_meta)
         for name, values in chain(self._whole.initial_weights(), constants):
             _local(own[name]).copy_(self._own_shard(values))
         for name, buffer in given.named_buffers():
-            module.get_buffer(name).copy_(buffer)
+            module.get_buffer(name).data = buffer.to(self.ranks.device, copy=True)
 
     def _trained(self) -> dict[str, nn.Parameter]:
         """The local shards. FSDP reads the same memory, so it sees each update."""
@@ -156,6 +171,32 @@ class Fsdp(TorchEngine):
     def finish(self) -> None:
         """Give the given model the trained weights."""
         assign(self._whole, self.weights(), self.ranks.device)
+
+
+def _options(section: Strategy, device: torch.device) -> dict[str, Any]:
+    """The arguments of `fully_shard`."""
+    policy = section.mp_policy
+    dtypes = {} if policy is None else {name: getattr(torch, word) for name, word in policy if word is not None}
+    offload = _offload(section)
+    pinned = offload is not None and offload.pin_memory and device.type == "cuda"
+    return {
+        "reshard_after_forward": section.reshard_after_forward is not False,
+        "mp_policy": MixedPrecisionPolicy(**dtypes),
+        "offload_policy": CPUOffloadPolicy(pinned) if offload else OffloadPolicy(),
+    }
+
+
+def _offload(section: Strategy) -> Offload | None:
+    given = section.offload_policy
+    if isinstance(given, bool):
+        return Offload() if given else None
+    return given
+
+
+def _cast(module: nn.Module, half: torch.dtype, dtype: torch.dtype) -> None:
+    """Make `module` cast the floats of its batch to `half`, which FSDP does only for tensors, and its logits back."""
+    module.register_forward_pre_hook(lambda _, given: (replace(given[0], floats=given[0].floats.to(half)),))
+    module.register_forward_hook(lambda _, __, logits: {name: one.to(dtype) for name, one in logits.items()})
 
 
 def _local(tensor: torch.Tensor) -> torch.Tensor:
