@@ -16,6 +16,7 @@ import pytest
 
 PROGRAM = [sys.executable, "-m", "trainwright_trainer"]
 SECONDS = 240
+EPOCHS = 25
 """The timeout of a test. It is long because a shared machine may be slow."""
 
 # A driver in another process needs the token of the cluster.
@@ -118,12 +119,12 @@ def _parents_command(place: Path) -> str:
 
 
 def long_job(workplace, strategy="ddp", **trainer) -> str:
-    """A job of about two hundred updates, with a checkpoint every 0.3 s."""
+    """A job of some two hundred updates, with a checkpoint every 0.3 s."""
 
     def change(job):
         gang = {"num_workers": 2, "strategy": strategy}
         job["backend"] = {"type": "ray", "processor": {"type": "pandas"}, "trainer": gang}
-        sizes = {"batch_size": 8, "effective_batch_size": 16, "epochs": 25, "early_stop": -1}
+        sizes = {"batch_size": 8, "effective_batch_size": 16, "epochs": EPOCHS, "early_stop": -1}
         job["config"]["trainer"] = {**sizes, "precision": "float64", **trainer}
         spec = {name: job.pop(name) for name in list(job)}
         job.update(
@@ -187,12 +188,12 @@ def test_a_worker_killed_in_mid_training_changes_nothing(workplace, address, str
     assert scores[0] == pytest.approx(scores[1], rel=tolerance, abs=tolerance)
     assert [path.name for path in (run.folder / "ray/attempts").iterdir()] == ["1"]
     one, other = run.updates()
-    per_epoch = len(one) // 25
+    per_epoch = len(one) // EPOCHS
     epochs = [
         sorted(row for step in range(first, first + per_epoch) for ranks in (one, other) for row in ranks[step])
-        for first in range(1, 25 * per_epoch, per_epoch)
+        for first in range(1, EPOCHS * per_epoch, per_epoch)
     ]
-    assert len(epochs) == 25
+    assert len(epochs) == EPOCHS
     assert all(epoch == epochs[0] and len(set(epoch)) == len(epoch) for epoch in epochs)
 
 
@@ -213,7 +214,7 @@ def test_the_documented_section_of_deepspeed(workplace, address):
 
 
 def test_a_stopped_run_goes_on_here(workplace, address):
-    run, job = Run(workplace, address), long_job(workplace, epochs=200)
+    run, job = Run(workplace, address), long_job(workplace, epochs=60)
     process = run.start("train", job, "--output", "out")
     until(lambda: len(run.updates()[0]) > 20, process)
     process.send_signal(signal.SIGTERM)
