@@ -19,7 +19,7 @@ CHROMIUM := /usr/bin/chromium
 CORE := $(addprefix e2e/full_cluster/,test_node.py test_images.py test_mistake.py test_gpu_shapes.py test_same_everywhere.py \
 	faults/test_worker_is_killed.py)
 
-.PHONY: help setup demo test test-all lint verify chart format generate bench bench-all bench-tables bench-strategies bench-operator bench-full-cluster browser horovod operator control-plane kubernetes s3 cluster cluster-down e2e e2e-all images push clean
+.PHONY: help setup demo test test-all lint verify chart format generate bench bench-all bench-tables bench-strategies bench-loop bench-operator bench-full-cluster browser horovod operator control-plane kubernetes s3 cluster cluster-down e2e e2e-all images push clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-18s %s\n", $$1, $$2}'
@@ -74,6 +74,9 @@ bench-tables: setup ## how good the smallest file's models are on eight tables, 
 bench-strategies: setup ## the memory that each strategy keeps on a rank, beside the theory
 	$(RUN) python -m bench.strategies
 
+bench-loop: setup ## time the training loop beside a hand-written one with DDP, and what checkpoints cost
+	$(RUN) python -m bench.loop
+
 bench-operator: setup kubernetes ## time the operator on the control plane: 1,000 jobs against a baseline, 10,000 at a restart
 	$(RUN) python -m bench.cluster
 
@@ -115,7 +118,8 @@ $(HOROVOD): $(STAMP) trainer_image/build_horovod.py
 	@for tool in g++ make cmake; do command -v $$tool >/dev/null || { \
 	  root=""; test "$$(id -u)" = 0 || root=sudo; \
 	  $$root apt-get update -qq && $$root apt-get install -y -qq g++ make cmake >/dev/null; break; }; done
-	@folder=$(CACHE)/horovod/$$(cat uv.lock trainer_image/build_horovod.py <($(RUN) python -V) | sha256sum | cut -c1-16); \
+	@folder=$(CACHE)/horovod/$$($(RUN) python -c "import sys, torch; print(sys.version, torch.__version__)" \
+	  | cat - trainer_image/build_horovod.py | sha256sum | cut -c1-16); \
 	test -e $$folder/*.whl || $(RUN) python trainer_image/build_horovod.py $$folder; \
 	$(UV) pip install --quiet --no-deps $$folder/*.whl
 	@touch $(HOROVOD)

@@ -47,8 +47,9 @@ from trainwright_trainer.rundir.writer import CheckpointWriter
 from trainwright_trainer.storage.local import FolderStorage
 from trainwright_trainer.strategies import engine_for
 
-INPUTS, BATCH, RATE, CLIP = 16, 1024, 0.001, 0.5
-WIDTH, LAYERS, RANKS, ROUNDS, STEPS, WARM_UP = 256, 2, 2, 7, 200, 50
+INPUTS, RATE, CLIP = 16, 0.001, 0.5
+BATCHES = (1024, 8192)
+WIDTH, LAYERS, RANKS, ROUNDS, STEPS, WARM_UP = 256, 2, 2, 11, 120, 20
 LARGE_WIDTH, LARGE_LAYERS, LARGE_BATCH = 4096, 7, 64
 SECONDS_BETWEEN_CHECKPOINTS, SECONDS = 30.0, 95.0
 NUMBER = {"type": "number", "mean": 0.0, "std": 1.0, "normalization": None, "scale": 1.0, "shift": 0.0}
@@ -133,15 +134,15 @@ def _split(rows: torch.Tensor) -> Split:
     return Split(rows, torch.zeros((len(rows), 0), dtype=torch.int64), np.arange(len(rows)))
 
 
-def train_by_hand(rows: torch.Tensor, rank: int) -> float:
+def train_by_hand(rows: torch.Tensor, rank: int, size: int) -> float:
     """The shortest loop with the same arithmetic, in plain torch. Return the seconds per step."""
     sizes = [INPUTS, *[WIDTH] * LAYERS]
     parts = [part for one, other in pairwise(sizes) for part in (nn.Linear(one, other), nn.ReLU())]
     model = DistributedDataParallel(nn.Sequential(*parts, nn.Linear(WIDTH, 1)), gradient_as_bucket_view=True)
     optimizer = torch.optim.Adam(model.parameters(), lr=RATE, fused=True)
-    own, times = BATCH // RANKS, []
+    own, times = size // RANKS, []
     order = torch.randperm(len(rows), generator=torch.Generator().manual_seed(0))
-    for first in range(0, len(rows) - BATCH + 1, BATCH):
+    for first in range(0, len(rows) - size + 1, size):
         batch = rows[order[first + rank * own : first + (rank + 1) * own]]
         logits = model(batch[:, :INPUTS]).squeeze(1)
         loss = binary_cross_entropy_with_logits(logits, batch[:, INPUTS], reduction="sum") / own
@@ -153,13 +154,13 @@ def train_by_hand(rows: torch.Tensor, rank: int) -> float:
     return (times[-1] - times[WARM_UP]) / (len(times) - 1 - WARM_UP)
 
 
-def measure_ddp(rank: int, folder: str) -> None:
+def measure_ddp(rank: int, size: int, folder: str) -> None:
     """Measure on one rank. Rank 0 writes the ratios of the rounds to `folder`."""
     os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
     torch.set_num_threads(1)
     dist.init_process_group("gloo", f"file://{folder}/store", world_size=RANKS, rank=rank)
-    rows, made = data(BATCH * STEPS), config(WIDTH, LAYERS, BATCH, STEPS)
-    rounds = [(train_by_hand(rows, rank), train(made, rows, ProcessGroup())) for _ in range(ROUNDS)]
+    rows, made = data(size * STEPS), config(WIDTH, LAYERS, size, STEPS)
+    rounds = [(train_by_hand(rows, rank, size), train(made, rows, ProcessGroup())) for _ in range(ROUNDS)]
     if rank == 0:
         Path(folder, "rounds").write_text("\n".join(f"{hand} {ours}" for hand, ours in rounds))
     dist.barrier()
@@ -167,21 +168,26 @@ def measure_ddp(rank: int, folder: str) -> None:
 
 
 def ddp() -> dict[str, Result]:
-    with tempfile.TemporaryDirectory(prefix="trainwright-bench-") as folder:
-        mp.spawn(measure_ddp, args=(folder,), nprocs=RANKS)  # type: ignore[attr-defined, no-untyped-call]
-        rounds = [[float(word) for word in line.split()] for line in Path(folder, "rounds").read_text().splitlines()]
-    return {
-        "ddp, 2 ranks: by hand": result(statistics.median(1 / hand for hand, _ in rounds), "steps/s"),
-        "ddp, 2 ranks: ours": result(statistics.median(1 / ours for _, ours in rounds), "steps/s"),
-        "ddp, 2 ranks: ratio": result(statistics.median(hand / ours for hand, ours in rounds), "×", "≥ 0.97"),
-    }
+    found: dict[str, Result] = {}
+    for size in BATCHES:
+        with tempfile.TemporaryDirectory(prefix="trainwright-bench-") as folder:
+            mp.spawn(measure_ddp, args=(size, folder), nprocs=RANKS)  # type: ignore[attr-defined, no-untyped-call]
+            lines = Path(folder, "rounds").read_text().splitlines()
+        rounds = [[float(word) for word in line.split()] for line in lines]
+        name = f"ddp, 2 ranks, batch {size:,}"
+        found |= {
+            f"{name}: by hand": result(statistics.median(1 / hand for hand, _ in rounds), "steps/s"),
+            f"{name}: ours": result(statistics.median(1 / ours for _, ours in rounds), "steps/s"),
+            f"{name}: ratio": result(statistics.median(hand / ours for hand, ours in rounds), "×", "≥ 0.97"),
+        }
+    return found
 
 
 @contextmanager
 def writer(folder: str) -> Iterator[CheckpointWriter]:
     policy = CheckpointPolicy(num_to_keep=1)
     made = CheckpointWriter(
-        FolderStorage(folder), Fence(1), policy, lambda name, error: print(name, error or "written")
+        FolderStorage(Path(folder)), Fence(1), policy, lambda name, error: print(name, error or "written")
     )
     try:
         yield made

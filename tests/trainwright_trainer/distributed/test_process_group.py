@@ -16,7 +16,8 @@ def exchanged() -> dict[str, object]:
     ranks = ProcessGroup()
     rank = ranks.rank
     agreement = StepAgreement(ranks, lambda: (rank == 1, False))
-    total = agreement.total(torch.tensor(float(rank + 1)))
+    agreement.start(torch.tensor(float(rank + 1)))
+    total = agreement.total()
     finish = ranks.start_sum(torch.tensor(float(rank)))
     part = torch.tensor(float(rank + 1), requires_grad=True)
     whole = sum_with_own_gradient(ranks, part)

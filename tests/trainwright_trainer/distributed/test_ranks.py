@@ -21,7 +21,9 @@ def test_it_agrees_with_itself():
 
 def test_what_it_has_is_all_there_is():
     ranks, loss = OneRank(), torch.tensor(2.0)
-    assert StepAgreement(ranks, tuple).total(loss) is sum_with_own_gradient(ranks, loss) is loss
+    agreement = StepAgreement(ranks, tuple)
+    agreement.start(loss)
+    assert agreement.total() is sum_with_own_gradient(ranks, loss) is loss
     assert ranks.gather({"a": loss}) == [{"a": loss}]
     assert ranks.share("word") == "word"
     assert ranks.sum(loss) == ranks.start_sum(loss)() == loss

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 
 import torch
 
@@ -45,35 +44,35 @@ class TrainStep:
         On a CPU a loss that is not finite leaves the weights unchanged. On a GPU that check would have to wait.
         """
         passes = math.ceil(math.ceil(rows / self._ranks.world) / self._pass_rows)
-        loss = self._agreement.total(self._gradients(batch, rows, passes))
+        self._compute_gradients(batch, rows, passes)
+        loss = self._agreement.total()
         if loss.is_cpu and not math.isfinite(float(loss)):
             self._engine.discard()
             return loss
         self._engine.update(rate)
         return loss
 
-    def _gradients(self, batch: Batch, rows: int, passes: int) -> torch.Tensor:
-        if passes == 1:
-            return self._pass(batch, rows, first=True, last=True)
-        parts = self._parts(batch, passes)
-        losses = [self._pass(part, rows, first=at == 0, last=at == passes - 1) for at, part in enumerate(parts)]
-        return torch.stack(losses).sum()
-
-    def _parts(self, batch: Batch, passes: int) -> Iterator[Batch]:
+    def _compute_gradients(self, batch: Batch, rows: int, passes: int) -> None:
+        done: list[torch.Tensor] = []
         for at in range(passes):
-            yield batch.part(slice(at * self._pass_rows, (at + 1) * self._pass_rows))
+            first, last = at == 0, at == passes - 1
+            part = batch if passes == 1 else batch.part(slice(at * self._pass_rows, (at + 1) * self._pass_rows))
+            logits = self._engine.forward(part, last=last)
+            losses = self._model.losses(logits, part)
+            loss = self._loss(losses, rows, first=first)
+            done.append(loss.detach())
+            if last:
+                self._agreement.start(done[0] if first else torch.stack(done).sum())
+            self._engine.accumulate(loss)
+            if self._metrics is not None:
+                self._metrics.update(logits, losses, part)
 
-    def _pass(self, batch: Batch, rows: int, *, first: bool, last: bool) -> torch.Tensor:
-        logits = self._engine.forward(batch, last=last)
-        losses = self._model.losses(logits, batch)
+    def _loss(self, losses: Tensors, rows: int, *, first: bool) -> torch.Tensor:
+        """The part of a pass in the loss of the global batch."""
         means = {name: of_rows.sum() / rows for name, of_rows in losses.items()}
         loss = self._global_loss(means) if self._sums_losses_first else self._model.total(means)
         penalty = self._engine.penalty() if first else None
-        loss = loss if penalty is None else loss + penalty
-        self._engine.accumulate(loss)
-        if self._metrics is not None:
-            self._metrics.update(logits, losses, batch)
-        return loss.detach()
+        return loss if penalty is None else loss + penalty
 
     def _global_loss(self, means: Tensors) -> torch.Tensor:
         """The total over all ranks' rows, divided by the number of ranks; its gradient is that of this rank's rows."""
