@@ -51,10 +51,6 @@ FILES = " (this version has files, folders and s3://)"
             "config.preprocessing.split.type: not built yet: stratify",
         ),
         (config(preprocessing={"oversample_minority": 0.5}), "config.preprocessing.oversample_minority: not built yet"),
-        (
-            config(combiner={"type": "concat", "num_fc_layers": 1, "norm": "ghost"}),
-            "config.combiner.norm: not built yet: ghost",
-        ),
     ],
 )
 def test_one_line(workplace, change, line):

@@ -64,8 +64,6 @@ REFUSED_AS_WRONG: Mapping[str, str] = {
         for word in ("embed", "wave")
         for name in ("epsilon", "virtual_batch_size")
     },
-    "*norm_params.epsilon": "norm: not built yet: ghost (this version has batch, layer)",
-    "*norm_params.virtual_batch_size": "norm: not built yet: ghost (this version has batch, layer)",
     "*.decoder[passthrough].fc_layers=None": "decoder 'passthrough' gets",
     "*.datetime_format=None": "Set preprocessing.datetime_format",
     "*.split[hash].column=None": "split hash needs a column",

@@ -23,7 +23,7 @@ from trainwright_trainer.callbacks.events import Evaluated, Event, RankRound
 from trainwright_trainer.distributed.process_group import ProcessGroup
 from trainwright_trainer.distributed.ranks import OneRank
 from trainwright_trainer.job.batching import batching
-from trainwright_trainer.layers.normalisation import has_batch_norm
+from trainwright_trainer.layers.normalisation import norm_batches
 from trainwright_trainer.loader.layout import layout_of
 from trainwright_trainer.loader.materialised import Split
 from trainwright_trainer.loop import trainer as loop
@@ -98,7 +98,7 @@ def _recording(losses: list[float]) -> type[StepAgreement]:
     class Recording(StepAgreement):
         def total(self) -> torch.Tensor:
             whole = super().total()
-            losses.append(float(whole))
+            losses.append(float(whole[0]))
             return whole
 
     return Recording
@@ -140,7 +140,7 @@ def trained(case: Case, resume: Snapshot | None = None) -> Seen:
     if case.bad_row is not None:
         splits["train"].floats[case.bad_row, 0] = math.inf
     kept, recorder = _Kept(), _Recorder()
-    batches = batching(config.trainer, case.workers, whole=has_batch_norm(model))
+    batches = batching(config.trainer, case.workers, norms=norm_batches(model))
     hooks = Hooks(
         [recorder],
         kept if ranks.rank == 0 else None,

@@ -9,7 +9,7 @@ from typing import cast
 
 from torch import nn
 
-from trainwright_trainer.layers.normalisation import share_batch_norm
+from trainwright_trainer.layers.batch_norm import share_batch_norm
 from trainwright_trainer.strategies.torch_engine import Forward, TorchEngine
 
 

@@ -46,8 +46,9 @@ def assert_same_with_more_calls(plain: tuple[Seen, int], again: tuple[Seen, int]
         assert np.array_equal(found.weights[name], weight), name
 
 
-def test_in_one_process():
-    assert_same_with_more_calls(*both(PLAIN, AGAIN))
+@pytest.mark.parametrize("norm", ["batch", "ghost"])
+def test_in_one_process(norm):
+    assert_same_with_more_calls(*both(*(replace(one, combiner={"norm": norm}) for one in (PLAIN, AGAIN))))
 
 
 @pytest.mark.parametrize("engine", ["ddp", "fsdp", "horovod", ZERO], ids=["ddp", "fsdp", "horovod", "ZeRO 2"])

@@ -18,6 +18,7 @@ IN_PASSES = {"effective_batch_size": 66, "batch_size": 11}
 IN_PASSES_CLIPPED = Case({**FIXED, **CLIPPED, **IN_PASSES})
 A_ROOT_OF_A_MEAN = Case({**FIXED, **CLIPPED}, loss="root_mean_squared_error")
 BATCH_NORM_AND_A_BATCH_OF_ONE_ROW = Case({**FIXED, **IN_PASSES}, {"norm": "batch"})
+GHOST_NORM = Case({**FIXED, **IN_PASSES}, {"norm": "ghost", "norm_params": {"virtual_batch_size": 5}})
 
 
 def assert_same(found: Seen, expected: Seen, steps: int = 200) -> None:
@@ -32,7 +33,7 @@ def assert_same(found: Seen, expected: Seen, steps: int = 200) -> None:
     ("workers", "cases"),
     [
         (2, [IN_PASSES_CLIPPED, A_ROOT_OF_A_MEAN]),
-        (3, [IN_PASSES_CLIPPED, BATCH_NORM_AND_A_BATCH_OF_ONE_ROW]),
+        (3, [IN_PASSES_CLIPPED, BATCH_NORM_AND_A_BATCH_OF_ONE_ROW, GHOST_NORM]),
     ],
 )
 def test_a_fixed_batch_has_one_curve(workers, cases):
@@ -45,7 +46,7 @@ def test_a_fixed_batch_has_one_curve(workers, cases):
 @pytest.mark.parametrize("engine", ["fsdp", "horovod", SumAfterBackward])
 def test_every_strategy_has_the_same_curve(engine):
     """Over 50 steps; test_pairwise.py, which is slow, compares 200."""
-    shorter = [IN_PASSES_CLIPPED, BATCH_NORM_AND_A_BATCH_OF_ONE_ROW]
+    shorter = [IN_PASSES_CLIPPED, BATCH_NORM_AND_A_BATCH_OF_ONE_ROW, GHOST_NORM]
     cases = [replace(case, trainer={**case.trainer, "train_steps": 50}) for case in shorter]
     alone = all_trained(cases)
     for rank in on_ranks(3, all_trained, [replace(case, engine=engine) for case in cases]):

@@ -82,4 +82,4 @@ def test_what_was_derived_is_kept(workplace):
     train(job, backend="local", output="out", quiet=True)
     resolved = json.loads((workplace.folder / "out/resolved.json").read_text())["resolved"]
     assert (resolved["backend"], resolved["workers"]) == ("local", 4)
-    assert resolved["batching"] == {"global_rows": 32, "pass_rows": 8, "learning_rate": 0.04}
+    assert resolved["batching"] == {"global_rows": 32, "pass_rows": 8, "learning_rate": 0.04, "virtual_rows": None}

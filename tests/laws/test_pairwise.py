@@ -24,6 +24,7 @@ NORMS: dict[str, dict[str, Any]] = {
     "none": {},
     "layer": {"norm": "layer"},
     "batch": {"norm": "batch", "use_bias": False},
+    "ghost": {"norm": "ghost", "norm_params": {"virtual_batch_size": 8}},
 }
 LIMITS: dict[str, dict[str, Any] | None] = {
     "none": None,
@@ -120,7 +121,11 @@ def test_ranks_without_rows():
     """Three workers, and global batches of two rows; the last batch of an epoch has one. Two validation rows."""
     trainer = {"effective_batch_size": 2, "batch_size": 2, "train_steps": 21, "early_stop": -1, "eval_batch_size": 1}
     rows = {"train": 13, "validation": 2, "test": 3}
-    cases = [Case(trainer, {"norm": norm}, rows=rows, engine=engine) for norm in (None, "batch") for engine in ENGINES]
+    cases = [
+        Case(trainer, {"norm": norm}, rows=rows, engine=engine)
+        for norm in (None, "batch", "ghost")
+        for engine in ENGINES
+    ]
     alone = all_trained(cases)
     for rank in on_ranks(3, all_trained, cases):
         for found, expected in zip(rank, alone, strict=True):

@@ -33,9 +33,9 @@ def test_to_the_bit_on_three_workers(engine):
     assert [len(saved) for _, _, saved in ranks[1:]] == [0, 0]
 
 
-@pytest.mark.parametrize("engine", ["ddp", "fsdp", "horovod"])
-def test_on_another_number_of_workers(engine):
-    case = Case({**FIXED, **MANY_SCORES}, {"norm": "batch"}, engine=engine)
+@pytest.mark.parametrize(("engine", "norm"), [("ddp", "ghost"), ("fsdp", "batch"), ("horovod", "batch")])
+def test_on_another_number_of_workers(engine, norm):
+    case = Case({**FIXED, **MANY_SCORES}, {"norm": norm}, engine=engine)
     whole, _, saved = on_ranks(2, interrupted, replace(case, stop_at=33))[0]
     alone = trained(case, saved[-1])
     assert alone.scores == pytest.approx(whole.scores, rel=1e-8, abs=1e-8)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from trainwright_api.checks import support
 from trainwright_api.resource.backend import BACKENDS
+from trainwright_api.schema.fields import NormWord
 from trainwright_trainer.combiners import COMBINERS
 from trainwright_trainer.data.split_assignment import BUILT as SPLITS
 from trainwright_trainer.decoders import DECODERS
@@ -36,7 +37,7 @@ from trainwright_trainer.tasks.run import TRAINING_BACKENDS
         pytest.param(support.DECODERS, DECODERS, id="decoders"),
         pytest.param(support.LOSSES, LOSSES, id="losses"),
         pytest.param(support.OPTIMIZERS, OPTIMIZERS, id="optimizers"),
-        pytest.param(support.NORMS, NORMS, id="norms"),
+        pytest.param(get_args(NormWord), NORMS, id="norms"),
         pytest.param(
             [(kind, word) for kind, words in support.ENCODERS.items() for word in words], ENCODERS, id="encoders"
         ),

@@ -37,7 +37,6 @@ LOSSES = (
     "softmax_cross_entropy",
 )
 OPTIMIZERS = ("sgd", "adam", "adamw", "adadelta", "adagrad", "adamax", "nadam", "rmsprop")
-NORMS = ("batch", "layer")
 
 CHOICES: Mapping[str, tuple[str, ...]] = {
     "input feature type": INPUTS,
@@ -60,10 +59,6 @@ WORDS: Mapping[str, tuple[str, ...]] = {
     "ModelConfig.model_type": ("ecd",),
     "TrainerConfig.learning_rate": (),
     "TrainerConfig.eval_batch_size": (),
-    "Decoder.fc_norm": NORMS,
-    "ConcatCombiner.norm": NORMS,
-    "DenseEncoder.norm": NORMS,
-    "FullyConnectedLayer.norm": NORMS,
 }
 """Fields with some words built, by class and name. If they also accept numbers, those are built."""
 

@@ -16,7 +16,6 @@ from trainwright_api.schema.fields import (
     Norm,
     OutputSize,
     PositiveFloat,
-    PositiveInt,
     UseBias,
     nullable,
 )
@@ -42,8 +41,8 @@ class NormParams(Section):
     affine: bool | None = Field(None, description="Batch norm learns a scale and a shift. Default: true.")
     elementwise_affine: bool | None = Field(None, description="Layer norm learns a scale and a shift. Default: true.")
     track_running_stats: bool | None = Field(None, description="Batch norm keeps running statistics. Default: true.")
-    virtual_batch_size: PositiveInt | None = Field(
-        None, description="Rows of one virtual batch of ghost norm. Default: 128."
+    virtual_batch_size: Annotated[int, Field(ge=2)] | None = Field(
+        None, description="Rows of one virtual batch of ghost norm. Default: 128, at most batch_size."
     )
 
     def arguments(self) -> dict[str, Any]:

@@ -97,32 +97,6 @@ def test_all_gaps_are_reported_at_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("config", "path"),
-    [
-        pytest.param({"combiner": {"norm": "ghost"}}, "combiner.norm", id="combiner"),
-        pytest.param({"combiner": {"fc_layers": [{"norm": "ghost"}]}}, "combiner.fc_layers[0].norm", id="a layer"),
-        pytest.param(
-            {"input_features": [{**INPUT, "encoder": {"type": "dense", "norm": "ghost"}}]},
-            "input_features[0].encoder.norm",
-            id="encoder",
-        ),
-        pytest.param(
-            {"output_features": [{**OUTPUT, "decoder": {"fc_norm": "ghost"}}]},
-            "output_features[0].decoder.fc_norm",
-            id="decoder",
-        ),
-        pytest.param(
-            {"defaults": {"number": {"encoder": {"type": "dense", "norm": "ghost"}}}},
-            "defaults.number.encoder.norm",
-            id="defaults",
-        ),
-    ],
-)
-def test_ghost_norm_anywhere(config: Any, path: str) -> None:
-    assert gaps(config) == [f"config.{path}: ghost (this version has batch, layer)"]
-
-
-@pytest.mark.parametrize(
     ("defaults", "expected"),
     [
         pytest.param({"text": {"encoder": "bert"}}, "defaults.text", id="a type"),
@@ -175,9 +149,9 @@ def test_a_secret_in_the_value_is_not_repeated() -> None:
 
 
 def test_a_type_from_the_defaults_says_what_a_section_may_hold() -> None:
-    feature = {**INPUT, "encoder": {"norm": "ghost"}}
-    found = gaps({"input_features": [feature], "defaults": {"number": {"encoder": "dense"}}})
-    assert found == ["config.input_features[0].encoder.norm: ghost (this version has batch, layer)"]
+    feature = {"name": "a", "type": "category", "encoder": {"embeddings_on_cpu": True}}
+    found = gaps({"input_features": [feature], "defaults": {"category": {"encoder": "sparse"}}})
+    assert found == ["config.input_features[0].encoder.embeddings_on_cpu: true"]
 
 
 def test_mistakes_and_gaps_are_reported_together() -> None:

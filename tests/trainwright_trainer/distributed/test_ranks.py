@@ -20,11 +20,11 @@ def test_it_agrees_with_itself():
 
 
 def test_what_it_has_is_all_there_is():
-    ranks, loss = OneRank(), torch.tensor(2.0)
+    ranks, loss = OneRank(), torch.tensor([2.0])
     agreement = StepAgreement(ranks, tuple)
     agreement.start(loss)
     assert agreement.total() is sum_with_own_gradient(ranks, loss) is loss
     assert ranks.gather({"a": loss}) == [{"a": loss}]
     assert ranks.share("word") == "word"
     assert ranks.sum(loss) == ranks.start_sum(loss)() == loss
-    assert ranks.stack(loss).tolist() == [2.0]
+    assert ranks.stack(loss).tolist() == [[2.0]]

@@ -5,10 +5,11 @@ import pytest
 from trainwright_api.config.trainer import TrainerConfig
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.job.batching import Batching, batching, check_losses_add_up, needs_search, search_limit
+from trainwright_trainer.layers.normalisation import NormBatches
 
 
-def of(workers: int = 1, found: int | None = None, **fields: object) -> Batching:
-    return batching(TrainerConfig.model_validate({"learning_rate": 0.1, **fields}), workers, found)
+def of(workers: int = 1, found: int | None = None, norms: NormBatches | None = None, **fields: object) -> Batching:
+    return batching(TrainerConfig.model_validate({"learning_rate": 0.1, **fields}), workers, found, norms)
 
 
 @pytest.mark.parametrize(
@@ -30,6 +31,22 @@ def of(workers: int = 1, found: int | None = None, **fields: object) -> Batching
 def test_the_global_batch_and_the_passes(fields, workers, expected):
     found = of(workers, **fields)
     assert (found.global_rows, found.pass_rows) == expected
+
+
+@pytest.mark.parametrize(
+    ("fields", "found", "virtual"),
+    [
+        pytest.param({"batch_size": 64, "effective_batch_size": 256}, None, 40, id="its own number"),
+        pytest.param({"batch_size": 16, "effective_batch_size": 256}, None, 16, id="at most batch_size"),
+        pytest.param({"batch_size": 16}, None, 16, id="at most batch_size, on several workers"),
+        pytest.param({}, 32, 32, id="at most the searched batch size"),
+        pytest.param({"effective_batch_size": 256}, 32, 40, id="a search does not change a given global batch"),
+        pytest.param({"effective_batch_size": 30}, 16, 30, id="at most the global batch"),
+    ],
+)
+def test_virtual_batches_do_not_depend_on_the_workers(fields, found, virtual):
+    for workers in (1, 2, 4):
+        assert of(workers, found, NormBatches(virtual=40), **fields).virtual_rows == virtual
 
 
 def test_auto_takes_what_the_search_found():

@@ -10,7 +10,8 @@ import torch
 from trainwright_trainer.data.order import epoch_order
 from trainwright_trainer.data.prepared import Prepared
 from trainwright_trainer.loader.batch import ColumnRange, Layout
-from trainwright_trainer.loader.materialised import Cut, epoch_batches, epoch_positions, everything, materialise, sizes
+from trainwright_trainer.loader.cut import Cut
+from trainwright_trainer.loader.materialised import epoch_batches, epoch_positions, everything, materialise, sizes
 
 ROWS = 150_000  # more than two blocks of `_FILL_ROWS`
 LAYOUT = Layout(

@@ -15,6 +15,8 @@ from typing import Any
 from trainwright_api.config.trainer import TrainerConfig
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.errors import not_built
+from trainwright_trainer.layers.normalisation import NormBatches
+from trainwright_trainer.loader.cut import Cut
 
 _POWERS = {"constant": 0.0, "sqrt": 0.5, "linear": 1.0}
 
@@ -24,11 +26,15 @@ ROOTS = frozenset({"root_mean_squared_error", "root_mean_squared_percentage_erro
 
 @dataclass(frozen=True)
 class Batching:
-    """The rows of a global batch, the maximum rows of a worker's pass, and the learning rate before any schedule."""
+    """The rows of a global batch, the maximum rows of a worker's pass, and the learning rate before any schedule.
+
+    `virtual_rows`: the maximum rows of a virtual batch of ghost norm; None without ghost norm.
+    """
 
     global_rows: int
     pass_rows: int
     learning_rate: float
+    virtual_rows: int | None = None
 
     def to_json(self) -> dict[str, Any]:
         """For resolved.json, from which later attempts read it."""
@@ -40,7 +46,11 @@ class Batching:
 
     def passes(self, world: int) -> int:
         """The passes of each of `world` processes for a full global batch."""
-        return math.ceil(math.ceil(self.global_rows / world) / self.pass_rows)
+        return len(self.cut(self.global_rows, 0, world).passes(self.global_rows))
+
+    def cut(self, global_rows: int, rank: int, world: int) -> Cut:
+        """`global_rows`: at most those of the data."""
+        return Cut(global_rows, rank, world, self.pass_rows, self.virtual_rows)
 
 
 def needs_search(trainer: TrainerConfig) -> bool:
@@ -63,23 +73,29 @@ def search_limit(trainer: TrainerConfig, workers: int) -> int:
     return max(1, min(limit, trainer.effective_batch_size // workers))
 
 
-def batching(trainer: TrainerConfig, workers: int, found: int | None = None, *, whole: bool = False) -> Batching:
+def batching(
+    trainer: TrainerConfig, workers: int, found: int | None = None, norms: NormBatches | None = None
+) -> Batching:
     """Resolve the section for the file's number of workers. `found`: the searched batch size, if one is needed.
 
-    `whole` is for models with batch norm. Their statistics cover all rows of a global batch, on any number of workers:
-    a worker's share is then one pass, and accumulation only makes the batch larger.
+    The statistics of batch norm cover all rows of a global batch, on any number of workers: a worker's share is then
+    one pass, and accumulation only makes the batch larger. A virtual batch of ghost norm has at most `batch_size` rows,
+    unless that follows from `effective_batch_size` and the number of workers, which must not change the curve.
     Raises `Mistakes` for `learning_rate: auto`, and `ValueError` if a search is needed and `found` is missing.
     """
     accumulated = 1 if trainer.gradient_accumulation_steps == "auto" else trainer.gradient_accumulation_steps
     size = found if trainer.batch_size == "auto" else trainer.batch_size
     rate = _learning_rate(trainer, workers)
+    norms = norms or NormBatches()
     if trainer.effective_batch_size == "auto":
         if size is None:
             raise ValueError("batch_size is auto: it must be searched for first")
         rows, share = size * accumulated * workers, size
     else:
         rows, share = trainer.effective_batch_size, math.ceil(trainer.effective_batch_size / (accumulated * workers))
-    return Batching(rows, rows if whole else min(share, size or share), rate)
+    follows = trainer.batch_size == "auto" and trainer.effective_batch_size != "auto"
+    virtual = None if norms.virtual is None else min(norms.virtual, rows if follows else size or rows)
+    return Batching(rows, rows if norms.whole else min(share, size or share), rate, virtual)
 
 
 def _learning_rate(trainer: TrainerConfig, workers: int) -> float:

@@ -17,8 +17,9 @@ from torch.utils.checkpoint import checkpoint
 from trainwright_api.config.initializers import AnyInitializer
 from trainwright_api.config.layers import FullyConnectedLayer as LayerConfig
 from trainwright_api.config.layers import NormParams
+from trainwright_trainer.layers.batch_norm import twice
 from trainwright_trainer.layers.initializers import Initialized, initializer_of
-from trainwright_trainer.layers.normalisation import norm, twice
+from trainwright_trainer.layers.normalisation import norm
 
 # Ludwig's names of activation functions.
 ACTIVATIONS: Mapping[str, Callable[[], nn.Module]] = {

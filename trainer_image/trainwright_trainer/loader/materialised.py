@@ -16,6 +16,7 @@ import torch
 from trainwright_trainer.data.order import Purpose, hashes, key
 from trainwright_trainer.data.prepared import SPLIT_NAMES, Prepared
 from trainwright_trainer.loader.batch import Batch, Layout
+from trainwright_trainer.loader.cut import Cut
 
 # Rows that are copied at a time, to fill a tensor and to gather an epoch, so that they stay in a core's cache.
 _FILL_ROWS = 65_536
@@ -105,26 +106,6 @@ def _bytes_before(array: pa.Array) -> int:
 def epoch_positions(split: Split, seed: int, epoch: int) -> npt.NDArray[np.int64]:
     """int64 [n]: positions in `split` in the order of the epoch. `order.epoch_order` gives their row numbers."""
     return np.argsort(hashes(key(seed, Purpose.EPOCH, epoch), split.rows))
-
-
-@dataclass(frozen=True)
-class Cut:
-    """The partition of an epoch into global batches of `global_rows` rows, and of each batch into `world` slices.
-
-    `rank` is the index of this process's slice.
-    """
-
-    global_rows: int
-    rank: int = 0
-    world: int = 1
-
-    def bounds(self, rows: int, first: int) -> list[tuple[int, int]]:
-        """This rank's slice [start, stop) of each global batch, from row `first` (a multiple of `global_rows`) on."""
-        found = []
-        for start in range(first, rows, self.global_rows):
-            length = min(self.global_rows, rows - start)
-            found.append((start + length * self.rank // self.world, start + length * (self.rank + 1) // self.world))
-        return found
 
 
 def epoch_batches(

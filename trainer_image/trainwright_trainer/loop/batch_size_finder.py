@@ -14,13 +14,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import cast
 
 import numpy as np
 import torch
+from torch import nn
 
 from trainwright_api.config.trainer import TrainerConfig
 from trainwright_trainer.distributed.ranks import OneRank
 from trainwright_trainer.errors import EnvironmentFailure
+from trainwright_trainer.layers.normalisation import norm_batches
+from trainwright_trainer.loader.cut import Cut
 from trainwright_trainer.loader.materialised import Split, moved
 from trainwright_trainer.loop.step_agreement import StepAgreement
 from trainwright_trainer.loop.train_step import TrainStep
@@ -205,7 +209,8 @@ def training_step(
     scratch = deepcopy(model)
     scratch.train()
     ranks = OneRank(device)
-    step = TrainStep(Single(scratch, trainer, 0.0, ranks), StepAgreement(ranks, tuple), None, most)
+    cut = Cut(most, virtual_rows=norm_batches(cast(nn.Module, model)).virtual)
+    step = TrainStep(Single(scratch, trainer, 0.0, ranks), StepAgreement(ranks, tuple), None, cut)
 
     def run(rows: int) -> None:
         step(moved(next(train.batches(rows)), device), rows, 0.0)

@@ -1,4 +1,4 @@
-"""The agreement of the ranks in each step: the sum of the loss, and the votes of all ranks."""
+"""The agreement of the ranks in each step: sums, such as that of the loss, and the votes of all ranks."""
 
 from __future__ import annotations
 
@@ -12,41 +12,40 @@ Flags = tuple[bool, ...]
 
 
 class StepAgreement:
-    """Sums the loss of a step over all ranks, beside the backward pass. The votes travel with it, so neither costs a
-    wait of its own."""
+    """Sums the loss of a step over all ranks, beside the backward pass. Other sums and the votes travel with it, so
+    none of them costs a wait of its own."""
 
     def __init__(self, ranks: Ranks, ask: Callable[[], Flags]) -> None:
         """`ask` returns this rank's flags. It is called once a step."""
         self._ranks, self._ask = ranks, ask
         self._agreed: Flags = ()
-        self._loss: Callable[[], torch.Tensor] | None = None
+        self._sums: Callable[[], torch.Tensor] | None = None
         self._votes: Callable[[], torch.Tensor] | None = None
 
-    def start(self, loss: torch.Tensor) -> None:
-        """Start the sum of this rank's loss. Called once a step, before the last backward pass.
+    def start(self, own: torch.Tensor) -> None:
+        """Start the sum of this rank's numbers, [n]. Called once a step, before the last backward pass.
 
-        On a CPU, one all-reduce sums loss and votes. On a GPU, a second all-reduce on the CPU sums the votes, so that
-        no rank waits for the queue of the GPU.
+        On a CPU, one all-reduce sums numbers and votes. On a GPU, a second all-reduce on the CPU sums the votes, so
+        that no rank waits for the queue of the GPU.
         """
         if self._ranks.world == 1:
-            self._loss = lambda: loss
-        elif loss.is_cpu:
-            both = torch.tensor([float(loss), *map(float, self._ask())], dtype=torch.float64)
-            self._loss = self._ranks.start_sum(both)
+            self._sums = lambda: own
+        elif own.is_cpu:
+            votes = torch.tensor([float(flag) for flag in self._ask()], dtype=torch.float64)
+            self._sums = self._ranks.start_sum(torch.cat([own.double(), votes]))
         else:
             self._votes = self._ranks.start_sum(torch.tensor([float(flag) for flag in self._ask()]))
-            self._loss = self._ranks.start_sum(loss.clone())
-        self._dtype = loss.dtype
+            self._sums = self._ranks.start_sum(own.clone())
+        self._number, self._dtype = len(own), own.dtype
 
     def total(self) -> torch.Tensor:
-        """The loss of the global batch. Called once a step, after the backward pass."""
-        assert self._loss is not None
-        found = self._loss()
+        """The sums over all ranks, [n]. Called once a step, after the backward pass."""
+        assert self._sums is not None
+        found = self._sums()
         if self._ranks.world == 1 or not found.is_cpu:
             return found
-        total, *votes = found.tolist()
-        self._agreed = tuple(vote > 0 for vote in votes)
-        return torch.tensor(total, dtype=self._dtype)
+        self._agreed = tuple(vote > 0 for vote in found[self._number :].tolist())
+        return found[: self._number].to(self._dtype)
 
     def agreed(self) -> Flags:
         """The flags after a step, the same on every rank: a flag is True if any rank's flag was True."""

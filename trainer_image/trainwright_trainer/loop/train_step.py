@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
+from typing import cast
 
 import torch
+from torch import nn
 
 from trainwright_trainer.data.order import Purpose, key
 from trainwright_trainer.distributed.ranks import sum_with_own_gradient
+from trainwright_trainer.layers.ghost_norm import GhostNorms
 from trainwright_trainer.loader.batch import Batch
+from trainwright_trainer.loader.cut import Cut
 from trainwright_trainer.loop.protocols import Metrics
 from trainwright_trainer.loop.step_agreement import StepAgreement
 from trainwright_trainer.models.trainable import Tensors
@@ -27,7 +31,7 @@ class TrainStep:
         engine: Engine,
         agreement: StepAgreement,
         metrics: Metrics | None,
-        pass_rows: int,
+        cut: Cut,
         *,
         has_root_loss: bool = False,
     ) -> None:
@@ -35,7 +39,8 @@ class TrainStep:
         self._engine, self._model, self._ranks = engine, engine.model, engine.ranks
         self._agreement = agreement
         self._metrics = metrics
-        self._pass_rows = pass_rows
+        self._cut = cut
+        self._ghost_norms = GhostNorms(cast(nn.Module, engine.model))
         self._sums_losses_first = has_root_loss and engine.ranks.world > 1
 
     def __call__(self, batch: Batch, rows: int, rate: float) -> torch.Tensor:
@@ -43,26 +48,30 @@ class TrainStep:
 
         On a CPU a loss that is not finite leaves the weights unchanged. On a GPU that check would have to wait.
         """
-        passes = math.ceil(math.ceil(rows / self._ranks.world) / self._pass_rows)
-        self._compute_gradients(batch, rows, passes)
-        loss = self._agreement.total()
+        self._ghost_norms.begin(self._cut.unit(rows))
+        self._compute_gradients(batch, rows, self._cut.passes(rows))
+        total = self._agreement.total()
+        loss = total[0]
         if loss.is_cpu and not math.isfinite(float(loss)):
             self._engine.discard()
             return loss
+        if self._ghost_norms:
+            self._ghost_norms.learn(total[1:])
         self._engine.update(rate)
         return loss
 
-    def _compute_gradients(self, batch: Batch, rows: int, passes: int) -> None:
+    def _compute_gradients(self, batch: Batch, rows: int, passes: list[slice]) -> None:
         done: list[torch.Tensor] = []
-        for at in range(passes):
-            first, last = at == 0, at == passes - 1
-            part = batch if passes == 1 else batch.part(slice(at * self._pass_rows, (at + 1) * self._pass_rows))
+        for at, where in enumerate(passes):
+            first, last = at == 0, at == len(passes) - 1
+            part = batch if len(passes) == 1 else batch.part(where)
             logits = self._engine.forward(part, last=last)
             losses = self._model.losses(logits, part)
             loss = self._loss(losses, rows, first=first)
             done.append(loss.detach())
             if last:
-                self._agreement.start(done[0] if first else torch.stack(done).sum())
+                own = torch.stack(done).sum(0, keepdim=True)
+                self._agreement.start(torch.cat([own, *self._ghost_norms.sums()]))
             self._engine.accumulate(loss)
             if self._metrics is not None:
                 self._metrics.update(logits, losses, part)

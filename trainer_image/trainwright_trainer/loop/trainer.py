@@ -12,7 +12,7 @@ from trainwright_trainer.callbacks.events import Event, Stepped
 from trainwright_trainer.distributed.ranks import OneRank, Ranks
 from trainwright_trainer.errors import STOPPED, TRAINED
 from trainwright_trainer.loader.batch import Batch
-from trainwright_trainer.loader.materialised import Cut, Split, epoch_batches, epoch_positions, moved
+from trainwright_trainer.loader.materialised import Split, epoch_batches, epoch_positions, moved
 from trainwright_trainer.loop.arguments import (
     EARLY_STOPPING,
     EPOCHS,
@@ -78,6 +78,7 @@ class Trainer:
         )
         self._evaluator = None if trainer.skip_all_evaluation else self._new_evaluator(new_metrics(), monitors)
         self._agreement = StepAgreement(ranks, self._votes)
+        self._cut = batching.cut(rounds.global_rows, ranks.rank, ranks.world)
         self._step = self._new_step(engine)
         self._seeds = StepSeeds(state.seed, ranks.rank, ranks.device)
         self._nan_guard = NanGuard(ranks.device)
@@ -117,8 +118,7 @@ class Trainer:
         progress, ranks = self._state.progress, self._ranks
         shuffled = self._arguments.config.trainer.should_shuffle
         positions = epoch_positions(self._train, self._state.seed, progress.epoch) if shuffled else None
-        cut = Cut(self._rounds.global_rows, ranks.rank, ranks.world)
-        yield from epoch_batches(self._train, positions, cut, progress.rows, ranks.device)
+        yield from epoch_batches(self._train, positions, self._cut, progress.rows, ranks.device)
 
     def _train_step(self, batch: Batch) -> None:
         """One optimizer step, then the evaluation and the checkpoint that are due after it."""
@@ -249,6 +249,6 @@ class Trainer:
             engine,
             self._agreement,
             None if trainer.evaluate_training_set or trainer.skip_all_evaluation else self._state.metrics,
-            arguments.batching.pass_rows,
+            self._cut,
             has_root_loss=arguments.has_roots,
         )

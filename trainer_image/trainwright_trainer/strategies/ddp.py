@@ -9,7 +9,7 @@ from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 
 from trainwright_trainer.distributed.process_group import raising_peer_lost
-from trainwright_trainer.layers.normalisation import share_batch_norm
+from trainwright_trainer.layers.batch_norm import share_batch_norm
 from trainwright_trainer.loader.batch import Batch
 from trainwright_trainer.models.trainable import Tensors
 from trainwright_trainer.strategies.torch_engine import Forward, TorchEngine

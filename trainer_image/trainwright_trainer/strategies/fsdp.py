@@ -25,7 +25,7 @@ from trainwright_api.resource.strategy import OffloadPolicy as Offload
 from trainwright_api.resource.strategy import Strategy
 from trainwright_trainer.distributed.process_group import raising_peer_lost
 from trainwright_trainer.distributed.ranks import Ranks
-from trainwright_trainer.layers.normalisation import BatchNorm, share_batch_norm
+from trainwright_trainer.layers.batch_norm import BatchNorm, share_batch_norm
 from trainwright_trainer.loader.batch import Batch
 from trainwright_trainer.models.model import DTYPES
 from trainwright_trainer.models.penalty import penalty

@@ -18,7 +18,7 @@ from torch import nn
 
 from trainwright_api.config.trainer import TrainerConfig
 from trainwright_trainer.distributed.ranks import PeerLost, Ranks
-from trainwright_trainer.layers.normalisation import share_batch_norm
+from trainwright_trainer.layers.batch_norm import share_batch_norm
 from trainwright_trainer.loader.batch import Batch
 from trainwright_trainer.models.trainable import Tensors, Trainable
 from trainwright_trainer.strategies.torch_engine import Forward, TorchEngine

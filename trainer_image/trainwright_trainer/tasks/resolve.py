@@ -16,7 +16,7 @@ from trainwright_trainer.distributed.ranks import Ranks
 from trainwright_trainer.job.batching import Batching, batching, needs_search, passes_of_a_step, search_limit
 from trainwright_trainer.job.job import Job
 from trainwright_trainer.job.versions import versions
-from trainwright_trainer.layers.normalisation import has_batch_norm
+from trainwright_trainer.layers.normalisation import norm_batches
 from trainwright_trainer.loader.materialised import Split, sizes
 from trainwright_trainer.loop.batch_size_finder import BatchSize, candidates, fastest_batch_size
 from trainwright_trainer.loop.monitor import monitored_metric, own_metrics
@@ -45,7 +45,7 @@ def given_batching(job: Job, model: Model) -> Batching | None:
     """The batch sizes of the config, or None if the batch size has to be searched for."""
     assert job.config is not None
     trainer = job.config.trainer
-    return None if needs_search(trainer) else batching(trainer, job.workers, whole=has_batch_norm(model))
+    return None if needs_search(trainer) else batching(trainer, job.workers, norms=norm_batches(model))
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ def _searched(
         device=ranks.device,
     )
     log(_search_line(found))
-    return batching(trainer, workers, found.size, whole=has_batch_norm(model)), found.speeds
+    return batching(trainer, workers, found.size, norms=norm_batches(model)), found.speeds
 
 
 def _search_line(found: BatchSize) -> str:
