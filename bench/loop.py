@@ -35,6 +35,7 @@ from trainwright_trainer.callbacks.events import Event, Stepped
 from trainwright_trainer.distributed.process_group import ProcessGroup
 from trainwright_trainer.distributed.ranks import OneRank, Ranks
 from trainwright_trainer.job.batching import batching
+from trainwright_trainer.layers.normalisation import NormBatches
 from trainwright_trainer.loader.layout import layout_of
 from trainwright_trainer.loader.materialised import Split
 from trainwright_trainer.loop.arguments import Hooks, TrainingArguments
@@ -119,7 +120,9 @@ def train(
     clock = Clock()
     section = Strategy(type="ddp") if ranks.world > 1 else None
     Trainer(
-        TrainingArguments(made, batching(made.trainer, ranks.world), 0, CheckpointPolicy(every_seconds=every_seconds)),
+        TrainingArguments(
+            made, batching(made.trainer, ranks.world, NormBatches()), 0, CheckpointPolicy(every_seconds=every_seconds)
+        ),
         Model(made, STATISTICS, layout_of(made, STATISTICS), 0),
         {"train": _split(rows), "validation": _split(rows[:8])},
         partial(model_metrics, made, STATISTICS),

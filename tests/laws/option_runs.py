@@ -26,6 +26,7 @@ from trainwright_trainer.data.preprocess import prepare
 from trainwright_trainer.job.batching import Batching, batching, needs_search, search_limit
 from trainwright_trainer.job.job import Job, read_job
 from trainwright_trainer.job.options import Options
+from trainwright_trainer.layers.normalisation import norm_batches
 from trainwright_trainer.loader.layout import layout_of
 from trainwright_trainer.loader.materialised import Split, everything, materialise
 from trainwright_trainer.loop.arguments import Hooks, TrainingArguments
@@ -131,13 +132,13 @@ def _trained(job: Job, kept: Kept | Patient) -> Seen:
 
 def _batching(job: Job, model: Model, rows: Split) -> Batching:
     assert job.config is not None
-    trainer = job.config.trainer
+    trainer, norms = job.config.trainer, norm_batches(model)
     if not needs_search(trainer):
-        return batching(trainer, job.workers)
+        return batching(trainer, job.workers, norms)
     # Every step takes equally long by this clock, so that the largest size is the fastest on every machine.
     sizes = candidates(len(rows), search_limit(trainer, job.workers))
     found = fastest_batch_size(trainer, model, rows, sizes, clock=partial(next, count()))
-    return batching(trainer, job.workers, found.size)
+    return batching(trainer, job.workers, norms, found.size)
 
 
 def _judged(job: Job, data: Prepared, model: Model, test: Split) -> Seen:

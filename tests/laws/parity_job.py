@@ -140,7 +140,7 @@ def trained(case: Case, resume: Snapshot | None = None) -> Seen:
     if case.bad_row is not None:
         splits["train"].floats[case.bad_row, 0] = math.inf
     kept, recorder = _Kept(), _Recorder()
-    batches = batching(config.trainer, case.workers, norms=norm_batches(model))
+    batches = batching(config.trainer, case.workers, norm_batches(model))
     hooks = Hooks(
         [recorder],
         kept if ranks.rank == 0 else None,

@@ -9,7 +9,9 @@ from trainwright_trainer.layers.normalisation import NormBatches
 
 
 def of(workers: int = 1, found: int | None = None, norms: NormBatches | None = None, **fields: object) -> Batching:
-    return batching(TrainerConfig.model_validate({"learning_rate": 0.1, **fields}), workers, found, norms)
+    return batching(
+        TrainerConfig.model_validate({"learning_rate": 0.1, **fields}), workers, norms or NormBatches(), found
+    )
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from trainwright_api.config import ModelConfig, resolve
 from trainwright_api.resource.job import CheckpointPolicy
 from trainwright_trainer.callbacks.events import Evaluated, Event, Stepped
 from trainwright_trainer.job.batching import Batching, batching
+from trainwright_trainer.layers.normalisation import norm_batches
 from trainwright_trainer.loader.layout import layout_of
 from trainwright_trainer.loader.materialised import Split
 from trainwright_trainer.loop.arguments import Hooks, TrainingArguments, TrainingResult
@@ -108,7 +109,7 @@ class Job:
         resume: Snapshot | None = None,
         **hooks: Any,
     ) -> TrainingResult:
-        batches = batches or batching(self.config.trainer, 1)
+        batches = batches or batching(self.config.trainer, 1, norm_batches(self.model))
         policy = policy or CheckpointPolicy(every_seconds=0)
         trainer = Trainer(
             TrainingArguments(self.config, batches, self.seed, policy, attempt),

@@ -73,9 +73,7 @@ def search_limit(trainer: TrainerConfig, workers: int) -> int:
     return max(1, min(limit, trainer.effective_batch_size // workers))
 
 
-def batching(
-    trainer: TrainerConfig, workers: int, found: int | None = None, norms: NormBatches | None = None
-) -> Batching:
+def batching(trainer: TrainerConfig, workers: int, norms: NormBatches, found: int | None = None) -> Batching:
     """Resolve the section for the file's number of workers. `found`: the searched batch size, if one is needed.
 
     The statistics of batch norm cover all rows of a global batch, on any number of workers: a worker's share is then
@@ -86,7 +84,6 @@ def batching(
     accumulated = 1 if trainer.gradient_accumulation_steps == "auto" else trainer.gradient_accumulation_steps
     size = found if trainer.batch_size == "auto" else trainer.batch_size
     rate = _learning_rate(trainer, workers)
-    norms = norms or NormBatches()
     if trainer.effective_batch_size == "auto":
         if size is None:
             raise ValueError("batch_size is auto: it must be searched for first")

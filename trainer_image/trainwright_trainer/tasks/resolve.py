@@ -45,7 +45,7 @@ def given_batching(job: Job, model: Model) -> Batching | None:
     """The batch sizes of the config, or None if the batch size has to be searched for."""
     assert job.config is not None
     trainer = job.config.trainer
-    return None if needs_search(trainer) else batching(trainer, job.workers, norms=norm_batches(model))
+    return None if needs_search(trainer) else batching(trainer, job.workers, norm_batches(model))
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ def _searched(
         device=ranks.device,
     )
     log(_search_line(found))
-    return batching(trainer, workers, found.size, norms=norm_batches(model)), found.speeds
+    return batching(trainer, workers, norm_batches(model), found.size), found.speeds
 
 
 def _search_line(found: BatchSize) -> str:
