@@ -8,8 +8,9 @@ from trainwright_api.problems import Mistakes
 from trainwright_api.resource.strategy import Strategy
 from trainwright_trainer import strategies
 from trainwright_trainer.distributed.ranks import OneRank
+from trainwright_trainer.models.trainable import copied
 from trainwright_trainer.strategies import check_installed, engine_for
-from trainwright_trainer.strategies.interface import Engine
+from trainwright_trainer.strategies.interface import Engine, EngineState
 from trainwright_trainer.strategies.single import Single
 
 section_of = TrainerConfig.model_validate
@@ -53,12 +54,13 @@ def test_discarded_gradients_change_nothing(engine: Engine) -> None:
     assert engine.weights()["weight"].tolist() == [1.0, 1.0]
 
 
-def test_its_state_is_copied_and_restored() -> None:
+def test_its_state_is_restored() -> None:
     section = section_of({"optimizer": {"type": "adam"}, "gradient_clipping": None})
     one, other = (Single(Weighted(), section, 0.1, OneRank()) for _ in range(2))
     one.accumulate(one.forward(2.0, last=True)["y"].sum())
     one.update(0.1)
-    weights, state = one.weights(), one.state()
+    weights, given = copied(one.weights()), one.state()
+    state = EngineState(copied(given.tensors), given.values)
     assert sorted(state.tensors) == ["exp_avg.weight", "exp_avg_sq.weight", "step.weight"]
     other.load_weights(weights)
     other.load(state)

@@ -88,7 +88,7 @@ class Evaluator:
             best.take(progress.step, progress.epoch)
             improved = True
         if improved:
-            best.weights = self.state.engine.weights()
+            best.weights = self.state.weights()
         return improved
 
     def _plateau_scores(self, scores: Mapping[str, Scores]) -> Scores:

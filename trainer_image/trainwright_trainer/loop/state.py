@@ -15,6 +15,7 @@ from trainwright_api.problems import Mistakes
 from trainwright_trainer.callbacks.events import Evaluated
 from trainwright_trainer.loop.best import Best
 from trainwright_trainer.loop.protocols import Metrics
+from trainwright_trainer.loop.staging import Staging
 from trainwright_trainer.models.trainable import Tensors, Trainable, copied
 from trainwright_trainer.optim.plateau import Plateau
 from trainwright_trainer.rundir.snapshot import Position, Snapshot
@@ -46,21 +47,29 @@ class TrainState:
     plateau: Plateau
     best: Best
     progress: Progress
+    staging: Staging
+
+    def weights(self) -> Tensors:
+        """A copy of the model's tensors, on the CPU."""
+        weights = self.engine.weights()
+        return weights if self.engine.is_sharded else copied(weights)
 
     def capture(self, seconds: float, score: float | None, running: Sequence[Tensors]) -> Snapshot:
         """A copy of everything, on the CPU. `seconds` is the training time so far, over all attempts.
 
-        `running`: the metrics' tensors of each rank, in rank order.
+        `running`: the metrics' tensors of each rank, in rank order. Nothing may hold the tensors longer than the
+        snapshot: their memory is used again.
         """
         progress, best = self.progress, self.best
         best_is_here = best.weights is not None and best.step == progress.step
-        weights = best.weights if best_is_here and best.weights is not None else self.engine.weights()
         engine = self.engine.state()
-        tensors = prefixed("model", weights) | prefixed("optimizer", engine.tensors)
+        own = prefixed("optimizer", engine.tensors) | prefixed("model", {} if best_is_here else self.engine.weights())
+        own = own if self.engine.is_sharded else self.staging.copied(own)
+        tensors = dict(own)
         for rank, part in enumerate(running):
             tensors |= prefixed(f"metrics.{rank}", part)
-        if best.weights is not None and not best_is_here:
-            tensors |= prefixed("best", best.weights)
+        if best.weights is not None:
+            tensors |= prefixed("model" if best_is_here else "best", best.weights)
         state = {
             "seed": self.seed,
             "seconds": seconds,
@@ -72,7 +81,9 @@ class TrainState:
             "plateau": self.plateau.state(),
             **engine.values,
         }
-        return Snapshot(progress.position, tensors, state, score)
+        snapshot = Snapshot(progress.position, tensors, state, score)
+        self.staging.reuse_after(snapshot, own)
+        return snapshot
 
     def restore(self, snapshot: Snapshot, rank: int = 0, world: int = 1) -> None:
         """Restore everything that `snapshot` holds. The number of ranks may differ from that at its capture."""

@@ -29,6 +29,7 @@ from trainwright_trainer.loop.nan_guard import NanGuard
 from trainwright_trainer.loop.protocols import Metrics, NewMetrics
 from trainwright_trainer.loop.row_log import RowLog
 from trainwright_trainer.loop.schedule import plan
+from trainwright_trainer.loop.staging import Staging
 from trainwright_trainer.loop.state import Progress, TrainState, check_model
 from trainwright_trainer.loop.step_agreement import StepAgreement
 from trainwright_trainer.loop.telemetry import Telemetry
@@ -226,6 +227,7 @@ class Trainer:
             Plateau(arguments.scheduler, monitors.plateau.direction),
             Best(monitors.validation, trainer.early_stop, arguments.tolerance),
             Progress(),
+            Staging(self._ranks.device),
         )
 
     def _new_evaluator(self, metrics: Metrics, monitors: Monitors) -> Evaluator:

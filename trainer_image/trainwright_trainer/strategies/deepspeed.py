@@ -32,7 +32,7 @@ from trainwright_trainer.layers.batch_norm import share_batch_norm
 from trainwright_trainer.loader.batch import Batch
 from trainwright_trainer.models.model import DTYPES
 from trainwright_trainer.models.penalty import Kind, penalty
-from trainwright_trainer.models.trainable import Tensors, Trainable, allocate, assign
+from trainwright_trainer.models.trainable import Tensors, Trainable, allocate, assign, copied
 from trainwright_trainer.optim.optimizers import make_optimizer
 from trainwright_trainer.strategies.interface import EngineState
 from trainwright_trainer.strategies.optimizer_state import load_optimizer, optimizer_tensors, optimizer_values
@@ -188,7 +188,7 @@ class Deepspeed:
     def state(self) -> EngineState:
         if self._stage == 0:
             values = {"optimizer": optimizer_values(self._optimizer, self._named), "scaler": None}
-            return EngineState(optimizer_tensors(self._optimizer, self._named), values)
+            return EngineState(copied(optimizer_tensors(self._optimizer, self._named)), values)
         tensors: dict[str, torch.Tensor] = {}
         first: Mapping[str, Any] = next(iter(self._optimizer.state.values()), {})
         for key, value in first.items():

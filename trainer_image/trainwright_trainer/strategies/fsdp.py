@@ -159,7 +159,9 @@ class Fsdp(TorchEngine):
     def state(self) -> EngineState:
         own = super().state()
         tensors = {
-            name: self._joined(tensor, self._shapes[name.partition(".")[2]]) if tensor.ndim else tensor
+            name: self._joined(tensor, self._shapes[name.partition(".")[2]]).cpu()
+            if tensor.ndim
+            else tensor.cpu().clone()
             for name, tensor in own.tensors.items()
         }
         return EngineState(tensors, own.values)

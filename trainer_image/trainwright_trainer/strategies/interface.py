@@ -23,7 +23,7 @@ from trainwright_trainer.models.trainable import Tensors, Trainable
 class EngineState:
     """The state of an engine without the model's weights.
 
-    `tensors`: by `<key>.<parameter>`, on the CPU. `values`: plain JSON.
+    `tensors`: by `<key>.<parameter>`. `values`: plain JSON.
     """
 
     tensors: Tensors
@@ -43,7 +43,8 @@ class Engine(Protocol):
 
     @property
     def is_sharded(self) -> bool:
-        """True if all ranks must call `weights` and `state` together, because each has a part of them."""
+        """True if all ranks must call `weights` and `state` together, because each has a part of them. The tensors that
+        these return are then new, and on the CPU; else they are those of the engine, which the next step changes."""
         ...
 
     def warm_up(self, batch: Batch) -> None:
@@ -71,13 +72,13 @@ class Engine(Protocol):
         ...
 
     def weights(self) -> dict[str, torch.Tensor]:
-        """A copy of the model's tensors on the CPU, by name."""
+        """The model's tensors, by name."""
         ...
 
     def load_weights(self, weights: Tensors) -> None: ...
 
     def state(self) -> EngineState:
-        """A copy of the rest of the state."""
+        """The rest of the state."""
         ...
 
     def load(self, state: EngineState) -> None: ...

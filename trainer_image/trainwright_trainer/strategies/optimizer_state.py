@@ -15,9 +15,9 @@ Named = Mapping[str, nn.Parameter]
 
 
 def optimizer_tensors(optimizer: Optimizer, named: Named) -> dict[str, torch.Tensor]:
-    """A copy of the state's tensors, on the CPU."""
+    """The tensors of the state."""
     return {
-        f"{key}.{name}": value.detach().to("cpu", copy=True)
+        f"{key}.{name}": value.detach()
         for name, parameter in _with_state(optimizer, named).items()
         for key, value in optimizer.state[parameter].items()
         if isinstance(value, torch.Tensor)

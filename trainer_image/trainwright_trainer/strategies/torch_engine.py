@@ -11,7 +11,7 @@ from torch import nn
 from trainwright_api.config.trainer import TrainerConfig
 from trainwright_trainer.distributed.ranks import Ranks
 from trainwright_trainer.loader.batch import Batch
-from trainwright_trainer.models.trainable import Tensors, Trainable, allocate, copied
+from trainwright_trainer.models.trainable import Tensors, Trainable, allocate
 from trainwright_trainer.optim.clipping import clip
 from trainwright_trainer.optim.optimizers import make_optimizer
 from trainwright_trainer.strategies.interface import EngineState
@@ -101,7 +101,7 @@ class TorchEngine:
             parameter.grad = None
 
     def weights(self) -> dict[str, torch.Tensor]:
-        return copied(self.model.state_dict())
+        return {name: one.detach() for name, one in self.model.state_dict().items()}
 
     def load_weights(self, weights: Tensors) -> None:
         self.model.load_state_dict(weights)
