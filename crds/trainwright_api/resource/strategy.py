@@ -10,11 +10,13 @@ from typing import Annotated, Literal
 from pydantic import Field
 from pydantic_core import InitErrorDetails
 
+from trainwright_api.schema.fields import Auto
 from trainwright_api.schema.section import Section, relation
 from trainwright_api.schema.unions import ByKind
 
 StrategyName = Literal["ddp", "fsdp", "deepspeed", "horovod"]
 Elements = Annotated[int, Field(ge=0, le=2**53)]
+AutoElements = Annotated[Elements | Auto, ByKind("a whole number, or the word auto", number=Elements, text=Auto)]
 Path = Annotated[str, Field(min_length=1, max_length=1024)]
 
 
@@ -66,7 +68,9 @@ class ZeroOptimization(Section):
     )
     contiguous_gradients: bool = Field(True, description="Copy gradients into one buffer as they are produced.")
     reduce_scatter: bool = Field(True, description="Use reduce-scatter instead of all-reduce for gradients.")
-    reduce_bucket_size: Elements = Field(500_000_000, description="Number of elements that are reduced at a time.")
+    reduce_bucket_size: AutoElements = Field(
+        500_000_000, description="Number of elements that are reduced at a time. auto: the square of the model's width."
+    )
     allgather_partitions: bool = Field(
         True, description="Gather updated parameters with all-gather instead of broadcasts."
     )
@@ -76,11 +80,13 @@ class ZeroOptimization(Section):
         False, description="Distribute the copying of gradients to the CPU over the ranks."
     )
     ignore_unused_parameters: bool = Field(True, description="Allow parameters that a step does not use (stage 2).")
-    stage3_prefetch_bucket_size: Elements = Field(
-        50_000_000, description="Number of elements that are prefetched (stage 3)."
+    stage3_prefetch_bucket_size: AutoElements = Field(
+        50_000_000,
+        description="Number of elements that are prefetched (stage 3). auto: 0.9 × the square of the model's width.",
     )
-    stage3_param_persistence_threshold: Elements = Field(
-        100_000, description="Parameters with fewer elements are not sharded (stage 3)."
+    stage3_param_persistence_threshold: AutoElements = Field(
+        100_000,
+        description="Parameters with fewer elements are not sharded (stage 3). auto: 10 × the model's width.",
     )
     stage3_max_live_parameters: Elements = Field(
         1_000_000_000, description="Maximum number of gathered elements on a GPU (stage 3)."

@@ -7,15 +7,16 @@ from typing import Any
 import pytest
 from deepspeed.runtime.zero.config import DeepSpeedZeroConfig
 from deepspeed.runtime.zero.offload_config import DeepSpeedZeroOffloadOptimizerConfig, DeepSpeedZeroOffloadParamConfig
+from torch import nn
 
 from trainwright_api.config.trainer import TrainerConfig
 from trainwright_api.resource.strategy import OffloadOptimizer, OffloadParam, Strategy, ZeroOptimization
-from trainwright_trainer.strategies.deepspeed import config_of
+from trainwright_trainer.strategies.deepspeed import config_of, width_of
 
 
 def config(trainer: dict[str, Any] | None = None, **section: Any) -> dict[str, Any]:
     strategy = Strategy.model_validate({"type": "deepspeed", **section})
-    return config_of(strategy, TrainerConfig.model_validate(trainer or {}))
+    return config_of(strategy, TrainerConfig.model_validate(trainer or {}), width=8)
 
 
 @pytest.mark.parametrize(
@@ -36,6 +37,13 @@ def test_every_given_field_reaches_deepspeed():
     found = config(zero_optimization=given)["zero_optimization"]
     assert {name: found[name] for name in given} == given
     assert "offload_optimizer" not in found
+
+
+def test_auto_follows_from_the_width_of_the_model():
+    assert width_of(nn.Sequential(nn.Embedding(1000, 16), nn.Linear(16, 8), nn.LayerNorm(8))) == 16
+    names = ("reduce_bucket_size", "stage3_prefetch_bucket_size", "stage3_param_persistence_threshold")
+    found = config(zero_optimization={"stage": 3, **dict.fromkeys(names, "auto")})["zero_optimization"]
+    assert [found[name] for name in names] == [64, 57, 80]
 
 
 def test_an_offload_is_given_with_its_device_alone_if_it_is_on():
