@@ -1,7 +1,15 @@
 from __future__ import annotations
 
+from types import SimpleNamespace
+from unittest.mock import Mock, patch
+
+import pytest
+
 from trainwright_trainer.callbacks.events import Ended, Stepped
-from trainwright_trainer.tasks.worker import EVERY_SECONDS, RemoteConsole
+from trainwright_trainer.distributed.rank_info import RankInfo
+from trainwright_trainer.distributed.ranks import PeerLost
+from trainwright_trainer.tasks import worker
+from trainwright_trainer.tasks.worker import EVERY_SECONDS, RemoteConsole, WorkerSpec, work
 
 
 class Link:
@@ -10,6 +18,11 @@ class Link:
 
     def send(self, kind, content):
         self.sent.append((kind, content))
+
+    def ended(self):
+        return False
+
+    def close(self): ...
 
 
 def step(number):
@@ -30,3 +43,22 @@ def test_notices_are_reported_once_with_their_source():
     console.log()
     console.log_notices(["a", "b", "a"], "rows.csv")
     assert channel.sent == [("log", ("rows.csv: a", "rows.csv: b"))]
+
+
+def worked(error: Exception) -> Link:
+    """What a worker whose training raises `error` has sent."""
+    channel, threads = Link(), SimpleNamespace(asked=1)
+    with patch.multiple(worker, _trained=Mock(side_effect=error), threads_of=Mock(return_value=threads)):
+        work(WorkerSpec(Mock(), {}), RankInfo(0, 1, "cpu", 1), channel)
+    return channel
+
+
+def test_a_lost_peer_is_found_wherever_a_library_meets_it():
+    with pytest.raises(PeerLost, match="Connection reset by peer"):
+        worked(RuntimeError("[pair.cc:545] Read error [127.0.0.1]: Connection reset by peer"))
+
+
+def test_another_error_is_reported_to_the_driver():
+    ((kind, (rank, outcome)),) = worked(RuntimeError("shapes differ")).sent
+    assert (kind, rank) == ("ended", 0)
+    assert (outcome.kind, outcome.line) == ("crash", "RuntimeError: shapes differ")

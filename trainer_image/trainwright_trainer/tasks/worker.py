@@ -19,6 +19,7 @@ from trainwright_trainer.callbacks.events import Event, Stepped
 from trainwright_trainer.data.prepared import Prepared
 from trainwright_trainer.data.preprocess import prepare
 from trainwright_trainer.distributed import ranks_of
+from trainwright_trainer.distributed.process_group import raising_peer_lost
 from trainwright_trainer.distributed.rank_info import RankInfo
 from trainwright_trainer.distributed.ranks import PeerLost, Ranks
 from trainwright_trainer.errors import Outcome
@@ -52,7 +53,8 @@ def work(spec: WorkerSpec, rank_info: RankInfo, channel: Channel) -> None:
     try:
         os.environ.update(spec.environment)
         threads = threads_of(spec.job, rank_info)
-        with reporting_oom(), reading_with(threads.asked or usable_cpus()):
+        # Engines exchange parameters in places that do not convert errors, such as the forward passes of an evaluation.
+        with reporting_oom(), reading_with(threads.asked or usable_cpus()), raising_peer_lost():
             end: Result | Outcome = _trained(spec.job, ranks, channel, threads)
     except PeerLost:
         if not channel.ended():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import secrets
 import signal
 import subprocess
@@ -91,6 +92,11 @@ class Run:
             found.append({line["step"]: line["rows"] for line in map(json.loads, lines)})
         return found
 
+    def lines(self) -> int:
+        """The lines in the row log of rank 1: its updates, with those that were repeated."""
+        path = self.folder / "rows.1"
+        return path.read_text().count("\n") if path.exists() else 0
+
     def metrics(self, folder: str) -> dict:
         return json.loads((self.folder / folder / "metrics.json").read_text())
 
@@ -118,11 +124,11 @@ def _parents_command(place: Path) -> str:
     return Path("/proc", parent, "cmdline").read_text()
 
 
-def long_job(workplace, strategy="ddp", **trainer) -> str:
+def long_job(workplace, strategy="ddp", retries=3, **trainer) -> str:
     """A job of some two hundred updates, with a checkpoint every 0.3 s."""
 
     def change(job):
-        gang = {"num_workers": 2, "strategy": strategy}
+        gang = {"num_workers": 2, "strategy": strategy, "max_retries": retries}
         job["backend"] = {"type": "ray", "processor": {"type": "pandas"}, "trainer": gang}
         sizes = {"batch_size": 8, "effective_batch_size": 16, "epochs": EPOCHS, "early_stop": -1}
         job["config"]["trainer"] = {**sizes, "precision": "float64", **trainer}
@@ -179,6 +185,29 @@ def test_a_worker_killed_in_mid_training_changes_nothing(workplace, address, str
     process = run.start("train", job, "--output", "ray")
     until(lambda: len(run.updates()[1]) > 60, process)
     os.kill(workers(address)[-1], signal.SIGKILL)
+    ends_like_one_process(workplace, run, process, job, tolerance)
+
+
+@pytest.mark.slow  # a minute and a half each
+@pytest.mark.parametrize(
+    ("strategy", "precision", "tolerance"),
+    [("ddp", "float64", 1e-8), ("fsdp", "float64", 1e-8), ("horovod", "float64", 1e-8), ("deepspeed", "float32", 0.01)],
+)
+def test_ten_workers_killed_at_random_change_nothing(workplace, address, strategy, precision, tolerance):
+    """Each kill comes up to 20 updates after the first update of the workers of its own start."""
+    draw = random.Random(strategy)
+    run, job = Run(workplace, address), long_job(workplace, strategy, retries=10, precision=precision)
+    process = run.start("train", job, "--output", "ray")
+    for _ in range(10):
+        lines = run.lines() + 1 + draw.randrange(20)
+        until(lambda lines=lines: run.lines() >= lines and len(workers(address)) == 2, process)
+        os.kill(draw.choice(workers(address)), signal.SIGKILL)
+        until(lambda: len(workers(address)) < 2, process)
+    ends_like_one_process(workplace, run, process, job, tolerance)
+
+
+def ends_like_one_process(workplace, run, process, job, tolerance):
+    """The scores are those of backend local, and each epoch has each row once. One attempt is enough."""
     out, err = process.communicate(timeout=SECONDS)
     assert process.returncode == 0, (out, err)
     workplace.done("train", job, "--backend", "local", "--output", "here")
