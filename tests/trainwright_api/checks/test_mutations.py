@@ -44,6 +44,7 @@ PARTNERS = (
     (r"backend\.(cache_credentials|credentials.*)", r"backend\.credentials\.cache"),
     (r"backend\.trainer\.(use_gpu|resources_per_worker.*)", r"backend\.trainer\.resources_per_worker\.GPU"),
     (r"(backend\.trainer\.strategy.*)\.stage", r"\1\.offload_(param|optimizer)"),
+    (r"(backend\.trainer\.strategy)\.zero_optimization(?:\.stage)?", r"\1\.(fp16|bf16)"),
     (r"backend\.trainer\.num_workers\.min", r"backend\.trainer\.num_workers\.max"),
     (r"(.*)\.split\.probabilities\[\d\]", r"\1\.split\.probabilities"),
 )
