@@ -24,7 +24,7 @@ NORMS: dict[str, dict[str, Any]] = {
     "none": {},
     "layer": {"norm": "layer"},
     "batch": {"norm": "batch", "use_bias": False},
-    "ghost": {"norm": "ghost", "norm_params": {"virtual_batch_size": 8}},
+    "ghost": {"norm": "ghost", "norm_params": {"virtual_batch_size": 8}, "use_bias": False},
 }
 LIMITS: dict[str, dict[str, Any] | None] = {
     "none": None,
