@@ -43,9 +43,10 @@ class GhostNorm(BatchNorm):
         """[virtual batches, rows, features] → [virtual batches × rows, features], each normalised by its moments."""
         rows = x.shape[1]
         if rows < 2:
-            return ((x - self.running_mean) * torch.rsqrt(self.running_var + self.eps)).flatten(0, 1)
-        variance, mean = torch.var_mean(x, dim=1, correction=0, keepdim=True)
-        self._add(mean.detach(), variance.detach() * (rows / (rows - 1)))
+            mean, variance = self.running_mean, self.running_var
+        else:
+            variance, mean = torch.var_mean(x, dim=1, correction=0, keepdim=True)
+            self._add(mean.detach(), variance.detach() * (rows / (rows - 1)))
         return ((x - mean) * torch.rsqrt(variance + self.eps)).flatten(0, 1)
 
     @torch.no_grad()
