@@ -190,7 +190,7 @@ def ddp() -> dict[str, Result]:
 def writer(folder: str) -> Iterator[CheckpointWriter]:
     policy = CheckpointPolicy(num_to_keep=1)
     made = CheckpointWriter(
-        FolderStorage(Path(folder)), Fence(1), policy, lambda name, error: print(name, error or "written")
+        FolderStorage(Path(folder)), Fence(1), policy, lambda name, error: print(name, error or "written"), OneRank()
     )
     try:
         yield made

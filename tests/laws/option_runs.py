@@ -23,6 +23,7 @@ from trainwright_trainer.callbacks.console import Console
 from trainwright_trainer.callbacks.events import Evaluated, Event, Stepped
 from trainwright_trainer.data.prepared import Prepared
 from trainwright_trainer.data.preprocess import prepare
+from trainwright_trainer.distributed.ranks import OneRank
 from trainwright_trainer.job.batching import Batching, batching, needs_search, search_limit
 from trainwright_trainer.job.job import Job, read_job
 from trainwright_trainer.job.options import Options
@@ -86,7 +87,7 @@ def in_memory(job: dict[str, Any]) -> Seen:
 def checkpoints(job: dict[str, Any], folder: Path) -> Seen:
     """Run, and return the checkpoints left in `folder`. Each is written before the next step begins."""
     read_ = read(job)
-    writer = CheckpointWriter(FolderStorage(folder), Fence(1), read_.spec.checkpoint, lambda *_: None)
+    writer = CheckpointWriter(FolderStorage(folder), Fence(1), read_.spec.checkpoint, lambda *_: None, OneRank())
     _trained(read_, Patient(writer))
     writer.close()
     return {"checkpoints": sorted(path.name for path in (folder / "checkpoints").iterdir())}

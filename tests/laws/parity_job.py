@@ -14,6 +14,7 @@ from unittest.mock import patch
 import numpy as np
 import torch
 import torch.distributed as dist
+from tests.checkpoints import reopened
 
 from trainwright_api.config import ModelConfig, resolve
 from trainwright_api.problems import Mistakes
@@ -75,7 +76,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Seen:
-    """A run on one rank. `losses`: of every step; `logits`: of the test rows; `saved`: on rank 0 only."""
+    """A run on one rank. `losses`: of every step; `logits`: of the test rows; `saved`: this rank's snapshots."""
 
     reason: str
     losses: list[float]
@@ -125,8 +126,8 @@ class _Recorder:
     def close(self) -> None: ...
 
 
-def trained(case: Case, resume: Snapshot | None = None) -> Seen:
-    """Train on this rank, or in this process alone without a process group."""
+def trained(case: Case, resume: Sequence[Snapshot] | None = None) -> Seen:
+    """Train on this rank, or in this process alone without a process group. `resume`: the snapshots of all ranks."""
     ranks = ProcessGroup() if dist.is_initialized() else OneRank()
     losses: list[float] = []
     config = _config(case)
@@ -143,7 +144,7 @@ def trained(case: Case, resume: Snapshot | None = None) -> Seen:
     batches = batching(config.trainer, case.workers, norm_batches(model))
     hooks = Hooks(
         [recorder],
-        kept if ranks.rank == 0 else None,
+        kept,
         stop=lambda: ranks.rank == 0 and case.stop_at is not None and recorder.steps >= case.stop_at,
         clock=case.clock,
     )
@@ -156,7 +157,7 @@ def trained(case: Case, resume: Snapshot | None = None) -> Seen:
             ranks=ranks,
             make_engine=_engine(case, ranks.world),
             hooks=hooks,
-            resume=resume,
+            resume=None if resume is None else reopened(*resume),
         )
         result = trainer.train()
     test = next(splits["test"].batches(case.rows["test"]))
@@ -178,13 +179,13 @@ def all_trained(cases: Sequence[Case]) -> list[Seen]:
     return [trained(case) for case in cases]
 
 
-def interrupted(case: Case) -> tuple[Seen, Seen, list[Snapshot]]:
-    """The run without a stop, the run that resumes after a stop, and the checkpoints of rank 0 up to the stop."""
+def interrupted(case: Case) -> tuple[Seen, Seen, list[list[Snapshot]]]:
+    """The run without a stop, the run that resumes after a stop, and the snapshots of all ranks at each checkpoint."""
     whole = trained(replace(case, stop_at=None))
-    saved = trained(case).saved
-    box = [saved[-1] if saved else None]
-    dist.broadcast_object_list(box, src=0)
-    return whole, trained(replace(case, stop_at=None), box[0]), saved
+    ranks: list[list[Snapshot]] = [[] for _ in range(dist.get_world_size())]
+    dist.all_gather_object(ranks, trained(case).saved)
+    saved = [list(one) for one in zip(*ranks, strict=True)]
+    return whole, trained(replace(case, stop_at=None), saved[-1]), saved
 
 
 def refused(case: Case) -> str:

@@ -6,10 +6,12 @@ import pytest
 import torch
 from tests.ranks import on_ranks
 
+from trainwright_trainer.distributed.blocks import joined
 from trainwright_trainer.distributed.process_group import ProcessGroup, raising_peer_lost
 from trainwright_trainer.distributed.ranks import PeerLost, sum_with_own_gradient
 from trainwright_trainer.layers.batch_norm import BatchNorm
 from trainwright_trainer.loop.step_agreement import StepAgreement
+from trainwright_trainer.rundir.blocks import Block, own_part
 
 
 def exchanged() -> dict[str, object]:
@@ -31,6 +33,9 @@ def exchanged() -> dict[str, object]:
         "stacked": ranks.stack(torch.tensor([rank])).flatten().tolist(),
         "gathered": [one["a"].tolist() for one in ranks.gather({"a": torch.arange(rank)})],
         "shared": ranks.share({"word": rank} if rank == 0 else None),
+        "beside": ranks.beside().gather(rank),
+        "joined": joined(own_part(Block(torch.arange(7), (7,)), rank, 3), ranks).tolist(),
+        "one has all": joined(Block(torch.arange(6 if rank == 1 else 0), (2, 3), 0), ranks).tolist(),
     }
 
 
@@ -44,6 +49,9 @@ def test_what_ranks_exchange():
         assert one["later"] == 3.0
         assert one["stacked"] == [0, 1, 2]
         assert one["shared"] == {"word": 0}
+        assert one["joined"] == [0, 1, 2, 3, 4, 5, 6]
+        assert one["one has all"] == [[0, 1, 2], [3, 4, 5]]
+    assert first["beside"] == [0, 1, 2]
     assert first["gathered"] == [[], [0], [0, 1]]
     assert [one["gathered"] for one in others] == [[], []]
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from tests.checkpoints import reopened
 
 from trainwright_api.config import ModelConfig, resolve
 from trainwright_api.resource.job import CheckpointPolicy
@@ -117,7 +118,7 @@ class Job:
             self.splits,
             self.metrics,
             hooks=Hooks([self.listener], self.kept, **hooks),
-            resume=resume,
+            resume=None if resume is None else reopened(resume),
         )
         return trainer.train()
 

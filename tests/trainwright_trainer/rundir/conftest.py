@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from trainwright_trainer.rundir.blocks import whole
 from trainwright_trainer.rundir.snapshot import Position, Snapshot
 from trainwright_trainer.storage.local import FolderStorage
 
@@ -25,6 +26,6 @@ def snapshot() -> MakeSnapshot:
 
     def make(step: int, score: float | None = None) -> Snapshot:
         weights = torch.arange(6, dtype=torch.float32).reshape(2, 3) + step
-        return Snapshot(Position(step, 0, step * 10), {"model.w": weights}, {"seconds": 1.5}, score)
+        return Snapshot(Position(step, 0, step * 10), whole({"model.w": weights}), {"seconds": 1.5}, score)
 
     return make

@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.checkpoints import write
 
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.errors import AlreadyDone, EnvironmentFailure, Outcome, OutcomeClass
-from trainwright_trainer.rundir import checkpoint, layout
+from trainwright_trainer.rundir import layout
 from trainwright_trainer.rundir.attempt import Attempt, begin
 from trainwright_trainer.rundir.layout import CheckpointName
 from trainwright_trainer.rundir.preflight import ExistingRun, look
@@ -78,7 +79,7 @@ def test_another_run_is_in_the_way(
 ) -> None:
     start(storage)
     for step in range(checkpoints):
-        checkpoint.write(storage, snapshot(step), 1)
+        write(storage, snapshot(step))
     if kind:
         end(storage, 1, kind)
     with pytest.raises(Mistakes) as caught:
@@ -92,7 +93,7 @@ def test_another_run_is_in_the_way(
 def test_resume_takes_the_newest_checkpoint(storage: FolderStorage, snapshot: Any) -> None:
     start(storage)
     for step in (5, 9, 7):
-        checkpoint.write(storage, snapshot(step), 1)
+        write(storage, snapshot(step))
     attempt = start(storage, ExistingRun.RESUME)
     assert attempt.number == 2
     assert not attempt.fresh
@@ -105,21 +106,21 @@ def test_resume_takes_the_newest_checkpoint(storage: FolderStorage, snapshot: An
 
 def test_damaged_and_torn_ones_are_passed_over_with_one_notice_each(storage: FolderStorage, snapshot: Any) -> None:
     start(storage)
-    checkpoint.write(storage, snapshot(5), 1)
+    write(storage, snapshot(5))
     start(storage, ExistingRun.RESUME)
     for step, number in ((7, 2), (9, 1), (11, 2)):
-        harm(storage, checkpoint.write(storage, snapshot(step), number))
+        harm(storage, write(storage, snapshot(step), attempt=number))
     storage.delete(CheckpointName(11, 2).manifest)
     attempt = start(storage, ExistingRun.RESUME)
     assert attempt.pinned == CheckpointName(5, 1)
     first, second = attempt.notices
-    assert first.startswith("checkpoint 0000000009-1 is damaged and passed over: shard-00001-")
-    assert second.startswith("checkpoint 0000000007-2 is damaged and passed over: shard-00001-")
+    assert first.startswith("checkpoint 0000000009-1 is damaged and passed over: shard-00000-00001-")
+    assert second.startswith("checkpoint 0000000007-2 is damaged and passed over: shard-00000-00001-")
 
 
 def test_where_no_checkpoint_is_whole_training_begins_at_the_first_row(storage: FolderStorage, snapshot: Any) -> None:
     start(storage)
-    harm(storage, checkpoint.write(storage, snapshot(5), 1))
+    harm(storage, write(storage, snapshot(5)))
     attempt = start(storage, ExistingRun.RESUME)
     assert attempt.start_from is None
     assert attempt.notices[-1] == "there is no checkpoint to go on from: training begins at the first row"
@@ -134,7 +135,7 @@ def test_resume_where_there_is_no_run(storage: FolderStorage) -> None:
 
 def test_a_pod_goes_on_or_begins_by_itself(storage: FolderStorage, snapshot: Any) -> None:
     assert start(storage, ExistingRun.CONTINUE).number == 1
-    checkpoint.write(storage, snapshot(5), 1)
+    write(storage, snapshot(5))
     assert start(storage, ExistingRun.CONTINUE).pinned == CheckpointName(5, 1)
 
 
@@ -155,7 +156,7 @@ def test_other_data_are_refused(storage: FolderStorage) -> None:
 
 def test_a_run_that_is_done_goes_on_only_with_more_epochs(storage: FolderStorage, snapshot: Any) -> None:
     start(storage)
-    checkpoint.write(storage, snapshot(5), 1)
+    write(storage, snapshot(5))
     end(storage, 1, "done")
     with pytest.raises(AlreadyDone, match=r"flights is done\. To train it further, raise trainer\.epochs"):
         start(storage, ExistingRun.RESUME)
@@ -166,7 +167,7 @@ def test_a_run_that_is_done_goes_on_only_with_more_epochs(storage: FolderStorage
 
 def test_overwrite_begins_anew_and_removes_what_is_the_runs_alone(storage: FolderStorage, snapshot: Any) -> None:
     start(storage)
-    checkpoint.write(storage, snapshot(5), 1)
+    write(storage, snapshot(5))
     for name in ("metrics.json", "report.html", "resolved.json", "job.yaml", "model/model.json", "logs/attempt-1/x"):
         storage.write(name, [b"old"])
     storage.write("notes.txt", [b"mine"])
@@ -186,7 +187,7 @@ def test_a_kill_in_the_middle_of_overwriting_leaves_a_new_run(
     storage: FolderStorage, snapshot: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     start(storage)
-    checkpoint.write(storage, snapshot(5), 1)
+    write(storage, snapshot(5))
     end(storage, 1, "done")
 
     def killed(_self: FolderStorage, _name: str) -> None:
@@ -223,7 +224,7 @@ def test_a_kill_before_the_start_was_written_leaves_an_empty_place(storage: Fold
 @pytest.mark.parametrize("torn", [b"", b'{"format": 2, "att', b"[]", b'{"format": 2}'])
 def test_a_torn_start_takes_its_number_and_nothing_else(storage: FolderStorage, snapshot: Any, torn: bytes) -> None:
     start(storage)
-    checkpoint.write(storage, snapshot(5), 1)
+    write(storage, snapshot(5))
     storage.write(layout.start(2), [torn])
     attempt = start(storage, ExistingRun.RESUME)
     assert (attempt.number, attempt.pinned) == (3, CheckpointName(5, 1))
@@ -262,7 +263,7 @@ def test_a_newer_attempt_supersedes_an_older_one(storage: FolderStorage) -> None
 def test_a_run_can_start_from_another_runs_checkpoint(storage: FolderStorage, snapshot: Any, tmp_path: Path) -> None:
     other = FolderStorage(tmp_path / "other")
     start(other)
-    checkpoint.write(other, snapshot(5), 1)
+    write(other, snapshot(5))
     attempt = start(storage, source=other)
     assert attempt.start_from is not None
     assert attempt.start_from.position.step == 5
@@ -285,7 +286,7 @@ def test_a_run_of_another_format_is_refused_in_one_line(storage: FolderStorage, 
     with pytest.raises(Mistakes) as refused:
         look(storage, JOB, how)
     assert str(refused.value) == (
-        f"{storage.location} holds a run of format 1, this version reads 3. "
+        f"{storage.location} holds a run of format 1, this version reads 4. "
         "Use the version that wrote it, or train anew into another --output."
     )
     assert start(storage, ExistingRun.OVERWRITE).fresh
@@ -293,7 +294,7 @@ def test_a_run_of_another_format_is_refused_in_one_line(storage: FolderStorage, 
 
 def test_a_run_does_not_start_from_one_of_another_format(storage: FolderStorage, tmp_path: Path) -> None:
     other = in_format_one(FolderStorage(tmp_path / "other"))
-    with pytest.raises(Mistakes, match=r"^resumeFrom: .*other holds a run of format 1, this version reads 3\."):
+    with pytest.raises(Mistakes, match=r"^resumeFrom: .*other holds a run of format 1, this version reads 4\."):
         start(storage, source=other)
 
 

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 import torch
+from tests.checkpoints import write
 
 from trainwright_api.problems import Mistakes
-from trainwright_trainer.rundir import checkpoint, json_text, model_folder
+from trainwright_trainer.rundir import json_text, model_folder
 from trainwright_trainer.rundir.attempt import begin
 from trainwright_trainer.rundir.preflight import ExistingRun
 from trainwright_trainer.storage.local import FolderStorage
@@ -89,7 +90,7 @@ def test_a_model_of_another_format_is_refused(storage: FolderStorage) -> None:
     save(storage)
     about = json_text.unseal(storage.read("model/model.json"))
     storage.write("model/model.json", [json_text.seal({**about, "format": 1})])
-    with pytest.raises(Mistakes, match=r"^model: .*model has format 1, this version reads 3\. .* anew\.$"):
+    with pytest.raises(Mistakes, match=r"^model: .*model has format 1, this version reads 4\. .* anew\.$"):
         model_folder.load(str(storage.root))
 
 
@@ -97,7 +98,7 @@ def test_what_is_no_model_is_distinguished(storage: FolderStorage, snapshot: Any
     with pytest.raises(Mistakes, match=r"^model: there is no model folder .*nowhere\. A model is what a run leaves"):
         model_folder.load(str(tmp_path / "nowhere"))
     begin(storage, {"spec": {}}, ExistingRun.NEW, name="flights")
-    checkpoint.write(storage, snapshot(5), 1)
+    write(storage, snapshot(5))
     with pytest.raises(Mistakes, match=r"is a run without a model yet \(flights, 1 checkpoint, ended: no"):
         model_folder.load(str(storage.root))
     (tmp_path / "data.csv").write_bytes(b"a,b")

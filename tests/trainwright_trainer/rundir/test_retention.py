@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trainwright_api.resource.job import CheckpointPolicy
+from trainwright_trainer.rundir.blocks import whole
 from trainwright_trainer.rundir.layout import CheckpointName
 from trainwright_trainer.rundir.retention import SMALL_BYTES, Fence, Kept, still_waiting, to_delete
 from trainwright_trainer.rundir.snapshot import Position, Snapshot
@@ -80,6 +81,14 @@ def kept_of_3(*scores: float) -> list[Kept]:
     return [Kept(CheckpointName(step, 3), score) for step, score in enumerate(scores, start=6)]
 
 
+def test_a_checkpoint_stays_while_another_that_stays_uses_its_best_weights() -> None:
+    first, *others = kept(0.9, 0.1, 0.2, 0.3)
+    using = [Kept(one.name, one.score, first.name) for one in others]
+    assert to_delete([first, *using], ALONE, policy(1)) == []
+    assert to_delete([first, *using[:-1], *kept(None, None, None, 0.3)[3:]], ALONE, policy(1)) == []
+    assert to_delete([first, *others], ALONE, policy(1)) == [first.name]
+
+
 @given(
     st.lists(st.tuples(st.integers(1, 20), st.integers(1, 4), st.none() | st.floats(0, 1)), max_size=12),
     st.integers(1, 4),
@@ -107,7 +116,7 @@ def left(scores: list[float | None], keep: int, order: Literal["min", "max"] = "
     tensors = {"model.weight": torch.empty(size, dtype=torch.uint8)}
     waiting: list[Snapshot] = []
     for step, score in enumerate(scores, start=1):
-        waiting = still_waiting(waiting, Snapshot(Position(step, 0, 0), tensors, {}, score), policy)
+        waiting = still_waiting(waiting, Snapshot(Position(step, 0, 0), whole(tensors), {}, score), policy)
     return [one.position.step for one in waiting]
 
 

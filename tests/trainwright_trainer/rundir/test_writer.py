@@ -9,13 +9,14 @@ from typing import Any
 
 import pytest
 import torch
+from tests.checkpoints import snapshot_of, write
 
 from trainwright_api.resource.job import CheckpointPolicy
+from trainwright_trainer.distributed.ranks import OneRank
 from trainwright_trainer.errors import EnvironmentFailure
-from trainwright_trainer.rundir import checkpoint, listing
+from trainwright_trainer.rundir import listing
 from trainwright_trainer.rundir.layout import CheckpointName
 from trainwright_trainer.rundir.retention import Fence
-from trainwright_trainer.rundir.snapshot import Position, Snapshot
 from trainwright_trainer.rundir.writer import CheckpointWriter
 from trainwright_trainer.storage.local import FolderStorage
 
@@ -56,7 +57,9 @@ def reports() -> list[tuple[str, str | None]]:
 
 @pytest.fixture
 def writer(gate: Gate, reports: list[tuple[str, str | None]]) -> Iterator[CheckpointWriter]:
-    with closing(CheckpointWriter(gate, Fence(1), keeping(100), lambda *report: reports.append(report))) as writer:
+    with closing(
+        CheckpointWriter(gate, Fence(1), keeping(100), lambda *report: reports.append(report), OneRank())
+    ) as writer:
         yield writer
         gate.open.set()
 
@@ -118,7 +121,7 @@ def test_a_full_disk_is_reported_and_training_goes_on(
 
 
 def test_close_waits_and_a_failed_last_write_does_not_stop_it(gate: Gate, snapshot: Any) -> None:
-    writer = CheckpointWriter(gate, Fence(1), CheckpointPolicy(), quiet)
+    writer = CheckpointWriter(gate, Fence(1), CheckpointPolicy(), quiet, OneRank())
     gate.full = True
     writer.save(snapshot(1))
     gate.open.set()
@@ -127,13 +130,13 @@ def test_close_waits_and_a_failed_last_write_does_not_stop_it(gate: Gate, snapsh
 
 
 def test_close_without_a_save(gate: Gate) -> None:
-    CheckpointWriter(gate, Fence(1), CheckpointPolicy(), quiet).close()
+    CheckpointWriter(gate, Fence(1), CheckpointPolicy(), quiet, OneRank()).close()
 
 
 def test_a_bug_in_the_background_does_not_pass_in_silence(gate: Gate) -> None:
     gate.open.set()
-    writer = CheckpointWriter(gate, Fence(1), CheckpointPolicy(), quiet)
-    writer.save(Snapshot(Position(1, 0, 0), {"t": torch.zeros(1, dtype=torch.complex128)}, {}))
+    writer = CheckpointWriter(gate, Fence(1), CheckpointPolicy(), quiet, OneRank())
+    writer.save(snapshot_of({"t": torch.zeros(1, dtype=torch.complex128)}))
     with pytest.raises(TypeError, match="complex128"):
         writer.flush()
     with pytest.raises(TypeError, match="complex128"):
@@ -143,7 +146,7 @@ def test_a_bug_in_the_background_does_not_pass_in_silence(gate: Gate) -> None:
 def test_it_prunes_by_the_policy_after_each_and_clears_torn_writes(storage: FolderStorage, snapshot: Any) -> None:
     storage.write("checkpoints/0000000001-1/shard-00001-deadbeef.safetensors", [b"torn"])
     storage.write("checkpoints/0000000001-2/shard-00001-deadbeef.safetensors", [b"of a newer attempt"])
-    with closing(CheckpointWriter(storage, Fence(1), keeping(2), quiet)) as writer:
+    with closing(CheckpointWriter(storage, Fence(1), keeping(2), quiet, OneRank())) as writer:
         for step, score in enumerate([0.3, 0.1, 0.2, 0.5, 0.6], start=2):
             writer.save(snapshot(step, score))
             writer.flush()
@@ -154,10 +157,10 @@ def test_it_prunes_by_the_policy_after_each_and_clears_torn_writes(storage: Fold
 
 def test_scores_of_earlier_attempts_are_read_from_their_manifests(storage: FolderStorage, snapshot: Any) -> None:
     for step, score in enumerate([0.9, 0.1, 0.8], start=1):
-        checkpoint.write(storage, snapshot(step, score), 1)
-    checkpoint.write(storage, snapshot(4, 0.5), 2)
+        write(storage, snapshot(step, score))
+    write(storage, snapshot(4, 0.5), attempt=2)
     fence = Fence(attempt=3, horizon=2, pinned=CheckpointName(4, 2))
-    with closing(CheckpointWriter(storage, fence, keeping(2), quiet)) as writer:
+    with closing(CheckpointWriter(storage, fence, keeping(2), quiet, OneRank())) as writer:
         writer.save(snapshot(5))
     assert [str(name) for name in listing.complete(storage)] == ["0000000002-1", "0000000004-2", "0000000005-3"]
 
@@ -170,7 +173,7 @@ def test_rubbish_that_cannot_be_deleted_costs_no_checkpoint(
 
     reports: list[tuple[str, str | None]] = []
     with closing(
-        CheckpointWriter(storage, Fence(1), CheckpointPolicy(), lambda *report: reports.append(report))
+        CheckpointWriter(storage, Fence(1), CheckpointPolicy(), lambda *report: reports.append(report), OneRank())
     ) as writer:
         for step in range(1, 4):
             writer.save(snapshot(step))

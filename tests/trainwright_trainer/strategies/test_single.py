@@ -8,9 +8,9 @@ from trainwright_api.problems import Mistakes
 from trainwright_api.resource.strategy import Strategy
 from trainwright_trainer import strategies
 from trainwright_trainer.distributed.ranks import OneRank
-from trainwright_trainer.models.trainable import copied
+from trainwright_trainer.rundir.blocks import TensorSpec, copy_common
 from trainwright_trainer.strategies import check_installed, engine_for
-from trainwright_trainer.strategies.interface import Engine, EngineState
+from trainwright_trainer.strategies.interface import Engine
 from trainwright_trainer.strategies.single import Single
 
 section_of = TrainerConfig.model_validate
@@ -43,7 +43,7 @@ def test_the_gradients_of_all_passes_make_one_update(engine: Engine) -> None:
     for factor, last in ((2.0, False), (3.0, True)):
         engine.accumulate(engine.forward(factor, last=last)["y"].sum())
     engine.update(0.1)
-    assert engine.weights()["weight"].tolist() == pytest.approx([0.5, 0.5])
+    assert engine.weights()["weight"].data.tolist() == pytest.approx([0.5, 0.5])
     assert engine.model.weight.grad is None
 
 
@@ -51,7 +51,7 @@ def test_discarded_gradients_change_nothing(engine: Engine) -> None:
     engine.accumulate(engine.forward(2.0, last=True)["y"].sum())
     engine.discard()
     engine.update(0.1)
-    assert engine.weights()["weight"].tolist() == [1.0, 1.0]
+    assert engine.weights()["weight"].data.tolist() == [1.0, 1.0]
 
 
 def test_its_state_is_restored() -> None:
@@ -59,16 +59,19 @@ def test_its_state_is_restored() -> None:
     one, other = (Single(Weighted(), section, 0.1, OneRank()) for _ in range(2))
     one.accumulate(one.forward(2.0, last=True)["y"].sum())
     one.update(0.1)
-    weights, given = copied(one.weights()), one.state()
-    state = EngineState(copied(given.tensors), given.values)
+    before, state = one.weights()["weight"].data.clone(), one.state()
     assert sorted(state.tensors) == ["exp_avg.weight", "exp_avg_sq.weight", "step.weight"]
-    other.load_weights(weights)
-    other.load(state)
+    specs = {name: TensorSpec(block.shape, block.data.dtype) for name, block in state.tensors.items()}
+    other.allocate(specs, state.values)
+    for name, block in other.state().tensors.items():
+        copy_common(block, state.tensors[name])
+    copy_common(other.weights()["weight"], one.weights()["weight"])
+    other.refresh()
     for each in (one, other):
         each.accumulate(each.forward(1.0, last=True)["y"].sum())
         each.update(0.1)
-    assert torch.equal(one.weights()["weight"], other.weights()["weight"])
-    assert not torch.equal(weights["weight"], one.weights()["weight"])
+    assert torch.equal(one.weights()["weight"].data, other.weights()["weight"].data)
+    assert not torch.equal(before, one.weights()["weight"].data)
 
 
 def test_the_penalty_is_that_of_the_config() -> None:

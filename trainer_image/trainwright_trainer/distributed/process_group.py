@@ -1,4 +1,4 @@
-"""The collectives of torch.distributed, on the default process group.
+"""The collectives of torch.distributed, on the default process group or on another of all ranks.
 
 The backend has initialised the group: with gloo for CPU tensors and, for training on GPUs, with NCCL for CUDA tensors.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import timedelta
 from typing import Any
 
 import torch
@@ -18,11 +19,17 @@ from trainwright_trainer.distributed.ranks import PeerLost, T, Unwatched, Watch
 _LOST = ("gloo", "nccl", "connection closed", "connection reset", "broken pipe", "processgroup")
 
 
+# A background thread may wait for the upload of a large checkpoint by another rank. A lost process ends the wait.
+_BACKGROUND_TIMEOUT = timedelta(hours=6)
+
+
 class ProcessGroup:
     """One of several ranks. See `Ranks`."""
 
-    def __init__(self, device: torch.device | str = "cpu") -> None:
+    def __init__(self, device: torch.device | str = "cpu", group: dist.ProcessGroup | None = None) -> None:
+        """`group`: None for the default one."""
         self.device = torch.device(device)
+        self._group = group
         self.rank, self.world = dist.get_rank(), dist.get_world_size()
         self.watch: Watch = Unwatched()
         self._before_leave: list[Callable[[], None]] = []
@@ -30,12 +37,12 @@ class ProcessGroup:
     def sum(self, own: torch.Tensor) -> torch.Tensor:
         found = own.clone()
         with self.watch.waiting(), raising_peer_lost():
-            dist.all_reduce(found)
+            dist.all_reduce(found, group=self._group)
         return found
 
     def start_sum(self, own: torch.Tensor) -> Callable[[], torch.Tensor]:
         with raising_peer_lost():
-            work = dist.all_reduce(own, async_op=True)
+            work = dist.all_reduce(own, group=self._group, async_op=True)
         assert work is not None
 
         def finish() -> torch.Tensor:
@@ -48,20 +55,26 @@ class ProcessGroup:
     def stack(self, own: torch.Tensor) -> torch.Tensor:
         found = [torch.empty_like(own) for _ in range(self.world)]
         with self.watch.waiting(), raising_peer_lost():
-            dist.all_gather(found, own)
+            dist.all_gather(found, own, group=self._group)
         return torch.stack(found)
 
     def gather(self, own: T) -> Sequence[T]:
         found: list[Any] | None = [None] * self.world if self.rank == 0 else None
         with raising_peer_lost():
-            dist.gather_object(own, found)
+            dist.gather_object(own, found, group=self._group)
         return found or []
 
     def share(self, value: T) -> T:
         box = [value]
         with raising_peer_lost():
-            dist.broadcast_object_list(box, src=0)
+            dist.broadcast_object_list(box, src=0, group=self._group)
         return box[0]
+
+    def beside(self) -> ProcessGroup:
+        with raising_peer_lost():
+            group = dist.new_group(timeout=_BACKGROUND_TIMEOUT, backend="gloo")
+        assert isinstance(group, dist.ProcessGroup)  # every rank is a member
+        return ProcessGroup("cpu", group)
 
     def before_leave(self, callback: Callable[[], None]) -> None:
         self._before_leave.append(callback)

@@ -78,6 +78,10 @@ class Ranks(Protocol):
         """Rank 0's value, on every rank."""
         ...
 
+    def beside(self) -> Ranks:
+        """The same ranks with connections of their own, for another thread. All ranks must call this."""
+        ...
+
     def before_leave(self, callback: Callable[[], None]) -> None:
         """Call `callback` at the beginning of `leave`."""
         ...
@@ -111,6 +115,9 @@ class OneRank:
 
     def share(self, value: T) -> T:
         return value
+
+    def beside(self) -> OneRank:
+        return self
 
     def before_leave(self, callback: Callable[[], None]) -> None: ...
 

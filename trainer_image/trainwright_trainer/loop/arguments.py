@@ -52,8 +52,8 @@ class TrainingArguments:
 class Hooks:
     """Functions and objects of the caller. The loop calls `stop` and `saves` at every step.
 
-    `saves` returns the number of checkpoints requested so far. With several ranks only rank 0 gets `checkpoints`, and
-    its clock and its `saves` decide when to save.
+    `saves` returns the number of checkpoints requested so far. With several ranks, the clock and the `saves` of rank 0
+    decide when all ranks save.
     """
 
     listeners: Sequence[Listener] = ()

@@ -7,15 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import torch
-
 from trainwright_trainer.loop.monitor import MonitoredMetric
-from trainwright_trainer.models.trainable import Tensors
+from trainwright_trainer.rundir.blocks import Blocks
 
 
 @dataclass
 class Best:
-    """`weights` is a copy of the model's state at `step`. Nothing changes it, so snapshots may share it."""
+    """`weights` is a copy of this rank's part of the model at `step`. Nothing changes it, so snapshots may share it."""
 
     monitored: MonitoredMetric
     early_stop: int
@@ -28,7 +26,7 @@ class Best:
     epoch: int = 0
     rounds_since: int = 0
     first: float = math.nan
-    weights: Tensors | None = None
+    weights: Blocks | None = None
 
     def observe(self, value: float, step: int, epoch: int) -> bool:
         """Add one round's value. Return True if it is the best so far, or as good within `tolerance`."""
@@ -60,7 +58,7 @@ class Best:
         names = ("value", "first", "step", "epoch", "rounds_since")
         return {name: getattr(self, name) for name in names}
 
-    def load(self, state: Mapping[str, Any], weights: Mapping[str, torch.Tensor] | None) -> None:
+    def load(self, state: Mapping[str, Any], weights: Blocks | None) -> None:
         self.value, self.first = state["value"], state["first"]
         self.step, self.epoch = state["step"], state["epoch"]
         self.rounds_since, self.weights = state["rounds_since"], weights

@@ -39,7 +39,7 @@ class NewMetrics(Protocol):
 
 
 class Checkpoints(Protocol):
-    """The destination of snapshots."""
+    """The destination of the snapshots of this rank."""
 
     def save(self, snapshot: Snapshot) -> None:
         """Return at once and write in the background. Nothing changes the snapshot's tensors after this call."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Mapping
+from dataclasses import replace
 
 import torch
 
-from trainwright_trainer.models.trainable import Tensors
+from trainwright_trainer.rundir.blocks import Blocks
 
 
 class Staging:
@@ -20,11 +20,11 @@ class Staging:
         self._device = device
         self._free: dict[str, torch.Tensor] = {}
 
-    def copied(self, tensors: Tensors) -> dict[str, torch.Tensor]:
-        """A copy of the tensors, complete when this returns."""
-        found = {name: self._buffer(name, tensor) for name, tensor in tensors.items()}
-        for name, buffer in found.items():
-            buffer.copy_(tensors[name].detach(), non_blocking=True)
+    def copied(self, blocks: Blocks) -> Blocks:
+        """A copy of the blocks, complete when this returns."""
+        found = {name: replace(block, data=self._buffer(name, block.data)) for name, block in blocks.items()}
+        for name, block in found.items():
+            block.data.copy_(blocks[name].data.detach(), non_blocking=True)
         if self._device.type == "cuda":
             torch.cuda.current_stream(self._device).synchronize()
         return found
@@ -35,6 +35,7 @@ class Staging:
             return kept
         return torch.empty(tensor.shape, dtype=tensor.dtype, pin_memory=self._device.type == "cuda")
 
-    def reuse_after(self, owner: object, buffers: Mapping[str, torch.Tensor]) -> None:
-        """Use the buffers again when `owner` is gone. Nothing else may hold them then."""
-        weakref.finalize(owner, self._free.update, dict(buffers)).atexit = False
+    def reuse_after(self, owner: object, blocks: Blocks) -> None:
+        """Use the memory of the blocks again when `owner` is gone. Nothing else may hold it then."""
+        buffers = {name: block.data for name, block in blocks.items()}
+        weakref.finalize(owner, self._free.update, buffers).atexit = False

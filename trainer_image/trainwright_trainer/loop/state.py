@@ -6,20 +6,27 @@ round is not the round of the snapshot itself. State: counters and scores, as pl
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 import torch
 
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.callbacks.events import Evaluated
+from trainwright_trainer.distributed.blocks import joined
+from trainwright_trainer.distributed.ranks import Ranks
 from trainwright_trainer.loop.best import Best
 from trainwright_trainer.loop.protocols import Metrics
 from trainwright_trainer.loop.staging import Staging
-from trainwright_trainer.models.trainable import Tensors, Trainable, copied
+from trainwright_trainer.models.trainable import Trainable
 from trainwright_trainer.optim.plateau import Plateau
+from trainwright_trainer.rundir.blocks import Block, Blocks, TensorSpec, copy_common, own_part, prefixed
+from trainwright_trainer.rundir.checkpoint import Checkpoint
 from trainwright_trainer.rundir.snapshot import Position, Snapshot
-from trainwright_trainer.strategies.interface import Engine, EngineState
+from trainwright_trainer.strategies.interface import Engine
+
+T = TypeVar("T")
 
 
 @dataclass
@@ -49,85 +56,122 @@ class TrainState:
     progress: Progress
     staging: Staging
 
-    def weights(self) -> Tensors:
-        """A copy of the model's tensors, on the CPU."""
-        weights = self.engine.weights()
-        return weights if self.engine.is_sharded else copied(weights)
+    def weights(self) -> dict[str, Block]:
+        """A copy of this rank's part of the model, on the CPU."""
+        return {name: replace(one, data=one.data.to("cpu", copy=True)) for name, one in self._own_weights().items()}
 
-    def capture(self, seconds: float, score: float | None, running: Sequence[Tensors]) -> Snapshot:
-        """A copy of everything, on the CPU. `seconds` is the training time so far, over all attempts.
+    def _own_weights(self) -> dict[str, Block]:
+        return own_parts(self.engine.weights(), self.engine.ranks)
 
-        `running`: the metrics' tensors of each rank, in rank order. Nothing may hold the tensors longer than the
-        snapshot: their memory is used again.
+    def capture(self, seconds: float, score: float | None) -> Snapshot:
+        """A copy of this rank's part of everything, on the CPU.
+
+        `seconds` is the training time so far, over all attempts. Nothing may hold the tensors longer than the snapshot:
+        their memory is used again.
         """
-        progress, best = self.progress, self.best
-        best_is_here = best.weights is not None and best.step == progress.step
+        progress, best, ranks = self.progress, self.best, self.engine.ranks
+        is_known = best.weights is not None
+        is_here = is_known and best.step == progress.step
         engine = self.engine.state()
-        own = prefixed("optimizer", engine.tensors) | prefixed("model", {} if best_is_here else self.engine.weights())
-        own = own if self.engine.is_sharded else self.staging.copied(own)
-        tensors = dict(own)
-        for rank, part in enumerate(running):
-            tensors |= prefixed(f"metrics.{rank}", part)
-        if best.weights is not None:
-            tensors |= prefixed("model" if best_is_here else "best", best.weights)
+        live = prefixed("optimizer", own_parts(engine.tensors, ranks))
+        copies = self.staging.copied(live if is_here else {**live, **prefixed("model", self._own_weights())})
+        running = {name: Block(one, tuple(one.shape), 0) for name, one in self.metrics.tensors().items()}
+        elsewhere = best.weights or {}
         state = {
             "seed": self.seed,
             "seconds": seconds,
-            "ranks": len(running),
+            "ranks": ranks.world,
             "history": [
                 {name: value for name, value in vars(one).items() if name != "ranks"} for one in progress.history
             ],
-            "best": best.state() | {"here": best_is_here, "known": best.weights is not None},
+            "best": best.state(),
             "plateau": self.plateau.state(),
             **engine.values,
         }
-        snapshot = Snapshot(progress.position, tensors, state, score)
-        self.staging.reuse_after(snapshot, own)
+        snapshot = Snapshot(
+            progress.position,
+            {**copies, **prefixed(f"metrics.{ranks.rank}", running), **prefixed("model", elsewhere if is_here else {})},
+            state,
+            score,
+            best.step if is_known else None,
+            {} if is_here else elsewhere,
+        )
+        self.staging.reuse_after(snapshot, copies)
         return snapshot
 
-    def restore(self, snapshot: Snapshot, rank: int = 0, world: int = 1) -> None:
-        """Restore everything that `snapshot` holds. The number of ranks may differ from that at its capture."""
-        tensors, state = snapshot.tensors, snapshot.state
-        self.engine.load_weights(under("model", tensors))
-        values = {name: state[name] for name in ("optimizer", "scaler")}
-        self.engine.load(EngineState(under("optimizer", tensors), values))
-        self._restore_metrics([under(f"metrics.{at}", tensors) for at in range(state["ranks"])], rank, world)
+    def restore(self, checkpoint: Checkpoint) -> None:
+        """Restore everything that `checkpoint` holds. The number of ranks may differ from that at its capture."""
+        state = checkpoint.state
+        self.engine.allocate(under("optimizer", checkpoint.specs), state)
+        tensors = self.engine.state().tensors
+        checkpoint.fill({**prefixed("model", self.engine.weights()), **prefixed("optimizer", tensors)})
+        self.engine.refresh()
+        self._restore_metrics(checkpoint, state["ranks"])
         self.plateau.load(state["plateau"])
-        weights = copied(under("model" if state["best"]["here"] else "best", tensors))
-        self.best.load(state["best"], weights if state["best"]["known"] else None)
-        progress, position = self.progress, snapshot.position
+        self.best.load(state["best"], self._best_of(checkpoint))
+        progress, position = self.progress, checkpoint.position
         progress.step, progress.epoch, progress.rows = position.step, position.epoch, position.rows
         progress.seconds = state["seconds"]
         progress.history[:] = [Evaluated(**round_) for round_ in state["history"]]
 
-    def _restore_metrics(self, parts: Sequence[Tensors], rank: int, world: int) -> None:
+    def _best_of(self, checkpoint: Checkpoint) -> Blocks | None:
+        if checkpoint.best is None:
+            return None
+        found = {
+            name: replace(one, data=torch.empty_like(one.data, device="cpu"))
+            for name, one in self._own_weights().items()
+        }
+        checkpoint.fill_best(found)
+        return found
+
+    def _restore_metrics(self, checkpoint: Checkpoint, parts: int) -> None:
         """With the same number of ranks, each loads its own part bit for bit; otherwise rank 0 adds up all parts."""
         self.metrics.reset()
-        if len(parts) == world:
-            self.metrics.load(parts[rank])
-        elif rank == 0:
-            for part in parts:
-                self.metrics.add(part)
+        ranks = self.engine.ranks
+        if parts == ranks.world:
+            self.metrics.load(_read(checkpoint, f"metrics.{ranks.rank}"))
+        elif ranks.rank == 0:
+            for at in range(parts):
+                self.metrics.add(_read(checkpoint, f"metrics.{at}"))
+
+    def load_best(self) -> None:
+        """Give the engine the weights of the best round. All ranks must call this."""
+        assert self.best.weights is not None
+        for name, target in self.engine.weights().items():
+            source = self.best.weights[name]
+            if target.begin is None and self.engine.ranks.world > 1:
+                source = Block(joined(source, self.engine.ranks), source.shape)
+            copy_common(target, source)
+        self.engine.refresh()
 
 
-def check_model(model: Trainable, snapshot: Snapshot) -> None:
-    """Raise `Mistakes`, with the name of the first tensor that differs, if the snapshot is of another model."""
-    saved, given = under("model", snapshot.tensors), model.state_dict()
-    for name in sorted(saved.keys() | given.keys()):
-        found, expected = (_shape(name, tensors) for tensors in (saved, given))
+def own_parts(blocks: Blocks, ranks: Ranks) -> dict[str, Block]:
+    """The parts that this rank writes."""
+    return {name: own_part(block, ranks.rank, ranks.world) for name, block in blocks.items()}
+
+
+def check_model(model: Trainable, saved: Mapping[str, TensorSpec]) -> None:
+    """Raise `Mistakes`, with the name of the first tensor that differs, if a checkpoint is of another model.
+
+    `saved`: all tensors of the checkpoint.
+    """
+    there = {name: list(spec.shape) for name, spec in under("model", saved).items()}
+    given = {name: list(tensor.shape) for name, tensor in model.state_dict().items()}
+    for name in sorted(there.keys() | given.keys()):
+        found, expected = (_shape(name, shapes) for shapes in (there, given))
         if found != expected:
             line = f"the checkpoint is of another model: {name} {found} there, and {expected} in the config"
             raise Mistakes.one("config", line)
 
 
-def _shape(name: str, tensors: Tensors) -> str:
-    return f"is {list(tensors[name].shape)}" if name in tensors else "is absent"
+def _shape(name: str, shapes: Mapping[str, list[int]]) -> str:
+    return f"is {shapes[name]}" if name in shapes else "is absent"
 
 
-def prefixed(prefix: str, tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    return {f"{prefix}.{name}": tensor for name, tensor in tensors.items()}
+def under(prefix: str, named: Mapping[str, T]) -> dict[str, T]:
+    """The items whose names begin with `<prefix>.`; the returned names do not have the prefix."""
+    return {name.removeprefix(f"{prefix}."): one for name, one in named.items() if name.startswith(f"{prefix}.")}
 
 
-def under(prefix: str, tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    """The tensors whose names begin with `<prefix>.`; the returned names do not have the prefix."""
-    return {name.removeprefix(f"{prefix}."): one for name, one in tensors.items() if name.startswith(f"{prefix}.")}
+def _read(checkpoint: Checkpoint, prefix: str) -> dict[str, torch.Tensor]:
+    return under(prefix, checkpoint.read(name for name in checkpoint.specs if name.startswith(f"{prefix}.")))

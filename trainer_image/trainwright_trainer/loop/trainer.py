@@ -37,7 +37,7 @@ from trainwright_trainer.loop.train_step import StepSeeds, TrainStep
 from trainwright_trainer.models.trainable import Trainable
 from trainwright_trainer.optim.plateau import Plateau
 from trainwright_trainer.optim.schedules import LearningRateSchedule
-from trainwright_trainer.rundir.snapshot import Snapshot
+from trainwright_trainer.rundir.checkpoint import Checkpoint
 from trainwright_trainer.strategies.interface import Engine, EngineFactory
 from trainwright_trainer.strategies.single import Single
 
@@ -55,9 +55,9 @@ class Trainer:
         ranks: Ranks | None = None,
         make_engine: EngineFactory = Single,
         hooks: Hooks | None = None,
-        resume: Snapshot | None = None,
+        resume: Checkpoint | None = None,
     ) -> None:
-        """Training continues from the snapshot `resume`, bit for bit on the same machine.
+        """Training continues from the checkpoint `resume`, bit for bit on the same machine.
 
         Raises `Mistakes` for options that do not fit together.
         """
@@ -68,11 +68,11 @@ class Trainer:
         check(arguments.config, model, batching, ranks.world)
         monitors = monitors_of(trainer, arguments.output_types, own_metrics(arguments.config))
         if resume is not None:
-            check_model(model, resume)
+            check_model(model, resume.specs)
         engine = make_engine(model, trainer, batching.learning_rate, ranks)
         self._state = state = self._new_state(engine, new_metrics(running=True), monitors)
         if resume is not None:
-            state.restore(resume, ranks.rank, ranks.world)
+            state.restore(resume)
         self._rounds = rounds = plan(trainer, len(self._train), batching.global_rows)
         self._learning_rate = LearningRateSchedule(
             arguments.scheduler, batching.learning_rate, rounds.total_steps, rounds.steps_per_round
@@ -160,18 +160,16 @@ class Trainer:
             return
         self._nan_guard.check(self._rounds.steps_per_epoch)
         before, saves = self._hooks.clock(), self._hooks.saves()
-        running = self._ranks.gather(self._state.metrics.tensors())
-        if self._hooks.checkpoints is not None or self._state.engine.is_sharded:
-            snapshot = self._state.capture(self._seconds, score, running)
-            if self._hooks.checkpoints is not None:
-                self._hooks.checkpoints.save(snapshot)
+        if self._hooks.checkpoints is not None:
+            self._hooks.checkpoints.save(self._state.capture(self._seconds, score))
         self._saved, self._saved_step, self._saves = self._hooks.clock(), self._state.progress.step, saves
         # The time of the copy does not count as time of the steps.
         self._round_began += self._saved - before
 
     def _votes(self) -> tuple[bool, bool]:
-        """This rank's votes: whether to stop, and whether to save a checkpoint."""
-        return self._hooks.stop(), self._hooks.checkpoints is not None and (self._save_requested or self._save_is_due)
+        """This rank's votes: whether to stop, and whether to save. Clocks differ, so only rank 0 votes for a save."""
+        decides = self._ranks.rank == 0 and self._hooks.checkpoints is not None
+        return self._hooks.stop(), decides and (self._save_requested or self._save_is_due)
 
     @property
     def _save_requested(self) -> bool:
@@ -206,7 +204,7 @@ class Trainer:
             by_steps = self._arguments.config.trainer.train_steps
             outcome = replace(TRAINED, reason=TRAIN_STEPS if by_steps else EPOCHS)
         if not self._stopped and best.weights is not None and best.step != progress.step:
-            self._state.engine.load_weights(best.weights)
+            self._state.load_best()
         self._state.engine.finish()
         known = best.weights is not None
         return TrainingResult(

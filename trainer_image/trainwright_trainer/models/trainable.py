@@ -13,11 +13,6 @@ from trainwright_trainer.loader.batch import Batch
 Tensors = Mapping[str, torch.Tensor]
 
 
-def copied(tensors: Tensors) -> dict[str, torch.Tensor]:
-    """A copy of the tensors on the CPU."""
-    return {name: tensor.detach().to("cpu", copy=True) for name, tensor in tensors.items()}
-
-
 class Trainable(Protocol):
     """A model (an `nn.Module`) whose outputs have names."""
 

@@ -49,6 +49,10 @@ class Attempt:
         below = self.number if self.fresh else self.pinned.attempt if self.pinned else 0
         return Fence(self.number, below, self.pinned)
 
+    def wrote(self, start: Checkpoint) -> bool:
+        """True if this attempt wrote the checkpoint, before its processes were started again."""
+        return start.name.attempt == self.number and start.storage.location == self.storage.location
+
     def superseded(self) -> bool:
         """True if a newer attempt has started; from then on the shared files of the run belong to that attempt."""
         return bool(listing.started(self.storage, self.number))
@@ -107,7 +111,9 @@ def newest_whole(storage: Storage, is_meant: Callable[[int], bool]) -> tuple[Che
         if not is_meant(name.attempt):
             continue
         try:
-            return Checkpoint(name, checkpoint.read(storage, name)), tuple(notices)
+            found = Checkpoint(storage, name)
+            found.verify()
+            return found, tuple(notices)
         except Damaged as damage:
             notices.append(f"checkpoint {name} is damaged and passed over: {damage}")
     return None, tuple(notices)
@@ -159,8 +165,8 @@ class AttemptReference:
         return cls(attempt.number, attempt.first, attempt.pinned, start.name if start else None)
 
     def attempt(self, storage: Storage) -> Attempt:
-        """The attempt with its checkpoint, which is read and verified. Raises `Damaged`."""
-        start = None if self.start is None else Checkpoint(self.start, checkpoint.read(storage, self.start))
+        """The attempt with its checkpoint, whose manifest is read. Raises `Damaged`."""
+        start = None if self.start is None else Checkpoint(storage, self.start)
         return Attempt(storage, self.number, self.first, start, self.pinned)
 
 

@@ -1,73 +1,129 @@
-"""Write and read checkpoints. The shards are written first, the manifest last. Reading verifies every byte."""
+"""Read checkpoints. Every byte that is used is verified, and a rank reads only the files that hold its blocks."""
 
 from __future__ import annotations
 
-import math
-import secrets
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
 
 import torch
 
 from trainwright_trainer.rundir import hashing, shards
-from trainwright_trainer.rundir.hashing import Counted
+from trainwright_trainer.rundir.blocks import Block, Blocks, TensorSpec, copy_common, prefixed, whole
 from trainwright_trainer.rundir.layout import CheckpointName
-from trainwright_trainer.rundir.manifest import Damaged, Entry, Manifest, Shard, ShardBlock, score_of
-from trainwright_trainer.rundir.shards import SHARD_BYTES, Part
-from trainwright_trainer.rundir.snapshot import Snapshot
+from trainwright_trainer.rundir.manifest import BestWeights, Damaged, Entry, Manifest, Shard, ShardBlock
+from trainwright_trainer.rundir.snapshot import Position
+from trainwright_trainer.rundir.write import delete_others
 from trainwright_trainer.storage.base import Storage
 
 
 class Checkpoint:
-    """A checkpoint that was read and fully verified. It holds its snapshot until `take`."""
+    """A complete checkpoint. Its manifest is in memory, its tensors are not."""
 
-    def __init__(self, name: CheckpointName, snapshot: Snapshot) -> None:
-        self.name, self.position = name, snapshot.position
-        self._snapshot: Snapshot | None = snapshot
+    def __init__(self, storage: Storage, name: CheckpointName) -> None:
+        """Raises Damaged, also if there is no manifest."""
+        self.name = name
+        self.storage = storage
+        self._manifest = read_manifest(storage, name)
+        self.specs = {key: _spec(entry) for key, entry in self._manifest.tensors.items()}
+        """All tensors, by dotted name."""
 
-    def take(self) -> Snapshot:
-        """The snapshot. Called once at most."""
-        assert self._snapshot is not None
-        found, self._snapshot = self._snapshot, None
-        return found
+    @property
+    def position(self) -> Position:
+        return self._manifest.position
 
+    @property
+    def score(self) -> float | None:
+        return self._manifest.score
 
-def write(storage: Storage, snapshot: Snapshot, attempt: int, *, limit: int = SHARD_BYTES) -> CheckpointName:
-    """Write all of `snapshot`. The checkpoint is complete when this returns.
+    @property
+    def state(self) -> Mapping[str, Any]:
+        return self._manifest.state
 
-    It replaces the attempt's own checkpoint of the same step. Raises EnvironmentFailure, and TypeError for a dtype or
-    a state that the format cannot hold.
-    """
-    name = CheckpointName(snapshot.position.step, attempt)
-    firsts = _aliases(snapshot.tensors)
-    packed = shards.pack({first: snapshot.tensors[first] for first in set(firsts.values())}, limit)
-    token = secrets.token_hex(4)
-    files = {f"shard-{number:05d}-{token}.safetensors": parts for number, parts in enumerate(packed, start=1)}
-    written = [_write_shard(storage, name, file, parts) for file, parts in files.items()]
-    tensors = _entries(snapshot.tensors, firsts, files)
-    manifest = Manifest(name, snapshot.position, score_of(snapshot), snapshot.state, written, tensors)
-    storage.write(name.manifest, [manifest.to_bytes()])
-    _clear(storage, name, keep=files)
-    return name
+    @property
+    def best(self) -> BestWeights | None:
+        """The best weights so far, with the checkpoint that holds them; None if they are not known."""
+        best = self._manifest.best
+        return None if best is None else BestWeights(best.step, best.checkpoint or self.name)
 
+    def verify(self) -> None:
+        """Read all that training starts from, one file at a time. Raises Damaged."""
+        self._verify(lambda _: True)
+        if self.best is None or self.best.checkpoint == self.name:
+            return
+        try:
+            holder, prefix = self._best_weights()
+            holder._verify(lambda name: name.startswith(prefix))
+        except Damaged as damage:
+            raise Damaged(f"its best weights are in {self.best.checkpoint}: {damage}") from damage
 
-def read(storage: Storage, name: CheckpointName) -> Snapshot:
-    """The snapshot, bit for bit. Raises Damaged if any byte is missing or changed.
+    def fill(self, blocks: Blocks) -> None:
+        """Copy the values of `blocks` into their memory. One file at a time is in memory. Raises Damaged."""
+        for name in blocks:
+            if name not in self.specs:
+                raise Damaged(f"it has no {name}")
 
-    One shard is in memory at a time, beside the tensors. Names that were tied get their own memory.
-    """
-    manifest = read_manifest(storage, name)
-    tensors = {key: torch.empty(entry.shape, dtype=_dtype(entry)) for key, entry in manifest.tensors.items()}
-    missing = {key: tensor.numel() for key, tensor in tensors.items()}
-    places = _places(manifest)
-    for shard in manifest.shards:
-        loaded = _read_shard(storage, name, shard)
-        for key, block in places.get(shard.file, ()):
-            _place(key, tensors[key], _block(manifest.tensors[key], block, loaded), block.offset)
-            missing[key] -= math.prod(block.shape)
-    for key, elements in missing.items():
-        if elements:
-            raise Damaged(f"its parts do not make up {key}")
-    return Snapshot(manifest.position, tensors, manifest.state, manifest.score)
+        def is_needed(name: str, place: ShardBlock) -> bool:
+            block = blocks.get(name)
+            return block is not None and place.begin < block.end and block.first < place.begin + place.elements
+
+        for name, part in self._parts(is_needed):
+            copy_common(blocks[name], part)
+
+    def fill_best(self, blocks: Blocks) -> None:
+        """Copy the best weights so far into the memory of `blocks`, whose names have no prefix. Raises Damaged."""
+        holder, prefix = self._best_weights()
+        holder.fill(prefixed(prefix, blocks))
+
+    def read(self, names: Iterable[str]) -> dict[str, torch.Tensor]:
+        """The whole tensors, on the CPU. Raises Damaged."""
+        tensors = {name: torch.empty(self.specs[name].shape, dtype=self.specs[name].dtype) for name in names}
+        self.fill(whole(tensors))
+        return tensors
+
+    def _best_weights(self) -> tuple[Checkpoint, str]:
+        """The checkpoint that holds the best weights, and the prefix of their names there."""
+        assert self.best is not None
+        assert self.best.checkpoint is not None
+        here = self.best.checkpoint == self.name
+        holder = self if here else Checkpoint(self.storage, self.best.checkpoint)
+        return holder, "best" if any(name.startswith("best.") for name in holder.specs) else "model"
+
+    def _verify(self, is_meant: Callable[[str], bool]) -> None:
+        for _ in self._parts(lambda name, _: is_meant(name)):
+            pass
+
+    def _parts(self, is_meant: Callable[[str, ShardBlock], bool]) -> Iterator[tuple[str, Block]]:
+        """The blocks for which `is_meant` returns True, by tensor, from verified files."""
+        places: dict[str, list[tuple[str, ShardBlock]]] = {}
+        for name, entry in self._manifest.tensors.items():
+            for place in entry.parts:
+                if is_meant(name, place):
+                    places.setdefault(place.file, []).append((name, place))
+        known = {shard.file: shard for shard in self._manifest.shards}
+        for file, meant in places.items():
+            if file not in known:
+                raise Damaged(f"manifest.json has no checksum of {file}")
+            loaded = self._load(known[file])
+            for name, place in meant:
+                yield name, Block(self._part(name, place, loaded), self.specs[name].shape, place.begin)
+
+    def _load(self, shard: Shard) -> dict[str, torch.Tensor]:
+        try:
+            data = self.storage.read(self.name.folder + shard.file)
+        except FileNotFoundError as error:
+            raise Damaged(f"{shard.file} is missing") from error
+        if wrong := hashing.difference(data, shard.size, shard.sha256):
+            raise Damaged(f"{shard.file}: {wrong}")
+        try:
+            return shards.unpack(data)
+        except ValueError as error:
+            raise Damaged(f"{shard.file}: {error}") from error
+
+    def _part(self, name: str, place: ShardBlock, loaded: Mapping[str, torch.Tensor]) -> torch.Tensor:
+        part = loaded.get(place.key)
+        if part is None or part.numel() != place.elements or part.dtype != self.specs[name].dtype:
+            raise Damaged(f"{place.file} does not hold {place.key} as the manifest says")
+        return part
 
 
 def read_manifest(storage: Storage, name: CheckpointName) -> Manifest:
@@ -91,87 +147,11 @@ def sweep(storage: Storage, name: CheckpointName) -> None:
     except Damaged:
         delete(storage, name)
     else:
-        _clear(storage, name, keep=[shard.file for shard in manifest.shards])
+        delete_others(storage, name, keep=[shard.file for shard in manifest.shards])
 
 
-def _aliases(tensors: Mapping[str, torch.Tensor]) -> dict[str, str]:
-    """Map each name to the first name of the same view of the same memory, so that tied weights are written once."""
-    firsts: dict[object, str] = {}
-    return {name: firsts.setdefault(_memory(name, tensors[name]), name) for name in sorted(tensors)}
-
-
-def _memory(name: str, tensor: torch.Tensor) -> object:
-    if not tensor.numel():
-        return name
-    flags = (tensor.dtype, tensor.is_conj(), tensor.is_neg())
-    return (tensor.data_ptr(), tuple(tensor.shape), tensor.stride(), flags)
-
-
-def _write_shard(storage: Storage, name: CheckpointName, file: str, parts: Sequence[Part]) -> Shard:
-    counted = Counted(shards.chunks(parts))
-    storage.write(name.folder + file, counted)
-    return Shard(file, counted.size, counted.sha256)
-
-
-def _entries(
-    tensors: Mapping[str, torch.Tensor], firsts: Mapping[str, str], files: Mapping[str, Sequence[Part]]
-) -> dict[str, Entry]:
-    blocks: dict[str, list[ShardBlock]] = {first: [] for first in firsts.values()}
-    for file, parts in files.items():
-        for part in parts:
-            blocks[part.name].append(ShardBlock(file, part.key, part.offset, list(part.data.shape)))
-    return {
-        name: Entry(shards.dtype_name(tensor), list(tensor.shape), blocks[firsts[name]])
-        for name, tensor in tensors.items()
-    }
-
-
-def _clear(storage: Storage, name: CheckpointName, keep: Iterable[str]) -> None:
-    for entry in storage.list(name.folder):
-        if entry not in {*keep, "manifest.json"}:
-            storage.delete(name.folder + entry)
-
-
-def _read_shard(storage: Storage, name: CheckpointName, shard: Shard) -> dict[str, torch.Tensor]:
-    try:
-        data = storage.read(name.folder + shard.file)
-    except FileNotFoundError as error:
-        raise Damaged(f"{shard.file} is missing") from error
-    if wrong := hashing.difference(data, shard.size, shard.sha256):
-        raise Damaged(f"{shard.file}: {wrong}")
-    try:
-        return shards.unpack(data)
-    except ValueError as error:
-        raise Damaged(f"{shard.file}: {error}") from error
-
-
-def _places(manifest: Manifest) -> dict[str, list[tuple[str, ShardBlock]]]:
-    """The tensors and their blocks in each file."""
-    found: dict[str, list[tuple[str, ShardBlock]]] = {}
-    for key, entry in manifest.tensors.items():
-        for block in entry.parts:
-            found.setdefault(block.file, []).append((key, block))
-    return found
-
-
-def _dtype(entry: Entry) -> torch.dtype:
+def _spec(entry: Entry) -> TensorSpec:
     for dtype, word in shards.DTYPES.items():
         if word == entry.dtype:
-            return dtype
+            return TensorSpec(tuple(entry.shape), dtype)
     raise Damaged(f"manifest.json names the dtype {entry.dtype}")
-
-
-def _block(entry: Entry, block: ShardBlock, loaded: Mapping[str, torch.Tensor]) -> torch.Tensor:
-    part = loaded.get(block.key)
-    if part is None or list(part.shape) != block.shape or shards.DTYPES.get(part.dtype) != entry.dtype:
-        raise Damaged(f"{block.file} does not hold {block.key} as the manifest says")
-    return part
-
-
-def _place(name: str, whole: torch.Tensor, part: torch.Tensor, offset: Sequence[int]) -> None:
-    if whole.ndim != part.ndim or len(offset) != part.ndim:
-        raise Damaged(f"its parts do not make up {name}")
-    corner = [begin + length for begin, length in zip(offset, part.shape, strict=True)]
-    if any(end > length for end, length in zip(corner, whole.shape, strict=True)):
-        raise Damaged(f"its parts do not make up {name}")
-    whole[tuple(slice(begin, end) for begin, end in zip(offset, corner, strict=True))] = part

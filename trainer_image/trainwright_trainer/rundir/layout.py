@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 
 # 1: before the outputs had a start, whose buffers are in the weights. 2: before each parameter was drawn from its name.
-# 3: today's.
-FORMAT = 3
+# 3: before each rank wrote its own blocks. 4: today's.
+FORMAT = 4
 
 JOB = "job.yaml"
 RESOLVED = "resolved.json"

@@ -11,6 +11,7 @@ import torch
 
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.rundir import hashing, json_text, layout, shards
+from trainwright_trainer.rundir.blocks import whole
 from trainwright_trainer.rundir.hashing import Counted
 from trainwright_trainer.rundir.record import read_run
 from trainwright_trainer.storage.base import Chunk, Storage
@@ -45,7 +46,7 @@ def save(
     """Write `model/` of a run. The model exists only when model.json is written. Raises EnvironmentFailure."""
     storage.delete(layout.MODEL + ABOUT)
     storage.delete_tree(layout.MODEL)
-    parts = [part for shard in shards.pack(weights, sys.maxsize) for part in shard]
+    parts = [part for shard in shards.pack(whole(weights), sys.maxsize) for part in shard]
     files = {
         CONFIG: _write(storage, CONFIG, [json_text.exact(config)]),
         STATISTICS: _write(storage, STATISTICS, [json_text.exact(statistics)]),

@@ -1,7 +1,8 @@
 """Choose the checkpoints that an attempt deletes, and the snapshots that wait to be written, as pure functions.
 
 Two groups stay on the storage: of the attempt's own checkpoints and the pinned one, the newest two; and the best
-`numToKeep` of these and of those below the horizon. Waiting snapshots bound the memory on a slow disk.
+`numToKeep` of these and of those below the horizon. Beside them stay the checkpoints whose best weights they use.
+Waiting snapshots bound the memory on a slow disk.
 """
 
 from __future__ import annotations
@@ -31,10 +32,11 @@ class Fence:
 
 @dataclass(frozen=True)
 class Kept:
-    """A complete checkpoint, as retention sees it."""
+    """A complete checkpoint, as retention sees it. `best_in`: the checkpoint that holds its best weights."""
 
     name: CheckpointName
     score: float | None = None
+    best_in: CheckpointName | None = None
 
 
 def to_delete(checkpoints: Sequence[Kept], fence: Fence, policy: CheckpointPolicy) -> list[CheckpointName]:
@@ -44,7 +46,8 @@ def to_delete(checkpoints: Sequence[Kept], fence: Fence, policy: CheckpointPolic
     newest = trusted[-ALWAYS_KEPT:]
     best = [c.name for c in sorted(seen, key=lambda c: rank(c, policy))[: policy.num_to_keep]]
     stay = {*newest, *best}
-    return sorted(c.name for c in seen if c.name not in stay and fence.may_delete(c.name))
+    gone = {c.name for c in seen if c.name not in stay and fence.may_delete(c.name)}
+    return sorted(gone - {c.best_in for c in checkpoints if c.name not in gone})
 
 
 def rank(checkpoint: Kept, policy: CheckpointPolicy) -> tuple[bool, float, int, int]:
@@ -64,14 +67,10 @@ def still_waiting(waiting: Sequence[Snapshot], newest: Snapshot, policy: Checkpo
     """
     scored = [one for one in waiting if score_of(one) is not None]
     best = sorted(scored, key=lambda one: rank(_as_kept(one), policy))[: policy.num_to_keep]
-    if sum(map(_size, [*best, newest])) > SMALL_BYTES:
+    if sum(one.nbytes for one in [*best, newest]) > SMALL_BYTES:
         best = best[:1]
     return [*sorted(best, key=lambda one: one.position), newest]
 
 
 def _as_kept(snapshot: Snapshot) -> Kept:
     return Kept(CheckpointName(snapshot.position.step, 0), score_of(snapshot))
-
-
-def _size(snapshot: Snapshot) -> int:
-    return sum(tensor.nbytes for tensor in snapshot.tensors.values())

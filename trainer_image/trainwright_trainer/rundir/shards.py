@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import safetensors
 import safetensors.torch
 import torch
 
+from trainwright_trainer.rundir.blocks import Block, Blocks
 from trainwright_trainer.storage.base import COPY_BYTES
 
 SHARD_BYTES = 1 << 25
@@ -36,24 +37,20 @@ DTYPES = {
 
 @dataclass(frozen=True)
 class Part:
-    """A block of rows of the tensor `name`, and its key in the shard."""
+    """The elements of the tensor `name` from the index `begin` on, and their key in the shard."""
 
     name: str
     key: str
-    first_row: int
+    begin: int
     data: torch.Tensor
 
-    @property
-    def offset(self) -> list[int]:
-        return [self.first_row, *[0] * (self.data.dim() - 1)] if self.data.dim() else []
 
-
-def pack(tensors: Mapping[str, torch.Tensor], limit: int = SHARD_BYTES) -> list[list[Part]]:
+def pack(blocks: Blocks, limit: int = SHARD_BYTES) -> list[list[Part]]:
     """The parts of each shard, ordered by name. No shard exceeds `limit` bytes, unless a single row does."""
     shards: list[list[Part]] = []
     room = 0
-    for name in sorted(tensors):
-        for part in _parts(name, tensors[name].detach(), limit):
+    for name in sorted(blocks):
+        for part in _parts(name, blocks[name], limit):
             if not shards or part.data.nbytes > room:
                 shards.append([])
                 room = limit
@@ -62,13 +59,14 @@ def pack(tensors: Mapping[str, torch.Tensor], limit: int = SHARD_BYTES) -> list[
     return shards
 
 
-def _parts(name: str, tensor: torch.Tensor, limit: int) -> Iterator[Part]:
-    if tensor.nbytes <= limit or not tensor.dim():
-        yield Part(name, name, 0, tensor)
+def _parts(name: str, block: Block, limit: int) -> Iterator[Part]:
+    data = block.data.detach()
+    if data.nbytes <= limit or not data.dim():
+        yield Part(name, name, block.first, data)
         return
-    rows = max(1, limit // tensor[0].nbytes)
-    for first in range(0, len(tensor), rows):
-        yield Part(name, f"{name}@{first}", first, tensor[first : first + rows])
+    rows = max(1, limit // data[0].nbytes)
+    for first in range(0, len(data), rows):
+        yield Part(name, f"{name}@{first}", block.first + first * data[0].numel(), data[first : first + rows])
 
 
 def chunks(parts: Sequence[Part]) -> Iterator[bytes | memoryview]:

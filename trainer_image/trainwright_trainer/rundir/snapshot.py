@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-import torch
+from trainwright_trainer.rundir.blocks import Blocks
 
 
 @dataclass(frozen=True, order=True)
@@ -25,13 +25,21 @@ class Position:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """The whole state of training at `position`.
+    """One rank's part of the state of training at `position`.
 
-    `tensors`: CPU tensors by dotted name (`model.…`, `optimizer.…`, `rng.…`, `metrics.…`, `best.…`).
-    `state`: plain JSON (scheduler, early stopping, metrics history). `score`: the value of `scoreAttribute`, if known.
+    `tensors`: blocks on the CPU, by dotted name (`model.…`, `optimizer.…`, `metrics.<rank>.…`). `state`: plain JSON
+    (scheduler, early stopping, metrics history), the same on every rank. `score`: the value of `scoreAttribute`, if
+    known. `best_step`: the step of the best weights so far, if they are known. `best`: these weights by name, if they
+    are not those of `tensors`.
     """
 
     position: Position
-    tensors: Mapping[str, torch.Tensor]
+    tensors: Blocks
     state: Mapping[str, Any]
     score: float | None = None
+    best_step: int | None = None
+    best: Blocks = field(default_factory=dict)
+
+    @property
+    def nbytes(self) -> int:
+        return sum(block.data.nbytes for blocks in (self.tensors, self.best) for block in blocks.values())

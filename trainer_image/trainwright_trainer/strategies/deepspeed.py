@@ -3,8 +3,7 @@
 Stage 1 shards the optimizer's state over the ranks, stage 2 also the gradients, stage 3 also the parameters. DeepSpeed
 keeps float32 master weights, so its curve agrees with the other strategies' to float32.
 
-The state is read and written with DeepSpeed's functions for whole parameters, so checkpoints have the format of all
-strategies.
+Each rank's shards of the state are blocks of the whole parameters, so checkpoints have the format of all strategies.
 """
 
 from __future__ import annotations
@@ -26,16 +25,18 @@ from torch import nn
 from trainwright_api.config.trainer import TrainerConfig
 from trainwright_api.problems import Mistakes
 from trainwright_api.resource.strategy import OffloadOptimizer, OffloadParam, Strategy, ZeroOptimization, is_enabled
+from trainwright_trainer.distributed.blocks import joined
 from trainwright_trainer.distributed.process_group import raising_peer_lost
 from trainwright_trainer.distributed.ranks import Ranks
 from trainwright_trainer.layers.batch_norm import share_batch_norm
 from trainwright_trainer.loader.batch import Batch
 from trainwright_trainer.models.model import DTYPES
 from trainwright_trainer.models.penalty import Kind, penalty
-from trainwright_trainer.models.trainable import Tensors, Trainable, allocate, assign, copied
+from trainwright_trainer.models.trainable import Tensors, Trainable, allocate, assign
 from trainwright_trainer.optim.optimizers import make_optimizer
+from trainwright_trainer.rundir.blocks import Block, TensorSpec, whole
 from trainwright_trainer.strategies.interface import EngineState
-from trainwright_trainer.strategies.optimizer_state import load_optimizer, optimizer_tensors, optimizer_values
+from trainwright_trainer.strategies.optimizer_state import allocate_optimizer, optimizer_tensors, optimizer_values
 
 # The state of DeepSpeed's loss scaler. A fixed scale has the first alone.
 _SCALER = ("cur_scale", "cur_iter", "last_overflow_iter", "cur_hysteresis")
@@ -148,56 +149,56 @@ class Deepspeed:
         self._engine.zero_grad()
         self._engine.optimizer.zero_grad()
 
-    def weights(self) -> dict[str, torch.Tensor]:
-        found = {name: self._whole(one) for name, one in self._module.named_parameters()}
-        found |= dict(self._buffers())
-        return {name: found[name].detach().to("cpu", copy=True) for name in self._module.state_dict()}
+    def weights(self) -> dict[str, Block]:
+        found = {name: self._block(one) for name, one in self._module.named_parameters()}
+        found |= whole(dict(self._buffers()))
+        return {name: found[name] for name in self._module.state_dict()}
 
-    def _whole(self, parameter: nn.Parameter) -> torch.Tensor:
-        """The float32 master weights, or the weights themselves if there are none."""
-        whole = ds.safe_get_full_fp32_param(parameter) if self._stage and parameter.requires_grad else None
-        if isinstance(whole, torch.Tensor):
-            return whole
-        with deepspeed.zero.GatheredParameters([parameter], enabled=self._stage == 3):
-            return parameter.detach().to(self._dtype, copy=True)
+    def _block(self, parameter: nn.Parameter, key: str | None = None) -> Block:
+        """This rank's float32 master weights, or its part of the optimizer's state `key`.
 
-    def load_weights(self, weights: Tensors) -> None:
-        for name, parameter in self._module.named_parameters():
-            whole = weights[name].to(self.ranks.device)
-            with torch.no_grad(), deepspeed.zero.GatheredParameters([parameter], 0, enabled=self._stage == 3):
-                parameter.copy_(whole)
-            if self._stage and parameter.requires_grad:
-                self._set(parameter, whole, None)
-        for name, buffer in self._buffers():
-            buffer.copy_(weights[name])
-
-    def _set(self, parameter: nn.Parameter, whole: torch.Tensor, key: str | None) -> None:
-        """Set this rank's shard of the master weights, or of the optimizer's state `key`."""
-        arguments = () if key is None else (key,)
+        Without master weights it is the parameter itself, which may be in half precision.
+        """
+        sharded = cast(Any, parameter)
         if self._stage == 3:
-            own = self._own_shard(parameter, whole)
-            set_local = ds.safe_set_local_fp32_param if key is None else ds.safe_set_local_optimizer_state
-            set_local(parameter, own, *arguments)
-        else:
-            set_full = ds.safe_set_full_fp32_param if key is None else ds.safe_set_full_optimizer_state
-            set_full(parameter, whole, *arguments)
+            own, size = self._own_numel(parameter), sharded.ds_tensor.numel()
+            flat = self._partition(parameter, key) if parameter.requires_grad else sharded.ds_tensor
+            return Block(flat.detach()[:own], tuple(sharded.ds_shape), min(size * self.ranks.rank, sharded.ds_numel))
+        if self._stage == 0 or not parameter.requires_grad:
+            return Block(parameter.detach(), tuple(parameter.shape))
+        fragment = sharded._hp_mapping
+        if fragment is None:
+            return Block(parameter.new_empty(0, dtype=torch.float32), tuple(parameter.shape), 0)
+        return Block(fragment.get_hp_fragment(key).detach(), tuple(parameter.shape), fragment.lp_fragment_address.start)
 
-    def _own_shard(self, parameter: nn.Parameter, whole: torch.Tensor) -> torch.Tensor:
-        size, own = cast(Any, parameter).ds_tensor.numel(), self._own_numel(parameter)
-        padded = whole.new_zeros(size)
-        padded[:own] = whole.flatten()[size * self.ranks.rank :][:own]
-        return padded
+    def _partition(self, parameter: nn.Parameter, key: str | None) -> torch.Tensor:
+        """This rank's part of a trained parameter in stage 3, with the padding."""
+        found: torch.Tensor = self._engine.optimizer._get_fp32_opt_state_partition(parameter, False, key)[0]
+        return found
+
+    def refresh(self) -> None:
+        """Copy the master weights into the parameters."""
+        zero = self._engine.optimizer
+        if self._stage == 3:
+            for parameter in self._named.values():
+                sharded: Any = parameter
+                sharded.ds_tensor.data[: self._own_numel(parameter)].copy_(self._block(parameter).data)
+            kept = zero.persistent_parameters  # small ones, which every rank keeps whole
+            if kept:
+                kept[0].partition(kept)
+                kept[0].all_gather(kept)
+        elif self._stage:
+            zero.update_lp_params()
 
     def state(self) -> EngineState:
         if self._stage == 0:
             values = {"optimizer": optimizer_values(self._optimizer, self._named), "scaler": None}
-            return EngineState(copied(optimizer_tensors(self._optimizer, self._named)), values)
-        tensors: dict[str, torch.Tensor] = {}
+            return EngineState(whole(optimizer_tensors(self._optimizer, self._named)), values)
+        tensors: dict[str, Block] = {}
         first: Mapping[str, Any] = next(iter(self._optimizer.state.values()), {})
         for key, value in first.items():
             for name, parameter in self._named.items() if isinstance(value, torch.Tensor) else ():
-                whole = ds.safe_get_full_optimizer_state(parameter, key) if value.ndim else value
-                tensors[f"{key}.{name}"] = whole.detach().to("cpu", copy=True)
+                tensors[f"{key}.{name}"] = self._block(parameter, key) if value.ndim else Block(value, ())
         return EngineState(tensors, {"optimizer": {}, "scaler": self._scaler()})
 
     def _scaler(self) -> dict[str, Any] | None:
@@ -206,36 +207,33 @@ class Deepspeed:
             return None
         return {name: getattr(scaler, name) for name in _SCALER if hasattr(scaler, name)}
 
-    def load(self, state: EngineState) -> None:
+    def allocate(self, specs: Mapping[str, TensorSpec], values: Mapping[str, Any]) -> None:
         if self._stage == 0:
-            load_optimizer(self._optimizer, self._named, state.tensors, state.values["optimizer"])
+            allocate_optimizer(self._optimizer, self._named, specs, values["optimizer"])
             return
-        self._allocate_state(state.tensors)
-        for path, tensor in state.tensors.items():
-            key, _, name = path.partition(".")
-            if tensor.ndim:
-                self._set(self._named[name], tensor.to(self.ranks.device), key)
-        if self._scaler() is not None:
-            for name, value in (state.values["scaler"] or {}).items():
-                if name in _SCALER:  # another strategy's scaler has other names; this one then begins anew
-                    setattr(self._engine.optimizer.loss_scaler, name, value)
-
-    def _allocate_state(self, tensors: Tensors) -> None:
-        """Allocate the optimizer's state, which torch does in the first step only. Step counts get their values."""
         zero = self._engine.optimizer
         flat = zero.fp32_partitioned_groups_flat if self._stage == 3 else zero.single_partition_of_fp32_groups
-        examples = {path.partition(".")[0]: tensor for path, tensor in tensors.items()}
+        by_key = {path.partition(".")[0]: spec for path, spec in specs.items()}
         for shard in flat:
             self._optimizer.state[shard] = {
-                key: torch.zeros_like(shard) if one.ndim else one.clone() for key, one in examples.items()
+                key: torch.zeros_like(shard) if spec.shape else torch.empty((), dtype=spec.dtype)
+                for key, spec in by_key.items()
             }
-        if self._stage < 3 and examples:
+        if self._stage < 3 and by_key:
             zero._lazy_init_hp_params_optimizer_state()
+        if self._scaler() is not None:
+            for name, value in (values["scaler"] or {}).items():
+                if name in _SCALER:  # another strategy's scaler has other names; this one then begins anew
+                    setattr(zero.loss_scaler, name, value)
 
     def finish(self) -> None:
         """Give the given model the trained weights."""
-        assign(self._given, self.weights(), self.ranks.device)
+        weights = {name: joined(one, self.ranks) for name, one in self.weights().items()}
+        assign(self._given, {name: self._full_precision(one) for name, one in weights.items()}, self.ranks.device)
         self._engine.destroy()
+
+    def _full_precision(self, tensor: torch.Tensor) -> torch.Tensor:
+        return tensor.to(self._dtype) if tensor.is_floating_point() else tensor
 
 
 class _Cast:

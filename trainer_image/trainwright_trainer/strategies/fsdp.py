@@ -8,6 +8,7 @@ be empty.
 
 from __future__ import annotations
 
+import math
 import warnings
 from copy import deepcopy
 from dataclasses import replace
@@ -23,6 +24,7 @@ from torch.distributed.tensor import DTensor
 from trainwright_api.config.trainer import TrainerConfig
 from trainwright_api.resource.strategy import OffloadPolicy as Offload
 from trainwright_api.resource.strategy import Strategy
+from trainwright_trainer.distributed.blocks import joined
 from trainwright_trainer.distributed.process_group import raising_peer_lost
 from trainwright_trainer.distributed.ranks import Ranks
 from trainwright_trainer.layers.batch_norm import BatchNorm, share_batch_norm
@@ -31,6 +33,7 @@ from trainwright_trainer.models.model import DTYPES
 from trainwright_trainer.models.penalty import penalty
 from trainwright_trainer.models.trainable import Tensors, Trainable, assign
 from trainwright_trainer.optim.clipping import clip
+from trainwright_trainer.rundir.blocks import Block, copy_common, whole
 from trainwright_trainer.strategies.interface import EngineState
 from trainwright_trainer.strategies.torch_engine import Forward, TorchEngine
 
@@ -84,7 +87,7 @@ class Fsdp(TorchEngine):
         own = dict(module.named_parameters())
         constants = ((name, one.detach()) for name, one in given.named_parameters() if not one.is_meta)
         for name, values in chain(self._whole.initial_weights(), constants):
-            _local(own[name]).copy_(self._own_shard(values))
+            copy_common(self._block(name, own[name]), Block(values, tuple(values.shape)))
         for name, buffer in given.named_buffers():
             module.get_buffer(name).data = buffer.to(self.ranks.device, copy=True)
 
@@ -134,45 +137,29 @@ class Fsdp(TorchEngine):
         for _, parameter in self.model.named_parameters():
             parameter.grad = None
 
-    def weights(self) -> dict[str, torch.Tensor]:
-        module = cast(nn.Module, self.model)
-        return {name: self._gathered(name, one).to("cpu", copy=True) for name, one in module.state_dict().items()}
+    def weights(self) -> dict[str, Block]:
+        tensors = cast(nn.Module, self.model).state_dict()
+        sharded = {name: self._block(name, one) for name, one in tensors.items() if name in self._shapes}
+        return {**whole({name: one.detach() for name, one in tensors.items()}), **sharded}
 
-    def _gathered(self, name: str, tensor: torch.Tensor) -> torch.Tensor:
-        return self._joined(_local(tensor), self._shapes[name]) if name in self._shapes else tensor.detach()
-
-    def _joined(self, local: torch.Tensor, shape: torch.Size) -> torch.Tensor:
-        """The whole tensor, from the shards of all ranks. Shards are padded to one size for the exchange."""
-        padded = local.new_zeros((_shard_rows(shape, self.ranks.world), *shape[1:]))
-        padded[: len(local)] = local.detach()
-        return self.ranks.stack(padded).flatten(0, 1)[: shape[0]]
-
-    def load_weights(self, weights: Tensors) -> None:
-        for name, tensor in cast(nn.Module, self.model).state_dict().items():
-            whole = weights[name].to(tensor.device)
-            _local(tensor).copy_(self._own_shard(whole) if name in self._shapes else whole)
-
-    def _own_shard(self, whole: torch.Tensor) -> torch.Tensor:
-        rows = _shard_rows(whole.shape, self.ranks.world)
-        return whole[self.ranks.rank * rows : (self.ranks.rank + 1) * rows]
+    def _block(self, name: str, tensor: torch.Tensor) -> Block:
+        """The block of the parameter `name`, or of a tensor of the optimizer that is sharded in the same way."""
+        shape = self._shapes[name]
+        first_row = min(self.ranks.rank * _shard_rows(shape, self.ranks.world), shape[0])
+        return Block(_local(tensor), tuple(shape), first_row * math.prod(shape[1:]))
 
     def state(self) -> EngineState:
         own = super().state()
         tensors = {
-            name: self._joined(tensor, self._shapes[name.partition(".")[2]]).cpu()
-            if tensor.ndim
-            else tensor.cpu().clone()
-            for name, tensor in own.tensors.items()
+            path: self._block(path.partition(".")[2], block.data) if block.shape else block
+            for path, block in own.tensors.items()
         }
         return EngineState(tensors, own.values)
 
-    def load(self, state: EngineState) -> None:
-        tensors = {name: self._own_shard(one) if one.ndim else one for name, one in state.tensors.items()}
-        super().load(EngineState(tensors, state.values))
-
     def finish(self) -> None:
         """Give the given model the trained weights."""
-        assign(self._whole, self.weights(), self.ranks.device)
+        weights = {name: joined(one, self.ranks) for name, one in self.weights().items()}
+        assign(self._whole, weights, self.ranks.device)
 
 
 def _options(section: Strategy, device: torch.device) -> dict[str, Any]:

@@ -17,16 +17,17 @@ from trainwright_api.config.trainer import TrainerConfig
 from trainwright_trainer.distributed.ranks import Ranks
 from trainwright_trainer.loader.batch import Batch
 from trainwright_trainer.models.trainable import Tensors, Trainable
+from trainwright_trainer.rundir.blocks import Blocks, TensorSpec
 
 
 @dataclass(frozen=True)
 class EngineState:
     """The state of an engine without the model's weights.
 
-    `tensors`: by `<key>.<parameter>`. `values`: plain JSON.
+    `tensors`: this rank's blocks, by `<key>.<parameter>`. `values`: plain JSON, the same on all ranks.
     """
 
-    tensors: Tensors
+    tensors: Blocks
     values: Mapping[str, Any]
 
 
@@ -40,12 +41,6 @@ class Engine(Protocol):
 
     @property
     def ranks(self) -> Ranks: ...
-
-    @property
-    def is_sharded(self) -> bool:
-        """True if all ranks must call `weights` and `state` together, because each has a part of them. The tensors that
-        these return are then new, and on the CPU; else they are those of the engine, which the next step changes."""
-        ...
 
     def warm_up(self, batch: Batch) -> None:
         """Called once before the first step. Changes no weight. `batch` has one row."""
@@ -71,17 +66,21 @@ class Engine(Protocol):
         """Clear the gradients without a change of the weights."""
         ...
 
-    def weights(self) -> dict[str, torch.Tensor]:
-        """The model's tensors, by name."""
+    def weights(self) -> Blocks:
+        """This rank's blocks of the model's tensors, by name. They are the memory of the engine, not copies."""
         ...
-
-    def load_weights(self, weights: Tensors) -> None: ...
 
     def state(self) -> EngineState:
-        """The rest of the state."""
+        """The rest of the state. The blocks are the memory of the engine too."""
         ...
 
-    def load(self, state: EngineState) -> None: ...
+    def allocate(self, specs: Mapping[str, TensorSpec], values: Mapping[str, Any]) -> None:
+        """Replace the rest of the state. Afterwards `state` has blocks of all tensors of `specs`, with any content."""
+        ...
+
+    def refresh(self) -> None:
+        """Called after values were copied into the blocks of `weights` and `state`."""
+        ...
 
     def finish(self) -> None:
         """Called once at the end. The model that the engine was made with then has the trained weights."""

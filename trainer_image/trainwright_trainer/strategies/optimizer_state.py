@@ -9,7 +9,7 @@ import torch
 from torch import nn
 from torch.optim import Optimizer
 
-from trainwright_trainer.models.trainable import Tensors
+from trainwright_trainer.rundir.blocks import TensorSpec
 
 Named = Mapping[str, nn.Parameter]
 
@@ -33,19 +33,23 @@ def optimizer_values(optimizer: Optimizer, named: Named) -> dict[str, dict[str, 
     return {name: values for name, values in found.items() if values}
 
 
-def load_optimizer(
-    optimizer: Optimizer, named: Named, tensors: Tensors, values: Mapping[str, Mapping[str, Any]]
+def allocate_optimizer(
+    optimizer: Optimizer, named: Named, specs: Mapping[str, TensorSpec], values: Mapping[str, Mapping[str, Any]]
 ) -> None:
-    """Replace the whole state. Step counts of a fused optimizer are on the parameter's device, others on the CPU."""
+    """Replace the whole state. The tensors of `specs` get their memory, and no values.
+
+    Step counts of a fused optimizer are on the parameter's device, others on the CPU.
+    """
     optimizer.state.clear()
     fused = bool(optimizer.defaults.get("fused"))
     for name, plain in values.items():
         optimizer.state[named[name]].update(plain)
-    for path, tensor in tensors.items():
+    for path, spec in specs.items():
         key, _, name = path.partition(".")
         parameter = named[name]
         device = torch.device("cpu") if key == "step" and not fused else parameter.device
-        optimizer.state[parameter][key] = tensor.to(device, copy=True)
+        shape = parameter.shape if spec.shape else ()
+        optimizer.state[parameter][key] = torch.empty(shape, dtype=spec.dtype, device=device)
 
 
 def _with_state(optimizer: Optimizer, named: Named) -> dict[str, nn.Parameter]:

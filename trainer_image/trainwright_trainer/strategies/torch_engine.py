@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import cast
+from collections.abc import Callable, Mapping
+from typing import Any, cast
 
 import torch
 from torch import nn
@@ -14,8 +14,9 @@ from trainwright_trainer.loader.batch import Batch
 from trainwright_trainer.models.trainable import Tensors, Trainable, allocate
 from trainwright_trainer.optim.clipping import clip
 from trainwright_trainer.optim.optimizers import make_optimizer
+from trainwright_trainer.rundir.blocks import Block, TensorSpec, whole
 from trainwright_trainer.strategies.interface import EngineState
-from trainwright_trainer.strategies.optimizer_state import load_optimizer, optimizer_tensors, optimizer_values
+from trainwright_trainer.strategies.optimizer_state import allocate_optimizer, optimizer_tensors, optimizer_values
 from trainwright_trainer.strategies.precision import Precision
 
 Forward = Callable[[Batch], Tensors]
@@ -26,8 +27,6 @@ class TorchEngine:
 
     The order is: initial values, compile, wrap, optimizer. Parameters are frozen before.
     """
-
-    is_sharded = False
 
     def __init__(self, model: Trainable, trainer: TrainerConfig, learning_rate: float, ranks: Ranks) -> None:
         self.model, self.ranks = model, ranks
@@ -100,20 +99,19 @@ class TorchEngine:
         for parameter in self._parameters.values():
             parameter.grad = None
 
-    def weights(self) -> dict[str, torch.Tensor]:
-        return {name: one.detach() for name, one in self.model.state_dict().items()}
-
-    def load_weights(self, weights: Tensors) -> None:
-        self.model.load_state_dict(weights)
+    def weights(self) -> dict[str, Block]:
+        return whole({name: one.detach() for name, one in self.model.state_dict().items()})
 
     def state(self) -> EngineState:
         scaler = self._scaler.state_dict() if self._scaler is not None else None
         values = {"optimizer": optimizer_values(self._optimizer, self._parameters), "scaler": scaler}
-        return EngineState(optimizer_tensors(self._optimizer, self._parameters), values)
+        return EngineState(whole(optimizer_tensors(self._optimizer, self._parameters)), values)
 
-    def load(self, state: EngineState) -> None:
-        load_optimizer(self._optimizer, self._parameters, state.tensors, state.values["optimizer"])
-        if self._scaler is not None and state.values["scaler"]:
-            self._scaler.load_state_dict(state.values["scaler"])
+    def allocate(self, specs: Mapping[str, TensorSpec], values: Mapping[str, Any]) -> None:
+        allocate_optimizer(self._optimizer, self._parameters, specs, values["optimizer"])
+        if self._scaler is not None and values["scaler"]:
+            self._scaler.load_state_dict(values["scaler"])
+
+    def refresh(self) -> None: ...
 
     def finish(self) -> None: ...

@@ -90,8 +90,5 @@ class Driver:
         return AttemptReference.of(self.attempt)
 
     def _attempt(self, content: str | None) -> Attempt:
-        """A new attempt. Its checkpoint is verified; the workers read it, so its memory is freed here."""
-        attempt = begin_attempt(self._job, self._storage, self._how, content, self._console.log)
-        if attempt.start_from is not None:
-            attempt.start_from.take()
-        return replace(attempt, notices=())
+        """A new attempt. Its checkpoint is verified, and the workers read it."""
+        return replace(begin_attempt(self._job, self._storage, self._how, content, self._console.log), notices=())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack, closing
+from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from typing import Protocol
@@ -149,15 +149,22 @@ class Training:
         metrics = BestEffort(self.metrics_file, names.METRICS, log, to_the_end=False)
         return Relay([self.console, metrics, BestEffort(logs, names.LOGS, log, to_the_end=True)])
 
+    def _writer(self, relay: Relay) -> CheckpointWriter:
+        attempt, start = self.attempt, self.attempt.start_from
+        return CheckpointWriter(
+            attempt.storage,
+            attempt.fence,
+            self.job.spec.checkpoint,
+            relay.checkpointed,
+            self.ranks.beside(),
+            best=start.best if start is not None and attempt.wrote(start) else None,
+        )
+
     def _train(self, model: Model, splits: dict[str, Split], batching: Batching, relay: Relay) -> TrainingResult:
         """Train to the end. Raises `StoppedRun` after a stop request, when the checkpoint is written."""
         job, policy, start = self.job, self.job.spec.checkpoint, self.attempt.start_from
         tolerance = job.recipe.tolerance if job.recipe else 0.0
-        with ExitStack() as stack:
-            writer = None
-            if self.is_rank_zero:
-                writer = CheckpointWriter(self.attempt.storage, self.attempt.fence, policy, relay.checkpointed)
-                stack.callback(writer.close)
+        with closing(self._writer(relay)) as writer:
             trainer = Trainer(
                 TrainingArguments(self.config, batching, job.spec.seed, policy, self.attempt.number, tolerance),
                 model,
@@ -166,12 +173,11 @@ class Training:
                 ranks=self.ranks,
                 make_engine=engine_for(job.spec.backend.strategy_section, self.ranks.world),
                 hooks=Hooks([relay], writer, self.stop.__bool__, self.saves),
-                resume=start.take() if start else None,
+                resume=start,
             )
             result = trainer.train()
             if result.outcome.kind == "stopped":
-                if writer is not None:
-                    writer.flush()
+                writer.flush()
                 raise StoppedRun(self._stopped_line(result))
         return result
 
