@@ -22,6 +22,21 @@ def on_ranks(world: int, work: Callable[..., Any], *arguments: Any) -> list[Any]
     """Return the result of `work(*arguments)` on each rank. The function is at module level, and its result can be
     pickled.
     """
+    answers, _ = _run(world, work, arguments)
+    failures = [text for text, _ in answers if text is not None]
+    assert not failures, "\n".join(failures)
+    return [answer for _, answer in answers]
+
+
+def on_ranks_until_a_kill(world: int, work: Callable[..., Any], *arguments: Any) -> list[int | None]:
+    """The exit codes of ranks of which one is killed. The others end with an exception."""
+    return _run(world, work, arguments)[1]
+
+
+def _run(
+    world: int, work: Callable[..., Any], arguments: tuple[Any, ...]
+) -> tuple[list[tuple[str | None, Any]], list[int | None]]:
+    """What each rank sends, its traceback and its result, and the exit codes."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(_PRELOADED)
     with tempfile.TemporaryDirectory() as folder:
@@ -37,9 +52,7 @@ def on_ranks(world: int, work: Callable[..., Any], *arguments: Any) -> list[Any]
         answers = [_answer(end) for end in ends]
         for process in processes:
             process.join()
-    failures = [text for text, _ in answers if text is not None]
-    assert not failures, "\n".join(failures)
-    return [answer for _, answer in answers]
+    return answers, [process.exitcode for process in processes]
 
 
 def _answer(end: Connection) -> tuple[str | None, Any]:

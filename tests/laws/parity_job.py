@@ -29,10 +29,12 @@ from trainwright_trainer.loader.layout import layout_of
 from trainwright_trainer.loader.materialised import Split
 from trainwright_trainer.loop import trainer as loop
 from trainwright_trainer.loop.arguments import Hooks, TrainingArguments
+from trainwright_trainer.loop.protocols import Checkpoints
 from trainwright_trainer.loop.step_agreement import StepAgreement
 from trainwright_trainer.loop.trainer import Trainer
 from trainwright_trainer.metrics.model import model_metrics
 from trainwright_trainer.models.model import DTYPES, Model
+from trainwright_trainer.rundir.checkpoint import Checkpoint
 from trainwright_trainer.rundir.snapshot import Snapshot
 from trainwright_trainer.strategies import engine_for
 from trainwright_trainer.strategies.interface import EngineFactory
@@ -126,8 +128,13 @@ class _Recorder:
     def close(self) -> None: ...
 
 
-def trained(case: Case, resume: Sequence[Snapshot] | None = None) -> Seen:
-    """Train on this rank, or in this process alone without a process group. `resume`: the snapshots of all ranks."""
+def trained(
+    case: Case, resume: Sequence[Snapshot] | Checkpoint | None = None, checkpoints: Checkpoints | None = None
+) -> Seen:
+    """Train on this rank, or in this process alone without a process group.
+
+    `resume`: a checkpoint, or the snapshots of all ranks. `checkpoints`: None keeps the snapshots in memory.
+    """
     ranks = ProcessGroup() if dist.is_initialized() else OneRank()
     losses: list[float] = []
     config = _config(case)
@@ -144,7 +151,7 @@ def trained(case: Case, resume: Sequence[Snapshot] | None = None) -> Seen:
     batches = batching(config.trainer, case.workers, norm_batches(model))
     hooks = Hooks(
         [recorder],
-        kept,
+        checkpoints or kept,
         stop=lambda: ranks.rank == 0 and case.stop_at is not None and recorder.steps >= case.stop_at,
         clock=case.clock,
     )
@@ -157,7 +164,7 @@ def trained(case: Case, resume: Sequence[Snapshot] | None = None) -> Seen:
             ranks=ranks,
             make_engine=_engine(case, ranks.world),
             hooks=hooks,
-            resume=None if resume is None else reopened(*resume),
+            resume=resume if resume is None or isinstance(resume, Checkpoint) else reopened(*resume),
         )
         result = trainer.train()
     test = next(splits["test"].batches(case.rows["test"]))
