@@ -71,7 +71,8 @@ def _rank(
 
     os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
     torch.set_num_threads(1)
-    dist.init_process_group("gloo", place, timedelta(seconds=60), world, rank)
+    backend = "cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo"
+    dist.init_process_group(backend, place, timedelta(seconds=60), world, rank)
     try:
         answer: tuple[str | None, Any] = (None, work(*arguments))
     except Exception:

@@ -26,7 +26,7 @@ from trainwright_trainer.distributed.ranks import OneRank
 from trainwright_trainer.job.batching import batching
 from trainwright_trainer.layers.normalisation import norm_batches
 from trainwright_trainer.loader.layout import layout_of
-from trainwright_trainer.loader.materialised import Split
+from trainwright_trainer.loader.materialised import Split, moved
 from trainwright_trainer.loop import trainer as loop
 from trainwright_trainer.loop.arguments import Hooks, TrainingArguments
 from trainwright_trainer.loop.protocols import Checkpoints
@@ -36,7 +36,7 @@ from trainwright_trainer.metrics.model import model_metrics
 from trainwright_trainer.models.model import DTYPES, Model
 from trainwright_trainer.rundir.checkpoint import Checkpoint
 from trainwright_trainer.rundir.snapshot import Snapshot
-from trainwright_trainer.strategies import engine_for
+from trainwright_trainer.strategies import STRATEGIES, engine_for
 from trainwright_trainer.strategies.interface import EngineFactory
 from trainwright_trainer.strategies.single import Single
 
@@ -58,7 +58,7 @@ class Case:
 
     `stop_at`: the step at which rank 0 requests a stop. `bad_row`: a training row with an infinite input. `slow_rank`:
     a rank that takes 20 ms longer for each pass. `engine`: that of several ranks, or its strategy. `mutation`:
-    an error in the run.
+    an error in the run. `uses_strategy_alone`: a rank alone uses the strategy too, and not the engine of one process.
     """
 
     trainer: Mapping[str, Any] = field(default_factory=dict)
@@ -73,6 +73,8 @@ class Case:
     rows: Mapping[str, int] = field(default_factory=lambda: ROWS)
     has_class_weights: bool = False
     mutation: Callable[[], AbstractContextManager[None]] = nullcontext
+    device: str = "cpu"
+    uses_strategy_alone: bool = False
     clock: Callable[[], float] = time.monotonic
 
 
@@ -135,7 +137,7 @@ def trained(
 
     `resume`: a checkpoint, or the snapshots of all ranks. `checkpoints`: None keeps the snapshots in memory.
     """
-    ranks = ProcessGroup() if dist.is_initialized() else OneRank()
+    ranks = ProcessGroup(case.device) if dist.is_initialized() else OneRank(case.device)
     losses: list[float] = []
     config = _config(case)
     layout = layout_of(config, STATISTICS)
@@ -167,15 +169,17 @@ def trained(
             resume=resume if resume is None or isinstance(resume, Checkpoint) else reopened(*resume),
         )
         result = trainer.train()
-    test = next(splits["test"].batches(case.rows["test"]))
+    test = moved(next(splits["test"].batches(case.rows["test"])), ranks.device)
     with torch.inference_mode():
-        logits = {name: tensor.numpy() for name, tensor in model.eval()(test).items()}
-    weights = {name: tensor.numpy().copy() for name, tensor in model.state_dict().items()}
+        logits = {name: tensor.cpu().numpy() for name, tensor in model.eval()(test).items()}
+    weights = {name: tensor.cpu().numpy().copy() for name, tensor in model.state_dict().items()}
     return Seen(result.outcome.reason, losses, list(result.history), weights, logits, kept.snapshots, recorder.ranks)
 
 
 def _engine(case: Case, world: int) -> EngineFactory:
     engine = Strategy.model_validate({"type": case.engine}) if isinstance(case.engine, str) else case.engine
+    if isinstance(engine, Strategy) and case.uses_strategy_alone:
+        return STRATEGIES[engine.type](engine)
     if isinstance(engine, Strategy):
         return engine_for(engine if dist.is_initialized() else None, world)
     return Single if world == 1 else engine

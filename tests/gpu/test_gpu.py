@@ -1,0 +1,110 @@
+"""Training on this machine's GPU. `make test-gpu` runs these tests; without a GPU they are skipped."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import torch
+from tests.laws.parity_job import Case, Seen, trained
+from tests.ranks import on_ranks
+
+from trainwright_api.resource.strategy import Strategy
+from trainwright_trainer.loop.staging import Staging
+from trainwright_trainer.rundir.blocks import whole
+
+pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+
+STEPS = {
+    "effective_batch_size": 64,
+    "batch_size": 64,
+    "train_steps": 20,
+    "steps_per_checkpoint": 5,
+    "early_stop": -1,
+    "precision": "float32",
+}
+STRATEGIES: dict[str, dict[str, Any]] = {
+    "ddp": {"type": "ddp"},
+    "fsdp": {"type": "fsdp"},
+    "fsdp, offload": {"type": "fsdp", "offload_policy": True},
+    "horovod": {"type": "horovod"},
+    "ZeRO 1": {"type": "deepspeed", "zero_optimization": {"stage": 1}},
+    "ZeRO 3": {"type": "deepspeed", "zero_optimization": {"stage": 3}},
+    "ZeRO 3, offload": {
+        "type": "deepspeed",
+        "zero_optimization": {"stage": 3, "offload_optimizer": {"device": "cpu"}, "offload_param": {"device": "cpu"}},
+    },
+}
+# Relative tolerances of the loss after 20 steps: of float32 summed in another order, and of half precision.
+FULL, HALF = 1e-4, 3e-2
+
+
+def case(**trainer: Any) -> Case:
+    return Case({**STEPS, **trainer}, {"norm": "batch"}, device="cuda:0")
+
+
+def assert_close(found: Seen, expected: Seen, tolerance: float) -> None:
+    assert found.losses == pytest.approx(expected.losses, rel=tolerance, abs=tolerance)
+    assert found.scores == pytest.approx(expected.scores, rel=10 * tolerance, abs=10 * tolerance)
+
+
+def on_the_cpu(**trainer: Any) -> Seen:
+    return trained(replace(case(**trainer), device="cpu"))
+
+
+def test_one_process_has_the_curve_of_the_cpu() -> None:
+    assert_close(trained(case()), on_the_cpu(), FULL)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_every_strategy_has_the_curve_of_the_cpu(strategy: str) -> None:
+    section = Strategy.model_validate(STRATEGIES[strategy])
+    [seen] = on_ranks(1, trained, replace(case(), engine=section, uses_strategy_alone=True))
+    assert_close(seen, on_the_cpu(), FULL)
+
+
+@pytest.mark.skipif(torch.cuda.device_count() < 2, reason="NCCL needs a GPU for each rank")
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_two_gpus_have_the_curve_of_the_cpu(strategy: str) -> None:
+    section = Strategy.model_validate(STRATEGIES[strategy])
+    for seen in on_ranks(2, on_its_gpu, replace(case(), engine=section)):
+        assert_close(seen, on_the_cpu(), FULL)
+
+
+def on_its_gpu(given: Case) -> Seen:
+    rank = torch.distributed.get_rank()
+    torch.cuda.set_device(rank)
+    return trained(replace(given, device=f"cuda:{rank}"))
+
+
+def test_compiled() -> None:
+    assert_close(trained(case(compile=True)), on_the_cpu(), FULL)
+
+
+def test_bfloat16() -> None:
+    assert_close(trained(case(use_mixed_precision=True)), on_the_cpu(), HALF)
+
+
+def test_float16_with_scaled_gradients(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda: False)
+    seen = trained(case(use_mixed_precision=True))
+    assert seen.saved[-1].state["scaler"]["scale"] > 1
+    assert_close(seen, on_the_cpu(), HALF)
+
+
+def test_float32_is_not_tf32() -> None:
+    assert not torch.backends.cuda.matmul.allow_tf32
+
+
+def test_a_resumed_run_ends_with_the_same_weights() -> None:
+    straight = trained(case())
+    resumed = trained(case(), straight.saved[1:2])
+    assert resumed.losses == pytest.approx(straight.losses[-len(resumed.losses) :], rel=1e-6)
+
+
+def test_checkpoints_are_copied_to_pinned_memory() -> None:
+    device = torch.device("cuda:0")
+    found = Staging(device).copied(whole({"a": torch.arange(5, device=device)}))["a"].data
+    assert found.is_pinned()
+    assert found.tolist() == [0, 1, 2, 3, 4]
