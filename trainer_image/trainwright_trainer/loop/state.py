@@ -1,7 +1,7 @@
 """The whole state of training, converted to a `Snapshot` and back. Everything else is a function of (seed, step).
 
-Tensors: `model.<name>`, `optimizer.<key>.<parameter>`, `metrics.<rank>.<name>`, and `best.<name>` only if the best
-round is not the round of the snapshot itself. State: counters and scores, as plain JSON.
+Tensors: `model.<name>`, `optimizer.<key>.<parameter>` and `metrics.<rank>.<name>`, of which each rank has its blocks, and
+the best weights, if the best round is not that of the snapshot. State: counters and scores, as plain JSON.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class TrainState:
         live = prefixed("optimizer", own_parts(engine.tensors, ranks))
         copies = self.staging.copied(live if is_here else {**live, **prefixed("model", self._own_weights())})
         running = {name: Block(one, tuple(one.shape), 0) for name, one in self.metrics.tensors().items()}
-        elsewhere = best.weights or {}
+        weights = best.weights or {}
         state = {
             "seed": self.seed,
             "seconds": seconds,
@@ -90,11 +90,11 @@ class TrainState:
         }
         snapshot = Snapshot(
             progress.position,
-            {**copies, **prefixed(f"metrics.{ranks.rank}", running), **prefixed("model", elsewhere if is_here else {})},
+            {**copies, **prefixed(f"metrics.{ranks.rank}", running), **prefixed("model", weights if is_here else {})},
             state,
             score,
             best.step if is_known else None,
-            {} if is_here else elsewhere,
+            {} if is_here else weights,
         )
         self.staging.reuse_after(snapshot, copies)
         return snapshot
