@@ -1,7 +1,7 @@
 """The whole state of training, converted to a `Snapshot` and back. Everything else is a function of (seed, step).
 
-Tensors: `model.<name>`, `optimizer.<key>.<parameter>` and `metrics.<rank>.<name>`, of which each rank has its blocks, and
-the best weights, if the best round is not that of the snapshot. State: counters and scores, as plain JSON.
+Tensors: `model.<name>`, `optimizer.<key>.<parameter>` and `metrics.<rank>.<name>`, of which each rank has its blocks,
+and the best weights, if the best round is not that of the snapshot. State: counters and scores, as plain JSON.
 """
 
 from __future__ import annotations
