@@ -78,8 +78,9 @@ bench-tables: setup ## how good the smallest file's models are on eight tables, 
 bench-strategies: setup ## the memory that each strategy keeps on a rank, beside the theory
 	$(RUN) python -m bench.strategies
 
-bench-loop: setup ## time the training loop beside a hand-written one with DDP, and what checkpoints cost
+bench-loop: setup horovod ## time the loop beside a hand-written one, what checkpoints cost, and what communication overlaps
 	$(RUN) python -m bench.loop
+	$(RUN) python -m bench.overlap
 
 bench-operator: setup kubernetes ## time the operator on the control plane: 1,000 jobs against a baseline, 10,000 at a restart
 	$(RUN) python -m bench.cluster
