@@ -99,12 +99,14 @@ def test_views_are_written_as_they_look(storage: FolderStorage) -> None:
 
 def test_position_state_and_score_come_back(storage: FolderStorage) -> None:
     state = {"best": math.inf, "history": [{"loss": 0.1 + 0.2}], "none": None, "seed": 2**64 - 1}
-    found = Checkpoint(storage, write(storage, Snapshot(Position(12, 3, 99), {}, state, 0.25), attempt=4))
+    name = write(storage, Snapshot(Position(12, 3, 99), {}, state, 0.25), attempt=4)
+    found = checkpoint.read_manifest(storage, name)
     assert (found.position, found.state, found.score) == (Position(12, 3, 99), state, 0.25)
 
 
 def test_a_score_that_is_no_number_is_none(storage: FolderStorage) -> None:
-    assert Checkpoint(storage, write(storage, Snapshot(Position(12, 0, 0), {}, {}, math.nan))).score is None
+    name = write(storage, Snapshot(Position(12, 0, 0), {}, {}, math.nan))
+    assert checkpoint.read_manifest(storage, name).score is None
 
 
 @settings(deadline=None, max_examples=40)

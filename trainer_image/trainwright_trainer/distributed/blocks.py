@@ -7,7 +7,12 @@ import math
 import torch
 
 from trainwright_trainer.distributed.ranks import Ranks
-from trainwright_trainer.rundir.blocks import Block
+from trainwright_trainer.rundir.blocks import Block, Blocks
+
+
+def all_joined(blocks: Blocks, ranks: Ranks) -> dict[str, torch.Tensor]:
+    """The whole tensors, by name, on each rank; see `joined`."""
+    return {name: joined(block, ranks) for name, block in blocks.items()}
 
 
 def joined(block: Block, ranks: Ranks) -> torch.Tensor:

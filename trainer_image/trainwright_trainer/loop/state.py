@@ -139,7 +139,7 @@ class TrainState:
         assert self.best.weights is not None
         for name, target in self.engine.weights().items():
             source = self.best.weights[name]
-            if target.begin is None and self.engine.ranks.world > 1:
+            if target.begin is None:
                 source = Block(joined(source, self.engine.ranks), source.shape)
             copy_common(target, source)
         self.engine.refresh()

@@ -32,10 +32,6 @@ class Checkpoint:
         return self._manifest.position
 
     @property
-    def score(self) -> float | None:
-        return self._manifest.score
-
-    @property
     def state(self) -> Mapping[str, Any]:
         return self._manifest.state
 

@@ -142,8 +142,8 @@ class CheckpointWriter:
 
     def _order(self, snapshot: Snapshot) -> Order:
         dropped, self._dropped = frozenset(self._dropped), set()
-        best, is_elsewhere = self._best, bool(snapshot.best)
-        best_in = best.checkpoint if best and is_elsewhere and best.step == snapshot.best_step else None
+        best = self._best
+        best_in = best.checkpoint if best and snapshot.best and best.step == snapshot.best_step else None
         return Order(snapshot.position.step, dropped, best_in)
 
     def _ordered(self, order: Order) -> Snapshot | None:
@@ -161,40 +161,32 @@ class CheckpointWriter:
 
     def _write(self, snapshot: Snapshot, order: Order) -> None:
         name = CheckpointName(snapshot.position.step, self._fence.attempt)
-        parts = self._ranks.gather(self._write_shards(name, snapshot, order))
+        parts = self._ranks.gather(_tried(lambda: self._write_shards(name, snapshot, order)))
         if self._ranks.rank:
             return
         failure = next((part for part in parts if isinstance(part, str)), None)
         if failure is None:
             written = [part for part in parts if isinstance(part, WrittenShards)]
-            failure = self._write_manifest(name, snapshot, order, written)
+            failure = _tried(lambda: self._write_manifest(name, snapshot, order, written))
         self._failure = failure
         self._on_written(str(name), failure)
         self._clean(name, self._prune if failure is None else lambda: checkpoint.sweep(self._storage, name))
 
-    def _write_shards(self, name: CheckpointName, snapshot: Snapshot, order: Order) -> WrittenShards | str:
-        """This rank's shards, or a line that says why they could not be written."""
+    def _write_shards(self, name: CheckpointName, snapshot: Snapshot, order: Order) -> WrittenShards:
         best = {} if order.best_in is not None else snapshot.best
         blocks = {**snapshot.tensors, **prefixed("best", best)}
-        try:
-            return write_shards(self._storage, name, blocks, self._ranks.rank, limit=self._limit)
-        except (EnvironmentFailure, MemoryError) as error:
-            return str(error) or "not enough memory"
+        return write_shards(self._storage, name, blocks, self._ranks.rank, limit=self._limit)
 
     def _write_manifest(
         self, name: CheckpointName, snapshot: Snapshot, order: Order, parts: Sequence[WrittenShards]
-    ) -> str | None:
-        """Complete the checkpoint. Returns a line that says why this failed, or None."""
+    ) -> None:
+        """Complete the checkpoint."""
         step = snapshot.best_step
         best = None if step is None else BestWeights(step, order.best_in)
-        try:
-            write_manifest(self._storage, name, snapshot, parts, best)
-        except (EnvironmentFailure, MemoryError) as error:
-            return str(error) or "not enough memory"
+        write_manifest(self._storage, name, snapshot, parts, best)
         if step is not None:
             self._best = BestWeights(step, order.best_in or name)
         self._known[name] = Kept(name, score_of(snapshot), order.best_in)
-        return None
 
     def _clean(self, name: CheckpointName, clean: Callable[[], None]) -> None:
         """Call `clean`. A failure is reported only: leftover files cost disk space but do not harm the run."""
@@ -220,3 +212,11 @@ class CheckpointWriter:
             except Damaged:
                 self._known[name] = Kept(name)
         return self._known[name]
+
+
+def _tried(write: Callable[[], T]) -> T | str:
+    """The result of `write`, or a line that says why the machine refused it."""
+    try:
+        return write()
+    except (EnvironmentFailure, MemoryError) as error:
+        return str(error) or "not enough memory"

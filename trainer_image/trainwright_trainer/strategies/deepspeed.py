@@ -25,7 +25,7 @@ from torch import nn
 from trainwright_api.config.trainer import TrainerConfig
 from trainwright_api.problems import Mistakes
 from trainwright_api.resource.strategy import OffloadOptimizer, OffloadParam, Strategy, ZeroOptimization, is_enabled
-from trainwright_trainer.distributed.blocks import joined
+from trainwright_trainer.distributed.blocks import all_joined
 from trainwright_trainer.distributed.process_group import raising_peer_lost
 from trainwright_trainer.distributed.ranks import Ranks
 from trainwright_trainer.layers.batch_norm import share_batch_norm
@@ -228,7 +228,7 @@ class Deepspeed:
 
     def finish(self) -> None:
         """Give the given model the trained weights."""
-        weights = {name: joined(one, self.ranks) for name, one in self.weights().items()}
+        weights = all_joined(self.weights(), self.ranks)
         assign(self._given, {name: self._full_precision(one) for name, one in weights.items()}, self.ranks.device)
         self._engine.destroy()
 

@@ -24,7 +24,7 @@ from torch.distributed.tensor import DTensor
 from trainwright_api.config.trainer import TrainerConfig
 from trainwright_api.resource.strategy import OffloadPolicy as Offload
 from trainwright_api.resource.strategy import Strategy
-from trainwright_trainer.distributed.blocks import joined
+from trainwright_trainer.distributed.blocks import all_joined
 from trainwright_trainer.distributed.process_group import raising_peer_lost
 from trainwright_trainer.distributed.ranks import Ranks
 from trainwright_trainer.layers.batch_norm import BatchNorm, share_batch_norm
@@ -158,8 +158,7 @@ class Fsdp(TorchEngine):
 
     def finish(self) -> None:
         """Give the given model the trained weights."""
-        weights = {name: joined(one, self.ranks) for name, one in self.weights().items()}
-        assign(self._whole, weights, self.ranks.device)
+        assign(self._whole, all_joined(self.weights(), self.ranks), self.ranks.device)
 
 
 def _options(section: Strategy, device: torch.device) -> dict[str, Any]:
