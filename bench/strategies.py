@@ -83,13 +83,13 @@ def section_of(strategy: str) -> Strategy:
     return Strategy.model_validate({"type": "deepspeed", "zero_optimization": zero})
 
 
-def model() -> tuple[Model, ModelConfig]:
+def model(width: int = WIDTH, layers: int = LAYERS) -> tuple[Model, ModelConfig]:
     config = resolve(
         ModelConfig.model_validate(
             {
                 "input_features": [{"name": "x", "type": "number"}],
                 "output_features": [{"name": "y", "type": "number"}],
-                "combiner": {"type": "concat", "num_fc_layers": LAYERS, "output_size": WIDTH},
+                "combiner": {"type": "concat", "num_fc_layers": layers, "output_size": width},
                 "trainer": {"optimizer": {"type": "adam"}},
             }
         )

@@ -3,53 +3,40 @@
 from __future__ import annotations
 
 import math
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from bench.strategies import STATISTICS, model
 from tests.ranks import on_ranks
 
-from trainwright_api.config import ModelConfig, resolve
 from trainwright_api.config.trainer import LearningRateScheduler
+from trainwright_api.resource.job import CheckpointPolicy
 from trainwright_api.resource.strategy import Strategy
 from trainwright_trainer.distributed.process_group import ProcessGroup
-from trainwright_trainer.loader.layout import layout_of
 from trainwright_trainer.loop.best import Best
 from trainwright_trainer.loop.monitor import monitors_of, own_metrics
 from trainwright_trainer.loop.staging import Staging
 from trainwright_trainer.loop.state import Progress, TrainState
 from trainwright_trainer.metrics.model import model_metrics
-from trainwright_trainer.models.model import Model
 from trainwright_trainer.optim.plateau import Plateau
-from trainwright_trainer.rundir.blocks import TensorSpec, prefixed
+from trainwright_trainer.rundir.blocks import TensorSpec
 from trainwright_trainer.rundir.checkpoint import Checkpoint
 from trainwright_trainer.rundir.layout import CheckpointName
-from trainwright_trainer.rundir.manifest import BestWeights
-from trainwright_trainer.rundir.write import write_manifest, write_shards
+from trainwright_trainer.rundir.retention import Fence
+from trainwright_trainer.rundir.writer import CheckpointWriter
 from trainwright_trainer.storage.local import FolderStorage
 from trainwright_trainer.strategies import engine_for
 
-WIDTH, LAYERS = 4096, 7
-NUMBER = {"type": "number", "mean": 0.0, "std": 1.0, "normalization": None, "scale": 1.0, "shift": 0.0}
-STATISTICS: dict[str, Any] = {"x": NUMBER, "y": {**NUMBER, "encoded": {"mean": 0.0, "std": 1.0}}}
 NAME = CheckpointName(1, 1)
 
 
 def state_of(ranks: ProcessGroup, strategy: dict[str, Any]) -> TrainState:
     """The state before the first step of a model with 100 M parameters."""
-    config = resolve(
-        ModelConfig.model_validate(
-            {
-                "input_features": [{"name": "x", "type": "number"}],
-                "output_features": [{"name": "y", "type": "number"}],
-                "combiner": {"type": "concat", "num_fc_layers": LAYERS, "output_size": WIDTH},
-                "trainer": {"optimizer": {"type": "adam"}},
-            }
-        )
-    )
-    model = Model(config, STATISTICS, layout_of(config, STATISTICS), seed=0)
-    engine = engine_for(Strategy.model_validate(strategy), ranks.world)(model, config.trainer, 0.001, ranks)
+    made, config = model(width=4096, layers=7)
+    engine = engine_for(Strategy.model_validate(strategy), ranks.world)(made, config.trainer, 0.001, ranks)
     monitors = monitors_of(config.trainer, {"y": "number"}, own_metrics(config))
     metrics = model_metrics(config, STATISTICS, running=True)
     plateau = Plateau(LearningRateScheduler(), monitors.plateau.direction)
@@ -71,11 +58,8 @@ def write(folder: str, strategy: dict[str, Any]) -> None:
     )
     state.best.weights = state.weights()
     state.progress.step = 1
-    snapshot = state.capture(0.0, None)
-    blocks = {**snapshot.tensors, **prefixed("best", snapshot.best)}
-    parts = ranks.gather(write_shards(storage, NAME, blocks, ranks.rank))
-    if ranks.rank == 0:
-        write_manifest(storage, NAME, snapshot, parts, BestWeights(0, None))
+    with closing(CheckpointWriter(storage, Fence(1), CheckpointPolicy(), lambda *_: None, ranks.beside())) as writer:
+        writer.save(state.capture(0.0, None))
 
 
 def restored(folder: str, strategy: dict[str, Any]) -> float:
