@@ -48,8 +48,6 @@ class Trainable(Protocol):
 
     def state_dict(self) -> dict[str, Any]: ...
 
-    def load_state_dict(self, state_dict: Mapping[str, Any]) -> Any: ...
-
 
 def allocate(model: Trainable, device: torch.device) -> None:
     """Give the parameters on the meta device their memory and their initial values, one at a time, on `device`.
