@@ -9,7 +9,6 @@ turn. checkpoints: one process trains 100 M parameters, with a checkpoint every 
 from __future__ import annotations
 
 import argparse
-import os
 import statistics
 import tempfile
 import time
@@ -21,12 +20,11 @@ from pathlib import Path
 
 import numpy as np
 import torch
-import torch.distributed as dist
-import torch.multiprocessing as mp
 from torch import nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 from torch.nn.parallel import DistributedDataParallel
 
+from bench.ranks import on_ranks
 from bench.results import HERE, Book, Result, record, result
 from trainwright_api.config import ModelConfig, resolve
 from trainwright_api.resource.job import CheckpointPolicy
@@ -157,25 +155,18 @@ def train_by_hand(rows: torch.Tensor, rank: int, size: int) -> float:
     return (times[-1] - times[WARM_UP]) / (len(times) - 1 - WARM_UP)
 
 
-def measure_ddp(rank: int, size: int, folder: str) -> None:
-    """Measure on one rank. Rank 0 writes the ratios of the rounds to `folder`."""
-    os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
-    torch.set_num_threads(1)
-    dist.init_process_group("gloo", f"file://{folder}/store", world_size=RANKS, rank=rank)
+def measure_ddp(size: int) -> str:
+    """The seconds per step by hand and by ours, a line for each round."""
     rows, made = data(size * STEPS), config(WIDTH, LAYERS, size, STEPS)
-    rounds = [(train_by_hand(rows, rank, size), train(made, rows, ProcessGroup())) for _ in range(ROUNDS)]
-    if rank == 0:
-        Path(folder, "rounds").write_text("\n".join(f"{hand} {ours}" for hand, ours in rounds))
-    dist.barrier()
-    dist.destroy_process_group()
+    ranks = ProcessGroup()
+    rounds = [(train_by_hand(rows, ranks.rank, size), train(made, rows, ProcessGroup())) for _ in range(ROUNDS)]
+    return "\n".join(f"{hand} {ours}" for hand, ours in rounds)
 
 
 def ddp() -> dict[str, Result]:
     found: dict[str, Result] = {}
     for size in BATCHES:
-        with tempfile.TemporaryDirectory(prefix="trainwright-bench-") as folder:
-            mp.spawn(measure_ddp, args=(size, folder), nprocs=RANKS)  # type: ignore[attr-defined, no-untyped-call]
-            lines = Path(folder, "rounds").read_text().splitlines()
+        lines = on_ranks(RANKS, measure_ddp, size).splitlines()
         rounds = [[float(word) for word in line.split()] for line in lines]
         name = f"ddp, 2 ranks, batch {size:,}"
         found |= {

@@ -9,22 +9,18 @@ last one cannot: all gradients exist when it starts.
 from __future__ import annotations
 
 import argparse
-import os
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 import numpy as np
 import torch
-import torch.distributed as dist
-import torch.multiprocessing as mp
 from torch.autograd.profiler_util import FunctionEvent
 from torch.profiler import ProfilerActivity, profile, record_function
 
 from bench.loop import BOOK, INPUTS, STATISTICS, config, data
+from bench.ranks import on_ranks
 from bench.results import Result, record, result
 from trainwright_api.resource.strategy import Strategy
 from trainwright_trainer.distributed.process_group import ProcessGroup
@@ -86,11 +82,8 @@ def overlapping(events: list[FunctionEvent]) -> tuple[int, int]:
     return all_, beside
 
 
-def measure(rank: int, strategy: str, folder: str) -> None:
-    """Trace some steps on one rank. Rank 0 writes the two numbers of `overlapping` to `folder`."""
-    os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
-    torch.set_num_threads(1)
-    dist.init_process_group("gloo", f"file://{folder}/store", world_size=RANKS, rank=rank)
+def measure(strategy: str) -> str:
+    """Trace some steps on this rank. Return the two numbers of `overlapping`."""
     made, rows = config(WIDTH, LAYERS, ROWS, 1), data(ROWS)
     section = Strategy.model_validate(STRATEGIES[strategy])
     model = Model(made, STATISTICS, layout_of(made, STATISTICS), 0)
@@ -102,17 +95,12 @@ def measure(rank: int, strategy: str, folder: str) -> None:
         with profile(activities=[ProfilerActivity.CPU]) as trace:
             for _ in range(STEPS):
                 step(engine, batch)
-    if rank == 0:
-        Path(folder, "found").write_text(" ".join(map(str, overlapping(list(trace.events() or [])))))
-    dist.barrier()
     engine.finish()
-    dist.destroy_process_group()
+    return " ".join(map(str, overlapping(list(trace.events() or []))))
 
 
 def measured(strategy: str) -> dict[str, Result]:
-    with tempfile.TemporaryDirectory(prefix="trainwright-bench-") as folder:
-        mp.spawn(measure, args=(strategy, folder), nprocs=RANKS)  # type: ignore[attr-defined, no-untyped-call]
-        sums, beside = map(int, Path(folder, "found").read_text().split())
+    sums, beside = map(int, on_ranks(RANKS, measure, strategy).split())
     if not sums:
         raise RuntimeError(f"{strategy}: the trace shows no sum of gradients in the backward pass")
     return {

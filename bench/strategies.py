@@ -10,18 +10,14 @@ from __future__ import annotations
 
 import argparse
 import gc
-import os
-import tempfile
 from collections.abc import Mapping
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-import torch.distributed as dist
-import torch.multiprocessing as mp
 
+from bench.ranks import on_ranks
 from bench.results import HERE, Book, Result, record, result
 from trainwright_api.config import ModelConfig, resolve
 from trainwright_api.resource.strategy import Strategy
@@ -97,26 +93,20 @@ def model(width: int = WIDTH, layers: int = LAYERS) -> tuple[Model, ModelConfig]
     return Model(config, STATISTICS, layout_of(config, STATISTICS), seed=0), config
 
 
-def measure_rank(rank: int, world: int, strategy: str, folder: str) -> None:
-    """Measure on one rank. Rank 0 writes the bytes of the three parts and of all parameters to `folder`."""
-    os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
-    torch.set_num_threads(1)
-    dist.init_process_group("gloo", f"file://{folder}/store", world_size=world, rank=rank)
+def measure(strategy: str) -> str:
+    """The memory of the three parts on this rank, in copies of all parameters."""
     made, config = model()
+    ranks = ProcessGroup()
     whole = sum(one.numel() * 4 for one in made.parameters())
     before = live_bytes()
-    engine = engine_for(section_of(strategy), world)(made, config.trainer, 0.001, ProcessGroup())
+    engine = engine_for(section_of(strategy), ranks.world)(made, config.trainer, 0.001, ranks)
     built = live_bytes()
     compute_gradients(engine)
     computed = live_bytes()
     engine.update(0.001)
     compute_gradients(engine)
     again = live_bytes()
-    if rank == 0:
-        parts = (built - before, computed - built, again - computed)
-        Path(folder, "parts").write_text(" ".join(str(part / whole) for part in parts))
-    dist.barrier()
-    dist.destroy_process_group()
+    return " ".join(str(part / whole) for part in (built - before, computed - built, again - computed))
 
 
 def compute_gradients(engine: Engine) -> None:
@@ -127,9 +117,7 @@ def compute_gradients(engine: Engine) -> None:
 
 def measured(strategy: str, ranks: int) -> dict[str, Result]:
     """The three parts on rank 0."""
-    with tempfile.TemporaryDirectory(prefix="trainwright-bench-") as folder:
-        mp.spawn(measure_rank, args=(ranks, strategy, folder), nprocs=ranks)  # type: ignore[attr-defined, no-untyped-call]
-        parts = Path(folder, "parts").read_text().split()
+    parts = on_ranks(ranks, measure, strategy).split()
     return {
         f"{strategy}, {ranks} ranks: {part}": result(float(value), "copies")
         for part, value in zip(PARTS, parts, strict=True)
