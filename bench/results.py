@@ -1,13 +1,15 @@
-"""The results of the benchmarks: a JSON file, one printed line each, and a table in bench/README.md."""
+"""The results of the benchmarks: files, tables in bench/README.md, and the command line that selects them."""
 
 from __future__ import annotations
 
+import argparse
+import asyncio
 import json
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypedDict
+from typing import Any, TypedDict
 
 HERE = Path(__file__).resolve().parent
 README = HERE / "README.md"
@@ -93,3 +95,20 @@ def with_table(text: str, found: Mapping[str, Result], book: Book = TRAINER) -> 
     if not marker:
         raise ValueError(f"the markers {book.begin!r} and {END!r} are missing")
     return "".join([before, book.begin, "\n\n", book.written(found), "\n\n", END, after])
+
+
+Run = Callable[[argparse.Namespace], Coroutine[Any, Any, dict[str, Result]]]
+
+
+def parser(name: str, description: str, benchmarks: Mapping[str, Run]) -> argparse.ArgumentParser:
+    """Return a parser with the arguments that `run` reads."""
+    made = argparse.ArgumentParser(prog=f"python -m {name}", description=description)
+    made.add_argument("--only", choices=list(benchmarks), help="one of the benchmarks")
+    made.add_argument("--dry", action="store_true", help="write nothing down")
+    return made
+
+
+def run(benchmarks: Mapping[str, Run], given: argparse.Namespace, book: Book) -> None:
+    for name, benchmark in benchmarks.items():
+        if given.only in (None, name):
+            record(asyncio.run(benchmark(given)), book, dry=given.dry)

@@ -7,20 +7,20 @@ from __future__ import annotations
 
 import argparse
 
-from bench import command
-from bench.cluster import finishing, refusal, restart, starting
+from bench import results
+from bench.cluster import refusal, restart, starting
 from bench.results import OPERATOR
 
-BENCHMARKS: dict[str, command.Run] = {
-    "starting": lambda given: starting.run(given.jobs, given.rounds),
-    "finishing": lambda given: finishing.run(given.done),
+BENCHMARKS: dict[str, results.Run] = {
+    "starting": lambda given: starting.until_started(given.jobs, given.rounds),
+    "finishing": lambda given: starting.until_done(given.done),
     "restart": lambda given: restart.run(given.finished, given.idle),
     "refusal": lambda given: refusal.run(given.times),
 }
 
 
 def parser() -> argparse.ArgumentParser:
-    made = command.parser("bench.cluster", "The operator on a control plane.", BENCHMARKS)
+    made = results.parser("bench.cluster", "The operator on a control plane.", BENCHMARKS)
     made.add_argument("--jobs", type=int, default=1_000, help="jobs that are started, by the baseline and by ours")
     made.add_argument("--rounds", type=int, default=3, help="how often the baseline and ours take turns")
     made.add_argument("--done", type=int, default=200, help="jobs that run to their end")
@@ -31,7 +31,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main() -> None:
-    command.run(BENCHMARKS, parser().parse_args(), OPERATOR)
+    results.run(BENCHMARKS, parser().parse_args(), OPERATOR)
 
 
 if __name__ == "__main__":

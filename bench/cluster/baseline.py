@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from bench.cluster.template import filled
+from bench.cluster.jobs import filled
 from trainwright_operator.kube.client import Client
 from trainwright_operator.kube.connection import Connection
 from trainwright_operator.kube.resources import TRAINING_JOBS

@@ -1,10 +1,12 @@
-"""The TrainingJobs of the benchmarks: applied many at once, and awaited by a watch."""
+"""Many equal jobs on the control plane, and a recorded job as a template for others."""
 
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from testkit.api import Manifest, condition
 from testkit.api.resource import RAY_JOBS, TRAINING_JOBS
@@ -61,3 +63,19 @@ async def check_children(environment: Environment, count: int) -> None:
     found = len((await environment.api.list(RAY_JOBS, NAMESPACE)).items)
     if found != count:
         raise SystemExit(f"{count} jobs have {found} RayJobs")
+
+
+NAME, UID, SHORT_UID, VERSION = "@name@", "@uid@", "@uid8@", "@version@"
+
+
+def template(recorded: Any, name: str, uid: str) -> str:
+    """Return the template as JSON text. Names that contain the first eight characters of the uid are replaced too."""
+    text = json.dumps(recorded, ensure_ascii=False)
+    return text.replace(uid, UID).replace(uid[:8], SHORT_UID).replace(name, NAME)
+
+
+def filled(text: str, name: str, uid: str, version: str = "") -> Any:
+    """Return the template filled in for another job."""
+    for word, value in ((UID, uid), (SHORT_UID, uid[:8]), (NAME, name), (VERSION, version)):
+        text = text.replace(word, value)
+    return json.loads(text)

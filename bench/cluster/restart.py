@@ -11,7 +11,7 @@ from testkit.simulators import Simulators
 
 from bench.cluster import jobs, program
 from bench.cluster.environment import AT_ONCE, NAMESPACE, OPERATORS_OWN, Environment, Requests, environment
-from bench.cluster.template import filled, template
+from bench.cluster.jobs import filled, template
 from bench.results import Result, result
 from trainwright_operator.server.certificate_rotator import SECRET_NAME
 

@@ -1,18 +1,27 @@
-"""Time from `apply` until RayJobs exist and statuses are written: baseline and operator in turn, on fresh clusters."""
+"""Time from apply until jobs start and are done; a fake KubeRay sets the statuses of their RayJobs, without pods."""
 
 from __future__ import annotations
 
 import asyncio
+import json
 import tempfile
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
+from typing import Any
+
+from testkit.api.resource import TRAINING_JOBS
+from testkit.simulators import Simulators
 
 from bench.cluster import baseline, jobs, program
-from bench.cluster.environment import Requests, environment
-from bench.cluster.recording import record
+from bench.cluster.environment import NAMESPACE, Environment, Requests, environment
+from bench.cluster.jobs import VERSION, template
 from bench.results import Result, result
+from trainwright_operator.controller.operator import Operator
+from trainwright_operator.kube.client import JSON, Client, Json
+from trainwright_operator.kube.connection import Connection
+from trainwright_operator.settings import Settings
 
 WARM_UP = 16
 """Jobs before the clock starts: they open connections, and the API server does its first-object work for each kind."""
@@ -46,7 +55,7 @@ async def measure(user: str, arguments: Sequence[str], ready: str, count: int) -
             return Started(seconds, cpu, one.peak_mib, here.requests(user) - before)
 
 
-async def run(count: int, rounds: int) -> dict[str, Result]:
+async def until_started(count: int, rounds: int) -> dict[str, Result]:
     ours, theirs = [], []
     with tempfile.TemporaryDirectory() as folder:
         recording = Path(folder) / "recording.json"
@@ -76,3 +85,65 @@ def _per_job(count: int, requests: Requests) -> dict[str, Result]:
     for (verb, resource), number in sorted(single.items(), key=lambda item: -item[1]):
         found[f"requests a job: {verb} {resource}"] = result(number / count, "")
     return found
+
+
+USER = "operator"
+
+
+async def until_done(count: int) -> dict[str, Result]:
+    async with environment() as here:
+        operator = program.running(program.OPERATOR, here.as_user(USER), here.folder / "operator.log")
+        async with operator as ours, Simulators(here.api, NAMESPACE, pods=False):
+            await ours.says(program.LISTED)
+            await jobs.applied(here, jobs.names("warm", WARM_UP), jobs.is_complete)
+            await asyncio.sleep(SETTLE_SECONDS)
+            before, cpu = here.requests(USER), ours.cpu_seconds
+            seconds = await jobs.applied(here, jobs.names("job", count), jobs.is_complete)
+            cpu = ours.cpu_seconds - cpu
+            await asyncio.sleep(SETTLE_SECONDS)
+            sent = here.requests(USER) - before
+    single = sum(number for (verb, kind), number in sent.items() if verb not in ("list", "watch") and kind != "leases")
+    return {
+        f"{count:,} jobs → done": result(seconds, "s"),
+        f"{count:,} jobs → done: processor time a job": result(1000 * cpu / count, "ms"),
+        f"{count:,} jobs → done: requests a job": result(single / count, ""),
+    }
+
+
+_DEFAULTS = {"query": None, "body": None, "content_type": JSON}
+WARM_UP = 3
+"""Number of jobs before the recorded one."""
+
+
+class Recorder(Client):
+    """The operator's own client, which records the requests for single jobs. Events are excluded."""
+
+    requests: list[dict[str, Any]]
+
+    async def request(self, method: str, path: str, **sending: Any) -> Json:
+        if f"/namespaces/{NAMESPACE}/" in path and not path.endswith("/events"):
+            sent = {name: sending.get(name, default) for name, default in _DEFAULTS.items()}
+            self.requests.append({"method": method, "path": path, **sent})
+        return await super().request(method, path, **sending)
+
+
+async def record(environment: Environment, path: Path) -> None:
+    """Write the requests of one job, in their order, as templates."""
+    connection = await Connection.open(str(environment.cluster.kubeconfig))
+    async with Recorder(connection) as client:
+        client.requests = []
+        async with Operator(client, replace(Settings(), identity="recorder")):
+            await jobs.applied(environment, jobs.names("warm", WARM_UP), jobs.is_started)
+            client.requests.clear()
+            (name,) = jobs.names("recorded", 1)
+            await jobs.applied(environment, [name], jobs.is_started)
+    job = await environment.api.get(TRAINING_JOBS, name, NAMESPACE)
+    path.write_text(json.dumps(_templates(client.requests, name, job["metadata"]["uid"])))
+
+
+def _templates(requests: Sequence[Mapping[str, Any]], name: str, uid: str) -> Sequence[str]:
+    own = [sent for sent in requests if name in json.dumps(sent)]
+    for sent in own:
+        if "resourceVersion" in ((sent["body"] or {}).get("metadata") or {}):
+            sent["body"]["metadata"]["resourceVersion"] = VERSION
+    return [template(sent, name, uid) for sent in own]

@@ -7,18 +7,18 @@ from __future__ import annotations
 
 import argparse
 
-from bench import command
+from bench import results
 from bench.full_cluster import first_step, gpus
-from bench.full_cluster.table import BOOK
+from bench.full_cluster.timeline import BOOK
 
-BENCHMARKS: dict[str, command.Run] = {
+BENCHMARKS: dict[str, results.Run] = {
     "first_step": lambda given: first_step.run(given.rounds, given.backend or list(first_step.STAGES)),
     "gpus": lambda given: gpus.run(given.rows, given.rounds),
 }
 
 
 def parser() -> argparse.ArgumentParser:
-    made = command.parser("bench.full_cluster", "From kubectl apply to the first step.", BENCHMARKS)
+    made = results.parser("bench.full_cluster", "From kubectl apply to the first step.", BENCHMARKS)
     made.add_argument("--rounds", type=int, default=3, help="how often those that are compared take turns")
     made.add_argument("--backend", action="append", choices=list(first_step.STAGES), help="this one only")
     made.add_argument("--rows", type=int, default=3_000_000, help="of the data that GPUs wait for")
@@ -26,7 +26,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main() -> None:
-    command.run(BENCHMARKS, parser().parse_args(), BOOK)
+    results.run(BENCHMARKS, parser().parse_args(), BOOK)
 
 
 if __name__ == "__main__":

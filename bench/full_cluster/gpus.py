@@ -11,7 +11,7 @@ from typing import Any
 
 from ruamel.yaml import YAML
 from testkit.api import Manifest
-from testkit.full_cluster import devices, jobs
+from testkit.full_cluster import jobs, objects
 
 from bench.full_cluster import shapes
 from bench.full_cluster.environment import WarmCluster, environment
@@ -28,7 +28,7 @@ async def run(rows: int, rounds: int) -> dict[str, Result]:
     data = large_data(rows)
     spent: dict[str, list[tuple[float, float]]] = {stages: [] for stages in STAGES}
     async with environment() as here:
-        with devices.given(here.full_cluster, {GPU: "1"}):
+        with objects.given(here.full_cluster, {GPU: "1"}):
             for number in range(rounds):
                 for stages in STAGES if number % 2 == 0 else reversed(STAGES):
                     spent[stages].append(await measure(here, f"{stages.replace(' ', '-')}-{number}", data, stages))

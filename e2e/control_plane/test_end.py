@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from testkit.cluster.folder import Folder
+from testkit.cluster.locks import Folder
 from testkit.cluster.shared import ROOT
 
 pytestmark = pytest.mark.slow  # it tests the testkit, which every other test uses

@@ -11,8 +11,7 @@ import pytest
 from testkit.api import Api, Manifest, condition, until, until_gone, until_object
 from testkit.api.resource import JOBS, PODS, RAY_CLUSTERS, RAY_JOBS, TRAINING_JOBS
 from testkit.cluster.cluster import Cluster
-from testkit.harness.jobs import Kind
-from testkit.harness.started import started
+from testkit.harness.jobs import Kind, started
 from testkit.simulators import (
     Evict,
     Fail,
@@ -28,7 +27,7 @@ from testkit.simulators import (
     StopWhenAsked,
     Succeed,
 )
-from testkit.simulators.finished import is_finished
+from testkit.simulators.children import is_finished
 
 pytestmark = pytest.mark.slow  # it tests the testkit, which every other test uses
 

@@ -15,9 +15,8 @@ from testkit.cluster.node.cluster_folder import ClusterFolder
 from testkit.full_cluster import jobs
 from testkit.full_cluster.bucket import Bucket
 from testkit.full_cluster.full_cluster import FullCluster
-from testkit.full_cluster.objects import one
+from testkit.full_cluster.objects import one, until
 from testkit.full_cluster.release import NAMESPACE
-from testkit.full_cluster.waiting import until
 from testkit.harness.grants import Grant, denied, grants, needless
 
 from trainwright_operator.model import names

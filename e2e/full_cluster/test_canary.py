@@ -20,8 +20,7 @@ from testkit.cluster.stored import Version
 from testkit.full_cluster import jobs
 from testkit.full_cluster.bucket import Bucket
 from testkit.full_cluster.full_cluster import FullCluster
-from testkit.full_cluster.objects import Object, one
-from testkit.full_cluster.waiting import until
+from testkit.full_cluster.objects import Object, one, until
 from testkit.harness.canary import canary, holds, of_others
 
 from trainwright_operator.model import names

@@ -10,8 +10,7 @@ import pytest
 from testkit.full_cluster import examples, jobs
 from testkit.full_cluster.bucket import Bucket
 from testkit.full_cluster.full_cluster import FullCluster
-from testkit.full_cluster.storage_location import StorageLocation, in_bucket, on_claim
-from testkit.full_cluster.volume import Volume
+from testkit.full_cluster.volume import StorageLocation, Volume, in_bucket, on_claim
 
 DATA = "flights.parquet"
 

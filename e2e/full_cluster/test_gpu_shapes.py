@@ -13,11 +13,10 @@ from typing import Any
 import pyarrow.csv
 import pyarrow.parquet
 import pytest
-from testkit.full_cluster import devices, examples, jobs
+from testkit.full_cluster import examples, jobs, objects
 from testkit.full_cluster.bucket import Bucket
 from testkit.full_cluster.full_cluster import FullCluster
-from testkit.full_cluster.objects import Object, condition, one, several
-from testkit.full_cluster.waiting import until
+from testkit.full_cluster.objects import Object, condition, one, several, until
 
 GPU, SLICE = "nvidia.com/gpu", "nvidia.com/mig-1g.10gb"
 HELD = {GPU: "4", SLICE: "7"}
@@ -26,7 +25,7 @@ HELD = {GPU: "4", SLICE: "7"}
 @pytest.fixture
 def gpus(operator: FullCluster) -> Iterator[FullCluster]:
     """The cluster with a node that reports GPUs until the test ends."""
-    with devices.given(operator, HELD):
+    with objects.given(operator, HELD):
         yield operator
 
 

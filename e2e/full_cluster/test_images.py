@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from testkit.cluster import images
 from testkit.cluster.errors import ClusterError
-from testkit.cluster.images import folders
+from testkit.cluster.images import buildah
 from testkit.cluster.images.layout import Layout
 from testkit.cluster.images.ours import OPERATOR, ROOT, TRAINER, Ours, version
 from testkit.cluster.images.unpacked import Unpacked
@@ -29,18 +29,18 @@ def layout() -> Layout:
         images.build()
     except ClusterError as problem:
         pytest.fail(str(problem), pytrace=False)
-    return folders.layout()
+    return buildah.layout()
 
 
 @pytest.fixture(scope="module")
 def operator(layout: Layout) -> Iterator[Unpacked]:
-    with Unpacked(OPERATOR.name, layout, folders.buildah()) as image:
+    with Unpacked(OPERATOR.name, layout, buildah.buildah()) as image:
         yield image
 
 
 @pytest.fixture(scope="module")
 def trainer(layout: Layout) -> Iterator[Unpacked]:
-    with Unpacked(TRAINER.name, layout, folders.buildah()) as image:
+    with Unpacked(TRAINER.name, layout, buildah.buildah()) as image:
         yield image
 
 

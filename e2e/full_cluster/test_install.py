@@ -11,9 +11,8 @@ import pytest
 from testkit.full_cluster import jobs, release
 from testkit.full_cluster.bucket import Bucket
 from testkit.full_cluster.full_cluster import FullCluster
-from testkit.full_cluster.objects import Object, one, several
+from testkit.full_cluster.objects import Object, one, several, until
 from testkit.full_cluster.release import NAMESPACE, OPERATORS
-from testkit.full_cluster.waiting import until
 
 NAME = "lives-on"
 ENDLESS = {"epochs": 100_000, "early_stop": -1, "effective_batch_size": 128}

@@ -8,8 +8,7 @@ from testkit.cluster.kubectl import Kubectl
 from testkit.full_cluster import jobs
 from testkit.full_cluster.bucket import Bucket
 from testkit.full_cluster.full_cluster import FullCluster
-from testkit.full_cluster.objects import Object, condition, one, several
-from testkit.full_cluster.waiting import until
+from testkit.full_cluster.objects import Object, condition, one, several, until
 
 NAME = "refused"
 INVALID = '{"spec": {"backoffLimit": -1}}'

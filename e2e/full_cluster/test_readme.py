@@ -21,7 +21,7 @@ from testkit.cluster.images.ours import ROOT
 from testkit.full_cluster import examples, jobs
 from testkit.full_cluster.bucket import Bucket
 from testkit.full_cluster.full_cluster import FullCluster
-from testkit.full_cluster.waiting import until
+from testkit.full_cluster.objects import until
 
 README = (ROOT / "README.md").read_text()
 SHOWN, WHILE_IT_RUNS = re.findall(

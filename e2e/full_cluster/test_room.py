@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from testkit.full_cluster import devices, jobs
+from testkit.full_cluster import jobs, objects
 from testkit.full_cluster.bucket import Bucket
 from testkit.full_cluster.full_cluster import FullCluster
-from testkit.full_cluster.objects import Object, condition, one
-from testkit.full_cluster.waiting import until
+from testkit.full_cluster.objects import Object, condition, one, until
 
 GPU = "nvidia.com/gpu"
 SECONDS = 1500
@@ -47,7 +46,7 @@ def is_queued(job: Object) -> bool:
 @pytest.fixture
 def one_gpu(operator: FullCluster) -> Iterator[FullCluster]:
     """The cluster with a node that reports a GPU."""
-    with devices.given(operator, {GPU: "1"}):
+    with objects.given(operator, {GPU: "1"}):
         yield operator
 
 

@@ -15,7 +15,7 @@ import pytest
 from testkit.full_cluster import examples, jobs
 from testkit.full_cluster.full_cluster import FullCluster
 from testkit.full_cluster.laptop import Laptop
-from testkit.full_cluster.storage_location import StorageLocation, in_bucket, on_claim
+from testkit.full_cluster.volume import StorageLocation, in_bucket, on_claim
 
 FILE = "examples/small/flights.yaml"
 MODEL = ("config.json", "statistics.json", "weights.safetensors", "model.json")

@@ -1,7 +1,8 @@
-"""A thin client: plain requests to the API server, without a cache or retries."""
+"""The tests' client of the API server, and how it closes connections."""
 
 from __future__ import annotations
 
+import asyncio
 import io
 import json
 import secrets
@@ -13,7 +14,7 @@ from typing import Any, Self
 
 import aiohttp
 
-from testkit.api import connections, credentials
+from testkit.api import credentials
 from testkit.api.errors import ApiError
 from testkit.api.resource import NAMESPACES, Manifest, Resource
 from trainwright_operator.kube import serializer
@@ -56,7 +57,7 @@ class Api:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        await connections.close(self._session)
+        await close(self._session)
 
     @property
     def session(self) -> aiohttp.ClientSession:
@@ -153,7 +154,7 @@ class Api:
                 async for line in response.content:
                     yield _change(json.loads(line))
             finally:
-                connections.abort(response)
+                abort(response)
 
     async def make_namespace(self, prefix: str = "test", labels: Mapping[str, str] | None = None) -> str:
         name = f"{prefix}-{secrets.token_hex(4)}"
@@ -171,3 +172,18 @@ def _change(event: Mapping[str, Any]) -> Change:
         status: Mapping[str, Any] = event["object"]
         raise ApiError(status.get("code", 0), status.get("reason", ""), status.get("message", ""))
     return Change(event["type"], event["object"])
+
+
+SECONDS_TO_CLOSE = 0.05
+
+
+def abort(response: aiohttp.ClientResponse) -> None:
+    """Abort the connection at once: nothing waits for the TLS shutdown of a watch that is left."""
+    if response.connection is not None and response.connection.transport is not None:
+        response.connection.transport.abort()
+
+
+async def close(session: aiohttp.ClientSession | None) -> None:
+    if session is not None:
+        await session.close()
+        await asyncio.sleep(SECONDS_TO_CLOSE)

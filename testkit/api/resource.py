@@ -1,8 +1,9 @@
-"""The resources that the tests use, and their API paths."""
+"""The resources of the API that the tests use, and times as Kubernetes writes them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 Manifest = dict[str, Any]
@@ -40,3 +41,7 @@ LEASES = Resource("coordination.k8s.io/v1", "leases", "Lease")
 
 CHILDREN = (JOBS, RAY_JOBS)
 SHARED_KINDS = (CONFIG_MAPS, SECRETS, SERVICES, NETWORK_POLICIES)
+
+
+def now() -> str:
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from testkit.cluster import audit, binaries, kubeconfig
+from testkit.cluster import audit, binaries, kubectl
 from testkit.cluster.certificates import Certificate, CertificateAuthority
 from testkit.cluster.kubectl import Kubectl
 from testkit.cluster.port import LOOPBACK, Port
@@ -49,7 +49,7 @@ class ApiServer:
         self.admin = self.ca.user("admin", ["system:masters"])
         self.audit_log = folder / audit.LOG
         (folder / "audit-policy.yaml").write_text(json.dumps(audit.POLICY))
-        self.kubeconfig = kubeconfig.make(folder / "kubeconfig", self.url, self.ca.own.certificate, self.admin)
+        self.kubeconfig = kubectl.make(folder / "kubeconfig", self.url, self.ca.own.certificate, self.admin)
         self.kubectl = Kubectl(binaries.kubectl(), self.kubeconfig, folder / "kubectl")
         self._process: Process | None = None
 

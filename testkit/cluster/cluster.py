@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self
 
-from testkit.cluster import audit, binaries, crds, kubeconfig
+from testkit.cluster import audit, binaries, crds, kubectl
 from testkit.cluster.certificates import CertificateAuthority
 from testkit.cluster.control_plane import ControlPlane
 from testkit.cluster.errors import ClusterError
@@ -57,7 +57,7 @@ class Cluster:
     def as_user(self, name: str, groups: Sequence[str] = ()) -> Self:
         """The cluster as seen by any user with any groups. The user need not exist."""
         certificate = CertificateAuthority(self._our_folder("invents users") / "certificates").user(name, groups)
-        return self._asked_by(kubeconfig.with_certificate(certificate))
+        return self._asked_by(kubectl.with_certificate(certificate))
 
     def as_service_account(self, namespace: str, name: str) -> Self:
         return self._asked_by({"token": self.token(namespace, name)})
@@ -90,7 +90,7 @@ class Cluster:
 
     def _asked_by(self, user: Mapping[str, str]) -> Self:
         seen = json.loads(self.kubectl("config", "view", "--raw", "--minify", "--flatten", "-o", "json"))
-        path = kubeconfig.with_user(self.folder / f"{secrets.token_hex(4)}.kubeconfig", seen, user)
+        path = kubectl.with_user(self.folder / f"{secrets.token_hex(4)}.kubeconfig", seen, user)
         return replace(self, kubectl=replace(self.kubectl, kubeconfig=path))
 
     def _our_folder(self, why: str) -> Path:

@@ -9,7 +9,7 @@ from typing import Self
 from testkit.cluster import binaries, template
 from testkit.cluster.api_server import ApiServer
 from testkit.cluster.etcd import Etcd
-from testkit.cluster.folder import Folder
+from testkit.cluster.locks import Folder
 from testkit.cluster.process import Process
 
 # No Job controller: the tests simulate it, and nothing runs pods.

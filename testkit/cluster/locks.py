@@ -1,8 +1,10 @@
-"""File locks between processes. The kernel releases a lock when its holder ends, for any reason."""
+"""File locks between processes, and temporary folders that are locked while their process lives."""
 
 from __future__ import annotations
 
 import fcntl
+import shutil
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -35,3 +37,32 @@ def is_held(path: Path) -> bool:
         except BlockingIOError:
             return True
     return False
+
+
+PREFIX = "trainwright-"
+ALIVE = "alive"
+
+
+class Folder:
+    """A temporary folder that stays locked as long as this process lives."""
+
+    def __init__(self, parent: Path | None = None) -> None:
+        parent = parent or Path(tempfile.gettempdir())
+        sweep(parent)
+        self.path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent))
+        self._alive = held(self.path / ALIVE)
+
+    def remove(self) -> None:
+        self._alive.close()
+        shutil.rmtree(self.path, ignore_errors=True)
+
+
+def sweep(parent: Path) -> None:
+    """Remove the folders of processes that were killed before they could clean up."""
+    for mark in parent.glob(f"{PREFIX}*/{ALIVE}"):
+        try:
+            left_behind = not is_held(mark)
+        except OSError:  # another process was faster, or it belongs to another user
+            continue
+        if left_behind:
+            shutil.rmtree(mark.parent, ignore_errors=True)

@@ -12,7 +12,7 @@ from pathlib import Path
 from testkit.cluster import crds, locks
 from testkit.cluster.api_server import ApiServer
 from testkit.cluster.etcd import Etcd
-from testkit.cluster.folder import Folder
+from testkit.cluster.locks import Folder
 from testkit.cluster.program import cache_folder
 
 

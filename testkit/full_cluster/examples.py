@@ -9,7 +9,7 @@ from ruamel.yaml import YAML
 
 from testkit.cluster.images.ours import ROOT
 from testkit.full_cluster import jobs
-from testkit.full_cluster.storage_location import StorageLocation
+from testkit.full_cluster.volume import StorageLocation
 
 EXAMPLES = ROOT / "examples"
 FLIGHTS = EXAMPLES / "small" / "flights.csv"

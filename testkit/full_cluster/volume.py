@@ -1,17 +1,18 @@
-"""A PersistentVolumeClaim for one test, with a pod that transfers files."""
+"""The storage of a job's data, cache and run: a bucket, or a volume behind a persistent volume claim."""
 
 from __future__ import annotations
 
 import base64
 import json
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
 from testkit.cluster.kubectl import Kubectl
-from testkit.full_cluster import restricted
+from testkit.full_cluster import jobs, restricted
+from testkit.full_cluster.bucket import Bucket
 from testkit.full_cluster.full_cluster import FullCluster
 
 MOUNTED = "/data"
@@ -116,3 +117,27 @@ class Volume:
     @property
     def _metadata(self) -> Mapping[str, Any]:
         return {"name": self.claim, "namespace": self.namespace}
+
+
+@dataclass(frozen=True)
+class StorageLocation:
+    root: str
+    """The prefix of the URIs or paths in a job."""
+    spec: Mapping[str, Any]
+    """The fields of a TrainingJob that give access to it."""
+    put: Callable[[Path, str], str]
+    """Store a local file under a name. Returns the path or URI that a job uses."""
+    content: Callable[[str], bytes]
+    """The content of the file with this name."""
+
+    def read(self, location: str) -> bytes:
+        """The content of the file at the path that a job gives."""
+        return self.content(location.removeprefix(self.root))
+
+
+def in_bucket(bucket: Bucket) -> StorageLocation:
+    return StorageLocation(bucket.uri(""), {"credentials": {"secretName": jobs.KEYS}}, bucket.upload, bucket.read)
+
+
+def on_claim(volume: Volume) -> StorageLocation:
+    return StorageLocation(f"{MOUNTED}/", {"podTemplate": volume.pod_template}, volume.put, volume.read)

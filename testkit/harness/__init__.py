@@ -1,7 +1,6 @@
 """Full lifecycles of jobs with the operator in this process, and crashes of the operator at any write."""
 
-from testkit.harness.cleanup import nothing_left, orphans
-from testkit.harness.end_state import end_state
+from testkit.harness.end_state import end_state, nothing_left, orphans
 from testkit.harness.jobs import EVERY_KIND, KINDS, Kind, training_job
 from testkit.harness.lifecycle import Lifecycle, LifecycleResult, User, run_lifecycle, run_lifecycle_under
 from testkit.harness.lifecycles import LIFECYCLES

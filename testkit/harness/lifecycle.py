@@ -10,8 +10,7 @@ from typing import Any, Protocol
 
 from testkit.api import Api, Manifest, NotReached, condition, until
 from testkit.api.resource import NAMESPACES, TRAINING_JOBS
-from testkit.harness.cleanup import orphans
-from testkit.harness.end_state import end_state
+from testkit.harness.end_state import end_state, orphans
 from testkit.harness.jobs import Kind, training_job
 from testkit.harness.operators import FAST, Operators
 from testkit.harness.writes import Kill, Writes

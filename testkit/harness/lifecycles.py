@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from testkit.api import Manifest, until
-from testkit.harness.cleanup import children, nothing_left
+from testkit.harness.end_state import children, nothing_left
 from testkit.harness.lifecycle import Lifecycle, User
 from testkit.harness.operators import FAST
 from testkit.simulators import Fail, LoseHead, Preempt, RunForever, StopWhenAsked, Succeed

@@ -9,7 +9,7 @@ from time import monotonic
 from typing import Any, Literal
 
 from testkit.api import NotReached
-from testkit.proxy import request_info
+from testkit.proxy import record
 from trainwright_operator.kube.client import Client, Json
 from trainwright_operator.kube.connection import Connection
 
@@ -41,7 +41,7 @@ class Writes:
     """Requests of any kind, except watches, whose reply has not arrived."""
 
     def begin(self, method: str, path: str) -> Kill | None:
-        info = request_info.read(method, path, {})
+        info = record.read(method, path, {})
         if not info.is_write:
             return None
         resource = f"{info.resource}/{info.subresource}".rstrip("/")

@@ -12,12 +12,12 @@ from testkit.proxy.faults import (
     Late,
     Reorder,
     Reset,
+    Rule,
     Silence,
     Stale,
     StreamError,
     Truncate,
 )
-from testkit.proxy.rule import Rule
 from testkit.proxy.server import Proxy
 
 __all__ = [

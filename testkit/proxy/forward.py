@@ -1,18 +1,19 @@
-"""Forwards one request through the proxy and applies its faults."""
+"""Forwards requests and streams, and breaks the connection to a client, as networks do."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import random
+import socket
+import struct
 from collections.abc import MutableMapping, Sequence
 from dataclasses import dataclass
 
 import aiohttp
 from aiohttp import web
 
-from testkit.api import connections
-from testkit.proxy import connection
+from testkit.api import client
 from testkit.proxy.faults import REASONS, Answer, Delay, Fault, Hang, Reset, Stale, Truncate, WatchFault
 from testkit.proxy.record import Sent
 from testkit.proxy.stream import BROKEN, Lines, disturb
@@ -59,7 +60,7 @@ class Forward:
             try:
                 await self._stream(request, response, upstream, disturbing)
             finally:
-                connections.abort(upstream)
+                client.abort(upstream)
             return response
 
     async def _stream(
@@ -71,7 +72,7 @@ class Forward:
     ) -> None:
         """Ends when the server ends it, at a fault, or when the client disconnects."""
         lines: Lines = asyncio.Queue()
-        tasks = [asyncio.create_task(_read(upstream, lines)), asyncio.create_task(connection.given_up(request))]
+        tasks = [asyncio.create_task(_read(upstream, lines)), asyncio.create_task(given_up(request))]
         gone = tasks[1]
         for fault in faults:
             source, lines = lines, asyncio.Queue()
@@ -109,15 +110,15 @@ async def _befallen(
         case Answer():
             return _response(_refusal(fault), sent, fault.retry_after)
         case Reset():
-            connection.reset(request)
+            reset(request)
         case Hang():
-            await connection.given_up(request)
+            await given_up(request)
         case Truncate() if answered is not None:
             response = web.StreamResponse(status=answered.code, headers={"Content-Type": answered.content_type})
             response.content_length = len(answered.body)
             await response.prepare(request)
             await response.write(answered.body[: len(answered.body) // 2])
-            connection.reset(request)
+            reset(request)
             return response
     # aiohttp requires a response even for a closed connection.
     return web.Response()
@@ -154,6 +155,26 @@ async def _read(upstream: aiohttp.ClientResponse, lines: Lines) -> None:
 async def _write(lines: Lines, request: web.BaseRequest, response: web.StreamResponse) -> None:
     while (line := await lines.get()) is not None:
         if line == BROKEN:
-            connection.reset(request)
+            reset(request)
             return
         await response.write(line)
+
+
+SECONDS_BETWEEN_LOOKS = 0.05
+
+
+def reset(request: web.BaseRequest) -> None:
+    """Send RST instead of FIN: the client sees an error, not an end of stream."""
+    if request.transport is None:
+        return
+    connected = request.transport.get_extra_info("socket")
+    if connected is None:
+        return  # the client has closed it
+    connected.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    request.transport.abort()
+
+
+async def given_up(request: web.BaseRequest) -> None:
+    """Return when the client has disconnected."""
+    while request.transport is not None and not request.transport.is_closing():
+        await asyncio.sleep(SECONDS_BETWEEN_LOOKS)

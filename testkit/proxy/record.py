@@ -1,14 +1,12 @@
-"""Records the requests through the proxy, with counts and bodies, so that they can be sent again."""
+"""The attributes of a request, as the API server parses them, and the record of the requests through the proxy."""
 
 from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from time import monotonic
-
-from testkit.proxy.request_info import RequestInfo
 
 
 @dataclass
@@ -49,3 +47,38 @@ class Sendings:
                 last = [f"{sent.method} {sent.target} {sent.body[:300]!r}" for sent in self.writes[-3:]]
                 raise AssertionError(f"it still writes after {within:g} s: {last}")
             await asyncio.sleep(min(seconds - since, 0.1))
+
+
+WRITES = ("create", "update", "patch", "delete", "deletecollection")
+_OF_ONE = {"GET": "get", "PUT": "update", "PATCH": "patch", "DELETE": "delete", "POST": "create"}
+_OF_ALL = {"GET": "list", "POST": "create", "DELETE": "deletecollection"}
+
+
+@dataclass(frozen=True)
+class RequestInfo:
+    verb: str
+    resource: str = ""
+    subresource: str = ""
+    namespace: str = ""
+    name: str = ""
+
+    @property
+    def is_write(self) -> bool:
+        """Reviews of tokens and of access are POSTs that write nothing."""
+        return self.verb in WRITES and not self.resource.endswith("reviews")
+
+
+def read(method: str, path: str, query: Mapping[str, str]) -> RequestInfo:
+    """`resource` is empty for other paths, such as /version and API discovery."""
+    parts = [part for part in path.split("/") if part]
+    skip = {"api": 2, "apis": 3}.get(parts[0] if parts else "", len(parts))
+    rest = parts[skip:]
+    namespace = ""
+    if rest[:1] == ["namespaces"] and len(rest) > 2 and rest[2] not in ("finalize", "status"):
+        namespace, rest = rest[1], rest[2:]
+    if not rest:
+        return RequestInfo(method.lower())
+    resource, name, subresource = (*rest, "", "")[:3]
+    watches = query.get("watch", "") in ("1", "true")
+    verb = "watch" if watches else (_OF_ONE if name else _OF_ALL).get(method, method.lower())
+    return RequestInfo(verb, resource, subresource, namespace, name)

@@ -13,15 +13,14 @@ from typing import Any, Self
 import aiohttp
 from aiohttp import web
 
-from testkit.api import connections, credentials
-from testkit.cluster import kubeconfig
+from testkit.api import client, credentials
+from testkit.cluster import kubectl
 from testkit.cluster.certificates import CertificateAuthority
 from testkit.cluster.port import LOOPBACK, Port
-from testkit.proxy import connection, request_info
-from testkit.proxy.faults import Delay, WatchFault
+from testkit.proxy import forward, record
+from testkit.proxy.faults import Delay, Rule, WatchFault
 from testkit.proxy.forward import Forward
 from testkit.proxy.record import Sendings, Sent
-from testkit.proxy.rule import Rule
 
 LARGEST_EVENT = 2**23
 
@@ -71,7 +70,7 @@ class Proxy:
     ) -> None:
         await self.down()
         await self._forget()
-        await connections.close(self._session)
+        await client.close(self._session)
         self._port.close()
         if self._bugs:
             raise ExceptionGroup("the proxy itself failed", self._bugs)
@@ -106,7 +105,7 @@ class Proxy:
     def cut(self) -> None:
         """Reset every connection with a request in flight, above all watches."""
         for request in list(self._open.values()):
-            connection.reset(request)
+            forward.reset(request)
 
     async def freeze(self) -> Mapping[str, bytes]:
         """The current replies to all lists that the client has requested, for `Stale`."""
@@ -118,7 +117,7 @@ class Proxy:
 
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
         assert self._forward is not None
-        info = request_info.read(request.method, request.path, request.query)
+        info = record.read(request.method, request.path, request.query)
         sent = Sent(info, request.method, request.path_qs, request.content_type, await request.read())
         self.sendings.all.append(sent)
         faults = [rule.fault for rule in self.rules if rule.befalls(info, self._draws)]
@@ -133,7 +132,7 @@ class Proxy:
             return await (self._forward.watch if streams else self._forward.plain)(request, sent, faults)
         except aiohttp.ClientError:
             # The server is down, so the proxy appears down too.
-            connection.reset(request)
+            forward.reset(request)
             return web.Response()
         except ConnectionError:
             # The client has disconnected.
@@ -147,7 +146,7 @@ class Proxy:
 
     def _write_kubeconfig(self, path: Path) -> Path:
         """Write a kubeconfig without a user, because the proxy adds its own."""
-        name = kubeconfig.NAME
+        name = kubectl.NAME
         cluster = {"server": self.url, "certificate-authority": str(self._ca.own.certificate)}
         config = {
             "apiVersion": "v1",
@@ -157,4 +156,4 @@ class Proxy:
             "contexts": [{"name": name, "context": {"cluster": name, "user": name, "namespace": "default"}}],
             "users": [{"name": name, "user": {}}],
         }
-        return kubeconfig.write(path, config)
+        return kubectl.write(path, config)

@@ -10,8 +10,8 @@ import aiohttp
 
 from testkit.api import Api, Manifest
 from testkit.api.resource import CONFIG_MAPS, PODS
-from testkit.simulators.posts import Posts
-from testkit.simulators.roles import is_head, is_submitter
+from testkit.simulators.children import is_head, is_submitter
+from testkit.simulators.shared_state import Posts
 from trainwright_api.resource.environment import PROGRESS_URL
 from trainwright_api.resource.messages import OutcomeMessage
 from trainwright_operator.model import names

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from testkit.api import Manifest
 from testkit.api.resource import PODS
-from testkit.simulators import pod_status, roles, scripts
+from testkit.simulators import children, pod_status, scripts
+from testkit.simulators.children import origin
 from testkit.simulators.mirror import job_uid
-from testkit.simulators.origin import origin
 from testkit.simulators.scripts import Evict, Fail, LoseHead, LoseNode, Preempt, Script, StopWhenAsked, Succeed
 from testkit.simulators.shared_state import SharedState
 from trainwright_api.resource.messages import termination_message
@@ -49,7 +49,7 @@ class Ending:
 
     async def _succeeded(self, pod: Manifest, script: Succeed) -> Manifest:
         outcome = scripts.outcome_of(pod, script)
-        if script.reported_by == "posted" and roles.is_first(pod):
+        if script.reported_by == "posted" and children.is_first(pod):
             await self._shared.posts.outcome(pod, outcome)
         return pod_status.ended(
             pod, 0, termination_message(outcome) if script.reported_by == "termination message" else ""
@@ -64,7 +64,7 @@ class Ending:
 
     def _victim(self, pod: Manifest) -> Manifest:
         """The head of a RayJob, otherwise the pod itself."""
-        return (roles.head_of(pod, self._shared.pods) or pod) if roles.is_submitter(pod) else pod
+        return (children.head_of(pod, self._shared.pods) or pod) if children.is_submitter(pod) else pod
 
     async def _taken(self, pod: Manifest, script: Script) -> None:
         match script:
@@ -100,4 +100,4 @@ class Ending:
 
 
 def _exit_code(pod: Manifest, training: int) -> int:
-    return SUBMITTER_FAILED if roles.is_submitter(pod) and training else training
+    return SUBMITTER_FAILED if children.is_submitter(pod) and training else training

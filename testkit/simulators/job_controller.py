@@ -6,10 +6,9 @@ from collections.abc import Sequence
 
 from testkit.api import ApiError, Manifest, condition
 from testkit.api.resource import JOBS, PODS
-from testkit.simulators import job_status, kueue, pod_made
-from testkit.simulators.finished import is_finished
+from testkit.simulators import job_status, kueue, pod_status
+from testkit.simulators.children import INDEX, is_finished
 from testkit.simulators.mirror import Key, job_uid
-from testkit.simulators.roles import INDEX
 from testkit.simulators.scripts import has_room
 from testkit.simulators.shared_state import SharedState
 
@@ -39,7 +38,7 @@ class JobController:
     async def _drive(self, job: Manifest, pods: Sequence[Manifest]) -> None:
         """A pod that has disappeared counts as failed, like one that is being deleted."""
         wanted = job["spec"].get("parallelism", 1)
-        if "startTime" not in job.get("status", {}) and wanted <= pod_made.QUOTA:
+        if "startTime" not in job.get("status", {}) and wanted <= pod_status.QUOTA:
             pods = [await self._pod(job, index) for index in range(wanted)]
         await self._write(job, job_status.of(job, pods))
 
@@ -47,8 +46,8 @@ class JobController:
         indexed = job["spec"].get("completionMode") == "Indexed"
         base = f"{job['metadata']['name']}-{index}" if indexed else job["metadata"]["name"]
         extra = {INDEX: str(index)} if indexed else {}
-        name = f"{base}-{pod_made.suffix(job['metadata']['uid'], index, job['metadata']['generation'])}"
-        pod = pod_made.from_template(job["spec"]["template"], name, pod_made.of(JOBS, job), extra, extra)
+        name = f"{base}-{pod_status.suffix(job['metadata']['uid'], index, job['metadata']['generation'])}"
+        pod = pod_status.from_template(job["spec"]["template"], name, pod_status.of(JOBS, job), extra, extra)
         if indexed:
             pod["spec"]["hostname"] = base
         if has_room(self._shared.scripts.of(pod)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from testkit.api import Manifest, condition
-from testkit.simulators.times import now
+from testkit.api.resource import now
 
 
 def of(job: Manifest, pods: Sequence[Manifest]) -> Manifest:

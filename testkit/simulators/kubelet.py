@@ -6,10 +6,10 @@ import asyncio
 
 from testkit.api import Manifest
 from testkit.api.resource import PODS
-from testkit.simulators import pod_status, roles
+from testkit.simulators import children, pod_status
+from testkit.simulators.children import has_origin
 from testkit.simulators.ending import Ending
 from testkit.simulators.mirror import Key
-from testkit.simulators.origin import has_origin
 from testkit.simulators.scripts import NeverStart, Script, Succeed
 from testkit.simulators.shared_state import SharedState
 
@@ -70,11 +70,11 @@ class Kubelet:
 
     async def _play(self, pod: Manifest, script: Script) -> float | None:
         """The first pod follows the attempt's script; in a gang that succeeds, every pod does."""
-        if roles.is_submitter(pod) and roles.head_of(pod, self._shared.pods) is None:
+        if children.is_submitter(pod) and children.head_of(pod, self._shared.pods) is None:
             await self._write(pod, pod_status.ended(pod, 1, "the head is gone"))
             return None
-        if not roles.is_first(pod) and (roles.is_ray_node(pod) or not isinstance(script, Succeed)):
-            return await self._give_up(pod) if roles.is_left_alone(pod, self._shared.pods) else None
+        if not children.is_first(pod) and (children.is_ray_node(pod) or not isinstance(script, Succeed)):
+            return await self._give_up(pod) if children.is_left_alone(pod, self._shared.pods) else None
         if not self._ending.is_asked_for(pod, script):
             return None
         if (left := self._left(pod, "Running", script.after)) > 0:

@@ -1,14 +1,15 @@
-"""Simulates KubeRay 1.6 for RayJobs in K8sJobMode with backoffLimit 0: the state machine of its RayJob controller."""
+"""KubeRay: RayJobs with a cluster of pods, and RayJobs without pods, whose statuses follow from the script's times."""
 
 from __future__ import annotations
 
+import asyncio
+
 from testkit.api import Manifest, condition
 from testkit.api.resource import RAY_JOBS
-from testkit.simulators import kueue, pod_made, ray_status
+from testkit.simulators import kueue, pod_status, ray_status
 from testkit.simulators.mirror import Key
-from testkit.simulators.ray_clock import RayClock
 from testkit.simulators.ray_cluster import RayCluster
-from testkit.simulators.scripts import Invalid
+from testkit.simulators.scripts import Fail, Invalid, NeverStart, StopWhenAsked, Succeed, outcome_of
 from testkit.simulators.shared_state import SharedState
 
 FINALIZER = "ray.io/rayjob-finalizer"
@@ -49,7 +50,7 @@ class KubeRay:
         script = self._shared.scripts.of(job)
         if isinstance(script, Invalid):
             await self._write(job, ray_status.invalid(script.message))
-        elif _workers(job) > pod_made.QUOTA:
+        elif _workers(job) > pod_status.QUOTA:
             await self._write(job, ray_status.invalid("exceeded quota: pods"))
         else:
             await self._write(job, ray_status.initializing(job))
@@ -113,3 +114,40 @@ class KubeRay:
 def _workers(job: Manifest) -> int:
     groups = job["spec"]["rayClusterSpec"].get("workerGroupSpecs", ())
     return sum(group.get("replicas", 1) * group.get("numOfHosts", 1) for group in groups)
+
+
+class RayClock:
+    def __init__(self, shared: SharedState) -> None:
+        self._shared = shared
+        self._since: dict[tuple[str, str], float] = {}
+
+    async def status(self, job: Manifest) -> tuple[Manifest, float | None]:
+        """The status to write, and the seconds until the next look."""
+        script, state = self._shared.scripts.of(job), job["status"]["jobDeploymentStatus"]
+        if isinstance(script, NeverStart):
+            return {}, None
+        limit = script.pending if state == "Initializing" else script.after
+        if (left := self._left(job, state, limit)) > 0:
+            return {}, left
+        if state == "Initializing":
+            running = {"jobDeploymentStatus": "Running", "dashboardURL": ray_status.dashboard(job)}
+            return {**running, **ray_status.running("RUNNING")}, None
+        return await self._end(job), None
+
+    async def _end(self, job: Manifest) -> Manifest:
+        match script := self._shared.scripts.of(job):
+            case Succeed():
+                if script.reported_by == "posted":
+                    await self._shared.posts.outcome(job, outcome_of(job, script))
+                return ray_status.succeeded(job)
+            case Fail():
+                if script.reported_by == "posted":
+                    await self._shared.posts.outcome(job, outcome_of(job, script))
+                return ray_status.failed(job, script)
+            case StopWhenAsked():
+                raise ValueError("a RayJob without pods cannot be asked to stop")
+        return {}
+
+    def _left(self, job: Manifest, state: str, seconds: float) -> float:
+        now = asyncio.get_running_loop().time()
+        return self._since.setdefault((job["metadata"]["uid"], state), now) + seconds - now

@@ -10,7 +10,7 @@ import asyncio
 
 from testkit.api import Manifest
 from testkit.api.resource import JOBS, RAY_JOBS
-from testkit.simulators.finished import is_finished
+from testkit.simulators.children import is_finished
 from testkit.simulators.mirror import Key, job_uid
 from testkit.simulators.scripts import Scripts
 from testkit.simulators.shared_state import SharedState

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from testkit.api import Api, Manifest
-from testkit.api.resource import NODES, PODS
+from testkit.api.resource import NODES, PODS, now
 from testkit.simulators.mirror import Mirror
-from testkit.simulators.times import now
 
 GPU = "nvidia.com/gpu"
 UNREACHABLE = "node.kubernetes.io/unreachable"

@@ -1,11 +1,14 @@
-"""A pod's status as a kubelet, the scheduler or an evicting controller writes it."""
+"""Pods as the controllers create them from a template, and their statuses as the kubelet writes them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import copy
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from testkit.api import Manifest
-from testkit.simulators.times import now
+from testkit.api.resource import Resource, now
 
 KILLED = 143
 """The exit code of a process that SIGTERM ends."""
@@ -86,3 +89,44 @@ def _condition(type_: str, status: str, reason: str = "", message: str = "") -> 
 def _container(container: Manifest, state: Manifest, ready: bool) -> Manifest:
     same = {"name": container["name"], "image": container["image"], "imageID": "", "restartCount": 0}
     return {**same, "ready": ready, "started": ready, "state": state}
+
+
+QUOTA = 64
+"""The most pods per job, because a manual edit may request as many as the schema allows."""
+
+
+def from_template(
+    template: Manifest, name: str, owner: Manifest, labels: Mapping[str, str], annotations: Mapping[str, str]
+) -> Manifest:
+    metadata = template.get("metadata", {})
+    return {
+        "metadata": {
+            "name": name,
+            "namespace": owner["metadata"]["namespace"],
+            "labels": {**metadata.get("labels", {}), **labels},
+            "annotations": {**metadata.get("annotations", {}), **annotations},
+            "ownerReferences": [reference(owner)],
+        },
+        "spec": copy.deepcopy(template["spec"]),
+    }
+
+
+def reference(owner: Manifest) -> Manifest:
+    return {
+        "apiVersion": owner["apiVersion"],
+        "kind": owner["kind"],
+        "name": owner["metadata"]["name"],
+        "uid": owner["metadata"]["uid"],
+        "controller": True,
+        "blockOwnerDeletion": True,
+    }
+
+
+def suffix(*parts: Any) -> str:
+    """Five characters, the same for the same parts: a retry after a lost reply does not create a second pod."""
+    return hashlib.sha256("/".join(map(str, parts)).encode()).hexdigest()[:5]
+
+
+def of(resource: Resource, seen: Manifest) -> Manifest:
+    """The object with apiVersion and kind, which the items of a list lack."""
+    return {"apiVersion": resource.api_version, "kind": resource.kind, **seen}

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from testkit.api import ApiError, Manifest, Resource
 from testkit.api.resource import JOBS, PODS, RAY_CLUSTERS, RAY_JOBS
-from testkit.simulators import job_status, pod_made, roles
+from testkit.simulators import children, job_status, pod_status
 from testkit.simulators.mirror import Mirror
 from testkit.simulators.scripts import has_room
 from testkit.simulators.shared_state import SharedState
@@ -31,7 +31,7 @@ class RayCluster:
         """Replace a lost worker. A head with restartPolicy Never is not replaced soon enough to matter."""
         cluster = self._shared.ray_clusters.objects.get(_key(job))
         for pod in _pods(job, cluster) if cluster is not None else ():
-            if not roles.is_head(pod):
+            if not children.is_head(pod):
                 await self._made_once(PODS, self._shared.pods, pod)
 
     def dashboard_says(self, job: Manifest) -> str:
@@ -39,7 +39,7 @@ class RayCluster:
         submitter = self._shared.jobs.objects.get((job["metadata"]["namespace"], job["metadata"]["name"]))
         pods = self._shared.pods.related_to(submitter["metadata"]["uid"]) if submitter else ()
         pod = next(iter(pods), None)
-        if pod is None or roles.head_of(pod, self._shared.pods) is None:
+        if pod is None or children.head_of(pod, self._shared.pods) is None:
             return ""
         phase = str(pod.get("status", {}).get("phase"))
         if phase == "Failed" and not _ended_itself(pod):
@@ -67,7 +67,7 @@ class RayCluster:
                 "namespace": metadata["namespace"],
                 "labels": {**metadata.get("labels", {}), **_origin(job)},
                 "annotations": metadata.get("annotations", {}),
-                "ownerReferences": [pod_made.reference(pod_made.of(RAY_JOBS, job))],
+                "ownerReferences": [pod_status.reference(pod_status.of(RAY_JOBS, job))],
             },
             "spec": job["spec"]["rayClusterSpec"],
         }
@@ -102,12 +102,12 @@ def _ended_itself(pod: Manifest) -> bool:
 
 def _pods(job: Manifest, cluster: Manifest) -> Iterator[Manifest]:
     spec, name = job["spec"]["rayClusterSpec"], cluster["metadata"]["name"]
-    owner = pod_made.of(RAY_CLUSTERS, cluster)
+    owner = pod_status.of(RAY_CLUSTERS, cluster)
     yield _ray_pod(spec["headGroupSpec"], f"{name[:LONGEST_PREFIX]}-head", owner, "head", "headgroup")
     for group in spec.get("workerGroupSpecs", ()):
         for index in range(group.get("replicas", 1) * group.get("numOfHosts", 1)):
             prefix = f"{name}-{group['groupName']}"[:LONGEST_PREFIX]
-            ending = pod_made.suffix(cluster["metadata"]["uid"], group["groupName"], index)
+            ending = pod_status.suffix(cluster["metadata"]["uid"], group["groupName"], index)
             yield _ray_pod(group, f"{prefix}-worker-{ending}", owner, "worker", group["groupName"])
 
 
@@ -121,20 +121,20 @@ def _ray_pod(group: Manifest, name: str, owner: Manifest, role: str, group_name:
         "app.kubernetes.io/name": "kuberay",
         "app.kubernetes.io/created-by": "kuberay-operator",
     }
-    return pod_made.from_template(group["template"], name, owner, labels, {})
+    return pod_status.from_template(group["template"], name, owner, labels, {})
 
 
 def _submitter(job: Manifest) -> Manifest:
     template = job["spec"]["submitterPodTemplate"]
     metadata = template.get("metadata", {})
-    marked = {**metadata.get("annotations", {}), roles.SUBMITTER: "true"}
+    marked = {**metadata.get("annotations", {}), children.SUBMITTER: "true"}
     backoff = job["spec"].get("submitterConfig", {}).get("backoffLimit", 2)
     return {
         "metadata": {
             "name": job["metadata"]["name"],
             "namespace": job["metadata"]["namespace"],
             "labels": {**_origin(job), "app.kubernetes.io/created-by": "kuberay-operator"},
-            "ownerReferences": [pod_made.reference(pod_made.of(RAY_JOBS, job))],
+            "ownerReferences": [pod_status.reference(pod_status.of(RAY_JOBS, job))],
         },
         "spec": {
             "backoffLimit": backoff,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from testkit.api import Manifest, condition
-from testkit.simulators.pod_made import suffix
+from testkit.api.resource import now
+from testkit.simulators.pod_status import suffix
 from testkit.simulators.scripts import Fail, Script
-from testkit.simulators.times import now
 
 
 def initializing(job: Manifest) -> Manifest:

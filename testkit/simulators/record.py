@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from itertools import combinations
 
 from testkit.api import Manifest
-from testkit.simulators.finished import is_finished
+from testkit.simulators.children import is_finished, origin
 from testkit.simulators.mirror import Mirror, owner_uid
-from testkit.simulators.origin import origin
 from trainwright_operator.model import names
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from testkit.api import Manifest
-from testkit.simulators.origin import origin
+from testkit.simulators.children import origin
 from trainwright_api.resource.messages import OutcomeMessage
 from trainwright_api.resource.stages import PREPROCESS
 from trainwright_api.resource.status import OutcomeClass

@@ -14,9 +14,8 @@ from testkit.simulators.kuberay import KubeRay
 from testkit.simulators.kueue import Kueue
 from testkit.simulators.loop import Loop
 from testkit.simulators.mirror import Listener, Mirror, job_uid, key_of
-from testkit.simulators.posts import Posts
 from testkit.simulators.scripts import Scripts
-from testkit.simulators.shared_state import SharedState
+from testkit.simulators.shared_state import Posts, SharedState
 
 
 class Simulators:

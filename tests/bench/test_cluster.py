@@ -5,20 +5,20 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from bench.cluster import finishing, refusal, restart, starting
+from bench.cluster import refusal, restart, starting
 
 pytestmark = pytest.mark.slow
 
 
 def test_the_baseline_and_the_operator_start_the_same_jobs() -> None:
-    found = asyncio.run(starting.run(count=3, rounds=1))
+    found = asyncio.run(starting.until_started(count=3, rounds=1))
     assert found["3 jobs → RayJobs"]["value"] > 0
     assert found["requests a job: create rayjobs"]["value"] == 1
     assert found["requests a job"]["holds"]
 
 
 def test_jobs_run_to_their_end() -> None:
-    assert asyncio.run(finishing.run(count=3))["3 jobs → done"]["value"] > 0
+    assert asyncio.run(starting.until_done(count=3))["3 jobs → done"]["value"] > 0
 
 
 def test_a_restart_among_finished_jobs_writes_nothing() -> None:

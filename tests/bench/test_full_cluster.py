@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 from bench.full_cluster import event_reporter, shapes, timeline
 from bench.full_cluster.first_step import compared
-from bench.full_cluster.table import tables
-from bench.full_cluster.timeline import Stage
+from bench.full_cluster.timeline import Stage, tables
 from bench.results import result
 
 STAGES = (Stage("two ready", "ready", 2), Stage("read", "read"), Stage("stepped", "stepped"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bench.cluster.template import VERSION, filled, template
+from bench.cluster.jobs import VERSION, filled, template
 
 UID = "8c1f0d3e-0000-4000-8000-0123456789ab"
 OTHER = "1b2c3d4e-0000-4000-8000-ba9876543210"

@@ -6,7 +6,7 @@ import contextlib
 from dataclasses import replace
 
 import pytest
-from testkit.cluster.busy import Busy
+from testkit.cluster.object_store import Busy
 
 from trainwright_trainer.storage.location import S3Uri
 

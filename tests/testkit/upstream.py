@@ -12,7 +12,7 @@ from typing import Any
 
 from aiohttp import web
 from testkit.api import Api
-from testkit.cluster import kubeconfig
+from testkit.cluster import kubectl
 from testkit.proxy import Proxy
 
 
@@ -52,14 +52,14 @@ async def behind_proxy(folder: Path, upstream: Upstream, seed: int = 0) -> Async
     site = web.TCPSite(runner, "127.0.0.1", 0)
     await site.start()
     [address] = runner.addresses
-    name = kubeconfig.NAME
+    name = kubectl.NAME
     config = {
         "current-context": name,
         "clusters": [{"name": name, "cluster": {"server": f"http://127.0.0.1:{address[1]}"}}],
         "contexts": [{"name": name, "context": {"cluster": name, "user": name}}],
         "users": [{"name": name, "user": {"token": "operator"}}],
     }
-    path = kubeconfig.write(folder / "upstream-kubeconfig", config)
+    path = kubectl.write(folder / "upstream-kubeconfig", config)
     try:
         async with Proxy(path, folder, seed) as proxy, Api(proxy.kubeconfig) as api:
             yield proxy, api

@@ -16,7 +16,7 @@ from testkit.harness import KINDS, Kind, Lifecycle, User, run_lifecycle
 from testkit.harness.lifecycle import NAME
 from testkit.harness.lifecycles import completes, fails, goes_with_its_children, is_stopped_for_good
 from testkit.simulators import Fail, Preempt, RunForever, Script, StopWhenAsked, Succeed
-from testkit.simulators.finished import is_finished
+from testkit.simulators.children import is_finished
 
 LATER = 4
 """Seconds that a child runs: the operator sees it run, and then stops. A busy machine takes its time."""

@@ -4,7 +4,7 @@
     images.build()                                                        # what has changed of ours
     images.load(["ctr", "--address", socket, "--namespace", "k8s.io"])    # what that containerd lacks
 
-`single.put` makes images of one static program.
+`layout.put_program` makes images of one static program.
 
 An OCI layout is a folder of blobs named by their sha256. All images share one, so that a layer lies in it once, and
 containerd is sent only the blobs that it lacks: a change of our code is one small layer.
@@ -12,6 +12,6 @@ containerd is sent only the blobs that it lacks: a change of our code is one sma
 
 from testkit.cluster.images.building import build
 from testkit.cluster.images.containerd import load
-from testkit.cluster.images.single import StaticProgram
+from testkit.cluster.images.layout import StaticProgram
 
 __all__ = ["StaticProgram", "build", "load"]

@@ -10,8 +10,7 @@ import tempfile
 from pathlib import Path
 
 from testkit.cluster.images.buildah import Buildah
-from testkit.cluster.images.command import run
-from testkit.cluster.images.step import step
+from testkit.cluster.images.command import run, step
 
 NAME = "docker.io/library/debian:trixie-slim"
 RECIPE = 1

@@ -1,4 +1,4 @@
-"""buildah with a store of our own, so that our base image is never mistaken for Debian's on this machine."""
+"""buildah, and the folders of the images and of their build files. All of these folders may be deleted."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from pathlib import Path
 
 from testkit.cluster.errors import ClusterError
 from testkit.cluster.images.command import run
+from testkit.cluster.images.layout import Layout
+from testkit.cluster.program import cache_folder
 
 # A container of its own would need more than some machines give.
 ENVIRONMENT = {"BUILDAH_ISOLATION": "chroot"}
@@ -47,3 +49,15 @@ class Buildah:
     def forget_unused(self) -> None:
         """Remove build steps without a named image, which would fill the disk and slow down the search for a step."""
         self("rmi", "--prune", "--force")
+
+
+def images() -> Path:
+    return cache_folder() / "images"
+
+
+def layout() -> Layout:
+    return Layout(images() / "layout")
+
+
+def buildah() -> Buildah:
+    return Buildah(images() / "buildah")

@@ -6,22 +6,22 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from testkit.cluster import locks
-from testkit.cluster.images import base, debian, folders
+from testkit.cluster.images import base, buildah, debian
 from testkit.cluster.images.buildah import Buildah
+from testkit.cluster.images.command import log, step
 from testkit.cluster.images.layout import Layout
 from testkit.cluster.images.ours import OURS, ROOT, Ours
-from testkit.cluster.images.step import log, step
 
 
 def build() -> Mapping[str, Path]:
     """Build our images. Return the layout of each, by its name."""
-    folder = folders.images()
+    folder = buildah.images()
     folder.mkdir(parents=True, exist_ok=True)
     with locks.locked(folder / "lock"):
-        layout = folders.layout()
+        layout = buildah.layout()
         stale = [image for image in OURS if layout.inputs(image.name) != image.inputs]
         if stale:
-            _build(stale, folders.buildah(), layout)
+            _build(stale, buildah.buildah(), layout)
         else:
             log("our images are as their sources are")
         return dict.fromkeys(layout.names(), layout.folder)

@@ -1,10 +1,13 @@
-"""Runs programs to their end. Their output is shown only if they fail."""
+"""Runs programs to their end, and prints each step of a build with its duration on stderr."""
 
 from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Mapping, Sequence
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 from testkit.cluster.errors import ClusterError
 
@@ -32,3 +35,15 @@ def run(command: Sequence[str], environment: Mapping[str, str] | None = None) ->
 
 def _end(output: str) -> str:
     return "\n".join(output.splitlines()[-LAST_LINES:])
+
+
+@contextmanager
+def step(what: str) -> Iterator[None]:
+    started = time.monotonic()
+    log(f"{what} ...")
+    yield
+    log(f"{what}: {time.monotonic() - started:.1f} s")
+
+
+def log(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)

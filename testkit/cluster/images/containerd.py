@@ -10,10 +10,9 @@ from collections.abc import Iterable, Sequence
 from typing import IO
 
 from testkit.cluster.errors import ClusterError
-from testkit.cluster.images import folders
-from testkit.cluster.images.command import run
+from testkit.cluster.images import buildah
+from testkit.cluster.images.command import run, step
 from testkit.cluster.images.layout import VERSION, Layout
-from testkit.cluster.images.step import step
 
 Ctr = Sequence[str]
 """`ctr` with its target: --address, and --namespace k8s.io for the kubelet's images."""
@@ -21,7 +20,7 @@ Ctr = Sequence[str]
 
 def load(ctr: Ctr, names: Iterable[str] | None = None, *, layout: Layout | None = None) -> None:
     """Import these images, or all built ones, into containerd. Unchanged images take no time."""
-    layout = layout or folders.layout()
+    layout = layout or buildah.layout()
     for name in layout.names() if names is None else names:
         if not _has(ctr, name, next(layout.blobs(name))):
             _import(ctr, name, layout)

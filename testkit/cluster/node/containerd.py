@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from testkit.cluster.images.debian import CNI
 from testkit.cluster.node.cluster_folder import NETWORK, Site
 from testkit.cluster.node.network import PODS
-from testkit.cluster.node.packages import CNI
 
 PAUSE = "localhost/pause:3"
 CRI = "io.containerd.grpc.v1.cri"

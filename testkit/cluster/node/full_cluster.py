@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from testkit.cluster import binaries, images, locks
-from testkit.cluster.images import StaticProgram, folders, single
-from testkit.cluster.images.layout import Layout
-from testkit.cluster.images.step import step
+from testkit.cluster.images import StaticProgram, buildah, debian
+from testkit.cluster.images.command import step
+from testkit.cluster.images.layout import Layout, put_program
 from testkit.cluster.kubectl import Kubectl
-from testkit.cluster.node import containerd, kuberay, network, node, packages, programs, supervisor
+from testkit.cluster.node import containerd, kuberay, network, node, programs, supervisor
 from testkit.cluster.node.cluster_folder import FIRST, SECOND, ClusterFolder
 from testkit.cluster.node.node import Node
 from testkit.cluster.node.store import Store, ctr, load
@@ -20,7 +20,7 @@ from testkit.cluster.node.store import Store, ctr, load
 def up(place: ClusterFolder, with_ours: bool = True) -> None:
     """Start it with our images, or only with those that the cluster itself needs. Callers at the same time wait."""
     with locks.locked(place.root / "lock"):
-        packages.install()
+        debian.install_for_node()
         binaries.programs()
         binaries.kubectl()
         programs.build()
@@ -49,7 +49,7 @@ def another(place: ClusterFolder) -> Iterator[Node]:
     try:
         second.start()
         second.wait_until_ready(kubectl(place))
-        load(ctr(place.socket(SECOND)), [_own(place), folders.layout()])
+        load(ctr(place.socket(SECOND)), [_own(place), buildah.layout()])
         yield second
     finally:
         second.kill()
@@ -78,8 +78,8 @@ def usage(place: ClusterFolder) -> str:
 def _layouts(place: ClusterFolder, with_ours: bool) -> Sequence[Layout]:
     """Return the layouts. The cluster's own images are separate from ours, which take minutes to build."""
     own = _own(place)
-    single.put(StaticProgram(containerd.PAUSE, programs.pause().path(), "/pause"), own)
-    single.put(StaticProgram(kuberay.image(), programs.kuberay().path(), "/manager"), own)
+    put_program(StaticProgram(containerd.PAUSE, programs.pause().path(), "/pause"), own)
+    put_program(StaticProgram(kuberay.image(), programs.kuberay().path(), "/manager"), own)
     if not with_ours:
         return [own]
     ours = images.build()

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 from testkit.cluster import binaries
-from testkit.cluster.images.step import step
+from testkit.cluster.images.command import step
 from testkit.cluster.kubectl import Kubectl
 from testkit.cluster.node import programs
 from testkit.cluster.node.cluster_folder import ClusterFolder

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from testkit.cluster.api_server import SERVICES
 from testkit.cluster.errors import ClusterError
+from testkit.cluster.images import command
 from testkit.cluster.node.cluster_folder import BRIDGE, HOST, NETWORK, Site
-from testkit.cluster.node.commands import run, succeeds
 
 # Inside a node's namespace: its own bridge, which its pods hang on, and the cable to the machine's.
 PODS, UPLINK = "pods", "uplink"
@@ -77,3 +78,16 @@ def _delete(device: str) -> None:
     succeeds("ip", "link", "delete", device)
     if succeeds("ip", "link", "show", device):
         raise ClusterError(f"the network device {device} cannot be deleted")
+
+
+def run(*words: str | Path, environment: Mapping[str, str] | None = None) -> str:
+    """Return the output of the command."""
+    return command.run([str(word) for word in words], environment)
+
+
+def succeeds(*words: str | Path) -> bool:
+    try:
+        run(*words)
+    except ClusterError:
+        return False
+    return True

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from testkit.cluster import kubeconfig
+from testkit.cluster import kubectl
 from testkit.cluster.certificates import CertificateAuthority
 from testkit.cluster.errors import ClusterError
 from testkit.cluster.kubectl import Kubectl
@@ -95,7 +95,7 @@ class Node:
 
     def _user(self, program: str, name: str, groups: Sequence[str] = ()) -> Path:
         path = self.folder / f"{program}.kubeconfig"
-        return kubeconfig.make(path, API_URL, self._ca.own.certificate, self._ca.user(name, groups))
+        return kubectl.make(path, API_URL, self._ca.own.certificate, self._ca.user(name, groups))
 
     def _command(self, program: str, flags: Mapping[str, object]) -> Sequence[str]:
         return [str(self._programs / program), *(f"--{name}={value}" for name, value in flags.items())]

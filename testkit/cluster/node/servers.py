@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from testkit.cluster import binaries, kubeconfig
+from testkit.cluster import binaries, kubectl
 from testkit.cluster.api_server import ApiServer, Reach
 from testkit.cluster.etcd import Etcd
 from testkit.cluster.node import programs
@@ -93,4 +93,4 @@ class Servers:
     def _user(self, name: str, *groups: str) -> Path:
         ca = self.api_server.ca
         path = self._place.running / f"{name.rpartition(':')[2]}.kubeconfig"
-        return kubeconfig.make(path, self.api_server.url, ca.own.certificate, ca.user(name, groups))
+        return kubectl.make(path, self.api_server.url, ca.own.certificate, ca.user(name, groups))

@@ -10,7 +10,7 @@ from pathlib import Path
 from testkit.cluster import images
 from testkit.cluster.images.layout import Layout
 from testkit.cluster.node import containerd
-from testkit.cluster.node.commands import run
+from testkit.cluster.node.network import run
 from testkit.cluster.process import Process, wait_until
 
 KUBERNETES = "k8s.io"

@@ -11,7 +11,7 @@ from types import FrameType
 
 from testkit.cluster import locks
 from testkit.cluster.errors import ClusterError
-from testkit.cluster.images.step import step
+from testkit.cluster.images.command import step
 from testkit.cluster.node import network, programs
 from testkit.cluster.node.cluster_folder import FIRST, ClusterFolder
 from testkit.cluster.node.node import Node

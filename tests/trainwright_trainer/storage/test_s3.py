@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 from botocore.exceptions import ConnectionClosedError
-from testkit.cluster.busy import Busy
-from testkit.cluster.object_store import ObjectStore
+from testkit.cluster.object_store import Busy, ObjectStore
 from tests.trainwright_trainer.storage.s3client.outage import OutageClock
 
 from trainwright_api.problems import Mistakes

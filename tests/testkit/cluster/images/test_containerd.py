@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 from testkit.cluster.errors import ClusterError
-from testkit.cluster.images import containerd, single
-from testkit.cluster.images.layout import Layout
-from testkit.cluster.images.single import StaticProgram
+from testkit.cluster.images import containerd
+from testkit.cluster.images.layout import Layout, StaticProgram, put_program
 
 pytestmark = pytest.mark.slow  # it tests the testkit, which every other test uses
 
@@ -44,7 +43,7 @@ match words:
 def layout(tmp_path: Path) -> Layout:
     made = Layout(tmp_path / "layout")
     for name in (NAME, OTHER):
-        single.put(program(tmp_path, name, b"as it was"), made)
+        put_program(program(tmp_path, name, b"as it was"), made)
     return made
 
 
@@ -90,7 +89,7 @@ def test_blobs_that_are_there_are_not_sent_again(layout: Layout, ctr: list[str],
     containerd.load(ctr, layout=layout)
     received(ctr)
     before = paths(layout, NAME)
-    single.put(StaticProgram(NAME, tmp_path / "program", "/program", user=5), layout)  # same layer
+    put_program(StaticProgram(NAME, tmp_path / "program", "/program", user=5), layout)  # same layer
     containerd.load(ctr, layout=layout)
     changed = paths(layout, NAME) - before
     assert len(changed) == 2

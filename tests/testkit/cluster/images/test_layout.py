@@ -6,9 +6,7 @@ import tarfile
 from pathlib import Path
 
 import pytest
-from testkit.cluster.images import single
-from testkit.cluster.images.layout import CONTAINERD_NAME, INPUTS, Layout
-from testkit.cluster.images.single import StaticProgram
+from testkit.cluster.images.layout import CONTAINERD_NAME, INPUTS, Layout, StaticProgram, put_program
 
 pytestmark = pytest.mark.slow  # it tests the testkit, which every other test uses
 
@@ -33,7 +31,7 @@ def test_an_empty_folder_holds_no_image(layout: Layout) -> None:
 
 
 def test_an_image_of_one_program_holds_it_and_runs_it(layout: Layout, program: StaticProgram) -> None:
-    single.put(program, layout)
+    put_program(program, layout)
     assert layout.config(NAME) == {"User": "1234", "Entrypoint": ["/bin/pause"]}
     _, _, layer = layout.blobs(NAME)
     with tarfile.open(layout.path(layer)) as archive:
@@ -45,34 +43,34 @@ def test_an_image_of_one_program_holds_it_and_runs_it(layout: Layout, program: S
 
 
 def test_containerd_reads_the_name_from_the_index(layout: Layout, program: StaticProgram) -> None:
-    single.put(program, layout)
+    put_program(program, layout)
     [image] = json.load(io.BytesIO(layout.index(NAME)))["manifests"]
     assert image["annotations"][CONTAINERD_NAME] == NAME
 
 
 def test_an_image_is_made_again_when_its_program_has_changed(layout: Layout, program: StaticProgram) -> None:
-    single.put(program, layout)
+    put_program(program, layout)
     before = list(layout.blobs(NAME))
-    single.put(program, layout)
+    put_program(program, layout)
     assert list(layout.blobs(NAME)) == before
     program.file.write_bytes(b"another one")
-    single.put(program, layout)
+    put_program(program, layout)
     assert not set(layout.blobs(NAME)) & set(before)
 
 
 def test_blobs_without_a_name_are_removed_and_the_others_stay(layout: Layout, program: StaticProgram) -> None:
-    single.put(program, layout)
+    put_program(program, layout)
     before = list(layout.blobs(NAME))
     program.file.write_bytes(b"another one")
-    single.put(program, layout)
+    put_program(program, layout)
     layout.forget_unused()
     assert not any(layout.path(digest).exists() for digest in before)
     assert all(layout.path(digest).exists() for digest in layout.blobs(NAME))
 
 
 def test_images_keep_apart_by_name(layout: Layout, program: StaticProgram) -> None:
-    single.put(program, layout)
-    single.put(StaticProgram("localhost/other:1", program.file, "/other"), layout)
+    put_program(program, layout)
+    put_program(StaticProgram("localhost/other:1", program.file, "/other"), layout)
     assert layout.names() == [NAME, "localhost/other:1"]
     assert layout.config("localhost/other:1")["Entrypoint"] == ["/other"]
 
@@ -82,7 +80,7 @@ def test_an_entry_whose_name_was_taken_away_is_no_image(
     layout: Layout, program: StaticProgram, left: dict[str, dict[str, str]]
 ) -> None:
     """As skopeo leaves it when it gives the name to another."""
-    single.put(program, layout)
+    put_program(program, layout)
     index = json.loads((layout.folder / "index.json").read_text())
     nameless = {key: value for key, value in index["manifests"][0].items() if key != "annotations"}
     index["manifests"].append({**nameless, **left})
@@ -91,7 +89,7 @@ def test_an_entry_whose_name_was_taken_away_is_no_image(
 
 
 def test_a_layer_that_containerd_has_takes_no_room(layout: Layout, program: StaticProgram, tmp_path: Path) -> None:
-    single.put(program, layout)
+    put_program(program, layout)
     manifest, config, layer = layout.blobs(NAME)
     others = tmp_path / "content"
     for digest in (config, layer):

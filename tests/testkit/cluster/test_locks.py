@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from testkit.cluster.folder import PREFIX, Folder
+from testkit.cluster.locks import PREFIX, Folder
 
 pytestmark = pytest.mark.slow  # it tests the testkit, which every other test uses
 

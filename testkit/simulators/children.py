@@ -1,12 +1,13 @@
-"""The role of a pod in its child."""
+"""Children and their pods: the attempt and stage in their names, the role of a pod, the end of a child."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
-from testkit.api import Manifest
+from testkit.api import Manifest, condition
 from testkit.simulators.mirror import Mirror, job_uid
-from testkit.simulators.origin import origin
 
 SUBMITTER = "simulators.trainwright.dev/submitter"
 """KubeRay labels the Job, not its pod."""
@@ -53,3 +54,33 @@ def _living(pod: Manifest, pods: Mirror) -> Iterator[Manifest]:
 def _labels(pod: Manifest) -> Manifest:
     found: Manifest = pod["metadata"].get("labels", {})
     return found
+
+
+_NAME = re.compile(r".+-[0-9a-f]{8}-(?P<attempt>[0-9]+)-(?P<stage>[a-z]+)(?:-.+)?", re.ASCII)
+
+
+class Origin(NamedTuple):
+    attempt: int
+    stage: str
+
+
+def has_origin(pod: Manifest) -> bool:
+    return _NAME.fullmatch(pod["metadata"]["name"]) is not None
+
+
+def origin(child_or_pod: Manifest) -> Origin:
+    """Raises ValueError if neither the operator nor the child's controller gave the name."""
+    name = child_or_pod["metadata"]["name"]
+    found = _NAME.fullmatch(name)
+    if found is None:
+        raise ValueError(f"{name} is not named after an attempt")
+    return Origin(int(found["attempt"]), found["stage"])
+
+
+RAY_ENDS = ("Complete", "Failed", "ValidationFailed")
+
+
+def is_finished(child: Manifest) -> bool:
+    if child.get("kind") == "RayJob":
+        return child.get("status", {}).get("jobDeploymentStatus") in RAY_ENDS
+    return "True" in (condition(child, "Complete"), condition(child, "Failed"))
