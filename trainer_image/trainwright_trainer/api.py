@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.job.options import Options
@@ -23,18 +23,27 @@ if TYPE_CHECKING:
     Job = str | os.PathLike[str] | Mapping[str, Any]
 
 
-# Nine parameters: these are the keyword arguments of Ludwig and the flags of the command line.
+class RunOptions(TypedDict, total=False):
+    """Keyword arguments that all tasks share."""
+
+    output: str | Path | None
+    """The run folder of `train`; the folder of the results of `evaluate`; the file of `predict`."""
+    backend: str | None
+    """It has priority over the job's backend."""
+    threads: int | None
+    """CPU threads of a process; the default follows from the size of a step."""
+    quiet: bool
+    """Print nothing."""
+
+
 def train(
     job: Job,
     *,
     dataset: Data | None = None,
-    output: str | Path | None = None,
-    backend: str | None = None,
     seed: int | None = None,
-    threads: int | None = None,
     resume: bool = False,
     overwrite: bool = False,
-    quiet: bool = False,
+    **shared: Unpack[RunOptions],
 ) -> Result:
     """`trainwright train` from Python. `job` is the path of a file, or its content as a mapping.
 
@@ -45,8 +54,7 @@ def train(
     """
     from trainwright_trainer.tasks.result import TaskSummary
 
-    options = Options(None, _text(output), backend, seed, resume, overwrite, threads=threads)
-    result = _run("train", job, dataset, options, quiet)
+    result = _run("train", job, dataset, Options(seed=seed, resume=resume, overwrite=overwrite), **shared)
     assert not isinstance(result, TaskSummary)
     return result
 
@@ -56,17 +64,13 @@ def evaluate(
     *,
     dataset: Data | None = None,
     model: str | Path | None = None,
-    output: str | Path | None = None,
-    backend: str | None = None,
-    threads: int | None = None,
-    quiet: bool = False,
+    **shared: Unpack[RunOptions],
 ) -> Scores:
     """`trainwright evaluate` from Python. Returns the scores of a model on the data, by output feature and metric.
 
     `model`: the folder of a model or of its run; the default is the model that `job` trains. The rest is as in `train`.
     """
-    options = Options(output=_text(output), backend=backend, model=_text(model), threads=threads)
-    return _summary("evaluate", job, dataset, options, quiet).test
+    return _summary("evaluate", job, dataset, model, **shared).test
 
 
 def predict(
@@ -74,28 +78,36 @@ def predict(
     *,
     dataset: Data | None = None,
     model: str | Path | None = None,
-    output: str | Path | None = None,
-    backend: str | None = None,
-    threads: int | None = None,
-    quiet: bool = False,
+    **shared: Unpack[RunOptions],
 ) -> pa.Table:
     """`trainwright predict` from Python. Returns one row for each row of the data, and writes the table to `output`.
 
     For a DataFrame: `predict(…).to_pandas()`. The rest is as in `evaluate`.
     """
-    options = Options(output=_text(output), backend=backend, model=_text(model), threads=threads)
-    return _summary("predict", job, dataset, options, quiet).predictions
+    return _summary("predict", job, dataset, model, **shared).predictions
 
 
-def _summary(task: str, job: Job | None, dataset: Data | None, options: Options, quiet: bool) -> TaskSummary:
+def _summary(
+    task: str, job: Job | None, dataset: Data | None, model: str | Path | None, **shared: Unpack[RunOptions]
+) -> TaskSummary:
     from trainwright_trainer.tasks.result import TaskSummary
 
-    result = _run(task, {} if job is None else job, dataset, options, quiet)
+    result = _run(task, {} if job is None else job, dataset, Options(model=_text(model)), **shared)
     assert isinstance(result, TaskSummary)
     return result
 
 
-def _run(task: str, job: Job, dataset: Data | None, options: Options, quiet: bool) -> Result | TaskSummary:
+def _run(
+    task: str,
+    job: Job,
+    dataset: Data | None,
+    options: Options,
+    *,
+    output: str | Path | None = None,
+    backend: str | None = None,
+    threads: int | None = None,
+    quiet: bool = False,
+) -> Result | TaskSummary:
     from trainwright_trainer.callbacks.console import Console
     from trainwright_trainer.data.cache import FOLDER
     from trainwright_trainer.tasks.run import run
@@ -105,9 +117,10 @@ def _run(task: str, job: Job, dataset: Data | None, options: Options, quiet: boo
     path, text = (Path("job.json"), _json(job)) if isinstance(job, Mapping) else (Path(job), None)
     with path_of(given) as place:
         cache = FOLDER if is_in_memory(given) else None
-        return run(
-            task, path, replace(options, dataset=place, cache_dir=cache), text=text, console=Console(quiet=quiet)
+        options = replace(
+            options, dataset=place, cache_dir=cache, output=_text(output), backend=backend, threads=threads
         )
+        return run(task, path, options, text=text, console=Console(quiet=quiet))
 
 
 def _without_table(job: Job) -> tuple[Job, Any]:
