@@ -156,6 +156,20 @@ def test_validate_says_what_it_says_at_once(workplace):
     assert workplace.done("validate", job).out == f"{notice}job.yaml: valid\n"
 
 
+def test_a_mistake_in_an_old_form_names_the_path_of_the_file(workplace):
+    def old(job):
+        del job["config"]["trainer"]
+        job["config"]["training"] = {"decay_rate": "fast", "decay": True, "learning_rate_scheduler": {"decay": None}}
+
+    workplace.job(old)
+    ended = workplace.run("validate", "job.yaml")
+    assert (ended.code, ended.out) == (2, "")
+    assert [line.split(":")[0].split("  ")[1] for line in ended.err.splitlines()[1:]] == [
+        "config.training.decay",
+        "config.training.decay_rate",
+    ]
+
+
 def test_validate_shows_what_a_cluster_would_refuse_as_notes(workplace):
     def as_resource(job):
         spec = {**job, "output": "s3://bucket/runs"}

@@ -15,9 +15,11 @@ from typing import Any
 from trainwright_api.checks.score_attribute import UnknownScoreError, canonical_score
 from trainwright_api.config import ModelConfig
 from trainwright_api.config.relations import mapping, outlines
-from trainwright_api.paths import Location, dotted
+from trainwright_api.paths import Location
 from trainwright_api.problems import Problem
 from trainwright_api.resource.job import API_VERSION, KIND, TrainingJob, TrainingJobSpec
+from trainwright_api.upgrade import OLD_SECTIONS, upgrade
+from trainwright_api.upgrade.draft import Draft, origin_of
 
 _OUTSIDE_CONFIG = {"backend": "backend", "random_seed": "seed", "dataset": "dataset"}
 """The keys of a Ludwig file that are not part of the config, and their names in the spec."""
@@ -34,13 +36,12 @@ class Form:
     """Locations in `data`, and the locations of the same values in the file."""
     whole: bool = False
     """True if the file is the full resource."""
+    upgraded: bool = False
+    """True if old forms of Ludwig were replaced."""
 
     def origin(self, location: Location) -> Location:
         """Return the location in the file of a location in `data`."""
-        for new, old in sorted(self.moved.items(), key=lambda move: -len(move[0])):
-            if location[: len(new)] == new:
-                return (*old, *location[len(new) :])
-        return location
+        return origin_of(location, self.moved)
 
 
 def resource(data: Mapping[str, Any], source: str) -> Form:
@@ -51,11 +52,20 @@ def resource(data: Mapping[str, Any], source: str) -> Form:
         form.data["spec"] = spec = dict(spec)
         _lift(form, spec)
         _read_task(form, spec)
-        _read_score(form, spec)
-        if isinstance(spec.get("backend"), dict):
-            spec["backend"] = dict(spec["backend"])
-            _modernise(form, spec["backend"])
+        _upgrade(form)
+        _read_score(form, form.data["spec"])
     return form
+
+
+def _upgrade(form: Form) -> None:
+    """Replace the old forms of Ludwig by their successors."""
+    draft = Draft(form.data, form.moved)
+    upgrade(draft)
+    form.data, form.moved = draft.data, draft.moved
+    form.problems += draft.problems
+    changes = list(draft.notices())
+    form.notices += changes
+    form.upgraded = bool(changes)
 
 
 def _kind_of(data: Mapping[str, Any]) -> str:
@@ -63,7 +73,7 @@ def _kind_of(data: Mapping[str, Any]) -> str:
     known = {
         "spec": set(TrainingJobSpec.known_keys()),
         "resource": set(TrainingJob.known_keys()),
-        "ludwig": set(ModelConfig.known_keys()) | set(_OUTSIDE_CONFIG),
+        "ludwig": set(ModelConfig.known_keys()) | set(_OUTSIDE_CONFIG) | OLD_SECTIONS,
     }
     return max(known, key=lambda form: sum(key in known[form] for key in data))
 
@@ -133,29 +143,3 @@ def _read_score(form: Form, spec: dict[str, Any]) -> None:
         if name != given:
             spec["checkpoint"] = {**policy, "scoreAttribute": name}
             form.notices.append(f"checkpoint.scoreAttribute: {given} is read as {name}")
-
-
-def _modernise(form: Form, backend: dict[str, Any]) -> None:
-    """Replace the old spellings of Ludwig's documentation by the new ones."""
-    if "data_format" in backend:
-        del backend["data_format"]
-        form.notices.append("backend.data_format is not needed: the cache is always Parquet")
-    _rename(form, backend, ("backend",), "engine", "processor")
-    trainer = backend.get("trainer")
-    if isinstance(trainer, dict) and "type" in trainer:
-        backend["trainer"] = dict(trainer)
-        _rename(form, backend["trainer"], ("backend", "trainer"), "type", "strategy")
-
-
-def _rename(form: Form, section: dict[str, Any], at: Location, old: str, new: str) -> None:
-    if old not in section:
-        return
-    if new in section:
-        del section[old]
-        form.problems.append(Problem(dotted((*at, old)), f"the old spelling of {new}, which is given too: keep {new}"))
-        return
-    in_its_place = {new if key == old else key: value for key, value in section.items()}
-    section.clear()
-    section.update(in_its_place)
-    form.moved["spec", *at, new] = (*at, old)
-    form.notices.append(f"{dotted((*at, old))} is read as {dotted((*at, new))}")

@@ -43,6 +43,8 @@ class Loaded:
     """The backend section of the file. Its workers set the global batch size on any backend."""
     whole: bool = False
     """True if the file is a full resource, which a cluster accepts unchanged."""
+    upgraded: bool = False
+    """True if the file has old forms of Ludwig. The job has their successors."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +111,7 @@ def inspect(
         job, aside = _on_backend(job, options.backend)
         _check_global_batch(job, declared)
         warnings = (*notices, *form.notices, *aside, *_warnings(declared), *_score_order(job))
-        loaded = Loaded(job, source, text, warnings, declared, form.whole)
+        loaded = Loaded(job, source, text, warnings, declared, form.whole, form.upgraded)
     except Mistakes as found:
         mistakes = found.problems
     spec = _moved(form.data.get("spec"), options.backend)

@@ -33,8 +33,9 @@ What this version lacks is marked as not built yet. It is refused in those words
 """
 
 _OLD_SPELLINGS = """\
-Old spellings are read with a notice: `engine` as `processor`, `trainer.type` as `trainer.strategy`; `data_format` is
-not needed, as the cache is always Parquet.
+Old forms of Ludwig (0.3 to 0.10) are read as their successors, with a notice for each: in `backend`, a word is its
+`type`, `engine` is `processor`, `trainer.type` is `trainer.strategy`, and `data_format` is not needed, as the cache is
+always Parquet; in `config`, `training` is `trainer`, `numerical` is `number`, and so on.
 """
 
 

@@ -88,33 +88,6 @@ def test_the_status_that_kubectl_adds_is_not_looked_at() -> None:
     )
 
 
-OLD = {
-    "data_format": (
-        {"type": "ray", "data_format": "parquet"},
-        {"type": "ray"},
-        "backend.data_format is not needed: the cache is always Parquet",
-    ),
-    "engine.type": (
-        {"type": "ray", "engine": {"type": "dask"}},
-        {"type": "ray", "processor": {"type": "dask"}},
-        "backend.engine is read as backend.processor",
-    ),
-    "trainer.type": (
-        {"type": "ray", "trainer": {"type": "horovod", "num_workers": 2}},
-        {"type": "ray", "trainer": {"strategy": "horovod", "num_workers": 2}},
-        "backend.trainer.type is read as backend.trainer.strategy",
-    ),
-}
-
-
-@pytest.mark.parametrize(("old", "new", "notice"), OLD.values(), ids=OLD.keys())
-def test_an_old_spelling_is_read_as_its_successor(old: dict[str, Any], new: dict[str, Any], notice: str) -> None:
-    before = read({"dataset": "d", "config": SMALL, "backend": old})
-    after = read({"dataset": "d", "config": SMALL, "backend": new})
-    assert before.job == after.job
-    assert (before.notices, after.notices) == ((notice,), ())
-
-
 def test_a_mistake_below_an_old_spelling_is_named_as_the_file_has_it() -> None:
     backend = {"type": "ray", "engine": {"type": "dusk"}, "trainer": {"type": "dpp"}}
     assert [line.partition(":")[0] for line in mistakes({"dataset": "d", "config": SMALL, "backend": backend})] == [

@@ -66,6 +66,23 @@ def test_a_good_job_is_allowed_and_its_warnings_are_reported():
     assert "warnings" not in respond(question(changed(backend={})))
 
 
+def test_an_old_config_is_allowed_with_a_warning_for_each_old_form():
+    config = {**JOB["spec"]["config"], "training": {"epochs": 3}}
+    config["input_features"] = [{"name": "size", "type": "numerical"}]
+    answer = respond(question(changed(backend={}, config=config)))
+    assert answer["allowed"]
+    assert answer["warnings"] == [
+        "config.training is read as config.trainer",
+        "config.input_features[0].type: numerical is read as number",
+    ]
+
+
+def test_a_started_job_may_be_rewritten_without_its_old_forms():
+    config = JOB["spec"]["config"]
+    old, new = (changed(config={**config, key: {"epochs": 3}}) for key in ("training", "trainer"))
+    assert respond(question(new, started(old)))["allowed"]
+
+
 def test_a_mistake_is_refused_in_the_words_of_validate():
     wrong = changed(backend={"type": "rya"})
     assert message_of(wrong) == validate_job(wrong).message

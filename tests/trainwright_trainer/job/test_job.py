@@ -95,6 +95,19 @@ def test_what_is_written_again_holds_no_secret(read):
     assert job.written() == job.text
 
 
+def test_an_old_config_is_written_as_the_upgraded_job(read):
+    def old(job):
+        job["config"]["training"] = {**job["config"].pop("trainer"), "decay": True}
+
+    def new(job):
+        job["config"]["trainer"]["learning_rate_scheduler"] = {"decay": "exponential"}
+
+    job, same = read(change=old), read(change=new)
+    assert job.plain() == same.plain()
+    assert json.loads(job.written())["spec"]["config"] == json.loads(same.text)["config"]
+    assert job.notices[0] == "config.training is read as config.trainer"
+
+
 def test_the_same_words_mean_the_same_run(read):
     explicit = read(change=lambda job: job["config"]["input_features"][0].update(column="size"))
     assert read().plain()["spec"]["config"] == explicit.plain()["spec"]["config"]

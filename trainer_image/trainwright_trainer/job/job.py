@@ -106,7 +106,7 @@ def read_job(task: str | None, path: Path, options: Options, text: str | None = 
         model=model,
         keys=keys_of(spec.backend, stored),
         workers=given or _workers(loaded.declared),
-        text=loaded.text,
+        text=_current_text(loaded),
         notices=(*loaded.notices, *_left_open(spec), *_in_one_process(spec), *idle_keys(spec.backend, stored)),
         attempt=pod.attempt if pod else None,
         given_workers=given,
@@ -120,6 +120,11 @@ def _accepted(found: Inspected) -> Loaded:
         return found.accepted()
     except Mistakes as mistakes:
         raise Mistakes((*mistakes.problems, *look(found.spec).problems)) from None
+
+
+def _current_text(loaded: Loaded) -> str:
+    """The text of the file. If it has old forms of Ludwig, the upgraded job as JSON."""
+    return json.dumps(canonical(loaded.job), indent=2) + "\n" if loaded.upgraded else loaded.text
 
 
 def _in_one_process(spec: TrainingJobSpec) -> list[str]:

@@ -1,0 +1,89 @@
+"""Old forms of the preprocessing section of a config, and of the preprocessing of one column."""
+
+from __future__ import annotations
+
+from trainwright_api.config.encoders import ENCODERS
+from trainwright_api.paths import Location
+from trainwright_api.upgrade.draft import Draft
+
+CONFIG = ("spec", "config")
+PREPROCESSING = (*CONFIG, "preprocessing")
+DEFAULTS = (*CONFIG, "defaults")
+TOKENS = ("sequence", "text", "audio", "timeseries")
+_SPLIT = (*PREPROCESSING, "split")
+_FILLS = {"backfill": "bfill", "pad": "ffill"}
+_TOKENIZING = {
+    "tokenizer": "tokenizer",
+    "vocab_file": "vocab_file",
+    "most_common": "most_common",
+    "sequence_length_limit": "max_sequence_length",
+}
+"""Fields that stood once for words and once for characters, with a prefix, and their names today."""
+
+
+def upgrade_preprocessing(draft: Draft) -> None:
+    """Parameters of a type, which belong to `defaults`, and the split."""
+    for kind in ("numerical", *ENCODERS):
+        _move_to_defaults(draft, kind)
+    _upgrade_split(draft)
+    if "preprocessing" in draft.section(CONFIG) and not draft.get(PREPROCESSING):
+        del draft.section(CONFIG)["preprocessing"]
+
+
+def upgrade_column(draft: Draft, at: Location, kind: str | None) -> None:
+    """Upgrade the `preprocessing` of one feature, or of the defaults of a type."""
+    strategy = (*at, "missing_value_strategy")
+    word = draft.get(strategy)
+    if isinstance(word, str) and word in _FILLS:
+        draft.replace(strategy, _FILLS[word], f": {word} is read as {_FILLS[word]}")
+    if kind == "binary" and word == "fill_with_const":
+        draft.replace(strategy, "fill_with_false", f": {word} is read as fill_with_false (fill_value still acts)")
+    if kind == "audio":
+        for name in list(draft.section((*at, "audio_feature"))):
+            draft.move((*at, "audio_feature", name), (*at, name))
+        if draft.get((*at, "audio_feature")) == {}:
+            del draft.section(at)["audio_feature"]
+    if kind in TOKENS:
+        _upgrade_tokenizing(draft, at)
+
+
+def _upgrade_tokenizing(draft: Draft, at: Location) -> None:
+    draft.rename(at, "sequence_length_limit", "max_sequence_length")
+    for name, new in _TOKENIZING.items():
+        if f"word_{name}" in draft.section(at):
+            draft.drop((*at, f"char_{name}"), f" is dropped: word_{name} is given")
+        for prefix in ("word", "char"):
+            draft.rename(at, f"{prefix}_{name}", new)
+
+
+def _move_to_defaults(draft: Draft, kind: str) -> None:
+    old: Location = (*PREPROCESSING, kind)
+    if isinstance(draft.get((*old, "preprocessing")), dict):
+        old = (*old, "preprocessing")
+    new = (*DEFAULTS, "number" if kind == "numerical" else kind, "preprocessing")
+    if not draft.section(new):
+        draft.move(old, new)
+    for name in list(draft.section(old)):
+        draft.move((*old, name), (*new, name))
+    if draft.get((*PREPROCESSING, kind)) in ({}, {"preprocessing": {}}):
+        del draft.section(PREPROCESSING)[kind]
+
+
+def _upgrade_split(draft: Draft) -> None:
+    old = [name for name in ("force_split", "split_probabilities", "stratify") if name in draft.section(PREPROCESSING)]
+    if "split" in draft.section(PREPROCESSING):
+        for name in old:
+            draft.refuse((*PREPROCESSING, name), "the old spelling of split, which is given too: keep split")
+        return
+    for name in old:
+        if draft.get((*PREPROCESSING, name)) is None:
+            draft.drop((*PREPROCESSING, name), " is dropped: null is the default")
+    draft.move((*PREPROCESSING, "split_probabilities"), (*_SPLIT, "probabilities"))
+    if "stratify" in draft.section(PREPROCESSING):
+        draft.move((*PREPROCESSING, "stratify"), (*_SPLIT, "column"))
+        draft.put((*_SPLIT, "type"), "stratify", draft.origin((*_SPLIT, "column")))
+    if "force_split" in draft.section(PREPROCESSING):
+        origin = draft.origin((*PREPROCESSING, "force_split"))
+        word = draft.section(_SPLIT).get("type", "random")
+        draft.drop((*PREPROCESSING, "force_split"), f" is read as {{type: {word}}} of config.preprocessing.split")
+        draft.put((*_SPLIT, "type"), word, origin)
