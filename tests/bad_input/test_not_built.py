@@ -46,10 +46,6 @@ FILES = " (this version has files, folders and s3://)"
         (config(combiner={"type": "tabnet"}), "config.combiner.type: not built yet: tabnet (this version has concat)"),
         (config(trainer={"optimizer": {"type": "lbfgs"}}), "config.trainer.optimizer.type: not built yet: lbfgs"),
         (config(trainer={"learning_rate": "auto"}), "config.trainer.learning_rate: not built yet: auto"),
-        (
-            config(preprocessing={"split": {"type": "stratify", "column": "late"}}),
-            "config.preprocessing.split.type: not built yet: stratify",
-        ),
         (config(preprocessing={"oversample_minority": 0.5}), "config.preprocessing.oversample_minority: not built yet"),
     ],
 )

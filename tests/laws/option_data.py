@@ -38,6 +38,7 @@ def write(path: Path, seed: int) -> None:
             f"class{end}": _with_gaps(random, random.choice(["low", "Low", "mid"], ROWS, p=[0.2, 0.3, 0.5]).tolist()),
             f"place{end}": _with_gaps(random, np.abs(drawn[:, :2]).tolist()),
             f"split{end}": random.choice(3, ROWS, p=[0.6, 0.2, 0.2]),
+            f"made{end}": [f"{2013 + row * (77 if end else 97) % ROWS}-05-09" for row in range(ROWS)],
         }
     pa.parquet.write_table(pa.table(columns), path)
 

@@ -13,7 +13,7 @@ from trainwright_api.schema.section import Section
 
 BACKENDS = ("local", "ray")
 PROCESSORS = ("pandas",)
-SPLITS = ("random", "fixed", "hash")
+SPLITS = ("random", "fixed", "hash", "stratify", "datetime")
 INPUTS = ("number", "binary", "category", "date", "vector")
 OUTPUTS = ("number", "binary", "category", "vector")
 _DENSE = ("passthrough", "dense")

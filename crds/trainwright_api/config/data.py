@@ -63,7 +63,10 @@ class HashSplit(Split):
 
 
 class StratifySplit(Split):
-    """Random split with equal class fractions in each part."""
+    """Random split in which each class of a column is divided by the probabilities, exact to within one row.
+
+    Every class has a training row. A missing value counts as the empty text.
+    """
 
     type: Literal["stratify"] = Field("stratify", description="Random split, stratified by a column.")
     column: Name | None = Field(None, description="Name of the column that holds the classes.")
@@ -82,6 +85,9 @@ class DatetimeSplit(Split):
     )
     column: Name | None = Field(None, description="Name of the column that holds the dates.")
     probabilities: Probabilities = DEFAULT_PROBABILITIES
+    datetime_format: str | None = Field(
+        None, description="Format of the dates for strptime. null: ISO 8601 and other common formats."
+    )
 
     def mistakes(self) -> Iterator[InitErrorDetails]:
         yield from super().mistakes()

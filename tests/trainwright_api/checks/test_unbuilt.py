@@ -80,7 +80,7 @@ def test_all_gaps_are_reported_at_once() -> None:
             "output_features": [{"name": "y", "type": "category", "loss": "corn", "calibration": True}],
             "combiner": "tabnet",
             "trainer": {"optimizer": "adam_8bit", "learning_rate": "auto", "eval_batch_size": "auto"},
-            "preprocessing": {"split": {"type": "stratify", "column": "y"}},
+            "preprocessing": {"global_max_sequence_length": 9},
         }
     )
     assert [line.split(" (")[0] for line in found] == [
@@ -92,7 +92,7 @@ def test_all_gaps_are_reported_at_once() -> None:
         "config.trainer.optimizer: adam_8bit",
         "config.trainer.learning_rate: auto",
         "config.trainer.eval_batch_size: auto",
-        "config.preprocessing.split.type: stratify",
+        "config.preprocessing.global_max_sequence_length: 9",
     ]
 
 

@@ -19,7 +19,7 @@ from trainwright_api.config.model import ModelConfig
 from trainwright_api.config.trainer import OPTIMIZER, GradientClipping, LearningRateScheduler, Profiler, TrainerConfig
 from trainwright_api.schema.section import Section
 
-OURS = {"trainer": {"precision"}}
+OURS = {"trainer": {"precision"}, "split datetime": {"datetime_format"}}
 """Fields that Ludwig does not have."""
 
 SECTIONS = {"type", "name", "preprocessing", "encoder", "decoder", "loss", "augmentation", "optimizer", "split"} | {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import zlib
 from pathlib import Path
@@ -46,6 +47,42 @@ def hash_split(texts: list[str | None], probabilities: list[float]) -> list[int]
     return [part(zlib.crc32((text or "").encode()), probabilities) for text in texts]
 
 
+def permute(k: int, n: int, i: int) -> int:
+    b = next(b for b in range(1, 33) if 4**b >= n)
+    while True:
+        left, right = i >> b, i % 2**b
+        for r in range(10):
+            left, right = right, left ^ row_hash(k, r * 2**32 + right) % 2**b
+        i = left * 2**b + right
+        if i < n:
+            return i
+
+
+def ends(n: int, probabilities: list[float], u: int) -> tuple[int, int]:
+    first, second = (
+        (2**32 if not any(p > 0 for p in probabilities[i + 1 :]) else int(sum(probabilities[: i + 1]) * 2**32)) * n + u
+        for i in (0, 1)
+    )
+    return max(1, first // 2**32), max(1, first // 2**32, second // 2**32)
+
+
+def stratify_split(seed: int, texts: list[str | None], probabilities: list[float]) -> list[int]:
+    classes = [text or "" for text in texts]
+    parts = []
+    for row, one in enumerate(classes):
+        k = key(seed, 1, int.from_bytes(hashlib.sha256(one.encode()).digest()[:8], "big"))
+        n, i = classes.count(one), classes[:row].count(one)
+        place = permute(k, n, i)
+        parts.append(sum(place >= end for end in ends(n, probabilities, row_hash(k, 10 * 2**32) >> 32)))
+    return parts
+
+
+def datetime_split(seconds: list[int], probabilities: list[float]) -> list[int]:
+    order = sorted(range(len(seconds)), key=lambda row: (seconds[row], row))
+    bounds = ends(len(seconds), probabilities, 2**31)
+    return [sum(order.index(row) >= end for end in bounds) for row in range(len(seconds))]
+
+
 def sample(seed: int, rows: int, ratio: float, size: int | None) -> list[int]:
     k = key(seed, 2)
     kept = [row for row in range(rows) if ratio >= 1 or row_hash(k, row) < int(ratio * WORD)]
@@ -63,6 +100,8 @@ def hexadecimal(number: int) -> str:
 SEEDS = [0, 42, -1, 2**63]
 TEXTS = ["", "a", "flight 7", "Zürich", "東京", None, "a"]
 USUAL = [0.7, 0.1, 0.2]
+CLASSES = [*"aabacabbaacabaaaabcaaab", "Zürich", None, None, "", "東京", "a", None]
+SECONDS = [50, 3, 7, 7, 0, -5, 9, 7, 50, 7, 10**10, 7, 1, 2, 7, 20, 8, 7, 50, -(10**9)]
 
 
 def vectors() -> dict[str, object]:
@@ -85,6 +124,20 @@ def vectors() -> dict[str, object]:
         ],
         "hash_split": [
             {"probabilities": p, "texts": TEXTS, "parts": hash_split(TEXTS, p)} for p in (USUAL, [0.3, 0.3, 0.4])
+        ],
+        "permute": [
+            {"key": hexadecimal(k), "size": n, "places": [permute(k, n, i) for i in range(min(n, 20))]}
+            for k in (0, key(42, 1))
+            for n in (1, 2, 3, 4, 5, 16, 17, 1000, 10**12)
+        ],
+        "stratify_split": [
+            {"seed": seed, "probabilities": p, "texts": CLASSES, "parts": stratify_split(seed, CLASSES, p)}
+            for seed in SEEDS
+            for p in (USUAL, [0.5, 0.5, 0.0], [0.2, 0.3, 0.5])
+        ],
+        "datetime_split": [
+            {"probabilities": p, "seconds": SECONDS, "parts": datetime_split(SECONDS, p)}
+            for p in (USUAL, [0.5, 0.5, 0.0], [0.2, 0.3, 0.5])
         ],
         "sample": [
             {"seed": 42, "rows": 40, "ratio": ratio, "size": size, "kept": sample(42, 40, ratio, size)}

@@ -55,7 +55,7 @@ def test_a_row_that_is_dropped_stays_as_a_null(parquet, config, trained):
     [
         ({"b": None}, r"config\.input_features\[2\]\.column: 'b' is not in new\.parquet"),
         ({"n": ["x"] * 200}, r"config\.input_features\[0\]: column 'n' is text from row 1 on \('x'\)"),
-        ({"d": [1.5] * 200}, r"config\.input_features\[3\]: column 'd' holds numbers, the feature is a date"),
+        ({"d": [1.5] * 200}, r"config\.input_features\[3\]: column 'd' holds numbers, which are no dates"),
         ({"v": [[1.0, 2.0, 3.0]] * 200}, r"config\.input_features\[4\]: column 'v' has 3 numbers in row 1"),
         ({"y": None}, r"config\.output_features\[0\]\.column: 'y' is not in new\.parquet"),
     ],

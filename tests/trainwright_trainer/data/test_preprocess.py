@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +23,8 @@ from trainwright_trainer.data.preprocess import prepare
 from trainwright_trainer.data.split import random_parts
 from trainwright_trainer.errors import EnvironmentFailure
 from trainwright_trainer.frames.pandas import PandasProcessor
+
+MADE = datetime(2024, 1, 1)
 
 
 def plain(prepared):
@@ -63,11 +66,18 @@ def test_a_warm_run_is_the_cold_run(parquet, columns, usual):
 
 @pytest.mark.parametrize(
     "split",
-    [{"type": "random"}, {"type": "hash", "column": "g"}, {"type": "fixed", "column": "part"}],
+    [
+        {"type": "random"},
+        {"type": "hash", "column": "g"},
+        {"type": "fixed", "column": "part"},
+        {"type": "stratify", "column": "y"},
+        {"type": "datetime", "column": "made"},
+    ],
     ids=lambda split: split["type"],
 )
 def test_a_warm_run_reads_no_raw_byte(parquet, columns, usual, split):
     columns |= {"part": [row % 3 for row in range(200)], "g": [f"group {row % 40}" for row in range(200)]}
+    columns["made"] = [MADE + timedelta(hours=row * 77 % 200) for row in range(200)]
     path = Path(parquet(columns))
     config = usual(split=split)
     cold = prepare(config, str(path), seed=0)
@@ -245,6 +255,57 @@ def test_a_hash_split_keeps_equal_values_together(parquet, columns, usual):
     )
 
 
+def test_a_stratified_split_divides_each_class(parquet, columns, usual):
+    groups = [None if row % 10 == 0 else "even" if row % 2 == 0 else "odd" for row in range(200)]
+    found = prepare(usual(split={"type": "stratify", "column": "g"}), parquet({**columns, "g": groups}), seed=0)
+    found.finish()
+    for group, sizes in (("odd", [70, 10, 20]), ("even", [56, 8, 16]), (None, [14, 2, 4])):
+        parts = [part for part, one in zip(found.splits.tolist(), groups, strict=True) if one == group]
+        assert [parts.count(part) for part in range(3)] == sizes
+
+
+def test_a_stratified_split_of_a_sample_divides_the_sample(parquet, columns, usual):
+    split = {"type": "stratify", "column": "y"}
+    found = prepare(usual(split=split, sample_size=100), parquet(columns), seed=0)
+    found.finish()
+    for label in (True, False):
+        parts = [part for part, y in zip(found.splits.tolist(), columns["y"], strict=True) if y is label]
+        rows = sum(part != UNSAMPLED for part in parts)
+        assert [abs(parts.count(part) - share * rows) < 1 for part, share in enumerate((0.7, 0.1, 0.2))] == [True] * 3
+
+
+@pytest.mark.parametrize("as_text", [True, False])
+def test_a_datetime_split_trains_with_the_oldest_rows(parquet, columns, usual, as_text):
+    times = [MADE + timedelta(hours=row * 77 % 200) for row in range(200)]
+    made = [time.strftime("%d/%m/%Y %H") for time in times] if as_text else times
+    split = {"type": "datetime", "column": "made"} | ({"datetime_format": "%d/%m/%Y %H"} if as_text else {})
+    found = prepare(usual(split=split), parquet({**columns, "made": made}), seed=0)
+    found.finish()
+    order = sorted(range(200), key=lambda row: times[row])
+    assert found.splits[order].tolist() == [0] * 140 + [1] * 20 + [2] * 40
+
+
+def test_a_split_is_the_same_from_text_files(parquet, text, columns, usual):
+    """The readers of text files give the column of the split as a dictionary, unless it holds dates."""
+    made = [MADE + timedelta(hours=row * 77 % 200) for row in range(200)]
+    rows = "".join(
+        f"{n},{c},{b},{d},{v},{y},{m}\n"
+        for n, c, b, d, v, y, m in zip(
+            *([str(value if value is not None else "") for value in columns[name]] for name in "ncbd"),
+            ["1 2"] * 200,
+            columns["y"],
+            made,
+            strict=True,
+        )
+    )
+    path = text(f"n,c,b,d,v,y,made\n{rows}", "data.csv")
+    for split in ({"type": "stratify", "column": "c"}, {"type": "datetime", "column": "made"}):
+        of_text = prepare(usual(split=split), path, seed=0)
+        of_parquet = prepare(usual(split=split), parquet({**columns, "made": made}), seed=0)
+        assert of_text.finish() == of_parquet.finish() == ()
+        assert of_text.splits.tolist() == of_parquet.splits.tolist()
+
+
 def test_all_mistakes_are_reported_at_once(parquet, columns, config):
     columns["n"] = [f"text {row}" for row in range(200)]
     columns["b"] = [row % 3 for row in range(200)]
@@ -300,7 +361,26 @@ def test_row_numbers_count_over_blocks(parquet, config):
             {"split": {"type": "fixed"}},
             r"config\.preprocessing\.split\.column: column 'split' holds lists",
         ),
-        ({"n": [1], "y": [0]}, {"split": {"type": "stratify", "column": "y"}}, "not built yet: stratify"),
+        (
+            {"n": list(range(4)), "y": [0, 1, 0, 1], "g": [*"abcd"]},
+            {"split": {"type": "stratify", "column": "g"}},
+            r"config\.preprocessing\.split: the validation part is empty: none of the 4 rows",
+        ),
+        (
+            {"n": list(range(9)), "y": [0, 1, 0] * 3, "t": ["2024-01-01"] * 5 + ["soon"] * 4},
+            {"split": {"type": "datetime", "column": "t"}},
+            r"config\.preprocessing\.split\.column: column 't' holds 'soon' in row 6, which is no date; a datetime",
+        ),
+        (
+            {"n": list(range(9)), "y": [0, 1, 0] * 3, "t": ["2024-01-01"] * 5 + [None] * 4},
+            {"split": {"type": "datetime", "column": "t"}},
+            r"config\.preprocessing\.split\.column: column 't' holds None in row 6, which is no date",
+        ),
+        (
+            {"n": list(range(9)), "y": [0, 1, 0] * 3},
+            {"split": {"type": "datetime", "column": "n"}},
+            r"config\.preprocessing\.split\.column: column 'n' holds whole numbers, which are no dates",
+        ),
         (
             {"n": [1], "y": [0]},
             {"oversample_minority": 0.5},

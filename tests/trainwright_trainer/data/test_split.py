@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trainwright_api.problems import Mistakes
-from trainwright_trainer.data.split import fixed_parts, hash_parts, random_parts, refuse_unbuilt, sampled, thresholds
+from trainwright_trainer.data.split import divided, fixed_parts, hash_parts, random_parts, sampled, thresholds
 from trainwright_trainer.features.errors import BadValueError
 
 VECTORS = json.loads(Path(__file__).with_name("vectors.json").read_text(encoding="utf-8"))
@@ -65,6 +64,22 @@ def test_the_last_part_above_zero_takes_the_rest():
     assert 2 not in random_parts(0, np.arange(10_000), (0.5, 0.5, 0.0))
 
 
+@pytest.mark.parametrize(
+    ("rows", "offset", "ends"),
+    [
+        (0, 0, (0, 0)),
+        (1, 0, (1, 1)),
+        (2, 0, (1, 1)),
+        (2, 2**32 - 1, (2, 2)),
+        (10, 2**31, (7, 8)),
+        (1000, 2**31, (700, 800)),
+        (10**12, 2**31, (699_999_999_953, 799_999_999_814)),
+    ],
+)
+def test_rows_are_divided_in_whole_numbers(rows, offset, ends):
+    assert divided(rows, thresholds(USUAL), offset) == ends
+
+
 def test_equal_values_share_a_part_whatever_their_type():
     probabilities = (0.3, 0.3, 0.4)
     as_text = hash_parts(pa.array(["1", "20", None, "1"]), probabilities)
@@ -85,9 +100,3 @@ def test_a_fixed_split_names_the_row_that_it_cannot_read(values, row, value):
     with pytest.raises(BadValueError) as found:
         fixed_parts(pa.array(values), 100)
     assert (found.value.row, found.value.value) == (row, value)
-
-
-@pytest.mark.parametrize("kind", ["stratify", "datetime"])
-def test_what_is_not_built_says_so(kind):
-    with pytest.raises(Mistakes, match=f"config.preprocessing.split.type: not built yet: {kind}"):
-        refuse_unbuilt(kind)

@@ -129,8 +129,8 @@ def test_with_drop_row_what_is_no_date_is_missing(run):
 @pytest.mark.parametrize(
     ("values", "options", "line"),
     [
-        ([1.5, 2.5], {}, "holds numbers, the feature is a date"),
-        ([20240101], {}, "holds whole numbers, the feature is a date"),
+        ([1.5, 2.5], {}, "holds numbers, which are no dates"),
+        ([20240101], {}, "holds whole numbers, which are no dates"),
         (pa.nulls(2), {}, "has no date in any training row"),
         (["2024-01-01"], {"fill_value": "soon"}, "cannot be filled with 'soon'"),
     ],

@@ -42,12 +42,15 @@ def key(seed: int, *words: int) -> int:
     return found
 
 
-def hashes(of_key: int, rows: npt.NDArray[np.integer]) -> npt.NDArray[np.uint64]:
-    """One uint64 for each row number. For one key, different rows have different hashes: every step is a bijection."""
+def hashes(of_key: int | npt.NDArray[np.uint64], rows: npt.NDArray[np.integer]) -> npt.NDArray[np.uint64]:
+    """One uint64 for each row number. For one key, different rows have different hashes: every step is a bijection.
+
+    `of_key` is the key of all rows, or one key for each row.
+    """
     value = rows.astype(np.uint64)
     value += np.uint64(1)
     value *= np.uint64(_GOLDEN)
-    value += np.uint64(of_key)
+    value = value + np.asarray(of_key, dtype=np.uint64)
     value ^= value >> np.uint64(30)
     value *= np.uint64(_FIRST)
     value ^= value >> np.uint64(27)

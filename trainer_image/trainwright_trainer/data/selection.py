@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from trainwright_trainer.data.split import refuse_unbuilt
 from trainwright_trainer.errors import not_built
 from trainwright_trainer.features.column import Feature
 from trainwright_trainer.features.registry import feature_type
@@ -35,11 +34,10 @@ def _feature(item: Any, is_target: bool, path: str) -> Feature:
 
 
 def refuse_unbuilt_preprocessing(preprocessing: Any) -> None:
-    """Raise `Mistakes` for split and sampling options that the API accepts but this version lacks."""
+    """Raise `Mistakes` for sampling options that the API accepts but this version lacks."""
     for option in _UNBUILT:
         if getattr(preprocessing, option) is not None:
             raise not_built(f"config.preprocessing.{option}", str(getattr(preprocessing, option)), "none")
-    refuse_unbuilt(preprocessing.split.type)
 
 
 def wanted_columns(features: list[Feature], preprocessing: Any | None) -> list[tuple[str, str]]:
@@ -50,6 +48,9 @@ def wanted_columns(features: list[Feature], preprocessing: Any | None) -> list[t
 
 
 def coded_columns(features: list[Feature], preprocessing: Any | None) -> list[str]:
-    """The columns that are needed only as dictionaries."""
+    """The columns that are needed only as dictionaries. A column of dates is not one of them."""
     coded = {column for _, column in wanted_columns(features, preprocessing)}
-    return sorted(coded - {feature.column for feature in features if feature.type not in CODED})
+    whole = {feature.column for feature in features if feature.type not in CODED}
+    if preprocessing is not None and preprocessing.split.type == "datetime":
+        whole.add(preprocessing.split.column)
+    return sorted(coded - whole)

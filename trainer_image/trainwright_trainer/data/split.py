@@ -1,4 +1,4 @@
-"""The split part of each row, as `docs/row-order.md` defines it. It does not depend on the number of rows."""
+"""The splits that give each row its part by itself, and samples, as `docs/row-order.md` defines them."""
 
 from __future__ import annotations
 
@@ -11,20 +11,12 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from trainwright_api.checks import support
 from trainwright_trainer.data.order import Purpose, hashes, key
 from trainwright_trainer.data.prepared import SPLIT_NAMES
-from trainwright_trainer.errors import not_built
 from trainwright_trainer.features.errors import BadValueError
 from trainwright_trainer.features.texts import dictionary_of
 
 Parts = npt.NDArray[np.uint8]
-
-
-def refuse_unbuilt(kind: str) -> None:
-    """Raise `Mistakes` for the types of split that the API accepts but this version lacks."""
-    if kind not in support.SPLITS:
-        raise not_built("config.preprocessing.split.type", kind, ", ".join(support.SPLITS))
 
 
 def thresholds(probabilities: Sequence[float]) -> list[int]:
@@ -32,6 +24,17 @@ def thresholds(probabilities: Sequence[float]) -> list[int]:
     bounds = [int(total * 2**32) for total in accumulate(probabilities)]
     last = max(part for part, probability in enumerate(probabilities) if probability > 0)
     return [*bounds[:last], *([2**32] * (len(bounds) - last))]
+
+
+def divided(rows: int, limits: Sequence[int], offset: int) -> tuple[int, int]:
+    """The ends of the training and of the validation part of `rows` rows. The test part takes the rest.
+
+    `limits` are the `thresholds`. `offset`, in [0, 2^32), rounds the ends: each part is exact to within one row. The
+    training part has at least one row.
+    """
+    training, validation = ((limit * rows + offset) >> 32 for limit in limits[:2])
+    training = max(training, min(rows, 1))
+    return training, max(training, validation)
 
 
 def _parts_of(points: npt.NDArray[np.uint64], probabilities: Sequence[float]) -> Parts:
@@ -54,6 +57,7 @@ def hash_parts(values: pa.Array, probabilities: Sequence[float]) -> Parts:
     return parts
 
 
+_NO_PART = "holds {value} in row {row}; a part is 0, 1, 2 or train, validation, test. (Row 1 is the first row of data.)"
 _WORDS = {**{str(part): part for part in range(3)}, **{name: part for part, name in enumerate(SPLIT_NAMES)}}
 
 
@@ -68,7 +72,7 @@ def fixed_parts(values: pa.Array, first_row: int) -> Parts:
     parts: npt.NDArray[np.int8] = known[pc.fill_null(coded.indices, len(meant)).to_numpy(zero_copy_only=False)]
     wrong = np.flatnonzero(parts < 0)
     if len(wrong):
-        raise BadValueError(first_row + int(wrong[0]), values[int(wrong[0])].as_py())
+        raise BadValueError(first_row + int(wrong[0]), values[int(wrong[0])].as_py(), _NO_PART)
     return parts.astype(np.uint8)
 
 

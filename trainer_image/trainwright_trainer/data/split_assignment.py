@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from trainwright_api.problems import Mistakes, Problem
+from trainwright_trainer.data.chronology import borders, parts_by_time, sampled_seconds
 from trainwright_trainer.data.prepared import SPLIT_NAMES, UNSAMPLED
 from trainwright_trainer.data.split import Parts, fixed_parts, hash_parts, random_parts, sampled
+from trainwright_trainer.data.stratify import Classes, StratifiedParts
 from trainwright_trainer.data.transforms import RawColumn
 from trainwright_trainer.features.column import Mask
 from trainwright_trainer.features.errors import BadValueError, WrongTypeError, check_encoding
 
 _PATH = "config.preprocessing.split"
-_NO_PART = (
-    "column {column!r} holds {value!r} in row {row:,}; "
-    "a part is 0, 1, 2 or train, validation, test. (Row 1 is the first row of data.)"
-)
 
 
 def column_of(preprocessing: Any) -> str | None:
@@ -33,38 +32,78 @@ def parts_of(preprocessing: Any, seed: int, rows: int, column: RawColumn | None)
     Raises `Mistakes`.
     """
     split = preprocessing.split
-    parts = _from_number(split, seed, rows) if column is None else _from_column(split, column)
     kept = sampled(seed, rows, preprocessing.sample_ratio, preprocessing.sample_size)
+    if column is None:
+        parts = random_parts(seed, np.arange(rows), split.probabilities)
+    else:
+        parts = _from_column(split, _Rows(column, _cut(kept, column), seed))
     parts[~kept] = UNSAMPLED
     return parts
 
 
-def _from_number(split: Any, seed: int, rows: int) -> Parts:
-    return random_parts(seed, np.arange(rows), split.probabilities)
+@dataclass(frozen=True)
+class _Rows:
+    """The column of the split, and for each block a mask of the sampled rows."""
+
+    column: RawColumn
+    kept: Sequence[Mask]
+    seed: int
 
 
-def _from_column(split: Any, column: RawColumn) -> Parts:
+def _cut(kept: Mask, column: RawColumn) -> list[Mask]:
+    return [kept[row : row + len(block)] for row, block in zip(column.first_rows, column.blocks, strict=True)]
+
+
+def _from_column(split: Any, rows: _Rows) -> Parts:
     try:
-        for values in column.blocks:
+        for values in rows.column.blocks:
             check_encoding(values)
-        return np.concatenate(_OF_A_COLUMN[split.type](split, column))
+        return np.concatenate(_OF_A_COLUMN[split.type](split, rows))
     except BadValueError as error:
-        message = _NO_PART.format(column=split.column, value=error.value, row=error.row + 1)
-        raise Mistakes.one(f"{_PATH}.column", message) from error
+        message = error.message.format(row=f"{error.row + 1:,}", value=repr(error.value))
+        raise Mistakes.one(f"{_PATH}.column", f"column {split.column!r} {message}") from error
     except WrongTypeError as error:
         raise Mistakes.one(f"{_PATH}.column", f"column {split.column!r} {error}") from error
 
 
-def _by_hash(split: Any, column: RawColumn) -> list[Parts]:
-    return [hash_parts(values, split.probabilities) for values in column.blocks]
+def _by_hash(split: Any, rows: _Rows) -> list[Parts]:
+    return [hash_parts(values, split.probabilities) for values in rows.column.blocks]
 
 
-def _as_given(_: Any, column: RawColumn) -> list[Parts]:
-    pairs = zip(column.blocks, column.first_rows, strict=True)
+def _as_given(_: Any, rows: _Rows) -> list[Parts]:
+    pairs = zip(rows.column.blocks, rows.column.first_rows, strict=True)
     return [fixed_parts(values, first_row) for values, first_row in pairs]
 
 
-_OF_A_COLUMN: Mapping[str, Callable[[Any, RawColumn], list[Parts]]] = {"hash": _by_hash, "fixed": _as_given}
+def _by_class(split: Any, rows: _Rows) -> list[Parts]:
+    pairs = list(zip(rows.column.blocks, rows.kept, strict=True))
+    classes = Classes()
+    for values, kept in pairs:
+        classes.count(values, kept)
+    found = StratifiedParts(classes, rows.seed, split.probabilities)
+    return [found.of(values, kept) for values, kept in pairs]
+
+
+def _by_time(split: Any, rows: _Rows) -> list[Parts]:
+    column, form = rows.column, split.datetime_format
+
+    def seconds() -> Any:
+        return sampled_seconds(column.blocks, column.first_rows, rows.kept, form)
+
+    found = parts_by_time(seconds(), borders(seconds, split.probabilities))
+    whole = []
+    for kept, parts in zip(rows.kept, found, strict=True):
+        whole.append(np.zeros(len(kept), dtype=np.uint8))
+        whole[-1][kept] = parts
+    return whole
+
+
+_OF_A_COLUMN: Mapping[str, Callable[[Any, _Rows], list[Parts]]] = {
+    "hash": _by_hash,
+    "fixed": _as_given,
+    "stratify": _by_class,
+    "datetime": _by_time,
+}
 BUILT = ("random", *_OF_A_COLUMN)
 
 

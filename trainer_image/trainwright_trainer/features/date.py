@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from trainwright_trainer.features.column import Cleaned, Encoded, Feature, Statistics, missing_fact
-from trainwright_trainer.features.errors import BadValueError, WrongTypeError, kind_of
+from trainwright_trainer.features.errors import BadValueError, WrongTypeError
 from trainwright_trainer.features.missing import mask_of, settle
-from trainwright_trainer.features.times import times_of, wall_clock
+from trainwright_trainer.features.times import read_times, times_of
 
 PARTS = ("year", "month", "day", "weekday", "yearday", "hour", "minute", "second", "second_of_day")
 """Month, day and yearday count from 1; weekday counts from 0, which is Monday."""
@@ -31,16 +31,8 @@ def refuse(feature: Feature) -> None:
 
 def clean(feature: Feature, values: pa.Array, first_row: int) -> Cleaned:
     """`pa.timestamp("s")`: the local time of each value, without its time zone."""
-    if pa.types.is_dictionary(values.type):
-        values = values.dictionary_decode()
-    kind, wanted = values.type, feature.preprocessing.datetime_format
-    if pa.types.is_timestamp(kind) or pa.types.is_date(kind) or pa.types.is_null(kind):
-        return Cleaned(wall_clock(values))
-    if pa.types.is_integer(kind) and wanted is not None:
-        values = pc.cast(values, pa.string())
-    elif not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
-        raise WrongTypeError(f"holds {kind_of(kind)}, the feature is a date.")
-    times = times_of(values, wanted)
+    wanted = feature.preprocessing.datetime_format
+    times = read_times(values, wanted)
     unfit = pc.and_(times.is_null(), values.is_valid()).to_numpy(zero_copy_only=False)
     if unfit.any() and feature.strategy != "drop_row":
         row = int(np.argmax(unfit))

@@ -8,6 +8,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from trainwright_trainer.features.errors import WrongTypeError, kind_of
+
 SECONDS = pa.timestamp("s")
 _ZONE = r"(?i)(:\d{2}(?:\.\d+)?)\s*(?:z|utc|[+-]\d{2}(?::?\d{2})?)$"
 _FRACTION = r"(:\d{2})[.,]\d+$"
@@ -33,6 +35,23 @@ def wall_clock(values: pa.Array) -> pa.Array:
     if pa.types.is_timestamp(values.type):
         values = pc.floor_temporal(values, unit="second")
     return pc.cast(values, SECONDS)
+
+
+def read_times(values: pa.Array, wanted: str | None) -> pa.Array:
+    """A column of any type as `pa.timestamp("s")`, in local time; null where a value is missing or no date.
+
+    Whole numbers are read with the form `wanted` only. Raises `WrongTypeError` for types that hold no dates.
+    """
+    if pa.types.is_dictionary(values.type):
+        values = values.dictionary_decode()
+    kind = values.type
+    if pa.types.is_timestamp(kind) or pa.types.is_date(kind) or pa.types.is_null(kind):
+        return wall_clock(values)
+    if pa.types.is_integer(kind) and wanted is not None:
+        values = pc.cast(values, pa.string())
+    elif not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+        raise WrongTypeError(f"holds {kind_of(kind)}, which are no dates.")
+    return times_of(values, wanted)
 
 
 def times_of(texts: pa.Array, wanted: str | None) -> pa.Array:
