@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv
+import pyarrow.feather
 import pyarrow.parquet
 
 ROWS = 240
@@ -40,7 +43,19 @@ def write(path: Path, seed: int) -> None:
             f"split{end}": random.choice(3, ROWS, p=[0.6, 0.2, 0.2]),
             f"made{end}": [f"{2013 + row * (77 if end else 97) % ROWS}-05-09" for row in range(ROWS)],
         }
-    pa.parquet.write_table(pa.table(columns), path)
+    table = pa.table(columns)
+    pa.parquet.write_table(table, path)
+    write_formats(table.drop_columns(["place", "place2"]), path)
+
+
+def write_formats(table: pa.Table, path: Path) -> None:
+    """Write the same rows as CSV, and in every format under a name that does not show the format."""
+    pa.csv.write_csv(table, path.with_suffix(".csv"))
+    pa.csv.write_csv(table, path.with_name("csv.data"))
+    pa.csv.write_csv(table, path.with_name("tsv.data"), pa.csv.WriteOptions(delimiter="\t"))
+    pa.parquet.write_table(table, path.with_name("parquet.data"))
+    pa.feather.write_feather(table, path.with_name("feather.data"))
+    path.with_name("json.data").write_text("".join(f"{json.dumps(row)}\n" for row in table.to_pylist()))
 
 
 def _with_gaps(random: np.random.Generator, values: list[Any]) -> list[Any]:

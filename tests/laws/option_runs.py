@@ -107,7 +107,7 @@ class Patient:
 def _trained(job: Job, kept: Kept | Patient) -> Seen:
     config, seed = job.config, job.spec.seed
     assert config is not None
-    data = prepare(config, job.dataset, seed=seed, cache_dir=job.cache_dir)
+    data = prepare(config, job.dataset, seed=seed, cache_dir=job.cache_dir, options=job.spec.dataset_options)
     data.finish()
     layout = layout_of(config, data.statistics)
     splits = materialise(data, layout, DTYPES[config.trainer.precision])

@@ -8,13 +8,16 @@ enclosing encoder, decoder or combiner.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, get_args
+
+from trainwright_api.resource.dataset_options import FileFormat
 
 from .option_data import WIDTHS
 
 _STILL = {"config.trainer.learning_rate": 1e-30, "config.trainer.epochs": 8}
 _OF_THE_CLUSTER = "The operator acts on it, when it makes pods; what is trained stays the same."
 _OF_A_STORE = "It opens a store of objects: test_run_in_store tries it on a real one."
+_OF_BYTES = "It says which text some bytes are: test_dialect.py reads a text in each encoding."
 _NOTHING_TO_SKIP = "The encoder returns its input unchanged, like a model that skips it."
 
 _OF_MATRICES = (
@@ -29,6 +32,7 @@ NONE_TO_SEE: Mapping[str, str] = {
     "credentials": _OF_THE_CLUSTER,
     "backend.cache_credentials": _OF_A_STORE,
     "backend.credentials": _OF_A_STORE,
+    "datasetOptions.encoding*": _OF_BYTES,
     "queueName": _OF_THE_CLUSTER,
     "gpuResourceName": _OF_THE_CLUSTER,
     "workersPerPod*": _OF_THE_CLUSTER,
@@ -51,6 +55,8 @@ NONE_TO_SEE: Mapping[str, str] = {
 
 REFUSED_AS_WRONG: Mapping[str, str] = {
     "dataset=None": "name the data",
+    "datasetOptions.delimiter": "is not in rows.csv",
+    "datasetOptions.header": "is not in rows.csv",
     "task=evaluate": "needs a trained model",
     "task=predict": "needs a trained model",
     "model": "exactly one of config, model and entrypoint",
@@ -77,6 +83,9 @@ REFUSED_AS_WRONG: Mapping[str, str] = {
 
 VALUES: Mapping[str, list[Any]] = {
     "dataset": ["other.parquet"],
+    "datasetOptions.delimiter": [";"],
+    "datasetOptions.header": [False],
+    "datasetOptions.naValues": [["red"]],
     "output": ["elsewhere"],
     "model": ["out/job/model"],
     "entrypoint": [{"module": "mine", "function": "train"}],
@@ -165,6 +174,8 @@ VALUES: Mapping[str, list[Any]] = {
 """Values for text, lists and objects, and for some numbers the value with the clearest effect."""
 
 MATTERS: Mapping[str, Mapping[str, Any]] = {
+    "datasetOptions.*": {"dataset": "rows.csv"},
+    **{f"datasetOptions.format={word}": {"dataset": f"{word}.data"} for word in get_args(FileFormat)},
     "entrypoint": {"config": None},
     "checkpoint.*": {"config.trainer.epochs": 6},
     "config.preprocessing.split[hash].*": {".column": "size"},

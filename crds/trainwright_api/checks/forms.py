@@ -21,7 +21,12 @@ from trainwright_api.resource.job import API_VERSION, KIND, TrainingJob, Trainin
 from trainwright_api.upgrade import OLD_SECTIONS, upgrade
 from trainwright_api.upgrade.draft import Draft, origin_of
 
-_OUTSIDE_CONFIG = {"backend": "backend", "random_seed": "seed", "dataset": "dataset"}
+_OUTSIDE_CONFIG = {
+    "backend": "backend",
+    "random_seed": "seed",
+    "dataset": "dataset",
+    "datasetOptions": "datasetOptions",
+}
 """The keys of a Ludwig file that are not part of the config, and their names in the spec."""
 
 

@@ -11,6 +11,7 @@ from pydantic_core import InitErrorDetails
 from trainwright_api.config import ModelConfig
 from trainwright_api.config.trainer import TrainerConfig
 from trainwright_api.resource.backend import Backend
+from trainwright_api.resource.dataset_options import DatasetOptions
 from trainwright_api.resource.kubernetes import IDENTIFIER, MODULE, QUALIFIED, VERSION, Name, PodTemplate
 from trainwright_api.resource.metadata import ObjectMeta
 from trainwright_api.resource.status import TrainingJobStatus
@@ -30,7 +31,10 @@ WorkersPerPod = Annotated[
     ByKind("a whole number of at least 1, or auto", number=SomeWorkers, text=Literal["auto"]),
 ]
 
-FIXED = ("task", "dataset", "config", "model", "entrypoint", "resumeFrom", "backend", "output", "seed", "checkpoint")
+FIXED = (
+    *("task", "dataset", "datasetOptions", "config", "model", "entrypoint", "resumeFrom", "backend", "output"),
+    *("seed", "checkpoint"),
+)
 """The fields of the spec that are immutable once a job has started."""
 
 # A default with this mark is also written into the CRD, and so into every stored object. The other defaults are
@@ -81,6 +85,7 @@ class TrainingJobSpec(KubernetesSection):
         "train", description="train, evaluate, predict, experiment or preprocess.", json_schema_extra=STORED
     )
     dataset: Location | None = Field(None, description="The data set: path or URI of a file, a folder or a glob.")
+    dataset_options: DatasetOptions | None = Field(None, description="How the files of the data set are read.")
     config: ModelConfig | None = Field(None, description="The model: a Ludwig config. It works unchanged.")
     model: Location | None = Field(None, description="Folder of a trained model, for evaluate and predict.")
     entrypoint: Entrypoint | None = Field(None, description="Your own train function. It replaces config.")

@@ -25,6 +25,7 @@ ENVIRONMENT_NAME = r"^[-._a-zA-Z][-._a-zA-Z0-9]*$"
 IDENTIFIER = r"^[A-Za-z_][A-Za-z0-9_]*$"
 MODULE = r"^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*$"
 VERSION = r"^[0-9]+\.[0-9]+\.[0-9]+$"
+DELIMITER = r"^[\t !#-~]$"
 
 FORMS: Mapping[str, str] = MappingProxyType(
     {
@@ -36,6 +37,7 @@ FORMS: Mapping[str, str] = MappingProxyType(
         IDENTIFIER: "a name in Python (as in train)",
         MODULE: "a module in Python (as in package.module)",
         VERSION: "a version (as in 2.56.1)",
+        DELIMITER: "one ASCII character that is no quote (as in ;)",
     }
 )
 """The patterns in words, for messages."""

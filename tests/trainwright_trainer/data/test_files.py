@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from trainwright_api.problems import Mistakes
+from trainwright_api.resource.dataset_options import DatasetOptions
 from trainwright_trainer.data.files import find
 
 
@@ -20,7 +21,7 @@ def folder(tmp_path):
 def test_a_folder_is_its_files_in_order(folder):
     found = find(str(folder))
     assert found.names == ("a.parquet", "b.parquet", "sub/c.parquet")
-    assert (found.dataset, found.suffix, found.is_single) == ("data", ".parquet", False)
+    assert (found.dataset, found.format, found.is_single) == ("data", "parquet", False)
 
 
 def test_a_glob_is_its_matches_in_order(folder):
@@ -30,14 +31,29 @@ def test_a_glob_is_its_matches_in_order(folder):
 
 
 @pytest.mark.parametrize(
-    ("name", "suffix"),
-    [("x.CSV", ".csv"), ("x.csv.gz", ".csv"), ("x.tsv.zip", ".tsv"), ("x.y.json", ".json"), ("x.feather", ".feather")],
+    ("name", "word"),
+    [("x.CSV", "csv"), ("x.csv.gz", "csv"), ("x.tsv.zip", "tsv"), ("x.y.json", "json"), ("x.feather", "feather")],
 )
-def test_a_file_is_known_by_its_ending(tmp_path, name, suffix):
+def test_a_file_is_known_by_its_ending(tmp_path, name, word):
     (tmp_path / name).touch()
     found = find(str(tmp_path / name))
-    assert (found.names, found.suffix, found.is_single) == ((name,), suffix, True)
+    assert (found.names, found.format, found.is_single) == ((name,), word, True)
     assert [str(file) for file in found.each] == [str(tmp_path / name)]
+
+
+def test_the_format_of_the_options_replaces_the_ending(tmp_path):
+    (tmp_path / "x.data").write_text("a\n1\n")
+    with pytest.raises(Mistakes, match=r"'x\.data' is of no format .* datasetOptions\.format names one\."):
+        find(str(tmp_path / "x.data"))
+    assert find(str(tmp_path / "x.data"), options=DatasetOptions(format="csv")).reader.name == "CSV"
+    assert find(str(tmp_path), options=DatasetOptions(format="csv")).names == ("x.data",)
+
+
+@pytest.mark.parametrize(("option", "value"), [("delimiter", ";"), ("encoding", "utf-16"), ("header", True)])
+def test_options_of_csv_are_refused_elsewhere(folder, option, value):
+    line = rf"datasetOptions\.{option}: acts with CSV and TSV only, the data set is Parquet"
+    with pytest.raises(Mistakes, match=line):
+        find(str(folder), options=DatasetOptions(**{option: value}))
 
 
 def test_a_uri_of_this_machine_is_a_path(folder):

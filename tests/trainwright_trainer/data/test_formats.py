@@ -115,8 +115,11 @@ def damaged_parquet(cut):
         ("x.csv", b"", "'x.csv' is empty."),
         ("x.csv", b"n,t\n1,2\n3\n", "'x.csv' has 1 values in line 3, its header has 2."),
         ("x.csv", b'n,t\n"1\n",2\n3,4,5\n', "'x.csv' has 3 values in line 4, its header has 2."),
-        ("x.csv", b"n,t\n1,2\n3,\xe9t\xe9\n", "'x.csv' is not UTF-8: line 3 holds the byte 0xe9."),
-        ("x.csv", "n,t\n1,2\n".encode("utf-16"), "'x.csv' is not UTF-8: line 1 holds the byte 0xff."),
+        (
+            "x.csv",
+            b"n,t\n" + b"1,2\n" * 70_000 + b"3,\xe9\n",
+            "'x.csv' is not UTF-8: line 70,002 holds the byte 0xe9. Set datasetOptions.encoding, as in windows-1252.",
+        ),
         ("x.csv.gz", b"n,t\n1,2\n", "'x.csv.gz' is no readable gz archive"),
         ("x.csv.gz", gzip.compress(CSV.encode() * 100)[:-20], "'x.csv.gz' is no readable gz archive"),
         ("x.csv.zip", b"n,t\n1,2\n", "'x.csv.zip' is no readable zip archive"),

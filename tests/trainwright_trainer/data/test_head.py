@@ -129,3 +129,15 @@ def test_the_columns_are_those_that_training_reads(config):
     job = {"dataset": "data.csv", "config": config}
     resolved = resolve(loads(json.dumps(job), "job.json").job.spec.config)
     assert named_columns(config) == wanted_columns(features_of(resolved), resolved.preprocessing)
+
+
+def test_the_options_of_the_job_are_used(folder):
+    (folder / "data.csv").write_text("age;plan;left\n1;a;0\n")
+    found = look({"dataset": "data.csv", "config": CONFIG})
+    line = "dataset 'data.csv': read with delimiter ';', as its first rows show; datasetOptions sets another"
+    assert (found.problems, found.notes) == ((), (line,))
+    for delimiter, problems in ((";", 0), (",", 3)):
+        head = look({"dataset": "data.csv", "config": CONFIG, "datasetOptions": {"delimiter": delimiter}})
+        assert (len(head.problems), head.notes) == (problems, ())
+    wrong = look({"dataset": "data.csv", "config": CONFIG, "datasetOptions": {"delimiter": 5}})
+    assert wrong.problems == ()

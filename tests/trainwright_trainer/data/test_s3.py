@@ -77,7 +77,7 @@ def test_the_words_mean_what_they_mean_on_a_disk(folder, tmp_path, word, names):
         (here / name).parent.mkdir(parents=True, exist_ok=True)
         (here / name).touch()
     assert find(f"{here}{word}").names == names
-    assert (found.is_single, found.suffix) == (False, ".csv")
+    assert (found.is_single, found.format) == (False, "csv")
 
 
 def test_one_object(folder):

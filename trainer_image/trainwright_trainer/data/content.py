@@ -21,9 +21,13 @@ _TICK_NS = 20_000_000
 
 
 def content_of(files: Files, hashes: Sequence[str]) -> str:
-    """The key of a data set: for one file its format and bytes, for several files their names as well."""
+    """The key of a data set: its format, its bytes and the options that are given; for several files their names too.
+
+    A dialect that is not given follows from the bytes.
+    """
     names = None if files.is_single else list(files.names)
-    return digest(["content", files.reader.name, names, list(hashes)])
+    options = files.options.model_dump(exclude_none=True, exclude={"format"})
+    return digest(["content", files.format, names, list(hashes), options])
 
 
 class Contents:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path, PurePath
 
 from trainwright_api.problems import Mistakes, nearest
+from trainwright_api.resource.dataset_options import DatasetOptions
 from trainwright_trainer.data.datafile import DataFile
-from trainwright_trainer.data.formats import COMPRESSIONS, READERS, format_of
+from trainwright_trainer.data.formats import COMPRESSIONS, FORMATS, SUFFIXES, format_of, refuse_idle_options
 from trainwright_trainer.data.formats.reader import Reader
 from trainwright_trainer.storage.base import Identity, Storage
 from trainwright_trainer.storage.location import Place, place_of
@@ -27,24 +29,33 @@ class Files:
     """The default place of the cache folder: beside a file or a folder, or the fixed folder of a glob."""
     storage: Storage
     names: tuple[str, ...]
-    suffix: str
+    format: str
     is_single: bool
+    options: DatasetOptions = field(default_factory=DatasetOptions)
 
     @property
     def each(self) -> list[DataFile]:
         return [DataFile(self.storage, name) for name in self.names]
 
-    @property
+    @cached_property
     def reader(self) -> Reader:
-        return READERS[self.suffix]
+        """The reader of all files. It may read the head of the first file: raises OSError, `UnreadableFileError`."""
+        return FORMATS[self.format].make(self.each[0], self.options)
 
     def look(self) -> Sequence[Identity]:
         """The current identities of the files."""
         return self.storage.identities(self.names)
 
 
-def find(dataset: str, access: S3Credentials | None = None) -> Files:
+def find(dataset: str, access: S3Credentials | None = None, options: DatasetOptions | None = None) -> Files:
     """The files of a path, a folder or a glob, on this machine or in a store. Raises `Mistakes` for `dataset`."""
+    options = options or DatasetOptions()
+    found = _find(dataset, access, options)
+    refuse_idle_options(found.format, options)
+    return found
+
+
+def _find(dataset: str, access: S3Credentials | None, options: DatasetOptions) -> Files:
     place = place_of(dataset, "dataset")
     if isinstance(place, Path):
         place = place.expanduser()
@@ -54,18 +65,19 @@ def find(dataset: str, access: S3Credentials | None = None) -> Files:
     if not is_folder:
         beside = storage_of(place.parent, access)
         if not is_prefix and beside.exists(place.name):
-            return Files(place.name, place.parent, beside, (place.name,), suffix_of(PurePath(place.name)), True)
+            word = options.format or _named_format(PurePath(place.name))
+            return Files(place.name, place.parent, beside, (place.name,), word, True, options)
         if _has_wildcard(place):
             folder = _fixed_part(place)
             storage = storage_of(folder, access)
-            return _many(dataset, folder, storage, storage.match(_relative(place, folder)))
+            return _many(dataset, folder, storage, storage.match(_relative(place, folder)), options)
     storage = storage_of(place, access)
     names = [name for name in storage.list_tree() if counts(PurePath(name))]
     if not names and not is_folder:
         raise absent(str(place), place.name, [name.rstrip("/") for name in beside.list()])
     if isinstance(place, Path):
-        return _many(place.name or str(place), place.resolve().parent, storage, names)
-    return _many(place.name or place.bucket, place.parent, storage, names)
+        return _many(place.name or str(place), place.resolve().parent, storage, names, options)
+    return _many(place.name or place.bucket, place.parent, storage, names, options)
 
 
 def _is_folder(path: Path) -> bool:
@@ -98,30 +110,29 @@ def _relative(pattern: Place, folder: Place) -> str:
     return str(pattern).removeprefix(f"{folder}/")
 
 
-def _many(dataset: str, home: Place, storage: Storage, names: Iterable[str]) -> Files:
+def _many(dataset: str, home: Place, storage: Storage, names: Iterable[str], options: DatasetOptions) -> Files:
     names = tuple(sorted(names))
-    return Files(dataset, home, storage, names, one_of(dataset, names), is_single=False)
-
-
-def one_of(dataset: str, names: Sequence[str]) -> str:
-    """A suffix of the files, which all have one format. Raises `Mistakes` if formats differ or if there is no file."""
     if not names:
         raise Mistakes.one("dataset", f"{dataset!r} holds no file.")
-    suffixes = {suffix_of(PurePath(name)): name for name in reversed(names)}
-    if (
-        len({type(READERS[suffix]) for suffix in suffixes}) > 1
-        or len({READERS[suffix].name for suffix in suffixes}) > 1
-    ):
-        shown = " and ".join(repr(name) for name in sorted(suffixes.values())[:2])
+    return Files(dataset, home, storage, names, options.format or _common_format(dataset, names), False, options)
+
+
+def _common_format(dataset: str, names: Sequence[str]) -> str:
+    """The format of the files. Raises `Mistakes` if they differ."""
+    formats = {_named_format(PurePath(name)): name for name in reversed(names)}
+    if len(formats) > 1:
+        shown = " and ".join(repr(name) for name in sorted(formats.values())[:2])
         raise Mistakes.one("dataset", f"{dataset!r} mixes formats: {shown}.")
-    return next(iter(suffixes))
+    return next(iter(formats))
 
 
-def suffix_of(path: PurePath) -> str:
+def _named_format(path: PurePath) -> str:
+    """The format that the name's suffix names. Raises `Mistakes` if this version lacks it."""
     found = format_of(path)
     if found is None:
-        known = ", ".join([*READERS, *(f".csv{ending}" for ending in COMPRESSIONS)])
-        raise Mistakes.one("dataset", f"{path.name!r} is of no format that this version reads ({known}).")
+        known = ", ".join([*SUFFIXES, *(f".csv{ending}" for ending in COMPRESSIONS)])
+        line = f"{path.name!r} is of no format that this version reads ({known}). datasetOptions.format names one."
+        raise Mistakes.one("dataset", line)
     return found
 
 

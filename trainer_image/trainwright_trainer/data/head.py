@@ -10,10 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
 from trainwright_api.checks.path_access import lies_under
 from trainwright_api.config.relations import mapping, outlines
 from trainwright_api.locations import is_s3
 from trainwright_api.problems import Mistakes, Problem
+from trainwright_api.resource.dataset_options import DatasetOptions
 from trainwright_trainer.data import source
 from trainwright_trainer.data.files import Files, find
 from trainwright_trainer.errors import EnvironmentFailure
@@ -39,7 +42,7 @@ def look(spec: Mapping[str, Any]) -> Head:
     if "://" in dataset and not dataset.startswith("file://"):
         return Head()
     try:
-        files = find(dataset)
+        files = find(dataset, options=_options(spec))
         source.check(files, named_columns(spec.get("config")))
     except Mistakes as mistakes:
         if _is_for_pods(dataset, spec):
@@ -47,7 +50,15 @@ def look(spec: Mapping[str, Any]) -> Head:
         return Head(problems=mistakes.problems)
     except EnvironmentFailure as failure:
         return Head(failure=failure)
-    return Head(notes=tuple(_untold(files)))
+    return Head(notes=(*(f"dataset {files.dataset!r}: {line}" for line in source.notices(files)), *_untold(files)))
+
+
+def _options(spec: Mapping[str, Any]) -> DatasetOptions | None:
+    """The options of a spec. None if they are absent, or wrong, which another check reports."""
+    try:
+        return DatasetOptions.model_validate(spec.get("datasetOptions") or {}, by_alias=True, by_name=False)
+    except ValidationError:
+        return None
 
 
 def named_columns(config: Any) -> list[tuple[str, str]]:

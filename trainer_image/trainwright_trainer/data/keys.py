@@ -9,7 +9,7 @@ from typing import Any
 
 from trainwright_trainer.features.column import Feature
 
-FORMAT = 2
+FORMAT = 3
 """The version of the entries. Increase it if an entry is computed or written differently: old entries are not found."""
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from trainwright_api.problems import Mistakes, Problem
+from trainwright_api.resource.dataset_options import DatasetOptions
 from trainwright_trainer.data import source, transforms
 from trainwright_trainer.data.cache import cache_at
 from trainwright_trainer.data.cache_lookup import CacheLookup, look_up
@@ -31,6 +32,7 @@ def prepare(
     seed: int,
     cache_dir: str | None = None,
     keys: JobCredentials = NO_KEYS,
+    options: DatasetOptions | None = None,
     processor: Processor | None = None,
 ) -> Prepared:
     """The data set, encoded for the features of a resolved `ModelConfig`, with the statistics of the training rows.
@@ -41,7 +43,7 @@ def prepare(
     """
     features = features_of(config)
     refuse_unbuilt_preprocessing(config.preprocessing)
-    files, processor = find(dataset, keys.datasets), processor or PandasProcessor()
+    files, processor = find(dataset, keys.datasets, options), processor or PandasProcessor()
     cache = cache_at(cache_dir, files.home, keys)
     contents = Contents(files, cache)
     content = contents.remembered()
@@ -140,6 +142,8 @@ def _prepared(files: Files, found: CacheLookup, config: Any, features: Sequence[
     assert parts is not None, "the split is computed before the columns"
     check_none_is_empty(parts, _dropped(found), config.preprocessing)
     notices = [notice for feature in features for notice in found.columns[feature.name].notices]
+    if not hit:  # a run that finds everything in the cache opens no raw file
+        notices = [*source.notices(files), *notices]
     return Prepared(
         dataset=files.dataset,
         rows=len(parts),
@@ -167,6 +171,7 @@ def encode_with(
     *,
     targets: bool,
     keys: JobCredentials = NO_KEYS,
+    options: DatasetOptions | None = None,
     processor: Processor | None = None,
 ) -> Prepared:
     """New data, encoded for a trained model with the statistics of its training, without split or cache.
@@ -175,7 +180,7 @@ def encode_with(
     With `targets`, the output features are encoded too and must exist. Raises `Mistakes`, `EnvironmentFailure`.
     """
     features, processor = features_of(config, targets=targets), processor or PandasProcessor()
-    files = find(dataset, keys.datasets)
+    files = find(dataset, keys.datasets, options)
     raw = _raw(files, features, None)
     columns: dict[str, Any] = {}
     problems: list[Problem] = []
@@ -196,5 +201,7 @@ def encode_with(
         content="",
         cache_key="",
         cache_hit=False,
-        notices=tuple(dict.fromkeys(notice for column in columns.values() for notice in column.notices)),
+        notices=tuple(
+            dict.fromkeys([*source.notices(files), *(line for column in columns.values() for line in column.notices)])
+        ),
     )

@@ -27,6 +27,12 @@ def check(files: Files, wanted: Wanted) -> None:
         _check(files.dataset, columns, wanted)
 
 
+def notices(files: Files) -> Sequence[str]:
+    """Lines for the user on how the files are read. It may read the head of the first file. Raises `Mistakes`."""
+    with _readable(files.each[0]):
+        return files.reader.notices
+
+
 def blocks(files: Files, wanted: Wanted, coded: Sequence[str]) -> Iterator[Block]:
     """The wanted columns of all rows; those in `coded` preferably as dictionaries. Raises `Mistakes`."""
     return blocks_of(_tables(files, wanted, coded))

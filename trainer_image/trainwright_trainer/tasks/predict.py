@@ -38,7 +38,8 @@ from trainwright_trainer.tasks.saved_model import (
 def predict(job: Job, console: Console) -> pa.Table:
     """Predict each row of the data set, in its order. A row that an input feature drops has null predictions."""
     saved = model_of(job)
-    data = encode_with(saved.config, saved.statistics, job.dataset, targets=False, keys=job.keys)
+    options = job.spec.dataset_options
+    data = encode_with(saved.config, saved.statistics, job.dataset, targets=False, keys=job.keys, options=options)
     console.log_notices(data.notices, data.dataset)
     return _write_predictions(saved, data, job, console)
 

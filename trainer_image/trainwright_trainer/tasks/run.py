@@ -14,7 +14,6 @@ from pathlib import Path
 from trainwright_trainer.backends.ray.environment import settle
 from trainwright_trainer.callbacks.console import Console
 from trainwright_trainer.callbacks.formats import counted
-from trainwright_trainer.data.preprocess import prepare
 from trainwright_trainer.errors import AlreadyDone
 from trainwright_trainer.frames.pandas import reading_with
 from trainwright_trainer.job.job import Job, read_job
@@ -27,6 +26,7 @@ from trainwright_trainer.runtime.preload import preload_imports
 from trainwright_trainer.runtime.signals import StopRequest, stopping_on_signals
 from trainwright_trainer.storage.base import Storage
 from trainwright_trainer.storage.registry import storage_at
+from trainwright_trainer.tasks.job_data import prepare_data
 from trainwright_trainer.tasks.result import Result, TaskSummary
 
 
@@ -64,7 +64,7 @@ def _train(job: Job, console: Console, stop: StopRequest | None) -> Result:
 
 def _train_here(job: Job, storage: Storage, how: ExistingRun, console: Console, stop: StopRequest) -> Result:
     with stop.at_once("before training began: nothing was written but the cache. Start it again."):
-        data = prepare(job.config, job.dataset, seed=job.spec.seed, cache_dir=job.cache_dir, keys=job.keys)
+        data = prepare_data(job)
     console.log_notices(data.notices, Path(job.dataset).name)
     from trainwright_trainer.tasks.train import train_on
 
@@ -113,7 +113,7 @@ def _predict_test_rows(job: Job, console: Console, stop: StopRequest | None) -> 
 
 def _preprocess(job: Job, console: Console, stop: StopRequest | None) -> TaskSummary:
     with _ending_at_once(stop):
-        data = prepare(job.config, job.dataset, seed=job.spec.seed, cache_dir=job.cache_dir, keys=job.keys)
+        data = prepare_data(job)
         console.log_notices([*data.notices, *data.finish()], Path(job.dataset).name)
     state = "was there" if data.cache_hit else "written"
     summary = TaskSummary(f"{data.dataset}: {counted(data.rows, 'row')}; cache {data.cache_key[:12]} {state}")

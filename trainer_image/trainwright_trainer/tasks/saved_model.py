@@ -58,9 +58,18 @@ def model_of(job: Job) -> SavedModel:
 
 def evaluation_data(saved: SavedModel, job: Job) -> tuple[Prepared, str]:
     """The data and the part of it to evaluate: all rows of new data, or the test rows of the training data."""
-    if content_now(find(job.dataset, job.keys.datasets)) != saved.about["content"]:
-        return encode_with(saved.config, saved.statistics, job.dataset, targets=True, keys=job.keys), "given"
-    data = prepare(saved.config, job.dataset, seed=saved.about["seed"], cache_dir=job.cache_dir, keys=job.keys)
+    options = job.spec.dataset_options
+    if content_now(find(job.dataset, job.keys.datasets, options)) != saved.about["content"]:
+        data = encode_with(saved.config, saved.statistics, job.dataset, targets=True, keys=job.keys, options=options)
+        return data, "given"
+    data = prepare(
+        saved.config,
+        job.dataset,
+        seed=saved.about["seed"],
+        cache_dir=job.cache_dir,
+        keys=job.keys,
+        options=options,
+    )
     test_only = np.where(data.splits == TEST, TEST, UNSAMPLED).astype(np.uint8)
     return replace(data, splits=test_only, notices=(*data.notices, *data.finish())), "test"
 

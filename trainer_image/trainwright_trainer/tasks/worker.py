@@ -17,7 +17,6 @@ from trainwright_trainer.backends.ray.messages import Channel
 from trainwright_trainer.callbacks.console import notice_lines
 from trainwright_trainer.callbacks.events import Event, Stepped
 from trainwright_trainer.data.prepared import Prepared
-from trainwright_trainer.data.preprocess import prepare
 from trainwright_trainer.distributed import ranks_of
 from trainwright_trainer.distributed.process_group import raising_peer_lost
 from trainwright_trainer.distributed.rank_info import RankInfo
@@ -31,6 +30,7 @@ from trainwright_trainer.runtime.oom import reporting_oom
 from trainwright_trainer.runtime.threads import Threads
 from trainwright_trainer.storage.base import Storage
 from trainwright_trainer.storage.registry import storage_at
+from trainwright_trainer.tasks.job_data import prepare_data
 from trainwright_trainer.tasks.resolve import TrainContext
 from trainwright_trainer.tasks.result import Result
 from trainwright_trainer.tasks.train import Training, prepare_training, threads_of
@@ -84,7 +84,7 @@ def _prepared(job: Job, ranks: Ranks, console: RemoteConsole) -> Prepared:
     """Rank 0 preprocesses first. If the ranks share a cache, the others read what rank 0 has written."""
     if ranks.rank:
         ranks.share(None)
-    data = prepare(job.config, job.dataset, seed=job.spec.seed, cache_dir=job.cache_dir, keys=job.keys)
+    data = prepare_data(job)
     if ranks.rank == 0:
         console.log_notices([*data.notices, *data.finish()], Path(job.dataset).name)
         ranks.share(None)

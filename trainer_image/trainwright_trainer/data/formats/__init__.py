@@ -1,31 +1,67 @@
-"""The file formats of data sets: one reader for each family, chosen by the file's suffix."""
+"""The file formats of data sets: one reader for each family, chosen by the file's suffix or by the job."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
 from pathlib import PurePath
 
-from trainwright_trainer.data.formats import delimited, feather, jsonlines, parquet
+from trainwright_api.problems import Mistakes
+from trainwright_api.resource.dataset_options import DatasetOptions
+from trainwright_trainer.data.datafile import DataFile
+from trainwright_trainer.data.formats.delimited import DelimitedReader
+from trainwright_trainer.data.formats.feather import FeatherReader
+from trainwright_trainer.data.formats.jsonlines import JsonLinesReader
+from trainwright_trainer.data.formats.missing_words import ReaderWithMissingWords
+from trainwright_trainer.data.formats.parquet import ParquetReader
 from trainwright_trainer.data.formats.reader import Reader
 
-READERS: dict[str, Reader] = {
-    ".parquet": parquet.ParquetReader(),
-    ".pq": parquet.ParquetReader(),
-    ".feather": feather.FeatherReader(),
-    ".arrow": feather.FeatherReader(),
-    ".csv": delimited.DelimitedReader("CSV", ","),
-    ".tsv": delimited.DelimitedReader("TSV", "\t"),
-    ".jsonl": jsonlines.JsonLinesReader(),
-    ".ndjson": jsonlines.JsonLinesReader(),
-    ".json": jsonlines.JsonLinesReader(),
-}
 COMPRESSIONS = (".gz", ".zip")
+_OF_CSV = ("delimiter", "encoding", "header")
+
+
+@dataclass(frozen=True)
+class Format:
+    """A file format. `make` returns the reader of all files of a data set, from the first file and the options."""
+
+    name: str
+    suffixes: tuple[str, ...]
+    make: Callable[[DataFile, DatasetOptions], Reader]
+    is_text: bool = False
+    """True if a file may be compressed as a whole."""
+    has_dialect: bool = False
+    """True if the options `_OF_CSV` act. Such a reader knows the words for a missing value itself."""
+
+
+def _plain(make: Callable[[], Reader]) -> Callable[[DataFile, DatasetOptions], Reader]:
+    return lambda _, options: ReaderWithMissingWords(make(), options.na_values) if options.na_values else make()
+
+
+FORMATS: Mapping[str, Format] = {
+    "parquet": Format("Parquet", (".parquet", ".pq"), _plain(ParquetReader)),
+    "feather": Format("Feather", (".feather", ".arrow"), _plain(FeatherReader)),
+    "csv": Format("CSV", (".csv",), partial(DelimitedReader, name="CSV", delimiter=","), True, True),
+    "tsv": Format("TSV", (".tsv",), partial(DelimitedReader, name="TSV", delimiter="\t"), True, True),
+    "json": Format("JSON lines", (".jsonl", ".ndjson", ".json"), _plain(JsonLinesReader), True),
+}
+SUFFIXES: Mapping[str, str] = {suffix: word for word, each in FORMATS.items() for suffix in each.suffixes}
 
 
 def format_of(path: PurePath) -> str | None:
-    """The file's suffix in `READERS`, without a suffix of compression; None if this version does not read the file."""
+    """The format that the file's suffix names, without a suffix of compression; None if this version lacks it."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
     compressed = bool(suffixes) and suffixes[-1] in COMPRESSIONS
     suffix = suffixes[-2] if compressed and len(suffixes) > 1 else (suffixes[-1] if suffixes else "")
-    if suffix not in READERS or (compressed and not READERS[suffix].is_text):
-        return None
-    return suffix
+    word = SUFFIXES.get(suffix)
+    return None if word is None or (compressed and not FORMATS[word].is_text) else word
+
+
+def refuse_idle_options(word: str, options: DatasetOptions) -> None:
+    """Raise `Mistakes` for options that do not act with the format."""
+    if FORMATS[word].has_dialect:
+        return
+    for name in _OF_CSV:
+        if getattr(options, name) is not None:
+            line = f"acts with CSV and TSV only, the data set is {FORMATS[word].name}"
+            raise Mistakes.one(f"datasetOptions.{name}", line)

@@ -5,74 +5,97 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.csv as pacsv
 
+from trainwright_api.resource.dataset_options import DatasetOptions
 from trainwright_trainer.data.datafile import DataFile
+from trainwright_trainer.data.formats.dialect import UTF8, check_encoding, dialect_of
 from trainwright_trainer.data.formats.reader import UnreadableFileError
-from trainwright_trainer.data.formats.streams import check_utf8, native, opened
+from trainwright_trainer.data.formats.streams import native, opened
 from trainwright_trainer.features.numerals import MISSING_WORDS
 
 _READ_BYTES = 4 << 20
 
 
 class DelimitedReader:
-    """Reads one text file with a header and a delimiter. White space is kept; `MISSING_WORDS` become null."""
+    """Reads text files of one dialect, that of `first`. White space is kept; `MISSING_WORDS` become null."""
 
-    is_text = True
-
-    def __init__(self, name: str, delimiter: str) -> None:
+    def __init__(self, first: DataFile, options: DatasetOptions, name: str, delimiter: str) -> None:
         self.name = name
-        self._delimiter = delimiter
+        self._dialect = dialect_of(first, delimiter, options)
+        self._missing = [*MISSING_WORDS, *(options.na_values or ())]
+
+    @property
+    def notices(self) -> Sequence[str]:
+        return self._dialect.found
 
     def columns(self, file: DataFile) -> list[str] | None:
+        try:
+            with self._parsed(file) as rows:
+                first = next((row for row in rows if row), None)
+        except UnicodeDecodeError:
+            check_encoding(file, self._dialect.encoding)
+            raise
+        except csv.Error as error:
+            raise UnreadableFileError(f"has no header that can be read: {error}.") from error
+        if first is None:
+            raise UnreadableFileError("is empty.")
+        return first if self._dialect.has_header else [f"column_{number}" for number in range(1, len(first) + 1)]
+
+    @contextmanager
+    def _parsed(self, file: DataFile) -> Iterator[Any]:
+        """The rows, parsed one by one by a `csv.reader`."""
+        encoding = "utf-8-sig" if self._dialect.encoding == UTF8 else self._dialect.encoding
         with opened(file) as stream:
-            lines = io.TextIOWrapper(stream, encoding="utf-8-sig", newline="")
+            lines = io.TextIOWrapper(stream, encoding=encoding, newline="")
             try:
-                header = next((row for row in csv.reader(lines, delimiter=self._delimiter) if row), None)
-            except UnicodeDecodeError:
-                check_utf8(file)
-                raise
-            except csv.Error as error:
-                raise UnreadableFileError(f"has no header that can be read: {error}.") from error
+                yield csv.reader(lines, delimiter=self._dialect.delimiter)
             finally:
                 lines.detach()
-        if header is None:
-            raise UnreadableFileError("is empty.")
-        return header
 
     def read(self, file: DataFile, columns: Sequence[str], coded: Sequence[str]) -> Iterator[pa.Table]:
         names = self.columns(file) or []
         wanted = [name for name in names if name in columns]
         kinds = {name: pa.dictionary(pa.int32(), pa.string()) if name in coded else pa.string() for name in wanted}
         try:
-            with opened(file) as stream, self._reader(native(stream), kinds) as reader:
+            with opened(file) as stream, self._reader(native(stream), names, kinds) as reader:
                 for batch in reader:
                     yield pa.Table.from_batches([batch])
+        except UnicodeDecodeError:
+            check_encoding(file, self._dialect.encoding)
+            raise
         except pa.ArrowInvalid as error:
             self._explain(file, len(names))
             raise UnreadableFileError(f"cannot be read as {self.name}: {error}.") from error
 
-    def _reader(self, stream: pa.NativeFile, kinds: dict[str, pa.DataType]) -> pacsv.CSVStreamingReader:
+    def _reader(
+        self, stream: pa.NativeFile, names: Sequence[str], kinds: dict[str, pa.DataType]
+    ) -> pacsv.CSVStreamingReader:
+        dialect = self._dialect
         return pacsv.open_csv(
             stream,
-            read_options=pacsv.ReadOptions(block_size=_READ_BYTES),
-            parse_options=pacsv.ParseOptions(delimiter=self._delimiter, newlines_in_values=True),
+            read_options=pacsv.ReadOptions(
+                block_size=_READ_BYTES,
+                column_names=None if dialect.has_header else names,
+                encoding="utf8" if dialect.encoding == UTF8 else dialect.encoding,  # Arrow's own name is fastest
+            ),
+            parse_options=pacsv.ParseOptions(delimiter=dialect.delimiter, newlines_in_values=True),
             convert_options=pacsv.ConvertOptions(
                 include_columns=list(kinds),
                 column_types=kinds,
-                null_values=list(MISSING_WORDS),
+                null_values=self._missing,
                 strings_can_be_null=True,
             ),
         )
 
     def _explain(self, file: DataFile, width: int) -> None:
         """Read the file again, slowly, to find the line with the error and raise `UnreadableFileError` for it."""
-        check_utf8(file)
-        with opened(file) as stream:
-            lines = io.TextIOWrapper(stream, encoding="utf-8-sig", newline="")
-            reader = csv.reader(lines, delimiter=self._delimiter)
+        check_encoding(file, self._dialect.encoding)
+        with self._parsed(file) as reader:
             try:
                 for row in reader:
                     if row and len(row) != width:
@@ -81,5 +104,3 @@ class DelimitedReader:
                         )
             except csv.Error as error:
                 raise UnreadableFileError(f"cannot be read in line {reader.line_num:,}: {error}.") from error
-            finally:
-                lines.detach()

@@ -16,7 +16,7 @@ class FeatherReader:
     """Reads one Feather file, record batch by record batch."""
 
     name = "Feather"
-    is_text = False
+    notices: Sequence[str] = ()
 
     def columns(self, file: DataFile) -> list[str] | None:
         with file.native() as source:

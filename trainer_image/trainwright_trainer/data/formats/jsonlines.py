@@ -10,8 +10,9 @@ import pyarrow as pa
 import pyarrow.json as pajson
 
 from trainwright_trainer.data.datafile import DataFile
+from trainwright_trainer.data.formats.dialect import UTF8, check_encoding
 from trainwright_trainer.data.formats.reader import UnreadableFileError
-from trainwright_trainer.data.formats.streams import check_utf8, native, opened
+from trainwright_trainer.data.formats.streams import native, opened
 
 _READ_BYTES = 4 << 20
 
@@ -20,7 +21,7 @@ class JsonLinesReader:
     """Reads one file. Types are inferred from the whole file; a column of mixed types becomes text."""
 
     name = "JSON lines"
-    is_text = True
+    notices: Sequence[str] = ()
 
     def columns(self, file: DataFile) -> list[str] | None:  # noqa: ARG002
         """None: a key may first appear in the last line."""
@@ -34,7 +35,7 @@ class JsonLinesReader:
                 table = _read(file, pa.schema([field.with_type(pa.string()) for field in times]))
             table.validate(full=True)  # Arrow's reader does not check the encoding
         except pa.ArrowInvalid:
-            check_utf8(file)
+            check_encoding(file, UTF8)
             table = _read_slowly(file, columns)
         lacking = set(columns) - set(table.column_names)
         yield table if lacking else table.select(list(columns))  # all names are needed to suggest the nearest one

@@ -22,7 +22,7 @@ class ParquetReader:
     """Reads one Parquet file."""
 
     name = "Parquet"
-    is_text = False
+    notices: Sequence[str] = ()
 
     def columns(self, file: DataFile) -> list[str] | None:
         with _open(file, ()) as parquet:

@@ -27,10 +27,13 @@ def damaged(line: str) -> Iterator[None]:
 
 
 class Reader(Protocol):
-    """Reads one file. Only `columns` and `read` open it; both raise `UnreadableFileError`."""
+    """Reads the files of one data set. `columns` and `read` raise `UnreadableFileError`."""
 
     name: str
-    is_text: bool
+
+    @property
+    def notices(self) -> Sequence[str]:
+        """Lines for the user on how the files are read."""
 
     def columns(self, file: DataFile) -> list[str] | None:
         """The names of the file's columns; None if only reading the whole file can tell them."""

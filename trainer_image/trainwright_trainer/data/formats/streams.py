@@ -49,17 +49,6 @@ def _only_member(archive: zipfile.ZipFile) -> str:
     return names[0]
 
 
-def check_utf8(file: DataFile) -> None:
-    """Raise `UnreadableFileError` for the first line that is not UTF-8. It is called after a read has failed."""
-    with opened(file) as stream:
-        for number, line in enumerate(stream, start=1):
-            try:
-                line.decode("utf-8")
-            except UnicodeDecodeError as error:
-                byte = line[error.start]
-                raise UnreadableFileError(f"is not UTF-8: line {number:,} holds the byte 0x{byte:02x}.") from None
-
-
 def native(stream: IO[bytes]) -> pa.PythonFile:
     """The stream as a file for Arrow's readers."""
     return pa.PythonFile(stream, mode="r")

@@ -1,0 +1,178 @@
+"""The delimiter and the encoding of CSV files: found in the head of the file, or given."""
+
+from __future__ import annotations
+
+import gzip
+from typing import get_args
+
+import pytest
+
+from trainwright_api.problems import Mistakes
+from trainwright_api.resource.dataset_options import DatasetOptions, Encoding
+from trainwright_trainer.data import source
+from trainwright_trainer.data.content import content_now
+from trainwright_trainer.data.files import find
+from trainwright_trainer.data.formats.dialect import HEAD_BYTES, delimiter_of, encoding_of
+from trainwright_trainer.data.preprocess import encode_with, prepare
+
+TABLE = "name{0}size\nZoë{0}1\nJürgen{0}2\n"
+ROWS = {"name": ["Zoë", "Jürgen"], "size": ["1", "2"]}
+
+
+def read(path, columns=("name", "size"), **options):
+    files = find(path, options=DatasetOptions(**options))
+    wanted = [(f"config.input_features[{n}].column", column) for n, column in enumerate(columns)]
+    source.check(files, wanted)
+    blocks = list(source.blocks(files, wanted, ()))
+    found = {column: [value for block in blocks for value in block.columns[column].to_pylist()] for column in columns}
+    return found, list(source.notices(files))
+
+
+@pytest.mark.parametrize("name", ["x.csv", "x.tsv"])
+@pytest.mark.parametrize("delimiter", [",", ";", "|", "\t"])
+def test_the_delimiter_is_found(text, name, delimiter):
+    found, lines = read(text(TABLE.format(delimiter), name))
+    assert found == ROWS
+    usual = delimiter == ("," if name == "x.csv" else "\t")
+    line = f"read with delimiter {delimiter!r}, as its first rows show; datasetOptions sets another"
+    assert lines == ([] if usual else [line])
+
+
+@pytest.mark.parametrize(
+    ("encoding", "told"),
+    [
+        ("utf-8", None),
+        ("utf-8-sig", None),
+        ("utf-16", "utf-16"),
+        ("utf-16-le", "utf-16-le"),
+        ("utf-16-be", "utf-16-be"),
+        ("utf-32", "utf-32"),
+        ("latin-1", "windows-1252"),
+        ("windows-1252", "windows-1252"),
+    ],
+)
+@pytest.mark.parametrize("ending", ["", ".gz"])
+def test_the_encoding_is_found(text, encoding, told, ending):
+    content = TABLE.format(";").encode(encoding)
+    found, lines = read(text(gzip.compress(content) if ending else content, f"x.csv{ending}"))
+    assert found == ROWS
+    and_encoding = "" if told is None else f" and encoding {told}"
+    assert lines == [f"read with delimiter ';'{and_encoding}, as its first rows show; datasetOptions sets another"]
+
+
+def test_a_character_that_is_cut_at_the_end_of_the_head_is_no_error(text):
+    rows = "ä,1\n" * (HEAD_BYTES // 5)
+    head = f"name,size\n{rows}".encode()
+    assert encoding_of(head[: head.rindex("ä".encode()) + 1]) == "utf-8"
+    found, lines = read(text(f"name,size\n{rows}", "x.csv"))
+    assert (found["name"], lines) == (["ä"] * (HEAD_BYTES // 5), [])
+
+
+def test_bytes_that_no_code_page_has_are_latin_1():
+    assert encoding_of(b"a\n\x81\x9d\n") == "latin-1"
+
+
+def test_a_zero_byte_is_not_taken_for_utf_16(text):
+    path = text(b"name,size\na\0b\xff,1\n", "x.csv")
+    with pytest.raises(Mistakes, match=r"'x\.csv' is not UTF-8: line 2 holds the byte 0xff"):
+        read(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "delimiter"),
+    [
+        ("a\n1\n", ","),
+        ("a,b\n1,2\n", ","),
+        ('a,b\n"1;2;3",2\n', ","),
+        ("a;b\n1,5;2,5\n", ";"),
+        ('a;"b\nc"\n1;2\n', ";"),
+        ("a|b|c\n1|2,3|4\n", "|"),
+        ("a;b;c\n" + "1;2;3\n" * 20 + "1;2\n", ";"),
+        ("a,b\n1;2\n", ","),
+        ("", ","),
+        ('a;b\n"1;2', ","),
+    ],
+)
+def test_rows_show_the_delimiter(text, delimiter):
+    assert delimiter_of(text, ",", is_whole=True) == delimiter
+
+
+def test_the_last_row_of_a_head_may_be_cut():
+    assert delimiter_of("a;b\n1;2\n3", ",", is_whole=False) == ";"
+    assert delimiter_of("a;b\n1;2\n3", ",", is_whole=True) == ","
+
+
+def test_a_given_delimiter_is_used_without_a_line(text):
+    path = text("a;b,size\n1;2,3\n", "x.csv")
+    assert read(path, ["a;b", "size"], delimiter=",") == ({"a;b": ["1;2"], "size": ["3"]}, [])
+    assert read(path, ["a", "b,size"], delimiter=";") == ({"a": ["1"], "b,size": ["2,3"]}, [])
+
+
+@pytest.mark.parametrize("encoding", get_args(Encoding))
+def test_a_given_encoding_is_used_without_a_line(text, encoding):
+    """`word` is a text that this encoding and no code page of western Europe can hold, where there is one."""
+    words = {"iso-8859-2": "łódź", "windows-1250": "łódź", "windows-1251": "мир", "koi8-r": "мир", "big5": "中文"}
+    words |= {
+        "windows-1253": "λόγος",
+        "windows-1254": "ışık",
+        "iso-8859-15": "5€",
+        "shift-jis": "日本",
+        "euc-jp": "日本",
+    }
+    words |= {"euc-kr": "한국", "gb18030": "中国"}
+    word = words.get(encoding, "Zoë")
+    path = text(f"name,size\n{word},1\n".encode(encoding), "x.csv")
+    assert read(path, encoding=encoding) == ({"name": [word], "size": ["1"]}, [])
+
+
+def test_a_text_that_is_not_in_the_given_encoding_is_named(text):
+    path = text(b"name,size\nok,1\n\x81,2\n", "x.csv")
+    with pytest.raises(Mistakes, match=r"'x\.csv' is not SHIFT-JIS: line 3 holds the byte 0x81"):
+        read(path, encoding="shift-jis")
+
+
+def test_a_file_without_a_header(text):
+    path = text("Zoë,1\nJürgen,2\n", "x.csv")
+    assert read(path, ["column_1", "column_2"], header=False)[0] == {
+        "column_1": ["Zoë", "Jürgen"],
+        "column_2": ["1", "2"],
+    }
+    assert read(path, ["Zoë", "1"], header=True)[0] == {"Zoë": ["Jürgen"], "1": ["2"]}
+
+
+@pytest.mark.parametrize("name", ["x.csv", "x.jsonl", "x.parquet"])
+def test_words_for_a_missing_value(text, parquet, name):
+    if name == "x.parquet":
+        path = parquet({"name": ["a", "unknown", None], "size": [1, 2, 3]}, name)
+    elif name == "x.jsonl":
+        path = text('{"name": "a", "size": 1}\n{"name": "unknown", "size": 2}\n{"name": null, "size": 3}\n', name)
+    else:
+        path = text("name,size\na,1\nunknown,2\n,3\n", name)
+    assert read(path)[0]["name"] == ["a", "unknown", None]
+    assert read(path, na_values=["unknown", "999"])[0]["name"] == ["a", None, None]
+    for coded in ((), ("name",)):
+        files = find(path, options=DatasetOptions(na_values=["unknown"]))
+        (block,) = source.blocks(files, [("x", "name")], coded)
+        assert block.columns["name"].to_pylist() == ["a", None, None]
+
+
+def test_options_that_change_the_values_change_the_content(text):
+    path = text("name,size\na,1\n", "x.csv")
+    given = [{}, {"delimiter": ";"}, {"encoding": "utf-16"}, {"na_values": ["a"]}, {"header": False}, {"format": "tsv"}]
+    contents = [content_now(find(path, options=DatasetOptions(**options))) for options in given]
+    assert len(set(contents)) == len(given)
+    assert content_now(find(path, options=DatasetOptions(format="csv"))) == contents[0]
+
+
+def test_a_run_prints_how_it_reads_a_file(text, config):
+    path = text("n;y\n" + "".join(f"{row};{row % 2}\n" for row in range(100)), "x.csv")
+    some = config(["n:number"], ["y:binary"])
+    line = "read with delimiter ';', as its first rows show; datasetOptions sets another"
+    data = prepare(some, path, seed=0)
+    data.finish()
+    assert data.notices == (line,)
+    assert encode_with(some, data.statistics, path, targets=True).notices == (line,)
+    options = DatasetOptions(delimiter=";")
+    given = prepare(some, path, seed=0, options=options)
+    assert (given.notices, given.statistics) == ((), data.statistics)
+    assert encode_with(some, data.statistics, path, targets=True, options=options).notices == ()

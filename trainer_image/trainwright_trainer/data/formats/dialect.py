@@ -1,0 +1,129 @@
+"""The dialect of a CSV file: its encoding and its delimiter, from the job's options or else from the file's head."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from trainwright_api.resource.dataset_options import DatasetOptions
+from trainwright_trainer.data.datafile import DataFile
+from trainwright_trainer.data.formats.reader import UnreadableFileError
+from trainwright_trainer.data.formats.streams import opened
+
+HEAD_BYTES = 1 << 18
+"""A dialect follows from at most this many bytes, so that it is known before a large file is read."""
+UTF8 = "utf-8"
+_DELIMITERS = (",", ";", "|", "\t")
+_SAMPLE_ROWS = 200
+_FIT = 0.9
+"""The least share of the sampled rows that must have as many values as the header. One broken row may be among them."""
+# The mark of UTF-32 begins with that of UTF-16.
+_MARKS = (
+    (codecs.BOM_UTF8, UTF8),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How a file is read. `found` has a line for a value that differs from the usual one and is not given."""
+
+    delimiter: str
+    encoding: str
+    has_header: bool
+    found: tuple[str, ...] = ()
+
+
+def dialect_of(file: DataFile, usual: str, options: DatasetOptions) -> Dialect:
+    """The dialect of a file. `usual` is the delimiter that its format names. Raises OSError, `UnreadableFileError`."""
+    with opened(file) as stream:
+        head = stream.read(HEAD_BYTES)
+    is_whole = len(head) < HEAD_BYTES
+    encoding = options.encoding or encoding_of(head)
+    delimiter = options.delimiter or delimiter_of(_text_of(head, encoding), usual, is_whole)
+    found = [f"delimiter {delimiter!r}"] if delimiter not in (options.delimiter, usual) else []
+    found += [f"encoding {encoding}"] if encoding not in (options.encoding, UTF8) else []
+    line = f"read with {' and '.join(found)}, as its first rows show; datasetOptions sets another"
+    return Dialect(delimiter, encoding, options.header is not False, (line,) if found else ())
+
+
+def encoding_of(head: bytes) -> str:
+    """The encoding of a text that begins with `head`: the one of its mark, UTF-8, UTF-16 or a code page of 8 bits."""
+    for mark, encoding in _MARKS:
+        if head.startswith(mark):
+            return encoding
+    if _fits(head, UTF8) and b"\0" not in head:
+        return UTF8
+    if b"\0" in head:
+        # In UTF-16, the characters of ASCII have a zero byte at every second place.
+        zeros = [head[start::2].count(0) for start in (0, 1)]
+        if max(zeros) < len(head) / 4 or min(zeros) > len(head) / 100:
+            return UTF8  # the reader names the byte that is not text
+        return "utf-16-be" if zeros[0] > zeros[1] else "utf-16-le"
+    return "windows-1252" if _fits(head, "windows-1252") else "latin-1"
+
+
+def _fits(head: bytes, encoding: str) -> bool:
+    """True if `head` can be the beginning of a text. Its last character may be cut."""
+    try:
+        codecs.getincrementaldecoder(encoding)().decode(head)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _text_of(head: bytes, encoding: str) -> str:
+    return codecs.getincrementaldecoder(encoding)("replace").decode(head).removeprefix("\ufeff")
+
+
+def delimiter_of(text: str, usual: str, is_whole: bool) -> str:
+    """The delimiter with which the rows have as many values as the first one, and at least two.
+
+    Of several the one with the most values, then `usual`. Without one it is `usual`: the file may have one column.
+    """
+    widths = {delimiter: _width(text, delimiter, is_whole) for delimiter in (usual, *_DELIMITERS)}
+    best = max(widths, key=widths.__getitem__)  # of equal ones the first
+    return best if widths[best] > 1 else usual
+
+
+def _width(text: str, delimiter: str, is_whole: bool) -> int:
+    """The number of values of the first row, or 0 if too many rows have another number."""
+    rows = list(_rows(text, delimiter))
+    if not is_whole and len(rows) > 1:
+        rows.pop()  # it may be cut
+    fit = sum(len(row) == len(rows[0]) for row in rows)
+    return len(rows[0]) if rows and fit >= _FIT * len(rows) else 0
+
+
+def _rows(text: str, delimiter: str) -> Iterator[Sequence[str]]:
+    """The first rows. A row that cannot be parsed ends them."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    try:
+        for row in reader:
+            if row:
+                yield row
+            if reader.line_num > _SAMPLE_ROWS:
+                return
+    except csv.Error:
+        return
+
+
+def check_encoding(file: DataFile, encoding: str) -> None:
+    """Raise `UnreadableFileError` for the first line that is not in `encoding`. Called after a read has failed."""
+    decoder, number = codecs.getincrementaldecoder(encoding)(), 1
+    with opened(file) as stream:
+        for line in stream:
+            try:
+                number += decoder.decode(line).count("\n")
+            except UnicodeDecodeError as error:
+                byte = error.object[error.start]
+                raise UnreadableFileError(
+                    f"is not {encoding.upper()}: line {number:,} holds the byte 0x{byte:02x}. "
+                    "Set datasetOptions.encoding, as in windows-1252."
+                ) from None

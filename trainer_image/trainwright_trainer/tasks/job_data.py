@@ -1,0 +1,19 @@
+"""The data set of a job, as its options say, encoded for the training of its config."""
+
+from __future__ import annotations
+
+from trainwright_trainer.data.prepared import Prepared
+from trainwright_trainer.data.preprocess import prepare
+from trainwright_trainer.job.job import Job
+
+
+def prepare_data(job: Job) -> Prepared:
+    """See `data.preprocess.prepare`."""
+    return prepare(
+        job.config,
+        job.dataset,
+        seed=job.spec.seed,
+        cache_dir=job.cache_dir,
+        keys=job.keys,
+        options=job.spec.dataset_options,
+    )
