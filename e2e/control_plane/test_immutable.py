@@ -23,6 +23,7 @@ OF_A_CONFIG = jobs.plain(
     task="experiment",
     config=jobs.RICH_CONFIG,
     backend=jobs.RICH_BACKEND,
+    datasetOptions={"delimiter": ";", "naValues": ["?"]},
     resumeFrom="s3://bucket/runs/other",
     output="s3://bucket/runs",
     seed=7,
@@ -38,6 +39,7 @@ for other in (OF_A_MODEL, OF_A_FUNCTION):
 CHANGES: Mapping[str, Any] = {
     "task": "preprocess",
     "dataset": "s3://bucket/other.parquet",
+    "datasetOptions": {"delimiter": "|", "naValues": ["?"]},
     "config": {**jobs.RICH_CONFIG, "trainer": {**jobs.RICH_CONFIG["trainer"], "epochs": "3"}},
     "model": "s3://bucket/other",
     "entrypoint": {**OF_A_FUNCTION["spec"]["entrypoint"], "function": "g"},
@@ -47,7 +49,7 @@ CHANGES: Mapping[str, Any] = {
     "seed": 8,
     "checkpoint": {"numToKeep": 6},
 }
-OPTIONAL = ("resumeFrom", "backend", "output", "seed", "checkpoint")
+OPTIONAL = ("datasetOptions", "resumeFrom", "backend", "output", "seed", "checkpoint")
 """A job without one of these fields is valid too."""
 OTHERS: Mapping[str, Any] = {
     "config": OF_A_FUNCTION,

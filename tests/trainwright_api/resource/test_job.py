@@ -90,8 +90,8 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "a key that is near none": (
         {"config": SMALL, "zzz": "x"},
-        "zzz: unknown; spec has task, dataset, config, model, entrypoint, resumeFrom, backend, output, seed, "
-        "checkpoint, image, rayVersion, podTemplate, credentials, … (24 in all)",
+        "zzz: unknown; spec has task, dataset, datasetOptions, config, model, entrypoint, resumeFrom, backend, output, "
+        "seed, checkpoint, image, rayVersion, podTemplate, … (25 in all)",
     ),
     "a word for workers": (
         {"config": SMALL, "workersPerPod": "all"},
