@@ -170,6 +170,17 @@ def test_a_mistake_in_an_old_form_names_the_path_of_the_file(workplace):
     ]
 
 
+def test_validate_writes_the_upgraded_file(workplace):
+    job = json.loads((workplace.folder / workplace.job()).read_text())
+    job["config"]["training"] = job["config"].pop("trainer")
+    workplace.data(json.dumps(job), name="old.json")
+    ended = workplace.run("validate", "old.json", "--write")
+    assert ended.code == 0
+    assert ended.err == "old.json: config.training is read as config.trainer\nold.json: valid\n"
+    workplace.data(ended.out, name="new.json")
+    assert workplace.done("validate", "new.json").out == "new.json: valid\n"
+
+
 def test_validate_shows_what_a_cluster_would_refuse_as_notes(workplace):
     def as_resource(job):
         spec = {**job, "output": "s3://bucket/runs"}

@@ -64,6 +64,7 @@ Threads = Annotated[
 Resume = Annotated[str | None, typer.Option(metavar="[DIR]", help="Go on from the run's newest good checkpoint.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace a run that lies in the output folder.")]
 Model = Annotated[str | None, _text("DIR", "A model folder. Default: OUTPUT/model.")]
+Write = Annotated[bool, typer.Option("--write", help="Print the file with old forms of Ludwig replaced by today's.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object a line.")]
 
 
@@ -187,15 +188,22 @@ def run(job: Path, options: Options) -> None:
 
 
 @app.command()
-def validate(job: Job = None, config: Config = None, dataset: Dataset = None, backend: Backend = None) -> None:
+def validate(
+    job: Job = None, config: Config = None, dataset: Dataset = None, backend: Backend = None, write: Write = False
+) -> None:
     """Check a file as the cluster would, in under a second."""
-    from trainwright_trainer.tasks.validate import validated
+    from trainwright_trainer.tasks.validate import upgraded, validated
 
     file = _file(job, config)
     with _mistakes_of(file):
+        if write:
+            text, lost = upgraded(file)
+            typer.echo(text, nl=False)
+            for line in lost:
+                typer.echo(f"{file.name}: {line}", err=True)
         notices = validated(file, dataset, backend)
     for line in (*notices, "valid"):
-        typer.echo(f"{file.name}: {line}")
+        typer.echo(f"{file.name}: {line}", err=write)
 
 
 def _file(job: Path | None, config: Path | None) -> Path:

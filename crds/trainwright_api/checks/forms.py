@@ -39,14 +39,36 @@ class Form:
     problems: list[Problem] = field(default_factory=list)
     moved: dict[Location, Location] = field(default_factory=dict)
     """Locations in `data`, and the locations of the same values in the file."""
-    whole: bool = False
-    """True if the file is the full resource."""
+    kind: str = "spec"
+    """The form of the file: `resource`, `spec` or `ludwig`."""
     upgraded: bool = False
     """True if old forms of Ludwig were replaced."""
+
+    @property
+    def whole(self) -> bool:
+        """True if the file is the full resource."""
+        return self.kind == "resource"
 
     def origin(self, location: Location) -> Location:
         """Return the location in the file of a location in `data`."""
         return origin_of(location, self.moved)
+
+    def of_file(self) -> tuple[dict[str, Any], Callable[[Location], Location]]:
+        """Return the data in the form of the file, and a function from its locations to those of the file."""
+        above: Location = {"resource": (), "spec": ("spec",), "ludwig": ("spec", "config")}[self.kind]
+
+        def place_in_file(at: Location) -> Location:
+            outside = {old: new for old, new in _OUTSIDE_CONFIG.items() if self.kind == "ludwig"}
+            inside = ("spec", outside[str(at[0])], *at[1:]) if at and at[0] in outside else (*above, *at)
+            found = self.origin(inside)
+            kept = next((depth for depth in range(len(above), 0, -1) if found[:depth] == above[:depth]), 0)
+            return found[kept:]
+
+        spec = self.data["spec"]
+        if self.kind != "ludwig":
+            return self.data if self.kind == "resource" else spec, place_in_file
+        beside = {old: spec[new] for old, new in _OUTSIDE_CONFIG.items() if new in spec}
+        return {**spec["config"], **beside}, place_in_file
 
 
 def resource(data: Mapping[str, Any], source: str) -> Form:
@@ -85,7 +107,7 @@ def _kind_of(data: Mapping[str, Any]) -> str:
 
 def _from_resource(data: dict[str, Any], _: str) -> Form:
     # The operator writes the status; the user cannot correct it.
-    return Form({key: value for key, value in data.items() if key != "status"}, whole=True)
+    return Form({key: value for key, value in data.items() if key != "status"}, kind="resource")
 
 
 def _from_spec(data: dict[str, Any], name: str) -> Form:
@@ -96,6 +118,7 @@ def _from_ludwig(data: dict[str, Any], name: str) -> Form:
     config = {key: value for key, value in data.items() if key not in _OUTSIDE_CONFIG}
     beside = {new: data[old] for old, new in _OUTSIDE_CONFIG.items() if old in data}
     form = _from_spec({"config": config, **beside}, name)
+    form.kind = "ludwig"
     form.moved["spec", "seed"] = ("random_seed",)
     return form
 
@@ -127,7 +150,7 @@ def _lift(form: Form, spec: dict[str, Any]) -> None:
             del config[old]
         else:
             spec[new] = config.pop(old)
-            form.moved["spec", new] = ("config", old)
+            form.moved["spec", new] = ("spec", "config", old)
 
 
 def _read_task(form: Form, spec: dict[str, Any]) -> None:

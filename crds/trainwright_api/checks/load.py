@@ -4,12 +4,25 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from trainwright_api.checks.forms import resource
 from trainwright_api.checks.validate import Inspected, Loaded, Options, inspect
 from trainwright_api.problems import Mistakes
 from trainwright_api.resource.canonical import canonical, digest, redacted
 from trainwright_api.yaml.nodes import read
+from trainwright_api.yaml.rewrite import rewritten
 
-__all__ = ["Loaded", "Options", "canonical", "digest", "inspected", "load", "loads", "redacted", "text_of"]
+__all__ = [
+    "Loaded",
+    "Options",
+    "canonical",
+    "digest",
+    "inspected",
+    "load",
+    "loads",
+    "redacted",
+    "text_of",
+    "upgraded_text",
+]
 
 MOST_BYTES = 3 * 2**20
 """The maximum size of a file. It is more than Kubernetes can store in one object."""
@@ -37,6 +50,21 @@ def inspected(text: str, source_name: str, *, options: Options | None = None) ->
     """Return the job of a text with its mistakes. Raises `Mistakes` only if the text is not YAML or not a mapping."""
     document = read(text)
     return inspect(document.data, source_name, text=text, notices=tuple(document.notices), options=options)
+
+
+def upgraded_text(text: str, source_name: str) -> tuple[str, bool]:
+    """Return the text of a file with the successors of Ludwig's old forms, and True if its comments are kept.
+
+    A file without old forms stays as it is. Raises `Mistakes` if the text is not YAML, or has an old form beside its
+    successor.
+    """
+    data = read(text).data
+    form = resource(data, source_name) if isinstance(data, dict) else None
+    if form is None or not form.upgraded:
+        return text, True
+    if form.problems:
+        raise Mistakes(form.problems)
+    return rewritten(text, *form.of_file())
 
 
 def text_of(path: Path) -> str:

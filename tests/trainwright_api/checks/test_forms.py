@@ -39,7 +39,7 @@ def test_the_data_is_left_as_it_is() -> None:
 
 def test_a_place_is_found_again_in_the_file() -> None:
     form = resource({"dataset": "d", "config": {"backend": {"engine": {"type": "x"}}}}, "job.yaml")
-    assert form.origin(("spec", "backend", "type")) == ("config", "backend", "type")
+    assert form.origin(("spec", "backend", "type")) == ("spec", "config", "backend", "type")
     assert form.origin(("spec", "dataset")) == ("spec", "dataset")
 
 

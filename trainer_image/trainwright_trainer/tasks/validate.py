@@ -25,3 +25,9 @@ def validated(path: Path, dataset: str | None = None, backend: str | None = None
     if head.failure is not None:
         raise head.failure
     return (*loaded.notices, *cluster.notes(loaded), *head.notes)
+
+
+def upgraded(path: Path) -> tuple[str, tuple[str, ...]]:
+    """The text of a file without Ludwig's old forms, and a notice if its comments are lost. Raises `Mistakes`."""
+    text, has_comments = load.upgraded_text(load.text_of(path), path.name)
+    return text, () if has_comments else ("the comments of the file are lost",)
