@@ -65,3 +65,13 @@ def test_what_does_not_fit_is_named(trained, parquet, columns, usual, change, li
     path = parquet({name: values for name, values in columns.items() if values is not None}, "new.parquet")
     with pytest.raises(Mistakes, match=line):
         encode_with(usual(), trained.statistics, path, targets=True)
+
+
+def test_gaps_are_filled_from_their_neighbours_across_blocks(parquet, config, trained, monkeypatch):
+    monkeypatch.setattr("trainwright_trainer.data.rows.BLOCK_ROWS", 2)
+    options = {"missing_value_strategy": "bfill", "normalization": None}
+    table = {"n": [None, None, None, 2.0, None, 3.0, None, None], "y": [True, False] * 4}
+    filling = config([("n:number", options)], ["y:binary"], split={"type": "hash", "column": "n"})
+    statistics = {**trained.statistics, "n": {"normalization": None, "shift": 0.0, "scale": 1.0, "fill": None}}
+    found = encode_with(filling, statistics, parquet(table, "new.parquet"), targets=True)
+    assert found.columns["n"].to_pylist() == [2, 2, 2, 2, 3, 3, 3, 3]

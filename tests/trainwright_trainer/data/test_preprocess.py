@@ -213,8 +213,12 @@ def test_the_processor_changes_nothing(parquet, usual, threads):
     path = parquet(table, row_group_size=40_000)
 
     class Backwards:
-        def map_blocks(self, function, blocks):
-            return iter([function(block) for block in reversed(list(blocks))][::-1])
+        def stage(self, source, clean):
+            self.cleaned = [clean(block) for block in reversed(list(source.blocks()))]
+            return self
+
+        def map(self, function, **_):
+            return iter([function(block) for block in self.cleaned][::-1])
 
     one = prepare(usual(), path, seed=0, cache_dir=f"{path}.1", processor=Backwards())
     other = prepare(usual(), path, seed=0, cache_dir=f"{path}.2", processor=PandasProcessor(threads))

@@ -6,6 +6,7 @@ import gzip
 import os
 import subprocess
 import sys
+from collections import defaultdict
 from pathlib import Path
 from threading import Timer
 
@@ -14,10 +15,11 @@ import pyarrow.feather
 import pytest
 
 from trainwright_api.problems import Mistakes
-from trainwright_trainer.data import source, transforms
+from trainwright_trainer.data import source
 from trainwright_trainer.data.cache import Cache
 from trainwright_trainer.data.columnfile import Column
 from trainwright_trainer.data.content import content_now
+from trainwright_trainer.data.encoded import EncodedColumn
 from trainwright_trainer.data.files import find
 from trainwright_trainer.data.preprocess import encode_with, prepare
 from trainwright_trainer.errors import EnvironmentFailure
@@ -127,7 +129,7 @@ def test_columns_are_the_same_to_the_bit_and_the_cache_knows_them_again(
     assert columns_of(again) == columns_of(local)
     copy = here.replace("data.parquet", "copy.parquet")
     Path(here).rename(copy)
-    monkeypatch.setattr(transforms, "encode", nothing)
+    monkeypatch.setattr(EncodedColumn, "add", nothing)
     assert prepare(usual(), copy, seed=0, cache_dir=f"{bucket}/.trainwright_cache").cache_key == local.cache_key
 
 
@@ -333,7 +335,7 @@ def test_a_store_that_fails_while_it_is_read_is_not_the_users_mistake(
     monkeypatch.setattr(source, "check", losing)
     try:
         with pytest.raises(EnvironmentFailure) as caught:
-            encode_with(usual(), {}, f"{bucket}/data.parquet", targets=True)
+            encode_with(usual(), defaultdict(dict), f"{bucket}/data.parquet", targets=True)
     finally:
         object_store.start()
     assert str(caught.value).startswith(f"dataset: '{bucket}/data.parquet' cannot be read (NETWORK_CONNECTION")

@@ -10,7 +10,13 @@ import pyarrow as pa
 import pytest
 
 from trainwright_api.config import preprocessing as sections
-from trainwright_trainer.data import transforms
+from trainwright_api.problems import Mistakes
+from trainwright_trainer.data.encoded import EncodedColumn
+from trainwright_trainer.data.passes import Progress
+from trainwright_trainer.data.prepared import TEST, TRAIN
+from trainwright_trainer.data.row_split import KnownSplit
+from trainwright_trainer.data.rows import Block
+from trainwright_trainer.data.transforms import Clean, Pass
 from trainwright_trainer.features.column import Feature
 from trainwright_trainer.features.registry import FEATURES
 from trainwright_trainer.frames.pandas import PandasProcessor
@@ -47,14 +53,42 @@ def run(feature):
     def through(kind: str, values: Any, *, training: Any = None, block: int = 3, target: bool = False, **options: Any):
         made = feature(kind, target, **options)
         array = values if isinstance(values, pa.Array) else pa.array(values)
-        starts = list(range(0, len(array), block))
-        raw = transforms.RawColumn([array.slice(start, block) for start in starts], starts)
         mask = np.ones(len(array), np.bool_) if training is None else np.array(training, np.bool_)
-        processor = PandasProcessor(2)
-        column = transforms.clean(made, raw, processor)
-        masks = [mask[start : start + block] for start in starts]
-        statistics = transforms.statistics_of(made, column, masks, processor)
-        encoded = transforms.encode(made, column, statistics, processor)
-        return Passed(encoded.values.to_pylist(), dict(statistics), encoded.notices, encoded.values.type)
+        split = KnownSplit(np.where(mask, TRAIN, TEST).astype(np.uint8))
+        stage = PandasProcessor(2).stage(_Blocks(array, block), Clean((made,)))
+        progress = Progress(made)
+        while progress.observes:
+            for passed in stage.map(Pass((progress.work(may_encode=False),), split)):
+                if not progress.failed(passed.works["x"]):
+                    progress.take(passed.works["x"].state)
+            _raise(progress)
+            progress.conclude()
+            _raise(progress)
+        column = EncodedColumn(progress.work(may_encode=True))
+        for passed in stage.map(Pass((progress.work(may_encode=True),), split)):
+            if not progress.failed(passed.works["x"]):
+                column.add(passed.works["x"])
+        _raise(progress)
+        column.end()
+        encoded = column.in_memory()
+        return Passed(encoded.values.to_pylist(), dict(progress.statistics), encoded.notices, encoded.values.type)
 
     return through
+
+
+@dataclass(frozen=True)
+class _Blocks:
+    """A source of one column, in blocks of any size."""
+
+    values: pa.Array
+    rows: int
+
+    def blocks(self):
+        for start in range(0, len(self.values), self.rows):
+            part = self.values.slice(start, self.rows)
+            yield Block(start, len(part), {"x": part})
+
+
+def _raise(progress: Progress) -> None:
+    if progress.problem is not None:
+        raise Mistakes([progress.problem])

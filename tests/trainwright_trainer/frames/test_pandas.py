@@ -3,18 +3,72 @@
 from __future__ import annotations
 
 import threading
+import weakref
+from dataclasses import dataclass
 
 import pyarrow as pa
 import pytest
 
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.frames import processor_of
-from trainwright_trainer.frames.pandas import PandasProcessor, reading_with
+from trainwright_trainer.frames.pandas import PandasProcessor, in_threads, reading_with
+
+
+@dataclass(frozen=True)
+class Number:
+    """A block of 10 bytes."""
+
+    value: int
+    nbytes: int = 10
+
+
+@dataclass
+class Numbers:
+    """A source of numbers that counts its reads."""
+
+    count: int
+    reads: int = 0
+
+    def blocks(self):
+        self.reads += 1
+        yield from range(self.count)
+
+
+@pytest.mark.parametrize(("kept_bytes", "reads"), [(100, 1), (99, 3), (0, 3)])
+def test_blocks_are_read_again_only_if_they_do_not_fit(kept_bytes, reads):
+    numbers = Numbers(10)
+    stage = PandasProcessor(2, kept_bytes).stage(numbers, Number)
+    for last in (False, False, True):
+        assert list(stage.map(lambda block: block.value, last=last)) == list(range(10))
+    assert numbers.reads == reads
+
+
+def test_the_last_pass_frees_blocks_as_it_goes():
+    alive = []
+
+    def clean(value):
+        block = Number(value)
+        alive.append(weakref.ref(block))
+        return block
+
+    stage = PandasProcessor(1).stage(Numbers(50), clean)
+    list(stage.map(lambda block: block.value))
+    assert sum(one() is not None for one in alive) == 50
+    for value in stage.map(lambda block: block.value, last=True):
+        assert sum(one() is not None for one in alive) <= 50 - value
+
+
+def test_a_stage_that_was_freed_is_read_again():
+    numbers = Numbers(3)
+    stage = PandasProcessor(1).stage(numbers, Number)
+    for _ in range(2):
+        assert list(stage.map(lambda block: block.value, last=True)) == [0, 1, 2]
+    assert numbers.reads == 2
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
 def test_results_come_in_the_order_of_the_blocks(threads):
-    assert list(PandasProcessor(threads).map_blocks(lambda block: block * 2, range(50))) == [2 * n for n in range(50)]
+    assert list(in_threads(lambda block: block * 2, range(50), threads)) == [2 * n for n in range(50)]
 
 
 def test_a_later_block_that_is_done_first_still_comes_later():
@@ -27,7 +81,7 @@ def test_a_later_block_that_is_done_first_still_comes_later():
             second_done.set()
         return block
 
-    assert list(PandasProcessor(2).map_blocks(function, [0, 1])) == [0, 1]
+    assert list(in_threads(function, [0, 1], 2)) == [0, 1]
 
 
 def test_few_blocks_are_taken_ahead():
@@ -38,7 +92,7 @@ def test_few_blocks_are_taken_ahead():
             taken.append(block)
             yield block
 
-    results = PandasProcessor(2).map_blocks(lambda block: block, blocks())
+    results = in_threads(lambda block: block, blocks(), 2)
     assert next(results) == 0
     assert len(taken) == 5
     results.close()
@@ -51,7 +105,7 @@ def test_the_first_block_that_fails_is_reported():
         return block
 
     with pytest.raises(ValueError, match=r"^3$"):
-        list(PandasProcessor(3).map_blocks(function, range(20)))
+        list(in_threads(function, range(20), 3))
 
 
 def test_processors_that_are_not_built_say_so():
@@ -65,5 +119,6 @@ def test_arrow_and_the_blocks_have_as_many_threads_as_are_given():
     with reading_with(before + 3):
         assert pa.cpu_count() == before + 3
         together = threading.Barrier(before + 3, timeout=60)  # it breaks where fewer threads meet
-        assert all(PandasProcessor().map_blocks(lambda _: together.wait() >= 0, range(before + 3)))
+        stage = PandasProcessor().stage(Numbers(before + 3), Number)
+        assert all(stage.map(lambda _: together.wait() >= 0))
     assert pa.cpu_count() == before

@@ -12,9 +12,13 @@ Two processes that write the same entry write the same bytes. An entry that cann
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any
+from contextlib import contextmanager
+from functools import cached_property
+from typing import Any, TypeVar
+
+import pyarrow as pa
 
 from trainwright_trainer.data import columnfile
 from trainwright_trainer.data.datafile import is_of_a_store, reason_of
@@ -26,6 +30,7 @@ from trainwright_trainer.storage.registry import storage_of
 from trainwright_trainer.storage.s3client.job_credentials import JobCredentials
 
 FOLDER = ".trainwright_cache"
+Found = TypeVar("Found")
 
 
 def cache_at(cache_dir: str | None, home: Place, keys: JobCredentials) -> Cache:
@@ -87,20 +92,31 @@ class Cache:
 
     def read_column(self, kind: str, key: str) -> columnfile.Column | None:
         """The column and its notices; None if absent or damaged. Raises EnvironmentFailure if an object store fails."""
+        return self._read(f"{kind}/{key}.parquet", columnfile.read)
+
+    def stored_column(self, kind: str, key: str) -> StoredColumn | None:
+        """The column, of which only the footer is read now; None if absent or damaged. Raises EnvironmentFailure."""
         name = f"{kind}/{key}.parquet"
+        facts = self._read(name, columnfile.facts)
+        return None if facts is None else StoredColumn(self.storage, name, facts.null_count, facts.notices)
+
+    def _read(self, name: str, read: Callable[[pa.NativeFile], Found]) -> Found | None:
         try:
             with self.storage.open(name) as file:
-                return columnfile.read(file)
+                return read(file)
         except FileNotFoundError:
             return None
         except OSError as error:
             if is_of_a_store(error):
-                line = f"the cache entry {self._place(name)} cannot be read ({reason_of(error)})"
-                raise EnvironmentFailure(line) from error
-        except ValueError:  # pa.ArrowInvalid is one
+                raise _unreadable(self._place(name), reason_of(error)) from error
+        except (ValueError, KeyError):  # pa.ArrowInvalid is one
             pass
         self._damaged(name)
         return None
+
+    def begin_column(self, kind: str, key: str, type_: pa.DataType, *, nullable: bool) -> GrowingColumn:
+        """A column that is written block by block. Raises EnvironmentFailure."""
+        return GrowingColumn(self.storage, f"{kind}/{key}.parquet", type_, nullable=nullable)
 
     def write_column(self, kind: str, key: str, column: columnfile.Column) -> None:
         """Write the column in the background."""
@@ -142,6 +158,72 @@ class Cache:
             self.storage.write_by(name, fill)
         except EnvironmentFailure as failure:
             self._failure = str(failure)
+
+
+class StoredColumn:
+    """A column that stays in its file, for data that do not fit in memory. `values` reads it as a whole, once."""
+
+    def __init__(self, storage: Storage, name: str, null_count: int, notices: tuple[str, ...]) -> None:
+        self._storage, self._name, self.null_count, self.notices = storage, name, null_count, notices
+
+    @cached_property
+    def values(self) -> pa.ChunkedArray:
+        """Raises `EnvironmentFailure` if the file is damaged or cannot be read."""
+        with self._opened() as file:
+            return columnfile.read(file).values
+
+    def blocks(self) -> Iterator[pa.Array]:
+        """The values, row group by row group. Raises the errors of `values`."""
+        with self._opened() as file:
+            yield from columnfile.blocks(file)
+
+    @contextmanager
+    def _opened(self) -> Iterator[pa.NativeFile]:
+        place = repr(f"{self._storage.location}/{self._name}")
+        try:
+            with self._storage.open(self._name) as file:
+                yield file
+        except ValueError as error:  # pa.ArrowInvalid is one
+            raise _unreadable(place, "it is damaged; delete it and start again") from error
+        except OSError as error:
+            raise _unreadable(place, reason_of(error)) from error
+
+
+class GrowingColumn:
+    """A column that is written block by block. It becomes an entry when it is committed."""
+
+    def __init__(self, storage: Storage, name: str, type_: pa.DataType, *, nullable: bool) -> None:
+        self._place = f"{storage.location}/{name}"
+        self._object = storage.begin(name)
+        self._writer = columnfile.ColumnWriter(self._object.file, type_, nullable=nullable)
+
+    def write(self, values: pa.Array) -> None:
+        """Raises `EnvironmentFailure`."""
+        with self._one_line():
+            self._writer.write(values)
+
+    def commit(self, notices: Sequence[str]) -> None:
+        """Raises `EnvironmentFailure`."""
+        with self._one_line():
+            self._writer.close(notices)
+        self._object.commit()
+
+    def discard(self) -> None:
+        self._writer.abandon()
+        self._object.discard()
+
+    @contextmanager
+    def _one_line(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            line = f"the cache entry {self._place!r} cannot be written ({reason_of(error)})"
+            more = "the data are too large for the memory. Set backend.cache_dir to a larger place."
+            raise EnvironmentFailure(f"{line}; {more}") from error
+
+
+def _unreadable(place: str, reason: str) -> EnvironmentFailure:
+    return EnvironmentFailure(f"the cache entry {place} cannot be read ({reason})")
 
 
 def _discard(_: int) -> None:

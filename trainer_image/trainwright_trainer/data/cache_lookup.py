@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,13 +10,16 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from trainwright_trainer.data.cache import Cache
+from trainwright_trainer.data.cache import Cache, GrowingColumn, StoredColumn
 from trainwright_trainer.data.columnfile import Column
 from trainwright_trainer.data.keys import digest, feature_key, split_key, statistics_key
 from trainwright_trainer.data.split import Parts
 from trainwright_trainer.data.split_assignment import column_of, parts_of
 from trainwright_trainer.features.column import Feature, Statistics
-from trainwright_trainer.frames.interface import Processor
+from trainwright_trainer.frames.pandas import in_threads
+
+MOST_ROWS_READ = 1 << 20
+"""The columns of more rows stay in their files until they are used."""
 
 
 @dataclass
@@ -27,7 +31,7 @@ class CacheLookup:
     split_key: str
     parts: Parts | None = None
     statistics: dict[str, Statistics] = field(default_factory=dict)
-    columns: dict[str, Column] = field(default_factory=dict)
+    columns: dict[str, Column | StoredColumn] = field(default_factory=dict)
 
     def is_whole(self, features: Sequence[Feature]) -> bool:
         return self.parts is not None and all(feature.name in self.columns for feature in features)
@@ -42,31 +46,40 @@ class CacheLookup:
         self.statistics[feature.name] = statistics
         self.cache.write_json("statistics", statistics_key(self.split_key, feature), statistics)
 
-    def recall(self, feature: Feature) -> bool:
+    def recall(self, feature: Feature, statistics: Statistics) -> bool:
         """Take the column from the cache. Returns False if it is absent.
 
         It may be there from another split that led to the same statistics.
         """
-        column = self.cache.read_column("features", self.key(feature))
+        column = self._stored(feature, statistics)
         if column is not None:
             self.columns[feature.name] = column
         return column is not None
 
-    def add_column(self, feature: Feature, column: Column) -> None:
-        self.columns[feature.name] = column
-        self.cache.write_column("features", self.key(feature), column)
+    def _stored(self, feature: Feature, statistics: Statistics) -> Column | StoredColumn | None:
+        fits = self.parts is not None and len(self.parts) <= MOST_ROWS_READ
+        read = self.cache.read_column if fits else self.cache.stored_column
+        return read("features", self.key(feature, statistics))
 
-    def key(self, feature: Feature) -> str:
-        return feature_key(self.content, feature, self.statistics[feature.name])
+    def add_column(self, feature: Feature, statistics: Statistics, column: Column) -> None:
+        self.columns[feature.name] = column
+        self.cache.write_column("features", self.key(feature, statistics), column)
+
+    def begin_column(self, feature: Feature, statistics: Statistics, type_: pa.DataType) -> GrowingColumn:
+        """A column that is too large for the memory. Raises EnvironmentFailure."""
+        key = self.key(feature, statistics)
+        return self.cache.begin_column("features", key, type_, nullable=feature.may_drop)
+
+    def key(self, feature: Feature, statistics: Statistics) -> str:
+        """The key of the column. The statistics may lack what `encode` does not read."""
+        return feature_key(self.content, feature, statistics)
 
     def cache_key(self, features: Sequence[Feature]) -> str:
         """The key of all cached data that a run reads: its split and every column."""
-        return digest([self.split_key, [self.key(feature) for feature in features]])
+        return digest([self.split_key, [self.key(feature, self.statistics[feature.name]) for feature in features]])
 
 
-def look_up(
-    cache: Cache, content: str, config: Any, seed: int, features: Sequence[Feature], processor: Processor
-) -> CacheLookup:
+def look_up(cache: Cache, content: str, config: Any, seed: int, features: Sequence[Feature]) -> CacheLookup:
     """All that the cache holds for this content and config."""
     found = CacheLookup(cache, content, split_key(content, config.preprocessing, seed))
     found.parts = _parts(found, config.preprocessing, seed)
@@ -75,8 +88,7 @@ def look_up(
         if statistics is not None:
             found.statistics[feature.name] = statistics
     known = [feature for feature in features if feature.name in found.statistics]
-    columns = processor.map_blocks(lambda feature: cache.read_column("features", found.key(feature)), known)
-    found.columns = {feature.name: column for feature, column in zip(known, columns, strict=True) if column is not None}
+    deque(in_threads(lambda feature: found.recall(feature, found.statistics[feature.name]), known, pa.cpu_count()), 0)
     return found
 
 

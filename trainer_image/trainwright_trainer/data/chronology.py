@@ -117,7 +117,7 @@ def parts_by_time(blocks: Iterable[Seconds], ends: Sequence[Border]) -> Iterator
 
 
 def sampled_seconds(
-    blocks: Sequence[pa.Array], first_rows: Sequence[int], kept: Sequence[Mask], form: str | None
+    blocks: Iterable[pa.Array], first_rows: Sequence[int], kept: Sequence[Mask], form: str | None
 ) -> Iterator[Seconds]:
     """The seconds of the rows that `kept` selects, block by block."""
     for values, first_row, mask in zip(blocks, first_rows, kept, strict=True):

@@ -7,14 +7,20 @@ schema's metadata holds their element type and size. Pages have checksums.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import IO
+from typing import IO, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 _ELEMENTS = {"int32": pa.int32(), "float": pa.float32()}
+
+
+_GROUP_ROWS = 262_144
+"""The rows of a row group."""
 
 
 @dataclass(frozen=True)
@@ -24,23 +30,80 @@ class Column:
     values: pa.ChunkedArray
     notices: tuple[str, ...] = field(default=())
 
+    @property
+    def null_count(self) -> int:
+        return int(self.values.null_count)
+
+    def blocks(self) -> Iterator[pa.Array]:
+        """The values, part by part."""
+        yield from self.values.chunks
+
+
+@dataclass(frozen=True)
+class ColumnFacts:
+    """The facts of a file that its footer tells."""
+
+    rows: int
+    null_count: int
+    notices: tuple[str, ...]
+
+
+class ColumnWriter:
+    """Writes a file block by block. `nullable`: whether values may be null; a file without nulls is read faster."""
+
+    def __init__(self, file: IO[bytes], kind: pa.DataType, *, nullable: bool) -> None:
+        self._about = {}
+        self._is_list = pa.types.is_fixed_size_list(kind)
+        if self._is_list:
+            self._about = {"element": str(kind.value_type), "size": str(kind.list_size)}
+            kind = _packed_type(kind)
+        self._schema = pa.schema([pa.field("value", kind, nullable=nullable)])
+        options: dict[str, Any] = {"compression": "none", "use_dictionary": False, "write_statistics": False}
+        self._writer = pq.ParquetWriter(file, self._schema, write_page_checksum=True, **options)
+        self._waiting: list[pa.Array] = []
+        self._rows = self._nulls = 0
+
+    def write(self, values: pa.Array) -> None:
+        self._waiting.append(_packed(values) if self._is_list else values)
+        self._rows += len(values)
+        self._nulls += values.null_count
+        if self._rows >= _GROUP_ROWS:
+            self._flush()
+
+    def close(self, notices: Sequence[str]) -> None:
+        """Write the rest, and the footer with the notices."""
+        self._flush(whole=False)
+        about = {**self._about, "notices": json.dumps(notices), "nulls": str(self._nulls)}
+        self._writer.add_key_value_metadata(about)
+        self._writer.close()
+
+    def abandon(self) -> None:
+        """Free the writer of a file that is not needed. A full disk may refuse the footer."""
+        with suppress(OSError):
+            self._writer.close()
+
+    def _flush(self, *, whole: bool = True) -> None:
+        """Write the waiting rows; with `whole`, only those that fill row groups."""
+        table = pa.table([pa.chunked_array(self._waiting, self._schema.field(0).type)], schema=self._schema)
+        rows = self._rows // _GROUP_ROWS * _GROUP_ROWS if whole else self._rows
+        if rows:
+            self._writer.write_table(table.slice(0, rows), row_group_size=_GROUP_ROWS)
+        self._waiting, self._rows = table.column(0).slice(rows).chunks, self._rows - rows
+
 
 def write(file: IO[bytes], column: Column) -> None:
     """Write the whole file."""
-    values = column.values
-    about = {"notices": json.dumps(column.notices)}
-    if pa.types.is_fixed_size_list(values.type):
-        about |= {"element": str(values.type.value_type), "size": str(values.type.list_size)}
-        values = pa.chunked_array([_packed(chunk) for chunk in values.chunks], _packed_type(values.type))
-    schema = pa.schema([pa.field("value", values.type, nullable=values.null_count > 0)], metadata=about)
-    pq.write_table(
-        pa.table([values], schema=schema),
-        file,
-        compression="none",
-        use_dictionary=False,
-        write_statistics=False,
-        write_page_checksum=True,
-    )
+    writer = ColumnWriter(file, column.values.type, nullable=column.null_count > 0)
+    for block in column.values.chunks:
+        writer.write(block)
+    writer.close(column.notices)
+
+
+def facts(file: pa.NativeFile) -> ColumnFacts:
+    """Read the footer. Raises OSError or ValueError if it is damaged."""
+    found = pq.ParquetFile(file)
+    about = found.metadata.metadata
+    return ColumnFacts(found.metadata.num_rows, int(about[b"nulls"]), tuple(json.loads(about[b"notices"])))
 
 
 def read(file: pa.NativeFile) -> Column:
@@ -48,10 +111,25 @@ def read(file: pa.NativeFile) -> Column:
     table = pq.ParquetFile(file, page_checksum_verification=True).read(use_threads=False)
     about = table.schema.metadata or {}
     values = table.column("value")
-    if b"element" in about:
-        kind = pa.list_(_ELEMENTS[about[b"element"].decode()], int(about[b"size"]))
+    kind = _list_type(about)
+    if kind is not None:
         values = pa.chunked_array([_unpacked(chunk, kind) for chunk in values.chunks], kind)
     return Column(values, tuple(json.loads(about[b"notices"])))
+
+
+def blocks(file: pa.NativeFile) -> Iterator[pa.Array]:
+    """The values of a file, row group by row group. Raises OSError or ValueError if it is damaged."""
+    found = pq.ParquetFile(file, page_checksum_verification=True)
+    kind = _list_type(found.metadata.metadata)
+    for group in range(found.num_row_groups):
+        for chunk in found.read_row_group(group, use_threads=False).column("value").chunks:
+            yield chunk if kind is None else _unpacked(chunk, kind)
+
+
+def _list_type(about: Mapping[bytes, bytes]) -> pa.DataType | None:
+    if b"element" not in about:
+        return None
+    return pa.list_(_ELEMENTS[about[b"element"].decode()], int(about[b"size"]))
 
 
 def _packed_type(kind: pa.DataType) -> pa.DataType:

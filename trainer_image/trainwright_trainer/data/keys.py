@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from trainwright_trainer.features.column import Feature
+from trainwright_trainer.features.column import Feature, read_by_encode
 
 FORMAT = 3
 """The version of the entries. Increase it if an entry is computed or written differently: old entries are not found."""
@@ -32,8 +32,8 @@ def statistics_key(of_split: str, feature: Feature) -> str:
 
 
 def feature_key(content: str, feature: Feature, statistics: Mapping[str, Any]) -> str:
-    """The key of one encoded column. Split and seed affect it only through the statistics."""
-    return digest(["feature", FORMAT, content, *_reading(feature), digest(statistics)])
+    """The key of one encoded column. Split and seed affect it only through the statistics that `encode` reads."""
+    return digest(["feature", FORMAT, content, *_reading(feature), digest(read_by_encode(statistics))])
 
 
 def _reading(feature: Feature) -> list[Any]:

@@ -2,24 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cached_property
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+
+from trainwright_trainer.frames.pandas import in_threads
 
 # The parts of a split, as they are stored: one uint8 code for each row.
 TRAIN, VALIDATION, TEST, UNSAMPLED = 0, 1, 2, 3
 SPLIT_NAMES = ("train", "validation", "test")
 
 
+class AnyColumn(Protocol):
+    """An encoded column, in memory or in a file."""
+
+    @property
+    def values(self) -> pa.ChunkedArray: ...
+
+
+class Columns(Mapping[str, pa.ChunkedArray]):
+    """Encoded columns by feature name. Those that are in files are read, all together, at the first use of one."""
+
+    def __init__(self, columns: Mapping[str, AnyColumn]) -> None:
+        self._columns = columns
+
+    def __getitem__(self, name: str) -> pa.ChunkedArray:
+        return self._values[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._columns)
+
+    def __len__(self) -> int:
+        return len(self._columns)
+
+    @cached_property
+    def _values(self) -> Mapping[str, pa.ChunkedArray]:
+        """Raises `EnvironmentFailure` if a file is damaged or cannot be read."""
+        read = in_threads(lambda column: column.values, self._columns.values(), pa.cpu_count())
+        return dict(zip(self._columns, read, strict=True))
+
+
 @dataclass(frozen=True)
 class Prepared:
     """A data set after both passes. Everything is in source order and has `rows` entries.
 
-    `columns[feature name]` is the encoded column; a null marks a row that the feature drops.
+    `columns[feature name]` is the encoded column; a null marks a row that the feature drops. `Columns` reads large
+    columns at their first use.
     `statistics[feature name]` is plain JSON: it is stored in the cache and in the model folder.
     `finish` waits until the cache is written, and returns notices of its failures; call it before the process ends.
     """

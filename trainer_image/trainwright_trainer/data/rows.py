@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -17,6 +17,17 @@ class Block:
     first_row: int
     rows: int
     columns: Mapping[str, pa.Array]
+
+
+@dataclass(frozen=True)
+class RawColumn:
+    """One column of the source, block by block; `first_rows` are the blocks' first row numbers.
+
+    `blocks` can be iterated more than once. Each time, the column may be read again.
+    """
+
+    blocks: Iterable[pa.Array]
+    first_rows: Sequence[int]
 
 
 def blocks_of(tables: Iterable[pa.Table]) -> Iterator[Block]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 import pyarrow as pa
 
@@ -47,6 +48,19 @@ def _tables(files: Files, wanted: Wanted, coded: Sequence[str]) -> Iterator[pa.T
                 _check(files.dataset if files.is_single else name, table.column_names, wanted)
                 _agree(kinds, name, table.select(columns).schema)
                 yield table.select(columns)
+
+
+@dataclass(frozen=True)
+class DataSource:
+    """The wanted columns of a data set, for a processor."""
+
+    files: Files
+    wanted: Wanted
+    coded: Sequence[str]
+
+    def blocks(self) -> Iterator[Block]:
+        """Raises `Mistakes` and `EnvironmentFailure`."""
+        return blocks(self.files, self.wanted, self.coded)
 
 
 @contextmanager

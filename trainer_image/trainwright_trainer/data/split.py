@@ -76,17 +76,25 @@ def fixed_parts(values: pa.Array, first_row: int) -> Parts:
     return parts.astype(np.uint8)
 
 
+def within_ratio(seed: int, numbers: npt.NDArray[np.int64], ratio: float) -> npt.NDArray[np.bool_]:
+    """True for the row numbers whose hash is below `ratio` · 2^64."""
+    if ratio >= 1:
+        return np.ones(len(numbers), dtype=np.bool_)
+    points = hashes(key(seed, Purpose.SAMPLE), numbers)
+    return points < np.uint64(int(ratio * 2**64))
+
+
 def sampled(seed: int, rows: int, ratio: float, size: int | None) -> npt.NDArray[np.bool_]:
     """bool [rows]: True for the sampled rows.
 
     These are the rows whose hash is below `ratio` · 2^64, and of them the `size` rows with the smallest hashes.
     """
-    points = hashes(key(seed, Purpose.SAMPLE), np.arange(rows))
-    kept = points < np.uint64(int(ratio * 2**64)) if ratio < 1 else np.ones(rows, dtype=np.bool_)
+    kept = within_ratio(seed, np.arange(rows), ratio)
     if size is None or size >= np.count_nonzero(kept):
         return kept
     candidates = np.flatnonzero(kept)
-    smallest = candidates[np.argpartition(points[candidates], size)[:size]]
+    points = hashes(key(seed, Purpose.SAMPLE), candidates)
+    smallest = candidates[np.argpartition(points, size)[:size]]
     chosen = np.zeros(rows, dtype=np.bool_)
     chosen[smallest] = True
     return chosen

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from trainwright_api.problems import Mistakes, Problem
 from trainwright_trainer.data.chronology import borders, parts_by_time, sampled_seconds
 from trainwright_trainer.data.prepared import SPLIT_NAMES, UNSAMPLED
+from trainwright_trainer.data.rows import RawColumn
 from trainwright_trainer.data.split import Parts, fixed_parts, hash_parts, random_parts, sampled
 from trainwright_trainer.data.stratify import Classes, StratifiedParts
-from trainwright_trainer.data.transforms import RawColumn
 from trainwright_trainer.features.column import Mask
 from trainwright_trainer.features.errors import BadValueError, WrongTypeError, check_encoding
 
@@ -36,7 +38,8 @@ def parts_of(preprocessing: Any, seed: int, rows: int, column: RawColumn | None)
     if column is None:
         parts = random_parts(seed, np.arange(rows), split.probabilities)
     else:
-        parts = _from_column(split, _Rows(column, _cut(kept, column), seed))
+        checked = RawColumn(_Checked(column.blocks), column.first_rows)
+        parts = _from_column(split, _Rows(checked, _cut(kept, column), seed))
     parts[~kept] = UNSAMPLED
     return parts
 
@@ -51,13 +54,24 @@ class _Rows:
 
 
 def _cut(kept: Mask, column: RawColumn) -> list[Mask]:
-    return [kept[row : row + len(block)] for row, block in zip(column.first_rows, column.blocks, strict=True)]
+    borders = [*column.first_rows, len(kept)]
+    return [kept[start:stop] for start, stop in itertools.pairwise(borders)]
+
+
+@dataclass(frozen=True)
+class _Checked:
+    """Blocks whose text is UTF-8. Iterating them raises `WrongTypeError`."""
+
+    blocks: Iterable[pa.Array]
+
+    def __iter__(self) -> Iterator[pa.Array]:
+        for values in self.blocks:
+            check_encoding(values)
+            yield values
 
 
 def _from_column(split: Any, rows: _Rows) -> Parts:
     try:
-        for values in rows.column.blocks:
-            check_encoding(values)
         return np.concatenate(_OF_A_COLUMN[split.type](split, rows))
     except BadValueError as error:
         message = error.message.format(row=f"{error.row + 1:,}", value=repr(error.value))
@@ -76,12 +90,11 @@ def _as_given(_: Any, rows: _Rows) -> list[Parts]:
 
 
 def _by_class(split: Any, rows: _Rows) -> list[Parts]:
-    pairs = list(zip(rows.column.blocks, rows.kept, strict=True))
     classes = Classes()
-    for values, kept in pairs:
+    for values, kept in zip(rows.column.blocks, rows.kept, strict=True):
         classes.count(values, kept)
     found = StratifiedParts(classes, rows.seed, split.probabilities)
-    return [found.of(values, kept) for values, kept in pairs]
+    return [found.of(values, kept) for values, kept in zip(rows.column.blocks, rows.kept, strict=True)]
 
 
 def _by_time(split: Any, rows: _Rows) -> list[Parts]:

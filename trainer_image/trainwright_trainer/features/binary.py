@@ -10,11 +10,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from trainwright_trainer.features.column import Cleaned, Encoded, Feature, Statistics, missing_fact
+from trainwright_trainer.features.column import Cleaned, Encoded, Feature, Rounds, Statistics, missing_fact
 from trainwright_trainer.features.distribution import Frequencies
 from trainwright_trainer.features.errors import WrongTypeError
 from trainwright_trainer.features.missing import mask_of, settle
-from trainwright_trainer.features.texts import counts_of, dictionary_of, total
+from trainwright_trainer.features.texts import counts_of, dictionary_of, merged_counts
 
 _PAIRS = (
     ("true", "false"),
@@ -39,8 +39,8 @@ def clean(feature: Feature, values: pa.Array, first_row: int) -> Cleaned:  # noq
     return Cleaned(values if pa.types.is_boolean(values.type) else dictionary_of(values))
 
 
-def rounds(feature: Feature) -> int:  # noqa: ARG001
-    return 1
+def rounds(feature: Feature) -> Rounds:  # noqa: ARG001
+    return Rounds()
 
 
 def observe(feature: Feature, values: pa.Array, so_far: Statistics) -> tuple[int, int, pa.Table]:  # noqa: ARG001
@@ -52,15 +52,18 @@ def observe(feature: Feature, values: pa.Array, so_far: Statistics) -> tuple[int
     return len(values), values.null_count, table.filter(pc.greater(table["count"], 0))
 
 
+def merge(feature: Feature, states: Sequence[Any]) -> tuple[int, int, pa.Table]:  # noqa: ARG001
+    return merged_counts(states)
+
+
 def conclude(feature: Feature, states: Sequence[Any], so_far: Statistics) -> dict[str, Any]:  # noqa: ARG001
-    rows, missing = (sum(state[part] for state in states) for part in (0, 1))
-    counted = total([state[2] for state in states])
+    rows, missing, counted = merged_counts(states)
     counts = dict(zip(counted["value"].to_pylist(), counted["count"].to_pylist(), strict=True))
     _check(feature, list(counts))
     true, false = _labels(feature, sorted(counts))
-    found = {"type": "binary", "rows": rows, "missing": missing, "true": true, "false": false}
-    found["counts"] = [counts.get(false, 0), counts.get(true, 0)]
-    return {**found, "fill": _fill(feature, found["counts"])}
+    of_labels = [counts.get(false, 0), counts.get(true, 0)]
+    found = {"type": "binary", "rows": rows, "missing": missing, "true": true, "false": false, "counts": of_labels}
+    return {**found, "fill": _fill(feature, of_labels)}
 
 
 def _check(feature: Feature, labels: list[str]) -> None:

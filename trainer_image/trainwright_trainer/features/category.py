@@ -9,11 +9,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from trainwright_trainer.features.column import Cleaned, Encoded, Feature, Statistics, missing_fact, share
+from trainwright_trainer.features.column import Cleaned, Encoded, Feature, Rounds, Statistics, missing_fact, share
 from trainwright_trainer.features.distribution import Frequencies
 from trainwright_trainer.features.errors import WrongTypeError
 from trainwright_trainer.features.missing import mask_of, settle
-from trainwright_trainer.features.texts import counts_of, dictionary_of, total
+from trainwright_trainer.features.texts import counts_of, dictionary_of, merged_counts
 
 UNKNOWN = "<UNK>"
 MOST_SHOWN = 20
@@ -32,17 +32,20 @@ def clean(feature: Feature, values: pa.Array, first_row: int) -> Cleaned:  # noq
     return Cleaned(coded)
 
 
-def rounds(feature: Feature) -> int:  # noqa: ARG001
-    return 1
+def rounds(feature: Feature) -> Rounds:  # noqa: ARG001
+    return Rounds()
 
 
 def observe(feature: Feature, values: pa.Array, so_far: Statistics) -> tuple[int, int, pa.Table]:  # noqa: ARG001
     return len(values), values.null_count, counts_of(values)
 
 
+def merge(feature: Feature, states: Sequence[Any]) -> tuple[int, int, pa.Table]:  # noqa: ARG001
+    return merged_counts(states)
+
+
 def conclude(feature: Feature, states: Sequence[Any], so_far: Statistics) -> dict[str, Any]:  # noqa: ARG001
-    rows, missing = (sum(state[part] for state in states) for part in (0, 1))
-    counted = total([state[2] for state in states])
+    rows, missing, counted = merged_counts(states)
     counts = dict(zip(counted["value"].to_pylist(), counted["count"].to_pylist(), strict=True))
     if not counts:
         raise WrongTypeError("has no value in any training row.")

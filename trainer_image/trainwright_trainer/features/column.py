@@ -15,6 +15,8 @@ from trainwright_trainer.features.distribution import Distribution
 
 Statistics = Mapping[str, Any]
 Mask = npt.NDArray[np.bool_]
+_DESCRIPTION = ("histogram", "encoded")
+"""The statistics of rounds beside the encoding, which `encode` does not read."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,20 @@ class Feature:
     def strategy(self) -> str:
         """The missing_value_strategy."""
         return str(self.preprocessing.missing_value_strategy)
+
+    @property
+    def fills_from_neighbours(self) -> bool:
+        """True if a missing value or an outlier is filled from the rows around it."""
+        return any(strategy in ("ffill", "bfill") for strategy in self._strategies)
+
+    @property
+    def may_drop(self) -> bool:
+        """True if an encoded row may be null. A target also drops rows with values that no training row has."""
+        return self.is_target or self.fills_from_neighbours or "drop_row" in self._strategies
+
+    @property
+    def _strategies(self) -> tuple[Any, ...]:
+        return self.strategy, getattr(self.preprocessing, "outlier_strategy", None)
 
     def refuse_set(self, option: str) -> None:
         """Raise `Mistakes` if the user sets an option that the API accepts but this version lacks."""
@@ -63,6 +79,21 @@ class Encoded:
     unknown: int = 0
 
 
+@dataclass(frozen=True)
+class Rounds:
+    """The number of passes of `observe` over the training rows: those before the first encoding, and those beside it.
+
+    A round beside the encoding adds only the keys of `_DESCRIPTION`.
+    """
+
+    before: int = 1
+    beside: int = 0
+
+    @property
+    def total(self) -> int:
+        return self.before + self.beside
+
+
 class FeatureType(Protocol):
     """A module of this package. Its functions are pure and need only one block, so any process may map them."""
 
@@ -72,11 +103,14 @@ class FeatureType(Protocol):
     def clean(self, feature: Feature, values: pa.Array, first_row: int) -> Cleaned:
         """Read a block of the source. Raises `BadValueError` and `WrongTypeError`."""
 
-    def rounds(self, feature: Feature) -> int:
-        """The number of passes of `observe` over the training rows."""
+    def rounds(self, feature: Feature) -> Rounds:
+        """The passes of `observe` over the training rows."""
 
     def observe(self, feature: Feature, values: pa.Array, so_far: Statistics) -> Any:
         """The partial statistics of one block's cleaned training rows. `so_far` is the result of the previous round."""
+
+    def merge(self, feature: Feature, states: Sequence[Any]) -> Any:
+        """One state for consecutive blocks. Merging a prefix of the blocks first does not change the result."""
 
     def conclude(self, feature: Feature, states: Sequence[Any], so_far: Statistics) -> dict[str, Any]:
         """Merge the states, in the order of the blocks, into the statistics of one round (plain JSON)."""
@@ -92,6 +126,11 @@ class FeatureType(Protocol):
 
     def distribution(self, statistics: Statistics) -> Distribution | None:
         """The distribution of the values in the training rows; None if they do not have a single axis."""
+
+
+def read_by_encode(statistics: Statistics) -> Statistics:
+    """The statistics without those that only describe the column."""
+    return {key: value for key, value in statistics.items() if key not in _DESCRIPTION}
 
 
 def missing_fact(statistics: Statistics) -> dict[str, str]:

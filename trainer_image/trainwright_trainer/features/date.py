@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from trainwright_trainer.features.column import Cleaned, Encoded, Feature, Statistics, missing_fact
+from trainwright_trainer.features.column import Cleaned, Encoded, Feature, Rounds, Statistics, missing_fact
 from trainwright_trainer.features.errors import BadValueError, WrongTypeError
 from trainwright_trainer.features.missing import mask_of, settle
 from trainwright_trainer.features.times import read_times, times_of
@@ -45,8 +45,8 @@ def _unreadable(wanted: str | None) -> str:
     return _UNREADABLE.replace("{expected}", expected)
 
 
-def rounds(feature: Feature) -> int:  # noqa: ARG001
-    return 1
+def rounds(feature: Feature) -> Rounds:  # noqa: ARG001
+    return Rounds()
 
 
 def observe(feature: Feature, values: pa.Array, so_far: Statistics) -> tuple[int, int, Any, Any]:  # noqa: ARG001
@@ -54,16 +54,22 @@ def observe(feature: Feature, values: pa.Array, so_far: Statistics) -> tuple[int
     return len(values), values.null_count, extremes["min"].as_py(), extremes["max"].as_py()
 
 
-def conclude(feature: Feature, states: Sequence[Any], so_far: Statistics) -> dict[str, Any]:  # noqa: ARG001
+def merge(feature: Feature, states: Sequence[Any]) -> tuple[int, int, Any, Any]:  # noqa: ARG001
+    rows, missing = (sum(state[part] for state in states) for part in (0, 1))
     seen = [state for state in states if state[2] is not None]
-    if not seen:
+    return rows, missing, min((state[2] for state in seen), default=None), max((s[3] for s in seen), default=None)
+
+
+def conclude(feature: Feature, states: Sequence[Any], so_far: Statistics) -> dict[str, Any]:  # noqa: ARG001
+    rows, missing, first, last = merge(feature, states)
+    if first is None:
         raise WrongTypeError("has no date in any training row.")
     return {
         "type": "date",
-        "rows": sum(state[0] for state in states),
-        "missing": sum(state[1] for state in states),
-        "min": min(state[2] for state in seen).isoformat(sep=" "),
-        "max": max(state[3] for state in seen).isoformat(sep=" "),
+        "rows": rows,
+        "missing": missing,
+        "min": first.isoformat(sep=" "),
+        "max": last.isoformat(sep=" "),
         "fill": _fill(feature),
     }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 
 import numpy as np
@@ -68,7 +68,8 @@ def observe(numbers: Floats, rows: int, missing: int, keep: bool, count: bool) -
 
 def merge(states: Sequence[Moments]) -> Moments:
     """The state of all blocks, merged by Chan's formula from left to right."""
-    return reduce(_merge, states)
+    merged = reduce(_merge, states)
+    return replace(merged, counts=(total(merged.counts),)) if len(merged.counts) > 1 else merged
 
 
 def _merge(left: Moments, right: Moments) -> Moments:

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from trainwright_trainer.features import moments
-from trainwright_trainer.features.column import Cleaned, Encoded, Feature, Mask, Statistics, missing_fact
+from trainwright_trainer.features.column import Cleaned, Encoded, Feature, Mask, Rounds, Statistics, missing_fact
 from trainwright_trainer.features.distribution import Histogram
 from trainwright_trainer.features.errors import BadValueError, WrongTypeError, kind_of
 from trainwright_trainer.features.missing import mask_of, rows_of, settle
@@ -81,9 +81,9 @@ def _nan_is_null(numbers: pa.Array) -> pa.Array:
     return pc.if_else(nan, None, numbers) if pc.any(nan).as_py() else numbers
 
 
-def rounds(feature: Feature) -> int:
+def rounds(feature: Feature) -> Rounds:
     """The histogram needs the range first, and the range without outliers needs the outliers' bounds first."""
-    return 2 if feature.preprocessing.outlier_strategy is None else 3
+    return Rounds(before=1 if feature.preprocessing.outlier_strategy is None else 2, beside=1)
 
 
 @dataclass(frozen=True)
@@ -124,13 +124,20 @@ def _outside(numbers: Floats, statistics: Statistics) -> Mask:
     return outside
 
 
+def merge(feature: Feature, states: Sequence[Any]) -> Moments | Second:  # noqa: ARG001
+    if not isinstance(states[0], Second):
+        return moments.merge(states)
+    counts: npt.NDArray[np.int64] = np.sum([state.counts for state in states], axis=0)
+    logs = [state.logs for state in states if state.logs is not None]
+    return Second(counts, moments.merge(logs) if logs else None)
+
+
 def conclude(feature: Feature, states: Sequence[Any], so_far: Statistics) -> dict[str, Any]:
-    if "shift" in so_far:
+    state = merge(feature, states)
+    if isinstance(state, Second):
         edges = moments.edges(so_far["min"], so_far["max"])
-        counts = np.sum([state.counts for state in states], axis=0)
-        found = {**so_far, "histogram": {"edges": edges.tolist(), "counts": counts.tolist()}}
-        return {**found, "encoded": _encoded(states, so_far)} if feature.is_target else found
-    state = moments.merge(states)
+        found = {**so_far, "histogram": {"edges": edges.tolist(), "counts": state.counts.tolist()}}
+        return {**found, "encoded": _encoded(state.logs, so_far)} if feature.is_target else found
     if not state.count:
         raise WrongTypeError("has no number in any training row.")
     if not np.isfinite(state.m2):
@@ -143,12 +150,10 @@ def conclude(feature: Feature, states: Sequence[Any], so_far: Statistics) -> dic
     return _described(feature, state, so_far)
 
 
-def _encoded(states: Sequence[Second], found: Statistics) -> dict[str, float]:
+def _encoded(logs: Moments | None, found: Statistics) -> dict[str, float]:
     """Mean and standard deviation of a target's encoded numbers. The model's output layer is initialised with them."""
-    logs = [state.logs for state in states if state.logs is not None]
-    if logs:
-        state = moments.merge(logs)
-        return {"mean": state.mean, "std": state.std}
+    if logs is not None:
+        return {"mean": logs.mean, "std": logs.std}
     return {"mean": (found["mean"] - found["shift"]) / found["scale"], "std": found["std"] / abs(found["scale"])}
 
 

@@ -65,3 +65,9 @@ def total(blocks: Sequence[pa.Table]) -> pa.Table:
     table = pa.concat_tables(blocks).group_by("value").aggregate([("count", "sum")])
     table = table.rename_columns({"value": "value", "count_sum": "count"})
     return table.sort_by([("count", "descending"), ("value", "ascending")])
+
+
+def merged_counts(states: Sequence[tuple[int, int, pa.Table]]) -> tuple[int, int, pa.Table]:
+    """The sums of rows, missing values and counts of several blocks."""
+    rows, missing = (sum(state[part] for state in states) for part in (0, 1))
+    return rows, missing, total([state[2] for state in states])

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from trainwright_trainer.features.column import Cleaned, Encoded, Feature, Mask, Statistics, missing_fact
+from trainwright_trainer.features.column import Cleaned, Encoded, Feature, Mask, Rounds, Statistics, missing_fact
 from trainwright_trainer.features.errors import BadValueError, WrongTypeError, kind_of
 from trainwright_trainer.features.missing import array_of, mask_of, rows_of, settle
 from trainwright_trainer.features.numerals import numbers_of
@@ -112,8 +112,8 @@ class VectorMoments:
     counts: tuple[pa.Table, ...]
 
 
-def rounds(feature: Feature) -> int:  # noqa: ARG001
-    return 1
+def rounds(feature: Feature) -> Rounds:  # noqa: ARG001
+    return Rounds()
 
 
 def observe(feature: Feature, values: pa.Array, so_far: Statistics) -> VectorMoments:  # noqa: ARG001
@@ -134,23 +134,36 @@ def _as_bytes(vectors: pa.Array) -> pa.Array:
     return pa.Array.from_buffers(pa.binary(width), len(data), [None, pa.py_buffer(data)])
 
 
-def conclude(feature: Feature, states: Sequence[Any], so_far: Statistics) -> dict[str, Any]:  # noqa: ARG001
+def merge(feature: Feature, states: Sequence[VectorMoments]) -> VectorMoments:  # noqa: ARG001
+    rows, missing = sum(state.rows for state in states), sum(state.missing for state in states)
     seen = [state for state in states if state.size]
     if not seen:
+        return VectorMoments(rows, missing, 0, np.zeros(0), np.zeros(0), ())
+    _check_one_size(seen)
+    _, mean, m2 = _moments(seen)
+    counts = [table for state in seen for table in state.counts]
+    return VectorMoments(rows, missing, seen[0].size, mean, m2, (total(counts),) if counts else ())
+
+
+def conclude(feature: Feature, states: Sequence[Any], so_far: Statistics) -> dict[str, Any]:  # noqa: ARG001
+    whole = merge(feature, states)
+    if not whole.size:
         raise WrongTypeError("has no vector in any training row.")
-    sizes = sorted({state.size for state in seen})
-    if len(sizes) > 1:
-        raise WrongTypeError(f"has vectors of {sizes[0]} and of {sizes[1]} numbers. A vector column has one size.")
-    count, mean, m2 = _moments(seen)
     return {
         "type": "vector",
-        "rows": sum(state.rows for state in states),
-        "missing": sum(state.missing for state in states),
-        "size": sizes[0],
-        "mean": mean.tolist(),
-        "std": np.sqrt(m2 / count).tolist(),
-        "fill": _fill(feature, sizes[0], seen),
+        "rows": whole.rows,
+        "missing": whole.missing,
+        "size": whole.size,
+        "mean": whole.mean.tolist(),
+        "std": np.sqrt(whole.m2 / (whole.rows - whole.missing)).tolist(),
+        "fill": _fill(feature, whole),
     }
+
+
+def _check_one_size(states: Sequence[VectorMoments]) -> None:
+    sizes = sorted({state.size for state in states})
+    if len(sizes) > 1:
+        raise WrongTypeError(f"has vectors of {sizes[0]} and of {sizes[1]} numbers. A vector column has one size.")
 
 
 def _moments(states: Sequence[VectorMoments]) -> tuple[int, npt.NDArray[np.float64], npt.NDArray[np.float64]]:
@@ -165,16 +178,16 @@ def _moments(states: Sequence[VectorMoments]) -> tuple[int, npt.NDArray[np.float
     return count, mean, m2
 
 
-def _fill(feature: Feature, size: int, states: Sequence[VectorMoments]) -> list[float] | None:
+def _fill(feature: Feature, whole: VectorMoments) -> list[float] | None:
     if feature.strategy == "fill_with_mode":
-        most: bytes = total([table for state in states for table in state.counts])["value"][0].as_py()
+        most: bytes = total(whole.counts)["value"][0].as_py()
         return [float(number) for number in np.frombuffer(most, dtype=np.float32)]
     if feature.strategy != "fill_with_const":
         return None
     given = [float(number) for number in str(feature.preprocessing.fill_value).split()]
-    if given and len(given) != size:
-        raise WrongTypeError(f"has vectors of {size} numbers, and preprocessing.fill_value has {len(given)}.")
-    return given or [0.0] * size
+    if given and len(given) != whole.size:
+        raise WrongTypeError(f"has vectors of {whole.size} numbers, and preprocessing.fill_value has {len(given)}.")
+    return given or [0.0] * whole.size
 
 
 def notices(feature: Feature, statistics: Statistics) -> list[str]:  # noqa: ARG001

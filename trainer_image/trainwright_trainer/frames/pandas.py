@@ -6,38 +6,80 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
+from typing import Any
 
 import pyarrow as pa
 
-from trainwright_trainer.frames.interface import Block, Result
+from trainwright_trainer.frames.interface import Block, Clean, Result, Source
 
+KEPT_BYTES = 512 << 20
+"""The most bytes of clean blocks that a stage keeps in memory between two passes."""
 _MOST_THREADS = 2**31 - 1
 """Arrow reads the number as a C int."""
 
 
 class PandasProcessor:
-    """Maps blocks in `threads` threads. By default, it uses as many threads as Arrow.
+    """Maps blocks in `threads` threads. By default, it uses as many threads as Arrow."""
 
-    It works ahead by at most twice as many blocks as it has threads.
-    """
-
-    def __init__(self, threads: int | None = None) -> None:
+    def __init__(self, threads: int | None = None, kept_bytes: int = KEPT_BYTES) -> None:
         self._threads = threads or pa.cpu_count()
+        self._kept_bytes = kept_bytes
 
-    def map_blocks(self, function: Callable[[Block], Result], blocks: Iterable[Block]) -> Iterator[Result]:
+    def stage(self, source: Source[Block], clean: Callable[[Block], Clean]) -> KeptStage:
+        """A stage whose blocks stay in memory if all of them take at most `kept_bytes`. Else each pass reads again."""
+        return KeptStage(source, clean, self._threads, self._kept_bytes)
+
+
+class KeptStage:
+    """The stage of a `PandasProcessor`."""
+
+    def __init__(self, source: Source[Any], clean: Callable[[Any], Any], threads: int, kept_bytes: int) -> None:
+        self._source, self._clean, self._threads, self._kept_bytes = source, clean, threads, kept_bytes
+        self._kept: deque[Any] | None = None
+
+    def map(self, function: Callable[[Any], Result], *, last: bool = False) -> Iterator[Result]:
         """`function` of each block, in the order of the blocks. Raises the exception of the first block that fails."""
-        with ThreadPoolExecutor(self._threads, thread_name_prefix="blocks") as pool:
-            ahead: deque[Future[Result]] = deque()
-            try:
-                for block in blocks:
-                    ahead.append(pool.submit(function, block))
-                    if len(ahead) > 2 * self._threads:
-                        yield ahead.popleft().result()
-                while ahead:
+        if self._kept is not None:
+            kept, self._kept = self._kept, None if last else self._kept
+            yield from in_threads(function, _taken(kept) if last else kept, self._threads)
+            return
+        kept, size, keeps = deque[Any](), 0, not last
+        for block, result in in_threads(partial(_both, self._clean, function), self._source.blocks(), self._threads):
+            size += block.nbytes
+            keeps = keeps and size <= self._kept_bytes
+            if keeps:
+                kept.append(block)
+            else:
+                kept.clear()
+            yield result
+        self._kept = kept if keeps else None
+
+
+def _both(clean: Callable[[Any], Any], function: Callable[[Any], Result], raw: Any) -> tuple[Any, Result]:
+    block = clean(raw)
+    return block, function(block)
+
+
+def _taken(blocks: deque[Block]) -> Iterator[Block]:
+    while blocks:
+        yield blocks.popleft()
+
+
+def in_threads(function: Callable[[Block], Result], blocks: Iterable[Block], threads: int) -> Iterator[Result]:
+    """`function` of each block, in their order. It works ahead by at most twice as many blocks as it has threads."""
+    with ThreadPoolExecutor(threads, thread_name_prefix="blocks") as pool:
+        ahead: deque[Future[Result]] = deque()
+        try:
+            for block in blocks:
+                ahead.append(pool.submit(function, block))
+                if len(ahead) > 2 * threads:
                     yield ahead.popleft().result()
-            finally:
-                for waiting in ahead:
-                    waiting.cancel()
+            while ahead:
+                yield ahead.popleft().result()
+        finally:
+            for waiting in ahead:
+                waiting.cancel()
 
 
 @contextmanager

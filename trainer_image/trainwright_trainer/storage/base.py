@@ -8,8 +8,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from tempfile import SpooledTemporaryFile
-from typing import IO, TYPE_CHECKING, Any, cast
+from tempfile import SpooledTemporaryFile, TemporaryFile
+from typing import IO, TYPE_CHECKING, Any, Protocol, cast
 
 from trainwright_trainer.storage.location import Place
 
@@ -24,6 +24,19 @@ Identity = Mapping[str, Any]
 COPY_BYTES = 1 << 24
 _IN_MEMORY = 64 << 20
 """A larger content is buffered on the local disk until it is written."""
+
+
+class OpenObject(Protocol):
+    """An object that is being written. It appears when it is committed, and never if it is discarded.
+
+    Both methods close the file. They raise EnvironmentFailure as `Storage.write` does.
+    """
+
+    file: IO[bytes]
+
+    def commit(self) -> None: ...
+
+    def discard(self) -> None: ...
 
 
 class Storage(ABC):
@@ -114,3 +127,23 @@ class Storage(ABC):
             fill(cast(IO[bytes], file))
             file.seek(0)
             self.write(name, iter(lambda: file.read(COPY_BYTES), b""))
+
+    def begin(self, name: str) -> OpenObject:
+        """Begin to write `name` piece by piece, with many objects at once. A local file holds it until the commit."""
+        return _OnDisk(self, name)
+
+
+class _OnDisk:
+    """An `OpenObject` in a temporary file, for storages that take whole objects."""
+
+    def __init__(self, storage: Storage, name: str) -> None:
+        self._storage, self._name = storage, name
+        self.file: IO[bytes] = cast(IO[bytes], TemporaryFile())  # noqa: SIM115 (closed by commit and discard)
+
+    def commit(self) -> None:
+        with self.file:
+            self.file.seek(0)
+            self._storage.write(self._name, iter(lambda: self.file.read(COPY_BYTES), b""))
+
+    def discard(self) -> None:
+        self.file.close()

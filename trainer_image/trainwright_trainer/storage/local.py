@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from trainwright_trainer.errors import EnvironmentFailure
-from trainwright_trainer.storage.base import Chunk, Fill, Identity, Storage
+from trainwright_trainer.storage.base import Chunk, Fill, Identity, OpenObject, Storage
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -78,6 +78,9 @@ class FolderStorage(Storage):
 
     def write_by(self, name: str, fill: Fill) -> None:
         self._replace(name, fill, durable=True)
+
+    def begin(self, name: str) -> OpenObject:
+        return _Beside(self, self.path(name))
 
     def _replace(self, name: str, fill: Fill, *, durable: bool) -> None:
         path = self.path(name)
@@ -148,7 +151,7 @@ class FolderStorage(Storage):
     def _temporary(self, path: Path, fill: Fill, *, durable: bool) -> Iterator[Path]:
         """A complete temporary file beside `path`. It is deleted afterwards, unless the caller renamed it."""
         _make_folder(path.parent, durable=durable)
-        temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}{_TEMPORARY}")
+        temporary = _name_beside(path)
         try:
             self._write_new(temporary, fill, durable=durable)
             yield temporary
@@ -158,11 +161,14 @@ class FolderStorage(Storage):
 
     def _write_new(self, path: Path, fill: Fill, *, durable: bool) -> None:
         """Write a new file. Raises FileExistsError if `path` exists."""
-        with open(path, "xb", opener=lambda name, flags: os.open(name, flags, self._mode)) as file:
+        with self.open_new(path) as file:
             fill(file)
             file.flush()
             if durable:
                 os.fsync(file.fileno())
+
+    def open_new(self, path: Path) -> IO[bytes]:
+        return open(path, "xb", opener=lambda name, flags: os.open(name, flags, self._mode))
 
     def _link(self, temporary: Path, path: Path, data: bytes) -> bool:
         """Link the file to its name by a hard link. Returns False if the name is taken."""
@@ -183,6 +189,33 @@ class FolderStorage(Storage):
         except FileExistsError:
             return False
         return True
+
+
+class _Beside:
+    """An `OpenObject` in a temporary file beside its place."""
+
+    def __init__(self, storage: FolderStorage, path: Path) -> None:
+        self._path, self._temporary = path, _name_beside(path)
+        with _one_line(path):
+            _make_folder(path.parent, durable=True)
+            self.file = storage.open_new(self._temporary)
+
+    def commit(self) -> None:
+        with _one_line(self._path), self.file:
+            self.file.flush()
+            os.fsync(self.file.fileno())
+            os.replace(self._temporary, self._path)
+            _sync_folder(self._path.parent)
+
+    def discard(self) -> None:
+        with contextlib.suppress(OSError):  # a full disk refuses the rest of the file, which is not needed
+            self.file.close()
+        with contextlib.suppress(OSError):
+            self._temporary.unlink()
+
+
+def _name_beside(path: Path) -> Path:
+    return path.with_name(f".{path.name}.{secrets.token_hex(8)}{_TEMPORARY}")
 
 
 def _failure(path: Path, error: OSError) -> EnvironmentFailure:
