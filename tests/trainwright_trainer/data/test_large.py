@@ -52,9 +52,19 @@ def plain(found):
     )
 
 
-@pytest.mark.parametrize("options", [{}, {"sample_size": 150}, {"split": {"type": "hash", "column": "n"}}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"sample_size": 150},
+        {"split": {"type": "hash", "column": "n"}},
+        {"split": {"type": "stratify", "column": "c"}},
+        {"split": {"type": "datetime", "column": "when"}},
+    ],
+    ids=str,
+)
 def test_large_data_give_the_columns_of_small_data(small, gappy, parquet, columns, options):
-    path = parquet(columns)
+    path = parquet({**columns, "when": [f"2024-01-01 00:{row // 60:02d}:{row % 60:02d}" for row in range(200)]})
     large = prepare(gappy(**options), path, seed=0, cache_dir=f"{path}.1", processor=small)
     kept = prepare(gappy(**options), path, seed=0, cache_dir=f"{path}.2", processor=PandasProcessor(2))
     assert kept.finish() == large.finish() == ()
