@@ -116,7 +116,10 @@ def test_kubectl_shows_the_words_of_validate(play: Callable[[Scenario], Any], sp
     assert "Warning" not in printed
 
 
-NOT_BUILT: dict[str, Any] = {"config": {**JOB["spec"]["config"], "combiner": "tabnet"}, "backend": {"type": "horovod"}}
+NOT_BUILT: dict[str, Any] = {
+    "config": {**JOB["spec"]["config"], "combiner": "sequence_concat"},
+    "backend": {"type": "horovod"},
+}
 
 
 @pytest.mark.parametrize("trainer", [{}, {"epochs": "3"}], ids=["alone", "beside a mistake"])
@@ -129,7 +132,7 @@ def test_what_is_not_built_is_refused_in_the_words_of_validate(play: Callable[[S
 
     printed = play(scenario)
     assert printed.endswith(PREFIX + validated(made))
-    assert "not built yet: tabnet" in printed
+    assert "not built yet: sequence_concat" in printed
     assert "not built yet: horovod" in printed
 
 

@@ -43,7 +43,7 @@ FILES = " (this version has files, folders and s3://)"
             config(input_features=[{"name": "kind", "type": "text"}]),
             "config.input_features[0].type: not built yet: text",
         ),
-        (config(combiner={"type": "tabnet"}), "config.combiner.type: not built yet: tabnet (this version has concat)"),
+        (config(combiner={"type": "sequence_concat"}), "config.combiner.type: not built yet: sequence_concat"),
         (config(trainer={"optimizer": {"type": "lbfgs"}}), "config.trainer.optimizer.type: not built yet: lbfgs"),
         (config(trainer={"learning_rate": "auto"}), "config.trainer.learning_rate: not built yet: auto"),
         (config(preprocessing={"oversample_minority": 0.5}), "config.preprocessing.oversample_minority: not built yet"),
@@ -60,7 +60,7 @@ def test_one_line(workplace, change, line):
 def test_all_at_once(workplace):
     def change(job):
         backend(loader={"fully_executed": False}, cache_dir="gs://bucket")(job)
-        config(combiner={"type": "tabnet"})(job)
+        config(combiner={"type": "sequence_concat"})(job)
 
     message = workplace.refused("train", workplace.job(change)).splitlines()
     assert message[0] == "job.yaml: 3 mistakes"
@@ -99,10 +99,10 @@ def test_a_file_with_its_own_image_is_valid_and_nothing_for_this_machine(workpla
     """The trainer of that image may have it; the one that is installed here has not."""
 
     def change(job):
-        config(combiner={"type": "tabnet"})(job)
+        config(combiner={"type": "sequence_concat"})(job)
         job.update(image="mine:2")
 
-    line = "config.combiner.type: not built yet: tabnet (this version has concat)"
+    line = "config.combiner.type: not built yet: sequence_concat (this version has concat, tabnet)"
     job = workplace.job(change)
     message = workplace.done("validate", job).out.splitlines()
     assert message == [f"job.yaml: {line}; image mine:2 must have it", "job.yaml: valid"]

@@ -103,6 +103,7 @@ VALUES: Mapping[str, list[Any]] = {
     **{f"config.{name}": [{"any": 1}] for name in ("prompt", "generation", "adapter", "quantization")},
     "config.model_parameters": [{"any": 1}],
     "config.combiner=comparator": [{"type": "comparator", "entity_1": ["size"], "entity_2": ["kind"]}],
+    "config.combiner[tabnet].num_total_blocks": [3],
     "config.preprocessing.split=fixed": [{"type": "fixed"}],
     **{f"config.preprocessing.split={w}": [{"type": w, "column": "kind"}] for w in ("hash", "stratify")},
     "config.preprocessing.split=datetime": [{"type": "datetime", "column": "made"}],
@@ -204,6 +205,8 @@ MATTERS: Mapping[str, Mapping[str, Any]] = {
     "config.combiner[concat].*": {"/num_fc_layers": 1},
     "config.combiner[concat].num_fc_layers": {},
     "config.combiner[concat].residual": {".num_fc_layers": 2},
+    "config.combiner[tabnet].entmax_alpha": {".entmax_mode": "constant"},
+    "config.combiner[tabnet].bn_virtual_bs=None": {".bn_virtual_bs": 8},
     "*.encoder[embed].*": {"/num_fc_layers": 1},
     **{f"*.decoder[{word}].fc_*": {"/num_fc_layers": 1} for word in ("regressor", "classifier", "projector")},
     **{

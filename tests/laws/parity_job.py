@@ -50,11 +50,14 @@ STATISTICS: Mapping[str, Mapping[str, Any]] = {
     "delay": {"type": "number", **NUMBER, "encoded": {"mean": 0.5, "std": 2.0}},
     "why": {"type": "category", "vocabulary": ["<UNK>", "a", "b", "c"], "counts": [0, 4, 3, 3]},
 }
+CONCAT = {"type": "concat", "num_fc_layers": 2, "output_size": 8}
 
 
 @dataclass(frozen=True)
 class Case:
     """The settings of a run: fields of the trainer and the combiner, the loss of the number, workers in the file.
+
+    A combiner without a type is concat.
 
     `stop_at`: the step at which rank 0 requests a stop. `bad_row`: a training row with an infinite input. `slow_rank`:
     a rank that takes 20 ms longer for each pass. `engine`: that of several ranks, or its strategy. `mutation`:
@@ -139,14 +142,12 @@ def trained(
     """
     ranks = ProcessGroup(case.device) if dist.is_initialized() else OneRank(case.device)
     losses: list[float] = []
-    config = _config(case)
+    config = config_of(case)
     layout = layout_of(config, STATISTICS)
     model = Model(config, STATISTICS, layout, 7)
     if case.slow_rank == ranks.rank:
         model.register_forward_pre_hook(lambda *_: time.sleep(0.02))
-    splits = {
-        name: _split(rows, at, DTYPES[config.trainer.precision]) for at, (name, rows) in enumerate(case.rows.items())
-    }
+    splits = {name: split_of(case, name) for name in case.rows}
     if case.bad_row is not None:
         splits["train"].floats[case.bad_row, 0] = math.inf
     kept, recorder = _Kept(), _Recorder()
@@ -208,7 +209,7 @@ def refused(case: Case) -> str:
     return "it was none"
 
 
-def _config(case: Case) -> ModelConfig:
+def config_of(case: Case) -> ModelConfig:
     weighted = case.has_class_weights
     return resolve(
         ModelConfig.model_validate(
@@ -218,7 +219,7 @@ def _config(case: Case) -> ModelConfig:
                     {"name": "open", "type": "binary"},
                     {"name": "kind", "type": "category"},
                 ],
-                "combiner": {"type": "concat", "num_fc_layers": 2, "output_size": 8, **case.combiner},
+                "combiner": case.combiner if "type" in case.combiner else {**CONCAT, **case.combiner},
                 "output_features": [
                     {"name": "late", "type": "binary", "loss": {"positive_class_weight": 2.0} if weighted else {}},
                     {"name": "delay", "type": "number", "loss": {"type": case.loss, "weight": 0.5}},
@@ -234,7 +235,10 @@ def _config(case: Case) -> ModelConfig:
     )
 
 
-def _split(rows: int, seed: int, dtype: torch.dtype) -> Split:
+def split_of(case: Case, name: str) -> Split:
+    """The rows of a split of the case."""
+    rows, seed = case.rows[name], list(case.rows).index(name)
+    dtype = DTYPES[config_of(case).trainer.precision]
     draws = np.random.default_rng(seed)
     size, noise = draws.normal(size=rows), draws.normal(size=rows)
     floats = np.stack([size, draws.integers(0, 2, rows), size + noise > 0, 3 * size + noise], 1)

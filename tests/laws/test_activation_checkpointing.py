@@ -27,13 +27,13 @@ def both(case: Case, other: Case) -> tuple[tuple[Seen, int], tuple[Seen, int]]:
 def counted(case: Case) -> tuple[Seen, int]:
     """The run, and the number of times that its layers were computed."""
     calls = []
-    real = FullyConnectedLayer._hidden
+    real = FullyConnectedLayer.compute
 
     def counting(self, rows):
         calls.append(len(rows))
         return real(self, rows)
 
-    with patch.object(FullyConnectedLayer, "_hidden", counting):
+    with patch.object(FullyConnectedLayer, "compute", counting):
         return trained(case), len(calls)
 
 

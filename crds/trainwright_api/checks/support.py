@@ -24,7 +24,7 @@ ENCODERS: Mapping[str, tuple[str, ...]] = {
     "date": ("embed", "wave"),
     "vector": _DENSE,
 }
-COMBINERS = ("concat",)
+COMBINERS = ("concat", "tabnet")
 DECODERS = ("regressor", "classifier", "projector", "passthrough")
 LOSSES = (
     "mean_squared_error",

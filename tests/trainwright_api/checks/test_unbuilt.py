@@ -78,7 +78,7 @@ def test_all_gaps_are_reported_at_once() -> None:
         {
             "input_features": [{"name": "x", "type": "text"}, {**INPUT, "name": "z", "active": False}],
             "output_features": [{"name": "y", "type": "category", "loss": "corn", "calibration": True}],
-            "combiner": "tabnet",
+            "combiner": "sequence_concat",
             "trainer": {"optimizer": "adam_8bit", "learning_rate": "auto", "eval_batch_size": "auto"},
             "preprocessing": {"global_max_sequence_length": 9},
         }
@@ -88,7 +88,7 @@ def test_all_gaps_are_reported_at_once() -> None:
         "config.input_features[1].active: false",
         "config.output_features[0].loss: corn",
         "config.output_features[0].calibration: true",
-        "config.combiner: tabnet",
+        "config.combiner: sequence_concat",
         "config.trainer.optimizer: adam_8bit",
         "config.trainer.learning_rate: auto",
         "config.trainer.eval_batch_size: auto",
@@ -155,7 +155,7 @@ def test_a_type_from_the_defaults_says_what_a_section_may_hold() -> None:
 
 
 def test_mistakes_and_gaps_are_reported_together() -> None:
-    found = inspected({"combiner": "tabnet", "trainer": {"epochs": "3", "optimizer": "lbfgs"}}, seed=-1)
+    found = inspected({"combiner": "sequence_concat", "trainer": {"epochs": "3", "optimizer": "lbfgs"}}, seed=-1)
     with pytest.raises(Mistakes) as caught:
         found.accepted()
     assert [problem.path for problem in caught.value.problems] == [
@@ -167,7 +167,9 @@ def test_mistakes_and_gaps_are_reported_together() -> None:
 
 
 def test_what_is_a_mistake_is_not_reported_as_a_gap_too() -> None:
-    found = inspected({"combiner": "tabnett", "trainer": {"optimizer": {"type": 3}}, "output_features": "text"})
+    found = inspected(
+        {"combiner": "sequence_concatt", "trainer": {"optimizer": {"type": 3}}, "output_features": "text"}
+    )
     assert found.unbuilt == ()
     assert {problem.path for problem in found.mistakes} == {
         "config.combiner",
@@ -187,28 +189,28 @@ def test_a_path_is_reported_as_the_file_has_it() -> None:
     assert [line.split(" ")[0].rstrip(":") for line in found] == ["backend.engine.type", "backend.trainer.logdir"]
 
 
-TABNET: dict[str, Any] = {
+SEQUENCES: dict[str, Any] = {
     "apiVersion": "trainwright.dev/v1alpha1",
     "kind": "TrainingJob",
     "metadata": {"name": "late"},
     "spec": {
         "dataset": "s3://bucket/flights.csv",
         "output": "s3://bucket/runs",
-        "config": {**CONFIG, "combiner": "tabnet"},
+        "config": {**CONFIG, "combiner": "sequence_concat"},
     },
 }
-LINE = "config.combiner: not built yet: tabnet (this version has concat)"
+LINE = "config.combiner: not built yet: sequence_concat (this version has concat, tabnet)"
 
 
 def changed(**spec: Any) -> dict[str, Any]:
-    made = copy.deepcopy(TABNET)
+    made = copy.deepcopy(SEQUENCES)
     made["spec"].update(spec)
     return made
 
 
 def test_a_cluster_refuses_it_in_the_same_words() -> None:
-    assert validate_job(TABNET).message == f"late: {LINE}"
-    assert validate_job(TABNET).message == Mistakes(inspect(TABNET, "late").unbuilt).render("late")
+    assert validate_job(SEQUENCES).message == f"late: {LINE}"
+    assert validate_job(SEQUENCES).message == Mistakes(inspect(SEQUENCES, "late").unbuilt).render("late")
 
 
 def test_a_cluster_shows_it_beside_what_pods_cannot_reach() -> None:
@@ -216,7 +218,7 @@ def test_a_cluster_shows_it_beside_what_pods_cannot_reach() -> None:
         "late: 2 mistakes",
         "  dataset          pods do not see 'here.csv': give a URI, as in s3://bucket/data, or a path on a volume "
         "(podTemplate.volumeMounts)",
-        "  config.combiner  not built yet: tabnet (this version has concat)",
+        "  config.combiner  not built yet: sequence_concat (this version has concat, tabnet)",
     ]
 
 
@@ -232,11 +234,11 @@ def test_a_job_with_its_own_image_is_warned() -> None:
 
 def test_a_job_that_another_version_has_started_goes_on() -> None:
     """Its image is the one that it was started with."""
-    result = validate_job({**TABNET, "status": {"startTime": "2026-05-01T12:00:00Z"}})
+    result = validate_job({**SEQUENCES, "status": {"startTime": "2026-05-01T12:00:00Z"}})
     assert result.spec is not None
     assert result.warnings == (f"{LINE}; it was started by another version",)
     assert result.digest == validate_job(changed(image="mine:2")).digest
 
 
 def test_problems_of_the_same_place_are_equal_for_all() -> None:
-    assert inspect(TABNET, "x").unbuilt == (Problem(*LINE.split(": ", 1)),)
+    assert inspect(SEQUENCES, "x").unbuilt == (Problem(*LINE.split(": ", 1)),)

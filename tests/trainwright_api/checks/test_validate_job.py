@@ -37,17 +37,17 @@ def test_a_good_job_has_a_spec_and_a_bad_one_a_message() -> None:
     assert good.digest != bad.digest
 
 
-TABNET = {"config": {**SPEC["config"], "combiner": "tabnet"}}
-LINE = "config.combiner: not built yet: tabnet (this version has concat)"
+SEQUENCES = {"config": {**SPEC["config"], "combiner": "sequence_concat"}}
+LINE = "config.combiner: not built yet: sequence_concat (this version has concat, tabnet)"
 
 
 def test_what_is_not_built_is_not_accepted_in_the_words_of_train() -> None:
-    assert validate_job(raw_job(**TABNET)).message == f"flights: {LINE}"
+    assert validate_job(raw_job(**SEQUENCES)).message == f"flights: {LINE}"
 
 
 def test_with_its_own_image_or_once_started_it_is_accepted_with_a_warning() -> None:
-    own = validate_job(raw_job(**TABNET, image="mine:2"))
-    started = validate_job({**raw_job(**TABNET), "status": {"startTime": "2026-05-01T12:00:00Z"}})
+    own = validate_job(raw_job(**SEQUENCES, image="mine:2"))
+    started = validate_job({**raw_job(**SEQUENCES), "status": {"startTime": "2026-05-01T12:00:00Z"}})
     assert own.spec is not None
     assert started.spec is not None
     assert own.warnings == (f"{LINE}; image mine:2 must have it",)

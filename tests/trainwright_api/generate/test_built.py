@@ -37,7 +37,7 @@ def test_the_words_for_a_field(section: type[Section], field: str, words: str) -
 
 def test_of_a_choice_the_words_that_are_not_built_are_reported() -> None:
     line = lack_of(ModelConfig, "combiner")
-    assert "tabnet" in line
+    assert "sequence_concat" in line
     assert "concat," not in line.removeprefix("Not built yet: ").split()
 
 

@@ -1,17 +1,20 @@
-"""The combiners: class of the combiner's config → its class. A new combiner needs one file and one line here."""
+"""The combiners: class of the combiner's config → its class. A new combiner needs one file and one line here.
+
+Each is built from (config, inputs, path in the config).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from trainwright_api.config.combiners import Combiner
+from trainwright_api.config.combiners import Combiner as CombinerConfig
 from trainwright_api.config.combiners.concat import ConcatCombiner
+from trainwright_api.config.combiners.tabnet import TabNetCombiner
+from trainwright_trainer.combiners.base import Combined, Combiner, CombinerInput
 from trainwright_trainer.combiners.concat import Concat
+from trainwright_trainer.combiners.tabnet import TabNet
 
-COMBINERS: Mapping[type[Combiner], Callable[[Any, int, str], Concat]] = {ConcatCombiner: Concat}
+COMBINERS: Mapping[type[CombinerConfig], type[Any]] = {ConcatCombiner: Concat, TabNetCombiner: TabNet}
 
-
-def combiner_for(config: Combiner, input_size: int) -> Concat:
-    """The combiner of inputs whose widths sum to `input_size`."""
-    return COMBINERS[type(config)](config, input_size, "config.combiner")
+__all__ = ["COMBINERS", "Combined", "Combiner", "CombinerInput"]

@@ -8,21 +8,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import torch
-from torch import nn
 
 from trainwright_api.config.combiners.concat import ConcatCombiner
+from trainwright_trainer.combiners.base import Combined, Combiner, CombinerInput, side_by_side
 from trainwright_trainer.layers.fully_connected import FullyConnected, stack_of
 
 
-class Concat(nn.Module):
+class Concat(Combiner):
     """[rows, w₁], [rows, w₂], … → [rows, output_size], in the order of the config's inputs."""
 
-    def __init__(self, config: ConcatCombiner, input_size: int, path: str) -> None:
+    def __init__(self, config: ConcatCombiner, inputs: Sequence[CombinerInput], path: str) -> None:
         super().__init__()
-        self.stack = FullyConnected(input_size, stack_of(config, path), residual=bool(config.residual))
+        width = sum(one.width for one in inputs)
+        self.stack = FullyConnected(width, stack_of(config, path), residual=bool(config.residual))
         self.output_size = self.stack.output_size
 
-    def forward(self, inputs: Sequence[torch.Tensor]) -> torch.Tensor:
-        combined = inputs[0] if len(inputs) == 1 else torch.cat(list(inputs), 1)
-        output: torch.Tensor = self.stack(combined)
-        return output
+    def forward(self, inputs: Sequence[torch.Tensor]) -> Combined:
+        return Combined(self.stack(side_by_side(inputs)))

@@ -39,12 +39,15 @@ class Relabel(nn.Module):
 
 
 class Inputs(nn.ModuleDict):
-    """Encoders by feature. `forward` returns one tensor [rows, width] for each input; neighbouring float inputs that
-    pass through share one."""
+    """Encoders by feature. `forward` returns one tensor [rows, width] for each input. If `joins`, neighbouring float
+    inputs that pass through share one. `widths`: of each input, in the order of the config."""
 
-    def __init__(self, features: Sequence[InputFeature], statistics: Statistics, layout: Layout) -> None:
+    def __init__(
+        self, features: Sequence[InputFeature], statistics: Statistics, layout: Layout, *, joins: bool = True
+    ) -> None:
         super().__init__()
-        self.output_size = 0
+        self.widths: list[int] = []
+        self._joins = joins
         self._plan: list[tuple[ColumnRange, tuple[nn.Module, ...]]] = []
         roots = {feature.name: _root(feature, features) for feature in features}
         encoders: dict[str, Encoder] = {}
@@ -54,6 +57,10 @@ class Inputs(nn.ModuleDict):
         for position, feature in enumerate(features):
             relabel = self._relabel(position, feature, roots[feature.name], statistics)
             self._take(layout.columns[feature.name], (*relabel, encoders[roots[feature.name]]))
+
+    @property
+    def output_size(self) -> int:
+        return sum(self.widths)
 
     def forward(self, batch: Batch) -> list[torch.Tensor]:
         encoded = []
@@ -92,10 +99,10 @@ class Inputs(nn.ModuleDict):
     def _take(self, columns: ColumnRange, steps: tuple[nn.Module, ...]) -> None:
         encoder = steps[-1]
         assert isinstance(encoder, Encoder)
-        self.output_size += encoder.output_size
+        self.widths.append(encoder.output_size)
         if isinstance(encoder, PassthroughEncoder) and columns.tensor == "floats":
             steps = ()
-            if self._plan and not self._plan[-1][1] and self._plan[-1][0].stop == columns.start:
+            if self._joins and self._plan and not self._plan[-1][1] and self._plan[-1][0].stop == columns.start:
                 columns = ColumnRange("floats", self._plan.pop()[0].start, columns.stop)
         self._plan.append((columns, steps))
 

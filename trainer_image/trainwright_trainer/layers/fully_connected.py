@@ -12,13 +12,12 @@ from typing import Any
 
 import torch
 from torch import nn
-from torch.utils.checkpoint import checkpoint
 
 from trainwright_api.config.initializers import AnyInitializer
 from trainwright_api.config.layers import FullyConnectedLayer as LayerConfig
 from trainwright_api.config.layers import NormParams
-from trainwright_trainer.layers.batch_norm import twice
 from trainwright_trainer.layers.initializers import Initialized, initializer_of
+from trainwright_trainer.layers.model_block import ModelBlock
 from trainwright_trainer.layers.normalisation import norm
 
 # Ludwig's names of activation functions.
@@ -89,12 +88,12 @@ def linear(
     input_size: int,
     output_size: int,
     *,
-    use_bias: bool,
-    weights_initializer: AnyInitializer | None,
-    bias_initializer: AnyInitializer | None,
-    path: str,
+    use_bias: bool = True,
+    weights_initializer: AnyInitializer | None = None,
+    bias_initializer: AnyInitializer | None = None,
+    path: str = "",
 ) -> Linear:
-    """A linear layer. `path` is the prefix of the initializers' names in the config."""
+    """A linear layer. `path` is the prefix of the initializers' names in the config, if it gives them."""
     layer = Linear(input_size, output_size, bias=use_bias)
     given = {"weight": weights_initializer or "xavier_uniform"}
     if use_bias:
@@ -106,11 +105,8 @@ def linear(
     return layer
 
 
-class FullyConnectedLayer(nn.Module):
-    """[rows, input_size] → [rows, output_size]. Parts without effect are left out.
-
-    `recomputes`: keep only the input for the backward pass, which computes the layer again.
-    """
+class FullyConnectedLayer(ModelBlock):
+    """[rows, input_size] → [rows, output_size]. Parts without effect are left out."""
 
     def __init__(self, input_size: int, settings: LayerSettings) -> None:
         super().__init__()
@@ -125,15 +121,8 @@ class FullyConnectedLayer(nn.Module):
         self.norm = norm(settings.norm, settings.output_size, settings.norm_params)
         self.activation = activation(settings.activation)
         self.dropout = nn.Dropout(settings.dropout) if settings.dropout else None
-        self.recomputes = False
 
-    def forward(self, rows: torch.Tensor) -> torch.Tensor:
-        if not (self.recomputes and torch.is_grad_enabled()):
-            return self._hidden(rows)
-        hidden: torch.Tensor = checkpoint(self._hidden, rows, use_reentrant=False, context_fn=twice)
-        return hidden
-
-    def _hidden(self, rows: torch.Tensor) -> torch.Tensor:
+    def compute(self, rows: torch.Tensor) -> torch.Tensor:
         hidden: torch.Tensor = self.linear(rows)
         for part in (self.norm, self.activation, self.dropout):
             if part is not None:

@@ -45,5 +45,8 @@ class Cut:
         """The passes of every rank's slice of a global batch of `rows` rows: as many as the largest slice needs."""
         unit = self.unit(rows)
         largest = math.ceil(math.ceil(rows / unit) / self.world) * unit
-        size = largest if self.pass_rows is None else max(unit, self.pass_rows // unit * unit)
+        if self.pass_rows is None or min(rows, largest) <= self.pass_rows:
+            size = largest
+        else:
+            size = max(unit, self.pass_rows // unit * unit)
         return [slice(start, start + size) for start in range(0, largest, size)]

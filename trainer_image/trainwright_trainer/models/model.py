@@ -18,16 +18,19 @@ import torch
 from torch import nn
 
 from trainwright_api.config import ModelConfig
-from trainwright_trainer.combiners import combiner_for
+from trainwright_trainer.combiners import COMBINERS, Combined, CombinerInput
 from trainwright_trainer.data.order import Purpose, key
 from trainwright_trainer.decoders.outputs import Outputs
 from trainwright_trainer.encoders.inputs import Inputs
-from trainwright_trainer.layers.fully_connected import FullyConnectedLayer
 from trainwright_trainer.layers.initializers import Initialized
+from trainwright_trainer.layers.model_block import ModelBlock
 from trainwright_trainer.layers.names import module_key
 from trainwright_trainer.loader.batch import Batch, Layout
 from trainwright_trainer.losses import LOSSES, Loss
 from trainwright_trainer.models.penalty import Kind, penalty
+
+PENALTY = ""
+"""The name of the combiner's penalty beside the outputs in a forward pass. No output has an empty name."""
 
 DTYPES = {"float32": torch.float32, "float64": torch.float64}
 
@@ -41,8 +44,11 @@ class Model(nn.Module):
         super().__init__()
         self._seed = seed
         with torch.device("meta"):
-            self.encoders = Inputs(config.input_features, statistics, layout)
-            self.combiner = combiner_for(config.combiner, self.encoders.output_size)
+            kind = COMBINERS[type(config.combiner)]
+            self.encoders = Inputs(config.input_features, statistics, layout, joins=kind.joins)
+            encoded = zip(config.input_features, self.encoders.widths, strict=True)
+            inputs = [CombinerInput(feature.name, feature.type, width) for feature, width in encoded]
+            self.combiner = kind(config.combiner, inputs, "config.combiner")
             self.decoders = Outputs(config.output_features, statistics, self.combiner.output_size)
         self._losses: list[tuple[str, Loss]] = []
         self._targets: dict[str, tuple[Literal["floats", "ints"], slice | int]] = {}
@@ -62,9 +68,13 @@ class Model(nn.Module):
         self.to(DTYPES[config.trainer.precision])
 
     def forward(self, batch: Batch) -> dict[str, torch.Tensor]:
-        """Logits by output: [rows] for numbers and binaries, [rows, size] or [rows, classes] for the others."""
-        logits: dict[str, torch.Tensor] = self.decoders(self.combiner(self.encoders(batch)))
-        return logits
+        """Logits by output: [rows] for numbers and binaries, [rows, size] or [rows, classes] for the others.
+
+        In training also `PENALTY`, [rows], if the combiner has one.
+        """
+        combined: Combined = self.combiner(self.encoders(batch))
+        logits: dict[str, torch.Tensor] = self.decoders(combined.values)
+        return logits if combined.penalty is None else {**logits, PENALTY: combined.penalty}
 
     def targets(self, batch: Batch, output: str) -> torch.Tensor:
         """The targets of one output, as its loss takes them: a view of the batch."""
@@ -72,21 +82,23 @@ class Model(nn.Module):
         return (batch.floats if tensor == "floats" else batch.ints)[:, columns]
 
     def losses(self, logits: Mapping[str, torch.Tensor], batch: Batch) -> dict[str, torch.Tensor]:
-        """Unweighted losses by output: [rows] each. Their dtype is that of `batch.floats`, also for half-precision
-        logits."""
+        """Unweighted losses by output, and `PENALTY` if the logits have it: [rows] each. Their dtype is that of
+        `batch.floats`, also for half-precision logits."""
         dtype = batch.floats.dtype
-        return {name: loss.rows(logits[name].to(dtype), self.targets(batch, name)) for name, loss in self._losses}
+        found = {name: loss.rows(logits[name].to(dtype), self.targets(batch, name)) for name, loss in self._losses}
+        return {**found, PENALTY: logits[PENALTY].to(dtype)} if PENALTY in logits else found
 
     def total(self, means: Mapping[str, torch.Tensor]) -> torch.Tensor:
         """The scalar that training minimises: the weighted sum of the outputs' finished mean losses, divided by a unit.
 
-        The unit is a constant of the losses. With it the norm for gradient clipping and the factor of the penalty have
-        the same meaning for a target in metres and in millimetres.
+        The unit is a constant of the losses. With it the norm for gradient clipping and the factors of penalties have
+        the same meaning for a target in metres and in millimetres. The mean of `PENALTY` is added as it is.
         """
         finished = [(loss.finish(means[name]), loss.weight) for name, loss in self._losses]
         terms = [loss if weight == 1 else loss * weight for loss, weight in finished]
         total = terms[0] if len(terms) == 1 else torch.stack(terms).sum()
-        return total if self._unit == 1 else total / self._unit
+        total = total if self._unit == 1 else total / self._unit
+        return total + means[PENALTY] if PENALTY in means else total
 
     def _unit_of_the_total(self) -> float:
         """The weighted mean of the losses' units; exactly 1 if no output is a number."""
@@ -109,9 +121,9 @@ class Model(nn.Module):
                     initializer.fill(values, generator)
                     yield name, values.to(parameter.dtype)
 
-    def blocks(self) -> Iterator[FullyConnectedLayer]:
-        """The fully connected layers."""
-        return (module for module in self.modules() if isinstance(module, FullyConnectedLayer))
+    def blocks(self) -> Iterator[ModelBlock]:
+        """The parts that are gathered, and computed again, one at a time."""
+        return (module for module in self.modules() if isinstance(module, ModelBlock))
 
     def regularization(self, kind: Kind, factor: float) -> torch.Tensor:
         """The penalty on all trained weights: a scalar."""

@@ -17,15 +17,15 @@ class Trainable(Protocol):
     """A model (an `nn.Module`) whose outputs have names."""
 
     def __call__(self, batch: Batch) -> Tensors:
-        """Logits by output feature."""
+        """Logits by output feature; in training also a penalty for each row, if the model has one."""
         ...
 
     def losses(self, logits: Tensors, batch: Batch) -> Tensors:
-        """The loss of each row, by output feature: [rows] each."""
+        """The loss of each row, by output feature, and the penalty, if the logits have one: [rows] each."""
         ...
 
     def total(self, means: Tensors) -> torch.Tensor:
-        """The weighted sum of the outputs' mean losses: a scalar."""
+        """The weighted sum of the outputs' mean losses, and the mean of the penalty: a scalar."""
         ...
 
     def regularization(self, kind: Literal["l1", "l2", "l1_l2"], factor: float) -> torch.Tensor:
