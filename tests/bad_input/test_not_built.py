@@ -46,7 +46,10 @@ FILES = " (this version has files, folders and s3://)"
         (config(combiner={"type": "sequence_concat"}), "config.combiner.type: not built yet: sequence_concat"),
         (config(trainer={"optimizer": {"type": "lbfgs"}}), "config.trainer.optimizer.type: not built yet: lbfgs"),
         (config(trainer={"learning_rate": "auto"}), "config.trainer.learning_rate: not built yet: auto"),
-        (config(preprocessing={"oversample_minority": 0.5}), "config.preprocessing.oversample_minority: not built yet"),
+        (
+            config(preprocessing={"global_max_sequence_length": 9}),
+            "config.preprocessing.global_max_sequence_length: not built yet",
+        ),
     ],
 )
 def test_one_line(workplace, change, line):

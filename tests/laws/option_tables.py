@@ -113,6 +113,8 @@ VALUES: Mapping[str, list[Any]] = {
     "config.preprocessing.split[datetime].column": ["made2"],
     "config.preprocessing.split[datetime].datetime_format": ["%m/%d/%Y"],
     "config.preprocessing.sample_size": [100],
+    "config.preprocessing.oversample_minority": [1.5],
+    "config.preprocessing.undersample_majority": [1.0],
     "*_features[*].name": ["{name}2"],
     "*_features[*].column": ["{column}2"],
     "*_features[*].proc_column": ["encoded"],

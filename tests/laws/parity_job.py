@@ -60,8 +60,9 @@ class Case:
     A combiner without a type is concat.
 
     `stop_at`: the step at which rank 0 requests a stop. `bad_row`: a training row with an infinite input. `slow_rank`:
-    a rank that takes 20 ms longer for each pass. `engine`: that of several ranks, or its strategy. `mutation`:
-    an error in the run. `uses_strategy_alone`: a rank alone uses the strategy too, and not the engine of one process.
+    a rank that takes 20 ms longer for each pass. `copies`: the training rows with the same row number. `engine`: that
+    of several ranks, or its strategy. `mutation`: an error in the run. `uses_strategy_alone`: a rank alone uses the
+    strategy too, and not the engine of one process.
     """
 
     trainer: Mapping[str, Any] = field(default_factory=dict)
@@ -75,6 +76,7 @@ class Case:
     engine: EngineFactory | Strategy | str = "ddp"
     rows: Mapping[str, int] = field(default_factory=lambda: ROWS)
     has_class_weights: bool = False
+    copies: int = 1
     mutation: Callable[[], AbstractContextManager[None]] = nullcontext
     device: str = "cpu"
     uses_strategy_alone: bool = False
@@ -148,6 +150,7 @@ def trained(
     if case.slow_rank == ranks.rank:
         model.register_forward_pre_hook(lambda *_: time.sleep(0.02))
     splits = {name: split_of(case, name) for name in case.rows}
+    splits["train"] = replace(splits["train"], rows=splits["train"].rows // case.copies)
     if case.bad_row is not None:
         splits["train"].floats[case.bad_row, 0] = math.inf
     kept, recorder = _Kept(), _Recorder()

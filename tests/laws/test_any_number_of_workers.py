@@ -19,6 +19,7 @@ IN_PASSES_CLIPPED = Case({**FIXED, **CLIPPED, **IN_PASSES})
 A_ROOT_OF_A_MEAN = Case({**FIXED, **CLIPPED}, loss="root_mean_squared_error")
 BATCH_NORM_AND_A_BATCH_OF_ONE_ROW = Case({**FIXED, **IN_PASSES}, {"norm": "batch"})
 GHOST_NORM = Case({**FIXED, **IN_PASSES}, {"norm": "ghost", "norm_params": {"virtual_batch_size": 5}})
+COPIES_OF_ROWS = Case({**FIXED, **IN_PASSES}, copies=3)
 
 
 def assert_same(found: Seen, expected: Seen, steps: int = 200) -> None:
@@ -32,7 +33,7 @@ def assert_same(found: Seen, expected: Seen, steps: int = 200) -> None:
 @pytest.mark.parametrize(
     ("workers", "cases"),
     [
-        (2, [IN_PASSES_CLIPPED, A_ROOT_OF_A_MEAN]),
+        (2, [IN_PASSES_CLIPPED, A_ROOT_OF_A_MEAN, COPIES_OF_ROWS]),
         (3, [IN_PASSES_CLIPPED, BATCH_NORM_AND_A_BATCH_OF_ONE_ROW, GHOST_NORM]),
     ],
 )

@@ -33,6 +33,15 @@ def test_to_the_bit_on_three_workers(engine):
         assert [one.position.step for one in of_ranks] == [5, 10, 15, 20, 25, 30, 34]
 
 
+def test_to_the_bit_in_the_middle_of_an_epoch_with_copies_of_rows():
+    """Step 33 of 64 rows is in the sixth epoch of 397 rows."""
+    ranks = on_ranks(2, interrupted, Case({**FIXED, **MANY_SCORES}, copies=3, stop_at=33))
+    for whole, resumed, _ in ranks:
+        assert of_rounds(resumed) == of_rounds(whole)
+        for name, weight in whole.weights.items():
+            assert np.array_equal(resumed.weights[name], weight), name
+
+
 @pytest.mark.parametrize(("engine", "norm"), [("ddp", "ghost"), ("fsdp", "batch"), ("horovod", "batch")])
 def test_on_another_number_of_workers(engine, norm):
     case = Case({**FIXED, **MANY_SCORES}, {"norm": norm}, engine=engine)

@@ -83,11 +83,7 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
         "quantization",
         "model_parameters",
     ),
-    "PreprocessingConfig": (
-        "oversample_minority",
-        "undersample_majority",
-        "global_max_sequence_length",
-    ),
+    "PreprocessingConfig": ("global_max_sequence_length",),
     "TrainerConfig": (
         "bucketing_field",
         "enable_profiling",

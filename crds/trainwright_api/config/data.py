@@ -19,6 +19,7 @@ Probabilities = Annotated[
     numbers(3, "a list of three numbers"),
     Field(description="Fractions of the training, validation and test rows. They must sum to 1."),
 ]
+Ratio = Annotated[NonNegativeFloat, Field(le=1000)]
 DEFAULT_PROBABILITIES = (0.7, 0.1, 0.2)
 _TOLERANCE = 1e-6
 
@@ -118,11 +119,15 @@ class PreprocessingConfig(Section):
 
     sample_ratio: Annotated[float, Field(gt=0, le=1)] = Field(1.0, description="Fraction of the rows to use.")
     sample_size: PositiveInt | None = Field(None, description="Number of rows to use. null: all.")
-    oversample_minority: NonNegativeFloat | None = Field(
-        None, description="Ratio of the minority to the majority class after oversampling of the minority class."
+    oversample_minority: Ratio | None = Field(
+        None,
+        description="Ratio of the minority to the majority class in the training rows of an epoch. The rows of the "
+        "minority are repeated. null or 0: off.",
     )
-    undersample_majority: NonNegativeFloat | None = Field(
-        None, description="Ratio of the minority to the majority class after undersampling of the majority class."
+    undersample_majority: Ratio | None = Field(
+        None,
+        description="Ratio of the minority to the majority class in the training rows of an epoch. Rows of the "
+        "majority are left out. null or 0: off.",
     )
     split: Annotated[RandomSplit | FixedSplit | HashSplit | StratifySplit | DatetimeSplit, SPLIT] = Field(
         default_factory=SPLIT.make, description="The split into training, validation and test rows."

@@ -89,8 +89,25 @@ def sample(seed: int, rows: int, ratio: float, size: int | None) -> list[int]:
     return sorted(sorted(kept, key=lambda row: (row_hash(k, row), row))[:size])
 
 
+def balance(seed: int, truths: list[bool], over: float | None, under: float | None) -> list[int]:
+    minority = sum(truths) <= len(truths) / 2
+    m, larger = truths.count(minority), truths.count(not minority)
+    s = int(over * larger + 0.5) if over is not None else max(1, int(m / (under or 1)))
+    sampled, n = (minority, m) if over is not None else (not minority, larger)
+    copies = []
+    for row, truth in enumerate(truths):
+        i = truths[:row].count(truth)
+        more = permute(key(seed, 6), n, i) < s % n if truth == sampled else False
+        copies.append(s // n + more if truth == sampled else 1)
+    return copies
+
+
 def epoch(seed: int, number: int, rows: list[int]) -> list[int]:
-    return sorted(rows, key=lambda row: (row_hash(key(seed, 3, number), row), row))
+    def point(at: int) -> tuple[int, int, int]:
+        copy = rows[:at].count(rows[at])
+        return row_hash(key(seed, 3, number, *([copy] if copy else [])), rows[at]), rows[at], copy
+
+    return [rows[at] for at in sorted(range(len(rows)), key=point)]
 
 
 def hexadecimal(number: int) -> str:
@@ -101,6 +118,7 @@ SEEDS = [0, 42, -1, 2**63]
 TEXTS = ["", "a", "flight 7", "Zürich", "東京", None, "a"]
 USUAL = [0.7, 0.1, 0.2]
 CLASSES = [*"aabacabbaacabaaaabcaaab", "Zürich", None, None, "", "東京", "a", None]
+TRUTHS = [letter == "x" for letter in "..x...x.x....x.......x..x"]
 SECONDS = [50, 3, 7, 7, 0, -5, 9, 7, 50, 7, 10**10, 7, 1, 2, 7, 20, 8, 7, 50, -(10**9)]
 
 
@@ -143,11 +161,17 @@ def vectors() -> dict[str, object]:
             {"seed": 42, "rows": 40, "ratio": ratio, "size": size, "kept": sample(42, 40, ratio, size)}
             for ratio, size in ((0.25, None), (1.0, 7), (0.5, 5), (0.1, 100))
         ],
+        "balance": [
+            {"seed": seed, "truths": truths, "over": over, "under": under, "copies": balance(seed, truths, over, under)}
+            for seed in (0, 42)
+            for truths in (TRUTHS, [not truth for truth in TRUTHS], TRUTHS[:3] + [False] * 3)
+            for over, under in ((1.0, None), (1.9, None), (None, 1.0), (None, 1.25))
+        ],
         "epoch_order": [
             {"seed": seed, "epoch": number, "rows": rows, "order": epoch(seed, number, rows)}
             for seed in (0, 42)
             for number in (0, 1)
-            for rows in (list(range(16)), [3, 5, 8, 13, 70_000])
+            for rows in (list(range(16)), [3, 5, 8, 13, 70_000], [0, 1, 1, 1, 4, 5, 5, 9, 9, 9, 9, 9])
         ],
     }
 

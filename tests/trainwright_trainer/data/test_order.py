@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trainwright_trainer.data.order import Purpose, epoch_order, hashes, key, mix
+from trainwright_trainer.data.order import Purpose, epoch_order, epoch_positions, hashes, key, mix
 
 VECTORS = json.loads(Path(__file__).with_name("vectors.json").read_text(encoding="utf-8"))
 
@@ -40,6 +40,21 @@ def test_the_order_of_a_subset_is_the_subsequence(seed, epoch, subset):
     whole = epoch_order(seed, epoch, np.arange(501))
     rows = np.array(sorted(subset), dtype=np.int64)
     assert epoch_order(seed, epoch, rows).tolist() == [row for row in whole.tolist() if row in subset]
+
+
+@given(st.integers(0, 2**32), st.integers(0, 9), st.lists(st.integers(0, 12), max_size=40))
+def test_each_copy_of_a_row_has_its_own_place(seed, epoch, repeated):
+    rows = np.array(sorted(repeated), dtype=np.int64)
+    positions = epoch_positions(seed, epoch, rows)
+    assert sorted(positions.tolist()) == list(range(len(rows)))
+    once = np.unique(rows)
+    firsts = [int(row) for row, at in zip(rows[positions], positions, strict=True) if at == np.searchsorted(rows, row)]
+    assert firsts == epoch_order(seed, epoch, once).tolist()
+
+
+def test_copies_of_a_row_lie_apart():
+    order = epoch_order(0, 0, np.repeat(np.arange(1000), 4))
+    assert np.count_nonzero(order[1:] == order[:-1]) < 12  # about 3 by chance
 
 
 @given(st.integers(-(2**63), 2**64 - 1), st.integers(0, 2**40))

@@ -385,12 +385,6 @@ def test_row_numbers_count_over_blocks(parquet, config):
             {"split": {"type": "datetime", "column": "n"}},
             r"config\.preprocessing\.split\.column: column 'n' holds whole numbers, which are no dates",
         ),
-        (
-            {"n": [1], "y": [0]},
-            {"oversample_minority": 0.5},
-            "config.preprocessing.oversample_minority: not built yet: 0.5",
-        ),
-        ({"n": [1], "y": [0]}, {"undersample_majority": 0.5}, "undersample_majority: not built yet"),
         ({"n": [1], "y": [0]}, {"global_max_sequence_length": 9}, "global_max_sequence_length: not built yet"),
     ],
 )

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -80,6 +81,29 @@ def test_positions_are_the_law_of_order(prepared):
     split = materialise(prepared, LAYOUT, torch.float32)["train"]
     for epoch in (0, 1, 5):
         assert np.array_equal(split.rows[epoch_positions(split, 3, epoch)], epoch_order(3, epoch, split.rows))
+
+
+def test_a_row_of_the_training_part_is_there_once_for_each_copy(prepared):
+    copies = np.arange(ROWS) % 3
+    found = materialise(replace(prepared, copies=copies), LAYOUT, torch.float32)
+    plain = materialise(prepared, LAYOUT, torch.float32)
+    rows, at = plain["train"].rows, np.repeat(np.arange(len(plain["train"])), copies[plain["train"].rows])
+    assert np.array_equal(found["train"].rows, rows[at])
+    assert torch.equal(found["train"].floats, plain["train"].floats[at])
+    assert torch.equal(found["train"].ints, plain["train"].ints[at])
+    assert all(np.array_equal(found[name].rows, plain[name].rows) for name in ("validation", "test"))
+
+
+@pytest.mark.parametrize("world", range(1, 17))
+def test_any_number_of_ranks_serves_each_copy_once_from_any_row(prepared, world):
+    split = materialise(replace(prepared, copies=np.arange(ROWS) % 4), LAYOUT, torch.float32)["train"]
+    small = type(split)(split.floats[:1111], split.ints[:1111], split.rows[:1111])
+    positions = epoch_positions(small, 5, 2)
+    for first in (0, 300, 1100):
+        ranks = [list(epoch_batches(small, positions, Cut(50, rank, world), first)) for rank in range(world)]
+        served = np.concatenate([batch.rows for batches in zip(*ranks, strict=True) for batch in batches])
+        assert np.array_equal(served, small.rows[positions][first:])
+    assert np.array_equal(np.sort(small.rows[positions]), small.rows)
 
 
 @pytest.mark.parametrize("shuffled", [True, False])

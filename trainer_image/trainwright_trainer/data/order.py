@@ -24,6 +24,7 @@ class Purpose(IntEnum):
     EPOCH = 3
     INITIALISATION = 4
     DROPOUT = 5
+    BALANCE = 6
 
 
 def mix(value: int) -> int:
@@ -59,9 +60,21 @@ def hashes(of_key: int | npt.NDArray[np.uint64], rows: npt.NDArray[np.integer]) 
     return value
 
 
-def epoch_order(seed: int, epoch: int, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """`rows` (source row numbers) in the order of epoch `epoch`; epochs are counted from 0.
+def epoch_positions(seed: int, epoch: int, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """int64 [n]: positions in `rows`, ascending source row numbers, in the order of epoch `epoch`, counted from 0.
 
-    The order of a subset of rows is a subsequence of the order of all rows. Hashes never tie, so any sort is correct.
+    The order of a subset of rows is a subsequence of the order of all rows. A row that stands there several times has a
+    place in the order for each of its copies.
     """
-    return rows[np.argsort(hashes(key(seed, Purpose.EPOCH, epoch), rows))]
+    copies = np.arange(len(rows)) - np.searchsorted(rows, rows)
+    most = int(copies.max(initial=0))
+    if not most:
+        return np.argsort(hashes(key(seed, Purpose.EPOCH, epoch), rows))  # hashes of one key never tie
+    later = [key(seed, Purpose.EPOCH, epoch, copy) for copy in range(1, most + 1)]
+    keys = np.array([key(seed, Purpose.EPOCH, epoch), *later], dtype=np.uint64)
+    return np.argsort(hashes(keys[copies], rows), kind="stable")
+
+
+def epoch_order(seed: int, epoch: int, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """`rows` in the order of the epoch."""
+    return rows[epoch_positions(seed, epoch, rows)]

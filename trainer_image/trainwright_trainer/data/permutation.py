@@ -34,6 +34,11 @@ def permuted(keys: Numbers, sizes: Numbers, numbers: Numbers) -> Numbers:
     return found
 
 
+def places(key: int, size: int) -> Numbers:
+    """uint64 [size]: the place of each number below `size`."""
+    return permuted(np.full(size, key, np.uint64), np.full(size, size, np.uint64), np.arange(size, dtype=np.uint64))
+
+
 def _half_bits(sizes: Numbers) -> Numbers:
     """The smallest h of at least 1 with 4^h ≥ size."""
     _, bits = np.frexp((np.maximum(sizes, 1) - np.uint64(1)).astype(np.float64))

@@ -18,11 +18,17 @@ TRAIN, VALIDATION, TEST, UNSAMPLED = 0, 1, 2, 3
 SPLIT_NAMES = ("train", "validation", "test")
 
 
+Copies = npt.NDArray[np.int64]
+
+
 class AnyColumn(Protocol):
     """An encoded column, in memory or in a file."""
 
     @property
     def values(self) -> pa.ChunkedArray: ...
+
+    def blocks(self) -> Iterator[pa.Array]:
+        """The values, block by block."""
 
 
 class Columns(Mapping[str, pa.ChunkedArray]):
@@ -54,6 +60,7 @@ class Prepared:
     `columns[feature name]` is the encoded column; a null marks a row that the feature drops. `Columns` reads large
     columns at their first use.
     `statistics[feature name]` is plain JSON: it is stored in the cache and in the model folder.
+    `copies` is the number of copies of each row in the sample of the training part; None: one of each.
     `finish` waits until the cache is written, and returns notices of its failures; call it before the process ends.
     """
 
@@ -67,3 +74,19 @@ class Prepared:
     cache_hit: bool
     notices: tuple[str, ...] = field(default=())
     finish: Callable[[], tuple[str, ...]] = field(default=tuple, compare=False)
+    copies: Copies | None = None
+
+    @cached_property
+    def valid(self) -> npt.NDArray[np.bool_]:
+        """bool [rows]: True if no feature of the row is null."""
+        valid = np.ones(self.rows, dtype=np.bool_)
+        for column in self.columns.values():
+            if column.null_count:
+                valid &= column.is_valid().to_numpy()
+        return valid
+
+    def rows_of(self, part: int) -> npt.NDArray[np.int64]:
+        """The numbers of the valid rows of a part, ascending. A row of the training part stands there once for each of
+        its copies."""
+        rows = np.flatnonzero(self.valid & (self.splits == part))
+        return rows if part != TRAIN or self.copies is None else np.repeat(rows, self.copies[rows])

@@ -10,6 +10,7 @@ import numpy as np
 from trainwright_api.problems import Mistakes, Problem
 from trainwright_api.resource.dataset_options import DatasetOptions
 from trainwright_trainer.data import source
+from trainwright_trainer.data.balance import balanced
 from trainwright_trainer.data.cache import StoredColumn, cache_at
 from trainwright_trainer.data.cache_lookup import CacheLookup, look_up
 from trainwright_trainer.data.columnfile import Column
@@ -22,7 +23,7 @@ from trainwright_trainer.data.row_split import WholePart
 from trainwright_trainer.data.selection import features_of, refuse_unbuilt_preprocessing, wanted_columns
 from trainwright_trainer.data.split_assignment import check_none_is_empty
 from trainwright_trainer.data.transforms import CleanBlock, Failed, Pass, Work
-from trainwright_trainer.features.column import Feature, Mask, Statistics
+from trainwright_trainer.features.column import Mask, Statistics
 from trainwright_trainer.frames.interface import Processor, Stage
 from trainwright_trainer.frames.pandas import PandasProcessor
 from trainwright_trainer.storage.s3client.job_credentials import NO_KEYS, JobCredentials
@@ -58,14 +59,14 @@ def prepare(
             cache.make()
             work = Computation(files, contents, found, config, seed, processor or PandasProcessor())
             found, hit = work.run()
-        return _prepared(files, found, config, features, hit)
+        return _prepared(files, found, config, seed, hit)
     except Mistakes:
         cache.finish()  # completes the writes that have started
         raise
 
 
-def _prepared(files: Files, found: CacheLookup, config: Any, features: Sequence[Feature], hit: bool) -> Prepared:
-    parts = found.parts
+def _prepared(files: Files, found: CacheLookup, config: Any, seed: int, hit: bool) -> Prepared:
+    parts, features = found.parts, features_of(config)
     assert parts is not None, "the split is computed before the columns"
     columns = {feature.name: found.columns[feature.name] for feature in features}
     dropped = [_nulls(column) for column in columns.values() if column.null_count]
@@ -73,7 +74,7 @@ def _prepared(files: Files, found: CacheLookup, config: Any, features: Sequence[
     notices = [notice for column in columns.values() for notice in column.notices]
     if not hit:  # a run that finds everything in the cache opens no raw file
         notices = [*source.notices(files), *notices]
-    return Prepared(
+    prepared = Prepared(
         dataset=files.dataset,
         rows=len(parts),
         splits=parts,
@@ -85,6 +86,7 @@ def _prepared(files: Files, found: CacheLookup, config: Any, features: Sequence[
         notices=(*found.cache.take_notices(), *dict.fromkeys(notices)),
         finish=found.cache.finish,
     )
+    return balanced(prepared, columns, dropped, config, seed)
 
 
 def _nulls(column: Column | StoredColumn) -> Mask:

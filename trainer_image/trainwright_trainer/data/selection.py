@@ -8,7 +8,7 @@ from trainwright_trainer.errors import not_built
 from trainwright_trainer.features.column import Feature
 from trainwright_trainer.features.registry import feature_type
 
-_UNBUILT = ("oversample_minority", "undersample_majority", "global_max_sequence_length")
+_UNBUILT = ("global_max_sequence_length",)
 CODED = ("category", "binary")
 """Types that use distinct values only. Their columns are read fastest as dictionaries."""
 

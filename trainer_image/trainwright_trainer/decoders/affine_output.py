@@ -1,7 +1,7 @@
 """The start of an output: an affine last step with constants from the statistics of the training rows.
 
 number, vector   values · standard deviation + mean, in the units in which the target is encoded
-binary           log-odds + the log-odds of the share of true
+binary           log-odds + the log-odds of the share of true (of the sample, where classes are balanced)
 category         scores + the logarithm of each class's share
 
 It sets the prediction of the untrained model, and the layers before it learn values of about one for any unit of the
@@ -19,6 +19,7 @@ import torch
 from torch import nn
 
 from trainwright_api.config.features import OutputFeature, VectorOutput
+from trainwright_trainer.features.binary import log_odds
 
 
 class AffineOutput(nn.Module):
@@ -50,8 +51,7 @@ def affine_output_of(feature: OutputFeature, statistics: Mapping[str, Any]) -> A
         encoded = statistics["encoded"]
         return AffineOutput([encoded["mean"]], [encoded["std"] or 1.0])
     if feature.type == "binary":
-        false, true = statistics["counts"]
-        return AffineOutput([math.log(true + 1) - math.log(false + 1)])
+        return AffineOutput([log_odds(statistics)])
     if feature.type == "category":
         return AffineOutput(_log_shares(statistics["counts"]))
     if isinstance(feature, VectorOutput) and not _shaped(feature):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -156,6 +157,13 @@ def _flag(text: str, statistics: Statistics) -> float:
         meaning = _meaning(text)
         return np.nan if meaning is None else float(meaning)
     return np.nan
+
+
+def log_odds(statistics: Statistics) -> float:
+    """The log-odds of true among the rows that a model trains with: the training rows, or their sample where classes
+    are balanced. Each class counts one row more, so that they are finite."""
+    false, true = statistics.get("sampled", statistics["counts"])
+    return math.log(true + 1) - math.log(false + 1)
 
 
 def facts(statistics: Statistics) -> dict[str, str]:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import torch
 
-from trainwright_trainer.data.order import Purpose, hashes, key
+from trainwright_trainer.data import order
 from trainwright_trainer.data.prepared import SPLIT_NAMES, Prepared
 from trainwright_trainer.loader.batch import Batch, Layout
 from trainwright_trainer.loader.cut import Cut
@@ -25,7 +25,10 @@ _GATHER_ROWS = 16_384
 
 @dataclass(frozen=True)
 class Split:
-    """The valid rows of one part, in source order: `floats` [n, F], `ints` [n, C] int64, `rows` source row numbers."""
+    """The valid rows of one part, in source order: `floats` [n, F], `ints` [n, C] int64, `rows` source row numbers.
+
+    A row stands there once for each of its copies.
+    """
 
     floats: torch.Tensor
     ints: torch.Tensor
@@ -43,26 +46,12 @@ class Split:
 
 def materialise(prepared: Prepared, layout: Layout, dtype: torch.dtype) -> dict[str, Split]:
     """The splits train, validation and test of `prepared`, which may be empty. `dtype` is the dtype of `floats`."""
-    valid = valid_rows(prepared)
-    return {name: _split(prepared, layout, dtype, valid, code) for code, name in enumerate(SPLIT_NAMES)}
-
-
-def valid_rows(prepared: Prepared) -> npt.NDArray[np.bool_]:
-    """bool [rows]: True if no feature of the row is null."""
-    valid = np.ones(prepared.rows, dtype=np.bool_)
-    for column in prepared.columns.values():
-        if column.null_count:
-            valid &= column.is_valid().to_numpy()
-    return valid
+    return {name: _fill(prepared, layout, dtype, prepared.rows_of(code)) for code, name in enumerate(SPLIT_NAMES)}
 
 
 def everything(prepared: Prepared, layout: Layout, dtype: torch.dtype) -> Split:
     """All valid rows, of every split. `predict` reads them."""
-    return _fill(prepared, layout, dtype, np.flatnonzero(valid_rows(prepared)))
-
-
-def _split(prepared: Prepared, layout: Layout, dtype: torch.dtype, valid: npt.NDArray[np.bool_], code: int) -> Split:
-    return _fill(prepared, layout, dtype, np.flatnonzero(valid & (prepared.splits == code)))
+    return _fill(prepared, layout, dtype, np.flatnonzero(prepared.valid))
 
 
 def _fill(prepared: Prepared, layout: Layout, dtype: torch.dtype, rows: npt.NDArray[np.int64]) -> Split:
@@ -105,7 +94,7 @@ def _bytes_before(array: pa.Array) -> int:
 
 def epoch_positions(split: Split, seed: int, epoch: int) -> npt.NDArray[np.int64]:
     """int64 [n]: positions in `split` in the order of the epoch. `order.epoch_order` gives their row numbers."""
-    return np.argsort(hashes(key(seed, Purpose.EPOCH, epoch), split.rows))
+    return order.epoch_positions(seed, epoch, split.rows)
 
 
 def epoch_batches(
@@ -132,12 +121,12 @@ def _gathered(
     bounds: list[tuple[int, int]],
     device: torch.device | None,
 ) -> Iterator[Batch]:
-    order = np.arange(bounds[0][0], bounds[-1][1]) if positions is None else positions[bounds[0][0] : bounds[-1][1]]
-    if len(order) != sum(stop - start for start, stop in bounds):
-        order = np.concatenate([order[start - bounds[0][0] : stop - bounds[0][0]] for start, stop in bounds])
-    index = torch.from_numpy(order)
+    chosen = np.arange(bounds[0][0], bounds[-1][1]) if positions is None else positions[bounds[0][0] : bounds[-1][1]]
+    if len(chosen) != sum(stop - start for start, stop in bounds):
+        chosen = np.concatenate([chosen[start - bounds[0][0] : stop - bounds[0][0]] for start, stop in bounds])
+    index = torch.from_numpy(chosen)
     floats, ints = (tensor.index_select(0, index) for tensor in (split.floats, split.ints))
-    there = moved(Batch(floats, ints, split.rows[order]), device)
+    there = moved(Batch(floats, ints, split.rows[chosen]), device)
     done = 0
     for start, stop in bounds:
         yield there.part(slice(done, done + stop - start))

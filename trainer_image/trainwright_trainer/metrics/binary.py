@@ -5,11 +5,10 @@ A running state keeps `MOST_KEPT` rows at most. Beyond them it counts the rows i
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import torch
 
+from trainwright_trainer.features.binary import log_odds
 from trainwright_trainer.metrics.base import Array, Kept, OutputMetrics, Sums
 from trainwright_trainer.metrics.ranking import histogram, roc_auc, roc_auc_of_histogram
 from trainwright_trainer.models.units import probability
@@ -60,8 +59,7 @@ class BinaryMetrics(OutputMetrics):
 
     def _start(self) -> float:
         """The score of an untrained model. The first scores of a training lie close to it."""
-        false, true = self.statistics["counts"]
-        return math.log(true + 1) - math.log(false + 1)
+        return log_odds(self.statistics)
 
 
 def _share(part: int, rest: int) -> float:
