@@ -76,6 +76,7 @@ _PATTERNS: Mapping[str, Callable[[random.Random, int], str]] = {
     kubernetes.IDENTIFIER: lambda rng, size: _identifier(rng, max(size, 1)),
     kubernetes.MODULE: lambda rng, size: _module(rng, max(size, 1)),
     kubernetes.VERSION: _version,
+    kubernetes.DELIMITER: lambda rng, _: rng.choice(";,|\t !~^"),
     Time.pattern: lambda rng, _: rng.choice(TIMES),
     kubernetes.LABEL_VALUE: lambda rng, size: (
         of(rng, LETTERS + "Z", size) if size < 3 else f"A{of(rng, '-_.9', size - 2)}z"

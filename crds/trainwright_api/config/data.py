@@ -87,7 +87,7 @@ class DatetimeSplit(Split):
     column: Name | None = Field(None, description="Name of the column that holds the dates.")
     probabilities: Probabilities = DEFAULT_PROBABILITIES
     datetime_format: str | None = Field(
-        None, description="Format of the dates for strptime. null: ISO 8601 and other common formats."
+        None, description="Format of the dates for strptime. null: ISO 8601 and the forms of docs/files.md."
     )
 
     def mistakes(self) -> Iterator[InitErrorDetails]:

@@ -87,6 +87,8 @@ def test_the_expected_form_is_named():
     )
 
 
-def test_numbers_without_a_format_are_no_dates():
-    with pytest.raises(WrongTypeError, match="holds whole numbers, which are no dates"):
-        seconds_of(pa.array([20240101]), 0, None)
+def test_numbers_are_no_dates_and_whole_numbers_are_read_as_their_digits():
+    with pytest.raises(WrongTypeError, match="holds numbers, which are no dates"):
+        seconds_of(pa.array([2024.5]), 0, None)
+    numbers, text = pa.array([20240101, 1704067200]), pa.array(["2024-01-01"] * 2)
+    assert seconds_of(numbers, 0, None).tolist() == seconds_of(text, 0, None).tolist()

@@ -383,7 +383,7 @@ def test_row_numbers_count_over_blocks(parquet, config):
         (
             {"n": list(range(9)), "y": [0, 1, 0] * 3},
             {"split": {"type": "datetime", "column": "n"}},
-            r"config\.preprocessing\.split\.column: column 'n' holds whole numbers, which are no dates",
+            r"config\.preprocessing\.split\.column: column 'n' holds '0' in row 1, which is no date",
         ),
         ({"n": [1], "y": [0]}, {"global_max_sequence_length": 9}, "global_max_sequence_length: not built yet"),
     ],

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.features import date as feature_module
 from trainwright_trainer.features.date import vectors_of
-from trainwright_trainer.features.times import times_of
+from trainwright_trainer.features.times import _FORMS, times_of
 
 
 def parts(time: datetime) -> list[int]:
@@ -43,6 +43,21 @@ def test_the_nine_parts_are_pythons(time):
         (["2024/02/29"], DAY),
         (["20240229"], DAY),
         (["29 Feb 2024"], DAY),
+        (["29-Feb-2024"], DAY),
+        (["29.02.2024"], DAY),
+        (["29.2.2024 23:05:59"], TIME),
+        (["02/29/2024"], DAY),
+        (["2/29/2024 11:05:59 PM"], TIME),
+        (["02/29/2024 23:05:59.75 GMT"], TIME),
+        (["2024/02/29 23:05:59"], TIME),
+        (["Thu, 29 Feb 2024 23:05:59 GMT"], TIME),
+        (["Thu Feb 29 23:05:59 2024"], TIME),
+        (["20240229230559"], TIME),
+        (["20240229T230559"], TIME),
+        (["1709247959"], TIME),
+        (["1709247959750"], TIME),
+        ([1709247959], TIME),
+        ([20240229], DAY),
         (["February 29, 2024"], DAY),
         ([date(2024, 2, 29)], DAY),
         ([TIME], TIME),
@@ -104,7 +119,7 @@ def test_missing_values(run, options, filled, block):
     assert run("date", VALUES, block=block, **options).values == [FIRST, filled[0], SECOND, filled[1]]
 
 
-@pytest.mark.parametrize("value", ["2024-02-30", "yesterday", "01/02/2024", "13:00"])
+@pytest.mark.parametrize("value", ["2024-02-30", "yesterday", "1/2/24", "13:00", "12345", "202402291"])
 def test_what_is_no_date_is_named_with_its_row(run, value):
     with pytest.raises(Mistakes, match=f"'x' holds '{value}' in row 2, which is no date. Set .*datetime_format"):
         run("date", ["2024-01-01", value])
@@ -130,7 +145,7 @@ def test_with_drop_row_what_is_no_date_is_missing(run):
     ("values", "options", "line"),
     [
         ([1.5, 2.5], {}, "holds numbers, which are no dates"),
-        ([20240101], {}, "holds whole numbers, which are no dates"),
+        ([-5], {}, "holds -5 in row 1, which is no date"),
         (pa.nulls(2), {}, "has no date in any training row"),
         (["2024-01-01"], {"fill_value": "soon"}, "cannot be filled with 'soon'"),
     ],
@@ -148,3 +163,37 @@ def test_the_report_reads_facts(run):
         "missing": "33.3 %",
     }
     assert feature_module.distribution(found) is None
+
+
+def test_dates_with_slashes_are_month_day_year_and_say_so(run):
+    found = run("date", ["01/02/2024", "12/31/2024 10:00", "2024-01-01", None], block=2)
+    assert found.values[:2] == [parts(datetime(2024, 1, 2)), parts(datetime(2024, 12, 31, 10))]
+    assert found.notices == (
+        "column 'x': dates that are read as month/day/year (preprocessing.datetime_format names another form): 2",
+    )
+    assert run("date", ["01/02/2024"], datetime_format="%d/%m/%Y").notices == ()
+
+
+def test_a_day_before_the_month_is_named_with_its_row(run):
+    with pytest.raises(Mistakes, match="'x' holds '31/01/2024' in row 2, which is no date of the form month/day/year"):
+        run("date", ["01/02/2024", "31/01/2024"])
+
+
+@pytest.mark.parametrize("options", [{}, {"datetime_format": "%Y-%m-%d"}])
+def test_words_for_a_missing_value_count_as_missing(run, options):
+    found = run("date", ["2020-01-01", "?", " - ", "NA", None, "2021-06-15"], **options)
+    assert found.values[1:5] == [parts(datetime(1970, 1, 1))] * 4
+    assert found.statistics["missing"] == 4
+    assert found.notices == ("column 'x': texts such as ? and - that count as missing: 3",)
+
+
+def test_a_mix_of_forms_is_read_text_by_text(run):
+    found = run("date", ["2024-01-31", "31.01.2024", "20240131", "Jan 31, 2024", "1706659200"], block=100)
+    assert found.values == [parts(datetime(2024, 1, 31))] * 5
+
+
+@given(st.lists(st.datetimes(datetime(1900, 1, 1), datetime(2199, 12, 31)), min_size=1), st.sampled_from(_FORMS))
+def test_every_form_reads_what_it_writes(times, form):
+    texts = [time.strftime(form) for time in times]
+    expected = [datetime.strptime(text, form) for text in texts]
+    assert times_of(pa.array(texts), None).to_pylist() == expected

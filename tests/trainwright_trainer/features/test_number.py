@@ -265,3 +265,22 @@ def test_the_statistics_of_a_target_show_how_it_is_encoded(run, normalization):
     encoded = np.array(found.values)
     assert math.isclose(found.statistics["encoded"]["mean"], encoded.mean(), rel_tol=1e-5, abs_tol=1e-6)
     assert math.isclose(found.statistics["encoded"]["std"], encoded.std(), rel_tol=1e-5)
+
+
+@pytest.mark.parametrize("block", [1, 2, 100])
+def test_words_for_a_missing_value_are_counted(run, block):
+    found = run("number", ["1", "?", "-", " NA ", None, "5"], block=block, normalization=None)
+    assert found.values == [1.0, 0.0, 0.0, 0.0, 0.0, 5.0]
+    assert (found.statistics["missing"], found.statistics["mean"]) == (4, 3.0)
+    assert found.notices == ("column 'x': texts such as ? and - that count as missing: 3",)
+    assert run("number", ["1", None, "5"], block=block).notices == ()
+
+
+def test_words_and_texts_that_cannot_be_read_are_counted_apart(run):
+    found = run("number", ["1", "?", "x", None], missing_value_strategy="drop_row")
+    assert found.values[1:] == [None, None, None]
+    assert found.notices == (
+        "column 'x': values that are no number: 1; they count as missing",
+        "column 'x': rows left out by drop_row: 3",
+        "column 'x': texts such as ? and - that count as missing: 1",
+    )

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trainwright_trainer.features.numerals import MISSING_WORDS, numbers_of
+from trainwright_trainer.features.numerals import MISSING_SIGNS, MISSING_WORDS, numbers_of
 
 
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1))
@@ -33,7 +33,7 @@ def test_other_texts_are_unfit(text):
     assert unfit.tolist() == [False, True, False]
 
 
-@pytest.mark.parametrize("word", MISSING_WORDS)
+@pytest.mark.parametrize("word", [*MISSING_WORDS, *MISSING_SIGNS, " ? "])
 def test_missing_words_are_missing(word):
     found, unfit = numbers_of(pa.array(["1", word]))
     second = found[1].as_py()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
 import pyarrow as pa
@@ -30,6 +31,7 @@ class EncodedColumn:
         self._begin: Begin | None = None
         self._blocks: list[pa.Array] = []
         self._nulls = self._unseen = self._unread = 0
+        self._noted = Counter[str]()
 
     def add(self, worked: Worked) -> None:
         """Raises `EnvironmentFailure` if the column is being written and the write fails."""
@@ -37,6 +39,7 @@ class EncodedColumn:
         assert encoded is not None
         self._unseen += encoded.unseen
         self._unread += worked.unreadable + encoded.unknown
+        self._noted.update(worked.noted)
         for values in [encoded.values] if self._filling is None else self._filling.add(encoded):
             self._put(values)
 
@@ -60,7 +63,8 @@ class EncodedColumn:
         """The notices of the column. They count all rows of the source, in every part."""
         feature = self.feature
         own = feature_type(feature.type, feature.path).notices(feature, self.statistics)
-        return (*own, *_notices(feature, self._unread, self._unseen, self._nulls))
+        noted = [f"column {feature.column!r}: {line}: {count:,}" for line, count in self._noted.items()]
+        return (*own, *_notices(feature, self._unread, self._unseen, self._nulls), *noted)
 
     def _put(self, values: pa.Array) -> None:
         self._nulls += values.null_count

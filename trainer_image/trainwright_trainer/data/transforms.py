@@ -100,6 +100,7 @@ class Worked:
     state: Any
     encoded: Encoded | None
     unreadable: int
+    noted: Mapping[str, int]
 
 
 @dataclass(frozen=True)
@@ -136,6 +137,6 @@ def _worked(work: Work, block: CleanBlock, training: Mask) -> Worked | Failed:
             state = module.observe(feature, values.filter(pa.array(training)), work.statistics)
         if work.encodes:
             encoded = module.encode(feature, values, work.statistics, block.first_row)
-        return Worked(state, encoded, cleaned.unreadable)
+        return Worked(state, encoded, cleaned.unreadable, cleaned.noted)
 
     return tried(feature, both)

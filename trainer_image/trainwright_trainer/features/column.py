@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
@@ -58,10 +58,14 @@ class Feature:
 
 @dataclass(frozen=True)
 class Cleaned:
-    """A block in the feature's own Arrow type; null is missing. `unreadable` counts the values that cannot be read."""
+    """A block in the feature's own Arrow type; null is missing. `unreadable` counts the values that cannot be read.
+
+    `noted` has further lines for the user, each with the number of values that it is about.
+    """
 
     values: pa.Array
     unreadable: int = 0
+    noted: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

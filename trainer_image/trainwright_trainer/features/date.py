@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,7 +14,8 @@ import pyarrow.compute as pc
 from trainwright_trainer.features.column import Cleaned, Encoded, Feature, Rounds, Statistics, missing_fact
 from trainwright_trainer.features.errors import BadValueError, WrongTypeError
 from trainwright_trainer.features.missing import mask_of, settle
-from trainwright_trainer.features.times import read_times, times_of
+from trainwright_trainer.features.numerals import missing_texts, without_words
+from trainwright_trainer.features.times import SLASHES, read_times, times_of
 
 PARTS = ("year", "month", "day", "weekday", "yearday", "hour", "minute", "second", "second_of_day")
 """Month, day and yearday count from 1; weekday counts from 0, which is Monday."""
@@ -22,6 +24,7 @@ _UNREADABLE = (
     "holds {value} in row {row}, which is no date{expected}. "
     "Set preprocessing.datetime_format, or use missing_value_strategy drop_row. (Row 1 is the first row of data.)"
 )
+_MONTH_FIRST = "dates that are read as month/day/year (preprocessing.datetime_format names another form)"
 _EPOCH = 0
 
 
@@ -31,17 +34,32 @@ def refuse(feature: Feature) -> None:
 
 def clean(feature: Feature, values: pa.Array, first_row: int) -> Cleaned:
     """`pa.timestamp("s")`: the local time of each value, without its time zone."""
+    if pa.types.is_dictionary(values.type):
+        values = values.dictionary_decode()
     wanted = feature.preprocessing.datetime_format
     times = read_times(values, wanted)
-    unfit = pc.and_(times.is_null(), values.is_valid()).to_numpy(zero_copy_only=False)
+    is_text = pa.types.is_string(values.type) or pa.types.is_large_string(values.type)
+    given = without_words(pc.utf8_trim_whitespace(values)) if is_text else values
+    unfit = pc.and_(times.is_null(), given.is_valid()).to_numpy(zero_copy_only=False)
     if unfit.any() and feature.strategy != "drop_row":
         row = int(np.argmax(unfit))
-        raise BadValueError(first_row + row, values[row].as_py(), _unreadable(wanted))
-    return Cleaned(times, int(np.count_nonzero(unfit)))
+        value = values[row].as_py()
+        raise BadValueError(first_row + row, value, _unreadable(wanted, value))
+    noted = missing_texts(values, times, unfit)
+    if is_text and wanted is None:
+        noted |= _months_first(given)
+    return Cleaned(times, int(np.count_nonzero(unfit)), noted)
 
 
-def _unreadable(wanted: str | None) -> str:
+def _months_first(texts: pa.Array) -> dict[str, int]:
+    found = pc.sum(pc.match_substring_regex(texts, SLASHES)).as_py()
+    return {_MONTH_FIRST: found} if found else {}
+
+
+def _unreadable(wanted: str | None, value: Any) -> str:
     expected = "" if wanted is None else f" of the form {wanted}".replace("{", "{{").replace("}", "}}")
+    if wanted is None and re.match(SLASHES, str(value).strip()):
+        expected = " of the form month/day/year"
     return _UNREADABLE.replace("{expected}", expected)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from datetime import UTC, datetime
 
 import numpy as np
@@ -9,21 +11,35 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from trainwright_trainer.features.errors import WrongTypeError, kind_of
+from trainwright_trainer.features.numerals import without_words
 
 SECONDS = pa.timestamp("s")
-_ZONE = r"(?i)(:\d{2}(?:\.\d+)?)\s*(?:z|utc|[+-]\d{2}(?::?\d{2})?)$"
+SLASHES = r"^\d\d?/\d\d?/\d{4}\b"
+"""Dates with slashes and the year at the end. They are read as month/day/year, as Ludwig reads them."""
+_ZONE = r"(?i)(:\d{2}(?:\.\d+)?)\s*(?:z|utc|gmt|[+-]\d{2}(?::?\d{2})?)$"
 _FRACTION = r"(:\d{2})[.,]\d+$"
-_OTHER_FORMS = (
-    "%Y/%m/%d %H:%M:%S",
-    "%Y/%m/%d %H:%M",
-    "%Y/%m/%d",
-    "%Y%m%d",
-    "%d %b %Y",
-    "%d %B %Y",
-    "%b %d, %Y",
-    "%B %d, %Y",
+_ISO = r"^\d{4}-\d{2}-\d{2}(?:[ T]\d{2}:\d{2}(?::\d{2})?)?$"
+_DAYS = ("%Y/%m/%d", "%m/%d/%Y", "%d.%m.%Y", "%d %b %Y", "%d %B %Y", "%d-%b-%Y", "%b %d, %Y", "%B %d, %Y")
+_CLOCKS = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p")
+_FORMS = (
+    *(f"{day}{clock}" for day in _DAYS for clock in _CLOCKS),
+    *("%a, %d %b %Y %H:%M:%S", "%a %b %d %H:%M:%S %Y"),
+    *("%Y%m%d", "%Y%m%d%H%M%S"),
 )
-"""The forms that are read without a datetime_format, in addition to ISO 8601. None of them is ambiguous."""
+"""The forms that are read without a datetime_format, in addition to ISO 8601 and seconds since 1970."""
+_PARTS = {
+    "%Y": r"\d{4}",
+    "%m": r"\d\d?",
+    "%d": r"\d\d?",
+    "%H": r"\d\d?",
+    "%I": r"\d\d?",
+    "%M": r"\d\d",
+    "%S": r"\d\d",
+    "%b": "[A-Za-z]{3}",
+    "%B": "[A-Za-z]{3,}",
+    "%a": "[A-Za-z]{3}",
+    "%p": "[AaPp][Mm]",
+}
 
 
 def wall_clock(values: pa.Array) -> pa.Array:
@@ -40,14 +56,14 @@ def wall_clock(values: pa.Array) -> pa.Array:
 def read_times(values: pa.Array, wanted: str | None) -> pa.Array:
     """A column of any type as `pa.timestamp("s")`, in local time; null where a value is missing or no date.
 
-    Whole numbers are read with the form `wanted` only. Raises `WrongTypeError` for types that hold no dates.
+    Whole numbers are read as their digits. Raises `WrongTypeError` for types that hold no dates.
     """
     if pa.types.is_dictionary(values.type):
         values = values.dictionary_decode()
     kind = values.type
     if pa.types.is_timestamp(kind) or pa.types.is_date(kind) or pa.types.is_null(kind):
         return wall_clock(values)
-    if pa.types.is_integer(kind) and wanted is not None:
+    if pa.types.is_integer(kind):
         values = pc.cast(values, pa.string())
     elif not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
         raise WrongTypeError(f"holds {kind_of(kind)}, which are no dates.")
@@ -57,31 +73,73 @@ def read_times(values: pa.Array, wanted: str | None) -> pa.Array:
 def times_of(texts: pa.Array, wanted: str | None) -> pa.Array:
     """`pa.timestamp("s")`; null if the text is missing or not of the form `wanted` (None: the usual forms)."""
     coded = texts.dictionary_encode()
-    distinct = coded.dictionary
+    distinct = without_words(pc.utf8_trim_whitespace(coded.dictionary))
     times = _of_form(distinct, wanted) if wanted is not None else _usual(distinct)
     return pc.take(times, coded.indices)
 
 
 def _usual(texts: pa.Array) -> pa.Array:
-    plain = pc.replace_substring_regex(pc.utf8_trim_whitespace(texts), _ZONE, r"\1")
+    plain = pc.replace_substring_regex(texts, _ZONE, r"\1")
     plain = pc.replace_substring_regex(plain, _FRACTION, r"\1")
     try:
         return pc.cast(plain, SECONDS)
     except pa.ArrowInvalid:
-        return pa.array([_first_reading(text) for text in plain.to_pylist()], SECONDS)
+        return _of_any_form(plain)
 
 
-def _first_reading(text: str | None) -> int | None:
-    if text is None:
-        return None
-    for form in _OTHER_FORMS:
-        found = _reading(text, form)
-        if found is not None:
-            return found
+def _of_any_form(texts: pa.Array) -> pa.Array:
+    """Each text by the first reading whose pattern it matches."""
+    times = np.full(len(texts), None, dtype=object)
+    left = texts.is_valid().to_numpy(zero_copy_only=False)
+    for pattern, read in _READINGS:
+        rows = np.flatnonzero(left & pc.fill_null(pc.match_substring_regex(texts, pattern), False).to_numpy(False))
+        if len(rows):
+            found = pc.cast(read(texts.take(pa.array(rows))), pa.int64())
+            times[rows] = found.to_pylist()
+            left[rows[found.is_valid().to_numpy(zero_copy_only=False)]] = False
+    return pa.array(times.tolist(), SECONDS)
+
+
+def _pattern(form: str) -> str:
+    """The pattern of the texts of a form. In a form without separators, every part has its full length."""
+    escaped = re.sub(r"%[A-Za-z]", lambda part: _PARTS[part[0]], form.replace(".", r"\."))
+    return f"^{escaped if re.search(r'[^%A-Za-z]', form) else escaped.replace(r'd?', 'd')}$"
+
+
+def _iso(texts: pa.Array) -> pa.Array:
+    try:
+        return pc.cast(texts, SECONDS)
+    except pa.ArrowInvalid:
+        return pa.array([_from_iso(text) for text in texts.to_pylist()], SECONDS)
+
+
+def _from_iso(text: str) -> int | None:
     try:
         return _seconds(datetime.fromisoformat(text))
     except ValueError:
         return None
+
+
+def _by(form: str) -> Callable[[pa.Array], pa.Array]:
+    return lambda texts: _of_form(texts, form)
+
+
+def _since_1970(texts: pa.Array) -> pa.Array:
+    return pc.cast(pc.cast(texts, pa.int64()), SECONDS)
+
+
+def _milliseconds_since_1970(texts: pa.Array) -> pa.Array:
+    return pc.cast(pc.divide(pc.cast(texts, pa.int64()), 1000), SECONDS)
+
+
+_READINGS = (
+    (_ISO, _iso),
+    *((_pattern(form), _by(form)) for form in _FORMS),
+    (r"^\d{10}$", _since_1970),
+    (r"^\d{13}$", _milliseconds_since_1970),
+    (r"^\d{4}", lambda texts: pa.array([_from_iso(text) for text in texts.to_pylist()], SECONDS)),
+)
+"""Patterns, and the functions that read the texts that match. A text that one cannot read is left to the next."""
 
 
 def _of_form(texts: pa.Array, form: str) -> pa.Array:

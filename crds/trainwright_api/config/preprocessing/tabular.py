@@ -144,7 +144,7 @@ class DatePreprocessing(Section):
     fill_value: TextFillValue = ""
     computed_fill_value: ComputedFillValue = ""
     datetime_format: str | None = Field(
-        None, description="Format of the dates for strptime. null: ISO 8601 and other common formats."
+        None, description="Format of the dates for strptime. null: ISO 8601 and the forms of docs/files.md."
     )
 
 
