@@ -181,6 +181,14 @@ def test_validate_writes_the_upgraded_file(workplace):
     assert workplace.done("validate", "new.json").out == "new.json: valid\n"
 
 
+def test_lenient_ignores_an_unknown_key(workplace):
+    workplace.job(lambda job: job["config"].update(nonsense=1))
+    assert workplace.run("validate", "job.yaml").code == 2
+    ignored, valid = workplace.done("validate", "job.yaml", "--lenient").out.splitlines()
+    assert ignored == "job.yaml: config.nonsense is ignored: unknown"
+    assert valid == "job.yaml: valid"
+
+
 def test_validate_shows_what_a_cluster_would_refuse_as_notes(workplace):
     def as_resource(job):
         spec = {**job, "output": "s3://bucket/runs"}

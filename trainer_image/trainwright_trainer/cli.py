@@ -65,6 +65,9 @@ Resume = Annotated[str | None, typer.Option(metavar="[DIR]", help="Go on from th
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace a run that lies in the output folder.")]
 Model = Annotated[str | None, _text("DIR", "A model folder. Default: OUTPUT/model.")]
 Write = Annotated[bool, typer.Option("--write", help="Print the file with old forms of Ludwig replaced by today's.")]
+Lenient = Annotated[
+    bool, typer.Option("--lenient", help="Ignore keys that the file should not have, with one line for each.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object a line.")]
 
 
@@ -97,6 +100,7 @@ class _Parameters:
     resume: Resume = None
     overwrite: Overwrite = False
     model: Model = None
+    lenient: Lenient = False
     json: Json = False
 
     def options(self) -> Options:
@@ -133,7 +137,7 @@ def _command(*names: str) -> Callable[[Callable[[Path, Options], None]], Callabl
 
 
 _KEYWORD = Parameter.KEYWORD_ONLY
-_OF_TRAINING = ("dataset", "output", "backend", "seed", "threads", "resume", "overwrite", "json")
+_OF_TRAINING = ("dataset", "output", "backend", "seed", "threads", "resume", "overwrite", "lenient", "json")
 
 
 @_command(*_OF_TRAINING)
@@ -148,7 +152,7 @@ def experiment(job: Path, options: Options) -> None:
     _run("experiment", job, options)
 
 
-@_command("dataset", "output", "backend", "threads", "model", "json")
+@_command("dataset", "output", "backend", "threads", "model", "lenient", "json")
 def evaluate(job: Path, options: Options) -> None:
     """Measure a trained model. On the data it was trained on, only the test rows count."""
     _run("evaluate", job, options)
@@ -157,13 +161,13 @@ def evaluate(job: Path, options: Options) -> None:
 app.command("test", help="The same as evaluate.")(evaluate)
 
 
-@_command("dataset", "predictions", "backend", "threads", "model", "json")
+@_command("dataset", "predictions", "backend", "threads", "model", "lenient", "json")
 def predict(job: Path, options: Options) -> None:
     """Write a trained model's predictions, with probabilities, for every row of a data set."""
     _run("predict", job, options)
 
 
-@_command("dataset", "backend", "seed", "threads", "json")
+@_command("dataset", "backend", "seed", "threads", "lenient", "json")
 def preprocess(job: Path, options: Options) -> None:
     """Encode the data set into the cache, and stop there."""
     _run("preprocess", job, options)
@@ -189,7 +193,12 @@ def run(job: Path, options: Options) -> None:
 
 @app.command()
 def validate(
-    job: Job = None, config: Config = None, dataset: Dataset = None, backend: Backend = None, write: Write = False
+    job: Job = None,
+    config: Config = None,
+    dataset: Dataset = None,
+    backend: Backend = None,
+    lenient: Lenient = False,
+    write: Write = False,
 ) -> None:
     """Check a file as the cluster would, in under a second."""
     from trainwright_trainer.tasks.validate import upgraded, validated
@@ -201,7 +210,7 @@ def validate(
             typer.echo(text, nl=False)
             for line in lost:
                 typer.echo(f"{file.name}: {line}", err=True)
-        notices = validated(file, dataset, backend)
+        notices = validated(file, dataset, backend, lenient=lenient)
     for line in (*notices, "valid"):
         typer.echo(f"{file.name}: {line}", err=write)
 

@@ -42,7 +42,9 @@ class Form:
     kind: str = "spec"
     """The form of the file: `resource`, `spec` or `ludwig`."""
     upgraded: bool = False
-    """True if old forms of Ludwig were replaced."""
+    """True if old forms of Ludwig were replaced, or unknown keys removed."""
+    left_out: list[Problem] = field(default_factory=list)
+    """The keys and words that Ludwig has and the contract does not."""
 
     @property
     def whole(self) -> bool:
@@ -52,6 +54,14 @@ class Form:
     def origin(self, location: Location) -> Location:
         """Return the location in the file of a location in `data`."""
         return origin_of(location, self.moved)
+
+    def remove(self, location: Location) -> None:
+        """Remove a key from the data."""
+        section: Any = self.data
+        for key in location[:-1]:
+            section = section[key]
+        section.pop(location[-1], None)
+        self.upgraded = True
 
     def of_file(self) -> tuple[dict[str, Any], Callable[[Location], Location]]:
         """Return the data in the form of the file, and a function from its locations to those of the file."""

@@ -10,11 +10,12 @@ from pydantic import ValidationError
 
 from trainwright_api.checks.error_messages import lines
 from trainwright_api.checks.forms import Form, resource
+from trainwright_api.checks.left_out import unknown_keys, unknown_words
 from trainwright_api.checks.score_attribute import UnknownScoreError, canonical_score, direction_of
 from trainwright_api.checks.unbuilt import gaps
 from trainwright_api.locations import is_s3, parse_s3
 from trainwright_api.paths import dotted, place
-from trainwright_api.problems import Mistakes, Problem
+from trainwright_api.problems import Mistakes, Problem, not_built
 from trainwright_api.resource.backend import BACKENDS, Backend, Credentials, WorkerRange, idle_sections
 from trainwright_api.resource.job import TrainingJob
 from trainwright_api.schema.section import unknown_word
@@ -29,6 +30,8 @@ class Options:
     task: str | None = None
     model: str | None = None
     seed: int | None = None
+    lenient: bool = False
+    """Ignore unknown keys, with a notice for each."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +82,8 @@ class Inspected:
 
     def tolerant(self, why: str) -> Inspected:
         """Return a copy with a notice in place of each unbuilt part."""
+        if self.loaded is None and not self.mistakes:
+            return self  # Ludwig has a word that the contract does not, so there is no job
         notices = tuple(f"{problem}; {why}" for problem in self.unbuilt)
         loaded = self.loaded and replace(self.loaded, notices=(*self.loaded.notices, *notices))
         return replace(self, loaded=loaded, unbuilt=())
@@ -106,7 +111,7 @@ def inspect(
     loaded: Loaded | None = None
     mistakes: tuple[Problem, ...] = ()
     try:
-        job = _validated(form)
+        job = _validated(form, options.lenient)
         declared = job.spec.backend
         job, aside = _on_backend(job, options.backend)
         _check_global_batch(job, declared)
@@ -115,7 +120,7 @@ def inspect(
     except Mistakes as found:
         mistakes = found.problems
     spec = _moved(form.data.get("spec"), options.backend)
-    return Inspected(loaded, mistakes, _unbuilt(form, spec, mistakes), spec)
+    return Inspected(loaded, mistakes, (*_unbuilt(form, spec, mistakes), *form.left_out), spec)
 
 
 def check(job: TrainingJob) -> list[Problem]:
@@ -160,17 +165,37 @@ def _apply(options: Options, data: dict[str, Any]) -> None:
         backend.setdefault("type", options.backend)
 
 
-def _validated(form: Form) -> TrainingJob:
+def _validated(form: Form, lenient: bool) -> TrainingJob:
+    """Return the job. Raises `Mistakes`. What Ludwig has and the contract does not is added to `form.left_out`."""
     problems = list(form.problems)
     try:
         job = TrainingJob.model_validate(form.data, by_alias=True, by_name=False)
         problems += check(job)
     except ValidationError as error:
+        if _drop_unknown(form, error, lenient):
+            return _validated(form, lenient)
+        words = dict(unknown_words(error))
+        form.left_out += [Problem(dotted(form.origin(location)), line) for location, line in words.items()]
         found = sorted(lines(error), key=lambda line: place(line[0], form.data))
-        problems += [Problem(dotted(form.origin(location)), message) for location, message in found]
+        problems += [Problem(dotted(form.origin(location)), text) for location, text in found if location not in words]
+        raise Mistakes(problems) from None
     if problems:
         raise Mistakes(problems)
     return job
+
+
+def _drop_unknown(form: Form, error: ValidationError, lenient: bool) -> bool:
+    """Remove the unknown keys that Ludwig has, or all with `lenient`. Return True if there was one."""
+    dropped = [key for key in unknown_keys(error) if key.is_ludwigs or lenient]
+    for key in dropped:
+        path = dotted(form.origin(key.location))
+        if lenient:
+            form.notices.append(f"{path} is ignored: {key.hint}")
+        else:
+            form.left_out.append(Problem(path, not_built("")))
+    for key in dropped:
+        form.remove(key.location)
+    return bool(dropped)
 
 
 def _unbuilt(form: Form, spec: Mapping[str, Any], mistakes: tuple[Problem, ...]) -> tuple[Problem, ...]:

@@ -4,8 +4,8 @@ Strict means that no value changes its type: "3" is not a number, true is not 1,
 integer is accepted as a float. pydantic reports an unknown key without the known ones, and does not check relations
 between fields if one field is wrong; this module adds both. The contract itself raises these errors:
 
-    unknown_key    ctx: found, expected (all known keys)
-    unknown_word   ctx: found, expected (all known words)
+    unknown_key    ctx: found, expected (all known keys), section (the name of the class)
+    unknown_word   ctx: found, expected (all known words), noun
     section_type   ctx: found
     relation       two fields that do not fit together; the message is the whole sentence
 
@@ -60,7 +60,7 @@ class Section(BaseModel):
                 "section_type", "expected keys and values, found {found}", {"found": shown(value)}
             )
         known = {key: item for key, item in value.items() if cls._knows(key)}
-        lines = [_unknown_key(key, cls.known_keys(), item) for key, item in value.items() if key not in known]
+        lines = [_unknown_key(key, cls, item) for key, item in value.items() if key not in known]
         lines.extend(cls.mistakes_in(known))
         try:
             section = handler(known)
@@ -125,7 +125,7 @@ def unknown_word(noun: str, found: str, expected: Iterable[str]) -> PydanticCust
     near = nearest(found, words)
     hint = f"did you mean {near!r}?" if near else f"expected one of {', '.join(words)}"
     message = f"{found!r} is no {noun}: {hint}"
-    return PydanticCustomError("unknown_word", _literal(message), {"found": found, "expected": words})
+    return PydanticCustomError("unknown_word", _literal(message), {"found": found, "expected": words, "noun": noun})
 
 
 def failure(lines: Iterable[InitErrorDetails]) -> ValidationError:
@@ -151,12 +151,12 @@ def shown(value: Any) -> str:
     return f"the text {value!r}" if isinstance(value, str) else f"the number {value!r}"
 
 
-def _unknown_key(key: Any, known: tuple[str, ...], value: Any) -> InitErrorDetails:
+def _unknown_key(key: Any, section: type[Section], value: Any) -> InitErrorDetails:
+    known = section.known_keys()
     near = nearest(str(key), known)
     hint = f"did you mean {near!r}?" if near else f"known here: {', '.join(known)}"
-    error = PydanticCustomError(
-        "unknown_key", _literal(f"unknown key: {hint}"), {"found": str(key), "expected": list(known)}
-    )
+    context = {"found": str(key), "expected": list(known), "section": section.__name__}
+    error = PydanticCustomError("unknown_key", _literal(f"unknown key: {hint}"), context)
     return {"type": error, "loc": (str(key),), "input": value}
 
 

@@ -9,7 +9,7 @@ from trainwright_api.upgrade.draft import Draft
 BACKEND = ("spec", "backend")
 _TRAINER = (*BACKEND, "trainer")
 _STRATEGY = (*_TRAINER, "strategy")
-_DEEPSPEED = tuple(name for name, strategy in OPTIONS.items() if strategy == "deepspeed")
+DEEPSPEED = tuple(name for name, strategy in OPTIONS.items() if strategy == "deepspeed")
 
 
 def upgrade_backend(draft: Draft) -> None:
@@ -29,7 +29,7 @@ def upgrade_backend(draft: Draft) -> None:
 
 def _nest_options(draft: Draft, at: Location) -> None:
     """Move options of DeepSpeed into the object form of the strategy."""
-    for name in _DEEPSPEED:
+    for name in DEEPSPEED:
         if name not in draft.section(at):
             continue
         draft.as_section(_STRATEGY)

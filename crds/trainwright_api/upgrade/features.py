@@ -20,7 +20,7 @@ _OF_DECODERS: Mapping[str, str] = {**RENAMED, "fc_size": "fc_output_size"}
 _OF_STACK = ("use_bias", "weights_initializer", "bias_initializer", "norm", "norm_params", "activation", "dropout")
 """Fields beside an output that set its fully connected layers, with the prefix fc_ in a decoder, and its last layer."""
 
-_LEGACY = {"resnet": "_resnet_legacy", "vit": "_vit_legacy"}
+LEGACY = {"resnet": "_resnet_legacy", "vit": "_vit_legacy"}
 _HASH = 6
 """The length of the hash at the end of a `proc_column` that Ludwig has written."""
 
@@ -139,10 +139,10 @@ def _upgrade_legacy(draft: Draft, at: Location) -> None:
     """Keep Ludwig's own ResNet and ViT (until 0.6) where a field shows that they are meant."""
     part = (*at, "encoder")
     word = _word(draft, part, "")
-    if word not in _LEGACY:
+    if word not in LEGACY:
         return
     choice = _choice(INPUT.section("image"), "encoder")
-    own = set(choice.section(_LEGACY[word]).known_keys()) - set(choice.section(word).known_keys())
+    own = set(choice.section(LEGACY[word]).known_keys()) - set(choice.section(word).known_keys())
     if own & {*draft.section(at), *draft.section(part)}:
         where = (*part, "type") if isinstance(draft.get(part), dict) else part
-        draft.replace(where, _LEGACY[word], f": {word} is read as {_LEGACY[word]}")
+        draft.replace(where, LEGACY[word], f": {word} is read as {LEGACY[word]}")

@@ -11,7 +11,7 @@ PREPROCESSING = (*CONFIG, "preprocessing")
 DEFAULTS = (*CONFIG, "defaults")
 TOKENS = ("sequence", "text", "audio", "timeseries")
 _SPLIT = (*PREPROCESSING, "split")
-_FILLS = {"backfill": "bfill", "pad": "ffill"}
+FILLS = {"backfill": "bfill", "pad": "ffill"}
 _TOKENIZING = {
     "tokenizer": "tokenizer",
     "vocab_file": "vocab_file",
@@ -34,8 +34,8 @@ def upgrade_column(draft: Draft, at: Location, kind: str | None) -> None:
     """Upgrade the `preprocessing` of one feature, or of the defaults of a type."""
     strategy = (*at, "missing_value_strategy")
     word = draft.get(strategy)
-    if isinstance(word, str) and word in _FILLS:
-        draft.replace(strategy, _FILLS[word], f": {word} is read as {_FILLS[word]}")
+    if isinstance(word, str) and word in FILLS:
+        draft.replace(strategy, FILLS[word], f": {word} is read as {FILLS[word]}")
     if kind == "binary" and word == "fill_with_const":
         draft.replace(strategy, "fill_with_false", f": {word} is read as fill_with_false (fill_value still acts)")
     if kind == "audio":

@@ -108,6 +108,18 @@ def test_an_old_config_is_written_as_the_upgraded_job(read):
     assert job.notices[0] == "config.training is read as config.trainer"
 
 
+def test_lenient_trains_without_unknown_keys(read):
+    def wrong(job):
+        job["config"]["nonsense"] = 1
+
+    job = read(change=wrong, lenient=True)
+    assert job.plain() == read().plain()
+    assert "nonsense" not in job.written()
+    assert [notice.partition(" ")[0] for notice in job.notices] == ["config.nonsense"]
+    with pytest.raises(Mistakes, match=r"config\.nonsense: unknown"):
+        read(change=wrong)
+
+
 def test_the_same_words_mean_the_same_run(read):
     explicit = read(change=lambda job: job["config"]["input_features"][0].update(column="size"))
     assert read().plain()["spec"]["config"] == explicit.plain()["spec"]["config"]

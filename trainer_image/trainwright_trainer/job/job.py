@@ -85,14 +85,16 @@ class Job:
 def read_job(task: str | None, path: Path, options: Options, text: str | None = None, pod: Pod | None = None) -> Job:
     """Read, check and resolve a file, or `text` in place of its content. Raises `Mistakes`."""
     text = load.text_of(path) if text is None else text
-    over = Over(options.dataset, options.backend, task, _model(task, path.stem, text, options), options.seed)
+    over = Over(
+        options.dataset, options.backend, task, _model(task, path.stem, text, options), options.seed, options.lenient
+    )
     loaded = _accepted(load.inspected(text, path.name, options=over))
     spec, name = loaded.job.spec, loaded.job.metadata.name or path.stem
     if spec.task == "predict" and options.output:
         refuse_unwritable(options.output)
     output = _place(pod.run if pod else options.output) or _output(spec, name)
-    model = place_of(spec.model, "model") if spec.model else None
-    stored = _stored(spec, output, model)
+    place = place_of(spec.model, "model") if spec.model else None
+    stored = _stored(spec, output, place)
     given = _given_workers(spec, pod)
     return Job(
         path=path,
@@ -103,7 +105,7 @@ def read_job(task: str | None, path: Path, options: Options, text: str | None = 
         config=resolve(spec.config) if spec.config else None,
         dataset=spec.dataset or "",
         output=output,
-        model=model,
+        model=place,
         keys=keys_of(spec.backend, stored),
         workers=given or _workers(loaded.declared),
         text=_current_text(loaded),
@@ -158,7 +160,7 @@ def _model(task: str | None, stem: str, text: str, options: Options) -> str | No
     """The model of evaluate and predict: the one that the options name, else the one that this file trains."""
     if task not in TASKS_OF_A_MODEL or options.model is not None:
         return options.model
-    loaded = load.inspected(text, stem, options=Over(dataset=options.dataset or "-")).loaded
+    loaded = load.inspected(text, stem, options=Over(dataset=options.dataset or "-", lenient=options.lenient)).loaded
     if loaded is None:
         return None  # a file for a trained model; `read_job` reports its errors
     trained = loaded.job

@@ -24,6 +24,8 @@ class Options:
     cache_dir: str | None = None
     """The cache folder if the file names none. It has no flag: only in-memory data need it, which have no location."""
     threads: int | None = None
+    lenient: bool = False
+    """Ignore unknown keys of the file, with a notice for each."""
 
 
 FORMATS = (".parquet", ".csv")

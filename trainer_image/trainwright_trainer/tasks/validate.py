@@ -8,9 +8,11 @@ from trainwright_api.checks import cluster, load
 from trainwright_api.problems import Mistakes
 
 
-def validated(path: Path, dataset: str | None = None, backend: str | None = None) -> tuple[str, ...]:
+def validated(
+    path: Path, dataset: str | None = None, backend: str | None = None, *, lenient: bool = False
+) -> tuple[str, ...]:
     """The notices for a valid file. Raises `Mistakes` with all errors, and `EnvironmentFailure`."""
-    options = load.Options(dataset=dataset, backend=backend)
+    options = load.Options(dataset=dataset, backend=backend, lenient=lenient)
     found = load.inspected(load.text_of(path), path.name, options=options)
     mistakes = Mistakes(())
     try:

@@ -1,0 +1,1 @@
+"""The names of Ludwig's schema and their counterparts in the contract."""
