@@ -121,13 +121,13 @@ class PreprocessingConfig(Section):
     sample_size: PositiveInt | None = Field(None, description="Number of rows to use. null: all.")
     oversample_minority: Ratio | None = Field(
         None,
-        description="Ratio of the minority to the majority class in the training rows of an epoch. The rows of the "
-        "minority are repeated. null or 0: off.",
+        description="Ratio of the minority to the majority class after rows of the minority are repeated in an epoch. "
+        "null or 0: off.",
     )
     undersample_majority: Ratio | None = Field(
         None,
-        description="Ratio of the minority to the majority class in the training rows of an epoch. Rows of the "
-        "majority are left out. null or 0: off.",
+        description="Ratio of the minority to the majority class after rows of the majority are left out of an epoch. "
+        "null or 0: off.",
     )
     split: Annotated[RandomSplit | FixedSplit | HashSplit | StratifySplit | DatetimeSplit, SPLIT] = Field(
         default_factory=SPLIT.make, description="The split into training, validation and test rows."
