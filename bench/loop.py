@@ -30,12 +30,14 @@ from trainwright_api.config import ModelConfig, resolve
 from trainwright_api.resource.job import CheckpointPolicy
 from trainwright_api.resource.strategy import Strategy
 from trainwright_trainer.callbacks.events import Event, Stepped
+from trainwright_trainer.data.order import EpochOrder
 from trainwright_trainer.distributed.process_group import ProcessGroup
 from trainwright_trainer.distributed.ranks import OneRank, Ranks
 from trainwright_trainer.job.batching import batching
 from trainwright_trainer.layers.normalisation import NormBatches
+from trainwright_trainer.loader.encoded_rows import EncodedRows
 from trainwright_trainer.loader.layout import layout_of
-from trainwright_trainer.loader.materialised import Split
+from trainwright_trainer.loader.materialised import Materialised
 from trainwright_trainer.loop.arguments import Hooks, TrainingArguments
 from trainwright_trainer.loop.protocols import Checkpoints
 from trainwright_trainer.loop.trainer import Trainer
@@ -122,7 +124,7 @@ def train(
             made, batching(made.trainer, ranks.world, NormBatches()), 0, CheckpointPolicy(every_seconds=every_seconds)
         ),
         Model(made, STATISTICS, layout_of(made, STATISTICS), 0),
-        {"train": _split(rows), "validation": _split(rows[:8])},
+        {"train": _loader(rows), "validation": _loader(rows[:8])},
         partial(model_metrics, made, STATISTICS),
         ranks=ranks,
         make_engine=engine_for(section, ranks.world),
@@ -131,8 +133,9 @@ def train(
     return clock.seconds_per_step
 
 
-def _split(rows: torch.Tensor) -> Split:
-    return Split(rows, torch.zeros((len(rows), 0), dtype=torch.int64), np.arange(len(rows)))
+def _loader(rows: torch.Tensor) -> Materialised:
+    held = EncodedRows(rows, torch.zeros((len(rows), 0), dtype=torch.int64), np.arange(len(rows)))
+    return Materialised(held, EpochOrder(0))
 
 
 def train_by_hand(rows: torch.Tensor, rank: int, size: int) -> float:

@@ -74,8 +74,10 @@ def step_of(width: int, rows: int) -> tuple[int, Callable[[], None]]:
     import torch
 
     from trainwright_api.config import ModelConfig, resolve
+    from trainwright_trainer.data.order import EpochOrder
+    from trainwright_trainer.loader.encoded_rows import EncodedRows
     from trainwright_trainer.loader.layout import layout_of
-    from trainwright_trainer.loader.materialised import Split
+    from trainwright_trainer.loader.materialised import Materialised
     from trainwright_trainer.loop.batch_size_finder import training_step
     from trainwright_trainer.models.model import Model
 
@@ -95,8 +97,8 @@ def step_of(width: int, rows: int) -> tuple[int, Callable[[], None]]:
     layout = layout_of(config, statistics)
     model = Model(config, statistics, layout, seed=0)
     floats = torch.randn(rows, layout.float_width)
-    split = Split(floats, torch.zeros((rows, 0), dtype=torch.int64), np.arange(rows))
-    step = training_step(config.trainer, model, split, torch.device("cpu"), rows)
+    held = EncodedRows(floats, torch.zeros((rows, 0), dtype=torch.int64), np.arange(rows))
+    step = training_step(config.trainer, model, Materialised(held, EpochOrder(0)), torch.device("cpu"), rows)
     return sum(parameter.numel() for parameter in model.parameters()), lambda: step(rows)
 
 

@@ -10,7 +10,7 @@ from unittest.mock import patch
 import torch
 from torch import nn
 
-from trainwright_trainer.loop import evaluator, trainer
+from trainwright_trainer.loader.materialised import Materialised
 from trainwright_trainer.strategies import ddp, fsdp
 from trainwright_trainer.strategies.ddp import Ddp
 from trainwright_trainer.strategies.fsdp import Fsdp
@@ -47,25 +47,25 @@ class LocalNorm(Fsdp):
 
 @contextmanager
 def a_row_is_dropped() -> Iterator[None]:
-    real = trainer.epoch_batches
+    real = Materialised.epoch
 
     def dropping(*arguments: Any) -> Iterator[Any]:
         for batch in real(*arguments):
             yield batch.part(slice(1, None))
 
-    with patch.object(trainer, "epoch_batches", dropping):
+    with patch.object(Materialised, "epoch", dropping):
         yield
 
 
 @contextmanager
 def evaluation_is_padded() -> Iterator[None]:
     """A rank without a batch evaluates the first one again."""
-    real = evaluator.islice
+    real = Materialised.sequential
 
-    def padded(batches: Any, first: int, last: int) -> Any:
-        return list(real(batches, first, max(last, first + 1)))
+    def padded(loader: Materialised, size: int, start: int = 0, stop: int | None = None) -> Iterator[Any]:
+        return real(loader, size, start, stop if stop is None else max(stop, start + size))
 
-    with patch.object(evaluator, "islice", padded):
+    with patch.object(Materialised, "sequential", padded):
         yield
 
 

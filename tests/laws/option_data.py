@@ -13,8 +13,9 @@ import pyarrow.feather
 import pyarrow.parquet
 
 ROWS = 240
-INPUTS = {"number": "size", "binary": "open", "category": "kind", "date": "when", "vector": "point"}
+INPUTS = {"number": "size", "binary": "open", "category": "kind", "date": "when", "vector": "point", "set": "tags"}
 OUTPUTS = {"number": "delay", "binary": "late", "category": "class", "vector": "place"}
+_TAGS = ["x", "X", "y_y", "z,z", "rare"]
 WIDTHS = {"number": 1, "binary": 1, "category": 3, "vector": 2}
 """The number of values that a decoder returns for a row, by type of output."""
 
@@ -36,6 +37,7 @@ def write(path: Path, seed: int) -> None:
             f"when{end}": _with_gaps(random, _dates(random, "{2013:04}-{month:02}-{day:02} {hour:02}:30:15")),
             f"day{end}": _dates(random, "{month:02}/{day:02}/2013"),
             f"point{end}": _with_gaps(random, [" ".join(f"{value:.3f}" for value in row) for row in drawn]),
+            f"tags{end}": _with_gaps(random, [" ".join(row) for row in random.choice(_TAGS, (ROWS, 3)).tolist()]),
             f"delay{end}": _with_gaps(random, np.abs(signal + 2).tolist()),
             f"late{end}": _with_gaps(random, np.where(signal > 0, "yes", "no").tolist()),
             f"class{end}": _with_gaps(random, random.choice(["low", "Low", "mid"], ROWS, p=[0.2, 0.3, 0.5]).tolist()),

@@ -17,10 +17,12 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 
 from trainwright_trainer.callbacks.console import Console
 from trainwright_trainer.callbacks.events import Evaluated, Event, Stepped
+from trainwright_trainer.data.order import EpochOrder
 from trainwright_trainer.data.prepared import Prepared
 from trainwright_trainer.data.preprocess import prepare
 from trainwright_trainer.distributed.ranks import OneRank
@@ -28,8 +30,10 @@ from trainwright_trainer.job.batching import Batching, batching, needs_search, s
 from trainwright_trainer.job.job import Job, read_job
 from trainwright_trainer.job.options import Options
 from trainwright_trainer.layers.normalisation import norm_batches
+from trainwright_trainer.loader.encoded_rows import encoded_rows
+from trainwright_trainer.loader.interface import Loader
 from trainwright_trainer.loader.layout import layout_of
-from trainwright_trainer.loader.materialised import Split, everything, materialise
+from trainwright_trainer.loader.load import loaders
 from trainwright_trainer.loop.arguments import Hooks, TrainingArguments
 from trainwright_trainer.loop.batch_size_finder import candidates, fastest_batch_size
 from trainwright_trainer.loop.evaluator import evaluate
@@ -110,13 +114,14 @@ def _trained(job: Job, kept: Kept | Patient) -> Seen:
     data = prepare(config, job.dataset, seed=seed, cache_dir=job.cache_dir, options=job.spec.dataset_options)
     data.finish()
     layout = layout_of(config, data.statistics)
-    splits = materialise(data, layout, DTYPES[config.trainer.precision])
+    order = EpochOrder(seed, config.trainer.should_shuffle)
+    parts = loaders(data, layout, DTYPES[config.trainer.precision], order)
     model = Model(config, data.statistics, layout, seed)
     listener = RecordingListener()
     trainer = Trainer(
-        TrainingArguments(config, _batching(job, model, splits["train"]), seed, job.spec.checkpoint),
+        TrainingArguments(config, _batching(job, model, parts["train"]), seed, job.spec.checkpoint),
         model,
-        splits,
+        parts,
         partial(model_metrics, config, data.statistics),
         hooks=Hooks([listener], kept, clock=partial(next, count())),
     )
@@ -127,11 +132,11 @@ def _trained(job: Job, kept: Kept | Patient) -> Seen:
         "checkpoints": kept.seen if isinstance(kept, Kept) else None,
         "end": (fitted.outcome.reason, fitted.best_epoch, fitted.best_step),
         "weights": {name: _digest(tensor.numpy().tobytes()) for name, tensor in model.state_dict().items()},
-        **_judged(job, data, model, splits["test"]),
+        **_judged(job, data, model, parts["test"]),
     }
 
 
-def _batching(job: Job, model: Model, rows: Split) -> Batching:
+def _batching(job: Job, model: Model, rows: Loader) -> Batching:
     assert job.config is not None
     trainer, norms = job.config.trainer, norm_batches(model)
     if not needs_search(trainer):
@@ -142,15 +147,15 @@ def _batching(job: Job, model: Model, rows: Split) -> Batching:
     return batching(trainer, job.workers, norms, found.size)
 
 
-def _judged(job: Job, data: Prepared, model: Model, test: Split) -> Seen:
+def _judged(job: Job, data: Prepared, model: Model, test: Loader) -> Seen:
     assert job.config is not None
     layout = layout_of(job.config, data.statistics)
     metrics = model_metrics(job.config, data.statistics)
-    rows = everything(data, layout, DTYPES[job.config.trainer.precision])
+    rows = encoded_rows(data, layout, DTYPES[job.config.trainer.precision], np.flatnonzero(data.valid))
     scores = evaluate(model, test, len(test), metrics)
     with torch.inference_mode():
-        predicted = [prediction_table(job.config, data.statistics, model(batch)) for batch in rows.batches(len(rows))]
-    return {"test": json.dumps(scores), "predictions": repr([table.to_pydict() for table in predicted])}
+        table = prediction_table(job.config, data.statistics, model(rows.part(0, len(rows))))
+    return {"test": json.dumps(scores), "predictions": repr(table.to_pydict())}
 
 
 def _digest(content: bytes) -> str:

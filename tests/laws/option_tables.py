@@ -66,12 +66,13 @@ REFUSED_AS_WRONG: Mapping[str, str] = {
     "*initializer[dirac].groups": "'dirac' cannot fill values of shape",
     **{f"*bias_initializer={word}": f"'{word}' cannot fill values of shape" for word in _OF_MATRICES},
     **{
-        f"config.input_features[date].encoder[{word}].norm_params.{name}": "expected batch or layer"
-        for word in ("embed", "wave")
+        f"config.input_features[{word}.norm_params.{name}": "expected batch or layer"
+        for word in ("date].encoder[embed]", "date].encoder[wave]", "set].encoder[embed]")
         for name in ("epsilon", "virtual_batch_size")
     },
     "*.decoder[passthrough].fc_layers=None": "decoder 'passthrough' gets",
     "*.split[datetime].datetime_format=None": "Set preprocessing.split.datetime_format",
+    "config.input_features[set].encoder[embed].skip": "has no fixed width",
     "*.datetime_format=None": "Set preprocessing.datetime_format",
     **{f"*.split[{w}].column=None": f"split {w} needs a column" for w in ("hash", "stratify", "datetime")},
     "*.input_size": ".input_size: is 9, the ",
@@ -143,6 +144,8 @@ VALUES: Mapping[str, list[Any]] = {
     "config.output_features[category].preprocessing.fill_value": ["mid"],
     "config.input_features[vector].preprocessing.*fill_value": ["1 2 3"],
     "config.output_features[vector].preprocessing.*fill_value": ["1 2"],
+    "config.input_features[set].preprocessing.*fill_value": ["x"],
+    "config.input_features[set].preprocessing.tokenizer": ["characters"],
     "*bias_initializer=constant": [{"type": "constant", "val": 0.5}],
     "*preprocessing.fallback_true_label": ["right"],
     "*preprocessing.datetime_format": ["%m/%d/%Y"],

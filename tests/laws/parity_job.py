@@ -12,6 +12,7 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
+import pyarrow as pa
 import torch
 import torch.distributed as dist
 from tests.checkpoints import reopened
@@ -21,12 +22,14 @@ from trainwright_api.problems import Mistakes
 from trainwright_api.resource.job import CheckpointPolicy
 from trainwright_api.resource.strategy import Strategy
 from trainwright_trainer.callbacks.events import Evaluated, Event, RankRound
+from trainwright_trainer.data.order import EpochOrder
 from trainwright_trainer.distributed.process_group import ProcessGroup
 from trainwright_trainer.distributed.ranks import OneRank
 from trainwright_trainer.job.batching import batching
 from trainwright_trainer.layers.normalisation import norm_batches
+from trainwright_trainer.loader.encoded_rows import EncodedRows
 from trainwright_trainer.loader.layout import layout_of
-from trainwright_trainer.loader.materialised import Split, moved
+from trainwright_trainer.loader.materialised import Materialised
 from trainwright_trainer.loop import trainer as loop
 from trainwright_trainer.loop.arguments import Hooks, TrainingArguments
 from trainwright_trainer.loop.protocols import Checkpoints
@@ -46,6 +49,7 @@ STATISTICS: Mapping[str, Mapping[str, Any]] = {
     "size": {"type": "number", **NUMBER},
     "open": {"type": "binary", "counts": [5, 5], "true": "yes", "false": "no"},
     "kind": {"type": "category", "vocabulary": ["<UNK>", "a", "b", "c"], "counts": [0, 4, 3, 3]},
+    "tags": {"type": "set", "vocabulary": ["<UNK>", "x", "y", "z"], "counts": [0, 4, 3, 3]},
     "late": {"type": "binary", "counts": [5, 5], "true": "yes", "false": "no"},
     "delay": {"type": "number", **NUMBER, "encoded": {"mean": 0.5, "std": 2.0}},
     "why": {"type": "category", "vocabulary": ["<UNK>", "a", "b", "c"], "counts": [0, 4, 3, 3]},
@@ -149,10 +153,12 @@ def trained(
     model = Model(config, STATISTICS, layout, 7)
     if case.slow_rank == ranks.rank:
         model.register_forward_pre_hook(lambda *_: time.sleep(0.02))
-    splits = {name: split_of(case, name) for name in case.rows}
-    splits["train"] = replace(splits["train"], rows=splits["train"].rows // case.copies)
+    parts = {name: rows_of(case, name) for name in case.rows}
+    parts["train"] = replace(parts["train"], rows=parts["train"].rows // case.copies)
     if case.bad_row is not None:
-        splits["train"].floats[case.bad_row, 0] = math.inf
+        parts["train"].floats[case.bad_row, 0] = math.inf
+    order = EpochOrder(7, config.trainer.should_shuffle)
+    loaders = {name: Materialised(held, order, ranks.device) for name, held in parts.items()}
     kept, recorder = _Kept(), _Recorder()
     batches = batching(config.trainer, case.workers, norm_batches(model))
     hooks = Hooks(
@@ -165,7 +171,7 @@ def trained(
         trainer = Trainer(
             TrainingArguments(config, batches, 7, CheckpointPolicy(every_seconds=case.every_seconds)),
             model,
-            splits,
+            loaders,
             partial(model_metrics, config, STATISTICS),
             ranks=ranks,
             make_engine=_engine(case, ranks.world),
@@ -173,7 +179,7 @@ def trained(
             resume=resume if resume is None or isinstance(resume, Checkpoint) else reopened(*resume),
         )
         result = trainer.train()
-    test = moved(next(splits["test"].batches(case.rows["test"])), ranks.device)
+    test = next(loaders["test"].sequential(case.rows["test"]))
     with torch.inference_mode():
         logits = {name: tensor.cpu().numpy() for name, tensor in model.eval()(test).items()}
     weights = {name: tensor.cpu().numpy().copy() for name, tensor in model.state_dict().items()}
@@ -221,6 +227,7 @@ def config_of(case: Case) -> ModelConfig:
                     {"name": "size", "type": "number"},
                     {"name": "open", "type": "binary"},
                     {"name": "kind", "type": "category"},
+                    {"name": "tags", "type": "set", "encoder": {"embedding_size": 3}},
                 ],
                 "combiner": case.combiner if "type" in case.combiner else {**CONCAT, **case.combiner},
                 "output_features": [
@@ -238,12 +245,18 @@ def config_of(case: Case) -> ModelConfig:
     )
 
 
-def split_of(case: Case, name: str) -> Split:
-    """The rows of a split of the case."""
+def rows_of(case: Case, name: str) -> EncodedRows:
+    """The rows of a part of the case."""
     rows, seed = case.rows[name], list(case.rows).index(name)
     dtype = DTYPES[config_of(case).trainer.precision]
     draws = np.random.default_rng(seed)
     size, noise = draws.normal(size=rows), draws.normal(size=rows)
     floats = np.stack([size, draws.integers(0, 2, rows), size + noise > 0, 3 * size + noise], 1)
     ints = np.stack([draws.integers(0, 4, rows), np.clip(size + noise + 2, 1, 3).astype(np.int64)], 1)
-    return Split(torch.from_numpy(floats).to(dtype), torch.from_numpy(ints), np.arange(rows) + 1000 * seed)
+    numbers = np.arange(rows) + 1000 * seed
+    return EncodedRows(torch.from_numpy(floats).to(dtype), torch.from_numpy(ints), numbers, (_sets(draws, rows),))
+
+
+def _sets(draws: np.random.Generator, rows: int) -> pa.LargeListArray:
+    """Sets of up to four tokens; a sixteenth of them is empty."""
+    return pa.array([np.flatnonzero(row) for row in draws.random((rows, 4)) < 0.5], pa.large_list(pa.int32()))

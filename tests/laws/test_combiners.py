@@ -8,14 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 import torch
 from tests.ranks import on_ranks
 
 from trainwright_api.checks import support
 from trainwright_api.resource.strategy import Strategy
+from trainwright_trainer.loader.encoded_rows import EncodedRows
 from trainwright_trainer.loader.layout import layout_of
-from trainwright_trainer.loader.materialised import Split
 from trainwright_trainer.models.model import Model
 from trainwright_trainer.models.trainable import allocate
 from trainwright_trainer.rundir import model_folder
@@ -23,7 +24,7 @@ from trainwright_trainer.storage.local import FolderStorage
 from trainwright_trainer.strategies import STRATEGIES
 from trainwright_trainer.tasks.saved_model import load_model
 
-from .parity_job import STATISTICS, Case, all_trained, config_of, interrupted, split_of, trained
+from .parity_job import STATISTICS, Case, all_trained, config_of, interrupted, rows_of, trained
 
 SMALL: Mapping[str, Mapping[str, Any]] = {
     "concat": {"num_fc_layers": 2, "output_size": 8},
@@ -51,9 +52,9 @@ def model_of(case: Case) -> Model:
     return model
 
 
-def logits(model: Model, rows: Split) -> dict[str, torch.Tensor]:
+def logits(model: Model, rows: EncodedRows) -> dict[str, torch.Tensor]:
     with torch.inference_mode():
-        return dict(model.eval()(next(rows.batches(len(rows)))))
+        return dict(model.eval()(rows.part(0, len(rows))))
 
 
 def assert_one_curve(cases: list[Case], workers: int) -> None:
@@ -116,7 +117,7 @@ def test_a_saved_model_predicts_the_same_to_the_bit(word: str, tmp_path: Path) -
     weights = {name: torch.from_numpy(value) for name, value in seen.weights.items()}
     config = config_of(case).model_dump(mode="json")
     model_folder.save(FolderStorage(tmp_path), weights, config, STATISTICS, attempt=1, versions={}, extra={})
-    found = logits(load_model(tmp_path).model, split_of(case, "test"))
+    found = logits(load_model(tmp_path).model, rows_of(case, "test"))
     for name, expected in seen.logits.items():
         assert np.array_equal(found[name].numpy(), expected), name
 
@@ -124,10 +125,11 @@ def test_a_saved_model_predicts_the_same_to_the_bit(word: str, tmp_path: Path) -
 @pytest.mark.parametrize("word", SMALL)
 def test_a_row_does_not_depend_on_the_other_rows(word: str) -> None:
     case = case_of(word)
-    model, rows = model_of(case), split_of(case, "test")
+    model, rows = model_of(case), rows_of(case, "test")
     whole = logits(model, rows)
     for part in (slice(0, 1), slice(7, 20)):
-        some = logits(model, Split(rows.floats[part], rows.ints[part], rows.rows[part]))
+        tags = (rows.ragged[0][part],)
+        some = logits(model, EncodedRows(rows.floats[part], rows.ints[part], rows.rows[part], tags))
         for name, values in some.items():
             torch.testing.assert_close(values, whole[name][part], rtol=1e-12, atol=1e-12)
 
@@ -135,12 +137,13 @@ def test_a_row_does_not_depend_on_the_other_rows(word: str) -> None:
 @pytest.mark.parametrize("word", SMALL)
 def test_every_input_has_an_effect(word: str) -> None:
     case = case_of(word, train_steps=5)
-    model, rows = model_of(case), split_of(case, "test")
+    model, rows = model_of(case), rows_of(case, "test")
     model.load_state_dict({name: torch.from_numpy(value) for name, value in trained(case).weights.items()})
     before = logits(model, rows)["late"]
     for changed in (
         replace(rows, floats=rows.floats + torch.tensor([1.0, 0.0, 0.0, 0.0], dtype=rows.floats.dtype)),
         replace(rows, floats=rows.floats + torch.tensor([0.0, 1.0, 0.0, 0.0], dtype=rows.floats.dtype)),
         replace(rows, ints=(rows.ints + torch.tensor([1, 0])) % 4),
+        replace(rows, ragged=(rows.ragged[0].take(pa.array(np.roll(np.arange(len(rows)), 1))),)),
     ):
         assert not torch.equal(logits(model, changed)["late"], before)

@@ -14,7 +14,7 @@ from trainwright_api.schema.section import Section
 BACKENDS = ("local", "ray")
 PROCESSORS = ("pandas",)
 SPLITS = ("random", "fixed", "hash", "stratify", "datetime")
-INPUTS = ("number", "binary", "category", "date", "vector")
+INPUTS = ("number", "binary", "category", "date", "vector", "set")
 OUTPUTS = ("number", "binary", "category", "vector")
 _DENSE = ("passthrough", "dense")
 ENCODERS: Mapping[str, tuple[str, ...]] = {
@@ -23,6 +23,7 @@ ENCODERS: Mapping[str, tuple[str, ...]] = {
     "category": ("passthrough", "dense", "sparse", "onehot"),
     "date": ("embed", "wave"),
     "vector": _DENSE,
+    "set": ("embed",),
 }
 COMBINERS = ("concat", "tabnet")
 DECODERS = ("regressor", "classifier", "projector", "passthrough")
@@ -36,6 +37,7 @@ LOSSES = (
     "binary_weighted_cross_entropy",
     "softmax_cross_entropy",
 )
+TOKENIZERS = ("space", "space_punct", "characters", "underscore", "comma", "untokenized", "stripped")
 OPTIMIZERS = ("sgd", "adam", "adamw", "adadelta", "adagrad", "adamax", "nadam", "rmsprop")
 
 CHOICES: Mapping[str, tuple[str, ...]] = {
@@ -57,6 +59,7 @@ WORDS: Mapping[str, tuple[str, ...]] = {
     "OffloadParam.device": ("none", "cpu"),
     "Processor.type": PROCESSORS,
     "ModelConfig.model_type": ("ecd",),
+    "SetPreprocessing.tokenizer": TOKENIZERS,
     "TrainerConfig.learning_rate": (),
     "TrainerConfig.eval_batch_size": (),
 }
@@ -73,7 +76,7 @@ INSTEAD: Mapping[str, str] = {
     "Loader.window_size_bytes": "this version shuffles all rows at once",
 }
 FIELDS: Mapping[str, tuple[str, ...]] = {
-    "Defaults": ("audio", "bag", "h3", "image", "sequence", "set", "text", "timeseries"),
+    "Defaults": ("audio", "bag", "h3", "image", "sequence", "text", "timeseries"),
     "ModelConfig": (
         "hyperopt",
         "base_model",
@@ -117,6 +120,7 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
         "computed_outlier_fill_value",
     ),
     "VectorPreprocessing": ("computed_fill_value",),
+    "SetPreprocessing": ("computed_fill_value",),
     "CategoryDenseEncoder": (
         "vocab",
         "embeddings_on_cpu",
@@ -128,6 +132,11 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
         "pretrained_embeddings",
     ),
     "CategoryOneHotEncoder": ("vocab",),
+    "SetEmbedEncoder": (
+        "vocab",
+        "embeddings_on_cpu",
+        "pretrained_embeddings",
+    ),
     "DateEmbedEncoder": ("embeddings_on_cpu",),
 }
 """Fields of built sections that are not implemented yet, by class, in addition to those of `INSTEAD`."""

@@ -14,6 +14,7 @@ from pydantic.fields import FieldInfo
 
 from trainwright_api.checks import support
 from trainwright_api.config.model import default_types
+from trainwright_api.config.tokenizers import TOKENIZERS
 from trainwright_api.locations import S3, scheme_of
 from trainwright_api.paths import Location
 from trainwright_api.problems import not_built
@@ -64,8 +65,8 @@ class _Walk:
         built = support.words_of(section, name)
         if built is None or not isinstance(value, str):
             yield from self._value(schema, value, at)
-        elif value in _words(schema) and value not in built:
-            yield at, _line(value, [word for word in _words(schema) if word in built] or ["numbers"])
+        elif value in (known := _words(schema) or TOKENIZERS) and value not in built:
+            yield at, _line(value, [word for word in known if word in built] or ["numbers"])
 
     def _value(self, schema: FieldSchema, value: Any, at: Location) -> Iterator[Gap]:
         if schema.choice is not None:

@@ -29,6 +29,8 @@ def lack_of(section: type[Section], name: str) -> str:
     if not support.is_built(section, name):
         default = section.model_fields[name].default
         return NOT_BUILT if default in (None, PydanticUndefined) else "Not built yet, but for the default."
+    if name == "tokenizer":  # most of its words are languages, which the schema does not list
+        return f"Built: {', '.join(support.words_of(section, name) or ())}."
     words = list(_unbuilt_words(section, name))
     return f"Not built yet: {', '.join(words)}." if words else ""
 

@@ -14,6 +14,8 @@ COLUMNS = {
     "ints": pa.chunked_array([pa.array([1, 2, 3], pa.int32())]),
     "bytes": pa.chunked_array([pa.array([1, 2, 3], pa.uint8())]),
     "lists": pa.chunked_array([pa.array([[1, 2], [3, 4], [5, 6]], pa.list_(pa.int32(), 2)).slice(1)]),
+    "ragged": pa.chunked_array([pa.array([[9], [1, 2], [], None, [3]], pa.large_list(pa.int32())).slice(1)]),
+    "empty": pa.chunked_array([pa.array([[], []], pa.large_list(pa.int32()))]),
     "gaps": pa.chunked_array([pa.array([[1.0, 2.0], None, [5.0, 6.0]], pa.list_(pa.float32(), 2))]),
 }
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trainwright_trainer.data.order import Purpose, epoch_order, epoch_positions, hashes, key, mix
+from trainwright_trainer.data.order import EpochOrder, Purpose, epoch_order, hashes, key, mix
 
 VECTORS = json.loads(Path(__file__).with_name("vectors.json").read_text(encoding="utf-8"))
 
@@ -45,7 +45,7 @@ def test_the_order_of_a_subset_is_the_subsequence(seed, epoch, subset):
 @given(st.integers(0, 2**32), st.integers(0, 9), st.lists(st.integers(0, 12), max_size=40))
 def test_each_copy_of_a_row_has_its_own_place(seed, epoch, repeated):
     rows = np.array(sorted(repeated), dtype=np.int64)
-    positions = epoch_positions(seed, epoch, rows)
+    positions = EpochOrder(seed).positions(epoch, rows)
     assert sorted(positions.tolist()) == list(range(len(rows)))
     once = np.unique(rows)
     firsts = [int(row) for row, at in zip(rows[positions], positions, strict=True) if at == np.searchsorted(rows, row)]

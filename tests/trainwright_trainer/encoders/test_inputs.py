@@ -10,7 +10,7 @@ from trainwright_api.config import ModelConfig, resolve
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.encoders import ENCODERS
 from trainwright_trainer.encoders.inputs import Inputs
-from trainwright_trainer.loader.batch import Batch
+from trainwright_trainer.loader.batch import Batch, Ragged
 from trainwright_trainer.loader.layout import layout_of
 
 STATISTICS: dict[str, dict[str, Any]] = {
@@ -29,7 +29,8 @@ def inputs(*features: dict[str, Any]) -> tuple[Inputs, Batch]:
     layout = layout_of(config, statistics)
     floats = torch.arange(2.0 * layout.float_width).reshape(2, -1)
     ints = torch.tensor([[1] * layout.int_width, [2] * layout.int_width])
-    return Inputs(config.input_features, statistics, layout), Batch(floats, ints, np.arange(2))
+    ragged = tuple(Ragged.of(np.array([1, 2, 1]), np.array([0, 1, 3])) for one in features if one["type"] == "set")
+    return Inputs(config.input_features, statistics, layout), Batch(floats, ints, np.arange(2), ragged)
 
 
 def number(name: str, **more: Any) -> dict[str, Any]:
@@ -95,7 +96,7 @@ def test_a_ring_of_tied_inputs_is_a_mistake() -> None:
 
 def test_every_encoder_can_be_built() -> None:
     for type_, word in ENCODERS:
-        name = {"category": "c", "vector": "v"}.get(type_, "x")
+        name = {"category": "c", "set": "c", "vector": "v"}.get(type_, "x")
         encoders, batch = inputs({"name": name, "type": type_, "encoder": word})
         (found,) = encoders(batch)
         assert found.shape == (2, encoders.output_size)

@@ -40,6 +40,7 @@ STRATEGIES = {
     "category": ["fill_with_const", "fill_with_mode", "ffill", "bfill", "drop_row"],
     "date": ["fill_with_const", "ffill", "bfill", "drop_row"],
     "vector": ["fill_with_const", "fill_with_mode", "ffill", "bfill", "drop_row"],
+    "set": ["fill_with_const", "fill_with_mode", "ffill", "bfill", "drop_row"],
 }
 
 

@@ -14,10 +14,12 @@ from tests.checkpoints import reopened
 from trainwright_api.config import ModelConfig, resolve
 from trainwright_api.resource.job import CheckpointPolicy
 from trainwright_trainer.callbacks.events import Evaluated, Event, Stepped
+from trainwright_trainer.data.order import EpochOrder
 from trainwright_trainer.job.batching import Batching, batching
 from trainwright_trainer.layers.normalisation import norm_batches
+from trainwright_trainer.loader.encoded_rows import EncodedRows
 from trainwright_trainer.loader.layout import layout_of
-from trainwright_trainer.loader.materialised import Split
+from trainwright_trainer.loader.materialised import Materialised
 from trainwright_trainer.loop.arguments import Hooks, TrainingArguments, TrainingResult
 from trainwright_trainer.loop.trainer import Trainer
 from trainwright_trainer.metrics.model import ModelMetrics, model_metrics
@@ -88,7 +90,7 @@ class Job:
     """The arguments of `Trainer`, and the results of a run: model, checkpoints and events."""
 
     config: ModelConfig
-    splits: Mapping[str, Split]
+    splits: Mapping[str, Materialised]
     seed: int = 7
     kept: Kept = field(default_factory=Kept)
     listener: RecordingListener = field(default_factory=RecordingListener)
@@ -126,13 +128,13 @@ class Job:
         return {name: value.clone() for name, value in self.model.state_dict().items()}
 
 
-def split_of(rows: int, first: int, width: int, dtype: torch.dtype) -> Split:
+def split_of(rows: int, first: int, width: int, dtype: torch.dtype) -> EncodedRows:
     """Rows with a signal: the targets depend on the size, with noise."""
     draws = np.random.default_rng(first)
     size, noise = draws.normal(size=rows), draws.normal(size=rows)
     floats = np.stack([size, draws.integers(0, 2, rows), size + noise > 0, size + noise], 1)[:, :width]
     ints = draws.integers(0, 4, (rows, 1))
-    return Split(torch.from_numpy(floats).to(dtype), torch.from_numpy(ints), np.arange(first, first + rows))
+    return EncodedRows(torch.from_numpy(floats).to(dtype), torch.from_numpy(ints), np.arange(first, first + rows))
 
 
 @pytest.fixture
@@ -161,7 +163,11 @@ def job() -> Callable[..., Job]:
         )
         dtype = torch.float64 if config.trainer.precision == "float64" else torch.float32
         width = 2 + len(outputs)
-        splits = {name: split_of(rows, at * 1000, width, dtype) for at, (name, rows) in enumerate(sizes.items())}
+        order = EpochOrder(seed, config.trainer.should_shuffle)
+        splits = {
+            name: Materialised(split_of(rows, at * 1000, width, dtype), order)
+            for at, (name, rows) in enumerate(sizes.items())
+        }
         return Job(config, splits, seed)
 
     return make

@@ -78,7 +78,7 @@ def test_the_last_of_several_passes_computes_the_gradients(job):
 
     ranks.watch = Watch()
     engine = Single(one.model, one.config.trainer, 0.01, ranks)
-    batch = next(one.splits["train"].batches(4))
+    batch = next(one.splits["train"].sequential(4))
     for last in (False, True):
         losses = one.model.losses(engine.forward(batch, last=last), batch)
         assert not calls

@@ -10,8 +10,10 @@ import torch
 
 from trainwright_api.problems import Mistakes
 from trainwright_api.resource.job import CheckpointPolicy
-from trainwright_trainer.data.order import epoch_order
+from trainwright_trainer.data.order import EpochOrder, epoch_order
 from trainwright_trainer.job.batching import Batching
+from trainwright_trainer.loader.encoded_rows import EncodedRows
+from trainwright_trainer.loader.materialised import Materialised
 from trainwright_trainer.loop.evaluator import evaluate
 
 
@@ -26,7 +28,7 @@ def test_an_epoch_sees_every_row_once_in_the_order_of_the_law(job, tmp_path, mon
     seen = rows_seen(tmp_path / "rows")
     for epoch in (0, 1):
         of_epoch = [row for rows in seen[7 * epoch : 7 * epoch + 7] for row in rows]
-        assert of_epoch == epoch_order(7, epoch, one.splits["train"].rows).tolist()
+        assert of_epoch == epoch_order(7, epoch, one.splits["train"].held.rows).tolist()
     assert [len(rows) for rows in seen[:7]] == [16] * 6 + [4]
     assert json.loads((tmp_path / "rows").read_text().splitlines()[9])["step"] == 10
 
@@ -135,15 +137,15 @@ def test_evaluation_drops_and_repeats_no_row(job):
 def test_eval_steps_bounds_the_rounds(job):
     one = job({"epochs": 1, "eval_steps": 1, "eval_batch_size": 5})
     one.train()
-    first = one.splits["validation"]
-    few = type(first)(first.floats[:5], first.ints[:5], first.rows[:5])
+    first = one.splits["validation"].held
+    few = Materialised(EncodedRows(first.floats[:5], first.ints[:5], first.rows[:5]), EpochOrder(7))
     assert one.listener.rounds()[-1].scores["validation"] == evaluate(one.model, few, 5, one.metrics())
 
 
 @pytest.mark.parametrize("where", ["gradient", "loss"])
 def test_a_loss_that_is_no_number_ends_the_run_and_keeps_the_last_good_checkpoint(job, where, ticks):
     one = job({"epochs": 3})
-    train = one.splits["train"]
+    train = one.splits["train"].held
     bad = epoch_order(7, 1, train.rows)[40]  # in the third batch of the second epoch
     train.floats[:, 0].masked_fill_(torch.from_numpy(train.rows == bad), math.inf if where == "loss" else math.nan)
     good = epoch_order(7, 0, train.rows).tolist().index(bad) // 16 + 1

@@ -1,7 +1,7 @@
 """One encoded column as a Parquet file: plain pages without compression, which read as fast as memory is copied.
 
-Fixed-size lists are stored as fixed-size binary values, because Parquet's own lists cost a level for each element. The
-schema's metadata holds their element type and size. Pages have checksums.
+Lists are stored as binary values, because Parquet's own lists cost a level for each element. The schema's metadata
+holds their element type, and the size of fixed-size lists. Pages have checksums.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import IO, Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -53,9 +54,10 @@ class ColumnWriter:
 
     def __init__(self, file: IO[bytes], kind: pa.DataType, *, nullable: bool) -> None:
         self._about = {}
-        self._is_list = pa.types.is_fixed_size_list(kind)
+        self._is_list = pa.types.is_fixed_size_list(kind) or pa.types.is_large_list(kind)
         if self._is_list:
-            self._about = {"element": str(kind.value_type), "size": str(kind.list_size)}
+            size = {"size": str(kind.list_size)} if pa.types.is_fixed_size_list(kind) else {}
+            self._about = {"element": str(kind.value_type), **size}
             kind = _packed_type(kind)
         self._schema = pa.schema([pa.field("value", kind, nullable=nullable)])
         options: dict[str, Any] = {"compression": "none", "use_dictionary": False, "write_statistics": False}
@@ -129,23 +131,51 @@ def blocks(file: pa.NativeFile) -> Iterator[pa.Array]:
 def _list_type(about: Mapping[bytes, bytes]) -> pa.DataType | None:
     if b"element" not in about:
         return None
-    return pa.list_(_ELEMENTS[about[b"element"].decode()], int(about[b"size"]))
+    element = _ELEMENTS[about[b"element"].decode()]
+    return pa.list_(element, int(about[b"size"])) if b"size" in about else pa.large_list(element)
 
 
 def _packed_type(kind: pa.DataType) -> pa.DataType:
+    if pa.types.is_large_list(kind):
+        return pa.large_binary()
     return pa.binary(kind.list_size * kind.value_type.bit_width // 8)
 
 
 def _packed(lists: pa.Array) -> pa.Array:
+    whole = _packed_lists(lists) if pa.types.is_large_list(lists.type) else _packed_fixed(lists)
+    return pc.if_else(lists.is_valid(), whole, None) if lists.null_count else whole
+
+
+def _packed_lists(lists: pa.LargeListArray) -> pa.Array:
+    """The elements of each row as one binary value, of any length."""
+    offsets, elements = lists.offsets.to_numpy(), lists.values.to_numpy()
+    own = elements[offsets[0] : offsets[-1]]
+    buffers = [None, pa.py_buffer((offsets - offsets[0]) * own.itemsize), pa.py_buffer(own)]
+    return pa.Array.from_buffers(pa.large_binary(), len(lists), buffers)
+
+
+def _packed_fixed(lists: pa.FixedSizeListArray) -> pa.Array:
     kind = _packed_type(lists.type)
     size = lists.type.list_size
     elements = lists.values.slice(lists.offset * size, len(lists) * size)
     data = elements.buffers()[1].slice(elements.offset * elements.type.bit_width // 8, len(lists) * kind.byte_width)
-    whole = pa.Array.from_buffers(kind, len(lists), [None, data])
-    return pc.if_else(lists.is_valid(), whole, None) if lists.null_count else whole
+    return pa.Array.from_buffers(kind, len(lists), [None, data])
 
 
 def _unpacked(packed: pa.Array, kind: pa.DataType) -> pa.Array:
+    return _unpacked_lists(packed, kind) if pa.types.is_large_list(kind) else _unpacked_fixed(packed, kind)
+
+
+def _unpacked_lists(packed: pa.Array, kind: pa.DataType) -> pa.Array:
+    width = kind.value_type.bit_width // 8
+    offsets = np.frombuffer(packed.buffers()[1], np.int64, len(packed) + 1, packed.offset * 8)
+    data = packed.buffers()[2] or pa.py_buffer(b"")
+    elements = pa.Array.from_buffers(kind.value_type, data.size // width, [None, data])
+    mask = packed.is_null() if packed.null_count else None
+    return pa.LargeListArray.from_arrays(pa.array(offsets // width), elements, mask=mask)
+
+
+def _unpacked_fixed(packed: pa.Array, kind: pa.DataType) -> pa.Array:
     width = packed.type.byte_width
     data = packed.buffers()[1].slice(packed.offset * width, len(packed) * width)
     elements = pa.Array.from_buffers(kind.value_type, len(packed) * kind.list_size, [None, data])

@@ -6,6 +6,7 @@ vectors pin them. All arithmetic is unsigned, 64 bits wide, and wraps around.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import IntEnum
 
 import numpy as np
@@ -60,21 +61,30 @@ def hashes(of_key: int | npt.NDArray[np.uint64], rows: npt.NDArray[np.integer]) 
     return value
 
 
-def epoch_positions(seed: int, epoch: int, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """int64 [n]: positions in `rows`, ascending source row numbers, in the order of epoch `epoch`, counted from 0.
+@dataclass(frozen=True)
+class EpochOrder:
+    """The order of the rows of an epoch: a function of the seed, the epoch and these settings alone."""
 
-    The order of a subset of rows is a subsequence of the order of all rows. A row that stands there several times has a
-    place in the order for each of its copies.
-    """
-    copies = np.arange(len(rows)) - np.searchsorted(rows, rows)
-    most = int(copies.max(initial=0))
-    if not most:
-        return np.argsort(hashes(key(seed, Purpose.EPOCH, epoch), rows))  # hashes of one key never tie
-    later = [key(seed, Purpose.EPOCH, epoch, copy) for copy in range(1, most + 1)]
-    keys = np.array([key(seed, Purpose.EPOCH, epoch), *later], dtype=np.uint64)
-    return np.argsort(hashes(keys[copies], rows), kind="stable")
+    seed: int
+    shuffles: bool = True
+
+    def positions(self, epoch: int, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """int64 [n]: positions in `rows`, ascending source row numbers, in the order of the epoch, counted from 0.
+
+        The order of a subset of rows is a subsequence of the order of all rows. A row that stands there several times
+        has a place in the order for each of its copies.
+        """
+        if not self.shuffles:
+            return np.arange(len(rows))
+        copies = np.arange(len(rows)) - np.searchsorted(rows, rows)
+        most = int(copies.max(initial=0))
+        if not most:
+            return np.argsort(hashes(key(self.seed, Purpose.EPOCH, epoch), rows))  # hashes of one key never tie
+        later = [key(self.seed, Purpose.EPOCH, epoch, copy) for copy in range(1, most + 1)]
+        keys = np.array([key(self.seed, Purpose.EPOCH, epoch), *later], dtype=np.uint64)
+        return np.argsort(hashes(keys[copies], rows), kind="stable")
 
 
 def epoch_order(seed: int, epoch: int, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     """`rows` in the order of the epoch."""
-    return rows[epoch_positions(seed, epoch, rows)]
+    return rows[EpochOrder(seed).positions(epoch, rows)]

@@ -12,6 +12,7 @@ from trainwright_trainer.encoders.base import Encoder, EncoderInput, Passthrough
 from trainwright_trainer.encoders.category import Embedded, OneHot, sparse
 from trainwright_trainer.encoders.date import DateEmbedded, DateWave
 from trainwright_trainer.encoders.dense import Dense
+from trainwright_trainer.encoders.set import SetEmbedded
 
 ENCODERS: Mapping[tuple[str, str], Callable[[Any, EncoderInput], Encoder]] = {
     ("number", "passthrough"): lambda _, feature: PassthroughEncoder(feature),
@@ -26,6 +27,7 @@ ENCODERS: Mapping[tuple[str, str], Callable[[Any, EncoderInput], Encoder]] = {
     ("date", "wave"): DateWave,
     ("vector", "passthrough"): lambda _, feature: PassthroughEncoder(feature),
     ("vector", "dense"): Dense,
+    ("set", "embed"): SetEmbedded,
 }
 
 

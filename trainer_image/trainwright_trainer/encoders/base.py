@@ -22,12 +22,15 @@ class EncoderInput:
 
 
 class Encoder(nn.Module, ABC):
-    """`columns` [rows, width] of the batch's tensor → [rows, output_size], of the model's dtype."""
+    """`columns` [rows, width] of the batch's tensor, or a `Ragged` of rows → [rows, output_size], of the model's dtype.
+
+    A ragged column has no width: its `EncoderInput.width` is 1.
+    """
 
     output_size: int
 
     @abstractmethod
-    def forward(self, columns: torch.Tensor) -> torch.Tensor: ...
+    def forward(self, columns: Any) -> torch.Tensor: ...
 
 
 class PassthroughEncoder(Encoder):

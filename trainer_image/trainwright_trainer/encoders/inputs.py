@@ -7,6 +7,7 @@ Inputs are always in the order of the config.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -17,13 +18,13 @@ from trainwright_api.problems import Mistakes
 from trainwright_trainer.encoders import encoder_for
 from trainwright_trainer.encoders.base import Encoder, EncoderInput, PassthroughEncoder
 from trainwright_trainer.layers.names import module_key
-from trainwright_trainer.loader.batch import Batch, ColumnRange, Layout
+from trainwright_trainer.loader.batch import Batch, ColumnRange, Layout, Ragged
 
 Statistics = Mapping[str, Mapping[str, Any]]
 
 
 class Relabel(nn.Module):
-    """Converts label numbers of one vocabulary to those of another: int64 [rows, 1] → int64 [rows, 1]."""
+    """Converts label numbers of one vocabulary to those of another, in a dense column [rows, 1] or a ragged one."""
 
     index: torch.Tensor
 
@@ -34,7 +35,9 @@ class Relabel(nn.Module):
         index = torch.tensor([position.get(label, 0) for label in labels], dtype=torch.int64, device="cpu")
         self.register_buffer("index", index, persistent=False)
 
-    def forward(self, columns: torch.Tensor) -> torch.Tensor:
+    def forward(self, columns: torch.Tensor | Ragged) -> torch.Tensor | Ragged:
+        if isinstance(columns, Ragged):
+            return replace(columns, values=self.index[columns.values])
         return self.index[columns]
 
 
@@ -65,7 +68,7 @@ class Inputs(nn.ModuleDict):
     def forward(self, batch: Batch) -> list[torch.Tensor]:
         encoded = []
         for columns, steps in self._plan:
-            values = batch.of(columns)
+            values: Any = batch.of(columns)
             for step in steps:
                 values = step(values)
             encoded.append(values)
@@ -74,6 +77,8 @@ class Inputs(nn.ModuleDict):
     def _encoder(self, position: int, feature: InputFeature, statistics: Statistics, layout: Layout) -> Encoder:
         columns = layout.columns[feature.name]
         path = f"config.input_features[{position}].encoder"
+        if feature.encoder.skip and columns.kind == "ragged":
+            raise Mistakes.one(f"{path}.skip", f"a {feature.type} has no fixed width: only its encoder gives it one.")
         encoded = EncoderInput(statistics[feature.name], columns.stop - columns.start, path)
         encoder = encoder_for(feature.type, feature.encoder, encoded)
         self[module_key(feature.name)] = encoder
@@ -100,7 +105,7 @@ class Inputs(nn.ModuleDict):
         encoder = steps[-1]
         assert isinstance(encoder, Encoder)
         self.widths.append(encoder.output_size)
-        if isinstance(encoder, PassthroughEncoder) and columns.tensor == "floats":
+        if isinstance(encoder, PassthroughEncoder) and columns.kind == "floats":
             steps = ()
             if self._joins and self._plan and not self._plan[-1][1] and self._plan[-1][0].stop == columns.start:
                 columns = ColumnRange("floats", self._plan.pop()[0].start, columns.stop)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -48,6 +49,18 @@ def settle(encoded: npt.NDArray[Any], holes: list[tuple[Mask | None, str, Any]],
     )
 
 
+def settle_lists(lists: pa.LargeListArray, missing: Mask | None, strategy: str, fill: Sequence[int] | None) -> Encoded:
+    """The encoded block of a ragged column with its missing values filled by the numbers `fill`, or dropped."""
+    if missing is None:
+        return Encoded(lists)
+    rows = np.arange(len(lists))
+    if strategy in NEIGHBOURS or strategy == "drop_row":
+        forward, backward = (missing if strategy == side else None for side in NEIGHBOURS)
+        return Encoded(lists.take(pa.array(rows, mask=missing)), forward, backward)
+    filled = pa.concat_arrays([lists, pa.array([fill], lists.type)])
+    return Encoded(filled.take(pa.array(np.where(missing, len(lists), rows))))
+
+
 def array_of(encoded: npt.NDArray[Any], dropped: Mask | None) -> pa.Array:
     """[rows] becomes a primitive array, [rows, n] a fixed-size list of n. Without dropped rows, no value is copied."""
     if encoded.ndim == 1:
@@ -83,6 +96,8 @@ def fill_from_neighbours(column: pa.Array, forward: Mask | None, backward: Mask 
     if backward is not None:
         source = np.where(backward, np.where(after >= 0, after, before), source)
     dropped = source < 0
+    if pa.types.is_large_list(column.type):
+        return column.take(pa.array(source, mask=dropped))
     return array_of(rows_of(column)[np.maximum(source, 0)], dropped if dropped.any() else None)
 
 

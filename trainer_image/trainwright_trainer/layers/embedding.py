@@ -27,3 +27,10 @@ class Embedding(Initialized):
 
     def forward(self, index: torch.Tensor) -> torch.Tensor:
         return F.embedding(index, self.weight)
+
+    def sums(self, index: torch.Tensor, offsets: torch.Tensor) -> torch.Tensor:
+        """[rows, width]: row i is the sum of the embeddings of `index[offsets[i]:offsets[i + 1]]`, in their order.
+
+        `offsets`: int64 [rows + 1]. A sum depends on no other row.
+        """
+        return F.embedding_bag(index, self.weight, offsets, mode="sum", include_last_offset=True)

@@ -1,4 +1,7 @@
-"""A batch has one tensor per dtype, not one per column. The layout gives the columns of each feature."""
+"""A batch: one tensor per dtype for all dense columns, and values with offsets for each ragged column.
+
+The layout gives the columns of each feature.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +16,12 @@ import torch
 
 @dataclass(frozen=True)
 class ColumnRange:
-    """Columns [start, stop) of `Batch.floats` or `Batch.ints`."""
+    """The columns of one feature: [start, stop) of `Batch.floats` or `Batch.ints`, or item `start` of `Batch.ragged`.
 
-    tensor: Literal["floats", "ints"]
+    A feature with a ragged column has only that one.
+    """
+
+    kind: Literal["floats", "ints", "ragged"]
     start: int
     stop: int
 
@@ -30,18 +36,68 @@ class Layout:
 
 
 @dataclass(frozen=True)
+class Ragged:
+    """A column with a sequence of numbers in each row: row i has `values[offsets[i]:offsets[i + 1]]`, in its order.
+
+    `values`: int64 [n]. `offsets`: int64 [rows + 1], from 0 to n. `bounds`: the offsets once more, on the host, so that
+    rows can be taken and the longest row is known without waiting for the device.
+    """
+
+    values: torch.Tensor
+    offsets: torch.Tensor
+    bounds: npt.NDArray[np.int64]
+
+    @classmethod
+    def of(cls, values: npt.NDArray[np.integer], bounds: npt.NDArray[np.int64]) -> Ragged:
+        """Copies both. `bounds` may begin at any number, the offset of the first row in `values`."""
+        first, last = int(bounds[0]), int(bounds[-1])
+        own = bounds - first
+        return cls(torch.from_numpy(values[first:last].astype(np.int64)), torch.from_numpy(own), own)
+
+    def __len__(self) -> int:
+        return len(self.bounds) - 1
+
+    def part(self, rows: slice) -> Ragged:
+        """Some of the rows. The values are a view."""
+        start, stop, _ = rows.indices(len(self))
+        bounds = self.bounds[start : max(start, stop) + 1]
+        first, last = int(bounds[0]), int(bounds[-1])
+        offsets = self.offsets[start : max(start, stop) + 1] - first
+        return Ragged(self.values[first:last], offsets, bounds - first)
+
+
+@dataclass(frozen=True)
 class Batch:
-    """`floats`: [rows, float_width], float32 or float64. `ints`: [rows, int_width], int64. `rows`: source rows."""
+    """Some rows. `floats`: [rows, float_width], float32 or float64. `ints`: [rows, int_width], int64. `rows`: the rows'
+    numbers in the source. `ragged`: the ragged columns."""
 
     floats: torch.Tensor
     ints: torch.Tensor
     rows: npt.NDArray[np.int64]
+    ragged: tuple[Ragged, ...] = ()
 
-    def of(self, columns: ColumnRange) -> torch.Tensor:
-        """The columns of one feature: a view of shape [rows, stop - start]."""
-        tensor = self.floats if columns.tensor == "floats" else self.ints
+    def of(self, columns: ColumnRange) -> torch.Tensor | Ragged:
+        """The columns of one feature: a view of shape [rows, stop - start], or its ragged column."""
+        if columns.kind == "ragged":
+            return self.ragged[columns.start]
+        tensor = self.floats if columns.kind == "floats" else self.ints
         return tensor[:, columns.start : columns.stop]
 
     def part(self, rows: slice) -> Batch:
         """The batch of some of the rows, as views."""
-        return Batch(self.floats[rows], self.ints[rows], self.rows[rows])
+        ragged = tuple(column.part(rows) for column in self.ragged)
+        return Batch(self.floats[rows], self.ints[rows], self.rows[rows], ragged)
+
+    def on(self, device: torch.device | None) -> Batch:
+        """The batch on `device`. The copy to a GPU runs while the GPU computes."""
+        if device is None or device.type == "cpu":
+            return self
+        ragged = tuple(
+            Ragged(_copied(column.values, device), _copied(column.offsets, device), column.bounds)
+            for column in self.ragged
+        )
+        return Batch(_copied(self.floats, device), _copied(self.ints, device), self.rows, ragged)
+
+
+def _copied(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
+    return tensor.pin_memory().to(device, non_blocking=True)

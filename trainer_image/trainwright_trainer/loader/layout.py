@@ -15,22 +15,25 @@ def layout_of(config: ModelConfig, statistics: Mapping[str, Mapping[str, Any]]) 
     """The layout of a resolved config. `statistics[feature]` are the statistics of preprocessing.
 
     A number and a binary have one float column; a vector has as many as it has values. A category has one int column;
-    a date has nine. Features that are adjacent in the config and share a tensor are adjacent in the tensor.
+    a date has nine. A set has one ragged column. Features that are adjacent in the config and share a tensor are
+    adjacent in the tensor.
     """
     columns: dict[str, ColumnRange] = {}
-    filled = {"floats": 0, "ints": 0}
+    filled = {"floats": 0, "ints": 0, "ragged": 0}
     for feature in (*config.input_features, *config.output_features):
-        tensor, width = _columns(feature.type, statistics[feature.name])
-        start = filled[tensor]
-        filled[tensor] = start + width
-        columns[feature.name] = ColumnRange(tensor, start, start + width)
+        kind, width = _columns(feature.type, statistics[feature.name])
+        start = filled[kind]
+        filled[kind] = start + width
+        columns[feature.name] = ColumnRange(kind, start, start + width)
     return Layout(columns, filled["floats"], filled["ints"])
 
 
-def _columns(type_: str, statistics: Mapping[str, Any]) -> tuple[Literal["floats", "ints"], int]:
-    """The tensor that holds a feature of this type, and the feature's number of columns in it."""
+def _columns(type_: str, statistics: Mapping[str, Any]) -> tuple[Literal["floats", "ints", "ragged"], int]:
+    """The kind of column of a feature of this type, and the feature's number of such columns."""
     if type_ == "category":
         return "ints", 1
     if type_ == "date":
         return "ints", DATE_PARTS
+    if type_ == "set":
+        return "ragged", 1
     return "floats", statistics["size"] if type_ == "vector" else 1

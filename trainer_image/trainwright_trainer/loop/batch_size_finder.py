@@ -24,8 +24,9 @@ from trainwright_api.config.trainer import TrainerConfig
 from trainwright_trainer.distributed.ranks import OneRank
 from trainwright_trainer.errors import EnvironmentFailure
 from trainwright_trainer.layers.normalisation import norm_batches
+from trainwright_trainer.loader.batch import Batch
 from trainwright_trainer.loader.cut import Cut
-from trainwright_trainer.loader.materialised import Split, moved
+from trainwright_trainer.loader.interface import Loader
 from trainwright_trainer.loop.step_agreement import StepAgreement
 from trainwright_trainer.loop.train_step import TrainStep
 from trainwright_trainer.models.trainable import Trainable
@@ -63,7 +64,7 @@ class BatchSize:
 def fastest_batch_size(
     trainer: TrainerConfig,
     model: Trainable,
-    train: Split,
+    train: Loader,
     sizes: Sequence[int],
     *,
     device: torch.device = CPU,
@@ -200,7 +201,7 @@ def _descends(times: Times, sizes: Sequence[int]) -> bool:
 
 
 def training_step(
-    trainer: TrainerConfig, model: Trainable, train: Split, device: torch.device, most: int
+    trainer: TrainerConfig, model: Trainable, train: Loader, device: torch.device, most: int
 ) -> Callable[[int], None]:
     """Return a function that runs one real step on the first `rows` rows of `train`, on a copy of the model.
 
@@ -212,8 +213,13 @@ def training_step(
     cut = Cut(most, virtual_rows=norm_batches(cast(nn.Module, model)).virtual)
     step = TrainStep(Single(scratch, trainer, 0.0, ranks), StepAgreement(ranks, tuple), None, cut)
 
+    held: dict[int, Batch] = {}
+
     def run(rows: int) -> None:
-        step(moved(next(train.batches(rows)), device), rows, 0.0)
+        if rows not in held:
+            held.clear()
+            held[rows] = next(train.sequential(rows))
+        step(held[rows], rows, 0.0)
         if device.type == "cuda":
             torch.cuda.synchronize(device)
 

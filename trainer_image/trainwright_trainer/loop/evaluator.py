@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import islice
 
 import torch
 
 from trainwright_api.config.trainer import LearningRateScheduler, TrainerConfig
 from trainwright_trainer.callbacks.events import Evaluated, Scores
 from trainwright_trainer.distributed.ranks import OneRank, Ranks
-from trainwright_trainer.loader.materialised import Split, moved
+from trainwright_trainer.loader.interface import Loader
 from trainwright_trainer.loop.monitor import MonitoredMetric, score_of
 from trainwright_trainer.loop.protocols import Metrics
 from trainwright_trainer.loop.state import TrainState
@@ -32,7 +31,7 @@ class Evaluator:
 
     state: TrainState
     trainer: TrainerConfig
-    splits: Mapping[str, Split]
+    loaders: Mapping[str, Loader]
     metrics: Metrics
     plateau_of: MonitoredMetric
     eval_batch_size: int
@@ -67,12 +66,12 @@ class Evaluator:
         return {"train": train} | ({"validation": self._evaluated("validation")} if self._has("validation") else {})
 
     def _has(self, split: str) -> bool:
-        return split in self.splits and len(self.splits[split]) > 0
+        return split in self.loaders and len(self.loaders[split]) > 0
 
     def _evaluated(self, split: str) -> Scores:
         return evaluate(
             self.state.engine.model,
-            self.splits[split],
+            self.loaders[split],
             self.eval_batch_size,
             self.metrics,
             ranks=self.ranks,
@@ -103,14 +102,14 @@ class Evaluator:
 
 def evaluate(
     model: Trainable,
-    split: Split,
+    loader: Loader,
     eval_batch_size: int,
     metrics: Metrics,
     *,
     ranks: Ranks | None = None,
     steps: int | None = None,
 ) -> Scores:
-    """The scores of all rows of `split`, or of its first `steps` batches. Leaves the model in evaluation mode.
+    """The scores of all rows of `loader`, or of its first `steps` batches. Leaves the model in evaluation mode.
 
     Each rank evaluates its share of the batches; the batches are the same for any number of ranks. All ranks make the
     same number of forward passes. Afterwards `metrics` on rank 0 hold all rows.
@@ -118,17 +117,16 @@ def evaluate(
     metrics.reset()
     model.eval()
     ranks = ranks or OneRank()
-    batches = math.ceil(len(split) / eval_batch_size)
+    batches = math.ceil(len(loader) / eval_batch_size)
     batches = batches if steps is None else min(batches, steps)
     first, last = (batches * rank // ranks.world for rank in (ranks.rank, ranks.rank + 1))
     # FSDP keeps tensors of a forward pass for the next one, which inference mode does not allow.
     with torch.inference_mode() if ranks.world == 1 else torch.no_grad():
-        for batch in islice(split.batches(eval_batch_size), first, last):
-            there = moved(batch, ranks.device)
-            logits = model(there)
-            metrics.update(logits, model.losses(logits, there), there)
+        for batch in loader.sequential(eval_batch_size, first * eval_batch_size, last * eval_batch_size):
+            logits = model(batch)
+            metrics.update(logits, model.losses(logits, batch), batch)
         if last - first < math.ceil(batches / ranks.world):
-            model(moved(next(split.batches(1)), ranks.device))  # some engines exchange parameters in each forward pass
+            model(next(loader.sequential(1)))  # some engines exchange parameters in each forward pass
     return scores_of_all(metrics, ranks)
 
 

@@ -12,7 +12,7 @@ from trainwright_trainer.callbacks.events import Event, Stepped
 from trainwright_trainer.distributed.ranks import OneRank, Ranks
 from trainwright_trainer.errors import STOPPED, TRAINED
 from trainwright_trainer.loader.batch import Batch
-from trainwright_trainer.loader.materialised import Split, epoch_batches, epoch_positions, moved
+from trainwright_trainer.loader.interface import Loader
 from trainwright_trainer.loop.arguments import (
     EARLY_STOPPING,
     EPOCHS,
@@ -43,13 +43,13 @@ from trainwright_trainer.strategies.single import Single
 
 
 class Trainer:
-    """Trains `model` in place on `splits["train"]`. `train` is called once."""
+    """Trains `model` in place on the rows of `loaders["train"]`. `train` is called once."""
 
     def __init__(
         self,
         arguments: TrainingArguments,
         model: Trainable,
-        splits: Mapping[str, Split],
+        loaders: Mapping[str, Loader],
         new_metrics: NewMetrics,
         *,
         ranks: Ranks | None = None,
@@ -61,7 +61,7 @@ class Trainer:
 
         Raises `Mistakes` for options that do not fit together.
         """
-        self._arguments, self._splits, self._train = arguments, splits, splits["train"]
+        self._arguments, self._loaders, self._train = arguments, loaders, loaders["train"]
         self._ranks = ranks = ranks or OneRank()
         self._hooks = hooks = hooks or Hooks()
         trainer, batching = arguments.config.trainer, arguments.batching
@@ -116,10 +116,8 @@ class Trainer:
 
     def _batches(self) -> Iterator[Batch]:
         """This rank's slices of the rest of the epoch."""
-        progress, ranks = self._state.progress, self._ranks
-        shuffled = self._arguments.config.trainer.should_shuffle
-        positions = epoch_positions(self._train, self._state.seed, progress.epoch) if shuffled else None
-        yield from epoch_batches(self._train, positions, self._cut, progress.rows, ranks.device)
+        progress = self._state.progress
+        return self._train.epoch(progress.epoch, progress.rows, self._cut)
 
     def _train_step(self, batch: Batch) -> None:
         """One optimizer step, then the evaluation and the checkpoint that are due after it."""
@@ -234,7 +232,7 @@ class Trainer:
         return Evaluator(
             self._state,
             trainer,
-            self._splits,
+            self._loaders,
             metrics,
             monitors.plateau,
             rows or arguments.batching.pass_rows,
@@ -244,7 +242,7 @@ class Trainer:
 
     def _new_step(self, engine: Engine) -> TrainStep:
         arguments, trainer = self._arguments, self._arguments.config.trainer
-        engine.warm_up(moved(next(self._train.batches(1)), self._ranks.device))
+        engine.warm_up(next(self._train.sequential(1)))
         return TrainStep(
             engine,
             self._agreement,

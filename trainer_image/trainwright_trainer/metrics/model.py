@@ -45,7 +45,7 @@ class ModelMetrics:
             columns = layout.columns[feature.name]
             taken = slice(columns.start, columns.stop) if feature.type == "vector" else columns.start
             self.outputs[feature.name] = metrics
-            self._targets.append((feature.name, metrics, columns.tensor == "floats", taken))
+            self._targets.append((feature.name, metrics, columns.kind == "floats", taken))
 
     def update(self, logits: Mapping[str, torch.Tensor], losses: Mapping[str, torch.Tensor], batch: Batch) -> None:
         """Add the rows of `batch`, with the results of `Model.forward` and `Model.losses`."""

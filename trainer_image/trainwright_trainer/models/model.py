@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from typing import Any, Literal
+from typing import Any
 
 import torch
 from torch import nn
@@ -51,7 +51,7 @@ class Model(nn.Module):
             self.combiner = kind(config.combiner, inputs, "config.combiner")
             self.decoders = Outputs(config.output_features, statistics, self.combiner.output_size)
         self._losses: list[tuple[str, Loss]] = []
-        self._targets: dict[str, tuple[Literal["floats", "ints"], slice | int]] = {}
+        self._targets: dict[str, tuple[str, slice | int]] = {}
         self.criteria = nn.ModuleDict()
         for position, feature in enumerate(config.output_features):
             labels = statistics[feature.name].get("vocabulary") or range(statistics[feature.name].get("size", 0))
@@ -61,7 +61,7 @@ class Model(nn.Module):
             self._losses.append((feature.name, loss))
             columns = layout.columns[feature.name]
             whole = slice(columns.start, columns.stop) if feature.type == "vector" else columns.start
-            self._targets[feature.name] = (columns.tensor, whole)
+            self._targets[feature.name] = (columns.kind, whole)
         self._unit = self._unit_of_the_total()
         for block in self.blocks():
             block.recomputes = config.trainer.enable_gradient_checkpointing
@@ -78,8 +78,8 @@ class Model(nn.Module):
 
     def targets(self, batch: Batch, output: str) -> torch.Tensor:
         """The targets of one output, as its loss takes them: a view of the batch."""
-        tensor, columns = self._targets[output]
-        return (batch.floats if tensor == "floats" else batch.ints)[:, columns]
+        kind, columns = self._targets[output]
+        return (batch.floats if kind == "floats" else batch.ints)[:, columns]
 
     def losses(self, logits: Mapping[str, torch.Tensor], batch: Batch) -> dict[str, torch.Tensor]:
         """Unweighted losses by output, and `PENALTY` if the logits have it: [rows] each. Their dtype is that of

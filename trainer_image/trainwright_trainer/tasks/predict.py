@@ -18,8 +18,7 @@ from trainwright_trainer.data.preprocess import encode_with
 from trainwright_trainer.errors import EnvironmentFailure
 from trainwright_trainer.job.job import Job
 from trainwright_trainer.job.options import prediction_file
-from trainwright_trainer.loader.batch import Batch
-from trainwright_trainer.loader.materialised import Split
+from trainwright_trainer.loader.materialised import Materialised
 from trainwright_trainer.models.predictions import prediction_table
 from trainwright_trainer.storage.location import Place
 from trainwright_trainer.storage.registry import storage_at
@@ -48,19 +47,19 @@ def predict_test_rows(job: Job, model: Place, console: Console) -> None:
     """Write the test predictions of an experiment, with each row's number, to `test_predictions.parquet`."""
     saved = load_model(model, job.keys.artifacts)
     data, _ = evaluation_data(saved, job)
-    split = valid_rows(saved, data)
-    if not len(split):
+    rows = valid_rows(saved, data)
+    if not len(rows):
         console.log("no test row to predict: the split has none")
         return
-    with computing(saved, split, job):
-        table = _predicted(saved, split).add_column(0, "row", pa.array(split.rows))
+    with computing(saved, rows, job):
+        table = _predicted(saved, rows).add_column(0, "row", pa.array(rows.held.rows))
     _write(table, job.output / "test_predictions.parquet", job.keys)
-    console.log(f"{counted(len(split), 'test row')} predicted: {job.output / 'test_predictions.parquet'}")
+    console.log(f"{counted(len(rows), 'test row')} predicted: {job.output / 'test_predictions.parquet'}")
 
 
-def _predicted(saved: SavedModel, split: Split) -> pa.Table:
-    """One row of predictions for each row of the split. An empty split gives an empty table with all columns."""
-    batches = split.batches(ROWS_AT_A_TIME) if len(split) else [Batch(split.floats, split.ints, split.rows)]
+def _predicted(saved: SavedModel, rows: Materialised) -> pa.Table:
+    """One row of predictions for each row. Without rows, the table is empty and has all columns."""
+    batches = rows.sequential(ROWS_AT_A_TIME) if len(rows) else [rows.held.part(0, 0)]
     with torch.inference_mode():
         parts = [prediction_table(saved.config, saved.statistics, saved.model(batch)) for batch in batches]
     return pa.concat_tables(parts)
@@ -68,13 +67,13 @@ def _predicted(saved: SavedModel, split: Split) -> pa.Table:
 
 def _write_predictions(saved: SavedModel, data: Prepared, job: Job, console: Console) -> pa.Table:
     path = prediction_file(job.options.output, job.output)
-    split = valid_rows(saved, data)
+    rows = valid_rows(saved, data)
     places = np.full(data.rows, -1, dtype=np.int64)
-    places[split.rows] = np.arange(len(split))
-    with computing(saved, split, job):
-        table = _predicted(saved, split).take(pa.array(places, mask=places < 0))
+    places[rows.held.rows] = np.arange(len(rows))
+    with computing(saved, rows, job):
+        table = _predicted(saved, rows).take(pa.array(places, mask=places < 0))
     _write(table, path, job.keys)
-    left_out = data.rows - len(split)
+    left_out = data.rows - len(rows)
     more = f", {count(left_out)} empty for want of an input" if left_out else ""
     console.log(f"{data.dataset}: {counted(data.rows, 'row')} predicted{more}: {path}")
     return table

@@ -17,7 +17,8 @@ from trainwright_trainer.job.batching import Batching, batching, needs_search, p
 from trainwright_trainer.job.job import Job
 from trainwright_trainer.job.versions import versions
 from trainwright_trainer.layers.normalisation import norm_batches
-from trainwright_trainer.loader.materialised import Split, sizes
+from trainwright_trainer.loader.interface import Loader
+from trainwright_trainer.loader.load import sizes
 from trainwright_trainer.loop.batch_size_finder import BatchSize, candidates, fastest_batch_size
 from trainwright_trainer.loop.monitor import monitored_metric, own_metrics
 from trainwright_trainer.loop.schedule import plan
@@ -65,7 +66,7 @@ class Resolved:
 
 
 def resolved_once(
-    context: TrainContext, model: Model, train: Split, ranks: Ranks, log: Callable[[str], None]
+    context: TrainContext, model: Model, train: Loader, ranks: Ranks, log: Callable[[str], None]
 ) -> Resolved:
     """Resolve on rank 0, and share the result with all ranks. Values of an earlier attempt of this run are reused.
 
@@ -76,7 +77,7 @@ def resolved_once(
     return found
 
 
-def _found(context: TrainContext, model: Model, train: Split, ranks: Ranks, log: Callable[[str], None]) -> Resolved:
+def _found(context: TrainContext, model: Model, train: Loader, ranks: Ranks, log: Callable[[str], None]) -> Resolved:
     before = shared_files.read_resolved(context.attempt) or {}
     batches, speeds = _batching_before(before) or _batching(context, model, train, ranks, log)
     rows = min(batches.pass_rows, -(-min(batches.global_rows, len(train)) // ranks.world))
@@ -94,14 +95,14 @@ def _batching_before(resolved: Mapping[str, Any]) -> tuple[Batching, Mapping[int
 
 
 def _batching(
-    context: TrainContext, model: Model, train: Split, ranks: Ranks, log: Callable[[str], None]
+    context: TrainContext, model: Model, train: Loader, ranks: Ranks, log: Callable[[str], None]
 ) -> tuple[Batching, Mapping[int, float]]:
     given = given_batching(context.job, model)
     return (given, {}) if given is not None else _searched(context, model, train, ranks, log)
 
 
 def _searched(
-    context: TrainContext, model: Model, train: Split, ranks: Ranks, log: Callable[[str], None]
+    context: TrainContext, model: Model, train: Loader, ranks: Ranks, log: Callable[[str], None]
 ) -> tuple[Batching, Mapping[int, float]]:
     """Search for the batch size. Only rank 0 measures."""
     trainer, workers = context.config.trainer, context.job.workers
@@ -148,16 +149,16 @@ def _resolved(context: TrainContext, device: torch.device, found: Resolved) -> d
     }
 
 
-def started(context: TrainContext, splits: Mapping[str, Split], found: Resolved, world: int) -> Started:
+def started(context: TrainContext, loaders: Mapping[str, Loader], found: Resolved, world: int) -> Started:
     """The first event of an attempt."""
     batches = found.batching
     trainer, data, start = context.config.trainer, context.data, context.attempt.start_from
     outputs = {feature.name: feature.type for feature in context.config.output_features}
-    lengths = plan(trainer, len(splits["train"]), batches.global_rows)
+    lengths = plan(trainer, len(loaders["train"]), batches.global_rows)
     return Started(
         name=context.job.name,
         rows=data.rows,
-        split_rows=sizes(splits),
+        split_rows=sizes(loaders),
         inputs=len(context.config.input_features),
         outputs=outputs,
         cache_key=data.cache_key,

@@ -9,17 +9,18 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import torch
 
 from trainwright_api.config import ModelConfig
 from trainwright_trainer.data.content import content_now
 from trainwright_trainer.data.files import find
+from trainwright_trainer.data.order import EpochOrder
 from trainwright_trainer.data.prepared import TEST, UNSAMPLED, Prepared
 from trainwright_trainer.data.preprocess import encode_with, prepare
 from trainwright_trainer.job.job import Job
 from trainwright_trainer.loader.batch import Layout
 from trainwright_trainer.loader.layout import layout_of
-from trainwright_trainer.loader.materialised import Split, everything
+from trainwright_trainer.loader.load import part_rows
+from trainwright_trainer.loader.materialised import Materialised
 from trainwright_trainer.models.model import DTYPES, Model
 from trainwright_trainer.rundir import model_folder
 from trainwright_trainer.runtime.cpus import asked_threads, usable_cpus
@@ -74,12 +75,10 @@ def evaluation_data(saved: SavedModel, job: Job) -> tuple[Prepared, str]:
     return replace(data, splits=test_only, notices=(*data.notices, *data.finish())), "test"
 
 
-def valid_rows(saved: SavedModel, data: Prepared) -> Split:
+def valid_rows(saved: SavedModel, data: Prepared) -> Materialised:
     """The test rows that no feature drops."""
-    split = everything(data, _present(saved.layout, data), DTYPES[saved.config.trainer.precision])
-    kept = np.flatnonzero(data.splits[split.rows] == TEST)
-    index = torch.from_numpy(kept)
-    return Split(split.floats.index_select(0, index), split.ints.index_select(0, index), split.rows[kept])
+    held = part_rows(data, _present(saved.layout, data), DTYPES[saved.config.trainer.precision], TEST)
+    return Materialised(held, EpochOrder(0, shuffles=False))
 
 
 def _present(layout: Layout, data: Prepared) -> Layout:
@@ -87,6 +86,6 @@ def _present(layout: Layout, data: Prepared) -> Layout:
     return replace(layout, columns={name: place for name, place in layout.columns.items() if name in data.columns})
 
 
-def computing(saved: SavedModel, split: Split, job: Job) -> AbstractContextManager[None]:
+def computing(saved: SavedModel, rows: Materialised, job: Job) -> AbstractContextManager[None]:
     threads = Threads(usable_cpus(job.cpus), job.options.threads or asked_threads(os.environ))
-    return computing_with(threads.of(saved.model, min(len(split), ROWS_AT_A_TIME)))
+    return computing_with(threads.of(saved.model, min(len(rows), ROWS_AT_A_TIME)))

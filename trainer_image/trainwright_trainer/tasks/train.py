@@ -14,6 +14,7 @@ from trainwright_trainer.callbacks import formats
 from trainwright_trainer.callbacks.console import Console
 from trainwright_trainer.callbacks.events import Listener, Scores
 from trainwright_trainer.callbacks.run_files import BestEffort, MetricsFile, Relay, tensorboard_of
+from trainwright_trainer.data.order import EpochOrder
 from trainwright_trainer.data.prepared import Prepared
 from trainwright_trainer.distributed import ranks_of
 from trainwright_trainer.distributed.rank_info import RankInfo
@@ -22,8 +23,9 @@ from trainwright_trainer.errors import StoppedRun
 from trainwright_trainer.job.batching import Batching
 from trainwright_trainer.job.job import Job
 from trainwright_trainer.job.recipe import settled
+from trainwright_trainer.loader.interface import Loader
 from trainwright_trainer.loader.layout import layout_of
-from trainwright_trainer.loader.materialised import Split, materialise
+from trainwright_trainer.loader.load import loaders
 from trainwright_trainer.loop.arguments import Hooks, TrainingArguments, TrainingResult, check
 from trainwright_trainer.loop.evaluator import evaluate
 from trainwright_trainer.loop.monitor import check_tells
@@ -53,19 +55,19 @@ def train_on(
 
     Errors that can be found before the first step are raised before the attempt begins.
     """
-    ready, model, splits = prepare_training(data, job)
-    # start.json holds the job as the user gives it: a resumed run is compared with that, not with the recipe.
-    attempt = begin_attempt(job, storage, how, data.content or None, console.log)
     rank_info = local(job.cpus)
     ranks = ranks_of(rank_info)
+    ready, model, parts = prepare_training(data, job, ranks)
+    # start.json holds the job as the user gives it: a resumed run is compared with that, not with the recipe.
+    attempt = begin_attempt(job, storage, how, data.content or None, console.log)
     with recording_outcome(lambda: attempt), reporting_oom():
         assert ready.config is not None
         context = TrainContext(ready.config, ready, data, attempt, threads_of(job, rank_info))
-        return Training(context, ranks, console, stop).run(model, splits)
+        return Training(context, ranks, console, stop).run(model, parts)
 
 
-def prepare_training(data: Prepared, job: Job, world: int = 1) -> tuple[Job, Model, dict[str, Split]]:
-    """The job with its recipe, if the file has no trainer section, its model and its splits.
+def prepare_training(data: Prepared, job: Job, ranks: Ranks) -> tuple[Job, Model, dict[str, Loader]]:
+    """The job with its recipe, if the file has no trainer section, its model and the loaders of its parts.
 
     Raises the errors that can be found before the attempt begins.
     """
@@ -73,14 +75,15 @@ def prepare_training(data: Prepared, job: Job, world: int = 1) -> tuple[Job, Mod
     assert given is not None
     assert config is not None
     layout = layout_of(config, data.statistics)
-    splits = materialise(data, layout, DTYPES[config.trainer.precision])
+    order = EpochOrder(job.spec.seed, config.trainer.should_shuffle)
+    parts = loaders(data, layout, DTYPES[config.trainer.precision], order, ranks.device)
     model = Model(config, data.statistics, layout, job.spec.seed)
     width = model.encoders.output_size
-    config, recipe = settled(given, config, len(splits["train"]), len(splits["validation"]), width)
+    config, recipe = settled(given, config, len(parts["train"]), len(parts["validation"]), width)
     job = replace(job, config=config, recipe=recipe)
-    check(config, model, given_batching(job, model), world)
+    check(config, model, given_batching(job, model), ranks.world)
     check_tells(config, data.statistics)
-    return job, model, splits
+    return job, model, parts
 
 
 def threads_of(job: Job, rank_info: RankInfo) -> Threads:
@@ -120,17 +123,17 @@ class Training:
         self.is_rank_zero = ranks.rank == 0
         self.metrics_file = MetricsFile(self.attempt)
 
-    def run(self, model: Model, splits: dict[str, Split]) -> Result:
+    def run(self, model: Model, parts: Mapping[str, Loader]) -> Result:
         context = self.context
         if self.is_rank_zero:
             shared_files.write_job(self.attempt, self.job.written())
         if self.is_rank_zero and self.job.recipe is not None:
             self.console.log(self.job.recipe.line)
-        resolved = resolved_once(context, model, splits["train"], self.ranks, self.console.log)
+        resolved = resolved_once(context, model, parts["train"], self.ranks, self.console.log)
         with computing_with(resolved.threads), closing(self._relay()) as relay:
-            relay.on_event(started(context, splits, resolved, self.ranks.world))
-            fitted = self._train(model, splits, resolved.batching, relay)
-            test, metrics = self._test(model, splits, resolved.batching)
+            relay.on_event(started(context, parts, resolved, self.ranks.world))
+            fitted = self._train(model, parts, resolved.batching, relay)
+            test, metrics = self._test(model, parts, resolved.batching)
             figures = figures_of(metrics) if self.is_rank_zero else []
             end = artifacts.ended(context, fitted, test, figures)
             if self.is_rank_zero:
@@ -160,7 +163,7 @@ class Training:
             best=start.best if start is not None and attempt.wrote(start) else None,
         )
 
-    def _train(self, model: Model, splits: dict[str, Split], batching: Batching, relay: Relay) -> TrainingResult:
+    def _train(self, model: Model, parts: Mapping[str, Loader], batching: Batching, relay: Relay) -> TrainingResult:
         """Train to the end. Raises `StoppedRun` after a stop request, when the checkpoint is written."""
         job, policy, start = self.job, self.job.spec.checkpoint, self.attempt.start_from
         tolerance = job.recipe.tolerance if job.recipe else 0.0
@@ -168,7 +171,7 @@ class Training:
             trainer = Trainer(
                 TrainingArguments(self.config, batching, job.spec.seed, policy, self.attempt.number, tolerance),
                 model,
-                splits,
+                parts,
                 partial(model_metrics, self.config, self.context.data.statistics),
                 ranks=self.ranks,
                 make_engine=engine_for(job.spec.backend.strategy_section, self.ranks.world),
@@ -181,12 +184,12 @@ class Training:
                 raise StoppedRun(self._stopped_line(result))
         return result
 
-    def _test(self, model: Model, splits: Mapping[str, Split], batching: Batching) -> tuple[Scores, ModelMetrics]:
+    def _test(self, model: Model, parts: Mapping[str, Loader], batching: Batching) -> tuple[Scores, ModelMetrics]:
         """The scores of the best weights on the test rows; empty if evaluation is off or there are no test rows."""
         metrics = model_metrics(self.config, self.context.data.statistics, figures=True)
-        if self.config.trainer.skip_all_evaluation or not len(splits["test"]):
+        if self.config.trainer.skip_all_evaluation or not len(parts["test"]):
             return {}, metrics
-        return evaluate(model, splits["test"], batching.pass_rows, metrics, ranks=self.ranks), metrics
+        return evaluate(model, parts["test"], batching.pass_rows, metrics, ranks=self.ranks), metrics
 
     def _stopped_line(self, result: TrainingResult) -> str:
         """The line for a stopped run; outside a pod with the command that resumes it."""

@@ -72,12 +72,12 @@ def work(spec: WorkerSpec, rank_info: RankInfo, channel: Channel) -> None:
 def _trained(job: Job, ranks: Ranks, channel: Channel, threads: Threads) -> Result:
     console = RemoteConsole(channel)
     data = _prepared(job, ranks, console)
-    job, model, splits = prepare_training(data, job, ranks.world)
+    job, model, parts = prepare_training(data, job, ranks)
     attempt = _attempt(job, ranks, channel, data.content or None, console)
     assert job.config is not None
     context = TrainContext(job.config, job, data, attempt, threads)
     training = Training(context, ranks, console, _DriverStop(channel), lambda: channel.saves)
-    return training.run(model, splits)
+    return training.run(model, parts)
 
 
 def _prepared(job: Job, ranks: Ranks, console: RemoteConsole) -> Prepared:

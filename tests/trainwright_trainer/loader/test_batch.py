@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from trainwright_trainer.loader.batch import Batch, ColumnRange, Ragged
+
+SETS = [[1, 2], [], [3], [4, 5, 6], []]
+
+
+def ragged() -> Ragged:
+    flat = np.array([9, *(value for row in SETS for value in row), 9], np.int32)
+    return Ragged.of(flat, np.cumsum([1, *(len(row) for row in SETS)]))
+
+
+def test_a_ragged_column_begins_at_zero_wherever_its_values_stand() -> None:
+    column = ragged()
+    assert (column.values.dtype, column.offsets.dtype) == (torch.int64, torch.int64)
+    assert (column.values.tolist(), column.offsets.tolist()) == ([1, 2, 3, 4, 5, 6], [0, 2, 2, 3, 6, 6])
+    assert column.bounds.tolist() == column.offsets.tolist()
+
+
+@pytest.mark.parametrize("rows", [slice(0, 5), slice(1, 4), slice(2, 3), slice(3, 3), slice(4, 9), slice(5, 9)])
+def test_a_part_has_its_own_offsets(rows: slice) -> None:
+    part = ragged().part(rows)
+    expected = SETS[rows]
+    assert len(part) == len(expected)
+    assert part.values.tolist() == [value for row in expected for value in row]
+    assert part.offsets.tolist() == part.bounds.tolist() == np.cumsum([0, *map(len, expected)]).tolist()
+
+
+def test_a_batch_finds_each_kind_of_column() -> None:
+    column = ragged()
+    batch = Batch(torch.rand(5, 3), torch.arange(10).reshape(5, 2), np.arange(5), (column,))
+    assert batch.of(ColumnRange("ragged", 0, 1)) is column
+    assert torch.equal(batch.of(ColumnRange("floats", 1, 3)), batch.floats[:, 1:])
+    part = batch.part(slice(2, 4))
+    assert part.rows.tolist() == [2, 3]
+    assert part.ints.tolist() == [[4, 5], [6, 7]]
+    assert part.ragged[0].values.tolist() == [3, 4, 5, 6]

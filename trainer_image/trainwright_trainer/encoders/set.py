@@ -1,0 +1,46 @@
+"""The encoder of sets: the sum of the embeddings of a row's tokens, then fully connected layers."""
+
+from __future__ import annotations
+
+import torch
+from torch import nn
+
+from trainwright_api.config.encoders.bag import SetEmbedEncoder
+from trainwright_trainer.encoders.base import Encoder, EncoderInput
+from trainwright_trainer.layers.embedding import Embedding
+from trainwright_trainer.layers.fully_connected import FullyConnected, stack_of
+from trainwright_trainer.loader.batch import Ragged
+
+
+class SetEmbedded(Encoder):
+    """A ragged column of token indices → [rows, output_size]. An empty set has the sum zero.
+
+    With `representation: sparse` a token's embedding is the fixed one-hot vector of its index.
+    """
+
+    like: torch.Tensor
+
+    def __init__(self, config: SetEmbedEncoder, feature: EncoderInput) -> None:
+        super().__init__()
+        self._tokens = len(feature.statistics["vocabulary"])
+        self.table = None if config.representation == "sparse" else self._embedding(config, feature)
+        self.dropout = nn.Dropout(config.dropout) if config.dropout else None
+        self.register_buffer("like", torch.empty(0, device="cpu"), persistent=False)
+        width = self._tokens if self.table is None else self.table.width
+        self.stack = FullyConnected(width, stack_of(config, feature.path))
+        self.output_size = self.stack.output_size
+
+    def _embedding(self, config: SetEmbedEncoder, feature: EncoderInput) -> Embedding:
+        path, trainable = f"{feature.path}.weights_initializer", config.embeddings_trainable
+        return Embedding(self._tokens, config.embedding_size, config.weights_initializer, path, trainable=trainable)
+
+    def forward(self, columns: Ragged) -> torch.Tensor:
+        summed = self._one_hot(columns) if self.table is None else self.table.sums(columns.values, columns.offsets)
+        output: torch.Tensor = self.stack(self.dropout(summed) if self.dropout else summed)
+        return output
+
+    def _one_hot(self, columns: Ragged) -> torch.Tensor:
+        """The sums of one-hot vectors, [rows, tokens], without a table of tokens² numbers."""
+        owners = torch.repeat_interleave(columns.offsets.diff(), output_size=len(columns.values))
+        found = torch.zeros((len(columns), self._tokens), dtype=self.like.dtype, device=self.like.device)
+        return found.index_put_((owners, columns.values), found.new_ones(()), accumulate=True)

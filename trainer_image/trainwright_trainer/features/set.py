@@ -1,0 +1,165 @@
+"""Set features: tokens of a text or a list, encoded as ascending int32 indices into the training rows' vocabulary.
+
+A token counts once in a row. Index 0 stands for all tokens that are not in the vocabulary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from trainwright_trainer.errors import not_built
+from trainwright_trainer.features.category import MOST_SHOWN, UNKNOWN
+from trainwright_trainer.features.column import Cleaned, Encoded, Feature, Rounds, Statistics, missing_fact, share
+from trainwright_trainer.features.distribution import Frequencies
+from trainwright_trainer.features.errors import WrongTypeError
+from trainwright_trainer.features.missing import mask_of, settle_lists
+from trainwright_trainer.features.texts import counts_of, merged_counts
+from trainwright_trainer.features.tokens import TOKENIZERS, list_array, tokens_of
+
+Codes = npt.NDArray[np.int32]
+Offsets = npt.NDArray[np.int64]
+
+
+def refuse(feature: Feature) -> None:
+    feature.refuse_set("computed_fill_value")
+    if feature.preprocessing.tokenizer not in TOKENIZERS:
+        path = f"{feature.path}.preprocessing.tokenizer"
+        raise not_built(path, feature.preprocessing.tokenizer, ", ".join(TOKENIZERS))
+
+
+def clean(feature: Feature, values: pa.Array, first_row: int) -> Cleaned:  # noqa: ARG001
+    """`large_list<string>`: the tokens of each row."""
+    section = feature.preprocessing
+    return Cleaned(tokens_of(values, section.tokenizer, lowercase=section.lowercase))
+
+
+def rounds(feature: Feature) -> Rounds:
+    """The most frequent set is counted in the second round, as indices."""
+    return Rounds(2 if feature.strategy == "fill_with_mode" else 1)
+
+
+def observe(feature: Feature, values: pa.Array, so_far: Statistics) -> tuple[int, int, pa.Table]:  # noqa: ARG001
+    """The number of rows, the number of missing ones, and the rows of each token; in the second round of each set."""
+    if so_far:
+        codes, offsets = _codes(values.drop_null(), so_far["vocabulary"])
+        return len(values), values.null_count, counts_of(_as_bytes(codes, offsets))
+    coded = values.flatten().dictionary_encode()
+    distinct, _ = _distinct(coded.indices.to_numpy(), _lengths(values), len(coded.dictionary))
+    return (
+        len(values),
+        values.null_count,
+        counts_of(pa.DictionaryArray.from_arrays(pa.array(distinct), coded.dictionary)),
+    )
+
+
+def merge(feature: Feature, states: Sequence[Any]) -> tuple[int, int, pa.Table]:  # noqa: ARG001
+    return merged_counts(states)
+
+
+def conclude(feature: Feature, states: Sequence[Any], so_far: Statistics) -> dict[str, Any]:
+    rows, missing, counted = merged_counts(states)
+    if so_far:
+        most = np.frombuffer(counted["value"][0].as_py(), np.int32) if len(counted) else np.zeros(0, np.int32)
+        return {**so_far, "fill": most.tolist()}
+    counts = dict(zip(counted["value"].to_pylist(), counted["count"].to_pylist(), strict=True))
+    if not counts:
+        raise WrongTypeError("has no token in any training row.")
+    fill = _fill_tokens(feature)
+    if missing and fill:
+        counts |= {token: counts.get(token, 0) + missing for token in fill}
+        counts = dict(sorted(counts.items(), key=lambda item: (-item[1], item[0].encode())))
+    vocabulary = _vocabulary(counts, feature.preprocessing.most_common)
+    found = _codes(pa.array([fill or []], pa.large_list(pa.string())), list(vocabulary))[0]
+    return {
+        "type": "set",
+        "rows": rows,
+        "missing": missing,
+        "vocabulary": list(vocabulary),
+        "counts": list(vocabulary.values()),
+        "fill": None if fill is None else found.tolist(),
+    }
+
+
+def _fill_tokens(feature: Feature) -> list[str] | None:
+    """The tokens of the fill value; None without `fill_with_const`. The unknown token stays as it is."""
+    if feature.strategy != "fill_with_const":
+        return None
+    given = feature.preprocessing.fill_value
+    if given == UNKNOWN:
+        return [UNKNOWN]
+    found = clean(feature, pa.array([given]), 0).values
+    return sorted(set(found[0].as_py()))
+
+
+def _vocabulary(counts: dict[str, int], most_common: int | None) -> dict[str, int]:
+    """Map each token to the number of training rows that have it, in the order of the indices.
+
+    Index 0 counts the occurrences of all other tokens.
+    """
+    unknown = counts.pop(UNKNOWN, 0)
+    kept = dict(list(counts.items())[:most_common])
+    return {UNKNOWN: unknown + sum(counts.values()) - sum(kept.values()), **kept}
+
+
+def notices(feature: Feature, statistics: Statistics) -> list[str]:  # noqa: ARG001
+    return []
+
+
+def encode(feature: Feature, values: pa.Array, statistics: Statistics, first_row: int) -> Encoded:  # noqa: ARG001
+    codes, offsets = _codes(values, statistics["vocabulary"])
+    return settle_lists(
+        list_array(pa.array(codes), offsets, None), mask_of(values), feature.strategy, statistics["fill"]
+    )
+
+
+def _codes(values: pa.Array, vocabulary: list[str]) -> tuple[Codes, Offsets]:
+    """int32 [n]: the indices of each row's tokens, ascending and each once; and int64 [rows + 1]: the rows' offsets."""
+    found = pc.index_in(values.flatten(), value_set=pa.array(vocabulary, pa.string()))
+    return _distinct(pc.fill_null(found, 0).to_numpy(), _lengths(values), len(vocabulary))
+
+
+def _lengths(values: pa.Array) -> Offsets:
+    lengths: Offsets = pc.fill_null(pc.list_value_length(values), 0).to_numpy(zero_copy_only=False)
+    return lengths
+
+
+def _distinct(codes: Codes, lengths: Offsets, size: int) -> tuple[Codes, Offsets]:
+    """The codes (below `size`) of each row, ascending and each once, with the offsets of the rows."""
+    owners = np.repeat(np.arange(len(lengths)), lengths)
+    pairs = np.unique(owners * max(size, 1) + codes)
+    offsets = np.searchsorted(pairs, np.arange(len(lengths) + 1) * max(size, 1))
+    return (pairs % max(size, 1)).astype(np.int32), offsets
+
+
+def _as_bytes(codes: Codes, offsets: Offsets) -> pa.Array:
+    """Each row's codes as one binary value, which can be counted."""
+    buffers = [None, pa.py_buffer(offsets * codes.itemsize), pa.py_buffer(codes)]
+    return pa.Array.from_buffers(pa.large_binary(), len(offsets) - 1, buffers)
+
+
+def facts(statistics: Statistics) -> dict[str, str]:
+    known, rare = _tokens(statistics), statistics["counts"][0]
+    found = {"tokens": f"{len(known):,}"}
+    if known:
+        found["most frequent"] = known[0][0]
+    if rare:
+        found["rare, read as unknown"] = f"{share(rare, sum(statistics['counts']))} of all tokens"
+    return {**found, **missing_fact(statistics)}
+
+
+def distribution(statistics: Statistics) -> Frequencies:
+    """The rows of each token. A row with several tokens counts for each of them."""
+    known = _tokens(statistics)
+    more = known[MOST_SHOWN:]
+    return Frequencies(known[:MOST_SHOWN], statistics["rows"], len(more), sum(count for _, count in more))
+
+
+def _tokens(statistics: Statistics) -> list[tuple[str, int]]:
+    """The known tokens with their numbers of training rows, the most frequent first."""
+    return list(zip(statistics["vocabulary"], statistics["counts"], strict=True))[1:]

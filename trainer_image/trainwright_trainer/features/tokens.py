@@ -1,0 +1,96 @@
+"""The tokens of texts, and of columns that hold lists of texts already. All of it is vectorised in Arrow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from trainwright_trainer.features.column import Mask
+from trainwright_trainer.features.errors import WrongTypeError, kind_of
+from trainwright_trainer.features.missing import mask_of
+from trainwright_trainer.features.texts import TEXTUAL, texts_of
+
+Splitter = Callable[[pa.Array], pa.Array]
+
+
+def tokens_of(values: pa.Array, tokenizer: str, *, lowercase: bool) -> pa.LargeListArray:
+    """`large_list<string>`: the tokens of each row in their order, without empty ones; null where the value is null.
+
+    A list of texts or numbers is taken as it is. Raises `WrongTypeError` for other kinds of columns.
+    """
+    if pa.types.is_dictionary(values.type):
+        values = values.dictionary_decode()
+    kind = values.type
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
+        if kind_of(kind.value_type) not in TEXTUAL:
+            raise WrongTypeError(f"holds lists of {kind_of(kind.value_type)}, which are no tokens.")
+        lengths, flat = _opened(values)
+        flat = texts_of(flat.dictionary_decode() if pa.types.is_dictionary(flat.type) else flat)
+    elif kind_of(kind) in TEXTUAL:
+        texts = texts_of(values)
+        lengths, flat = _opened(TOKENIZERS[tokenizer](pc.fill_null(texts, "")))
+        values = texts
+    else:
+        raise WrongTypeError(f"holds {kind_of(kind)}, which have no tokens.")
+    flat = pc.utf8_lower(flat) if lowercase else flat
+    return _joined(flat, lengths, mask_of(values))
+
+
+def _opened(lists: pa.Array) -> tuple[npt.NDArray[np.int64], pa.Array]:
+    """The number of items of each row, 0 for null, and the items of all rows."""
+    lengths = pc.fill_null(pc.list_value_length(lists), 0).to_numpy(zero_copy_only=False).astype(np.int64)
+    return lengths, lists.flatten()
+
+
+def _joined(flat: pa.Array, lengths: npt.NDArray[np.int64], missing: Mask | None) -> pa.LargeListArray:
+    """The rows again, without the items that are null or empty."""
+    kept = pc.fill_null(pc.not_equal(flat, ""), False).to_numpy(zero_copy_only=False)
+    before = np.concatenate([[0], np.cumsum(kept, dtype=np.int64)])
+    offsets = before[np.concatenate([[0], np.cumsum(lengths)])]
+    return list_array(flat.filter(pa.array(kept)), offsets, missing)
+
+
+def list_array(flat: pa.Array, offsets: npt.NDArray[np.int64], missing: Mask | None) -> pa.LargeListArray:
+    """`large_list` of rows whose items are `flat[offsets[i]:offsets[i + 1]]`; null where `missing` is True."""
+    mask = None if missing is None else pa.array(missing)
+    return pa.LargeListArray.from_arrays(pa.array(offsets, pa.int64()), flat, mask=mask)
+
+
+def _by(pattern: str, texts: pa.Array) -> pa.Array:
+    return pc.split_pattern_regex(pc.utf8_trim_whitespace(texts), pattern)
+
+
+def _words_and_marks(texts: pa.Array) -> pa.Array:
+    """Words, and each mark that is no part of a word: the matches of `\\w+|[^\\w\\s]`."""
+    return pc.utf8_split_whitespace(pc.replace_substring_regex(texts, r"([^\pL\pN_\s])", r" \1 "))
+
+
+def _characters(texts: pa.Array) -> pa.Array:
+    offsets = np.frombuffer(texts.buffers()[1], np.int32, len(texts) + 1, texts.offset * 4)
+    data = np.frombuffer(texts.buffers()[2] or b"", np.uint8)
+    # A byte of the form 10xxxxxx continues a character of UTF-8.
+    starts = np.flatnonzero((data[offsets[0] : offsets[-1]] & 0xC0) != 0x80) + offsets[0]
+    edges = pa.py_buffer(np.append(starts, offsets[-1]).astype(np.int32))
+    flat = pa.StringArray.from_buffers(len(starts), edges, pa.py_buffer(data))
+    return pa.ListArray.from_arrays(pa.array(np.searchsorted(starts, offsets), pa.int32()), flat)
+
+
+def _whole(texts: pa.Array) -> pa.Array:
+    return pa.ListArray.from_arrays(pa.array(np.arange(len(texts) + 1), pa.int32()), texts)
+
+
+TOKENIZERS: Mapping[str, Splitter] = {
+    "space": pc.utf8_split_whitespace,
+    "space_punct": _words_and_marks,
+    "characters": _characters,
+    "underscore": partial(_by, r"\s*_\s*"),
+    "comma": partial(_by, r"\s*,\s*"),
+    "untokenized": _whole,
+    "stripped": lambda texts: _whole(pc.utf8_trim_whitespace(texts)),
+}
+"""Ludwig's tokenizers that need no library and no file."""
