@@ -14,6 +14,7 @@ from pydantic.fields import FieldInfo
 
 from trainwright_api.checks import support
 from trainwright_api.config.model import default_types
+from trainwright_api.config.relations import outlines
 from trainwright_api.config.tokenizers import TOKENIZERS
 from trainwright_api.locations import S3, scheme_of
 from trainwright_api.paths import Location
@@ -32,7 +33,8 @@ _STORES = ("dataset", "output", "model")
 def gaps(spec: Mapping[str, Any]) -> Iterator[Gap]:
     """Yield the unbuilt values in the plain data of a spec, in the order of the data."""
     config = spec.get("config")
-    walk = _Walk(default_types(config if isinstance(config, Mapping) else {}))
+    given: Mapping[str, Any] = config if isinstance(config, Mapping) else {}
+    walk = _Walk(default_types(given), _types_of_features(given))
     yield from walk.section(TrainingJobSpec, spec, ())
     yield from _places(spec)
 
@@ -43,10 +45,14 @@ def _line(found: str, built: Iterable[str]) -> str:
 
 
 class _Walk:
-    """Walks through plain data by the contract's schemas. `types` gives the default of `type` by a choice's noun."""
+    """Walks through plain data by the contract's schemas. `types` gives the default of `type` by a choice's noun.
 
-    def __init__(self, types: Mapping[str, str]) -> None:
+    `kinds` are the types of the features. `defaults` of another type that is not built have no effect.
+    """
+
+    def __init__(self, types: Mapping[str, str], kinds: set[str]) -> None:
         self._types = types
+        self._kinds = kinds
 
     def section(self, section: type[Section], values: Mapping[str, Any], at: Location) -> Iterator[Gap]:
         for key, value in _within_reach(section, values).items():
@@ -55,6 +61,8 @@ class _Walk:
                 continue
             info, schema = _field(section, name)
             if not support.is_built(section, name):
+                if section.__name__ == "Defaults" and self._kinds and name not in self._kinds:
+                    continue
                 instead = support.instead_of(section, name)
                 for where, asked in _asked(info, schema, value, (*at, key)):
                     yield where, not_built(_scalar(asked), instead)
@@ -91,6 +99,11 @@ class _Walk:
                 yield where, _line(word, built)
         elif isinstance(value, Mapping):
             yield from self.section(choice.section(word), value, at)
+
+
+def _types_of_features(config: Mapping[str, Any]) -> set[str]:
+    features = [*outlines(config, "input_features"), *outlines(config, "output_features")]
+    return {feature.type for feature in features if feature.type is not None}
 
 
 def _places(spec: Mapping[str, Any]) -> Iterator[Gap]:

@@ -40,9 +40,7 @@ def _upgrade_virtual_batch(draft: Draft) -> None:
     elif given["bn_virtual_bs"] in (rows, batch_size):
         draft.drop(at, " is dropped: bn_virtual_bs is given")
     else:
-        draft.refuse(
-            at, f"gives {rows or 'no'} rows of a virtual batch, bn_virtual_bs {given['bn_virtual_bs']}: keep it"
-        )
+        draft.refuse(at, "the old spelling of bn_virtual_bs, which is given too: keep bn_virtual_bs")
 
 
 def _is_count(value: object) -> bool:

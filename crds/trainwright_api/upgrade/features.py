@@ -20,6 +20,13 @@ _OF_DECODERS: Mapping[str, str] = {**RENAMED, "fc_size": "fc_output_size"}
 _OF_STACK = ("use_bias", "weights_initializer", "bias_initializer", "norm", "norm_params", "activation", "dropout")
 """Fields beside an output that set its fully connected layers, with the prefix fc_ in a decoder, and its last layer."""
 
+_BINARY = "binary_weighted_cross_entropy"
+LOSSES: Mapping[str, Mapping[str, str]] = {
+    "binary": {"cross_entropy": _BINARY, "softmax_cross_entropy": _BINARY},
+    "category": {"cross_entropy": "softmax_cross_entropy"},
+}
+"""Old names of the losses, by the type of the output."""
+
 LEGACY = {"resnet": "_resnet_legacy", "vit": "_vit_legacy"}
 _HASH = 6
 """The length of the hash at the end of a `proc_column` that Ludwig has written."""
@@ -46,6 +53,8 @@ def _upgrade_feature(draft: Draft, at: Location) -> None:
     if feature.get("type") == "numerical":
         draft.replace((*at, "type"), "number", ": numerical is read as number")
     draft.rename(at, "tied_weights", "tied")
+    if feature.get("type") == "category" and feature.get("representation") in ("dense", "sparse"):
+        draft.rename(at, "representation", "encoder")
     if feature.get("type") in TOKENS:
         _upgrade_level(draft, at)
     if feature.get("type") == "image":
@@ -77,13 +86,21 @@ def _upgrade_parts(draft: Draft, at: Location, kind: Any) -> None:
     upgrade_column(draft, (*at, "preprocessing"), kind)
     upgrade_layers(draft, (*at, "encoder"))
     upgrade_layers(draft, (*at, "decoder"), _OF_DECODERS)
+    _upgrade_loss(draft, at, kind)
+
+
+def _upgrade_loss(draft: Draft, at: Location, kind: Any) -> None:
+    where = (*at, "loss", "type") if isinstance(draft.get((*at, "loss")), dict) else (*at, "loss")
+    word = draft.get(where)
+    if isinstance(word, str) and word in LOSSES.get(kind, {}):
+        draft.replace(where, LOSSES[kind][word], f": {word} is read as {LOSSES[kind][word]}")
     weights = draft.section((*at, "loss")).get("class_weights")
     if isinstance(weights, int | float):
         draft.drop((*at, "loss", "class_weights"), f": {weights} is dropped: a weight for each class is needed")
 
 
 def _nest(draft: Draft, at: Location, features: Choice, role: str, types: Mapping[str, str]) -> None:
-    """Move fields beside a feature into its encoder or decoder."""
+    """Move fields beside a feature into its encoder, its decoder or its preprocessing."""
     kind = draft.section(at).get("type")
     if not isinstance(kind, str) or kind not in features.words:
         return
@@ -94,6 +111,7 @@ def _nest(draft: Draft, at: Location, features: Choice, role: str, types: Mappin
     if word not in choice.words:
         return
     known = choice.section(word).known_keys()
+    of_column = schema_of(section.model_fields["preprocessing"]).section.known_keys()
     for name in flat:
         if name in REMOVED:
             draft.drop((*at, name), REMOVED[name])
@@ -101,6 +119,8 @@ def _nest(draft: Draft, at: Location, features: Choice, role: str, types: Mappin
         targets = _targets(name, role)
         if any(target in known for target in targets):
             _move_into(draft, (*at, name), (*at, role), [target for target in targets if target in known])
+        elif name in of_column:
+            draft.move((*at, name), (*at, "preprocessing", name))
         elif any(target in choice.section(other).known_keys() for other in choice.words for target in targets):
             draft.drop((*at, name), f" is dropped: {role} {word} does not have it")
 

@@ -9,6 +9,7 @@ from trainwright_api.upgrade.trainer import CONFIG, RENAMED, SCHEDULER
 HYPEROPT = (*CONFIG, "hyperopt")
 _EXECUTOR = (*HYPEROPT, "executor")
 _SAMPLER = (*HYPEROPT, "sampler")
+_OLD_EXECUTORS = ("serial", "parallel", "fiber")
 
 
 def upgrade_hyperopt(draft: Draft) -> None:
@@ -19,7 +20,7 @@ def upgrade_hyperopt(draft: Draft) -> None:
         if _parameter(name) != name:
             draft.rename((*HYPEROPT, "parameters"), name, _parameter(name))
     word = draft.section(_EXECUTOR).get("type")
-    if word is not None and word != "ray":
+    if word in _OLD_EXECUTORS:
         draft.replace((*_EXECUTOR, "type"), "ray", f": {word} is read as ray")
     _move_search(draft, (*_EXECUTOR, "search_alg"))
     _upgrade_sampler(draft)

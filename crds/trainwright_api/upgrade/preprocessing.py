@@ -23,11 +23,21 @@ _TOKENIZING = {
 
 def upgrade_preprocessing(draft: Draft) -> None:
     """Parameters of a type, which belong to `defaults`, and the split."""
+    types = _types(draft)
     for kind in ("numerical", *ENCODERS):
+        if types and kind not in types:
+            draft.drop((*PREPROCESSING, kind), " is dropped: no feature is of this type")
         _move_to_defaults(draft, kind)
     _upgrade_split(draft)
-    if "preprocessing" in draft.section(CONFIG) and not draft.get(PREPROCESSING):
+    if draft.get(PREPROCESSING) == {}:
         del draft.section(CONFIG)["preprocessing"]
+
+
+def _types(draft: Draft) -> set[str]:
+    """Return the types of all features. A number is also called numerical."""
+    places = [at for key in ("input_features", "output_features") for at in draft.sections((*CONFIG, key))]
+    types = {str(draft.section(at).get("type")) for at in places}
+    return types | {"number", "numerical"} if types & {"number", "numerical"} else types
 
 
 def upgrade_column(draft: Draft, at: Location, kind: str | None) -> None:
@@ -38,6 +48,8 @@ def upgrade_column(draft: Draft, at: Location, kind: str | None) -> None:
         draft.replace(strategy, FILLS[word], f": {word} is read as {FILLS[word]}")
     if kind == "binary" and word == "fill_with_const":
         draft.replace(strategy, "fill_with_false", f": {word} is read as fill_with_false (fill_value still acts)")
+    if kind == "category":
+        draft.drop((*at, "tokenizer"), " is dropped: a category is not split into tokens")
     if kind == "audio":
         for name in list(draft.section((*at, "audio_feature"))):
             draft.move((*at, "audio_feature", name), (*at, name))

@@ -27,6 +27,7 @@ SCHEDULER: Mapping[str, str] = {
 RENAMED: Mapping[str, str] = {
     "increase_batch_size_on_plateau_max": "max_batch_size",
     "validation_measure": "validation_metric",
+    "regularizer": "regularization_type",
 }
 REMOVED: Mapping[str, str] = {
     "shuffle_buffer_size": " is dropped: all rows are shuffled",
@@ -48,6 +49,16 @@ def upgrade_trainer(draft: Draft) -> None:
         draft.move((*TRAINER, old), (*TRAINER, "learning_rate_scheduler", new))
     _convert_schedule(draft)
     _upgrade_optimizer(draft)
+    _upgrade_dropout(draft)
+
+
+def _upgrade_dropout(draft: Draft) -> None:
+    """Drop the dropout of all layers, which encoders, combiner and decoders set today. Only 0 says the same there."""
+    at = (*TRAINER, "dropout_rate")
+    if draft.get(at) in (0, None):
+        draft.drop(at, " is dropped: 0 is the default of each layer")
+    else:
+        draft.refuse(at, "not read any more: set dropout in the encoders, the combiner and the decoders")
 
 
 def _convert_schedule(draft: Draft) -> None:

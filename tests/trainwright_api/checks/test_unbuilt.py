@@ -99,7 +99,6 @@ def test_all_gaps_are_reported_at_once() -> None:
 @pytest.mark.parametrize(
     ("defaults", "expected"),
     [
-        pytest.param({"text": {"encoder": "bert"}}, "defaults.text", id="a type"),
         pytest.param({"category": {"loss": "corn"}}, "defaults.category.loss: corn", id="a loss"),
         pytest.param({"category": {"encoder": {"vocab": ["a"]}}}, "defaults.category.encoder.vocab", id="a field"),
         pytest.param(
@@ -242,3 +241,12 @@ def test_a_job_that_another_version_has_started_goes_on() -> None:
 
 def test_problems_of_the_same_place_are_equal_for_all() -> None:
     assert inspect(SEQUENCES, "x").unbuilt == (Problem(*LINE.split(": ", 1)),)
+
+
+def test_defaults_of_a_type_that_no_feature_has_need_no_support() -> None:
+    config = {"input_features": [{"name": "a", "type": "number"}], "output_features": [{"name": "b", "type": "binary"}]}
+    defaults = {"text": {"preprocessing": {"lowercase": True}}}
+    assert inspect({"dataset": "d", "config": {**config, "defaults": defaults}}, "a.yaml").unbuilt == ()
+    config["input_features"].append({"name": "t", "type": "text"})
+    found = inspect({"dataset": "d", "config": {**config, "defaults": defaults}}, "a.yaml")
+    assert [gap.path for gap in found.unbuilt] == ["config.input_features[1].type", "config.defaults.text"]

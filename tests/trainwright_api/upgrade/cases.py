@@ -65,6 +65,16 @@ TRAINER: dict[str, Case] = {
         {"trainer": {"validation_metric": "loss"}},
         ("config.trainer.validation_measure is read as config.trainer.validation_metric",),
     ),
+    "regularizer": (
+        {"trainer": {"regularizer": "l1"}},
+        {"trainer": {"regularization_type": "l1"}},
+        ("config.trainer.regularizer is read as config.trainer.regularization_type",),
+    ),
+    "dropout_rate": (
+        {"trainer": {"dropout_rate": 0.0}},
+        {"trainer": {}},
+        ("config.trainer.dropout_rate is dropped: 0 is the default of each layer",),
+    ),
     "type": (
         {"trainer": {"type": "finetune", "epochs": 1}},
         {"trainer": {"epochs": 1}},
@@ -119,16 +129,24 @@ PREPROCESSING: dict[str, Case] = {
     ),
     "beside defaults": (
         {
-            "preprocessing": {"category": {"lowercase": True}},
-            "defaults": {"category": {"preprocessing": {"most_common": 5}}},
+            "preprocessing": {"number": {"fill_value": 1}},
+            "defaults": {"number": {"preprocessing": {"normalization": "minmax"}}},
         },
-        {"defaults": {"category": {"preprocessing": {"most_common": 5, "lowercase": True}}}},
-        ("config.preprocessing.category.lowercase is read as config.defaults.category.preprocessing.lowercase",),
+        {"defaults": {"number": {"preprocessing": {"normalization": "minmax", "fill_value": 1}}}},
+        ("config.preprocessing.number.fill_value is read as config.defaults.number.preprocessing.fill_value",),
     ),
     "nested once more": (
-        {"preprocessing": {"sample_ratio": 0.5, "category": {"preprocessing": {"lowercase": True}}}},
-        {"preprocessing": {"sample_ratio": 0.5}, "defaults": {"category": {"preprocessing": {"lowercase": True}}}},
-        ("config.preprocessing.category.preprocessing is read as config.defaults.category.preprocessing",),
+        {"preprocessing": {"sample_ratio": 0.5, "number": {"preprocessing": {"fill_value": 1}}}},
+        {"preprocessing": {"sample_ratio": 0.5}, "defaults": {"number": {"preprocessing": {"fill_value": 1}}}},
+        ("config.preprocessing.number.preprocessing is read as config.defaults.number.preprocessing",),
+    ),
+    "of other types": (
+        {**inputs(type="number"), "preprocessing": {"text": {"char_most_common": 70}, "number": {"fill_value": 1}}},
+        {**inputs(type="number"), "defaults": {"number": {"preprocessing": {"fill_value": 1}}}},
+        (
+            "config.preprocessing.number is read as config.defaults.number.preprocessing",
+            "config.preprocessing.text is dropped: no feature is of this type",
+        ),
     ),
     "split": (
         {"preprocessing": {"force_split": True, "split_probabilities": [0.8, 0.1, 0.1]}},
@@ -198,6 +216,31 @@ FEATURES: dict[str, Case] = {
         inputs(type="category", embedding_size=8),
         inputs(type="category", encoder={"embedding_size": 8}),
         ("config.input_features[0].embedding_size is read as encoder.embedding_size",),
+    ),
+    "representation": (
+        inputs(type="category", representation="sparse"),
+        inputs(type="category", encoder="sparse"),
+        ("config.input_features[0].representation is read as encoder",),
+    ),
+    "flat preprocessing": (
+        inputs(type="number", missing_value_strategy="fill_with_mean"),
+        inputs(type="number", preprocessing={"missing_value_strategy": "fill_with_mean"}),
+        ("config.input_features[0].missing_value_strategy is read as preprocessing.missing_value_strategy",),
+    ),
+    "tokens of a category": (
+        inputs(type="category", preprocessing={"tokenizer": "untokenized"}),
+        inputs(type="category", preprocessing={}),
+        ("config.input_features[0].preprocessing.tokenizer is dropped: a category is not split into tokens",),
+    ),
+    "loss of a binary": (
+        outputs(type="binary", loss={"type": "softmax_cross_entropy"}),
+        outputs(type="binary", loss={"type": "binary_weighted_cross_entropy"}),
+        ("config.output_features[0].loss.type: softmax_cross_entropy is read as binary_weighted_cross_entropy",),
+    ),
+    "loss of a category": (
+        outputs(type="category", loss="cross_entropy"),
+        outputs(type="category", loss="softmax_cross_entropy"),
+        ("config.output_features[0].loss: cross_entropy is read as softmax_cross_entropy",),
     ),
     "flat without effect": (
         inputs(type="number", num_layers=2),

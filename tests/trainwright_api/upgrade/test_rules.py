@@ -78,3 +78,38 @@ def test_an_upgraded_config_upgrades_to_itself(names: list[str]) -> None:
     first = resource({"dataset": "d", "config": config}, "old.yaml")
     again = resource(first.data, "old.yaml")
     assert (again.data, again.notices, again.problems) == (first.data, [], [])
+
+
+REFUSED = {
+    "both spellings": (
+        {"training": {"epochs": 1}, "trainer": {"epochs": 2}},
+        "config.training: the old spelling of trainer, which is given too: keep trainer",
+    ),
+    "both splits": (
+        {"preprocessing": {"split": {"type": "random"}, "force_split": True}},
+        "config.preprocessing.force_split: the old spelling of split, which is given too: keep split",
+    ),
+    "both betas": (
+        {"trainer": {"optimizer": {"type": "adam", "beta_1": 0.5, "betas": [0.9, 0.9]}}},
+        "config.trainer.optimizer.beta_1: the old spelling of betas, which is given too: keep betas",
+    ),
+    "a size that depends on an open batch size": (
+        {"combiner": {"type": "tabnet", "bn_virtual_divider": 4}},
+        "config.combiner.bn_virtual_divider: needs a number as config.trainer.batch_size: give bn_virtual_bs, the rows "
+        "of a virtual batch",
+    ),
+    "two sizes of a virtual batch": (
+        {"combiner": {"type": "tabnet", "bn_virtual_divider": 4, "bn_virtual_bs": 5}, "trainer": {"batch_size": 256}},
+        "config.combiner.bn_virtual_divider: the old spelling of bn_virtual_bs, which is given too: keep bn_virtual_bs",
+    ),
+    "the dropout of all layers": (
+        {"trainer": {"dropout_rate": 0.2}},
+        "config.trainer.dropout_rate: not read any more: set dropout in the encoders, the combiner and the decoders",
+    ),
+}
+
+
+@pytest.mark.parametrize(("config", "line"), REFUSED.values(), ids=REFUSED.keys())
+def test_what_has_no_single_successor_is_one_mistake(config: dict[str, Any], line: str) -> None:
+    found = inspect({"dataset": "d", "config": {**BASE, **config}}, "old.yaml")
+    assert [str(problem) for problem in found.mistakes] == [line]
