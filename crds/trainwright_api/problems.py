@@ -42,9 +42,13 @@ class Mistakes(Exception):
 
 def nearest(name: str, candidates: Iterable[str]) -> str | None:
     """Return the candidate nearest to `name`, or None if none is near."""
+    return next(iter(nearest_names(name, candidates, 1)), None)
+
+
+def nearest_names(name: str, candidates: Iterable[str], most: int) -> list[str]:
+    """Return at most `most` candidates that are near to `name`, the nearest first."""
     by_folded = {candidate.casefold(): candidate for candidate in candidates}
-    found = difflib.get_close_matches(name.casefold(), by_folded, n=1, cutoff=0.6)
-    return by_folded[found[0]] if found else None
+    return [by_folded[found] for found in difflib.get_close_matches(name.casefold(), by_folded, n=most, cutoff=0.6)]
 
 
 def not_built(found: str, instead: str = "") -> str:

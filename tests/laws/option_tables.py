@@ -55,7 +55,7 @@ NONE_TO_SEE: Mapping[str, str] = {
 
 REFUSED_AS_WRONG: Mapping[str, str] = {
     "dataset=None": "name the data",
-    "datasetOptions.delimiter": "is not in rows.csv",
+    "datasetOptions.delimiter": "has one column",
     "datasetOptions.header": "is not in rows.csv",
     "task=evaluate": "needs a trained model",
     "task=predict": "needs a trained model",

@@ -4,7 +4,10 @@ import io
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 from trainwright_trainer.callbacks.events import Checkpointed, Ended, RankRound
+from trainwright_trainer.callbacks.lines import data_items
 from trainwright_trainer.callbacks.plain_lines import PlainProgress
 
 Build = Callable[..., Any]
@@ -34,6 +37,13 @@ def test_a_run_in_plain_lines(clock: Any, started: Build, stepped: Build, evalua
         "201k rows/s · 3.8 s",
         "done in 31 s · best epoch 14 · test roc_auc 0.748",
     ]
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"), [("yes", "late (binary, positive: 'yes')"), ("1", "late (binary)"), ("True", "late (binary)")]
+)
+def test_the_positive_value_is_shown(started: Build, value: str, shown: str) -> None:
+    assert data_items(started(positive={"late": value}))[-1] == f"14 inputs → {shown}"
 
 
 def test_who_holds_the_others_up_is_named_once(

@@ -150,6 +150,26 @@ def test_a_column_that_is_not_there(text, name, content):
     ]
 
 
+def test_the_nearest_names_of_a_column_that_is_not_there(text):
+    names = "arr_delay,dep_delay,dep_delay_2,delay,carrier"
+    with pytest.raises(Mistakes) as mistakes:
+        read(text(f"{names}\n1,2,3,4,5\n", "x.csv"), columns=("dep_dely",))
+    line = "'dep_dely' is not in x.csv. Nearest: 'dep_delay', 'dep_delay_2', 'delay'."
+    assert str(mistakes.value) == f"config.input_features[0].column: {line}"
+
+
+def test_a_table_with_one_column_asks_about_the_delimiter(text):
+    with pytest.raises(Mistakes) as mistakes:
+        read(text("n:t:other\n1:2:3\n", "x.csv"))
+    line = (
+        "'x.csv' has one column, 'n:t:other'. Is its delimiter another one? Set datasetOptions.delimiter, as in \";\"."
+    )
+    assert list(map(str, mistakes.value.problems)) == [f"dataset: {line}"]
+    with pytest.raises(Mistakes, match=r"column: 't' is not in x\.jsonl\.$"):
+        read(text('{"n": 1}\n', "x.jsonl"))
+    assert read(text("n\n1\n", "y.csv"), columns=("n",)) == {"n": ["1"]}
+
+
 def test_a_name_that_two_columns_have(text):
     with pytest.raises(Mistakes, match=r"'n' is the name of 2 columns of x\.csv"):
         read(text("n,n,t\n1,2,3\n", "x.csv"))

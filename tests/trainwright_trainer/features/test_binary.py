@@ -35,9 +35,29 @@ def test_of_other_words_the_first_is_true_and_a_notice_says_so(run):
     found = run("binary", ["dog", "cat", "dog"])
     assert found.values == [0.0, 1.0, 0.0]
     assert found.notices == (
-        "column 'x': 'cat' is read as true and 'dog' as false; "
-        "config.input_features[0].preprocessing.fallback_true_label names another",
+        "column 'x': 'cat' is read as true and 'dog' the other; "
+        "config.input_features[0].preprocessing.fallback_true_label: 'dog' reverses them",
     )
+    target = run("binary", ["dog", "cat", "dog"], target=True)
+    assert target.notices[0].startswith("column 'x': 'cat' is the positive value and 'dog' the other; config.")
+
+
+@pytest.mark.parametrize(
+    ("values", "label"),
+    [
+        ([True, False, True], "False"),
+        ([1, 0, 1], "0"),
+        (["yes", "no", "yes"], "no"),
+        (["Yes", "no", "yes"], "No"),
+    ],
+)
+def test_the_fallback_label_reverses_usual_words_too(run, values, label):
+    plain, training = run("binary", values, training=[False, True, True]), [False, True, True]
+    found = run("binary", values, training=training, fallback_true_label=label)
+    assert (plain.values, found.values) == ([1.0, 0.0, 1.0], [0.0, 1.0, 0.0])
+    assert found.statistics["true"] == plain.statistics["false"]
+    assert found.statistics["false"] == plain.statistics["true"]
+    assert run("binary", values, training=training, fallback_true_label="other").values == plain.values
 
 
 def test_the_fallback_label_names_the_true_one(run):

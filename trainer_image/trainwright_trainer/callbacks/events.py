@@ -38,6 +38,7 @@ class Started:
     step: int = 0
     processes: int = 1
     pass_rows: int | None = None  # the largest number of rows that one worker has
+    positive: Mapping[str, str] = field(default_factory=dict)  # binary output → its positive value
     learning_rate_factor: float | None = None  # the factor that the configured learning rate was multiplied by
 
 

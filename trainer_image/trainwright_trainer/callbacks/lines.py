@@ -12,9 +12,15 @@ from trainwright_trainer.callbacks.events import Evaluated, Scores, Started
 def data_items(started: Started) -> list[str]:
     """`336,776 rows`, `235,712 train / 33,689 validation / 67,375 test`, `14 inputs → late (binary)`."""
     parts = " / ".join(f"{formats.count(rows)} {part}" for part, rows in started.split_rows.items())
-    targets = ", ".join(f"{name} ({kind})" for name, kind in started.outputs.items())
+    targets = ", ".join(_target(name, kind, started.positive.get(name, "")) for name, kind in started.outputs.items())
     rows, inputs = formats.counted(started.rows, "row"), formats.counted(started.inputs, "input")
     return [item for item in (rows, parts, f"{inputs} → {targets}") if item]
+
+
+def _target(name: str, kind: str, positive: str) -> str:
+    """`late (binary)`, or `left (binary, positive: 'yes')` if the positive value is not simply 1 or true."""
+    is_plain = positive.lower() in ("", "1", "1.0", "true")
+    return f"{name} ({kind})" if is_plain else f"{name} ({kind}, positive: {positive!r})"
 
 
 def setting_items(started: Started) -> list[str]:

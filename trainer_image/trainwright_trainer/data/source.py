@@ -8,14 +8,16 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from trainwright_api.problems import Mistakes, Problem, nearest
+from trainwright_api.problems import Mistakes, Problem, nearest_names
 from trainwright_trainer.data.datafile import DataFile, reason_of
 from trainwright_trainer.data.files import Files
+from trainwright_trainer.data.formats import FORMATS
 from trainwright_trainer.data.formats.reader import UnreadableFileError
 from trainwright_trainer.data.rows import Block, blocks_of
 from trainwright_trainer.errors import EnvironmentFailure
 from trainwright_trainer.features.errors import kind_of
 
+_MOST_NAMES, _MOST_LETTERS = 3, 60
 Wanted = Sequence[tuple[str, str]]
 """Pairs of a path in the config and the column that it names."""
 
@@ -25,7 +27,7 @@ def check(files: Files, wanted: Wanted) -> None:
     with _readable(files.each[0]) as file:
         columns = files.reader.columns(file)
     if columns is not None:
-        _check(files.dataset, columns, wanted)
+        _check(files, files.dataset, columns, wanted)
 
 
 def notices(files: Files) -> Sequence[str]:
@@ -45,7 +47,7 @@ def _tables(files: Files, wanted: Wanted, coded: Sequence[str]) -> Iterator[pa.T
     for file, name in zip(files.each, files.names, strict=True):
         with _readable(file):
             for table in files.reader.read(file, columns, coded):
-                _check(files.dataset if files.is_single else name, table.column_names, wanted)
+                _check(files, files.dataset if files.is_single else name, table.column_names, wanted)
                 _agree(kinds, name, table.select(columns).schema)
                 yield table.select(columns)
 
@@ -76,10 +78,19 @@ def _readable(file: DataFile) -> Iterator[DataFile]:
         raise EnvironmentFailure(f"dataset: {str(file)!r} cannot be read ({reason_of(error)}).") from error
 
 
-def _check(dataset: str, columns: Sequence[str], wanted: Wanted) -> None:
-    lines = [Problem(path, line) for path, column in wanted if (line := _lack(dataset, columns, column))]
-    if lines:
-        raise Mistakes(lines)
+def _check(files: Files, name: str, columns: Sequence[str], wanted: Wanted) -> None:
+    """Raise `Mistakes` for wanted columns that `columns`, those of the file called `name`, do not contain once."""
+    lines = [Problem(path, line) for path, column in wanted if (line := _lack(name, columns, column))]
+    if not lines:
+        return
+    if len(columns) == 1 and FORMATS[files.format].has_dialect:
+        line = f"{name!r} has one column, {_shortened(columns[0])!r}. Is its delimiter another one? "
+        raise Mistakes.one("dataset", f'{line}Set datasetOptions.delimiter, as in ";".')
+    raise Mistakes(lines)
+
+
+def _shortened(name: str) -> str:
+    return name if len(name) <= _MOST_LETTERS else f"{name[:_MOST_LETTERS]}…"
 
 
 def _lack(dataset: str, columns: Sequence[str], column: str) -> str | None:
@@ -87,8 +98,8 @@ def _lack(dataset: str, columns: Sequence[str], column: str) -> str | None:
         return None
     if column in columns:
         return f"{column!r} is the name of {columns.count(column)} columns of {dataset}. Name each differently."
-    near = nearest(column, columns)
-    return f"{column!r} is not in {dataset}." + (f" Nearest: {near!r}." if near else "")
+    near = ", ".join(map(repr, nearest_names(column, columns, _MOST_NAMES)))
+    return f"{column!r} is not in {dataset}." + (f" Nearest: {near}." if near else "")
 
 
 def _agree(kinds: dict[str, tuple[str, str]], name: str, schema: pa.Schema) -> None:

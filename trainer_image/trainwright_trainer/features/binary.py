@@ -92,11 +92,15 @@ def _usual(labels: Sequence[str]) -> bool:
 
 
 def _labels(feature: Feature, labels: list[str]) -> tuple[str, str]:
-    """(true, false). For other labels, `fallback_true_label` names the true one; default: the first in the alphabet."""
+    """(true, false). `fallback_true_label` names the true one.
+
+    Without it the words for true and false decide; of other labels, the first in the alphabet is true.
+    """
+    wanted = feature.preprocessing.fallback_true_label
     if _usual(labels):
         known = {_meaning(label): label for label in labels}
-        return known.get(True) or _other(labels[0]), known.get(False) or _other(labels[0])
-    wanted = feature.preprocessing.fallback_true_label
+        true, false = known.get(True) or _other(labels[0]), known.get(False) or _other(labels[0])
+        return (false, true) if wanted is not None and _meaning(wanted) is False else (true, false)
     true = labels[0] if wanted is None else wanted
     return true, next((label for label in labels if label != true), "")
 
@@ -117,13 +121,14 @@ def _fill(feature: Feature, counts: list[int]) -> float | None:
 
 
 def notices(feature: Feature, statistics: Statistics) -> list[str]:
-    """A notice of the label that is read as true, if the label's text does not show it and the user has not set it."""
+    """A notice of the label that is true, if the label's text does not show it and the user has not set it."""
     true, false = statistics["true"], statistics["false"]
     if _meaning(true) is not None or feature.preprocessing.fallback_true_label is not None:
         return []
+    words = "the positive value" if feature.is_target else "read as true"
     return [
-        f"column {feature.column!r}: {true!r} is read as true and {false!r} as false; "
-        f"{feature.path}.preprocessing.fallback_true_label names another"
+        f"column {feature.column!r}: {true!r} is {words} and {false!r} the other; "
+        f"{feature.path}.preprocessing.fallback_true_label: {false!r} reverses them"
     ]
 
 
@@ -143,7 +148,8 @@ def encode(feature: Feature, values: pa.Array, statistics: Statistics, first_row
 def _flags(values: pa.Array, statistics: Statistics) -> Any:
     """float32 [rows]: 0, 1, or NaN for a value that is missing or neither label."""
     if pa.types.is_boolean(values.type) and _usual([statistics["true"], statistics["false"]]):
-        return pc.cast(values, pa.uint8()).to_numpy(zero_copy_only=False).astype(np.float32)
+        flags = pc.invert(values) if _meaning(statistics["true"]) is False else values
+        return pc.cast(flags, pa.uint8()).to_numpy(zero_copy_only=False).astype(np.float32)
     coded = dictionary_of(values)
     flags = [_flag(text, statistics) for text in coded.dictionary.to_pylist()]
     codes = pc.fill_null(coded.indices, len(flags)).to_numpy()
@@ -155,7 +161,7 @@ def _flag(text: str, statistics: Statistics) -> float:
         return float(text == statistics["true"])
     if _usual([statistics["true"], statistics["false"]]):
         meaning = _meaning(text)
-        return np.nan if meaning is None else float(meaning)
+        return np.nan if meaning is None else float(meaning is _meaning(statistics["true"]))
     return np.nan
 
 

@@ -161,6 +161,7 @@ def started(context: TrainContext, loaders: Mapping[str, Loader], found: Resolve
         split_rows=sizes(loaders),
         inputs=len(context.config.input_features),
         outputs=outputs,
+        positive={name: data.statistics[name]["true"] for name, kind in outputs.items() if kind == "binary"},
         cache_key=data.cache_key,
         cache_hit=data.cache_hit,
         batch_size=batches.global_rows,

@@ -95,7 +95,8 @@ class BinaryPreprocessing(Section):
 
     missing_value_strategy: BinaryMissing = "fill_with_false"
     fallback_true_label: str | None = Field(
-        None, description="The value that means true, for a column without common names such as yes and no."
+        None,
+        description="The value that means true. null: yes, true, 1 and the like, else the first in the alphabet.",
     )
     fill_value: BinaryFill | None = Field(
         None, description="Value of rows where it is missing. null: the strategy decides."
