@@ -132,7 +132,7 @@ def test_other_ends(attempts, monkeypatch, error, kind, line):
         raise error
 
     attempts.workplace.job()
-    monkeypatch.setattr(run, "prepare", fail)
+    monkeypatch.setattr(run, "prepare_data", fail)
     outcome = attempts.end()
     assert outcome.outcome == kind == attempts.posted()["class"] == attempts.written()["class"]
     assert outcome.line.startswith(line)
@@ -169,7 +169,7 @@ def test_asked_to_stop_while_the_data_are_read_it_ends_there(attempts, monkeypat
         raise AssertionError("nobody has asked")
 
     attempts.workplace.job()
-    monkeypatch.setattr(run, "prepare", wait)
+    monkeypatch.setattr(run, "prepare_data", wait)
     monkeypatch.setattr("trainwright_trainer.callbacks.report_schedule.EVERY_SECONDS", 0.0)
     outcome = attempts.end()
     assert outcome.outcome == "stopped"
