@@ -8,7 +8,7 @@ import sys
 import tempfile
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from importlib.metadata import version
 from inspect import Parameter, Signature
@@ -18,6 +18,7 @@ from typing import Annotated, Any, get_type_hints
 import typer
 
 from trainwright_api.problems import Mistakes
+from trainwright_trainer.backends.launchers import is_rank_zero
 from trainwright_trainer.errors import AlreadyDone, ExitCode, Outcome
 from trainwright_trainer.job.options import Options
 from trainwright_trainer.job.pod import this_pod
@@ -254,6 +255,18 @@ def main() -> None:
     """The `trainwright` program. Ends with the exit codes of `errors.ExitCode`."""
     open_closed_streams()
     _show_any_text()
+    with nullcontext() if is_rank_zero(os.environ) else _silent():
+        _main()
+
+
+@contextmanager
+def _silent() -> Iterator[None]:
+    """For the other ranks of processes that a launcher has started: rank 0 prints what concerns all."""
+    with open(os.devnull, "w", encoding="utf-8") as nowhere, redirect_stdout(nowhere), redirect_stderr(nowhere):
+        yield
+
+
+def _main() -> None:
     try:
         with ending_on_signals():
             app(_with_optional_value(sys.argv[1:]))

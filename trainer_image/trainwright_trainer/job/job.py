@@ -16,6 +16,7 @@ from trainwright_api.problems import Mistakes
 from trainwright_api.resource.backend import Backend
 from trainwright_api.resource.canonical import canonical, redacted
 from trainwright_api.resource.job import TrainingJob, TrainingJobSpec
+from trainwright_api.resource.strategy import Strategy
 from trainwright_trainer.data.head import look
 from trainwright_trainer.job.options import Options, refuse_unwritable
 from trainwright_trainer.job.pod import Pod
@@ -61,6 +62,10 @@ class Job:
     """The number of workers on Ray. None: as many as the cluster has GPUs for."""
     cpus: float | None = None
     """The CPUs that the operator has reserved for this process. None outside a pod."""
+    strategy: Strategy | None = None
+    """The strategy of processes that a launcher has started. None: that of the backend."""
+    launcher: str = ""
+    """The program that has started the processes of the run, if the user has started it."""
 
     @property
     def spec(self) -> TrainingJobSpec:
@@ -78,12 +83,22 @@ class Job:
         return self.text if hidden == canonical(self.resource) else json.dumps(hidden, indent=2) + "\n"
 
     @property
+    def strategy_section(self) -> Strategy | None:
+        """None if one process trains alone."""
+        return self.strategy or self.spec.backend.strategy_section
+
+    @property
     def cache_dir(self) -> str | None:
         return self.spec.backend.cache_dir or self.options.cache_dir
 
 
-def read_job(task: str | None, path: Path, options: Options, text: str | None = None, pod: Pod | None = None) -> Job:
-    """Read, check and resolve a file, or `text` in place of its content. Raises `Mistakes`."""
+def read_job(
+    task: str | None, path: Path, options: Options, text: str | None = None, pod: Pod | None = None, world: int = 1
+) -> Job:
+    """Read, check and resolve a file, or `text` in place of its content. Raises `Mistakes`.
+
+    `world`: the processes that a launcher has started, which are the workers of a file that gives no number.
+    """
     text = load.text_of(path) if text is None else text
     over = Over(
         options.dataset, options.backend, task, _model(task, path.stem, text, options), options.seed, options.lenient
@@ -107,7 +122,7 @@ def read_job(task: str | None, path: Path, options: Options, text: str | None = 
         output=output,
         model=place,
         keys=keys_of(spec.backend, stored),
-        workers=given or _workers(loaded.declared),
+        workers=given or _workers(loaded.declared, world),
         text=_current_text(loaded),
         notices=(*loaded.notices, *_left_open(spec), *_in_one_process(spec), *idle_keys(spec.backend, stored)),
         attempt=pod.attempt if pod else None,
@@ -184,7 +199,7 @@ def _given_workers(spec: TrainingJobSpec, pod: Pod | None) -> int | None:
     return workers if isinstance(workers, int) else None
 
 
-def _workers(declared: Backend) -> int:
-    """The number of workers in the file, or 1 for a range: then the cluster or a given global batch decides."""
+def _workers(declared: Backend, world: int) -> int:
+    """The number of workers in the file, or `world` for a range: then the cluster or a given global batch decides."""
     workers = declared.trainer.num_workers
-    return workers if isinstance(workers, int) else 1
+    return workers if isinstance(workers, int) else world

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import platform
 from collections.abc import Callable, Iterator
+from functools import cache
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 
 from trainwright_api.problems import Mistakes, Problem
 from trainwright_api.resource.environment import CONTRACT_VERSION
@@ -14,6 +18,17 @@ from trainwright_trainer.job.pod import Pod
 def versions() -> dict[str, str]:
     """The versions of the software that computes a run. For people only: no decision depends on them."""
     return {"trainwright": version("trainwright"), "torch": version("torch"), "python": platform.python_version()}
+
+
+@cache
+def code_digest() -> str:
+    """SHA-256 of the source of the trainer and of the contract, as it is installed here."""
+    found = hashlib.sha256()
+    for package in ("trainwright_api", "trainwright_trainer"):
+        root = Path(next(iter(import_module(package).__path__)))
+        for path in sorted(root.rglob("*.py")):
+            found.update(f"{package}/{path.relative_to(root)}\0".encode() + path.read_bytes())
+    return found.hexdigest()
 
 
 def refuse_skew(pod: Pod, *, installed: Callable[[str], str] = version) -> None:

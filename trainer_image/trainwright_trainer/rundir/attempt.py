@@ -67,13 +67,14 @@ def begin(
     content: str | None = None,
     number: int | None = None,
     source: Storage | None = None,
-    versions: Mapping[str, str] | None = None,
+    about: Mapping[str, Any] | None = None,
 ) -> Attempt:
     """Verify the checkpoint to start from, take a number, and delete the run that is overwritten.
 
     `content` is the hash of the data. `number` is the number that the operator assigns; None takes the next free one.
-    `source` is another run to start from (`resumeFrom`); it is used if this run has nothing yet. Raises the exceptions
-    of `look`. If another process took the number first, raises Mistakes, or EnvironmentFailure for a given `number`.
+    `source` is another run to start from (`resumeFrom`); it is used if this run has nothing yet. `about`: further
+    fields of start.json. Raises the exceptions of `look`. If another process took the number first, raises Mistakes,
+    or EnvironmentFailure for a given `number`.
     """
     # Chosen before `look`, so that an attempt that starts meanwhile takes this number, and `create` fails below.
     mine = number or listing.free_number(storage)
@@ -85,8 +86,8 @@ def begin(
     start_from, notices = newest_usable(kept.storage, kept.first) if kept else _from_source(source)
     pinned = start_from.name if start_from else None
     place = None if kept or source is None else source.location
-    about = _about(versions or {})
-    start = Start(mine, not kept, pinned, place, name, compatibility.digest(essence), content, essence, about)
+    digest = compatibility.digest(essence)
+    start = Start(mine, not kept, pinned, place, name, digest, content, essence, _about(about or {}))
     if not storage.create(layout.start(mine), start.to_bytes()):
         taken = f"{storage.location}: another process has just begun attempt {mine} of this run"
         # If the operator assigns the numbers, this is not the user's mistake, and the next number is free.
@@ -144,10 +145,17 @@ def _from_source(source: Storage | None) -> tuple[Checkpoint | None, tuple[str, 
     return found, notices
 
 
-def _about(versions: Mapping[str, str]) -> dict[str, Any]:
+def _about(about: Mapping[str, Any]) -> dict[str, Any]:
     time = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-    versions = {"python": platform.python_version(), **versions}
-    return {"versions": versions, "host": socket.gethostname(), "pid": os.getpid(), "time": time}
+    versions = {"python": platform.python_version(), **about.get("versions", {})}
+    return {
+        "launch": None,
+        **about,
+        "versions": versions,
+        "host": socket.gethostname(),
+        "pid": os.getpid(),
+        "time": time,
+    }
 
 
 @dataclass(frozen=True)

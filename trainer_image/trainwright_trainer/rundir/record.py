@@ -18,7 +18,9 @@ _PLAIN = ("format", "attempt", "fresh", "source", "name", "digest", "content", "
 
 @dataclass(frozen=True)
 class Start:
-    """start.json. `about` is information for people: versions, host, pid, time."""
+    """start.json. `about` is information for people (versions, host, pid, time), and `launch`: the process that has
+    started the processes of the attempt with a launcher, or null.
+    """
 
     attempt: int
     fresh: bool
@@ -45,7 +47,7 @@ class Start:
             pinned = None if body["checkpoint"] is None else CheckpointName.parse(body["checkpoint"])
         except (ValueError, KeyError, TypeError):
             return None
-        return cls(checkpoint=pinned, **known)
+        return cls(checkpoint=pinned, about={"launch": body.get("launch")}, **known)
 
 
 @dataclass(frozen=True)

@@ -106,12 +106,24 @@ def connect(ranks: Ranks) -> None:
     # Without MASTER_ADDR, all processes are on one machine.
     own = (os.environ.get("MASTER_ADDR", "127.0.0.1"), server.start() if server else 0)
     address, port = ranks.share(own)
-    os.environ.update(_environment(ranks, address, port))
-    hvd.init()
+    with _set(_environment(ranks, address, port)):
+        hvd.init()
     ranks.share(None)
     if server:
         server.stop()
     ranks.before_leave(hvd.shutdown)
+
+
+@contextmanager
+def _set(variables: Mapping[str, str]) -> Iterator[None]:
+    """Set the variables for Horovod's start. Those of the launcher are restored."""
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name) if value is None else os.environ.update({name: value})
 
 
 def _environment(ranks: Ranks, address: str, port: int) -> dict[str, str]:

@@ -16,10 +16,19 @@ from trainwright_trainer.storage.base import Storage
 
 
 def begin_attempt(
-    job: Job, storage: Storage, how: ExistingRun, content: str | None, log: Callable[..., None]
+    job: Job,
+    storage: Storage,
+    how: ExistingRun,
+    content: str | None,
+    log: Callable[..., None],
+    *,
+    launch: str | None = None,
 ) -> Attempt:
-    """Begin the attempt under its number. `content`: the hash of the data. Raises the exceptions of `begin`."""
-    attempt = begin(storage, job.plain(), how, name=job.name, content=content, number=job.attempt, versions=versions())
+    """Begin the attempt under its number. `content`: the hash of the data; `launch`: the process that has started this
+    one, if it may start it again. Raises the exceptions of `begin`.
+    """
+    about = {"versions": versions(), "launch": launch}
+    attempt = begin(storage, job.plain(), how, name=job.name, content=content, number=job.attempt, about=about)
     log(*attempt.notices)
     return attempt
 

@@ -9,8 +9,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, closing, nullcontext
+from functools import partial
 from pathlib import Path
 
+from trainwright_trainer.backends.launchers import Launch, launch_of
 from trainwright_trainer.backends.ray.environment import settle
 from trainwright_trainer.callbacks.console import Console
 from trainwright_trainer.callbacks.formats import counted
@@ -26,6 +28,7 @@ from trainwright_trainer.runtime.preload import preload_imports
 from trainwright_trainer.runtime.signals import StopRequest, stopping_on_signals
 from trainwright_trainer.storage.base import Storage
 from trainwright_trainer.storage.registry import storage_at
+from trainwright_trainer.tasks.existing_run import existing_run
 from trainwright_trainer.tasks.job_data import prepare_data
 from trainwright_trainer.tasks.result import Result, TaskSummary
 
@@ -45,21 +48,58 @@ def run(
     In a pod, run the pod's stage. If `stop` is given, the caller handles the signals. Raises the exceptions that
     `errors.py` lists.
     """
-    console = console or Console(as_json=options.json)
-    job = read_job(task, path, options, text, pod)
-    threads = options.threads or asked_threads(os.environ) or usable_cpus(job.cpus)
-    with closing(console), reporting_oom(), reading_with(threads):
-        console.log_notices(job.notices, path.name)
-        return TASKS[pod.stage if pod else job.task](job, console, stop)
+    launch = launch_of(os.environ) if pod is None else None
+    console = console or Console(as_json=options.json, quiet=launch is not None and launch.rank > 0)
+    with closing(console), reporting_oom():
+        if launch is None:
+            job = read_job(task, path, options, text, pod)
+            console.log_notices(job.notices, path.name)
+            return _run(job, pod.stage if pod else job.task, console, stop)
+        with _signals(stop) as stop:
+            return _run_launched(
+                launch, partial(read_job, task, path, options, text, world=launch.world), console, stop
+            )
+
+
+def _run(job: Job, task: str, console: Console, stop: StopRequest | None) -> Result | TaskSummary:
+    threads = job.options.threads or asked_threads(os.environ) or usable_cpus(job.cpus)
+    with reading_with(threads):
+        return TASKS[task](job, console, stop)
+
+
+def _signals(stop: StopRequest | None) -> AbstractContextManager[StopRequest]:
+    return stopping_on_signals(StopRequest()) if stop is None else nullcontext(stop)
 
 
 def _train(job: Job, console: Console, stop: StopRequest | None) -> Result:
     preload_imports()
     storage = storage_at(str(job.output), job.keys.artifacts)
-    how = _existing_run(job)
-    with stopping_on_signals(StopRequest()) if stop is None else nullcontext(stop) as stop:
+    how = existing_run(job)
+    with _signals(stop) as stop:
         look(storage, job.plain(), how)
         return TRAINING_BACKENDS[job.spec.backend.type](job, storage, how, console, stop)
+
+
+def _run_launched(launch: Launch, read: Callable[[], Job], console: Console, stop: StopRequest) -> Result | TaskSummary:
+    """Run a task in one of the processes that a launcher has started. A task that does not train is run by rank 0."""
+    preload_imports()
+    try:
+        job: Job | Exception = read()
+    except Exception as error:  # all ranks end with it
+        job = error
+    if isinstance(job, Job) and job.task not in TRAINING_TASKS:
+        if launch.rank:
+            return TaskSummary(f"rank 0 runs the task {job.task}")
+        console.log_notices(job.notices, job.path.name)
+        return _run(job, job.task, console, stop)
+    from trainwright_trainer.tasks.gang import run_in_gang
+
+    return run_in_gang(launch, job, console, stop, _predict_after_experiment)
+
+
+def _predict_after_experiment(job: Job, console: Console, stop: StopRequest) -> None:
+    if job.task == "experiment":
+        _predict_test_rows(job, console, stop)
 
 
 def _train_here(job: Job, storage: Storage, how: ExistingRun, console: Console, stop: StopRequest) -> Result:
@@ -81,16 +121,9 @@ def _train_on_ray(job: Job, storage: Storage, how: ExistingRun, console: Console
     return train_on_ray(job, storage, how, console, stop)
 
 
+TRAINING_TASKS = ("train", "experiment")
 # By `backend.type`.
 TRAINING_BACKENDS = {"local": _train_here, "ray": _train_on_ray}
-
-
-def _existing_run(job: Job) -> ExistingRun:
-    if job.attempt is not None:
-        return ExistingRun.CONTINUE
-    if job.options.overwrite:
-        return ExistingRun.OVERWRITE
-    return ExistingRun.RESUME if job.options.resume else ExistingRun.NEW
 
 
 def _experiment(job: Job, console: Console, stop: StopRequest | None) -> Result:

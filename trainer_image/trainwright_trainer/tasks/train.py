@@ -174,7 +174,7 @@ class Training:
                 parts,
                 partial(model_metrics, self.config, self.context.data.statistics),
                 ranks=self.ranks,
-                make_engine=engine_for(job.spec.backend.strategy_section, self.ranks.world),
+                make_engine=engine_for(job.strategy_section, self.ranks.world),
                 hooks=Hooks([relay], writer, self.stop.__bool__, self.saves),
                 resume=start,
             )
@@ -200,4 +200,5 @@ class Training:
         options = {name: getattr(self.job.options, name) for name in ("dataset", "backend", "seed", "threads")}
         given = [word for name, value in options.items() if value is not None for word in (f"--{name}", str(value))]
         words = ["trainwright", self.job.task, str(self.job.path), *given, "--output", str(self.job.output), "--resume"]
-        return f"stopped by {self.stop.reason} at {where}; checkpoint written. Go on with: {shlex.join(words)}"
+        command = " ".join([self.job.launcher, "…", shlex.join(words)] if self.job.launcher else [shlex.join(words)])
+        return f"stopped by {self.stop.reason} at {where}; checkpoint written. Go on with: {command}"

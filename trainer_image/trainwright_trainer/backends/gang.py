@@ -1,0 +1,240 @@
+"""Processes that a launcher has started: they meet in a store, agree before the first step, and end together.
+
+The store passes on the failure of one rank before the others notice that it has left the process group.
+"""
+
+from __future__ import annotations
+
+import itertools
+import pickle
+import signal
+import socket
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import Any, TypeVar
+
+import torch
+import torch.distributed as dist
+from torch._C._distributed_c10d import PrefixStore, Store, TCPStore
+
+from trainwright_api.problems import Mistakes
+from trainwright_trainer.backends.launchers import Launch
+from trainwright_trainer.distributed.ranks import PeerLost
+from trainwright_trainer.errors import AlreadyDone, EnvironmentFailure, Outcome
+from trainwright_trainer.runtime.signals import SIGNALS
+
+T = TypeVar("T")
+LOST = "another process of this training is gone. --resume goes on from the newest checkpoint"
+COLLECTIVE_SECONDS = 600.0
+"""The maximum wait for other ranks in a collective. A process that is gone ends the wait at once."""
+_POLL_SECONDS = 0.05
+# The time in which the other ranks read the end of rank 0 before its store is gone.
+_EXIT_SECONDS = 30.0
+# A process may train several times, and meets the others in the same store again.
+_meetings = itertools.count()
+
+
+class Gang:
+    """The store of one meeting. Values are pickled, as those of `torch.distributed` are."""
+
+    def __init__(self, launch: Launch, store: Store) -> None:
+        self.launch, self.rank, self.world = launch, launch.rank, launch.world
+        self._store = store
+
+    def agree(self, key: str, own: T, judge: Callable[[Sequence[T]], object], seconds: float | None = None) -> None:
+        """Wait until rank 0 has judged the values of all ranks, in rank order. `judge` raises what ends all ranks.
+
+        After `seconds`, raises `EnvironmentFailure` with the names of the missing ranks.
+        """
+        until = None if seconds is None else time.monotonic() + seconds
+        self._set(f"{key}/{self.rank}", own)
+        if self.rank == 0:
+            judge([self._get(name) for name in self._of_all(key, until, seconds)])
+            self._set(key, True)
+        elif not self._wait(key, None if until is None else until + _EXIT_SECONDS):
+            raise EnvironmentFailure(f"rank 0 did not answer within {seconds:g} s")
+
+    def wait(self, key: str) -> None:
+        """Wait for `tell`. Raises the failure of another rank, and `PeerLost` if the store is gone."""
+        self._wait(key, None)
+
+    def tell(self, key: str, value: Any = True) -> None:
+        self._set(key, value)
+
+    def told(self, key: str) -> Any:
+        """The value, or None if no rank has told it yet."""
+        return self._get(key) if self._has(key) else None
+
+    def fail(self, outcome: Outcome) -> None:
+        """Report the failure of this rank. The first report counts."""
+        with _store_errors():
+            first = self._store.add("failures", 1) == 1
+        if first:
+            self._set("failure", outcome)
+
+    def failure(self) -> Outcome | None:
+        """The failure that a rank has reported."""
+        found: Outcome | None = self.told("failure")
+        return found
+
+    def close(self, own: Outcome) -> Outcome:
+        """The outcome of rank 0. Returns when rank 0 has ended, on rank 0 when all ranks know its outcome.
+
+        A rank that has failed waits for a limited time, because others may be gone.
+        """
+        end = own
+        if own.kind != "done":
+            _hold_signals()
+        until = None if own.kind == "done" and self.rank else time.monotonic() + _EXIT_SECONDS
+        try:
+            if self.rank == 0:
+                self._set("end", own)
+                self._until(lambda: self._number("left") >= self.world - 1, until)
+            elif self._until(lambda: self._has("end"), until):
+                end = self._get("end")
+                if end.kind != "done":
+                    _hold_signals()
+                self._store.add("left", 1)
+        except PeerLost:
+            pass
+        return end
+
+    def group(self) -> PrefixStore:
+        """The store of the process group."""
+        return PrefixStore("group", self._store)
+
+    def _of_all(self, key: str, until: float | None, seconds: float | None) -> list[str]:
+        names = [f"{key}/{rank}" for rank in range(self.world)]
+        if self._until(lambda: self._fails() or all(map(self._has, names)), until):
+            return names
+        missing = [str(rank) for rank, name in enumerate(names) if not self._has(name)]
+        word = "rank" if len(missing) == 1 else "ranks"
+        raise EnvironmentFailure(f"{word} {', '.join(missing)} did not join within {seconds:g} s: see their output")
+
+    def _wait(self, key: str, until: float | None) -> bool:
+        return self._until(lambda: self._fails() or self._has(key), until)
+
+    def _until(self, happened: Callable[[], bool], until: float | None) -> bool:
+        """False if it has not happened in time. Python's signal handlers run between the polls."""
+        while not happened():
+            if until is not None and time.monotonic() > until:
+                return False
+            time.sleep(_POLL_SECONDS)
+        return True
+
+    def _fails(self) -> bool:
+        """False. Raises the failure that another rank has reported."""
+        found = self.failure()
+        if found is not None:
+            raise error_of(found)
+        return False
+
+    def _number(self, key: str) -> int:
+        with _store_errors():
+            return int(self._store.add(key, 0))
+
+    def _has(self, key: str) -> bool:
+        with _store_errors():
+            return bool(self._store.check([key]))
+
+    def _get(self, key: str) -> Any:
+        with _store_errors():
+            return pickle.loads(self._store.get(key))
+
+    def _set(self, key: str, value: Any) -> None:
+        with _store_errors():
+            self._store.set(key, pickle.dumps(value))  # type: ignore[arg-type]  # bytes are allowed
+
+
+def meet(launch: Launch, seconds: float) -> Gang:
+    """Connect with the store. Raises `EnvironmentFailure` if rank 0 does not answer within `seconds`, and `Mistakes`
+    for a port in use.
+    """
+    address, port = launch.address, launch.port
+    until = time.monotonic() + seconds
+    serves = launch.rank == 0 and not launch.launcher_serves
+    name = f"{launch.name}-{launch.restart}-{next(_meetings)}"
+    if launch.launcher == "horovodrun":
+        from trainwright_trainer.backends.horovodrun import published, served
+
+        store = served(launch, name) if serves else None
+        if store is None:
+            address, port = published(launch, name, until, seconds)
+    else:
+        store = _served(address, port) if serves else None
+    store = store or _connected(address, port, until, seconds)
+    return Gang(launch, PrefixStore(f"trainwright/{name}", store))
+
+
+def serve(port: int) -> TCPStore:
+    """A store of this process. Port 0 takes a free one."""
+    return TCPStore("0.0.0.0", port, is_master=True, wait_for_workers=False, multi_tenant=port != 0)
+
+
+def join_group(gang: Gang, *, cuda: bool) -> None:
+    """Initialise the process group of all ranks, with gloo for the CPU and NCCL for GPUs."""
+    dist.init_process_group(
+        "cpu:gloo,cuda:nccl" if cuda else "gloo",
+        store=gang.group(),
+        rank=gang.rank,
+        world_size=gang.world,
+        timeout=timedelta(seconds=COLLECTIVE_SECONDS),
+    )
+
+
+def error_of(outcome: Outcome) -> Exception:
+    """The exception that ends another rank with this outcome."""
+    return AlreadyDone(outcome.line) if outcome.kind == "done" else outcome.error()
+
+
+def outcome_of(error: Exception, log: Sequence[str] = ()) -> Outcome:
+    """The outcome for an exception. A run that is done already is a success."""
+    return Outcome("done", str(error)) if isinstance(error, AlreadyDone) else Outcome.of(error, log)
+
+
+def _served(address: str, port: int) -> TCPStore:
+    try:
+        return serve(port)
+    except RuntimeError as error:
+        if "EADDRINUSE" not in str(error) and "in use" not in str(error):
+            raise
+        found = f"port {port} of {address} is in use, perhaps by another training: set MASTER_PORT to a free port"
+        raise Mistakes.one("MASTER_PORT", found) from error
+
+
+def _connected(address: str, port: int, until: float, seconds: float) -> TCPStore:
+    """A client of the store. Python tries the port, because the store's own attempts would block signals."""
+    while True:
+        try:
+            socket.create_connection((address, port), 5).close()
+            return TCPStore(address, port, is_master=False, timeout=timedelta(seconds=60))
+        except (OSError, dist.DistError) as error:
+            if time.monotonic() > until:
+                found = f"rank 0 does not answer at {address}:{port} within {seconds:g} s: {error}"
+                raise EnvironmentFailure(found) from error
+            time.sleep(_POLL_SECONDS)
+
+
+def _hold_signals() -> None:
+    """A launcher ends all processes as soon as one fails. This one ends by itself, with its own exit code."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+
+
+@contextmanager
+def _store_errors() -> Iterator[None]:
+    """A store that does not answer has gone with its process."""
+    try:
+        yield
+    except RuntimeError as error:
+        raise PeerLost(str(error).partition("\n")[0]) from error
+
+
+def device_of(launch: Launch, use_gpu: bool | None) -> torch.device:
+    """The device of this process: one of the GPUs that it sees, by its number on the machine, or the CPU."""
+    if use_gpu is False or not torch.cuda.is_available():
+        return torch.device("cpu")
+    index = launch.local_rank % torch.cuda.device_count()
+    torch.cuda.set_device(index)
+    return torch.device("cuda", index)

@@ -1,0 +1,89 @@
+"""The card of a rank: its job, versions, code and GPU. The cards of all ranks are compared before the first step."""
+
+from __future__ import annotations
+
+import os
+import traceback
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from trainwright_api.problems import Mistakes, Problem
+from trainwright_trainer.backends.gang import device_of, error_of, outcome_of
+from trainwright_trainer.backends.launchers import Launch
+from trainwright_trainer.errors import Outcome
+from trainwright_trainer.job.job import Job
+from trainwright_trainer.job.versions import code_digest, versions
+from trainwright_trainer.rundir.compatibility import digest, essence
+
+
+@dataclass(frozen=True)
+class Card:
+    """One rank's part of the comparison. All but `host` and `gpu` must be equal.
+
+    `job`: a digest of the job and of the options; None with the outcome of a rank that cannot read the file.
+    """
+
+    host: str
+    job: str | None
+    versions: tuple[tuple[str, str], ...]
+    code: str
+    gpu: str | None = None
+    outcome: Outcome | None = None
+
+
+def card_of(job: Job | Exception, launch: Launch) -> Card:
+    host, about = os.uname().nodename, tuple(sorted(versions().items()))
+    if isinstance(job, Exception):
+        failed = outcome_of(job, "".join(traceback.format_exception(job)).splitlines())
+        return Card(host, None, about, code_digest(), outcome=failed)
+    options = replace(job.options, json=False, threads=None)
+    whole = {**essence(job.plain()), "options": repr(options), "output": str(job.output)}
+    return Card(host, digest(whole), about, code_digest(), _gpu(launch, job))
+
+
+def compare(cards: Sequence[Card]) -> None:
+    """Raise what keeps the ranks of these cards from training together. Rank 0 comes first."""
+    for rank, card in enumerate(cards):
+        if card.outcome is not None:
+            raise _of_rank(rank, card.outcome)
+    first = cards[0]
+    for rank, card in enumerate(cards):
+        who = f"rank {rank} ({card.host})"
+        for (name, own), (_, of_first) in zip(card.versions, first.versions, strict=True):
+            if own != of_first:
+                raise Mistakes.one(
+                    "", f"{who} has {name} {own}, rank 0 ({first.host}) has {of_first}: install one version"
+                )
+        if card.code != first.code:
+            raise Mistakes.one(
+                "", f"{who} and rank 0 ({first.host}) have different code of trainwright: install the same"
+            )
+        if card.job != first.job:
+            raise Mistakes.one("", f"{who} sees another file, or other options, than rank 0 ({first.host})")
+    _refuse_shared_gpus(cards)
+
+
+def _of_rank(rank: int, outcome: Outcome) -> Exception:
+    if outcome.kind != "mistake" or rank == 0:
+        return error_of(outcome)
+    return Mistakes([Problem(one.path, f"{one.message} (rank {rank})") for one in outcome.problems])
+
+
+def _refuse_shared_gpus(cards: Sequence[Card]) -> None:
+    owners: dict[tuple[str, str], int] = {}
+    for rank, card in enumerate(cards):
+        if card.gpu is None:
+            continue
+        other = owners.setdefault((card.host, card.gpu), rank)
+        if other != rank:
+            found = f"ranks {other} and {rank} would share one GPU of {card.host}"
+            raise Mistakes.one("", f"{found}: start one process for each GPU, or set backend.trainer.use_gpu: false")
+
+
+def _gpu(launch: Launch, job: Job) -> str | None:
+    device = device_of(launch, job.spec.backend.trainer.use_gpu)
+    if device.type == "cpu":
+        return None
+    import torch
+
+    return str(torch.cuda.get_device_properties(device).uuid)

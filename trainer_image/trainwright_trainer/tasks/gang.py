@@ -1,0 +1,263 @@
+"""The run in one of several processes that a launcher has started. All train; rank 0 owns the attempt and prints.
+
+Nothing here depends on the launcher. All ranks end with the outcome of rank 0.
+"""
+
+from __future__ import annotations
+
+import os
+import traceback
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from trainwright_api.problems import Mistakes
+from trainwright_api.resource.backend import Backend
+from trainwright_api.resource.strategy import Strategy
+from trainwright_trainer.backends.gang import LOST, Gang, device_of, error_of, join_group, meet, outcome_of
+from trainwright_trainer.backends.launchers import Launch
+from trainwright_trainer.callbacks.console import Console
+from trainwright_trainer.data.prepared import Prepared
+from trainwright_trainer.data.preprocess import prepare
+from trainwright_trainer.distributed import ranks_of
+from trainwright_trainer.distributed.process_group import raising_peer_lost
+from trainwright_trainer.distributed.rank_info import RankInfo
+from trainwright_trainer.distributed.ranks import PeerLost, Ranks
+from trainwright_trainer.errors import EnvironmentFailure, Outcome, StoppedRun
+from trainwright_trainer.frames.pandas import reading_with
+from trainwright_trainer.job.job import Job
+from trainwright_trainer.rundir import layout
+from trainwright_trainer.rundir.attempt import Attempt, AttemptReference
+from trainwright_trainer.rundir.preflight import ExistingRun, look
+from trainwright_trainer.runtime.cpus import asked_threads, usable_cpus
+from trainwright_trainer.runtime.oom import reporting_oom
+from trainwright_trainer.runtime.signals import StopRequest
+from trainwright_trainer.storage.base import Storage
+from trainwright_trainer.storage.registry import storage_at
+from trainwright_trainer.strategies import check_installed
+from trainwright_trainer.tasks.card import card_of, compare
+from trainwright_trainer.tasks.existing_run import existing_run_of_launch
+from trainwright_trainer.tasks.lifecycle import begin_attempt, recording_outcome
+from trainwright_trainer.tasks.resolve import TrainContext
+from trainwright_trainer.tasks.result import Result
+from trainwright_trainer.tasks.train import Training, prepare_training, threads_of
+
+_JOIN_SECONDS = "TRAINWRIGHT_JOIN_SECONDS"
+_EARLY = "before training began: nothing was written but the cache. Start it again."
+
+
+def strategy_in_gang(backend: Backend, launcher: str) -> Strategy:
+    """The strategy of the file, else the one of its backend or of the launcher."""
+    given = backend.trainer.strategy
+    if isinstance(given, Strategy):
+        return given
+    own = {"deepspeed": "deepspeed", "horovod": "horovod"}.get(backend.type)
+    word = given or own or ("horovod" if launcher == "horovodrun" else "ddp")
+    return Strategy.model_validate({"type": word})
+
+
+def start_line(job: Job, launch: Launch) -> str:
+    """The line that names the launcher and the strategy."""
+    processes = "1 process" if launch.world == 1 else f"{launch.world} processes"
+    strategy = strategy_in_gang(job.spec.backend, launch.launcher).type
+    instead = (
+        "" if job.spec.backend.type == "local" else f"; backend.type {job.spec.backend.type} does not start others"
+    )
+    batch = "" if job.workers == launch.world else f"; the batch stays that of {job.workers} workers"
+    by = "this run" if launch.is_own else launch.launcher
+    return f"{by} has started {processes}: strategy {strategy}{'' if launch.is_own else instead}{batch}"
+
+
+@contextmanager
+def ending_together(gang: Gang) -> Iterator[None]:
+    """Report a failure to the other ranks, and end with the failure of rank 0."""
+    try:
+        yield
+    except PeerLost:
+        error: Exception = EnvironmentFailure(LOST)
+    except Exception as found:
+        error = found
+        with _without_store():
+            gang.fail(outcome_of(error, traceback.format_exc().splitlines()))
+    else:
+        end = gang.close(Outcome("done", ""))
+        if end.kind != "done":
+            raise error_of(end)
+        return
+    gang.close(outcome_of(error))
+    raise error
+
+
+def run_in_gang(
+    launch: Launch,
+    job: Job | Exception,
+    console: Console,
+    stop: StopRequest,
+    after: Callable[[Job, Console, StopRequest], None],
+) -> Result:
+    """Train on all ranks. `job`: the job as this rank reads it, or the exception of that. Rank 0 then calls `after`.
+
+    Raises the exceptions that `errors.py` lists, on each rank those of rank 0.
+    """
+    with stop.at_once(_EARLY):
+        seconds = join_seconds(os.environ)
+        gang = meet(launch, seconds)
+    with ending_together(gang):
+        with stop.at_once(_EARLY):
+            gang.agree("card", card_of(job, launch), compare, seconds)
+        assert isinstance(job, Job)  # `compare` raises an exception of any rank
+        if gang.rank == 0:
+            console.log_notices([*job.notices, start_line(job, launch)], job.path.name)
+        result = _train(job, console, stop, gang)
+        if gang.rank == 0:
+            after(job, console, stop)
+        return result
+
+
+def join_seconds(environment: Mapping[str, str]) -> float:
+    """The time in which all ranks have to join. Raises `Mistakes`."""
+    text = environment.get(_JOIN_SECONDS, "300")
+    if not (text.isascii() and text.isdecimal() and int(text)):
+        raise Mistakes.one(_JOIN_SECONDS, f"expected a whole number of seconds, from 1, found {text!r}")
+    return float(text)
+
+
+def _train(job: Job, console: Console, stop: StopRequest, gang: Gang) -> Result:
+    """Run one attempt on all ranks. Rank 0 writes its outcome."""
+    launch = gang.launch
+    job = replace(
+        job,
+        strategy=strategy_in_gang(job.spec.backend, launch.launcher),
+        launcher="" if launch.is_own else launch.launcher,
+    )
+    assert job.strategy is not None
+    check_installed(job.strategy.type)
+    storage = storage_at(str(job.output), job.keys.artifacts)
+    rank_info = _rank_info(job, launch)
+    threads = threads_of(job, rank_info)
+    with stop.at_once(_EARLY), reading_with(threads.asked or threads.cpus):
+        how = existing_run_of_launch(job, launch, storage)
+        if gang.rank == 0:
+            look(storage, job.plain(), how)
+        data = _prepared(job, gang, console)
+        ready, model, splits = prepare_training(data, job, gang.world)
+        gang.agree("prepared", data.content, _same_data)
+    attempt: Attempt | None = None
+    with recording_outcome(lambda: attempt if gang.rank == 0 else None), reporting_oom(), _finding_failures(gang):
+        attempt = _attempt(job, storage, how, data.content, console, gang)
+        assert ready.config is not None
+        context = TrainContext(ready.config, ready, data, attempt, threads)
+        with _ranks(gang, rank_info) as ranks, raising_peer_lost():
+            return Training(context, ranks, console, GangStop(stop, gang)).run(model, splits)
+
+
+def _prepared(job: Job, gang: Gang, console: Console) -> Prepared:
+    """Rank 0 preprocesses first. If the ranks share a cache, the others read what rank 0 has written."""
+    if gang.rank:
+        gang.wait("cached")
+    data = prepare(job.config, job.dataset, seed=job.spec.seed, cache_dir=job.cache_dir, keys=job.keys)
+    if gang.rank == 0:
+        console.log_notices([*data.notices, *data.finish()], Path(job.dataset).name)
+        gang.tell("cached")
+    return data
+
+
+def _same_data(contents: Sequence[str]) -> None:
+    for rank, content in enumerate(contents):
+        if content != contents[0]:
+            raise Mistakes.one("dataset", f"rank {rank} sees other data than rank 0: give all machines the same files")
+
+
+def _rank_info(job: Job, launch: Launch) -> RankInfo:
+    """The CPUs of the machine are divided among its processes, unless the file gives those of a worker."""
+    trainer = job.spec.backend.trainer
+    given = (trainer.resources_per_worker or {}).get("CPU")
+    cpus = usable_cpus(given) if given else max(1, usable_cpus(job.cpus) // launch.local_world)
+    device = str(device_of(launch, trainer.use_gpu))
+    return RankInfo(launch.rank, launch.world, device, cpus, asked_threads(os.environ))
+
+
+@contextmanager
+def _ranks(gang: Gang, rank_info: RankInfo) -> Iterator[Ranks]:
+    """The collectives between the ranks. On a failure this rank leaves, so that the others do not wait for it."""
+    if gang.launch.is_on_one_machine:
+        os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
+    if gang.world > 1:
+        with raising_peer_lost():
+            join_group(gang, cuda=rank_info.device != "cpu")
+    ranks = ranks_of(rank_info)
+    try:
+        yield ranks
+    except (PeerLost, StoppedRun):  # all ranks stop at the same step
+        raise
+    except Exception as error:
+        gang.fail(outcome_of(error, traceback.format_exc().splitlines()))
+        ranks.leave()
+        raise
+    ranks.leave()
+
+
+def _attempt(job: Job, storage: Storage, how: ExistingRun, content: str, console: Console, gang: Gang) -> Attempt:
+    """The attempt, which rank 0 begins, on every rank. Raises `Mistakes` if a rank does not see the run folder."""
+    attempt: Attempt | None = None
+    if gang.rank == 0:
+        attempt = begin_attempt(job, storage, how, content or None, console.log, launch=gang.launch.parent)
+        gang.tell("attempt", AttemptReference.of(attempt))
+    else:
+        gang.wait("attempt")
+        reference: AttemptReference = gang.told("attempt")
+        if storage.exists(layout.start(reference.number)):
+            attempt = reference.attempt(storage)
+    gang.agree("sees the run", attempt is not None, _see_the_run(storage.location))
+    assert attempt is not None
+    return attempt
+
+
+def _see_the_run(location: str) -> Callable[[Sequence[bool]], None]:
+    def judge(sees: Sequence[bool]) -> None:
+        blind = [str(rank) for rank, one in enumerate(sees) if not one]
+        if blind:
+            found = f"{location} is not the same folder for rank {', '.join(blind)} as for rank 0"
+            raise Mistakes.one("output", f"{found}: give a folder that all machines share, or an s3:// URI")
+
+    return judge
+
+
+@contextmanager
+def _finding_failures(gang: Gang) -> Iterator[None]:
+    """Replace a lost peer by the failure that it has reported, or by one line."""
+    try:
+        yield
+    except PeerLost as error:
+        failure = None
+        with _without_store():
+            failure = gang.failure()
+        raise error_of(failure) if failure else EnvironmentFailure(LOST) from error
+
+
+@contextmanager
+def _without_store() -> Iterator[None]:
+    """The store may be gone with rank 0."""
+    try:
+        yield
+    except PeerLost:
+        return
+
+
+class GangStop:
+    """The stop request of this process. It tells the others its reason before this rank votes."""
+
+    def __init__(self, own: StopRequest, gang: Gang) -> None:
+        self._own, self._gang = own, gang
+        self._told = False
+
+    @property
+    def reason(self) -> str | None:
+        return self._own.reason or self._gang.told("stop")
+
+    def __bool__(self) -> bool:
+        if self._own.reason and not self._told:
+            self._gang.tell("stop", f"{self._own.reason} (rank {self._gang.rank})")
+            self._told = True
+        return self._told
