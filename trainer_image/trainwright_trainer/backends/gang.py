@@ -32,6 +32,7 @@ COLLECTIVE_SECONDS = 600.0
 _POLL_SECONDS = 0.05
 # The time in which the other ranks read the end of rank 0 before its store is gone.
 _EXIT_SECONDS = 30.0
+_EXIT_SECONDS_OF_REST = 2.0
 # A process may train several times, and meets the others in the same store again.
 _meetings = itertools.count()
 
@@ -42,6 +43,8 @@ class Gang:
     def __init__(self, launch: Launch, store: Store) -> None:
         self.launch, self.rank, self.world = launch, launch.rank, launch.world
         self._store = store
+        self.is_complete = True
+        """False once a rank is known to be missing: no end of all can be waited for."""
 
     def agree(self, key: str, own: T, judge: Callable[[Sequence[T]], object], seconds: float | None = None) -> None:
         """Wait until rank 0 has judged the values of all ranks, in rank order. `judge` raises what ends all ranks.
@@ -87,7 +90,8 @@ class Gang:
         end = own
         if own.kind != "done":
             _hold_signals()
-        until = None if own.kind == "done" and self.rank else time.monotonic() + _EXIT_SECONDS
+        seconds = _EXIT_SECONDS if self.is_complete else _EXIT_SECONDS_OF_REST
+        until = None if own.kind == "done" and self.rank else time.monotonic() + seconds
         try:
             if self.rank == 0:
                 self._set("end", own)
@@ -101,6 +105,15 @@ class Gang:
             pass
         return end
 
+    def lost(self) -> Exception:
+        """The exception for a lost peer: the failure that it has reported, else one line."""
+        self.is_complete = False
+        try:
+            failure = self.failure()
+        except PeerLost:
+            failure = None
+        return error_of(failure) if failure else EnvironmentFailure(LOST)
+
     def group(self) -> PrefixStore:
         """The store of the process group."""
         return PrefixStore("group", self._store)
@@ -109,9 +122,10 @@ class Gang:
         names = [f"{key}/{rank}" for rank in range(self.world)]
         if self._until(lambda: self._fails() or all(map(self._has, names)), until):
             return names
+        self.is_complete = False
         missing = [str(rank) for rank, name in enumerate(names) if not self._has(name)]
-        word = "rank" if len(missing) == 1 else "ranks"
-        raise EnvironmentFailure(f"{word} {', '.join(missing)} did not join within {seconds:g} s: see their output")
+        word, whose = ("rank", "its") if len(missing) == 1 else ("ranks", "their")
+        raise EnvironmentFailure(f"{word} {', '.join(missing)} did not join within {seconds:g} s: see {whose} output")
 
     def _wait(self, key: str, until: float | None) -> bool:
         return self._until(lambda: self._fails() or self._has(key), until)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import traceback
 from collections.abc import Sequence
@@ -13,7 +15,7 @@ from trainwright_trainer.backends.launchers import Launch
 from trainwright_trainer.errors import Outcome
 from trainwright_trainer.job.job import Job
 from trainwright_trainer.job.versions import code_digest, versions
-from trainwright_trainer.rundir.compatibility import digest, essence
+from trainwright_trainer.rundir.compatibility import essence
 
 
 @dataclass(frozen=True)
@@ -37,8 +39,9 @@ def card_of(job: Job | Exception, launch: Launch) -> Card:
         failed = outcome_of(job, "".join(traceback.format_exception(job)).splitlines())
         return Card(host, None, about, code_digest(), outcome=failed)
     options = replace(job.options, json=False, threads=None)
-    whole = {**essence(job.plain()), "options": repr(options), "output": str(job.output)}
-    return Card(host, digest(whole), about, code_digest(), _gpu(launch, job))
+    whole = {**essence(job.plain()), "options": repr(options), "output": str(job.output), "task": job.task}
+    digest = hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()
+    return Card(host, digest, about, code_digest(), _gpu(launch, job))
 
 
 def compare(cards: Sequence[Card]) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 from trainwright_api.problems import Mistakes
 from trainwright_api.resource.backend import Backend
 from trainwright_api.resource.strategy import Strategy
-from trainwright_trainer.backends.gang import LOST, Gang, device_of, error_of, join_group, meet, outcome_of
+from trainwright_trainer.backends.gang import Gang, device_of, error_of, join_group, meet, outcome_of
 from trainwright_trainer.backends.launchers import Launch
 from trainwright_trainer.callbacks.console import Console
 from trainwright_trainer.data.prepared import Prepared
@@ -24,7 +24,7 @@ from trainwright_trainer.distributed import ranks_of
 from trainwright_trainer.distributed.process_group import raising_peer_lost
 from trainwright_trainer.distributed.rank_info import RankInfo
 from trainwright_trainer.distributed.ranks import PeerLost, Ranks
-from trainwright_trainer.errors import EnvironmentFailure, Outcome, StoppedRun
+from trainwright_trainer.errors import Outcome, StoppedRun
 from trainwright_trainer.frames.pandas import reading_with
 from trainwright_trainer.job.job import Job
 from trainwright_trainer.rundir import layout
@@ -75,7 +75,7 @@ def ending_together(gang: Gang) -> Iterator[None]:
     try:
         yield
     except PeerLost:
-        error: Exception = EnvironmentFailure(LOST)
+        error = gang.lost()
     except Exception as found:
         error = found
         with _without_store():
@@ -230,10 +230,7 @@ def _finding_failures(gang: Gang) -> Iterator[None]:
     try:
         yield
     except PeerLost as error:
-        failure = None
-        with _without_store():
-            failure = gang.failure()
-        raise error_of(failure) if failure else EnvironmentFailure(LOST) from error
+        raise gang.lost() from error
 
 
 @contextmanager
