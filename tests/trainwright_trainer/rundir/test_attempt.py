@@ -53,7 +53,7 @@ def harm(storage: FolderStorage, name: CheckpointName) -> None:
 
 
 def test_a_new_run(storage: FolderStorage) -> None:
-    attempt = start(storage, content="abc", versions={"torch": "2"})
+    attempt = start(storage, content="abc", about={"versions": {"torch": "2"}})
     assert (attempt.number, attempt.fresh, attempt.start_from, attempt.notices) == (1, True, None, ())
     found = written_start(storage, 1)
     assert found["fresh"] is True

@@ -12,6 +12,7 @@ from contextlib import AbstractContextManager, closing, nullcontext
 from functools import partial
 from pathlib import Path
 
+from trainwright_api.problems import Mistakes
 from trainwright_trainer.backends.launchers import Launch, launch_of
 from trainwright_trainer.backends.ray.environment import settle
 from trainwright_trainer.callbacks.console import Console
@@ -95,6 +96,11 @@ def _run_launched(launch: Launch, read: Callable[[], Job], console: Console, sto
     from trainwright_trainer.tasks.gang import run_in_gang
 
     return run_in_gang(launch, job, console, stop, _predict_after_experiment)
+
+
+def _refuse_ray(launch: Launch, options: Options) -> None:
+    if options.backend == "ray":
+        raise Mistakes.one("--backend", f"ray starts its own workers: run the command without {launch.launcher}")
 
 
 def _predict_after_experiment(job: Job, console: Console, stop: StopRequest) -> None:
