@@ -19,7 +19,6 @@ from trainwright_trainer.backends.gang import Gang, device_of, error_of, join_gr
 from trainwright_trainer.backends.launchers import Launch
 from trainwright_trainer.callbacks.console import Console
 from trainwright_trainer.data.prepared import Prepared
-from trainwright_trainer.data.preprocess import prepare
 from trainwright_trainer.distributed import ranks_of
 from trainwright_trainer.distributed.process_group import raising_peer_lost
 from trainwright_trainer.distributed.rank_info import RankInfo
@@ -38,6 +37,7 @@ from trainwright_trainer.storage.registry import storage_at
 from trainwright_trainer.strategies import check_installed
 from trainwright_trainer.tasks.card import card_of, compare
 from trainwright_trainer.tasks.existing_run import existing_run_of_launch
+from trainwright_trainer.tasks.job_data import prepare_data
 from trainwright_trainer.tasks.lifecycle import begin_attempt, recording_outcome
 from trainwright_trainer.tasks.resolve import TrainContext
 from trainwright_trainer.tasks.result import Result
@@ -141,22 +141,23 @@ def _train(job: Job, console: Console, stop: StopRequest, gang: Gang) -> Result:
         if gang.rank == 0:
             look(storage, job.plain(), how)
         data = _prepared(job, gang, console)
-        ready, model, splits = prepare_training(data, job, gang.world)
         gang.agree("prepared", data.content, _same_data)
     attempt: Attempt | None = None
     with recording_outcome(lambda: attempt if gang.rank == 0 else None), reporting_oom(), _finding_failures(gang):
-        attempt = _attempt(job, storage, how, data.content, console, gang)
-        assert ready.config is not None
-        context = TrainContext(ready.config, ready, data, attempt, threads)
         with _ranks(gang, rank_info) as ranks, raising_peer_lost():
-            return Training(context, ranks, console, GangStop(stop, gang)).run(model, splits)
+            with stop.at_once(_EARLY):
+                ready, model, parts = prepare_training(data, job, ranks)
+            attempt = _attempt(job, storage, how, data.content, console, gang)
+            assert ready.config is not None
+            context = TrainContext(ready.config, ready, data, attempt, threads)
+            return Training(context, ranks, console, GangStop(stop, gang)).run(model, parts)
 
 
 def _prepared(job: Job, gang: Gang, console: Console) -> Prepared:
     """Rank 0 preprocesses first. If the ranks share a cache, the others read what rank 0 has written."""
     if gang.rank:
         gang.wait("cached")
-    data = prepare(job.config, job.dataset, seed=job.spec.seed, cache_dir=job.cache_dir, keys=job.keys)
+    data = prepare_data(job)
     if gang.rank == 0:
         console.log_notices([*data.notices, *data.finish()], Path(job.dataset).name)
         gang.tell("cached")

@@ -57,9 +57,9 @@ def run(
             console.log_notices(job.notices, path.name)
             return _run(job, pod.stage if pod else job.task, console, stop)
         with _signals(stop) as stop:
-            return _run_launched(
-                launch, partial(read_job, task, path, options, text, world=launch.world), console, stop
-            )
+            _refuse_ray(launch, options)
+            read = partial(read_job, task, path, options, text, world=launch.world)
+            return _run_launched(launch, read, console, stop)
 
 
 def _run(job: Job, task: str, console: Console, stop: StopRequest | None) -> Result | TaskSummary:
