@@ -19,6 +19,8 @@ from typing import Any
 
 import safetensors.torch  # noqa: F401
 import torch
+import torch._dynamo  # the first optimizer and DDP import it
+import torch.distributed.fsdp
 
 import trainwright_trainer.tasks.run
 import trainwright_trainer.tasks.train  # noqa: F401

@@ -143,14 +143,19 @@ def _train(job: Job, console: Console, stop: StopRequest, gang: Gang) -> Result:
         data = _prepared(job, gang, console)
         gang.agree("prepared", data.content, _same_data)
     attempt: Attempt | None = None
-    with recording_outcome(lambda: attempt if gang.rank == 0 else None), reporting_oom(), _finding_failures(gang):
-        with _ranks(gang, rank_info) as ranks, raising_peer_lost():
-            with stop.at_once(_EARLY):
-                ready, model, parts = prepare_training(data, job, ranks)
-            attempt = _attempt(job, storage, how, data.content, console, gang)
-            assert ready.config is not None
-            context = TrainContext(ready.config, ready, data, attempt, threads)
-            return Training(context, ranks, console, GangStop(stop, gang)).run(model, parts)
+    with (
+        recording_outcome(lambda: attempt if gang.rank == 0 else None),
+        reporting_oom(),
+        _finding_failures(gang),
+        _ranks(gang, rank_info) as ranks,
+        raising_peer_lost(),
+    ):
+        with stop.at_once(_EARLY):
+            ready, model, parts = prepare_training(data, job, ranks)
+        attempt = _attempt(job, storage, how, data.content, console, gang)
+        assert ready.config is not None
+        context = TrainContext(ready.config, ready, data, attempt, threads)
+        return Training(context, ranks, console, GangStop(stop, gang)).run(model, parts)
 
 
 def _prepared(job: Job, gang: Gang, console: Console) -> Prepared:
