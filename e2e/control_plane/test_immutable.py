@@ -28,6 +28,7 @@ OF_A_CONFIG = jobs.plain(
     output="s3://bucket/runs",
     seed=7,
     checkpoint={"numToKeep": 5},
+    cache={"maxBytes": 10**9},
 )
 OF_A_MODEL = jobs.plain(task="predict", model="s3://bucket/model")
 OF_A_FUNCTION = jobs.plain(
@@ -48,8 +49,9 @@ CHANGES: Mapping[str, Any] = {
     "output": "s3://bucket/elsewhere",
     "seed": 8,
     "checkpoint": {"numToKeep": 6},
+    "cache": {"maxBytes": 10**10},
 }
-OPTIONAL = ("datasetOptions", "resumeFrom", "backend", "output", "seed", "checkpoint")
+OPTIONAL = ("datasetOptions", "resumeFrom", "backend", "output", "seed", "checkpoint", "cache")
 """A job without one of these fields is valid too."""
 OTHERS: Mapping[str, Any] = {
     "config": OF_A_FUNCTION,

@@ -62,6 +62,9 @@ VALUES: dict[str, Sequence[str]] = {
     "[DIR]": PLACES,
     "NAME": BACKENDS,
     "N": NUMBERS,
+    "[CACHE]": (".trainwright_cache", *PLACES),
+    "TIME": ("30d", "1h", "0s", "9" * 30 + "d", *NUMBERS),
+    "SIZE": ("20GB", "1Gi", "0", "9" * 30, *NUMBERS),
 }
 """By what the help calls a value. A new kind of option has to be given values here: `pieces_of` fails until it is."""
 STRAY = ("--", "--help", "--version", "--nope", "-x", "-", "extra.yaml", "\udcff", "Ж💥", "--=", "--=x", "---", "")
@@ -70,16 +73,26 @@ STRAY = ("--", "--help", "--version", "--nope", "-x", "-", "extra.yaml", "\udcff
 def command_lines(seed: int, count: int) -> Iterator[list[str]]:
     """`count` of them, the same for the same seed."""
     draw = random.Random(seed)
-    commands = typer.main.get_command(cli.app).commands  # type: ignore[attr-defined]
+    commands = dict(_commands(typer.main.get_command(cli.app), ()))
     for _ in range(count):
-        name = draw.choice(sorted(commands))
-        pieces = pieces_of(commands[name], draw)
-        yield [*_before(draw), *_command(name, draw), *(word for piece in pieces for word in piece)]
+        names = draw.choice(sorted(commands))
+        pieces = pieces_of(commands[names], draw)
+        named = [word for name in names for word in _command(name, draw)]
+        yield [*_before(draw), *named, *(word for piece in pieces for word in piece)]
+
+
+def _commands(group: Any, above: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """The commands with the words that call them."""
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from _commands(command, (*above, name))
+        else:
+            yield (*above, name), command
 
 
 def pieces_of(command: Any, draw: random.Random) -> list[list[str]]:
     """The file in most cases, and a few options in any order, some of them twice."""
-    file, *options = sorted(command.params, key=lambda param: param.name != "job")
+    file, *options = sorted(command.params, key=lambda param: param.param_type_name != "argument")
     pieces = [_value(file, draw)] if draw.random() < 0.9 else []
     chosen = draw.choices(options, k=draw.choice((0, 1, 1, 2, 2, 3, 5)))
     pieces += [_option(option, draw) for option in chosen]

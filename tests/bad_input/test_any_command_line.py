@@ -98,5 +98,6 @@ def test_the_same_seed_gives_the_same_command_lines():
 def test_every_command_and_every_option_is_drawn():
     words = {word.partition("=")[0] for line in command_lines(0, 2000) for word in line}
     commands = {"train", "experiment", "evaluate", "test", "predict", "preprocess", "run", "validate"}
+    commands |= {"cache", "ls", "verify", "prune"}
     options = {"--config", "-c", "--dataset", "--output", "--backend", "--seed", "--resume", "--overwrite", "--model"}
-    assert commands | options | {"--json", "--help", "--version"} <= words
+    assert commands | options | {"--json", "--help", "--version", "--older-than", "--max-bytes", "--dry-run"} <= words

@@ -18,6 +18,7 @@ _STILL = {"config.trainer.learning_rate": 1e-30, "config.trainer.epochs": 8}
 _OF_THE_CLUSTER = "The operator acts on it, when it makes pods; what is trained stays the same."
 _OF_A_STORE = "It opens a store of objects: test_run_in_store tries it on a real one."
 _OF_BYTES = "It says which text some bytes are: test_dialect.py reads a text in each encoding."
+_OF_OLD_ENTRIES = "It deletes what earlier runs have left in the cache: test_cache_use.py lets runs grow old."
 _NOTHING_TO_SKIP = "The encoder returns its input unchanged, like a model that skips it."
 
 _OF_MATRICES = (
@@ -33,6 +34,7 @@ NONE_TO_SEE: Mapping[str, str] = {
     "backend.cache_credentials": _OF_A_STORE,
     "backend.credentials": _OF_A_STORE,
     "datasetOptions.encoding*": _OF_BYTES,
+    "cache.maxBytes": _OF_OLD_ENTRIES,
     "queueName": _OF_THE_CLUSTER,
     "gpuResourceName": _OF_THE_CLUSTER,
     "workersPerPod*": _OF_THE_CLUSTER,

@@ -26,6 +26,12 @@ def asked(monkeypatch):
     return calls
 
 
+@pytest.mark.parametrize("command", ["ls", "verify", "prune"])
+def test_the_commands_of_the_cache_have_help(workplace, command):
+    assert f"  {command} " in workplace.done("cache", "--help").out
+    assert "[CACHE]" in workplace.done("cache", command, "--help").out
+
+
 def test_help_names_every_command(workplace):
     out = workplace.done("--help").out
     assert all(f"  {command}" in out for command in COMMANDS)

@@ -7,7 +7,7 @@ import os
 import sys
 import tempfile
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -214,6 +214,68 @@ def validate(
         notices = validated(file, dataset, backend, lenient=lenient)
     for line in (*notices, "valid"):
         typer.echo(f"{file.name}: {line}", err=write)
+
+
+cache = typer.Typer(
+    name="cache", no_args_is_help=True, rich_markup_mode=None, help="Show, check and shrink a cache of preprocessing."
+)
+app.add_typer(cache)
+
+CachePlace = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="[CACHE]", help="A folder or an s3:// URI. Default: .trainwright_cache.", callback=_not_empty
+    ),
+]
+OlderThan = Annotated[str | None, _text("TIME", "Delete what was last used longer ago, such as 30d or 12h.")]
+MaxBytes = Annotated[
+    str | None, _text("SIZE", "Delete what was used longest ago, until so much is left, such as 20GB.")
+]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Delete nothing.")]
+
+
+@cache.command()
+def ls(place: CachePlace = None, json: Json = False) -> None:
+    """List the columns with their data set, feature, rows, bytes and last use."""
+    from trainwright_trainer.tasks import cache as tasks
+
+    _print(lambda: tasks.listed(tasks.cache_at(place), json))
+
+
+@cache.command()
+def verify(place: CachePlace = None, json: Json = False) -> None:
+    """Compare the checksums of all entries, and name the damaged ones. The exit code is 3 if there are any."""
+    from trainwright_trainer.tasks import cache as tasks
+
+    _print(lambda: tasks.verified(tasks.cache_at(place), json))
+
+
+@cache.command()
+def prune(
+    place: CachePlace = None,
+    older_than: OlderThan = None,
+    max_bytes: MaxBytes = None,
+    dry_run: DryRun = False,
+    json: Json = False,
+) -> None:
+    """Delete old entries, and always the files that killed writers left."""
+    from trainwright_trainer.tasks import cache as tasks
+
+    try:
+        seconds = None if older_than is None else tasks.seconds_of(older_than)
+        size = None if max_bytes is None else tasks.bytes_of(max_bytes)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from error
+    _print(lambda: tasks.pruned(tasks.cache_at(place), tasks.PruneOptions(seconds, size, dry_run), json))
+
+
+def _print(lines: Callable[[], Iterable[str]]) -> None:
+    """Print the lines, or the mistake, and exit."""
+    try:
+        for line in lines():
+            typer.echo(line)
+    except Mistakes as mistakes:
+        _exit(str(mistakes), ExitCode.MISTAKE)
 
 
 def _file(job: Path | None, config: Path | None) -> Path:

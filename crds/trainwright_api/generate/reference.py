@@ -53,7 +53,7 @@ _OUTPUT = "config.output_features[…]"
 _PARTS = (
     _Part(
         "The resource",
-        ("spec", "resource", "metadata", "checkpoint", "entrypoint", "credentials", "podTemplate"),
+        ("spec", "resource", "metadata", "checkpoint", "cache", "entrypoint", "credentials", "podTemplate"),
         "What Kubernetes users expect of a job.",
     ),
     _Part("The backend", ("backend",), "How to run it."),

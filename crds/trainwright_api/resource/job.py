@@ -33,7 +33,7 @@ WorkersPerPod = Annotated[
 
 FIXED = (
     *("task", "dataset", "datasetOptions", "config", "model", "entrypoint", "resumeFrom", "backend", "output"),
-    *("seed", "checkpoint"),
+    *("seed", "checkpoint", "cache"),
 )
 """The fields of the spec that are immutable once a job has started."""
 
@@ -55,6 +55,17 @@ class CheckpointPolicy(KubernetesSection):
     score_order: Literal["min", "max"] = Field("min", description="Whether the smallest or the largest score is best.")
     every_seconds: Annotated[float, Field(ge=0, le=2**31 - 1)] = Field(
         300.0, description="Maximum time between two checkpoints in seconds. 0: checkpoints only after evaluations."
+    )
+
+
+class CachePolicy(KubernetesSection):
+    """The size of the cache of preprocessing. `backend.cache_dir` is its place."""
+
+    max_bytes: Annotated[int, Field(ge=1, le=2**53)] | None = Field(
+        None,
+        description="Maximum size of the cache in bytes. After a run has written its entries, the least recently used "
+        "entries are deleted, but none that this run uses or that a run began to use within the last hour. null: no "
+        "limit.",
     )
 
 
@@ -103,6 +114,7 @@ class TrainingJobSpec(KubernetesSection):
     checkpoint: CheckpointPolicy = Field(
         default_factory=CheckpointPolicy, description="When checkpoints are written and which are kept."
     )
+    cache: CachePolicy = Field(default_factory=CachePolicy, description="The size of the cache of preprocessing.")
     image: Location | None = Field(None, description="Container image of the trainer. Absent: the image of the chart.")
     ray_version: Annotated[str, Field(max_length=32, pattern=VERSION)] | None = Field(
         None, description="Version of Ray in `image`, if it differs from the chart's."

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from trainwright_api.resource.canonical import canonical
-from trainwright_api.resource.job import API_VERSION, KIND
+from trainwright_api.resource.job import API_VERSION, FIXED, KIND
 from trainwright_operator.children.child_spec import ChildSpec
 from trainwright_operator.children.identity import support_metadata
 from trainwright_operator.children.secret import CACHE, dictionaries, path_of
@@ -19,7 +19,8 @@ from trainwright_operator.model.observed import Manifest
 
 JOB_KEY = "job.yaml"
 CA_KEY = "ca.crt"
-FOR_PODS = ("task", "dataset", "config", "model", "entrypoint", "resumeFrom", "output", "checkpoint")
+_COMPLETED = ("backend", "seed")
+FOR_PODS = tuple(name for name in FIXED if name not in _COMPLETED)
 """Fields that are copied unchanged. backend, seed and workersPerPod are completed. Pods do not get the other fields."""
 READABLE_CHARACTERS = 400_000
 """A longer job is written without line breaks, because a ConfigMap holds at most 1 MiB."""

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from trainwright_api.checks.load import inspected
+from trainwright_api.resource.job import FIXED
 from trainwright_api.resource.status import Resolved
 from trainwright_operator.children import ChildSpec
 from trainwright_operator.children.config import job_document
@@ -35,6 +36,18 @@ def test_the_file_is_a_job_that_the_trainer_reads(backend: str) -> None:
     assert (read.metadata.name, read.metadata.namespace) == ("flights", "teams")
     assert read.spec.config == made.spec.config
     assert read.spec.backend.type == backend
+
+
+def test_pods_get_every_field_that_is_fixed_once_a_job_has_started() -> None:
+    given: dict[str, Any] = {
+        "task": "experiment",
+        "cache": {"maxBytes": 5},
+        "datasetOptions": {"format": "csv"},
+        "resumeFrom": "s3://b/r",
+    }
+    found = spec_of(child_spec(**given, checkpoint={"numToKeep": 5}, seed=7))
+    assert {name: found[name] for name in given} == given
+    assert set(FIXED) - set(found) == {"model", "entrypoint"}
 
 
 def test_the_operators_own_stays_with_the_operator() -> None:

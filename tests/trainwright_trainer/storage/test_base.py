@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -149,6 +150,15 @@ def test_all_names_below_the_root(storage: Storage) -> None:
     assert sorted(storage.list_tree()) == [".hidden/f.txt", "a/c.txt", "a/d/e.txt", "b.txt"]
     assert sorted(storage.match("**/*.txt")) == ["a/c.txt", "a/d/e.txt", "b.txt"]
     assert sorted(storage.match("*/?.txt")) == ["a/c.txt"]
+
+
+def test_facts_of_all_objects(storage: Storage) -> None:
+    before = time.time()
+    storage.write("a/b.txt", [b"12345"])
+    storage.write("c", [b""])
+    found = {facts.name: facts for facts in storage.list_facts()}
+    assert {name: facts.size for name, facts in found.items()} == {"a/b.txt": 5, "c": 0}
+    assert all(before - 2 < facts.changed < time.time() + 2 for facts in found.values())
 
 
 def test_the_identity_changes_with_the_content(storage: Storage) -> None:

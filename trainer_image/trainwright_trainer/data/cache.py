@@ -5,8 +5,10 @@
     splits/<key>.parquet     the split part of every row
     statistics/<key>.json    one feature's statistics
     features/<key>.parquet   one encoded column, all rows in the order of the source
+    uses/<key>.json          a data set and the entries that a run of it uses, with the time of the last run
 
-Two processes that write the same entry write the same bytes. An entry that cannot be read counts as absent.
+Two processes that write the same entry write the same bytes, but for `uses`. An entry that cannot be read counts as
+absent.
 """
 
 from __future__ import annotations
@@ -14,9 +16,9 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import IO, Any, TypeVar
 
 import pyarrow as pa
 
@@ -84,23 +86,29 @@ class Cache:
 
     def write_json(self, kind: str, key: str, entry: Mapping[str, Any]) -> None:
         """Write the entry before returning."""
-        text = json.dumps({"digest": digest(entry), "entry": entry}, ensure_ascii=False)
-        self._commit(f"{kind}/{key}.json", lambda file: _discard(file.write(text.encode())))
+        self._commit(f"{kind}/{key}.json", _json_of(entry))
+
+    def try_to_write_json(self, kind: str, key: str, entry: Mapping[str, Any]) -> None:
+        """`write_json` of an entry that no run needs: a failure is of no consequence."""
+        with suppress(EnvironmentFailure):
+            self.storage.write_by(f"{kind}/{key}.json", _json_of(entry))
 
     def has_column(self, kind: str, key: str) -> bool:
         return self.storage.exists(f"{kind}/{key}.parquet")
 
     def read_column(self, kind: str, key: str) -> columnfile.Column | None:
         """The column and its notices; None if absent or damaged. Raises EnvironmentFailure if an object store fails."""
-        return self._read(f"{kind}/{key}.parquet", columnfile.read)
+        return self.read_with(columnfile.read, kind, key)
 
     def stored_column(self, kind: str, key: str) -> StoredColumn | None:
         """The column, of which only the footer is read now; None if absent or damaged. Raises EnvironmentFailure."""
+        facts = self.read_with(columnfile.facts, kind, key)
         name = f"{kind}/{key}.parquet"
-        facts = self._read(name, columnfile.facts)
         return None if facts is None else StoredColumn(self.storage, name, facts.null_count, facts.notices)
 
-    def _read(self, name: str, read: Callable[[pa.NativeFile], Found]) -> Found | None:
+    def read_with(self, read: Callable[[pa.NativeFile], Found], kind: str, key: str) -> Found | None:
+        """The result of `read` for a column's file; None if absent or damaged. Raises EnvironmentFailure."""
+        name = f"{kind}/{key}.parquet"
         try:
             with self.storage.open(name) as file:
                 return read(file)
@@ -226,5 +234,10 @@ def _unreadable(place: str, reason: str) -> EnvironmentFailure:
     return EnvironmentFailure(f"the cache entry {place} cannot be read ({reason})")
 
 
-def _discard(_: int) -> None:
-    """Discard the number of bytes, because a `Fill` returns None."""
+def _json_of(entry: Mapping[str, Any]) -> Fill:
+    text = json.dumps({"digest": digest(entry), "entry": entry}, ensure_ascii=False)
+
+    def fill(file: IO[bytes]) -> None:
+        file.write(text.encode())
+
+    return fill

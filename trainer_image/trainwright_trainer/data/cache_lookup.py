@@ -74,6 +74,17 @@ class CacheLookup:
         """The key of the column. The statistics may lack what `encode` does not read."""
         return feature_key(self.content, feature, statistics)
 
+    def entries(self, features: Sequence[Feature], split_column: str | None) -> dict[str, str | None]:
+        """The name of each entry that a run reads, with the name of its feature."""
+        found: dict[str, str | None] = {f"rows/{self.content}.json": None}
+        if split_column is not None:
+            found[f"splits/{self.split_key}.parquet"] = None
+        for feature in features:
+            key = self.key(feature, self.statistics[feature.name])
+            found[f"features/{key}.parquet"] = feature.name
+            found[f"statistics/{statistics_key(self.split_key, feature)}.json"] = feature.name
+        return found
+
     def cache_key(self, features: Sequence[Feature]) -> str:
         """The key of all cached data that a run reads: its split and every column."""
         return digest([self.split_key, [self.key(feature, self.statistics[feature.name]) for feature in features]])

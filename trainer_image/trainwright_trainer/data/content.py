@@ -38,6 +38,11 @@ class Contents:
         self._identities = list(files.look())
         self._hashes: list[Future[str]] = []
 
+    @property
+    def entries(self) -> dict[str, str | None]:
+        """The names of the cache's entries about these files."""
+        return {f"sources/{digest(identity['path'])}.json": None for identity in self._identities if identity}
+
     def remembered(self) -> str | None:
         """The content if all files were read before and have not changed since, else None. It opens no file."""
         hashes = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from trainwright_trainer.data import source
 from trainwright_trainer.data.balance import balanced
 from trainwright_trainer.data.cache import StoredColumn, cache_at
 from trainwright_trainer.data.cache_lookup import CacheLookup, look_up
+from trainwright_trainer.data.cache_use import CacheUse
 from trainwright_trainer.data.columnfile import Column
 from trainwright_trainer.data.computation import Computation, check_holds_rows, stage_of
 from trainwright_trainer.data.content import Contents
@@ -21,7 +23,7 @@ from trainwright_trainer.data.files import Files, find
 from trainwright_trainer.data.prepared import TEST, Columns, Prepared
 from trainwright_trainer.data.row_split import WholePart
 from trainwright_trainer.data.selection import features_of, refuse_unbuilt_preprocessing, wanted_columns
-from trainwright_trainer.data.split_assignment import check_none_is_empty
+from trainwright_trainer.data.split_assignment import check_none_is_empty, column_of
 from trainwright_trainer.data.transforms import CleanBlock, Failed, Pass, Work
 from trainwright_trainer.features.column import Mask, Statistics
 from trainwright_trainer.frames.interface import Processor, Stage
@@ -38,11 +40,13 @@ def prepare(
     keys: JobCredentials = NO_KEYS,
     options: DatasetOptions | None = None,
     processor: Processor | None = None,
+    max_cache_bytes: int | None = None,
 ) -> Prepared:
     """The data set, encoded for the features of a resolved `ModelConfig`, with the statistics of the training rows.
 
     It uses the columns of the cache in `cache_dir` (default: `.trainwright_cache` beside the data), and writes new ones
-    there, small ones in the background: see `Prepared.finish`. `keys` are the credentials for data and cache. Raises
+    there, small ones in the background: see `Prepared.finish`. `keys` are the credentials for data and cache.
+    `max_cache_bytes`: the limit of the cache's size; None: no limit. Raises
     `Mistakes` (the first mistake of each feature, all at once) and `EnvironmentFailure`.
     """
     features = features_of(config)
@@ -59,10 +63,13 @@ def prepare(
             cache.make()
             work = Computation(files, contents, found, config, seed, processor or PandasProcessor())
             found, hit = work.run()
-        return _prepared(files, found, config, seed, hit)
+        prepared = _prepared(files, found, config, seed, hit)
     except Mistakes:
         cache.finish()  # completes the writes that have started
         raise
+    used = {**contents.entries, **found.entries(features, column_of(config.preprocessing))}
+    use = CacheUse(cache, prepared.cache_key, prepared.dataset, prepared.rows, used, max_cache_bytes)
+    return replace(prepared, finish=use.finish)
 
 
 def _prepared(files: Files, found: CacheLookup, config: Any, seed: int, hit: bool) -> Prepared:
@@ -84,7 +91,6 @@ def _prepared(files: Files, found: CacheLookup, config: Any, seed: int, hit: boo
         cache_key=found.cache_key(features),
         cache_hit=hit,
         notices=(*found.cache.take_notices(), *dict.fromkeys(notices)),
-        finish=found.cache.finish,
     )
     return balanced(prepared, columns, dropped, config, seed)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import SpooledTemporaryFile, TemporaryFile
 from typing import IO, TYPE_CHECKING, Any, Protocol, cast
@@ -22,6 +23,17 @@ Fill = Callable[[IO[bytes]], None]
 Identity = Mapping[str, Any]
 """Plain JSON that changes whenever the content changes. It is empty for an absent object."""
 COPY_BYTES = 1 << 24
+
+
+@dataclass(frozen=True)
+class ObjectFacts:
+    """An object in a listing. `changed`: the time of its last change, in seconds since 1970."""
+
+    name: str
+    size: int
+    changed: float
+
+
 _IN_MEMORY = 64 << 20
 """A larger content is buffered on the local disk until it is written."""
 
@@ -83,8 +95,12 @@ class Storage(ABC):
         """The names directly under `prefix`, sorted, without the prefix. A name that has names below it ends in `/`."""
 
     @abstractmethod
+    def list_facts(self) -> Sequence[ObjectFacts]:
+        """All objects under the root, in any order, with the hidden ones."""
+
     def list_tree(self) -> Sequence[str]:
         """All names under the root, in any order, with the hidden ones."""
+        return [found.name for found in self.list_facts()]
 
     @abstractmethod
     def match(self, pattern: str) -> Sequence[str]:

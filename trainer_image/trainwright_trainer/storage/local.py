@@ -8,13 +8,14 @@ import glob
 import os
 import secrets
 import shutil
+import stat
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from trainwright_trainer.errors import EnvironmentFailure
-from trainwright_trainer.storage.base import Chunk, Fill, Identity, OpenObject, Storage
+from trainwright_trainer.storage.base import Chunk, Fill, Identity, ObjectFacts, OpenObject, Storage
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -105,9 +106,19 @@ class FolderStorage(Storage):
                 return []
             return [f"{e.name}/" if e.is_dir() else e.name for e in entries if not e.name.startswith(".")]
 
-    def list_tree(self) -> Sequence[str]:
+    def list_facts(self) -> Sequence[ObjectFacts]:
         with _one_line(self.root):
-            return [path.relative_to(self.root).as_posix() for path in self.root.rglob("*") if path.is_file()]
+            return [found for path in self.root.rglob("*") if (found := self._facts(path)) is not None]
+
+    def _facts(self, path: Path) -> ObjectFacts | None:
+        """None for a folder, and for a file that is deleted at this moment."""
+        try:
+            found = path.stat()
+        except FileNotFoundError:
+            return None
+        is_file = stat.S_ISREG(found.st_mode)
+        name = path.relative_to(self.root).as_posix()
+        return ObjectFacts(name, found.st_size, found.st_mtime) if is_file else None
 
     def match(self, pattern: str) -> Sequence[str]:
         with _one_line(self.root):

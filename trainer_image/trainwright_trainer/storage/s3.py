@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import IO, TYPE_CHECKING, cast
 
 from trainwright_trainer.errors import EnvironmentFailure
-from trainwright_trainer.storage.base import Chunk, Identity, Storage
+from trainwright_trainer.storage.base import Chunk, Identity, ObjectFacts, Storage
 from trainwright_trainer.storage.location import S3Uri
 from trainwright_trainer.storage.s3client.bucket import Bucket, Found
 from trainwright_trainer.storage.s3client.client import arrow_options
@@ -67,8 +67,10 @@ class S3Storage(Storage):
         # S3 consoles make an object with an empty name for an empty folder.
         return sorted(name for name in self._bucket.names(self._key(prefix)) if name and not name.startswith("."))
 
-    def list_tree(self) -> Sequence[str]:
-        return [found.key.removeprefix(self._prefix) for found in self._objects()]
+    def list_facts(self) -> Sequence[ObjectFacts]:
+        return [
+            ObjectFacts(found.key.removeprefix(self._prefix), found.size, found.changed) for found in self._objects()
+        ]
 
     def match(self, pattern: str) -> Sequence[str]:
         parts = pattern.split("/")

@@ -16,4 +16,5 @@ def prepare_data(job: Job) -> Prepared:
         cache_dir=job.cache_dir,
         keys=job.keys,
         options=job.spec.dataset_options,
+        max_cache_bytes=job.spec.cache.max_bytes,
     )

@@ -70,6 +70,7 @@ def evaluation_data(saved: SavedModel, job: Job) -> tuple[Prepared, str]:
         cache_dir=job.cache_dir,
         keys=job.keys,
         options=options,
+        max_cache_bytes=job.spec.cache.max_bytes,
     )
     test_only = np.where(data.splits == TEST, TEST, UNSAMPLED).astype(np.uint8)
     return replace(data, splits=test_only, notices=(*data.notices, *data.finish())), "test"

@@ -22,11 +22,15 @@ _DELETED_AT_ONCE = 1_000
 
 @dataclass(frozen=True)
 class Found:
-    """An object without its content. `etag` changes with every change of the content."""
+    """An object without its content. `etag` changes with every change of the content.
+
+    `changed`: the time of the last change, in seconds since 1970.
+    """
 
     key: str
     size: int
     etag: str
+    changed: float
 
 
 def _mark(about: Mapping[str, Any]) -> str:
@@ -68,7 +72,7 @@ class Bucket:
 
         def find() -> Found:
             about = self._about(key)
-            return Found(key, about["ContentLength"], _mark(about))
+            return Found(key, about["ContentLength"], _mark(about), about["LastModified"].timestamp())
 
         return self._ask_for(key, find)
 
@@ -114,7 +118,8 @@ class Bucket:
     def below(self, prefix: str) -> Iterator[Found]:
         """The objects whose keys begin with `prefix`."""
         for page in self._pages(prefix):
-            yield from (Found(each["Key"], each["Size"], _mark(each)) for each in page.get("Contents", ()))
+            for each in page.get("Contents", ()):
+                yield Found(each["Key"], each["Size"], _mark(each), each["LastModified"].timestamp())
 
     def names(self, prefix: str) -> Iterator[str]:
         """The rest of each key after `prefix`, up to and including the next slash."""

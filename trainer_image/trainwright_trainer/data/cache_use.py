@@ -1,0 +1,69 @@
+"""The use of a cache by a run: a record of the entries that it reads, and the limit of the cache's size.
+
+A record is the entry `uses/<key>.json`, one for each data set and preprocessing. It tells of which data set and feature
+the other entries are, and when they were last used.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from trainwright_trainer.data.cache import Cache
+from trainwright_trainer.data.cache_entries import USES, Entry, entries_of, least_recently_used
+from trainwright_trainer.errors import EnvironmentFailure
+
+IN_USE_SECONDS = 3_600.0
+"""Entries that a run began to use within this time are not evicted, because it may not have read them all yet."""
+
+
+@dataclass
+class CacheUse:
+    """The entries that a run uses: `labels` by name. `key` is that of all of them together."""
+
+    cache: Cache
+    key: str
+    dataset: str
+    rows: int
+    labels: Mapping[str, str | None]
+    max_bytes: int | None
+    clock: Callable[[], float] = time.time
+    is_finished: bool = False
+
+    def finish(self) -> tuple[str, ...]:
+        """Wait until all entries are written. Then, once, record the use and evict other entries. Returns notices."""
+        notices = self.cache.finish()
+        if self.is_finished:
+            return notices
+        self.is_finished = True
+        self._record()
+        return (*notices, *self._evict(self.max_bytes)) if self.max_bytes is not None else notices
+
+    def _record(self) -> None:
+        """A cache that may be read only has no record of this use, and no entry can be evicted from it."""
+        record = {"dataset": self.dataset, "rows": self.rows, "used": int(self.clock()), "entries": dict(self.labels)}
+        self.cache.try_to_write_json(USES, self.key, record)
+
+    def _evict(self, max_bytes: int) -> tuple[str, ...]:
+        try:
+            entries = entries_of(self.cache)
+            kept = {*self.labels, f"{USES}/{self.key}.json"}
+            evicted = least_recently_used(entries, max_bytes, kept, self.clock() - IN_USE_SECONDS)
+            for entry in evicted:
+                self.cache.storage.delete(entry.name)
+        except EnvironmentFailure as failure:
+            return (f"cache.maxBytes: no entry of the cache could be evicted ({failure})",)
+        return self._notices(entries, evicted, max_bytes)
+
+    def _notices(self, entries: list[Entry], evicted: list[Entry], max_bytes: int) -> tuple[str, ...]:
+        before, gone = sum(entry.size for entry in entries), sum(entry.size for entry in evicted)
+        if before <= max_bytes:
+            return ()
+        line = f"cache.maxBytes: the cache has {before:,} bytes, more than {max_bytes:,}"
+        if evicted:
+            number = "1 entry" if len(evicted) == 1 else f"{len(evicted):,} entries"
+            line += f"; {number} ({gone:,} bytes) used longest ago evicted"
+        if before - gone > max_bytes:
+            line += "; the others are in use"
+        return (line,)
