@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import openpyxl
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.feather
@@ -57,6 +58,11 @@ def write_formats(table: pa.Table, path: Path) -> None:
     pa.csv.write_csv(table, path.with_name("tsv.data"), pa.csv.WriteOptions(delimiter="\t"))
     pa.parquet.write_table(table, path.with_name("parquet.data"))
     pa.feather.write_feather(table, path.with_name("feather.data"))
+    book = openpyxl.Workbook(write_only=True)
+    sheet = book.create_sheet()
+    for row in [table.column_names, *(list(row.values()) for row in table.to_pylist())]:
+        sheet.append(row)
+    book.save(path.with_name("excel.data"))
     path.with_name("json.data").write_text("".join(f"{json.dumps(row)}\n" for row in table.to_pylist()))
 
 

@@ -9,7 +9,7 @@ from pydantic import Field
 from trainwright_api.resource.kubernetes import DELIMITER
 from trainwright_api.schema.section import KubernetesSection
 
-FileFormat = Literal["csv", "tsv", "json", "parquet", "feather"]
+FileFormat = Literal["csv", "tsv", "json", "parquet", "feather", "excel"]
 Encoding = Literal[
     "utf-8",
     "utf-16",

@@ -95,7 +95,9 @@ class TrainingJobSpec(KubernetesSection):
     task: Task = Field(
         "train", description="train, evaluate, predict, experiment or preprocess.", json_schema_extra=STORED
     )
-    dataset: Location | None = Field(None, description="The data set: path or URI of a file, a folder or a glob.")
+    dataset: Location | None = Field(
+        None, description="The data set: path or URI of a file, a folder or a glob. {a,b} lists names."
+    )
     dataset_options: DatasetOptions | None = Field(None, description="How the files of the data set are read.")
     config: ModelConfig | None = Field(None, description="The model: a Ludwig config. It works unchanged.")
     model: Location | None = Field(None, description="Folder of a trained model, for evaluate and predict.")

@@ -91,3 +91,34 @@ def test_what_is_not_there_is_reported(folder, asked, line):
     (base / "mixed/b.parquet").touch()
     with pytest.raises(Mistakes, match=line):
         find(str(base / asked))
+
+
+def test_a_list_keeps_its_order(folder, monkeypatch):
+    found = find(f"{folder}/{{b,sub/c,a}}.parquet")
+    assert (found.names, found.is_single) == (("b.parquet", "sub/c.parquet", "a.parquet"), False)
+    assert [str(file) for file in found.each] == [f"{folder}/{name}" for name in found.names]
+    assert find(f"{folder}/{{sub,*.parquet}}").names == ("sub/c.parquet", "a.parquet", "b.parquet")
+    monkeypatch.chdir(folder.parent)
+    found = find("{data/sub/c.parquet, data/a.parquet}")
+    assert (found.names, str(found.home)) == (("sub/c.parquet", "a.parquet"), str(folder))
+
+
+def test_braces_in_a_files_name_do_no_harm(tmp_path):
+    (tmp_path / "x{a,b}.csv").touch()
+    assert find(str(tmp_path / "x{a,b}.csv")).names == ("x{a,b}.csv",)
+    (tmp_path / "y{a}.csv").touch()
+    assert find(str(tmp_path / "y{a}.csv")).names == ("y{a}.csv",)
+
+
+@pytest.mark.parametrize(
+    ("asked", "line"),
+    [
+        ("{a,a}.parquet", r"'.*\{a,a\}\.parquet' names 'a\.parquet' twice\."),
+        ("{a,c}.parquet", r"'.*/c\.parquet' does not exist\. Nearest: "),
+        ("{a.parquet,x.csv}", r"'.*' mixes formats: 'a\.parquet' and 'x\.csv'\."),
+    ],
+)
+def test_a_list_with_a_mistake(folder, asked, line):
+    (folder / "x.csv").touch()
+    with pytest.raises(Mistakes, match=f"dataset: {line}"):
+        find(str(folder / asked))

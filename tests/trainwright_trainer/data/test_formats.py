@@ -5,8 +5,12 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import sys
 import zipfile
+from datetime import date, datetime
+from decimal import Decimal
 
+import openpyxl
 import pyarrow as pa
 import pyarrow.feather as feather
 import pyarrow.parquet as pq
@@ -126,7 +130,12 @@ def damaged_parquet(cut):
         ("x.csv.zip", zipped({"a.csv": "n,t\n", "b.csv": "n,t\n"}), "'x.csv.zip' holds 2 files"),
         ("x.jsonl", b"", "'x.jsonl' is empty."),
         ("x.jsonl", b'{"n": 1, "t": 2}\n{"n": 1,}\n', "'x.jsonl' is no JSON lines file: line 2 is no JSON"),
-        ("x.json", b'[{"n": 1, "t": 2}]', "'x.json' is no JSON lines file: line 1 is no object. One object a line."),
+        ("x.json", b'{"n": 1, "t": 2}\n5\n', "'x.json' is no JSON lines file: line 2 is no object. One object a line."),
+        ("x.json", b'[{"n": 1, "t": 2}, 5]', "'x.json' is no array of objects: item 2 is none."),
+        ("x.json", b'[{"n": 1, "t": 2}', "'x.json' is no JSON: Expecting ',' delimiter: line 1 column 18"),
+        ("x.json", b"[]", "'x.json' is empty."),
+        ("x.json", b'[{"n": 1, "t": "\xff"}]', "'x.json' is not UTF-8: line 1 holds the byte 0xff."),
+        ("x.xlsx", b"abc", "'x.xlsx' is no readable Excel file: Cannot detect file format."),
         ("x.jsonl", b'{"n": 1, "t": "\xff"}\n', "'x.jsonl' is not UTF-8: line 1 holds the byte 0xff."),
     ],
     ids=no_bytes,
@@ -176,6 +185,12 @@ def test_a_name_that_two_columns_have(text):
     assert read(text("n,m,m,t\n1,2,3,4\n", "y.csv")) == {"n": ["1"], "t": ["4"]}
 
 
+def mistake_of(path, columns=("n", "t")):
+    with pytest.raises(Mistakes) as mistakes:
+        read(path, columns)
+    return str(mistakes.value)
+
+
 def test_files_of_a_folder_follow_each_other(parquet, tmp_path):
     parquet({"n": [3.5, 4.5], "t": [None, None]}, "many/b.parquet")
     parquet({"t": ["a", "b"], "n": [1, 2]}, "many/a.parquet")
@@ -185,11 +200,11 @@ def test_files_of_a_folder_follow_each_other(parquet, tmp_path):
 def test_files_that_disagree_are_named(parquet, tmp_path):
     parquet({"n": [1], "t": ["a"]}, "many/a.parquet")
     parquet({"n": ["x"], "t": ["b"]}, "many/b.parquet")
-    with pytest.raises(Mistakes, match=r"column 'n' holds numbers in 'a\.parquet', but text in 'b\.parquet'"):
-        read(tmp_path / "many")
-    parquet({"t": ["b"]}, "many/b.parquet")
-    with pytest.raises(Mistakes, match=r"input_features\[0\].column: 'n' is not in b.parquet"):
-        read(tmp_path / "many")
+    line = "'b.parquet' differs from the files before it: 'n' holds text, but numbers in 'a.parquet'."
+    assert mistake_of(tmp_path / "many") == f"dataset: {line}"
+    parquet({"t": [1]}, "many/b.parquet")
+    line = "it has no column 'n'; 't' holds numbers, but text in 'a.parquet'."
+    assert mistake_of(tmp_path / "many") == f"dataset: 'b.parquet' differs from the files before it: {line}"
 
 
 def test_a_file_that_cannot_be_opened_is_the_environments(tmp_path, monkeypatch):
@@ -202,3 +217,118 @@ def test_a_file_that_cannot_be_opened_is_the_environments(tmp_path, monkeypatch)
     monkeypatch.setattr(type(path), "open", refuse)
     with pytest.raises(EnvironmentFailure, match=r"dataset: '.*x\.csv' cannot be read \(Permission denied\)"):
         read(path)
+
+
+MOMENT = datetime(2024, 1, 2, 3, 4, 5)
+MIXES = {
+    "numbers": ([1, 2], [0.5, 1.5], [1, 2, 0.5, 1.5]),
+    "texts": (pa.array(["a"]), pa.array(["b"], pa.large_string()), ["a", "b"]),
+    "a dictionary and texts": (pa.array(["a"]).dictionary_encode(), pa.array(["b"]), ["a", "b"]),
+    "text views": (pa.array(["a"], pa.string_view()), pa.array(["b"]), ["a", "b"]),
+    "days and times": (pa.array([MOMENT.date()]), pa.array([MOMENT]), [datetime(2024, 1, 2), MOMENT]),
+    "units of time": (pa.array([MOMENT], pa.timestamp("s")), pa.array([MOMENT], pa.timestamp("us")), [MOMENT] * 2),
+    "decimals": (pa.array([Decimal("1.5")]), pa.array([Decimal("2.25")]), [Decimal("1.50"), Decimal("2.25")]),
+    "a gap": (pa.nulls(2), pa.array(["a"]), [None, None, "a"]),
+}
+
+
+@pytest.mark.parametrize(("one", "two", "expected"), MIXES.values(), ids=MIXES)
+def test_types_of_one_kind_are_joined(tmp_path, one, two, expected):
+    (tmp_path / "many").mkdir()
+    for name, values in (("a", one), ("b", two)):
+        feather.write_feather(pa.table({"n": values}), tmp_path / f"many/{name}.feather")
+    assert read(tmp_path / "many", ["n"])["n"] == expected
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "words"),
+    [
+        (pa.array([Decimal("1.5")]), [1], "'n' holds numbers, but decimals in 'a.parquet'"),
+        (pa.array([MOMENT], pa.timestamp("us", "UTC")), [MOMENT], "'n' holds dates, but times in the zone UTC in"),
+        (["a"], [True], "'n' holds true and false, but text in 'a.parquet'"),
+    ],
+)
+def test_kinds_that_differ_are_named(parquet, tmp_path, one, two, words):
+    parquet({"n": one}, "many/a.parquet")
+    parquet({"n": two}, "many/b.parquet")
+    assert words in mistake_of(tmp_path / "many", ["n"])
+
+
+NESTED = [{"a": {"b": 1, "c": {"d": "x"}}, "n": 1}, {"a": None, "n": 2}, {"a": {"b": 3, "c": None}, "n": 3}]
+
+
+@pytest.mark.parametrize("ending", ["parquet", "feather", "jsonl", "json"])
+def test_nested_columns_are_read_by_their_path(tmp_path, ending):
+    path, table = tmp_path / f"x.{ending}", pa.Table.from_pylist(NESTED)
+    if ending == "parquet":
+        pq.write_table(table, path)
+    elif ending == "feather":
+        feather.write_feather(table, path)
+    else:
+        rows = [json.dumps(row) for row in NESTED]
+        path.write_text("\n".join(rows) if ending == "jsonl" else f"[{', '.join(rows)}]")
+    assert read(path, ["a.b", "a.c.d", "n"]) == {"a.b": [1, None, 3], "a.c.d": ["x", None, None], "n": [1, 2, 3]}
+    with pytest.raises(Mistakes, match=r"column: 'a.x' is not in x\.\w+\. Nearest: 'a\.b'"):
+        read(path, ["a.x"])
+
+
+def test_a_json_array(text):
+    rows = [{"n": n, "t": t} for n, t in ROWS]
+    for content in (json.dumps(rows), "\ufeff\n" + json.dumps(rows, indent=2)):
+        assert read(text(content, "x.json")) == {"n": [1, 2, 3, None], "t": [row[1] for row in ROWS]}
+    assert read(text(gzip.compress(json.dumps(rows).encode()), "x.json.gz"))["n"] == [1, 2, 3, None]
+
+
+def test_folders_of_keys_are_columns(parquet, tmp_path):
+    for year, part, n in ((2023, "a%20b", [1, 2]), (2024, "c", [3]), (2024, "__HIVE_DEFAULT_PARTITION__", [4])):
+        parquet({"n": n, "year": [0] * len(n)}, f"many/year={year}/part={part}/0.parquet")
+    expected = {"n": [1, 2, 4, 3], "year": ["2023", "2023", "2024", "2024"], "part": ["a b", "a b", None, "c"]}
+    assert read(tmp_path / "many", list(expected)) == expected
+    assert read(tmp_path / "many" / "year=*" / "*" / "*.parquet", list(expected)) == expected
+    assert read(tmp_path / "many", ["part"])["part"] == expected["part"]
+    assert read(tmp_path / "many" / "year=2023", ["n", "year"]) == {"n": [1, 2], "year": [0, 0]}
+    assert "column: 'month' is not in many." in mistake_of(tmp_path / "many", ["month"])
+
+
+def test_a_file_outside_of_the_folders_lacks_their_keys(parquet, tmp_path):
+    parquet({"n": [1]}, "many/year=2023/0.parquet")
+    parquet({"n": [2]}, "many/z.parquet")
+    line = "dataset: 'z.parquet' differs from the files before it: it has no column 'year'."
+    assert mistake_of(tmp_path / "many", ["n", "year"]) == line
+
+
+def workbook(path, *rows):
+    book = openpyxl.Workbook()
+    for row in rows:
+        book.active.append(row)
+    book.save(path)
+    return path
+
+
+def test_a_workbook(tmp_path):
+    day = date(2024, 1, 2)
+    path = workbook(
+        tmp_path / "x.xlsx",
+        ["n", "t", "day", "flag", "mixed", 2024, "gap"],
+        [1, "a", day, True, 1, 0.5, None],
+        [2.5, None, MOMENT, False, "x", None, None],
+        [None, "c", None, None, True, 3, None],
+    )
+    assert read(path, ["n", "t", "day", "flag", "mixed", "2024", "gap"]) == {
+        "n": [1, 2.5, None],
+        "t": ["a", None, "c"],
+        "day": [datetime(2024, 1, 2), MOMENT, None],
+        "flag": [True, False, None],
+        "mixed": ["1", "x", "true"],
+        "2024": [0.5, None, 3],
+        "gap": [None] * 3,
+    }
+    assert "column: 'N' is not in x.xlsx. Nearest: 'n'" in mistake_of(path, ["N"])
+    assert read(workbook(tmp_path / "y.xlsx", ["n"]), ["n"]) == {"n": []}
+    assert mistake_of(workbook(tmp_path / "z.xlsx")) == "dataset: 'z.xlsx' is empty: its first sheet has no value."
+
+
+def test_without_the_extra_the_command_is_named(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "python_calamine", None)
+    line = "reading Excel needs one more package: pip install 'trainwright[excel]', or save 'x.xlsx' as CSV"
+    assert mistake_of(workbook(tmp_path / "x.xlsx", ["n"]), ["n"]) == f"dataset: {line}"

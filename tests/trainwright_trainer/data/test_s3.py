@@ -340,3 +340,8 @@ def test_a_store_that_fails_while_it_is_read_is_not_the_users_mistake(
         object_store.start()
     assert str(caught.value).startswith(f"dataset: '{bucket}/data.parquet' cannot be read (NETWORK_CONNECTION")
     assert "\n" not in str(caught.value)
+
+
+def test_a_list_of_objects(folder):
+    found = find(f"{folder}/{{sub,b.csv}}")
+    assert (found.names, str(found.home)) == (("sub/c.csv", "b.csv"), folder)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path, PurePath
 
 from trainwright_api.problems import Mistakes, nearest
 from trainwright_api.resource.dataset_options import DatasetOptions
+from trainwright_trainer.data.brace_expansion import expanded
 from trainwright_trainer.data.datafile import DataFile
 from trainwright_trainer.data.formats import COMPRESSIONS, FORMATS, SUFFIXES, format_of, refuse_idle_options
 from trainwright_trainer.data.formats.reader import Reader
@@ -67,6 +69,8 @@ def _find(dataset: str, access: S3Credentials | None, options: DatasetOptions) -
         if not is_prefix and beside.exists(place.name):
             word = options.format or _named_format(PurePath(place.name))
             return Files(place.name, place.parent, beside, (place.name,), word, True, options)
+        if (listed := expanded(str(place))) != [str(place)]:
+            return _listed(dataset, [_find(name, access, options) for name in listed], access)
         if _has_wildcard(place):
             folder = _fixed_part(place)
             storage = storage_of(folder, access)
@@ -78,6 +82,28 @@ def _find(dataset: str, access: S3Credentials | None, options: DatasetOptions) -
     if isinstance(place, Path):
         return _many(place.name or str(place), place.resolve().parent, storage, names, options)
     return _many(place.name or place.bucket, place.parent, storage, names, options)
+
+
+def _listed(dataset: str, parts: Sequence[Files], access: S3Credentials | None) -> Files:
+    """The files of all parts, in their order, with names below the innermost folder that contains all of them."""
+    roots = [part.storage.root for part in parts]
+    roots = [root.absolute() if isinstance(root, Path) else root for root in roots]
+    folder = roots[0]
+    while not all(_lies_in(root, folder) for root in roots):
+        folder = folder.parent
+    names = [_relative(root / name, folder) for root, part in zip(roots, parts, strict=True) for name in part.names]
+    twice, count = Counter(names).most_common(1)[0]
+    if count > 1:
+        raise Mistakes.one("dataset", f"{dataset!r} names {twice!r} twice.")
+    _refuse_mixed(dataset, {part.format: part.names[0] for part in reversed(parts)})
+    first = parts[0]
+    return Files(dataset, folder, storage_of(folder, access), tuple(names), first.format, False, first.options)
+
+
+def _lies_in(place: Place, folder: Place) -> bool:
+    while place not in (folder, place.parent):
+        place = place.parent
+    return place == folder
 
 
 def _is_folder(path: Path) -> bool:
@@ -120,10 +146,15 @@ def _many(dataset: str, home: Place, storage: Storage, names: Iterable[str], opt
 def _common_format(dataset: str, names: Sequence[str]) -> str:
     """The format of the files. Raises `Mistakes` if they differ."""
     formats = {_named_format(PurePath(name)): name for name in reversed(names)}
+    _refuse_mixed(dataset, formats)
+    return next(iter(formats))
+
+
+def _refuse_mixed(dataset: str, formats: Mapping[str, str]) -> None:
+    """Raise `Mistakes` if there is more than one format. `formats` has the name of a file for each."""
     if len(formats) > 1:
         shown = " and ".join(repr(name) for name in sorted(formats.values())[:2])
         raise Mistakes.one("dataset", f"{dataset!r} mixes formats: {shown}.")
-    return next(iter(formats))
 
 
 def _named_format(path: PurePath) -> str:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from trainwright_trainer.data.table_schema import joined
+
 BLOCK_ROWS = 65_536
 
 
@@ -49,7 +51,7 @@ def blocks_of(tables: Iterable[pa.Table]) -> Iterator[Block]:
 
 
 def _joined(tables: list[pa.Table]) -> pa.Table:
-    return tables[0] if len(tables) == 1 else pa.concat_tables(tables, promote_options="permissive")
+    return tables[0] if len(tables) == 1 else joined(tables)
 
 
 def _block(first_row: int, table: pa.Table) -> Block:

@@ -13,6 +13,7 @@ from trainwright_trainer.data.datafile import DataFile, reason_of
 from trainwright_trainer.data.files import Files
 from trainwright_trainer.data.formats import FORMATS
 from trainwright_trainer.data.formats.reader import UnreadableFileError
+from trainwright_trainer.data.partitions import keys_of, with_keys
 from trainwright_trainer.data.rows import Block, blocks_of
 from trainwright_trainer.errors import EnvironmentFailure
 from trainwright_trainer.features.errors import kind_of
@@ -24,10 +25,11 @@ Wanted = Sequence[tuple[str, str]]
 
 def check(files: Files, wanted: Wanted) -> None:
     """Raise `Mistakes` for columns that the first file lacks, if its head contains the names of the columns."""
+    keys = keys_of(files.names[0])
     with _readable(files.each[0]) as file:
         columns = files.reader.columns(file)
     if columns is not None:
-        _check(files, files.dataset, columns, wanted)
+        _check(files, files.dataset, [*(name for name in columns if name not in keys), *keys], wanted)
 
 
 def notices(files: Files) -> Sequence[str]:
@@ -45,10 +47,13 @@ def _tables(files: Files, wanted: Wanted, coded: Sequence[str]) -> Iterator[pa.T
     columns = sorted({column for _, column in wanted})
     kinds: dict[str, tuple[str, str]] = {}
     for file, name in zip(files.each, files.names, strict=True):
+        keys = keys_of(name)
         with _readable(file):
-            for table in files.reader.read(file, columns, coded):
-                _check(files, files.dataset if files.is_single else name, table.column_names, wanted)
-                _agree(kinds, name, table.select(columns).schema)
+            for read in files.reader.read(file, [column for column in columns if column not in keys], coded):
+                table = with_keys(read, keys) if keys else read
+                if name == files.names[0]:
+                    _check(files, files.dataset if files.is_single else name, table.column_names, wanted)
+                _agree(kinds, name, table, columns)
                 yield table.select(columns)
 
 
@@ -102,13 +107,28 @@ def _lack(dataset: str, columns: Sequence[str], column: str) -> str | None:
     return f"{column!r} is not in {dataset}." + (f" Nearest: {near}." if near else "")
 
 
-def _agree(kinds: dict[str, tuple[str, str]], name: str, schema: pa.Schema) -> None:
-    """Raise `Mistakes` if a column's kind differs from that in earlier files. Whole numbers count as numbers."""
-    for field in schema:
-        kind = kind_of(field.type)
+def _agree(kinds: dict[str, tuple[str, str]], name: str, table: pa.Table, columns: Sequence[str]) -> None:
+    """Raise `Mistakes` if `columns` are not in the table called `name`, or of another kind than in earlier tables.
+
+    `kinds` has the kind of each column and the name of the first file with it. Whole numbers count as numbers.
+    """
+    present = [column for column in columns if table.column_names.count(column) == 1]
+    found = [f"it has no column {column!r}" for column in columns if column not in present]
+    for column in present:
+        kind = _kin(table.schema.field(column).type)
         if kind == "empty":
             continue
-        kin = "numbers" if kind == "whole numbers" else kind
-        before, file = kinds.setdefault(field.name, (kin, name))
-        if kin != before:
-            raise Mistakes.one("dataset", f"column {field.name!r} holds {before} in {file!r}, but {kin} in {name!r}.")
+        before, file = kinds.setdefault(column, (kind, name))
+        if kind != before:
+            found.append(f"{column!r} holds {kind}, but {before} in {file!r}")
+    if found:
+        raise Mistakes.one("dataset", f"{name!r} differs from the files before it: {'; '.join(found)}.")
+
+
+def _kin(kind: pa.DataType) -> str:
+    """The kind of a type, in which the columns of all files have to agree."""
+    if pa.types.is_decimal(kind):
+        return "decimals"
+    if pa.types.is_timestamp(kind) and kind.tz is not None:
+        return f"times in the zone {kind.tz}"
+    return "numbers" if kind_of(kind) == "whole numbers" else kind_of(kind)

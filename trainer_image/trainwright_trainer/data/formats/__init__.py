@@ -11,8 +11,9 @@ from trainwright_api.problems import Mistakes
 from trainwright_api.resource.dataset_options import DatasetOptions
 from trainwright_trainer.data.datafile import DataFile
 from trainwright_trainer.data.formats.delimited import DelimitedReader
+from trainwright_trainer.data.formats.excel import ExcelReader
 from trainwright_trainer.data.formats.feather import FeatherReader
-from trainwright_trainer.data.formats.jsonlines import JsonLinesReader
+from trainwright_trainer.data.formats.json_rows import JsonReader
 from trainwright_trainer.data.formats.missing_words import ReaderWithMissingWords
 from trainwright_trainer.data.formats.parquet import ParquetReader
 from trainwright_trainer.data.formats.reader import Reader
@@ -43,7 +44,8 @@ FORMATS: Mapping[str, Format] = {
     "feather": Format("Feather", (".feather", ".arrow"), _plain(FeatherReader)),
     "csv": Format("CSV", (".csv",), partial(DelimitedReader, name="CSV", delimiter=","), True, True),
     "tsv": Format("TSV", (".tsv",), partial(DelimitedReader, name="TSV", delimiter="\t"), True, True),
-    "json": Format("JSON lines", (".jsonl", ".ndjson", ".json"), _plain(JsonLinesReader), True),
+    "excel": Format("Excel", (".xlsx", ".xls"), _plain(ExcelReader)),
+    "json": Format("JSON", (".json", ".jsonl", ".ndjson"), _plain(JsonReader), True),
 }
 SUFFIXES: Mapping[str, str] = {suffix: word for word, each in FORMATS.items() for suffix in each.suffixes}
 

@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from trainwright_trainer.data.datafile import DataFile
 from trainwright_trainer.data.formats.reader import UnreadableFileError, damaged
+from trainwright_trainer.data.table_schema import flat, flat_names
 
 _MAGIC = b"ARROW1"
 
@@ -20,16 +21,17 @@ class FeatherReader:
 
     def columns(self, file: DataFile) -> list[str] | None:
         with file.native() as source:
-            return list(_open(source).schema.names)
+            return flat_names(_open(source).schema)
 
     def read(self, file: DataFile, columns: Sequence[str], coded: Sequence[str]) -> Iterator[pa.Table]:  # noqa: ARG002
         with file.native() as source:
             names = _open(source).schema.names
-            chosen = [position for position, name in enumerate(names) if name in columns]
+            wanted = {name.partition(".")[0] for name in columns} | set(columns)  # a nested column is read whole
+            chosen = [position for position, name in enumerate(names) if name in wanted]
             reader = _open(source, pa.ipc.IpcReadOptions(included_fields=chosen))
             with damaged("is damaged: its record batches cannot be read."):
                 for number in range(reader.num_record_batches):
-                    yield pa.Table.from_batches([reader.get_batch(number)])
+                    yield flat(pa.Table.from_batches([reader.get_batch(number)]))
 
 
 def _open(source: pa.NativeFile, options: pa.ipc.IpcReadOptions | None = None) -> pa.ipc.RecordBatchFileReader:

@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 from trainwright_trainer.data.datafile import DataFile
 from trainwright_trainer.data.formats.reader import UnreadableFileError, damaged
 from trainwright_trainer.data.rows import BLOCK_ROWS
+from trainwright_trainer.data.table_schema import flat, flat_names
 
 _MAGIC = b"PAR1"
 _BUFFER = 1 << 18
@@ -26,7 +27,7 @@ class ParquetReader:
 
     def columns(self, file: DataFile) -> list[str] | None:
         with _open(file, ()) as parquet:
-            return list(parquet.schema_arrow.names)
+            return flat_names(parquet.schema_arrow)
 
     def read(self, file: DataFile, columns: Sequence[str], coded: Sequence[str]) -> Iterator[pa.Table]:
         with _open(file, ()) as parquet:
@@ -34,7 +35,7 @@ class ParquetReader:
         with _open(file, text) as parquet, damaged("is damaged: its pages cannot be read."):
             for groups in _fetched(file, parquet):
                 for batch in parquet.iter_batches(BLOCK_ROWS, columns=list(columns), **groups):
-                    yield pa.Table.from_batches([batch])
+                    yield flat(pa.Table.from_batches([batch]))
 
 
 @contextmanager

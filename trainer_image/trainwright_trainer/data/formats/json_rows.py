@@ -1,9 +1,9 @@
-"""JSON lines: one object on each line."""
+"""JSON: one object on each line, or one array of objects."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -13,14 +13,17 @@ from trainwright_trainer.data.datafile import DataFile
 from trainwright_trainer.data.formats.dialect import UTF8, check_encoding
 from trainwright_trainer.data.formats.reader import UnreadableFileError
 from trainwright_trainer.data.formats.streams import native, opened
+from trainwright_trainer.data.table_schema import flat
 
 _READ_BYTES = 4 << 20
+_HEAD_BYTES = 4096
+_MARK = b"\xef\xbb\xbf"
 
 
-class JsonLinesReader:
+class JsonReader:
     """Reads one file. Types are inferred from the whole file; a column of mixed types becomes text."""
 
-    name = "JSON lines"
+    name = "JSON"
     notices: Sequence[str] = ()
 
     def columns(self, file: DataFile) -> list[str] | None:  # noqa: ARG002
@@ -28,17 +31,27 @@ class JsonLinesReader:
         return None
 
     def read(self, file: DataFile, columns: Sequence[str], coded: Sequence[str]) -> Iterator[pa.Table]:  # noqa: ARG002
-        try:
-            table = _read(file, None)
-            times = [field for field in table.schema if pa.types.is_timestamp(field.type)]
-            if times:  # Arrow turns text that looks like a time into timestamps; here it stays text, as in CSV
-                table = _read(file, pa.schema([field.with_type(pa.string()) for field in times]))
-            table.validate(full=True)  # Arrow's reader does not check the encoding
-        except pa.ArrowInvalid:
-            check_encoding(file, UTF8)
-            table = _read_slowly(file, columns)
+        table = flat(_of_rows(_array(file), columns) if _is_array(file) else _of_lines(file, columns))
         lacking = set(columns) - set(table.column_names)
         yield table if lacking else table.select(list(columns))  # all names are needed to suggest the nearest one
+
+
+def _is_array(file: DataFile) -> bool:
+    with opened(file) as stream:
+        return stream.read(_HEAD_BYTES).removeprefix(_MARK).lstrip().startswith(b"[")
+
+
+def _of_lines(file: DataFile, columns: Sequence[str]) -> pa.Table:
+    try:
+        table = _read(file, None)
+        times = [field for field in table.schema if pa.types.is_timestamp(field.type)]
+        if times:  # Arrow turns text that looks like a time into timestamps; here it stays text, as in CSV
+            table = _read(file, pa.schema([field.with_type(pa.string()) for field in times]))
+        table.validate(full=True)  # Arrow's reader does not check the encoding
+    except pa.ArrowInvalid:
+        check_encoding(file, UTF8)
+        return _of_rows(_objects(file), columns)
+    return table
 
 
 def _read(file: DataFile, schema: pa.Schema | None) -> pa.Table:
@@ -50,9 +63,9 @@ def _read(file: DataFile, schema: pa.Schema | None) -> pa.Table:
         )
 
 
-def _read_slowly(file: DataFile, columns: Sequence[str]) -> pa.Table:
-    """Read a file that Arrow refuses. Columns of mixed types become text; an error names the line without an object."""
-    rows = list(_objects(file))
+def _of_rows(objects: Iterable[dict[str, Any]], columns: Sequence[str]) -> pa.Table:
+    """The objects as a table. Columns of mixed types become text. Raises `UnreadableFileError` if there are none."""
+    rows = list(objects)
     if not rows:
         raise UnreadableFileError("is empty.")
     names = dict.fromkeys(key for row in rows for key in row)
@@ -61,6 +74,7 @@ def _read_slowly(file: DataFile, columns: Sequence[str]) -> pa.Table:
 
 
 def _objects(file: DataFile) -> Iterator[dict[str, Any]]:
+    """The object of each line. An error names the line without an object."""
     with opened(file) as stream:
         for number, line in enumerate(stream, start=1):
             if not line.strip():
@@ -72,6 +86,20 @@ def _objects(file: DataFile) -> Iterator[dict[str, Any]]:
             if not isinstance(found, dict):
                 raise UnreadableFileError(f"is no JSON lines file: line {number:,} is no object. One object a line.")
             yield found
+
+
+def _array(file: DataFile) -> Iterator[dict[str, Any]]:
+    """The objects of an array, which is read as a whole. An error names the item without an object."""
+    check_encoding(file, UTF8)
+    with opened(file) as stream:
+        try:
+            found = json.loads(stream.read().removeprefix(_MARK))
+        except ValueError as error:
+            raise UnreadableFileError(f"is no JSON: {error}.") from error
+    for number, item in enumerate(found, start=1):
+        if not isinstance(item, dict):
+            raise UnreadableFileError(f"is no array of objects: item {number:,} is none.")
+        yield item
 
 
 def _column(values: list[Any]) -> pa.Array:
