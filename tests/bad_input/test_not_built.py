@@ -30,8 +30,6 @@ FILES = " (this version has files, folders and s3://)"
             backend(type="ray", processor={"type": "modin"}),
             "backend.processor.type: not built yet: modin (this version has pandas)",
         ),
-        (backend(loader={"fully_executed": False}), "backend.loader.fully_executed: not built yet: false"),
-        (backend(loader={"window_size_bytes": 1000}), "backend.loader.window_size_bytes: not built yet"),
         (backend(cache_dir="gs://bucket/cache"), f"backend.cache_dir: not built yet: gs://{FILES}"),
         (lambda job: job.update(dataset="hdfs://name/a.csv"), f"dataset: not built yet: hdfs://{FILES}"),
         (lambda job: job.update(output="abfs://key:secret@host/runs"), f"output: not built yet: abfs://{FILES}"),
@@ -62,7 +60,7 @@ def test_one_line(workplace, change, line):
 
 def test_all_at_once(workplace):
     def change(job):
-        backend(loader={"fully_executed": False}, cache_dir="gs://bucket")(job)
+        backend(type="horovod", cache_dir="gs://bucket")(job)
         config(combiner={"type": "sequence_concat"})(job)
 
     message = workplace.refused("train", workplace.job(change)).splitlines()

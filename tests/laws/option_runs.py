@@ -45,6 +45,7 @@ from trainwright_trainer.rundir.retention import Fence
 from trainwright_trainer.rundir.snapshot import Snapshot
 from trainwright_trainer.rundir.writer import CheckpointWriter
 from trainwright_trainer.storage.local import FolderStorage
+from trainwright_trainer.tasks.resolve import window_of
 from trainwright_trainer.tasks.run import run
 
 FILE = Path("job.json")
@@ -114,7 +115,7 @@ def _trained(job: Job, kept: Kept | Patient) -> Seen:
     data = prepare(config, job.dataset, seed=seed, cache_dir=job.cache_dir, options=job.spec.dataset_options)
     data.finish()
     layout = layout_of(config, data.statistics)
-    order = EpochOrder(seed, config.trainer.should_shuffle)
+    order = EpochOrder(seed, config.trainer.should_shuffle, window_of(job, config, data))
     parts = loaders(data, layout, DTYPES[config.trainer.precision], order)
     model = Model(config, data.statistics, layout, seed)
     listener = RecordingListener()

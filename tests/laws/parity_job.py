@@ -22,14 +22,19 @@ from trainwright_api.problems import Mistakes
 from trainwright_api.resource.job import CheckpointPolicy
 from trainwright_api.resource.strategy import Strategy
 from trainwright_trainer.callbacks.events import Evaluated, Event, RankRound
+from trainwright_trainer.data.columnfile import Column
 from trainwright_trainer.data.order import EpochOrder
+from trainwright_trainer.data.prepared import TRAIN, Columns, Prepared
 from trainwright_trainer.distributed.process_group import ProcessGroup
 from trainwright_trainer.distributed.ranks import OneRank
 from trainwright_trainer.job.batching import batching
 from trainwright_trainer.layers.normalisation import norm_batches
+from trainwright_trainer.loader.batch import ColumnRange
 from trainwright_trainer.loader.encoded_rows import EncodedRows
+from trainwright_trainer.loader.interface import Loader
 from trainwright_trainer.loader.layout import layout_of
 from trainwright_trainer.loader.materialised import Materialised
+from trainwright_trainer.loader.windowed import Windowed
 from trainwright_trainer.loop import trainer as loop
 from trainwright_trainer.loop.arguments import Hooks, TrainingArguments
 from trainwright_trainer.loop.protocols import Checkpoints
@@ -81,6 +86,7 @@ class Case:
     rows: Mapping[str, int] = field(default_factory=lambda: ROWS)
     has_class_weights: bool = False
     copies: int = 1
+    window_rows: int | None = None
     mutation: Callable[[], AbstractContextManager[None]] = nullcontext
     device: str = "cpu"
     uses_strategy_alone: bool = False
@@ -157,8 +163,8 @@ def trained(
     parts["train"] = replace(parts["train"], rows=parts["train"].rows // case.copies)
     if case.bad_row is not None:
         parts["train"].floats[case.bad_row, 0] = math.inf
-    order = EpochOrder(7, config.trainer.should_shuffle)
-    loaders = {name: Materialised(held, order, ranks.device) for name, held in parts.items()}
+    order = EpochOrder(7, config.trainer.should_shuffle, case.window_rows)
+    loaders = {name: _loader(case, held, order, ranks.device) for name, held in parts.items()}
     kept, recorder = _Kept(), _Recorder()
     batches = batching(config.trainer, case.workers, norm_batches(model))
     hooks = Hooks(
@@ -260,3 +266,20 @@ def rows_of(case: Case, name: str) -> EncodedRows:
 def _sets(draws: np.random.Generator, rows: int) -> pa.LargeListArray:
     """Sets of up to four tokens; a sixteenth of them is empty."""
     return pa.array([np.flatnonzero(row) for row in draws.random((rows, 4)) < 0.5], pa.large_list(pa.int32()))
+
+
+def _loader(case: Case, held: EncodedRows, order: EpochOrder, device: torch.device) -> Loader:
+    """The loader of one part, with windows or in memory. With windows the rows are numbered from 0."""
+    if case.window_rows is None:
+        return Materialised(held, order, device)
+    layout = layout_of(config_of(case), STATISTICS)
+    columns = {name: Column(pa.chunked_array([_column(held, place)])) for name, place in layout.columns.items()}
+    splits = np.zeros(len(held), np.uint8)
+    prepared = Prepared("x", len(held), splits, Columns(columns), {}, "", "", False)
+    return Windowed(prepared, TRAIN, layout, held.floats.dtype, order, device)
+
+
+def _column(held: EncodedRows, place: ColumnRange) -> pa.Array:
+    if place.kind == "ragged":
+        return held.ragged[place.start]
+    return pa.array((held.floats if place.kind == "floats" else held.ints)[:, place.start].numpy())

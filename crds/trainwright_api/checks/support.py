@@ -72,8 +72,6 @@ INSTEAD: Mapping[str, str] = {
     "BackendTrainer.logdir": "this version keeps logs in the run folder",
     "Processor.parallelism": _NO_DASK,
     "Processor.persist": _NO_DASK,
-    "Loader.fully_executed": "this version materialises the data set",
-    "Loader.window_size_bytes": "this version shuffles all rows at once",
 }
 FIELDS: Mapping[str, tuple[str, ...]] = {
     "Defaults": ("audio", "bag", "h3", "image", "sequence", "text", "timeseries"),

@@ -118,10 +118,14 @@ class Loader(Section):
     """The loader: it makes batches from preprocessed columns."""
 
     fully_executed: bool = Field(
-        True, description="Materialise the whole data set once per node. false: stream it, for data beyond the memory."
+        True,
+        description="Keep the whole data set in memory. false: read it in windows that fit the memory, for data that "
+        "do not.",
     )
     window_size_bytes: Annotated[int, Field(ge=1, le=2**53)] | None = Field(
-        None, description="Load and shuffle in windows of about this size. null: no windows, one shuffle of all rows."
+        None,
+        description="Load and shuffle in windows of about this size. null: one shuffle of all rows, or with "
+        "fully_executed: false an eighth of the memory that the process may use.",
     )
 
 

@@ -102,10 +102,11 @@ def balance(seed: int, truths: list[bool], over: float | None, under: float | No
     return copies
 
 
-def epoch(seed: int, number: int, rows: list[int]) -> list[int]:
-    def point(at: int) -> tuple[int, int, int]:
+def epoch(seed: int, number: int, rows: list[int], window_rows: int | None = None) -> list[int]:
+    def point(at: int) -> tuple[int, int, int, int]:
         copy = rows[:at].count(rows[at])
-        return row_hash(key(seed, 3, number, *([copy] if copy else [])), rows[at]), rows[at], copy
+        window = row_hash(key(seed, 7, number), rows[at] // window_rows) if window_rows else 0
+        return window, row_hash(key(seed, 3, number, *([copy] if copy else [])), rows[at]), rows[at], copy
 
     return [rows[at] for at in sorted(range(len(rows)), key=point)]
 
@@ -171,6 +172,13 @@ def vectors() -> dict[str, object]:
             {"seed": seed, "epoch": number, "rows": rows, "order": epoch(seed, number, rows)}
             for seed in (0, 42)
             for number in (0, 1)
+            for rows in (list(range(16)), [3, 5, 8, 13, 70_000], [0, 1, 1, 1, 4, 5, 5, 9, 9, 9, 9, 9])
+        ],
+        "window_order": [
+            {"seed": seed, "epoch": number, "window_rows": size, "rows": rows, "order": epoch(seed, number, rows, size)}
+            for seed in (0, 42)
+            for number in (0, 1)
+            for size in (1, 4, 100)
             for rows in (list(range(16)), [3, 5, 8, 13, 70_000], [0, 1, 1, 1, 4, 5, 5, 9, 9, 9, 9, 9])
         ],
     }

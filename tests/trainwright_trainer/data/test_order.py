@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -33,6 +34,30 @@ def test_hashes_are_as_published(case):
 @pytest.mark.parametrize("case", VECTORS["epoch_order"])
 def test_the_order_of_an_epoch_is_as_published(case):
     assert epoch_order(case["seed"], case["epoch"], np.array(case["rows"])).tolist() == case["order"]
+
+
+@pytest.mark.parametrize("case", VECTORS["window_order"])
+def test_the_order_of_windows_is_as_published(case):
+    rows = np.array(case["rows"])
+    assert epoch_order(case["seed"], case["epoch"], rows, case["window_rows"]).tolist() == case["order"]
+
+
+@given(st.integers(0, 2**32), st.integers(0, 9), st.sets(st.integers(0, 500)), st.integers(1, 600))
+def test_the_order_in_windows_of_a_subset_is_the_subsequence(seed, epoch, subset, window_rows):
+    whole = epoch_order(seed, epoch, np.arange(501), window_rows).tolist()
+    rows = np.array(sorted(subset), dtype=np.int64)
+    assert epoch_order(seed, epoch, rows, window_rows).tolist() == [row for row in whole if row in subset]
+    windows = [row // window_rows for row in whole]
+    assert sum(one != other for one, other in pairwise(windows)) == len(set(windows)) - 1
+
+
+def test_one_window_has_the_order_without_windows():
+    rows = np.arange(100)
+    assert epoch_order(1, 2, rows, 100).tolist() == epoch_order(1, 2, rows).tolist()
+
+
+def test_without_shuffling_windows_change_nothing():
+    assert EpochOrder(1, False, 7).positions(0, np.arange(50)).tolist() == list(range(50))
 
 
 @given(st.integers(0, 2**32), st.integers(0, 1000), st.sets(st.integers(0, 500)))

@@ -8,8 +8,9 @@ import pyarrow as pa
 import pytest
 import torch
 
+from trainwright_trainer.data.columnfile import Column
 from trainwright_trainer.data.order import EpochOrder, epoch_order
-from trainwright_trainer.data.prepared import TRAIN, Prepared
+from trainwright_trainer.data.prepared import TRAIN, Columns, Prepared
 from trainwright_trainer.loader.batch import ColumnRange, Layout, Ragged
 from trainwright_trainer.loader.cut import Cut
 from trainwright_trainer.loader.encoded_rows import EncodedRows, encoded_rows
@@ -59,7 +60,8 @@ def prepared() -> Prepared:
         "set": chunked(sets(draws), [65_000, 65_001]),
         "date": chunked(lists(draws.integers(0, 60, (ROWS, 9)).astype("int32")), [3, 4, 100_000]),
     }
-    return Prepared("x", ROWS, draws.integers(0, 4, ROWS).astype(np.uint8), columns, {}, "", "", False)
+    held = Columns({name: Column(values) for name, values in columns.items()})
+    return Prepared("x", ROWS, draws.integers(0, 4, ROWS).astype(np.uint8), held, {}, "", "", False)
 
 
 ORDER = EpochOrder(1)

@@ -21,6 +21,7 @@ from functools import cached_property
 from typing import IO, Any, TypeVar
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from trainwright_trainer.data import columnfile
 from trainwright_trainer.data.datafile import is_of_a_store, reason_of
@@ -184,6 +185,17 @@ class StoredColumn:
         """The values, row group by row group. Raises the errors of `values`."""
         with self._opened() as file:
             yield from columnfile.blocks(file)
+
+    def part(self, start: int, stop: int) -> pa.ChunkedArray:
+        """The rows [start, stop), of which only the row groups are read. Raises the errors of `values`."""
+        about = self._footer
+        with self._opened() as file:
+            return columnfile.part(file, about, start, stop)
+
+    @cached_property
+    def _footer(self) -> pq.FileMetaData:
+        with self._opened() as file:
+            return columnfile.footer(file)
 
     @contextmanager
     def _opened(self) -> Iterator[pa.NativeFile]:

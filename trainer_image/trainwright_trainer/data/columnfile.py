@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 _ELEMENTS = {"int32": pa.int32(), "float": pa.float32()}
 
 
-_GROUP_ROWS = 262_144
+GROUP_ROWS = 262_144
 """The rows of a row group."""
 
 
@@ -38,6 +38,10 @@ class Column:
     def blocks(self) -> Iterator[pa.Array]:
         """The values, part by part."""
         yield from self.values.chunks
+
+    def part(self, start: int, stop: int) -> pa.ChunkedArray:
+        """The rows [start, stop)."""
+        return self.values.slice(start, stop - start)
 
 
 @dataclass(frozen=True)
@@ -69,7 +73,7 @@ class ColumnWriter:
         self._waiting.append(_packed(values) if self._is_list else values)
         self._rows += len(values)
         self._nulls += values.null_count
-        if self._rows >= _GROUP_ROWS:
+        if self._rows >= GROUP_ROWS:
             self._flush()
 
     def close(self, notices: Sequence[str]) -> None:
@@ -87,9 +91,9 @@ class ColumnWriter:
     def _flush(self, *, whole: bool = True) -> None:
         """Write the waiting rows; with `whole`, only those that fill row groups."""
         table = pa.table([pa.chunked_array(self._waiting, self._schema.field(0).type)], schema=self._schema)
-        rows = self._rows // _GROUP_ROWS * _GROUP_ROWS if whole else self._rows
+        rows = self._rows // GROUP_ROWS * GROUP_ROWS if whole else self._rows
         if rows:
-            self._writer.write_table(table.slice(0, rows), row_group_size=_GROUP_ROWS)
+            self._writer.write_table(table.slice(0, rows), row_group_size=GROUP_ROWS)
         self._waiting, self._rows = table.column(0).slice(rows).chunks, self._rows - rows
 
 
@@ -135,6 +139,26 @@ def read_through(file: pa.NativeFile) -> ColumnFacts:
     if rows != found.rows:
         raise ValueError(f"{rows} rows of {found.rows}")
     return found
+
+
+def footer(file: pa.NativeFile) -> pq.FileMetaData:
+    """What `part` needs of a file. Raises OSError or ValueError if it is damaged."""
+    return pq.ParquetFile(file).metadata
+
+
+def part(file: pa.NativeFile, about: pq.FileMetaData, start: int, stop: int) -> pa.ChunkedArray:
+    """The rows [start, stop), of which only the row groups are read. `about` is the footer of the file.
+
+    Raises OSError or ValueError if the file is damaged.
+    """
+    edges = np.cumsum([0, *(about.row_group(group).num_rows for group in range(about.num_row_groups))])
+    low, high = int(np.searchsorted(edges, start, "right")) - 1, int(np.searchsorted(edges, stop, "left"))
+    found = pq.ParquetFile(file, metadata=about, page_checksum_verification=True)
+    table = found.read_row_groups(list(range(low, min(high, about.num_row_groups))), use_threads=False)
+    values, kind = table.column("value"), _list_type(about.metadata)
+    if kind is not None:
+        values = pa.chunked_array([_unpacked(chunk, kind) for chunk in values.chunks], kind)
+    return values.slice(start - edges[low], stop - start)
 
 
 def _list_type(about: Mapping[bytes, bytes]) -> pa.DataType | None:

@@ -25,10 +25,16 @@ class AnyColumn(Protocol):
     """An encoded column, in memory or in a file."""
 
     @property
+    def null_count(self) -> int: ...
+
+    @property
     def values(self) -> pa.ChunkedArray: ...
 
     def blocks(self) -> Iterator[pa.Array]:
         """The values, block by block."""
+
+    def part(self, start: int, stop: int) -> pa.ChunkedArray:
+        """The rows [start, stop). Of a file, no others are read."""
 
 
 class Columns(Mapping[str, pa.ChunkedArray]):
@@ -45,6 +51,20 @@ class Columns(Mapping[str, pa.ChunkedArray]):
 
     def __len__(self) -> int:
         return len(self._columns)
+
+    def part(self, name: str, start: int, stop: int) -> pa.ChunkedArray:
+        """The rows [start, stop) of one column. Raises the errors of a read."""
+        return self._columns[name].part(start, stop)
+
+    def valid(self, rows: int) -> npt.NDArray[np.bool_]:
+        """bool [rows]: True if no column is null. Columns that may be null are read block by block."""
+        valid = np.ones(rows, dtype=np.bool_)
+        for column in self._columns.values():
+            start = 0
+            for block in column.blocks() if column.null_count else ():
+                valid[start : start + len(block)] &= block.is_valid().to_numpy(zero_copy_only=False)
+                start += len(block)
+        return valid
 
     @cached_property
     def _values(self) -> Mapping[str, pa.ChunkedArray]:
@@ -67,7 +87,7 @@ class Prepared:
     dataset: str
     rows: int
     splits: npt.NDArray[np.uint8]
-    columns: Mapping[str, pa.ChunkedArray]
+    columns: Columns
     statistics: Mapping[str, Mapping[str, Any]]
     content: str
     cache_key: str
@@ -79,14 +99,22 @@ class Prepared:
     @cached_property
     def valid(self) -> npt.NDArray[np.bool_]:
         """bool [rows]: True if no feature of the row is null."""
-        valid = np.ones(self.rows, dtype=np.bool_)
-        for column in self.columns.values():
-            if column.null_count:
-                valid &= column.is_valid().to_numpy()
-        return valid
+        return self.columns.valid(self.rows)
 
-    def rows_of(self, part: int) -> npt.NDArray[np.int64]:
-        """The numbers of the valid rows of a part, ascending. A row of the training part stands there once for each of
-        its copies."""
-        rows = np.flatnonzero(self.valid & (self.splits == part))
+    def part(self, name: str, start: int, stop: int) -> pa.ChunkedArray:
+        """The rows [start, stop) of one column."""
+        return self.columns.part(name, start, stop)
+
+    def rows_of(self, part: int, start: int = 0, stop: int | None = None) -> npt.NDArray[np.int64]:
+        """The numbers of the valid rows of a part, ascending, from `start` to below `stop`. A row of the training part
+        stands there once for each of its copies."""
+        window = slice(start, stop)
+        rows = np.flatnonzero(self.valid[window] & (self.splits[window] == part)) + start
         return rows if part != TRAIN or self.copies is None else np.repeat(rows, self.copies[rows])
+
+    def counts_of(self, part: int, window_rows: int) -> npt.NDArray[np.int64]:
+        """int64 [windows]: the number of rows of `rows_of` in each window of `window_rows` rows."""
+        counted: npt.NDArray[Any] = self.valid & (self.splits == part)
+        if part == TRAIN and self.copies is not None:
+            counted = counted * self.copies
+        return np.add.reduceat(counted, np.arange(0, self.rows, window_rows), dtype=np.int64)

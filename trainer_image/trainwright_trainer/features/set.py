@@ -83,6 +83,7 @@ def conclude(feature: Feature, states: Sequence[Any], so_far: Statistics) -> dic
         "vocabulary": list(vocabulary),
         "counts": list(vocabulary.values()),
         "fill": None if fill is None else found.tolist(),
+        "length": sum(vocabulary.values()) / rows,
     }
 
 

@@ -5,7 +5,7 @@ The layout gives the columns of each feature.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -101,3 +101,20 @@ class Batch:
 
 def _copied(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
     return tensor.pin_memory().to(device, non_blocking=True)
+
+
+def joined(batches: Sequence[Batch]) -> Batch:
+    """A copy of the rows of all batches, in their order."""
+    columns = zip(*(batch.ragged for batch in batches), strict=True)
+    return Batch(
+        torch.cat([batch.floats for batch in batches]),
+        torch.cat([batch.ints for batch in batches]),
+        np.concatenate([batch.rows for batch in batches]),
+        tuple(_joined_ragged(column) for column in columns),
+    )
+
+
+def _joined_ragged(columns: Sequence[Ragged]) -> Ragged:
+    bounds = np.concatenate([[0], np.cumsum(np.concatenate([np.diff(column.bounds) for column in columns]))])
+    values = torch.cat([column.values for column in columns])
+    return Ragged(values, torch.from_numpy(bounds).to(values.device), bounds)

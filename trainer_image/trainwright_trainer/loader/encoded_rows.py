@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import torch
 
+from trainwright_trainer.data.columnfile import GROUP_ROWS
 from trainwright_trainer.data.prepared import Prepared
 from trainwright_trainer.loader.batch import Batch, Layout, Ragged
 
 Rows = npt.NDArray[np.int64]
-# Rows that are copied at a time, so that they stay in a core's cache.
+# Rows that are copied at a time, so that they stay in a core's cache. GROUP_ROWS is a multiple of them.
 _FILL_ROWS = 65_536
+_NO_LISTS = pa.array([], pa.large_list(pa.int32()))
 
 
 @dataclass(frozen=True)
 class EncodedRows:
-    """Rows in ascending order of their numbers: `floats` [n, F], `ints` [n, C] int64, `rows` source row numbers.
+    """Some rows: `floats` [n, F], `ints` [n, C] int64, `rows` source row numbers.
 
     `ragged`: for each ragged column, `large_list<int32>` of n rows.
     """
@@ -47,30 +51,63 @@ class EncodedRows:
 
 
 def encoded_rows(prepared: Prepared, layout: Layout, dtype: torch.dtype, rows: Rows) -> EncodedRows:
-    """The rows `rows` of `prepared`, ascending and maybe repeated, without nulls. `dtype`: the one of `floats`."""
+    """The rows `rows` of `prepared`, in this order, maybe repeated, without nulls. `dtype`: the one of `floats`."""
     floats = torch.empty((len(rows), layout.float_width), dtype=dtype)
     ints = torch.empty((len(rows), layout.int_width), dtype=torch.int64)
-    dense = {"floats": floats.numpy(), "ints": ints.numpy()}
-    lists: dict[int, list[pa.Array]] = {place.start: [] for place in layout.columns.values() if place.kind == "ragged"}
-    # Block by block, so that the rows being written stay in the CPU cache while one column after another is copied.
-    for start in range(0, prepared.rows, _FILL_ROWS):
-        low, high = np.searchsorted(rows, (start, start + _FILL_ROWS))
-        for name, place in layout.columns.items():
-            block = prepared.columns[name].slice(start, _FILL_ROWS)
+    filling = _Filling(layout, {"floats": floats.numpy(), "ints": ints.numpy()})
+    places = None if np.all(rows[1:] >= rows[:-1]) else np.argsort(rows, kind="stable")
+    ascending = rows if places is None else rows[places]
+    for first in range(0, prepared.rows, GROUP_ROWS):
+        edges = np.searchsorted(ascending, range(first, first + GROUP_ROWS + 1, _FILL_ROWS))
+        if edges[0] == edges[-1]:
+            continue
+        columns = {name: prepared.part(name, first, first + GROUP_ROWS) for name in layout.columns}
+        # Block by block, so that the rows being written stay in the CPU cache while column after column is copied.
+        for block, (low, high) in enumerate(pairwise(edges)):
+            where = slice(low, high) if places is None else places[low:high]
+            start = block * _FILL_ROWS
+            blocks = {name: column.slice(start, _FILL_ROWS) for name, column in columns.items()}
+            filling.add(blocks, ascending[low:high] - first - start, where)
+    return EncodedRows(floats, ints, rows, filling.ragged(places))
+
+
+class _Filling:
+    """Fills the dense columns of `targets`, and collects the ragged ones."""
+
+    def __init__(self, layout: Layout, targets: Mapping[str, npt.NDArray[np.generic]]) -> None:
+        self._layout, self._targets = layout, targets
+        ragged = [place.start for place in layout.columns.values() if place.kind == "ragged"]
+        self._lists: dict[int, list[pa.Array]] = {index: [_NO_LISTS] for index in sorted(ragged)}
+
+    def add(self, blocks: Mapping[str, pa.ChunkedArray], rows: Rows, where: slice | Rows) -> None:
+        """Take the rows `rows` (ascending, counted from the start of the block); `where`: their places."""
+        for name, place in self._layout.columns.items():
             if place.kind == "ragged":
-                lists[place.start].append(block.combine_chunks().take(pa.array(rows[low:high] - start)))
+                self._lists[place.start].append(blocks[name].combine_chunks().take(pa.array(rows)))
             else:
-                _fill_block(block, rows[low:high] - start, dense[place.kind][low:high, place.start : place.stop])
-    return EncodedRows(floats, ints, rows, tuple(pa.concat_arrays(lists[index]) for index in sorted(lists)))
+                target = self._targets[place.kind]
+                target[where, place.start : place.stop] = _taken(blocks[name], rows)
+
+    def ragged(self, places: Rows | None) -> tuple[pa.LargeListArray, ...]:
+        """The ragged columns. `places`: the place of each row that was added; None: they are in order."""
+        columns = [pa.concat_arrays(lists) for lists in self._lists.values()]
+        if places is None:
+            return tuple(columns)
+        order = np.empty_like(places)
+        order[places] = np.arange(len(places))
+        return tuple(column.take(pa.array(order)) for column in columns)
 
 
-def _fill_block(block: pa.ChunkedArray, rows: Rows, target: npt.NDArray[np.generic]) -> None:
-    """Write the rows `rows` of `block` (ascending, counted from its start) into `target`, [rows, width]."""
-    start = 0
-    for chunk in block.chunks:
-        low, high = np.searchsorted(rows, (start, start + len(chunk)))
-        target[low:high] = _values(chunk)[rows[low:high] - start]
-        start += len(chunk)
+def _taken(block: pa.ChunkedArray, rows: Rows) -> npt.NDArray[np.generic]:
+    """[rows, width]: the rows `rows` of `block` (ascending, counted from its start)."""
+    edges = np.cumsum([0, *(len(chunk) for chunk in block.chunks)])
+    parts = [
+        _values(chunk)[rows[low:high] - first]
+        for chunk, first, (low, high) in zip(
+            block.chunks, edges[:-1], pairwise(np.searchsorted(rows, edges)), strict=True
+        )
+    ]
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 def _values(array: pa.Array) -> npt.NDArray[np.generic]:

@@ -218,7 +218,7 @@ def training_step(
     def run(rows: int) -> None:
         if rows not in held:
             held.clear()
-            held[rows] = next(train.sequential(rows))
+            held[rows] = next(train.sequential(rows, 0, rows))
         step(held[rows], rows, 0.0)
         if device.type == "cuda":
             torch.cuda.synchronize(device)

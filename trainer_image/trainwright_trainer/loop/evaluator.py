@@ -126,7 +126,7 @@ def evaluate(
             logits = model(batch)
             metrics.update(logits, model.losses(logits, batch), batch)
         if last - first < math.ceil(batches / ranks.world):
-            model(next(loader.sequential(1)))  # some engines exchange parameters in each forward pass
+            model(next(loader.sequential(1, 0, 1)))  # some engines exchange parameters in each forward pass
     return scores_of_all(metrics, ranks)
 
 

@@ -242,7 +242,7 @@ class Trainer:
 
     def _new_step(self, engine: Engine) -> TrainStep:
         arguments, trainer = self._arguments, self._arguments.config.trainer
-        engine.warm_up(next(self._train.sequential(1)))
+        engine.warm_up(next(self._train.sequential(1, 0, 1)))
         return TrainStep(
             engine,
             self._agreement,

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from trainwright_api.problems import Mistakes
+from trainwright_trainer.runtime import cgroups
 
 VARIABLE = "OMP_NUM_THREADS"
 
@@ -34,31 +35,9 @@ def first_environment(file: Path = Path("/proc/self/environ")) -> dict[str, str]
 
 
 def _quotas(root: Path) -> Iterator[float]:
-    """The quotas, in CPUs, of this process's cgroups (version 1 and 2) and of their ancestors."""
-    try:
-        lines = (root / "proc/self/cgroup").read_text().splitlines()
-    except OSError:
-        return
-    for line in lines:
-        _, controllers, path = line.split(":", 2)
-        mount = root / "sys/fs/cgroup"
-        if controllers and "cpu" not in controllers.split(","):
-            continue
-        yield from _quotas_above(mount / "cpu" if controllers else mount, path)
-
-
-def _quotas_above(mount: Path, path: str) -> Iterator[float]:
-    """The quotas from `path` up to the mount. In a container `path` may be a host path that does not exist there; then
-    the mount itself is the cgroup.
-    """
-    folder = mount / path.strip("/")
-    while True:
-        quota = _quota(folder)
-        if quota is not None:
-            yield quota
-        if folder == mount or mount not in folder.parents:
-            return
-        folder = folder.parent
+    """The quotas, in CPUs, of this process's cgroups and of their ancestors."""
+    quotas = map(_quota, cgroups.folders("cpu", root))
+    return (quota for quota in quotas if quota is not None)
 
 
 def _quota(folder: Path) -> float | None:

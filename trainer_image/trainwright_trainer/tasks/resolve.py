@@ -18,13 +18,16 @@ from trainwright_trainer.job.job import Job
 from trainwright_trainer.job.versions import versions
 from trainwright_trainer.layers.normalisation import norm_batches
 from trainwright_trainer.loader.interface import Loader
+from trainwright_trainer.loader.layout import layout_of
 from trainwright_trainer.loader.load import sizes
+from trainwright_trainer.loader.window import row_bytes, window_rows
 from trainwright_trainer.loop.batch_size_finder import BatchSize, candidates, fastest_batch_size
 from trainwright_trainer.loop.monitor import monitored_metric, own_metrics
 from trainwright_trainer.loop.schedule import plan
-from trainwright_trainer.models.model import Model
+from trainwright_trainer.models.model import DTYPES, Model
 from trainwright_trainer.rundir import shared_files
 from trainwright_trainer.rundir.attempt import Attempt
+from trainwright_trainer.runtime.memory import usable_bytes
 from trainwright_trainer.runtime.threads import Threads
 
 
@@ -51,7 +54,8 @@ def given_batching(job: Job, model: Model) -> Batching | None:
 
 @dataclass(frozen=True)
 class Resolved:
-    """Values that a run resolves once. `threads`: the number of threads that compute a step.
+    """Values that a run resolves once. `threads`: the number of threads that compute a step. `window_rows`: the source
+    rows of a window of the loader; None: no windows.
 
     `rows_per_second`: the speeds that the batch size search measured, by batch size; empty without a search.
     """
@@ -59,10 +63,16 @@ class Resolved:
     batching: Batching
     threads: int
     rows_per_second: Mapping[int, float]
+    window_rows: int | None
 
     def to_json(self) -> dict[str, Any]:
         speeds = {str(size): speed for size, speed in self.rows_per_second.items()}
-        return {"batching": self.batching.to_json(), "threads": self.threads, "rows_per_second": speeds}
+        return {
+            "batching": self.batching.to_json(),
+            "threads": self.threads,
+            "rows_per_second": speeds,
+            "window_rows": self.window_rows,
+        }
 
 
 def resolved_once(
@@ -82,9 +92,19 @@ def _found(context: TrainContext, model: Model, train: Loader, ranks: Ranks, log
     batches, speeds = _batching_before(before) or _batching(context, model, train, ranks, log)
     rows = min(batches.pass_rows, -(-min(batches.global_rows, len(train)) // ranks.world))
     threads = context.threads.asked or before.get("threads") or context.threads.of(model, rows)
-    found = Resolved(batches, threads, speeds)
+    window = before["window_rows"] if "window_rows" in before else window_of(context.job, context.config, context.data)
+    if window is not None:
+        log(f"loader: windows of {formats.count(window)} rows of the source")
+    found = Resolved(batches, threads, speeds, window)
     shared_files.write_resolved(context.attempt, _resolved(context, ranks.device, found), versions())
     return found
+
+
+def window_of(job: Job, config: ModelConfig, data: Prepared) -> int | None:
+    """The source rows of a window of the loader on this machine; None: no windows."""
+    layout = layout_of(config, data.statistics)
+    a_row = row_bytes(layout, DTYPES[config.trainer.precision], data.statistics)
+    return window_rows(job.spec.backend.loader, a_row, usable_bytes())
 
 
 def _batching_before(resolved: Mapping[str, Any]) -> tuple[Batching, Mapping[int, float]] | None:

@@ -25,7 +25,7 @@ from trainwright_trainer.job.job import Job
 from trainwright_trainer.job.recipe import settled
 from trainwright_trainer.loader.interface import Loader
 from trainwright_trainer.loader.layout import layout_of
-from trainwright_trainer.loader.load import loaders
+from trainwright_trainer.loader.load import loaders, with_windows
 from trainwright_trainer.loop.arguments import Hooks, TrainingArguments, TrainingResult, check
 from trainwright_trainer.loop.evaluator import evaluate
 from trainwright_trainer.loop.monitor import check_tells
@@ -44,7 +44,7 @@ from trainwright_trainer.storage.base import Storage
 from trainwright_trainer.strategies import engine_for
 from trainwright_trainer.tasks import artifacts
 from trainwright_trainer.tasks.lifecycle import begin_attempt, recording_outcome
-from trainwright_trainer.tasks.resolve import TrainContext, given_batching, resolved_once, started
+from trainwright_trainer.tasks.resolve import TrainContext, given_batching, resolved_once, started, window_of
 from trainwright_trainer.tasks.result import Result
 
 
@@ -75,7 +75,7 @@ def prepare_training(data: Prepared, job: Job, ranks: Ranks) -> tuple[Job, Model
     assert given is not None
     assert config is not None
     layout = layout_of(config, data.statistics)
-    order = EpochOrder(job.spec.seed, config.trainer.should_shuffle)
+    order = EpochOrder(job.spec.seed, config.trainer.should_shuffle, window_of(job, config, data))
     parts = loaders(data, layout, DTYPES[config.trainer.precision], order, ranks.device)
     model = Model(config, data.statistics, layout, job.spec.seed)
     width = model.encoders.output_size
@@ -130,6 +130,7 @@ class Training:
         if self.is_rank_zero and self.job.recipe is not None:
             self.console.log(self.job.recipe.line)
         resolved = resolved_once(context, model, parts["train"], self.ranks, self.console.log)
+        parts = with_windows(parts, resolved.window_rows)
         with computing_with(resolved.threads), closing(self._relay()) as relay:
             relay.on_event(started(context, parts, resolved, self.ranks.world))
             fitted = self._train(model, parts, resolved.batching, relay)

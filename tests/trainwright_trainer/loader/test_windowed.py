@@ -1,0 +1,220 @@
+"""The loader of windows: the law of order, the rows of each rank, and what is in memory."""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from dataclasses import replace
+from itertools import pairwise
+from threading import Event
+
+import numpy as np
+import pyarrow as pa
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trainwright_trainer.data.cache import Cache
+from trainwright_trainer.data.columnfile import Column
+from trainwright_trainer.data.order import EpochOrder
+from trainwright_trainer.data.prepared import SPLIT_NAMES, TEST, TRAIN, Columns, Prepared
+from trainwright_trainer.loader import windowed
+from trainwright_trainer.loader.batch import Batch, ColumnRange, Layout
+from trainwright_trainer.loader.cut import Cut
+from trainwright_trainer.loader.encoded_rows import EncodedRows
+from trainwright_trainer.loader.load import loaders, with_windows
+from trainwright_trainer.loader.materialised import Materialised
+from trainwright_trainer.loader.windowed import Windowed, read_ahead
+from trainwright_trainer.storage.local import FolderStorage
+
+RANGES = {"x": ColumnRange("floats", 0, 1), "c": ColumnRange("ints", 0, 1), "s": ColumnRange("ragged", 0, 1)}
+LAYOUT = Layout(RANGES, 1, 1)
+GROUP = 262_144
+
+
+def columns_of(rows: int) -> dict[str, Column]:
+    """The value of each column tells its row. Every seventh row is null in one of them."""
+    numbers = np.arange(rows)
+    offsets = np.concatenate([[0], np.cumsum(numbers % 3)])
+    items = np.repeat(numbers, numbers % 3).astype(np.int32)
+    return {
+        "x": Column(pa.chunked_array([pa.array(numbers.astype(np.float32), mask=numbers % 7 == 3)])),
+        "c": Column(pa.chunked_array([pa.array(numbers.astype(np.int32))])),
+        "s": Column(pa.chunked_array([pa.LargeListArray.from_arrays(pa.array(offsets), pa.array(items))])),
+    }
+
+
+def prepared_of(rows: int, seed: int = 0) -> Prepared:
+    splits = np.random.default_rng(seed).integers(0, 4, rows).astype(np.uint8)
+    return Prepared("x", rows, splits, Columns(columns_of(rows)), {}, "", "", False)
+
+
+def windows(
+    prepared: Prepared, window_rows: int, *, seed: int = 3, shuffles: bool = True, part: int = TRAIN
+) -> Windowed:
+    return Windowed(prepared, part, LAYOUT, torch.float32, EpochOrder(seed, shuffles, window_rows))
+
+
+def assert_cells_are_those_of_the_rows(batch: Batch) -> None:
+    assert np.array_equal(batch.floats[:, 0].numpy(), batch.rows.astype(np.float32))
+    assert np.array_equal(batch.ints[:, 0].numpy(), batch.rows)
+    column = batch.ragged[0]
+    assert np.array_equal(np.diff(column.bounds), batch.rows % 3)
+    assert np.array_equal(column.values.numpy(), np.repeat(batch.rows, batch.rows % 3))
+    assert np.array_equal(column.offsets.numpy(), column.bounds)
+
+
+@given(
+    rows=st.integers(1, 120),
+    seed=st.integers(0, 50),
+    window_rows=st.integers(1, 130),
+    global_rows=st.integers(1, 50),
+    world=st.integers(1, 16),
+    shuffles=st.booleans(),
+    copied=st.booleans(),
+    data=st.data(),
+)
+def test_any_number_of_ranks_serves_each_row_once_from_any_row(
+    rows, seed, window_rows, global_rows, world, shuffles, copied, data
+):
+    prepared = prepared_of(rows, seed)
+    if copied:
+        prepared = replace(prepared, copies=np.arange(rows) % 4)
+    loader = windows(prepared, window_rows, seed=seed, shuffles=shuffles)
+    own = prepared.rows_of(TRAIN)
+    expected = own[loader.order.positions(2, own)]
+    assert len(loader) == len(own)
+    first = data.draw(st.integers(0, max(0, len(own) - 1) // global_rows)) * global_rows
+    ranks = [list(loader.epoch(2, first, Cut(global_rows, rank, world))) for rank in range(world)]
+    served = [np.concatenate([batch.rows for batch in batches]) for batches in zip(*ranks, strict=True)]
+    assert [len(one) for one in served] == [
+        min(global_rows, len(own) - at) for at in range(first, len(own), global_rows)
+    ]
+    assert np.array_equal(np.concatenate(served or [own[:0]]), expected[first:])
+    for batches in ranks:
+        for batch in batches:
+            assert_cells_are_those_of_the_rows(batch)
+
+
+def test_the_order_is_the_one_of_rows_in_memory():
+    prepared, order = prepared_of(5000), EpochOrder(1, True, 700)
+    parts = loaders(prepared, LAYOUT, torch.float32, order)
+    assert all(isinstance(part, Windowed) for part in parts.values())
+    plain = loaders(prepared, LAYOUT, torch.float32, EpochOrder(1))
+    for name in SPLIT_NAMES:
+        held = Materialised(plain[name].held, order)
+        pairs = zip(parts[name].epoch(4, 0, Cut(64)), held.epoch(4, 0, Cut(64)), strict=True)
+        assert all(np.array_equal(one.rows, other.rows) for one, other in pairs)
+
+
+@pytest.mark.parametrize(("start", "stop"), [(0, None), (3, 40), (190, 9000), (7, 7)])
+@pytest.mark.parametrize("window_rows", [1, 13, 5000])
+def test_sequential_has_the_order_of_the_source(start, stop, window_rows):
+    prepared = prepared_of(1000)
+    batches = list(windows(prepared, window_rows, part=TEST).sequential(16, start, stop))
+    assert [row for batch in batches for row in batch.rows] == prepared.rows_of(TEST)[start:stop].tolist()
+    assert all(len(batch.rows) == 16 for batch in batches[:-1])
+    for batch in batches:
+        assert_cells_are_those_of_the_rows(batch)
+
+
+def test_a_part_without_rows_has_no_batches():
+    nothing = replace(prepared_of(10), splits=np.zeros(10, np.uint8))
+    loader = windows(nothing, 3, part=TEST)
+    assert len(loader) == 0
+    assert list(loader.sequential(4)) == list(loader.epoch(0, 0, Cut(4))) == []
+
+
+def test_a_run_keeps_its_windows():
+    parts = loaders(prepared_of(100), LAYOUT, torch.float32, EpochOrder(1, True, 7))
+    assert {part.order.window_rows for part in with_windows(parts, 9).values()} == {9}
+    held = loaders(prepared_of(100), LAYOUT, torch.float32, EpochOrder(1))
+    assert with_windows(held, None) == held
+
+
+def test_two_windows_are_in_memory_and_only_the_rows_of_the_rank(monkeypatch):
+    """Counts the bytes of the tensors that exist, when a window has been read."""
+    alive: dict[int, int] = {}
+    most = [0]
+    real = windowed.encoded_rows
+
+    def counted(*arguments):
+        found = real(*arguments)
+        floats = found.floats.numpy().copy()
+        if len(floats):
+            alive[id(floats)] = len(floats)
+            weakref.finalize(floats, alive.pop, id(floats))
+        most[0] = max(most[0], sum(alive.values()))
+        return EncodedRows(torch.from_numpy(floats), found.ints, found.rows, found.ragged)
+
+    monkeypatch.setattr(windowed, "encoded_rows", counted)
+    prepared = replace(prepared_of(40_000), splits=np.zeros(40_000, np.uint8))
+    for rank in range(2):
+        for batch in windows(prepared, 2000).epoch(0, 0, Cut(100, rank, 2)):
+            assert len(batch.rows) in (50, 43, 42)
+    assert 0 < most[0] <= 2.2 * 2000 / 2  # rows of a window on one of two ranks
+
+
+def test_the_next_window_is_read_while_one_is_used():
+    began, seen = Event(), []
+
+    def second() -> str:
+        began.set()
+        return "second"
+
+    for one in read_ahead([lambda: "first", second, lambda: "third"]):
+        seen.append(one)
+        assert one != "first" or began.wait(10)
+    assert seen == ["first", "second", "third"]
+
+
+def test_an_error_of_a_read_arrives_where_its_rows_are_due():
+    def fails() -> str:
+        raise OSError("gone")
+
+    served = read_ahead([lambda: "first", fails])
+    assert next(served) == "first"
+    with pytest.raises(OSError, match="gone"):
+        next(served)
+
+
+def test_an_epoch_that_stops_leaves_no_thread():
+    batches = windows(prepared_of(1000), 50).epoch(0, 0, Cut(10))
+    next(batches)
+    assert [thread.name for thread in threading.enumerate() if thread.name.startswith("windows")]
+    batches.close()
+    assert not [thread.name for thread in threading.enumerate() if thread.name.startswith("windows")]
+
+
+@pytest.fixture
+def stored(tmp_path):
+    """Columns in files of the cache, of four row groups."""
+    rows, cache = 3 * GROUP + 1000, Cache(FolderStorage(tmp_path, private=True))
+    for name, column in columns_of(rows).items():
+        cache.write_column("features", name, column)
+    cache.finish()
+    columns = {name: cache.stored_column("features", name) for name in LAYOUT.columns}
+    return Prepared("x", rows, np.zeros(rows, np.uint8), Columns(columns), {}, "", "", False)
+
+
+def test_a_window_reads_its_row_groups_and_no_column_as_a_whole(stored, monkeypatch):
+    loader = windows(stored, GROUP)
+    asked = []
+    real = type(stored.columns).part
+    monkeypatch.setattr(Columns, "part", lambda *arguments: asked.append(arguments[2:]) or real(*arguments))
+    served = []
+    for batch in loader.epoch(0, 0, Cut(50_000)):
+        assert_cells_are_those_of_the_rows(batch)
+        served.append(batch.rows)
+    assert np.array_equal(np.sort(np.concatenate(served)), stored.rows_of(TRAIN))
+    assert sorted(asked) == sorted([(at * GROUP, (at + 1) * GROUP) for at in range(4)] * 3)
+    assert "values" not in vars(stored.columns._columns["c"])
+    assert "_values" not in vars(stored.columns)
+
+
+def test_rows_cross_the_groups_of_a_file(stored):
+    column = stored.columns._columns["c"]
+    for start, stop in pairwise([0, 5, GROUP, GROUP + 1, 3 * GROUP - 1, 3 * GROUP + 1000]):
+        assert np.array_equal(column.part(start, stop).to_numpy(), np.arange(start, stop))
+    assert column.part(3 * GROUP, 9 * GROUP).length() == 1000

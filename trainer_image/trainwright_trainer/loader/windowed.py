@@ -1,0 +1,129 @@
+"""The loader that reads its rows window by window, for data that do not fit in memory.
+
+A rank holds only its own rows of a window. While it serves them, a thread reads those of the next window.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property, partial
+from itertools import accumulate, pairwise
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from trainwright_trainer.data.order import EpochOrder
+from trainwright_trainer.data.prepared import Prepared
+from trainwright_trainer.loader.batch import Batch, Layout, joined
+from trainwright_trainer.loader.cut import Cut
+from trainwright_trainer.loader.encoded_rows import encoded_rows
+
+Bounds = tuple[int, int]
+Positions = npt.NDArray[np.int64]
+Arrange = Callable[[Positions], Positions]
+"""The rows of a window, ascending → their positions in the order in which they are served."""
+
+
+@dataclass(frozen=True)
+class Windowed:
+    """A `Loader` of the rows of one part of `prepared`. `order.window_rows`: the source rows of a window."""
+
+    prepared: Prepared
+    part: int
+    layout: Layout
+    dtype: torch.dtype
+    order: EpochOrder
+    device: torch.device | None = None
+
+    def __len__(self) -> int:
+        return int(self._sizes.sum())
+
+    def epoch(self, epoch: int, from_row: int, cut: Cut) -> Iterator[Batch]:
+        """A batch is a view of its window, or a copy where it lies in several."""
+        windows = self.order.windows(epoch, len(self._sizes))
+        bounds = cut.bounds(len(self), from_row)
+        return self._served(partial(self.order.within, epoch), windows, bounds)
+
+    def sequential(self, size: int, start: int = 0, stop: int | None = None) -> Iterator[Batch]:
+        end = len(self) if stop is None else min(stop, len(self))
+        bounds = [(first, min(first + size, end)) for first in range(start, end, size)]
+        return self._served(_ascending, np.arange(len(self._sizes)), bounds)
+
+    @cached_property
+    def _sizes(self) -> Positions:
+        """int64 [windows]: the rows of this part in each window, in the order of the source."""
+        return self.prepared.counts_of(self.part, self._window_rows)
+
+    @property
+    def _window_rows(self) -> int:
+        assert self.order.window_rows is not None
+        return self.order.window_rows
+
+    def _served(self, arrange: Arrange, windows: Positions, bounds: list[Bounds]) -> Iterator[Batch]:
+        """The batches with the bounds `bounds`, ascending positions in the order of `windows`."""
+        edges = [0, *accumulate(self._sizes[windows].tolist())]
+        reads = [
+            partial(self._read, arrange, int(window), own)
+            for window, own in zip(windows, _own(bounds, edges), strict=True)
+            if own
+        ]
+        lengths = [stop - start for start, stop in bounds]
+        empty = encoded_rows(self.prepared, self.layout, self.dtype, np.zeros(0, np.int64)).part(0, 0)
+        for batch in _cut(read_ahead(reads), lengths, empty):
+            yield batch.on(self.device)
+
+    def _read(self, arrange: Arrange, window: int, own: list[Bounds]) -> Batch:
+        """The rows of a window at the positions `own`, counted from its first row, in the order of `arrange`."""
+        first = window * self._window_rows
+        rows = self.prepared.rows_of(self.part, first, first + self._window_rows)
+        positions = arrange(rows)
+        chosen = np.concatenate([positions[start:stop] for start, stop in own])
+        return encoded_rows(self.prepared, self.layout, self.dtype, rows[chosen]).part(0, len(chosen))
+
+
+def read_ahead(reads: Sequence[Callable[[], Batch]]) -> Iterator[Batch]:
+    """The results of `reads`, in their order. While one is used, a thread reads the next one, and no further one."""
+    with ThreadPoolExecutor(1, thread_name_prefix="windows") as pool:
+        ahead = pool.submit(reads[0]) if reads else None
+        for following in [*reads[1:], None]:
+            if ahead is not None:
+                found = ahead.result()
+                ahead = None if following is None else pool.submit(following)
+                yield found
+                del found
+
+
+def _ascending(rows: Positions) -> Positions:
+    return np.arange(len(rows))
+
+
+def _own(bounds: Sequence[Bounds], edges: Sequence[int]) -> Iterator[list[Bounds]]:
+    """For each window [edges[i], edges[i + 1]), the parts of `bounds` in it, counted from its first row."""
+    at = 0
+    for first, end in pairwise(edges):
+        own = []
+        while at < len(bounds) and bounds[at][0] < end:
+            start, stop = bounds[at]
+            if max(start, first) < min(stop, end):
+                own.append((max(start, first) - first, min(stop, end) - first))
+            if stop > end:
+                break
+            at += 1
+        yield own
+
+
+def _cut(parts: Iterator[Batch], lengths: Iterable[int], empty: Batch) -> Iterator[Batch]:
+    """Batches of `lengths` rows from consecutive parts. `empty` is a batch without rows."""
+    part, done = empty, 0
+    for length in lengths:
+        batch = part.part(slice(done, done + length))
+        done += len(batch.rows)
+        while len(batch.rows) < length:
+            batch, part = joined([batch]), empty  # a copy, so that the part is freed
+            part = next(parts)
+            more = part.part(slice(0, length - len(batch.rows)))
+            batch, done = joined([batch, more]) if len(batch.rows) else more, len(more.rows)
+        yield batch
