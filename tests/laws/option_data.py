@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import openpyxl
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.feather
 import pyarrow.parquet
+from tests.workbook import write_workbook
 
 ROWS = 240
 INPUTS = {"number": "size", "binary": "open", "category": "kind", "date": "when", "vector": "point", "set": "tags"}
@@ -58,11 +58,8 @@ def write_formats(table: pa.Table, path: Path) -> None:
     pa.csv.write_csv(table, path.with_name("tsv.data"), pa.csv.WriteOptions(delimiter="\t"))
     pa.parquet.write_table(table, path.with_name("parquet.data"))
     pa.feather.write_feather(table, path.with_name("feather.data"))
-    book = openpyxl.Workbook(write_only=True)
-    sheet = book.create_sheet()
-    for row in [table.column_names, *(list(row.values()) for row in table.to_pylist())]:
-        sheet.append(row)
-    book.save(path.with_name("excel.data"))
+    rows = [list(row.values()) for row in table.to_pylist()]
+    write_workbook(path.with_name("excel.data"), [table.column_names, *rows])
     path.with_name("json.data").write_text("".join(f"{json.dumps(row)}\n" for row in table.to_pylist()))
 
 

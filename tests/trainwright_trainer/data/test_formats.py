@@ -10,11 +10,11 @@ import zipfile
 from datetime import date, datetime
 from decimal import Decimal
 
-import openpyxl
 import pyarrow as pa
 import pyarrow.feather as feather
 import pyarrow.parquet as pq
 import pytest
+from tests.workbook import write_workbook
 
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.data import source
@@ -298,11 +298,7 @@ def test_a_file_outside_of_the_folders_lacks_their_keys(parquet, tmp_path):
 
 
 def workbook(path, *rows):
-    book = openpyxl.Workbook()
-    for row in rows:
-        book.active.append(row)
-    book.save(path)
-    return path
+    return write_workbook(path, rows)
 
 
 def test_a_workbook(tmp_path):
