@@ -103,7 +103,10 @@ def test_a_file_with_its_own_image_is_valid_and_nothing_for_this_machine(workpla
         config(combiner={"type": "sequence_concat"})(job)
         job.update(image="mine:2")
 
-    line = "config.combiner.type: not built yet: sequence_concat (this version has concat, tabnet)"
+    line = (
+        "config.combiner.type: not built yet: sequence_concat "
+        "(this version has concat, tabnet, transformer, tabtransformer, comparator, project_aggregate)"
+    )
     job = workplace.job(change)
     message = workplace.done("validate", job).out.splitlines()
     assert message == [f"job.yaml: {line}; image mine:2 must have it", "job.yaml: valid"]

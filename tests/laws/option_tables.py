@@ -26,6 +26,14 @@ _OF_MATRICES = (
     *("xavier_uniform", "xavier_normal", "kaiming_uniform", "kaiming_normal"),
 )
 
+_ATTENTIVE = ("transformer", "tabtransformer")
+_SMALL_ATTENTION = {"/hidden_size": 8, "/transformer_output_size": 4, "/output_size": 8, "/num_heads": 2}
+_TWO_CATEGORIES = [
+    {"name": "size", "type": "number"},
+    *({"name": name, "type": "category"} for name in ("kind", "kind2")),
+]
+_A_SEQUENCE = {"type": "transformer", "hidden_size": 8, "reduce_output": None}
+
 NONE_TO_SEE: Mapping[str, str] = {
     "image": _OF_THE_CLUSTER,
     "rayVersion": _OF_THE_CLUSTER,
@@ -73,6 +81,13 @@ REFUSED_AS_WRONG: Mapping[str, str] = {
         for word in ("date].encoder[embed]", "date].encoder[wave]", "set].encoder[embed]")
         for name in ("epsilon", "virtual_batch_size")
     },
+    **{
+        f"config.combiner[project_aggregate].norm_params.{name}": "expected batch or layer"
+        for name in ("epsilon", "virtual_batch_size")
+    },
+    "config.combiner[tabtransformer].reduce_output=None": "name a reduction",
+    "config.combiner[comparator].entity_*=None": "needs the names of at least one input here",
+    "*.reduce_input=None": "the combiner returns a sequence",
     "*.decoder[passthrough].fc_layers=None": "decoder 'passthrough' gets",
     "*.split[datetime].datetime_format=None": "Set preprocessing.split.datetime_format",
     "config.input_features[set].encoder[embed].skip": "has no fixed width",
@@ -109,6 +124,7 @@ VALUES: Mapping[str, list[Any]] = {
     "config.model_parameters": [{"any": 1}],
     "config.combiner=comparator": [{"type": "comparator", "entity_1": ["size"], "entity_2": ["kind"]}],
     "config.combiner[tabnet].num_total_blocks": [3],
+    "config.combiner[*transformer].hidden_size": [4],
     "config.preprocessing.split=fixed": [{"type": "fixed"}],
     **{f"config.preprocessing.split={w}": [{"type": w, "column": "kind"}] for w in ("hash", "stratify")},
     "config.preprocessing.split=datetime": [{"type": "datetime", "column": "made"}],
@@ -214,6 +230,14 @@ MATTERS: Mapping[str, Mapping[str, Any]] = {
     "config.combiner[concat].*": {"/num_fc_layers": 1},
     "config.combiner[concat].num_fc_layers": {},
     "config.combiner[concat].residual": {".num_fc_layers": 2},
+    **{f"config.combiner[{word}].*": {"/num_fc_layers": 1, **_SMALL_ATTENTION} for word in _ATTENTIVE},
+    **{f"config.combiner[{word}].num_fc_layers": {"/num_fc_layers": 0} for word in _ATTENTIVE},
+    **{f"config.combiner[{word}].fc_residual": {".num_fc_layers": 2} for word in _ATTENTIVE},
+    "config.combiner[transformer].reduce_output=None": {".num_fc_layers": 0},
+    "config.combiner[transformer].reduce_output=avg": {".reduce_output": "sum"},
+    "config.combiner[tabtransformer]*": {"config.input_features": _TWO_CATEGORIES},
+    "config.combiner[comparator].*": {"/entity_1": ["size"], "/entity_2": ["kind"]},
+    "config.output_features[*].reduce_input*": {"config.combiner": _A_SEQUENCE},
     "config.combiner[tabnet].entmax_alpha": {".entmax_mode": "constant"},
     "config.combiner[tabnet].bn_virtual_bs=None": {".bn_virtual_bs": 8},
     "*.encoder[embed].*": {"/num_fc_layers": 1},

@@ -26,14 +26,22 @@ from trainwright_trainer.tasks.saved_model import load_model
 
 from .parity_job import STATISTICS, Case, all_trained, config_of, interrupted, rows_of, trained
 
+ATTENTION = {"hidden_size": 8, "num_heads": 2, "transformer_output_size": 6, "dropout": 0.0}
 SMALL: Mapping[str, Mapping[str, Any]] = {
     "concat": {"num_fc_layers": 2, "output_size": 8},
     "tabnet": {"size": 4, "output_size": 6, "bn_virtual_bs": 22, "sparsity": 0.1, "dropout": 0.0},
+    "transformer": {**ATTENTION, "num_layers": 2, "num_fc_layers": 1, "output_size": 6},
+    "tabtransformer": {**ATTENTION, "embed_input_feature_name": "add", "num_fc_layers": 1, "output_size": 6},
+    "comparator": {"entity_1": ["size", "kind"], "entity_2": ["open"], "output_size": 6},
+    "project_aggregate": {"projection_size": 6, "output_size": 6},
 }
 """The settings of each combiner in these tests, without dropout."""
 VARIANTS: Mapping[str, Mapping[str, Any]] = {
     "tabnet, whole batches": {"type": "tabnet", **SMALL["tabnet"], "bn_virtual_bs": None},
     "tabnet, adaptive": {"type": "tabnet", **SMALL["tabnet"], "entmax_mode": "adaptive"},
+    "transformer, a sequence": {"type": "transformer", **ATTENTION, "reduce_output": None},
+    "transformer, attention": {"type": "transformer", **ATTENTION, "reduce_output": "attention"},
+    "tabtransformer, names beside": {"type": "tabtransformer", **ATTENTION, "embed_input_feature_name": 3},
     "tabnet, entmax15": {"type": "tabnet", **SMALL["tabnet"], "entmax_mode": "entmax15"},
 }
 # Small virtual batches and large rates amplify rounding in the norms of tabnet more than tenfold a step.

@@ -14,7 +14,7 @@ from typing import Any
 
 from trainwright_api.checks.score_attribute import UnknownScoreError, canonical_score
 from trainwright_api.config import ModelConfig
-from trainwright_api.config.relations import mapping, outlines
+from trainwright_api.config.outlines import mapping, outlines
 from trainwright_api.paths import Location
 from trainwright_api.problems import Problem
 from trainwright_api.resource.job import API_VERSION, KIND, TrainingJob, TrainingJobSpec

@@ -25,7 +25,7 @@ ENCODERS: Mapping[str, tuple[str, ...]] = {
     "vector": _DENSE,
     "set": ("embed",),
 }
-COMBINERS = ("concat", "tabnet")
+COMBINERS = ("concat", "tabnet", "transformer", "tabtransformer", "comparator", "project_aggregate")
 DECODERS = ("regressor", "classifier", "projector", "passthrough")
 LOSSES = (
     "mean_squared_error",
@@ -101,10 +101,7 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
         "active",
         "proc_column",
     ),
-    "BaseOutput": (
-        "reduce_input",
-        "reduce_dependencies",
-    ),
+    "BaseOutput": ("reduce_dependencies",),
     "BinaryOutput": ("calibration",),
     "CategoryOutput": ("calibration",),
     "BinaryPreprocessing": ("computed_fill_value",),

@@ -12,7 +12,8 @@ from trainwright_api.config.combiners import COMBINER, Combiner
 from trainwright_api.config.data import PreprocessingConfig
 from trainwright_api.config.features import InputFeature, OutputFeature
 from trainwright_api.config.merge import OF_INPUTS, OF_OUTPUTS, merged
-from trainwright_api.config.relations import mapping, mistakes_between
+from trainwright_api.config.outlines import mapping
+from trainwright_api.config.relations import mistakes_between
 from trainwright_api.config.trainer import TrainerConfig
 from trainwright_api.schema.choice import Later, default_words
 from trainwright_api.schema.fields import Name

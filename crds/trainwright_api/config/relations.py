@@ -7,31 +7,14 @@ not hide one between two features.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from pydantic_core import InitErrorDetails
 
+from trainwright_api.config.combiner_relations import combiner_mistakes
 from trainwright_api.config.metric_names import METRICS
-from trainwright_api.problems import nearest
-from trainwright_api.schema.section import Location, Section, relation, unknown_word
-
-
-@dataclass(frozen=True)
-class Outline:
-    """The readable part of a feature."""
-
-    where: Location
-    name: str
-    type: str | None
-    column: str
-    names_column: bool
-    tied: Any
-    dependencies: tuple[str, ...]
-
-    @property
-    def path(self) -> str:
-        return f"{self.where[0]}[{self.where[1]}]"
+from trainwright_api.config.outlines import Outline, mapping, outlines
+from trainwright_api.schema.section import relation, unknown_word
 
 
 def mistakes_between(values: Mapping[str, Any]) -> Iterator[InitErrorDetails]:
@@ -43,41 +26,7 @@ def mistakes_between(values: Mapping[str, Any]) -> Iterator[InitErrorDetails]:
     yield from _dependency_mistakes(outputs)
     yield from _validation_mistakes(mapping(values.get("trainer")), outputs)
     yield from _balance_mistakes(mapping(values.get("preprocessing")), outputs)
-    yield from _combiner_mistakes(mapping(values.get("combiner")), inputs)
-
-
-def outlines(values: Mapping[str, Any], key: str) -> list[Outline]:
-    """The features of a list, without those that have no readable name."""
-    features = values.get(key)
-    read = [
-        _outline((key, at), mapping(item)) for at, item in enumerate(features if isinstance(features, list) else [])
-    ]
-    return [outline for outline in read if outline is not None]
-
-
-def mapping(value: Any) -> Mapping[str, Any]:
-    """The value's keys, or none where it is no section."""
-    if isinstance(value, Section):
-        return value.model_dump(exclude_unset=True)
-    return value if isinstance(value, Mapping) else {}
-
-
-def _outline(where: Location, feature: Mapping[str, Any]) -> Outline | None:
-    name, column, kind = feature.get("name"), feature.get("column"), feature.get("type")
-    if not isinstance(name, str):
-        return None
-    dependencies = feature.get("dependencies")
-    return Outline(
-        where=where,
-        name=name,
-        type=kind if isinstance(kind, str) else None,
-        column=column if isinstance(column, str) else name,
-        names_column=isinstance(column, str),
-        tied=feature.get("tied"),
-        dependencies=tuple(item for item in dependencies if isinstance(item, str))
-        if isinstance(dependencies, list)
-        else (),
-    )
+    yield from combiner_mistakes(values.get("combiner"), inputs, outputs)
 
 
 def _name_mistakes(inputs: list[Outline], outputs: list[Outline]) -> Iterator[InitErrorDetails]:
@@ -167,31 +116,3 @@ def _balance_mistakes(preprocessing: Mapping[str, Any], outputs: list[Outline]) 
         if preprocessing.get(key) and outputs and [feature.type for feature in outputs] != ["binary"]:
             message = "classes can be balanced only where the one output is binary"
             yield relation(message, "preprocessing", key, found=preprocessing[key])
-
-
-def _combiner_mistakes(combiner: Mapping[str, Any], inputs: list[Outline]) -> Iterator[InitErrorDetails]:
-    names = [feature.name for feature in inputs]
-    main = combiner.get("main_sequence_feature")
-    if isinstance(main, str) and names and main not in names:
-        error = unknown_word("input feature", main, names)
-        yield {"type": error, "loc": ("combiner", "main_sequence_feature"), "input": main}
-    if combiner.get("type") == "comparator":
-        yield from _entity_mistakes(combiner, names)
-
-
-def _entity_mistakes(combiner: Mapping[str, Any], names: list[str]) -> Iterator[InitErrorDetails]:
-    seen: set[str] = set()
-    for key in ("entity_1", "entity_2"):
-        entity = combiner.get(key)
-        for at, name in enumerate(entity if isinstance(entity, list) else []):
-            where = ("combiner", key, at)
-            if name not in names:
-                near = nearest(str(name), names)
-                yield relation(
-                    f"{name!r} is no input feature" + (f": did you mean {near!r}?" if near else ""), *where, found=name
-                )
-            elif name in seen:
-                yield relation(f"{name!r} belongs to both entities or stands twice", *where, found=name)
-            seen.add(str(name))
-    if seen and (left := [name for name in names if name not in seen]):
-        yield relation(f"each input belongs to an entity; missing: {', '.join(left)}", "combiner", "entity_2")

@@ -38,7 +38,10 @@ def test_a_good_job_has_a_spec_and_a_bad_one_a_message() -> None:
 
 
 SEQUENCES = {"config": {**SPEC["config"], "combiner": "sequence_concat"}}
-LINE = "config.combiner: not built yet: sequence_concat (this version has concat, tabnet)"
+LINE = (
+    "config.combiner: not built yet: sequence_concat "
+    "(this version has concat, tabnet, transformer, tabtransformer, comparator, project_aggregate)"
+)
 
 
 def test_what_is_not_built_is_not_accepted_in_the_words_of_train() -> None:

@@ -212,7 +212,10 @@ def test_an_update_of_a_job_as_large_as_the_api_server_takes_is_judged(talk):
 
 
 SEQUENCES = {**JOB["spec"]["config"], "combiner": "sequence_concat"}
-LINE = "config.combiner: not built yet: sequence_concat (this version has concat, tabnet)"
+LINE = (
+    "config.combiner: not built yet: sequence_concat "
+    "(this version has concat, tabnet, transformer, tabtransformer, comparator, project_aggregate)"
+)
 
 
 def test_what_is_not_built_is_refused_in_the_words_of_train():

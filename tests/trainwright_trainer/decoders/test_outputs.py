@@ -101,3 +101,18 @@ def test_a_size_that_contradicts_the_model_is_a_mistake(feature: dict[str, Any],
         Mistakes, match=rf"config\.output_features\[0\]\.{path}: is \d, the model and the data make it {found}"
     ):
         outputs(feature, size=size)
+
+
+@pytest.mark.parametrize(("word", "size"), [("sum", 4), ("concat", 12), ("attention", 4)])
+def test_each_output_reduces_a_sequence_in_its_own_way(word: str, size: int) -> None:
+    given = {
+        "input_features": [{"name": "a", "type": "number"}],
+        "output_features": [{"name": "n", "type": "number", "reduce_input": word}, {"name": "b", "type": "binary"}],
+    }
+    config = resolve(ModelConfig.model_validate(given))
+    made = Outputs(config.output_features, STATISTICS, 4, 3)
+    values = torch.randn(5, 3, 4)
+    logits = made(values)
+    assert made["n"].head.weight.shape == (1, size)
+    torch.testing.assert_close(logits["b"], made["b"](values.sum(1)).squeeze(1))
+    torch.testing.assert_close(logits["n"], made["n"](made["n"].reduction(values)).squeeze(1))

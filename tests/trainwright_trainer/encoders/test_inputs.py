@@ -22,7 +22,7 @@ STATISTICS: dict[str, dict[str, Any]] = {
 }
 
 
-def inputs(*features: dict[str, Any]) -> tuple[Inputs, Batch]:
+def inputs(*features: dict[str, Any], joins: bool = True) -> tuple[Inputs, Batch]:
     given = {"input_features": list(features), "output_features": [{"name": "y", "type": "binary"}]}
     config = resolve(ModelConfig.model_validate(given))
     statistics = {feature["name"]: STATISTICS.get(feature["name"], {}) for feature in features} | {"y": {}}
@@ -30,7 +30,8 @@ def inputs(*features: dict[str, Any]) -> tuple[Inputs, Batch]:
     floats = torch.arange(2.0 * layout.float_width).reshape(2, -1)
     ints = torch.tensor([[1] * layout.int_width, [2] * layout.int_width])
     ragged = tuple(Ragged.of(np.array([1, 2, 1]), np.array([0, 1, 3])) for one in features if one["type"] == "set")
-    return Inputs(config.input_features, statistics, layout), Batch(floats, ints, np.arange(2), ragged)
+    encoders = Inputs(config.input_features, statistics, layout, joins=joins)
+    return encoders, Batch(floats, ints, np.arange(2), ragged)
 
 
 def number(name: str, **more: Any) -> dict[str, Any]:
@@ -47,6 +48,13 @@ def test_neighbours_that_pass_are_one_slice() -> None:
     assert torch.equal(whole, batch.floats[:, :4])
     assert whole.data_ptr() == batch.floats.data_ptr()
     assert encoders.output_size == 4
+
+
+def test_neighbours_stay_apart_for_a_combiner_that_does_not_join_them() -> None:
+    encoders, batch = inputs(number("a"), number("b"), joins=False)
+    first, second = encoders(batch)
+    assert torch.equal(first, batch.floats[:, :1])
+    assert torch.equal(second, batch.floats[:, 1:2])
 
 
 def test_a_neighbour_in_the_batch_that_is_none_in_the_config_stays_in_its_place() -> None:

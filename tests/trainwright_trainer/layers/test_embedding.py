@@ -10,6 +10,10 @@ def test_a_table_is_never_wider_than_long() -> None:
     assert Embedding(70, 50, None, "").weight.shape == (70, 50)
 
 
+def test_an_exact_width_is_kept() -> None:
+    assert Embedding(2, 5, None, "", is_exact=True).weight.shape == (2, 5)
+
+
 def test_values_begin_between_minus_one_and_one_where_nothing_is_named() -> None:
     weight = Embedding(100, 50, None, "").weight
     assert weight.min() >= -1

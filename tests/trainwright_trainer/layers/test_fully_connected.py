@@ -75,7 +75,7 @@ def test_a_residual_is_added_where_the_widths_are_equal() -> None:
 
 def test_fields_of_decoders_have_a_prefix() -> None:
     config = RegressorDecoder(num_fc_layers=1, fc_output_size=2, fc_activation=None)
-    (layer,) = stack_of(config, "config.output_features[0].decoder", prefix="fc_")
+    (layer,) = stack_of(config, "config.output_features[0].decoder")
     assert (layer.output_size, layer.activation) == (2, None)
 
 
@@ -84,7 +84,7 @@ def test_a_mistake_names_the_layer_and_the_field() -> None:
         stack(fc_layers=[{"output_size": 2}, {"bias_initializer": "orthogonal"}])
     config = RegressorDecoder(num_fc_layers=1, fc_weights_initializer="dirac")
     with pytest.raises(Mistakes, match=r"decoder\.fc_weights_initializer"):
-        FullyConnected(2, stack_of(config, "decoder", prefix="fc_"))
+        FullyConnected(2, stack_of(config, "decoder"))
 
 
 def test_every_activation_of_the_contract_has_its_function() -> None:

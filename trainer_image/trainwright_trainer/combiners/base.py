@@ -1,4 +1,4 @@
-"""The base class of combiners: the encoder outputs of all inputs → one vector a row."""
+"""The base class of combiners: the encoder outputs of all inputs → one vector a row, or a sequence of vectors."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ class CombinerInput:
 
 
 class Combined(NamedTuple):
-    """`values`: [rows, output_size]. `penalty`: [rows], a term of the objective of training besides the losses."""
+    """`values`: [rows, output_size], or [rows, output_length, output_size].
+
+    `penalty`: [rows], a term of the objective of training besides the losses.
+    """
 
     values: torch.Tensor
     penalty: torch.Tensor | None = None
@@ -30,11 +33,13 @@ class Combined(NamedTuple):
 class Combiner(nn.Module, ABC):
     """`inputs`: [rows, width] each, in the order of the config.
 
-    `joins`: neighbouring inputs may be one tensor. Otherwise there is one for each input.
+    `joins`: neighbouring inputs may be one tensor. Otherwise there is one for each input. `output_length`: the number
+    of vectors of a row; None: one vector, without a dimension for it.
     """
 
     joins: ClassVar[bool] = True
     output_size: int
+    output_length: int | None = None
 
     @abstractmethod
     def forward(self, inputs: Sequence[torch.Tensor]) -> Combined: ...

@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from trainwright_api.checks.path_access import lies_under
-from trainwright_api.config.relations import mapping, outlines
+from trainwright_api.config.outlines import mapping, outlines
 from trainwright_api.locations import is_s3
 from trainwright_api.problems import Mistakes, Problem
 from trainwright_api.resource.dataset_options import DatasetOptions

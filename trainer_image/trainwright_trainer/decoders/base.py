@@ -12,16 +12,21 @@ from torch import nn
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.decoders.affine_output import AffineOutput
 from trainwright_trainer.layers.fully_connected import FullyConnected, linear, stack_of
+from trainwright_trainer.layers.reduce import Reduction
 
 
 class Decoder(nn.Module, ABC):
-    """`hidden` [rows, hidden_size] → logits [rows, width of the target]."""
+    """`hidden` [rows, hidden_size] → logits [rows, width of the target].
+
+    `reduction`: of a combined sequence to the vector that this output takes.
+    """
 
     def __init__(self, config: Any, input_size: int, path: str, start: AffineOutput | None) -> None:
         super().__init__()
-        self.stack = FullyConnected(input_size, stack_of(config, path, prefix="fc_"))
+        self.stack = FullyConnected(input_size, stack_of(config, path))
         self.hidden_size = self.stack.output_size
         self.start = start
+        self.reduction: Reduction | None = None
 
     def hidden(self, combined: torch.Tensor) -> torch.Tensor:
         """The last hidden state, [rows, hidden_size]. It is also an input of the outputs that depend on this one."""

@@ -14,6 +14,7 @@ from trainwright_trainer.decoders import DECODERS
 from trainwright_trainer.decoders.affine_output import affine_output_of
 from trainwright_trainer.decoders.base import Decoder, agree
 from trainwright_trainer.layers.names import module_key
+from trainwright_trainer.layers.reduce import Reduction
 
 Statistics = Mapping[str, Mapping[str, Any]]
 
@@ -21,11 +22,14 @@ Statistics = Mapping[str, Mapping[str, Any]]
 class Outputs(nn.ModuleDict):
     """combined [rows, input_size] → logits by output, in the order of the config.
 
-    The input of an output is the combined vector, followed by the last hidden state of each output that it depends on.
+    With `length`, combined is [rows, length, input_size], and each output reduces it to a vector in its own way. The
+    input of an output is the combined vector, followed by the last hidden state of each output that it depends on.
     Logits of numbers and binaries are [rows], of vectors [rows, size], of categories [rows, classes].
     """
 
-    def __init__(self, features: Sequence[OutputFeature], statistics: Statistics, input_size: int) -> None:
+    def __init__(
+        self, features: Sequence[OutputFeature], statistics: Statistics, input_size: int, length: int | None = None
+    ) -> None:
         super().__init__()
         self._names = [feature.name for feature in features]
         by_name = {feature.name: (position, feature) for position, feature in enumerate(features)}
@@ -34,8 +38,11 @@ class Outputs(nn.ModuleDict):
         for name in _in_order(features):
             position, feature = by_name[name]
             seen = tuple(feature.dependencies)
-            size = input_size + sum(hidden[other] for other in seen)
+            reduction = _reduction(feature, input_size, length)
+            size = reduction.output_size if reduction else input_size
+            size += sum(hidden[other] for other in seen)
             decoder = _decoder(f"config.output_features[{position}]", feature, statistics[name], size)
+            decoder.reduction = reduction
             hidden[name] = decoder.hidden_size
             self[module_key(name)] = decoder
             self._plan.append((name, decoder, seen, feature.type in ("number", "binary"), _ends_in_softmax(feature)))
@@ -50,7 +57,8 @@ class Outputs(nn.ModuleDict):
         states: dict[str, torch.Tensor] = {}
         logits: dict[str, torch.Tensor] = {}
         for name, decoder, seen, single, softmax in self._plan:
-            rows = torch.cat([combined, *(states[other] for other in seen)], 1) if seen else combined
+            vector = combined if decoder.reduction is None else decoder.reduction(combined)
+            rows = torch.cat([vector, *(states[other] for other in seen)], 1) if seen else vector
             states[name] = decoder.hidden(rows)
             values = decoder(states[name])
             logits[name] = values.squeeze(1) if single else torch.softmax(values, 1) if softmax else values
@@ -65,6 +73,11 @@ def _decoder(path: str, feature: OutputFeature, statistics: Mapping[str, Any], i
         agree(feature.vector_size, width, f"{path}.vector_size")
     start = affine_output_of(feature, statistics)
     return DECODERS[feature.decoder.type](feature.decoder, input_size, width, f"{path}.decoder", start)
+
+
+def _reduction(feature: OutputFeature, width: int, length: int | None) -> Reduction | None:
+    """The contract refuses a null `reduce_input` if the combiner returns a sequence."""
+    return None if length is None or feature.reduce_input is None else Reduction(feature.reduce_input, length, width)
 
 
 def width_of(type_: str, statistics: Mapping[str, Any]) -> int:

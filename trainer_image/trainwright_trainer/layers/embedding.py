@@ -13,15 +13,23 @@ from trainwright_trainer.layers.initializers import Initialized, initializer_of
 class Embedding(Initialized):
     """int64 [rows] → [rows, width].
 
-    `width` is at most `largest` and at most `size`: more columns than rows add no information. Without an initializer
+    `width` is at most `largest` and at most `size`: more columns than rows add no information. If `is_exact`, it is
+    `largest`. Without an initializer
     the values are uniform between -1 and 1, as in Ludwig.
     """
 
     def __init__(
-        self, size: int, largest: int, initializer: AnyInitializer | None, path: str, *, trainable: bool = True
+        self,
+        size: int,
+        largest: int,
+        initializer: AnyInitializer | None,
+        path: str,
+        *,
+        trainable: bool = True,
+        is_exact: bool = False,
     ) -> None:
         super().__init__()
-        self.size, self.width = size, min(size, largest)
+        self.size, self.width = size, largest if is_exact else min(size, largest)
         self.weight = nn.Parameter(torch.empty(size, self.width), requires_grad=trainable)
         self.initialize(weight=initializer_of(initializer or UniformInitializer(a=-1.0, b=1.0), self.weight, path))
 

@@ -1,7 +1,7 @@
 """The stack that Ludwig calls FCStack: layers of Linear → norm → activation → dropout.
 
-Encoders, the combiner and decoders all describe their stacks with the same config fields (with the prefix `fc_` in
-decoders). All of them are read here.
+Encoders, the combiner and decoders all describe their stacks with the same config fields, some with the prefix `fc_`.
+All of them are read here.
 """
 
 from __future__ import annotations
@@ -64,13 +64,17 @@ class LayerSettings:
 _SHARED = tuple(field.name for field in fields(LayerSettings) if field.name != "path")
 
 
-def stack_of(config: Any, path: str, *, count: str = "num_fc_layers", prefix: str = "") -> tuple[LayerSettings, ...]:
+def stack_of(config: Any, path: str, *, count: str = "num_fc_layers") -> tuple[LayerSettings, ...]:
     """The layers that a config section describes.
 
-    `count` names the field with the number of layers; it is ignored if `fc_layers` lists them. `prefix` is the prefix
-    of all other fields (`fc_` in decoders).
+    `count` names the field with the number of layers; it is ignored if `fc_layers` lists them. The other fields have
+    the prefix `fc_` if the section has such a field: in decoders all, in some combiners a few.
     """
-    default = LayerSettings(**{name: getattr(config, prefix + name) for name in _SHARED}, path=f"{path}.{prefix}")
+    fields_of = {name: f"fc_{name}" if hasattr(config, f"fc_{name}") else name for name in _SHARED}
+    prefix = fields_of["weights_initializer"].removesuffix("weights_initializer")
+    default = LayerSettings(
+        **{name: getattr(config, field) for name, field in fields_of.items()}, path=f"{path}.{prefix}"
+    )
     listed: Sequence[LayerConfig] | None = config.fc_layers
     if listed is None:
         return (default,) * (getattr(config, count) or 0)

@@ -49,7 +49,8 @@ class Model(nn.Module):
             encoded = zip(config.input_features, self.encoders.widths, strict=True)
             inputs = [CombinerInput(feature.name, feature.type, width) for feature, width in encoded]
             self.combiner = kind(config.combiner, inputs, "config.combiner")
-            self.decoders = Outputs(config.output_features, statistics, self.combiner.output_size)
+            size, length = self.combiner.output_size, self.combiner.output_length
+            self.decoders = Outputs(config.output_features, statistics, size, length)
         self._losses: list[tuple[str, Loss]] = []
         self._targets: dict[str, tuple[str, slice | int]] = {}
         self.criteria = nn.ModuleDict()

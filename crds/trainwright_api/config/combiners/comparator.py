@@ -18,7 +18,7 @@ Entity = Annotated[list[Name] | None, Field(description="Names of the inputs tha
 
 
 class ComparatorCombiner(Combiner):
-    """Compares two groups of inputs by dot product, element-wise product and absolute difference."""
+    """Compares two groups of inputs by dot product, element-wise product, absolute difference and bilinear product."""
 
     type: Literal["comparator"] = Field("comparator", description="Compares two groups of inputs.")
     entity_1: Entity = None

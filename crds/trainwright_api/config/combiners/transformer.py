@@ -14,13 +14,14 @@ from trainwright_api.config.layers import FcLayers, OptionalNormParams, stack_mi
 from trainwright_api.schema.fields import (
     Activation,
     Dropout,
-    NonNegativeInt,
+    NoneWord,
     Norm,
     NumFcLayers,
     NumLayers,
     OutputSize,
     PositiveInt,
     ReduceOutput,
+    ReductionWord,
     Residual,
     UseBias,
 )
@@ -32,7 +33,7 @@ class AttentionCombiner(Combiner):
     """A stack of transformer blocks over the inputs, then fully connected layers."""
 
     dropout: Dropout = 0.1
-    transformer_output_size: NonNegativeInt = Field(
+    transformer_output_size: PositiveInt = Field(
         256, description="Width of the feed-forward layer of each transformer block."
     )
     hidden_size: PositiveInt = Field(256, description="Hidden size of the transformer blocks.")
@@ -61,14 +62,24 @@ class TransformerCombiner(AttentionCombiner):
     """Transformer: self-attention over all inputs."""
 
     type: Literal["transformer"] = Field("transformer", description="Transformer: self-attention over all inputs.")
-    reduce_output: ReduceOutput = "mean"
+    reduce_output: Annotated[
+        ReductionWord | None,
+        NoneWord,
+        Field(description="Reduction of the inputs to one vector. null: each output reduces them (reduce_input)."),
+    ] = "mean"
+
+    def mistakes(self) -> Iterator[InitErrorDetails]:
+        yield from super().mistakes()
+        if self.reduce_output is None and (self.fc_layers or self.num_fc_layers):
+            message = "the fully connected layers take one vector, and reduce_output is null: name a reduction"
+            yield relation(message, "reduce_output")
 
 
 class TabTransformerCombiner(AttentionCombiner):
-    """TabTransformer: self-attention over the category inputs, concatenated with the other inputs."""
+    """TabTransformer: self-attention over the inputs other than number and binary, concatenated with those."""
 
     type: Literal["tabtransformer"] = Field(
-        "tabtransformer", description="TabTransformer: self-attention over the category inputs."
+        "tabtransformer", description="TabTransformer: self-attention over the inputs other than number and binary."
     )
     embed_input_feature_name: (
         Annotated[
@@ -82,3 +93,12 @@ class TabTransformerCombiner(AttentionCombiner):
         "embedding. null: none.",
     )
     reduce_output: ReduceOutput = "concat"
+
+    def mistakes(self) -> Iterator[InitErrorDetails]:
+        yield from super().mistakes()
+        if self.reduce_output is None:
+            yield relation("tabtransformer returns one vector: name a reduction", "reduce_output")
+        named = self.embed_input_feature_name
+        if isinstance(named, int) and named >= self.hidden_size:
+            message = f"the vector of a name is a part of hidden_size {self.hidden_size}: give a smaller number"
+            yield relation(message, "embed_input_feature_name", found=named)

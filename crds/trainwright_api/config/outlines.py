@@ -1,0 +1,65 @@
+"""The readable parts of the features of a model config, for checks between sections."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from trainwright_api.schema.section import Location, Section
+
+NO_REDUCTION = (None, "none", "None")
+"""The values of a reduction that keep a sequence."""
+
+
+@dataclass(frozen=True)
+class Outline:
+    """The readable part of a feature. `reduces_input` is None if the feature leaves `reduce_input` out."""
+
+    where: Location
+    name: str
+    type: str | None
+    column: str
+    names_column: bool
+    tied: Any
+    dependencies: tuple[str, ...]
+    reduces_input: bool | None
+
+    @property
+    def path(self) -> str:
+        return f"{self.where[0]}[{self.where[1]}]"
+
+
+def outlines(values: Mapping[str, Any], key: str) -> list[Outline]:
+    """The features of a list, without those that have no readable name."""
+    features = values.get(key)
+    read = [
+        _outline((key, at), mapping(item)) for at, item in enumerate(features if isinstance(features, list) else [])
+    ]
+    return [outline for outline in read if outline is not None]
+
+
+def mapping(value: Any) -> Mapping[str, Any]:
+    """The value's keys, or none where it is no section."""
+    if isinstance(value, Section):
+        return value.model_dump(exclude_unset=True)
+    return value if isinstance(value, Mapping) else {}
+
+
+def _outline(where: Location, feature: Mapping[str, Any]) -> Outline | None:
+    name, column, kind = feature.get("name"), feature.get("column"), feature.get("type")
+    if not isinstance(name, str):
+        return None
+    dependencies = feature.get("dependencies")
+    return Outline(
+        where=where,
+        name=name,
+        type=kind if isinstance(kind, str) else None,
+        column=column if isinstance(column, str) else name,
+        names_column=isinstance(column, str),
+        tied=feature.get("tied"),
+        dependencies=tuple(item for item in dependencies if isinstance(item, str))
+        if isinstance(dependencies, list)
+        else (),
+        reduces_input=feature["reduce_input"] not in NO_REDUCTION if "reduce_input" in feature else None,
+    )
