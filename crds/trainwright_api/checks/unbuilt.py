@@ -14,7 +14,7 @@ from pydantic.fields import FieldInfo
 
 from trainwright_api.checks import support
 from trainwright_api.config.model import default_types
-from trainwright_api.config.relations import outlines
+from trainwright_api.config.outlines import outlines
 from trainwright_api.config.tokenizers import TOKENIZERS
 from trainwright_api.locations import S3, scheme_of
 from trainwright_api.paths import Location
