@@ -157,6 +157,44 @@ def test_no_key_is_in_anything_that_is_written(workplace, bucket, store, object_
     assert not [text for text in outputs if object_store.secret in text or object_store.key_id in text]
 
 
+USES = {
+    "cache_credentials": "cache",
+    "credentials.cache": "cache",
+    "credentials.datasets": "dataset",
+    "credentials.artifacts": "output",
+    "credentials.default": "output",
+}
+
+
+@pytest.mark.parametrize("form", ["dictionary", "file"])
+@pytest.mark.parametrize("use", USES)
+def test_each_entry_of_keys_opens_its_place(workplace, bucket, store, object_store, monkeypatch, use, form):
+    """One place is in the bucket. The keys of the environment are wrong, so that only the entry can open it."""
+    store.write_file("data.csv", workplace.folder / "data.csv")
+    keys = {"aws_access_key_id": object_store.key_id, "aws_secret_access_key": object_store.secret}
+    (workplace.folder / "keys.json").write_text(json.dumps(keys))
+    given = keys if form == "dictionary" else "keys.json"
+    section, _, name = use.partition(".")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "not-the-key")
+
+    def change(entry):
+        def changed(job):
+            job["output"] = f"{bucket}/runs" if USES[use] == "output" else "runs"
+            cache = f"{bucket}/cache" if USES[use] == "cache" else "cache"
+            job["backend"] = {"cache_dir": cache, **entry}
+            if USES[use] == "dataset":
+                job["dataset"] = f"{bucket}/data.csv"
+
+        return changed
+
+    job = workplace.job(change({}), name="late.yaml")
+    assert "the secret does not fit the access key" in workplace.run("train", job).err
+    workplace.done("train", workplace.job(change({section: {name: given} if name else given}), name="late.yaml"))
+    places = {"output": "runs/late/model/", "cache": "cache/features/", "dataset": ""}
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", object_store.secret)
+    assert storage_at(bucket).list(places[USES[use]])
+
+
 def test_a_store_that_is_gone_is_one_line(workplace, bucket):
     message = workplace.refused("train", workplace.job(), "--output", f"{bucket}-2/run", code=3)
     assert message == f"{bucket}-2/run: there is no such bucket"

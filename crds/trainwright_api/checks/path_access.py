@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from posixpath import isabs, normpath
+from posixpath import basename, isabs, normpath
 from typing import Any
 
 from trainwright_api.locations import S3, scheme_of
@@ -85,11 +85,21 @@ def _credentials(spec: TrainingJobSpec) -> Iterator[Problem]:
     paths = {where: value for where, value in _keys(spec) if isinstance(value, str)}
     for where, path in paths.items():
         if not lies_under(path, CREDENTIALS_FOLDER) or normpath(path) == CREDENTIALS_FOLDER:
-            # The message does not repeat the value: a user may have pasted the secret in place of a path.
-            file = f"{CREDENTIALS_FOLDER}/keys.json"
-            yield Problem(where, f"pods do not see this file: name a key of credentials.secretName, as in {file}")
+            yield Problem(
+                where, _unseen_file(path, "keys" if spec.credentials is None else spec.credentials.secret_name)
+            )
     if paths and spec.credentials is None:
         yield Problem("credentials", f"missing: {next(iter(paths))} is a file, so name its Secret in secretName")
+
+
+def _unseen_file(path: str, secret: str) -> str:
+    """The message says what to write instead. It repeats no value but the path of a JSON file: a user may have pasted
+    the keys in place of a path."""
+    file = path if path.endswith(".json") else "keys.json"
+    return (
+        f"pods do not see this file: put it into the Secret {secret} of credentials.secretName (kubectl create secret "
+        f"generic {secret} --from-file={file}), and write {CREDENTIALS_FOLDER}/{basename(file)} here"
+    )
 
 
 def _keys(spec: TrainingJobSpec) -> Iterator[tuple[str, Any]]:

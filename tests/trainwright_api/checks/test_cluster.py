@@ -137,13 +137,26 @@ def test_credentials_as_a_path_name_a_file_of_the_secret():
     )
 
 
-@pytest.mark.parametrize("path", ["keys.json", "/etc/trainwright/credentials", "/etc/trainwright/credentials/../k"])
+@pytest.mark.parametrize("path", ["wJalrXUtnFEMI", "/etc/trainwright/credentials", "/etc/trainwright/credentials/../k"])
 def test_credentials_elsewhere_are_not_seen_by_pods(path):
-    mistakes_of = message(backend={"credentials": {"artifacts": path}}, credentials={"secretName": "keys"})
+    mistakes_of = message(backend={"credentials": {"artifacts": path}}, credentials={"secretName": "mine"})
     assert mistakes_of == (
-        "late: backend.credentials.artifacts: pods do not see this file: "
-        "name a key of credentials.secretName, as in /etc/trainwright/credentials/keys.json"
+        "late: backend.credentials.artifacts: pods do not see this file: put it into the Secret mine of "
+        "credentials.secretName (kubectl create secret generic mine --from-file=keys.json), and write "
+        "/etc/trainwright/credentials/keys.json here"
     )
+
+
+def test_the_documents_own_example_of_credentials_names_what_to_write_instead():
+    """The backend section of Ludwig's documentation."""
+    backend = {"cache_dir": "s3://my_bucket/cache", "cache_credentials": "/home/user/.credentials.json"}
+    lines = message(backend=backend).splitlines()
+    assert [line.strip() for line in lines[1:]] == [
+        "backend.cache_credentials  pods do not see this file: put it into the Secret keys of credentials.secretName "
+        "(kubectl create secret generic keys --from-file=/home/user/.credentials.json), and write "
+        "/etc/trainwright/credentials/.credentials.json here",
+        "credentials                missing: backend.cache_credentials is a file, so name its Secret in secretName",
+    ]
 
 
 def test_keys_in_the_file_work_and_draw_a_warning():
