@@ -7,7 +7,7 @@ import os
 import sys
 import tempfile
 import traceback
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -18,7 +18,9 @@ from typing import Annotated, Any, get_type_hints
 import typer
 
 from trainwright_api.problems import Mistakes
+from trainwright_trainer import cache_commands
 from trainwright_trainer.backends.launchers import is_rank_zero
+from trainwright_trainer.command_options import Json, text_option
 from trainwright_trainer.errors import AlreadyDone, ExitCode, Outcome
 from trainwright_trainer.job.options import Options
 from trainwright_trainer.job.pod import this_pod
@@ -32,29 +34,21 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+app.add_typer(cache_commands.app)
 
 JOB_ENDINGS = (".yaml", ".yml", ".json")
-
-
-def _not_empty(value: str | None) -> str | None:
-    """Refuse an empty value, as from a shell variable that is not set."""
-    if value is not None and not value.strip():
-        raise typer.BadParameter("is empty")
-    return value
-
-
-def _text(metavar: str, line: str, *names: str) -> Any:
-    return typer.Option(*names, metavar=metavar, help=line, callback=_not_empty)
 
 
 Job = Annotated[Path | None, typer.Argument(metavar="JOB.yaml", help="A TrainingJob, or a bare Ludwig config.")]
 Config = Annotated[
     Path | None, typer.Option("--config", "-c", metavar="FILE", help="The same file, as Ludwig names it.")
 ]
-Dataset = Annotated[str | None, _text("PATH", "Read this instead of the file's dataset.")]
-Output = Annotated[str | None, _text("DIR", "The run's folder. Default: OUTPUT/NAME of the file.")]
-Predictions = Annotated[str | None, _text("FILE", "Where predictions go: .parquet or .csv, or a folder.", "--output")]
-Backend = Annotated[str | None, _text("NAME", "Run on this backend instead of the file's: local or ray.")]
+Dataset = Annotated[str | None, text_option("PATH", "Read this instead of the file's dataset.")]
+Output = Annotated[str | None, text_option("DIR", "The run's folder. Default: OUTPUT/NAME of the file.")]
+Predictions = Annotated[
+    str | None, text_option("FILE", "Where predictions go: .parquet or .csv, or a folder.", "--output")
+]
+Backend = Annotated[str | None, text_option("NAME", "Run on this backend instead of the file's: local or ray.")]
 Seed = Annotated[int | None, typer.Option(metavar="N", help="Use this seed instead of the file's.")]
 Threads = Annotated[
     int | None,
@@ -64,12 +58,11 @@ Threads = Annotated[
 ]
 Resume = Annotated[str | None, typer.Option(metavar="[DIR]", help="Go on from the run's newest good checkpoint.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace a run that lies in the output folder.")]
-Model = Annotated[str | None, _text("DIR", "A model folder. Default: OUTPUT/model.")]
+Model = Annotated[str | None, text_option("DIR", "A model folder. Default: OUTPUT/model.")]
 Write = Annotated[bool, typer.Option("--write", help="Print the file with old forms of Ludwig replaced by today's.")]
 Lenient = Annotated[
     bool, typer.Option("--lenient", help="Ignore keys that the file should not have, with one line for each.")
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object a line.")]
 
 
 def _print_version(wanted: bool) -> None:
@@ -216,68 +209,6 @@ def validate(
         typer.echo(f"{file.name}: {line}", err=write)
 
 
-cache = typer.Typer(
-    name="cache", no_args_is_help=True, rich_markup_mode=None, help="Show, check and shrink a cache of preprocessing."
-)
-app.add_typer(cache)
-
-CachePlace = Annotated[
-    str | None,
-    typer.Argument(
-        metavar="[CACHE]", help="A folder or an s3:// URI. Default: .trainwright_cache.", callback=_not_empty
-    ),
-]
-OlderThan = Annotated[str | None, _text("TIME", "Delete what was last used longer ago, such as 30d or 12h.")]
-MaxBytes = Annotated[
-    str | None, _text("SIZE", "Delete what was used longest ago, until so much is left, such as 20GB.")
-]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Delete nothing.")]
-
-
-@cache.command()
-def ls(place: CachePlace = None, json: Json = False) -> None:
-    """List the columns with their data set, feature, rows, bytes and last use."""
-    from trainwright_trainer.tasks import cache as tasks
-
-    _print(lambda: tasks.listed(tasks.cache_at(place), json))
-
-
-@cache.command()
-def verify(place: CachePlace = None, json: Json = False) -> None:
-    """Compare the checksums of all entries, and name the damaged ones. The exit code is 3 if there are any."""
-    from trainwright_trainer.tasks import cache as tasks
-
-    _print(lambda: tasks.verified(tasks.cache_at(place), json))
-
-
-@cache.command()
-def prune(
-    place: CachePlace = None,
-    older_than: OlderThan = None,
-    max_bytes: MaxBytes = None,
-    dry_run: DryRun = False,
-    json: Json = False,
-) -> None:
-    """Delete old entries, and always the files that killed writers left."""
-    from trainwright_trainer.tasks import cache as tasks
-
-    try:
-        seconds = None if older_than is None else tasks.seconds_of(older_than)
-        size = None if max_bytes is None else tasks.bytes_of(max_bytes)
-    except ValueError as error:
-        raise typer.BadParameter(str(error)) from error
-    _print(lambda: tasks.pruned(tasks.cache_at(place), tasks.PruneOptions(seconds, size, dry_run), json))
-
-
-def _print(lines: Callable[[], Iterable[str]]) -> None:
-    """Print the lines, or the mistake, and exit."""
-    try:
-        for line in lines():
-            typer.echo(line)
-    except Mistakes as mistakes:
-        _exit(str(mistakes), ExitCode.MISTAKE)
-
-
 def _file(job: Path | None, config: Path | None) -> Path:
     """The job's file: the argument, or the value of `--config`."""
     if job is not None and config is not None:
@@ -316,7 +247,7 @@ def _with_optional_value(arguments: list[str]) -> list[str]:
 def main() -> None:
     """The `trainwright` program. Ends with the exit codes of `errors.ExitCode`."""
     open_closed_streams()
-    _show_any_text()
+    _show_anytext_option()
     with nullcontext() if is_rank_zero(os.environ) else _silent():
         _main()
 
@@ -342,7 +273,7 @@ def _main() -> None:
         _exit(line, outcome.exit_code)
 
 
-def _show_any_text() -> None:
+def _show_anytext_option() -> None:
     """Print characters that the terminal lacks, and file names that are not text, with escapes."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
