@@ -19,7 +19,7 @@ Probabilities = Annotated[
     numbers(3, "a list of three numbers"),
     Field(description="Fractions of the training, validation and test rows. They must sum to 1."),
 ]
-Ratio = Annotated[NonNegativeFloat, Field(le=1000)]
+Ratio = Annotated[NonNegativeFloat, Field(le=10)]
 DEFAULT_PROBABILITIES = (0.7, 0.1, 0.2)
 _TOLERANCE = 1e-6
 

@@ -83,7 +83,7 @@ def test_a_run_evicts_what_was_used_longest_ago(run, tmp_path):
     left = {entry.name for entry in entries(folder)}
     gone = [entry for entry in before if entry.name not in left]
     assert [entry.used for entry in gone] == [min(entry.used for entry in before)]
-    assert "; 1 entry (" in notice
+    assert "; deleted 1 entry (" in notice
     (notice,) = run(0, max_cache_bytes=1)
     assert "the others are in use" in notice
     own = entries(folder)

@@ -6,7 +6,7 @@ Statistics are those of the training rows, each counted once; `sampled` beside a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -21,7 +21,8 @@ from trainwright_trainer.data.split import Parts
 from trainwright_trainer.features.column import Mask
 
 OVER, UNDER = "oversample_minority", "undersample_majority"
-Rows = npt.NDArray[np.int64]
+Labels = npt.NDArray[np.int8]
+_NO_LABEL = -1
 
 
 def balanced(
@@ -29,59 +30,69 @@ def balanced(
 ) -> Prepared:
     """The data with the copies of the training rows, if the config asks for them. `dropped`: masks of dropped rows.
 
-    Raises `Mistakes` for a ratio that the option cannot reach.
+    It reads the blocks of the target twice. Raises `Mistakes` for a ratio that the option cannot reach.
     """
     option = next((name for name in (OVER, UNDER) if getattr(config.preprocessing, name)), None)
     if option is None:
         return prepared
-    ratio: float = getattr(config.preprocessing, option)
     (target,) = config.output_features
-    rows = _rows_of_classes(prepared.splits, dropped, columns[target.name])
-    minority = int(len(rows[1]) <= len(rows[0]))  # of equally many, the rows with true
-    chosen, wanted = _wanted(option, ratio, rows, minority)
-    copies = copies_of(seed, prepared.rows, rows, {chosen: wanted})
-    statistics = dict(prepared.statistics[target.name])
-    label = (statistics["false"], statistics["true"])[chosen]
-    statistics["sampled"] = [int(copies[of_class].sum()) for of_class in rows]
+
+    def blocks() -> Iterator[Labels]:
+        return _labels(prepared.splits, dropped, columns[target.name])
+
+    rows = np.sum([np.bincount(labels - _NO_LABEL, minlength=3)[1:] for labels in blocks()], axis=0).tolist()
+    chosen, wanted = _wanted(option, getattr(config.preprocessing, option), rows)
+    sampled = [wanted if number == chosen else rows[number] for number in (0, 1)]
+    statistics = prepared.statistics[target.name]
     notice = (
-        f"config.preprocessing.{option}: an epoch has {wanted:,} rows with {target.name} {label!r}, "
-        f"from {len(rows[chosen]):,} training rows, and {len(rows[1 - chosen]):,} of the other class"
+        f"config.preprocessing.{option}: an epoch has {wanted:,} rows with {target.name} "
+        f"{(statistics['false'], statistics['true'])[chosen]!r}, from {rows[chosen]:,} training rows, "
+        f"and {rows[1 - chosen]:,} of the other class"
     )
     return replace(
         prepared,
-        copies=copies,
-        statistics={**prepared.statistics, target.name: statistics},
+        copies=np.concatenate(list(copies_of(seed, blocks(), rows, sampled))),
+        statistics={**prepared.statistics, target.name: {**statistics, "sampled": sampled}},
         notices=(*prepared.notices, notice),
     )
 
 
-def _rows_of_classes(parts: Parts, dropped: Sequence[Mask], target: AnyColumn) -> tuple[Rows, Rows]:
-    """The valid training rows of the classes false and true."""
-    valid = np.logical_and.reduce([parts == TRAIN, *(~mask for mask in dropped)])
-    truths = np.concatenate([block.to_numpy(zero_copy_only=False) > 0.5 for block in target.blocks()])
-    return np.flatnonzero(valid & ~truths), np.flatnonzero(valid & truths)
+def _labels(parts: Parts, dropped: Sequence[Mask], target: AnyColumn) -> Iterator[Labels]:
+    """int8 [rows of a block]: 1 for true, 0 for false, and `_NO_LABEL` where a row is not trained with."""
+    start = 0
+    for block in target.blocks():
+        rows = slice(start, start + len(block))
+        trained = np.logical_and.reduce([parts[rows] == TRAIN, *(~mask[rows] for mask in dropped)])
+        truths = block.to_numpy(zero_copy_only=False) > 0.5
+        yield np.where(trained, truths, np.int8(_NO_LABEL)).astype(np.int8)
+        start = rows.stop
 
 
-def _wanted(option: str, ratio: float, rows: tuple[Rows, Rows], minority: int) -> tuple[int, int]:
-    """The class that is sampled, and its rows in the sample."""
-    few, many = len(rows[minority]), len(rows[1 - minority])
-    chosen, now = (minority, few) if option == OVER else (1 - minority, many)
-    wanted = int(ratio * many + 0.5) if option == OVER else max(1, int(few / ratio))
+def _wanted(option: str, ratio: float, rows: Sequence[int]) -> tuple[int, int]:
+    """The class that is sampled, and its rows in the sample. `rows`: the training rows of false and of true."""
+    minority = int(rows[1] <= rows[0])  # of equally many, the rows with true
+    few, many = rows[minority], rows[1 - minority]
     if not few:
         raise Mistakes.one(f"config.preprocessing.{option}", "no training row of one of the two classes is left.")
+    chosen, now = (minority, few) if option == OVER else (1 - minority, many)
+    wanted = int(ratio * many + 0.5) if option == OVER else max(1, int(few / ratio))
     if wanted != now and (wanted > now) == (option == OVER):
         return chosen, wanted
     line = f"{ratio:g} changes nothing: the training rows have {few:,} to {many:,}, a ratio of {few / many:.4g}."
     raise Mistakes.one(f"config.preprocessing.{option}", f"{line} Give a larger one, or remove it.")
 
 
-def copies_of(seed: int, total: int, classes: tuple[Rows, Rows], wanted: dict[int, int]) -> Copies:
-    """int64 [total]: the copies of each row. The classes in `wanted` have as many copies, spread evenly over their
-    rows; rows of the other class have one, and all other rows none."""
-    copies = np.zeros(total, dtype=np.int64)
-    for number, rows in enumerate(classes):
-        whole, rest = divmod(wanted.get(number, len(rows)), len(rows))
-        copies[rows] = whole
-        if rest:
-            copies[rows] += places(key(seed, Purpose.BALANCE), len(rows)) < rest
-    return copies
+def copies_of(seed: int, blocks: Iterable[Labels], rows: Sequence[int], sampled: Sequence[int]) -> Iterator[Copies]:
+    """int32 [rows of a block]: the copies of each row. Class i has `sampled[i]` copies, spread evenly over its
+    `rows[i]` rows. Rows without a label have none."""
+    seen = [0, 0]
+    for labels in blocks:
+        copies = np.zeros(len(labels), dtype=np.int32)
+        for number in (0, 1):
+            found = np.flatnonzero(labels == number)
+            whole, rest = divmod(sampled[number], rows[number])
+            copies[found] = whole
+            if rest:
+                copies[found] += places(key(seed, Purpose.BALANCE), rows[number], seen[number], len(found)) < rest
+            seen[number] += len(found)
+        yield copies

@@ -20,13 +20,13 @@ IN_USE_SECONDS = 3_600.0
 
 @dataclass
 class CacheUse:
-    """The entries that a run uses: `labels` by name. `key` is that of all of them together."""
+    """The entries that a run uses: `features` has the feature of each, by name. `key` is that of all together."""
 
     cache: Cache
     key: str
     dataset: str
     rows: int
-    labels: Mapping[str, str | None]
+    features: Mapping[str, str | None]
     max_bytes: int | None
     clock: Callable[[], float] = time.time
     is_finished: bool = False
@@ -42,13 +42,13 @@ class CacheUse:
 
     def _record(self) -> None:
         """A cache that may be read only has no record of this use, and no entry can be evicted from it."""
-        record = {"dataset": self.dataset, "rows": self.rows, "used": int(self.clock()), "entries": dict(self.labels)}
+        record = {"dataset": self.dataset, "rows": self.rows, "used": int(self.clock()), "entries": dict(self.features)}
         self.cache.try_to_write_json(USES, self.key, record)
 
     def _evict(self, max_bytes: int) -> tuple[str, ...]:
         try:
             entries = entries_of(self.cache)
-            kept = {*self.labels, f"{USES}/{self.key}.json"}
+            kept = {*self.features, f"{USES}/{self.key}.json"}
             evicted = least_recently_used(entries, max_bytes, kept, self.clock() - IN_USE_SECONDS)
             for entry in evicted:
                 self.cache.storage.delete(entry.name)
@@ -63,7 +63,7 @@ class CacheUse:
         line = f"cache.maxBytes: the cache has {before:,} bytes, more than {max_bytes:,}"
         if evicted:
             number = "1 entry" if len(evicted) == 1 else f"{len(evicted):,} entries"
-            line += f"; {number} ({gone:,} bytes) used longest ago evicted"
+            line += f"; deleted {number} ({gone:,} bytes) used longest ago"
         if before - gone > max_bytes:
             line += "; the others are in use"
         return (line,)

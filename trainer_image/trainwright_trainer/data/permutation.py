@@ -34,9 +34,10 @@ def permuted(keys: Numbers, sizes: Numbers, numbers: Numbers) -> Numbers:
     return found
 
 
-def places(key: int, size: int) -> Numbers:
-    """uint64 [size]: the place of each number below `size`."""
-    return permuted(np.full(size, key, np.uint64), np.full(size, size, np.uint64), np.arange(size, dtype=np.uint64))
+def places(key: int, size: int, first: int, count: int) -> Numbers:
+    """uint64 [count]: the places of the numbers from `first` on in the permutation of [0, size)."""
+    numbers = np.arange(first, first + count, dtype=np.uint64)
+    return permuted(np.full(count, key, np.uint64), np.full(count, size, np.uint64), numbers)
 
 
 def _half_bits(sizes: Numbers) -> Numbers:

@@ -18,7 +18,7 @@ TRAIN, VALIDATION, TEST, UNSAMPLED = 0, 1, 2, 3
 SPLIT_NAMES = ("train", "validation", "test")
 
 
-Copies = npt.NDArray[np.int64]
+Copies = npt.NDArray[np.int32]
 
 
 class AnyColumn(Protocol):
