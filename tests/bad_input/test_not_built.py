@@ -23,12 +23,8 @@ FILES = " (this version has files, folders and s3://)"
         (backend(type="deepspeed"), f"backend.type: not built yet: deepspeed{HERE}"),
         (backend(type="horovod"), f"backend.type: not built yet: horovod{HERE}"),
         (
-            backend(type="ray", processor={"type": "dask"}),
-            "backend.processor.type: not built yet: dask (this version has pandas)",
-        ),
-        (
             backend(type="ray", processor={"type": "modin"}),
-            "backend.processor.type: not built yet: modin (this version has pandas)",
+            "backend.processor.type: not built yet: modin (this version has dask, pandas)",
         ),
         (backend(cache_dir="gs://bucket/cache"), f"backend.cache_dir: not built yet: gs://{FILES}"),
         (lambda job: job.update(dataset="hdfs://name/a.csv"), f"dataset: not built yet: hdfs://{FILES}"),

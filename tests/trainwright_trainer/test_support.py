@@ -9,12 +9,12 @@ import pytest
 from trainwright_api.checks import support
 from trainwright_api.resource.backend import BACKENDS
 from trainwright_api.schema.fields import NormWord
+from trainwright_trainer.backends.ray.processors import PROCESSORS
 from trainwright_trainer.combiners import COMBINERS
 from trainwright_trainer.data.split_assignment import BUILT as SPLITS
 from trainwright_trainer.decoders import DECODERS
 from trainwright_trainer.encoders import ENCODERS
 from trainwright_trainer.features.registry import FEATURES
-from trainwright_trainer.frames import PROCESSORS
 from trainwright_trainer.layers.normalisation import NORMS
 from trainwright_trainer.losses import LOSSES
 from trainwright_trainer.metrics.model import TYPES

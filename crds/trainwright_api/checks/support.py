@@ -12,7 +12,7 @@ from trainwright_api.schema.choice import Choice
 from trainwright_api.schema.section import Section
 
 BACKENDS = ("local", "ray")
-PROCESSORS = ("pandas",)
+PROCESSORS = ("pandas", "dask")
 SPLITS = ("random", "fixed", "hash", "stratify", "datetime")
 INPUTS = ("number", "binary", "category", "date", "vector", "set")
 OUTPUTS = ("number", "binary", "category", "vector")
@@ -65,13 +65,10 @@ WORDS: Mapping[str, tuple[str, ...]] = {
 }
 """Fields with some words built, by class and name. If they also accept numbers, those are built."""
 
-_NO_DASK = "this version has no dask"
 INSTEAD: Mapping[str, str] = {
     "TrainingJobSpec.entrypoint": "this version has config",
     "TrainingJobSpec.resume_from": "this version resumes its own run, with --resume",
     "BackendTrainer.logdir": "this version keeps logs in the run folder",
-    "Processor.parallelism": _NO_DASK,
-    "Processor.persist": _NO_DASK,
 }
 FIELDS: Mapping[str, tuple[str, ...]] = {
     "Defaults": ("audio", "bag", "h3", "image", "sequence", "text", "timeseries"),

@@ -49,9 +49,13 @@ class Processor(Section):
 
     type: ProcessorName = Field("dask", description="The data frame library: dask, modin or pandas.")
     parallelism: Annotated[int, Field(ge=1, le=1_000_000)] | None = Field(
-        None, description="Partitions of the data set, with dask. null: dask decides."
+        None, description="Partitions of the data set, at most one for each 65,536 rows, with dask. null: dask decides."
     )
-    persist: bool = Field(True, description="Keep intermediate stages in the cluster's memory, with dask.")
+    persist: bool = Field(
+        True,
+        description="Keep the rows that are read and cleaned in the cluster's memory between two passes, with dask. "
+        "false: read and clean them again.",
+    )
 
     def mistakes(self) -> Iterator[InitErrorDetails]:
         if self.type != "dask":

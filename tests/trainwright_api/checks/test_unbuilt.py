@@ -34,10 +34,11 @@ def test_ray_takes_what_it_has() -> None:
     trainer = {"strategy": "ddp", "num_workers": {"min": 1, "max": 4}, "resources_per_worker": {"CPU": 2}}
     assert gaps(backend={"type": "ray", "trainer": trainer}) == []
     assert gaps(backend={"type": "ray", "processor": {"type": "pandas"}, "trainer": {"use_gpu": False}}) == []
+    assert gaps(backend={"type": "ray", "processor": {"parallelism": 9, "persist": False}}) == []
 
 
 def test_on_another_backend_of_the_command_line_only_what_acts_there_counts() -> None:
-    backend = {"type": "ray", "processor": {"type": "dask"}, "trainer": {"logdir": "logs"}}
+    backend = {"type": "ray", "processor": {"type": "modin"}, "trainer": {"logdir": "logs"}}
     assert len(gaps(backend=backend)) == 2
     assert gaps(backend=backend, over="local") == []
     assert gaps(over="deepspeed") == ["backend.type: deepspeed (this version has local, ray)"]
@@ -123,11 +124,7 @@ def test_a_search_is_one_gap() -> None:
     [
         pytest.param({"type": "horovod"}, "backend.type: horovod", id="another backend"),
         pytest.param({"type": "ray", "trainer": {"logdir": "logs"}}, "backend.trainer.logdir", id="logs"),
-        pytest.param({"type": "ray", "processor": {"type": "dask"}}, "backend.processor.type: dask", id="dask"),
         pytest.param({"type": "ray", "processor": {"type": "modin"}}, "backend.processor.type: modin", id="modin"),
-        pytest.param(
-            {"type": "ray", "processor": {"persist": False}}, "backend.processor.persist: false", id="dask's own"
-        ),
         pytest.param({"loader": {"fully_executed": False}}, "backend.loader.fully_executed: false", id="streaming"),
         pytest.param({"loader": {"window_size_bytes": 9}}, "backend.loader.window_size_bytes: 9", id="windows"),
         pytest.param({"cache_dir": "gs://bucket/cache"}, "backend.cache_dir: gs://", id="a store"),
@@ -184,7 +181,7 @@ def test_what_is_malformed_is_passed_over(config: Any) -> None:
 
 
 def test_a_path_is_reported_as_the_file_has_it() -> None:
-    found = gaps(backend={"type": "ray", "engine": {"type": "dask"}, "trainer": {"logdir": "logs"}})
+    found = gaps(backend={"type": "ray", "engine": {"type": "modin"}, "trainer": {"logdir": "logs"}})
     assert [line.split(" ")[0].rstrip(":") for line in found] == ["backend.engine.type", "backend.trainer.logdir"]
 
 

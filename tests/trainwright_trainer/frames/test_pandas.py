@@ -9,8 +9,6 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pytest
 
-from trainwright_api.problems import Mistakes
-from trainwright_trainer.frames import processor_of
 from trainwright_trainer.frames.pandas import PandasProcessor, in_threads, reading_with
 
 
@@ -106,12 +104,6 @@ def test_the_first_block_that_fails_is_reported():
 
     with pytest.raises(ValueError, match=r"^3$"):
         list(in_threads(function, range(20), 3))
-
-
-def test_processors_that_are_not_built_say_so():
-    assert isinstance(processor_of("pandas", 1), PandasProcessor)
-    with pytest.raises(Mistakes, match=r"backend\.processor\.type: not built yet: dask \(this version has pandas\)"):
-        processor_of("dask")
 
 
 def test_arrow_and_the_blocks_have_as_many_threads_as_are_given():

@@ -49,7 +49,7 @@ def worked(error: Exception) -> Link:
     """What a worker whose training raises `error` has sent."""
     channel, threads = Link(), SimpleNamespace(asked=1)
     with patch.multiple(worker, _trained=Mock(side_effect=error), threads_of=Mock(return_value=threads)):
-        work(WorkerSpec(Mock(), {}), RankInfo(0, 1, "cpu", 1), channel)
+        work(WorkerSpec(Mock(), {}, Mock()), RankInfo(0, 1, "cpu", 1), channel)
     return channel
 
 
@@ -62,3 +62,12 @@ def test_another_error_is_reported_to_the_driver():
     ((kind, (rank, outcome)),) = worked(RuntimeError("shapes differ")).sent
     assert (kind, rank) == ("ended", 0)
     assert (outcome.kind, outcome.line) == ("crash", "RuntimeError: shapes differ")
+
+
+def test_the_data_are_prepared_with_the_processor_of_the_section():
+    spec = WorkerSpec(Mock(), {}, Mock())
+    with patch.multiple(worker, prepare_data=Mock(side_effect=RuntimeError("prepared"))):
+        with pytest.raises(RuntimeError, match="prepared"):
+            worker._prepared(spec, Mock(rank=0), Mock())
+        worker.prepare_data.assert_called_once_with(spec.job, spec.processor_of.return_value)
+    spec.processor_of.assert_called_once_with(spec.job.spec.backend.processor)

@@ -32,9 +32,12 @@ class RawColumn:
     first_rows: Sequence[int]
 
 
-def blocks_of(tables: Iterable[pa.Table]) -> Iterator[Block]:
-    """Cut tables of any size into blocks. Columns of compatible types are cast to the wider type."""
-    first_row, waiting, rows = 0, list[pa.Table](), 0
+def blocks_of(tables: Iterable[pa.Table], first_row: int = 0) -> Iterator[Block]:
+    """Cut tables of any size into blocks. Columns of compatible types are cast to the wider type.
+
+    `first_row` is the row number of the first table's first row, which begins a block.
+    """
+    waiting, rows = list[pa.Table](), 0
     for table in tables:
         waiting.append(table)
         rows += len(table)

@@ -12,9 +12,9 @@ from trainwright_api.problems import Mistakes, Problem, nearest_names
 from trainwright_trainer.data.datafile import DataFile, reason_of
 from trainwright_trainer.data.files import Files
 from trainwright_trainer.data.formats import FORMATS
-from trainwright_trainer.data.formats.reader import UnreadableFileError
+from trainwright_trainer.data.formats.reader import RangeReader, UnreadableFileError
 from trainwright_trainer.data.partitions import keys_of, with_keys
-from trainwright_trainer.data.rows import Block, blocks_of
+from trainwright_trainer.data.rows import BLOCK_ROWS, Block, blocks_of
 from trainwright_trainer.errors import EnvironmentFailure
 from trainwright_trainer.features.errors import kind_of
 
@@ -44,7 +44,7 @@ def blocks(files: Files, wanted: Wanted, coded: Sequence[str]) -> Iterator[Block
 
 
 def _tables(files: Files, wanted: Wanted, coded: Sequence[str]) -> Iterator[pa.Table]:
-    columns = sorted({column for _, column in wanted})
+    columns = _columns(wanted)
     kinds: dict[str, tuple[str, str]] = {}
     for file, name in zip(files.each, files.names, strict=True):
         keys = keys_of(name)
@@ -68,6 +68,72 @@ class DataSource:
     def blocks(self) -> Iterator[Block]:
         """Raises `Mistakes` and `EnvironmentFailure`."""
         return blocks(self.files, self.wanted, self.coded)
+
+    def divisible(self) -> DivisibleData | None:
+        """Reads the head of each file and checks its columns, if the format has one. Raises the errors of `blocks`."""
+        files, kinds, rows = self.files, dict[str, tuple[str, str]](), list[int]()
+        with _readable(files.each[0]):
+            reader = files.reader
+        if not isinstance(reader, RangeReader):
+            return None
+        columns = _columns(self.wanted)
+        for file, name in zip(files.each, files.names, strict=True):
+            with _readable(file):
+                head = reader.head(file)
+            table = with_keys(head.schema.empty_table(), keys_of(name))
+            if name == files.names[0]:
+                _check(files, files.dataset if files.is_single else name, table.column_names, self.wanted)
+            _agree(kinds, name, table, columns)
+            rows.append(head.rows)
+        return DivisibleData(self, tuple(rows))
+
+
+@dataclass(frozen=True)
+class DivisibleData:
+    """A data set whose files have known numbers of rows."""
+
+    data: DataSource
+    rows: tuple[int, ...]
+
+    @property
+    def count(self) -> int:
+        return -(-sum(self.rows) // BLOCK_ROWS)
+
+    def part(self, start: int, stop: int) -> DataPart:
+        return DataPart(self, range(start * BLOCK_ROWS, min(stop * BLOCK_ROWS, sum(self.rows))))
+
+
+@dataclass(frozen=True)
+class DataPart:
+    """Consecutive rows of a data set. The first one begins a block."""
+
+    whole: DivisibleData
+    rows: range
+
+    def blocks(self) -> Iterator[Block]:
+        """Raises `Mistakes` and `EnvironmentFailure`."""
+        return blocks_of(self._tables(), self.rows.start)
+
+    def divisible(self) -> None:
+        """None: a part is not divided again."""
+
+    def _tables(self) -> Iterator[pa.Table]:
+        data, first = self.whole.data, 0
+        columns = _columns(data.wanted)
+        reader = data.files.reader
+        assert isinstance(reader, RangeReader)
+        for file, name, rows in zip(data.files.each, data.files.names, self.whole.rows, strict=True):
+            keys, wanted = keys_of(name), range(max(self.rows.start - first, 0), min(self.rows.stop - first, rows))
+            stored = [column for column in columns if column not in keys]
+            first += rows
+            if wanted:
+                with _readable(file):
+                    for table in reader.read_rows(file, stored, data.coded, wanted):
+                        yield with_keys(table, keys).select(columns)
+
+
+def _columns(wanted: Wanted) -> list[str]:
+    return sorted({column for _, column in wanted})
 
 
 @contextmanager

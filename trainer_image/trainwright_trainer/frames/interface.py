@@ -28,6 +28,19 @@ class Source(Protocol[Raw_co]):
     def blocks(self) -> Iterator[Raw_co]:
         """All blocks in their order. It raises the errors of the data set."""
 
+    def divisible(self) -> Divisible[Raw_co] | None:
+        """The source as blocks that can be read independently. None if its files have to be read from their start."""
+
+
+class Divisible(Protocol[Raw_co]):
+    """A source whose blocks are known before they are read. `count` is their number."""
+
+    @property
+    def count(self) -> int: ...
+
+    def part(self, start: int, stop: int) -> Source[Raw_co]:
+        """The blocks [start, stop). It can be pickled."""
+
 
 class Stage(Protocol[Clean_co]):
     """The blocks of a source after a first function. They are computed when they are mapped, maybe more than once."""

@@ -124,7 +124,7 @@ def read_job(
         keys=keys_of(spec.backend, stored),
         workers=given or _workers(loaded.declared, world),
         text=_current_text(loaded),
-        notices=(*loaded.notices, *_left_open(spec), *_in_one_process(spec), *idle_keys(spec.backend, stored)),
+        notices=(*loaded.notices, *_in_one_process(spec), *idle_keys(spec.backend, stored)),
         attempt=pod.attempt if pod else None,
         given_workers=given,
         cpus=pod.cpus if pod else None,
@@ -150,14 +150,6 @@ def _in_one_process(spec: TrainingJobSpec) -> list[str]:
     return [
         f"task {spec.task} runs in this process alone: of backend {spec.backend.type} only the cache and its keys act"
     ]
-
-
-def _left_open(spec: TrainingJobSpec) -> list[str]:
-    """Notices for unset fields where this version deviates from the reference."""
-    backend = spec.backend
-    if backend.type == "ray" and "type" not in backend.processor.model_fields_set:
-        return ["backend.processor.type is not given: preprocessing is done by pandas, for dask is not built yet"]
-    return []
 
 
 def _stored(spec: TrainingJobSpec, *places: Place | None) -> set[str]:

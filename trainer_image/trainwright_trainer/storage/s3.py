@@ -40,6 +40,10 @@ class S3Storage(Storage):
         self._bucket = Bucket(root.bucket, access, retry_policy)
         self._prefix = f"{root.key}/" if root.key else ""
 
+    def __reduce__(self) -> tuple[type[S3Storage], tuple[S3Uri, S3Credentials]]:
+        """Clients cannot be pickled: another process makes its own."""
+        return S3Storage, (self.root, self._bucket.access)
+
     def read(self, name: str) -> bytes:
         return self._bucket.read(self._key(name))
 

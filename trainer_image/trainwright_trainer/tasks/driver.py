@@ -11,6 +11,7 @@ from typing import Any
 from trainwright_trainer.backends.ray.cluster import cluster
 from trainwright_trainer.backends.ray.fit import on_workers
 from trainwright_trainer.backends.ray.messages import Message
+from trainwright_trainer.backends.ray.processors import processor_of
 from trainwright_trainer.callbacks.console import Console
 from trainwright_trainer.errors import EnvironmentFailure, Outcome
 from trainwright_trainer.job.job import Job
@@ -52,7 +53,8 @@ class Driver:
         self._ends: dict[int, Result | Outcome] = {}
 
     def worker_spec(self) -> WorkerSpec:
-        return WorkerSpec(self._job, {name: os.environ[name] for name in (ROW_LOG,) if name in os.environ})
+        inherited = {name: os.environ[name] for name in (ROW_LOG,) if name in os.environ}
+        return WorkerSpec(self._job, inherited, processor_of)
 
     def on_message(self, message: Message) -> Any:
         """Handle one message. Returns the reply, or None if the worker does not wait for one."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from trainwright_trainer.data.prepared import Prepared
 from trainwright_trainer.data.preprocess import prepare
+from trainwright_trainer.frames.interface import Processor
 from trainwright_trainer.job.job import Job
 
 
-def prepare_data(job: Job) -> Prepared:
-    """See `data.preprocess.prepare`."""
+def prepare_data(job: Job, processor: Processor | None = None) -> Prepared:
+    """See `data.preprocess.prepare`. `processor`: None for the one of a single process."""
     return prepare(
         job.config,
         job.dataset,
@@ -17,4 +18,5 @@ def prepare_data(job: Job) -> Prepared:
         keys=job.keys,
         options=job.spec.dataset_options,
         max_cache_bytes=job.spec.cache.max_bytes,
+        processor=processor,
     )

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from trainwright_api.resource.backend import Processor as ProcessorSection
 from trainwright_trainer.backends.ray.messages import Channel
 from trainwright_trainer.callbacks.console import notice_lines
 from trainwright_trainer.callbacks.events import Event, Stepped
@@ -22,6 +23,7 @@ from trainwright_trainer.distributed.process_group import raising_peer_lost
 from trainwright_trainer.distributed.rank_info import RankInfo
 from trainwright_trainer.distributed.ranks import PeerLost, Ranks
 from trainwright_trainer.errors import Outcome
+from trainwright_trainer.frames.interface import Processor
 from trainwright_trainer.frames.pandas import reading_with
 from trainwright_trainer.job.job import Job
 from trainwright_trainer.rundir.attempt import Attempt, AttemptReference, brought_up
@@ -41,10 +43,14 @@ EVERY_SECONDS = 0.1
 
 @dataclass(frozen=True)
 class WorkerSpec:
-    """The job of the workers, and the variables of the driver's environment that they inherit."""
+    """The job of the workers, and the variables of the driver's environment that they inherit.
+
+    `processor_of` makes the processor in the worker.
+    """
 
     job: Job
     environment: Mapping[str, str]
+    processor_of: Callable[[ProcessorSection], Processor]
 
 
 def work(spec: WorkerSpec, rank_info: RankInfo, channel: Channel) -> None:
@@ -55,7 +61,7 @@ def work(spec: WorkerSpec, rank_info: RankInfo, channel: Channel) -> None:
         threads = threads_of(spec.job, rank_info)
         # Engines exchange parameters in places that do not convert errors, such as the forward passes of an evaluation.
         with reporting_oom(), reading_with(threads.asked or usable_cpus()), raising_peer_lost():
-            end: Result | Outcome = _trained(spec.job, ranks, channel, threads)
+            end: Result | Outcome = _trained(spec, ranks, channel, threads)
     except PeerLost:
         if not channel.ended():
             raise
@@ -69,10 +75,10 @@ def work(spec: WorkerSpec, rank_info: RankInfo, channel: Channel) -> None:
         ranks.leave()
 
 
-def _trained(job: Job, ranks: Ranks, channel: Channel, threads: Threads) -> Result:
+def _trained(spec: WorkerSpec, ranks: Ranks, channel: Channel, threads: Threads) -> Result:
     console = RemoteConsole(channel)
-    data = _prepared(job, ranks, console)
-    job, model, parts = prepare_training(data, job, ranks)
+    data = _prepared(spec, ranks, console)
+    job, model, parts = prepare_training(data, spec.job, ranks)
     attempt = _attempt(job, ranks, channel, data.content or None, console)
     assert job.config is not None
     context = TrainContext(job.config, job, data, attempt, threads)
@@ -80,13 +86,13 @@ def _trained(job: Job, ranks: Ranks, channel: Channel, threads: Threads) -> Resu
     return training.run(model, parts)
 
 
-def _prepared(job: Job, ranks: Ranks, console: RemoteConsole) -> Prepared:
+def _prepared(spec: WorkerSpec, ranks: Ranks, console: RemoteConsole) -> Prepared:
     """Rank 0 preprocesses first. If the ranks share a cache, the others read what rank 0 has written."""
     if ranks.rank:
         ranks.share(None)
-    data = prepare_data(job)
+    data = prepare_data(spec.job, spec.processor_of(spec.job.spec.backend.processor))
     if ranks.rank == 0:
-        console.log_notices([*data.notices, *data.finish()], Path(job.dataset).name)
+        console.log_notices([*data.notices, *data.finish()], Path(spec.job.dataset).name)
         ranks.share(None)
     return data
 

@@ -6,6 +6,7 @@ import json
 import os
 import random
 import secrets
+import shutil
 import signal
 import subprocess
 import sys
@@ -169,6 +170,26 @@ def test_the_ranks_agree_on_batch_size_and_threads(workplace, address):
     ]  # a worker's share of 153 rows is 76; the candidates are from an eighth to a fifth of it
     one, other = run.updates()
     assert one.keys() == other.keys()
+
+
+def test_the_example_of_the_documents_prepares_with_dask(workplace, address):
+    """The cache holds the entries of a run on one machine, byte for byte."""
+    run = Run(workplace, address)
+    job = workplace.job(lambda job: job.update(backend={"type": "ray", "processor": {"type": "dask"}}))
+    process = run.start("train", job, "--output", "ray")
+    out, err = process.communicate(timeout=SECONDS)
+    assert process.returncode == 0, (out, err)
+    cached = entries(run.folder)
+    shutil.rmtree(run.folder / ".trainwright_cache")
+    workplace.done("train", job, "--backend", "local", "--output", "here")
+    assert cached == entries(run.folder)
+    assert losses(run.metrics("ray")) == pytest.approx(losses(run.metrics("here")), rel=1e-5)
+
+
+def entries(folder: Path) -> dict[str, bytes]:
+    """The columns and statistics of the cache."""
+    cache = folder / ".trainwright_cache"
+    return {path.name: path.read_bytes() for kind in ("features", "statistics") for path in (cache / kind).iterdir()}
 
 
 @pytest.mark.parametrize(

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import accumulate
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from trainwright_trainer.data.datafile import DataFile
-from trainwright_trainer.data.formats.reader import UnreadableFileError, damaged
+from trainwright_trainer.data.formats.reader import FileHead, UnreadableFileError, damaged
 from trainwright_trainer.data.rows import BLOCK_ROWS
 from trainwright_trainer.data.table_schema import flat, flat_names
 
@@ -30,12 +31,38 @@ class ParquetReader:
             return flat_names(parquet.schema_arrow)
 
     def read(self, file: DataFile, columns: Sequence[str], coded: Sequence[str]) -> Iterator[pa.Table]:
-        with _open(file, ()) as parquet:
-            text = [name for name in coded if _is_text(parquet.schema_arrow, name)]
-        with _open(file, text) as parquet, damaged("is damaged: its pages cannot be read."):
+        with _open(file, _text_of(file, coded)) as parquet, damaged("is damaged: its pages cannot be read."):
             for groups in _fetched(file, parquet):
                 for batch in parquet.iter_batches(BLOCK_ROWS, columns=list(columns), **groups):
                     yield flat(pa.Table.from_batches([batch]))
+
+    def head(self, file: DataFile) -> FileHead:
+        with _open(file, ()) as parquet:
+            return FileHead(parquet.metadata.num_rows, flat(parquet.schema_arrow.empty_table()).schema)
+
+    def read_rows(
+        self, file: DataFile, columns: Sequence[str], coded: Sequence[str], rows: range
+    ) -> Iterator[pa.Table]:
+        with _open(file, _text_of(file, coded)) as parquet, damaged("is damaged: its pages cannot be read."):
+            groups, first = _groups_of(parquet, rows)
+            for batch in parquet.iter_batches(BLOCK_ROWS, columns=list(columns), row_groups=groups):
+                start, stop = max(rows.start - first, 0), min(rows.stop - first, len(batch))
+                first += len(batch)
+                if start < stop:
+                    yield flat(pa.Table.from_batches([batch.slice(start, stop - start)]))
+
+
+def _text_of(file: DataFile, coded: Sequence[str]) -> list[str]:
+    with _open(file, ()) as parquet:
+        return [name for name in coded if _is_text(parquet.schema_arrow, name)]
+
+
+def _groups_of(parquet: pq.ParquetFile, rows: range) -> tuple[list[int], int]:
+    """The row groups that hold the rows, and the number of the first row of the first one."""
+    sizes = [parquet.metadata.row_group(group).num_rows for group in range(parquet.num_row_groups)]
+    ends = list(accumulate(sizes))
+    groups = [group for group, end in enumerate(ends) if end > rows.start and end - sizes[group] < rows.stop]
+    return groups, ends[groups[0]] - sizes[groups[0]]
 
 
 @contextmanager

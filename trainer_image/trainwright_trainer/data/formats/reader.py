@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Protocol
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
 
 import pyarrow as pa
 
@@ -26,6 +27,14 @@ def damaged(line: str) -> Iterator[None]:
         raise UnreadableFileError(line) from error
 
 
+@dataclass(frozen=True)
+class FileHead:
+    """The number of rows of a file, and its columns as they are stored."""
+
+    rows: int
+    schema: pa.Schema
+
+
 class Reader(Protocol):
     """Reads the files of one data set. `columns` and `read` raise `UnreadableFileError`."""
 
@@ -43,3 +52,16 @@ class Reader(Protocol):
 
         Columns in `coded` are preferably dictionaries. Readers of text formats infer no types from text.
         """
+
+
+@runtime_checkable
+class RangeReader(Reader, Protocol):
+    """A reader that can read any rows of a file without the rows before them."""
+
+    def head(self, file: DataFile) -> FileHead:
+        """Reads only the head or the footer. Raises `UnreadableFileError`."""
+
+    def read_rows(
+        self, file: DataFile, columns: Sequence[str], coded: Sequence[str], rows: range
+    ) -> Iterator[pa.Table]:
+        """Like `read`, but only the given rows."""
