@@ -91,9 +91,10 @@ class Draft:
             self.moved[*at, "type"] = origin
 
     def put(self, at: Location, value: Any, origin: Location) -> None:
-        """Add a value that stands at `origin` in the file, without a note."""
-        self._open(at[:-1])[at[-1]] = value
-        self.moved[at] = origin
+        """Add a value that stands at `origin` in the file, without a note, if a section can hold it."""
+        if self._has_room(at[:-1]):
+            self._open(at[:-1])[at[-1]] = value
+            self.moved[at] = origin
 
     def refuse(self, at: Location, message: str) -> None:
         """Remove a value that contradicts another one, and report the mistake."""
@@ -118,7 +119,12 @@ class Draft:
 
     def _has_room(self, at: Location) -> bool:
         """Return True if there are keys and values at a location, or can be."""
-        return all(isinstance(self.get(at[:depth]), dict | list | None) for depth in range(1, len(at) + 1))
+        for depth in range(1, len(at) + 1):
+            value, below = self.get(at[:depth]), at[depth : depth + 1]
+            is_item = isinstance(value, list) and below != () and isinstance(below[0], int)
+            if not (value is None or isinstance(value, dict) or is_item):
+                return False
+        return True
 
     def _take(self, old: Location, new: Location) -> Any:
         """Remove a value. A key that is only renamed leaves its place in the order to the new one."""

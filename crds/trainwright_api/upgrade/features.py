@@ -92,8 +92,9 @@ def _upgrade_parts(draft: Draft, at: Location, kind: Any) -> None:
 def _upgrade_loss(draft: Draft, at: Location, kind: Any) -> None:
     where = (*at, "loss", "type") if isinstance(draft.get((*at, "loss")), dict) else (*at, "loss")
     word = draft.get(where)
-    if isinstance(word, str) and word in LOSSES.get(kind, {}):
-        draft.replace(where, LOSSES[kind][word], f": {word} is read as {LOSSES[kind][word]}")
+    names = LOSSES.get(kind, {}) if isinstance(kind, str) else {}
+    if isinstance(word, str) and word in names:
+        draft.replace(where, names[word], f": {word} is read as {names[word]}")
     weights = draft.section((*at, "loss")).get("class_weights")
     if isinstance(weights, int | float):
         draft.drop((*at, "loss", "class_weights"), f": {weights} is dropped: a weight for each class is needed")

@@ -62,13 +62,13 @@ def _upgrade_dropout(draft: Draft) -> None:
 
 
 def _convert_schedule(draft: Draft) -> None:
-    """Convert values whose type changed: `decay` was true or false, the number of reductions was a fraction."""
+    """Convert values whose type changed: `decay` was true or false, the number of reductions a float."""
     at = (*TRAINER, "learning_rate_scheduler")
     decay, reductions = draft.get((*at, "decay")), draft.get((*at, "reduce_on_plateau"))
     if isinstance(decay, bool):
         new = "exponential" if decay else None
         draft.replace((*at, "decay"), new, f": {str(decay).lower()} is read as {new or 'null'}")
-    if isinstance(reductions, float):
+    if isinstance(reductions, float) and reductions.is_integer():
         draft.replace((*at, "reduce_on_plateau"), int(reductions), f": {reductions} is read as {int(reductions)}")
 
 

@@ -55,7 +55,17 @@ def test_both_spellings_are_one_mistake() -> None:
 def test_a_value_stays_where_no_section_can_hold_it() -> None:
     copy = draft(a={"old": 1}, b=3)
     copy.move(("a", "old"), ("b", "new"))
+    copy.put(("b", "new"), 1, ("a",))
     assert (copy.data, list(copy.notices())) == ({"a": {"old": 1}, "b": 3}, [])
+
+
+def test_a_value_stays_where_a_list_is_in_the_place_of_a_section() -> None:
+    copy = draft(a={"old": 1}, b=[{"c": [1]}])
+    copy.move(("a", "old"), ("b", "new"))
+    copy.move(("a", "old"), ("b", 0, "c", "new"))
+    assert copy.data == {"a": {"old": 1}, "b": [{"c": [1]}]}
+    copy.move(("a", "old"), ("b", 0, "d", "new"))
+    assert copy.data == {"a": {}, "b": [{"c": [1], "d": {"new": 1}}]}
 
 
 def test_the_same_change_in_several_items_is_one_line() -> None:

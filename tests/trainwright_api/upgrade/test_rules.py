@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from copy import deepcopy
 from typing import Any
 
@@ -78,6 +79,36 @@ def test_an_upgraded_config_upgrades_to_itself(names: list[str]) -> None:
     first = resource({"dataset": "d", "config": config}, "old.yaml")
     again = resource(first.data, "old.yaml")
     assert (again.data, again.notices, again.problems) == (first.data, [], [])
+
+
+ODD: tuple[Any, ...] = (None, [], {}, "x", 1.5, True, [1], {"a": 1}, [{"type": [1]}], float("inf"))
+
+
+def mutated(value: Any, odd: Any) -> Iterator[Any]:
+    """The value with each of its parts replaced by an odd one."""
+    yield odd
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield from ({**value, key: other} for other in mutated(item, odd))
+    if isinstance(value, list):
+        for at, item in enumerate(value):
+            yield from ([*value[:at], other, *value[at + 1 :]] for other in mutated(item, odd))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_malformed_old_form_is_left_to_the_validation(name: str) -> None:
+    for odd in ODD:
+        for config in mutated(CASES[name][0], odd):
+            form = resource({"dataset": "d", "config": config, "backend": odd}, "old.yaml")
+            assert resource(form.data, "old.yaml").data == form.data
+
+
+@pytest.mark.parametrize("name", BACKENDS)
+def test_a_malformed_old_backend_is_left_to_the_validation(name: str) -> None:
+    for odd in ODD:
+        for backend in mutated(BACKENDS[name][0], odd):
+            form = resource({"dataset": "d", "config": BASE, "backend": backend}, "old.yaml")
+            assert resource(form.data, "old.yaml").data == form.data
 
 
 REFUSED = {

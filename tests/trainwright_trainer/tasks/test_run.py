@@ -30,6 +30,35 @@ def test_what_a_run_leaves_behind(workplace):
     assert ended.out.splitlines()[-1].endswith(" · model out/job/model · report out/job/report.html")
 
 
+OLD = """\
+input_features:
+  - {name: size, type: numerical, encoder: dense, fc_size: 8}
+  - {name: open, type: binary}
+  - {name: kind, type: category, embedding_size: 4}
+output_features:
+  - {name: late, type: binary, fc_layers: [{fc_size: 4}], weight_regularization: null}
+combiner: {type: concat, num_fc_layers: 1, fc_size: 8}
+preprocessing: {numerical: {normalization: minmax}, force_split: true, split_probabilities: [0.6, 0.2, 0.2]}
+training: {epochs: 1, batch_size: 32, decay: true, decay_rate: 0.9, optimizer: {type: adam, beta1: 0.8}}
+"""
+
+
+def test_an_old_config_trains_as_its_upgraded_file(workplace):
+    """The upgraded file has no notice, and the same curve to the bit; the run keeps the upgraded job."""
+    workplace.job()
+    workplace.data(OLD, name="old.yaml")
+    given = ("--dataset", "data.csv")
+    workplace.data(workplace.run("validate", "old.yaml", "--write", *given).out, name="new.yaml")
+    assert workplace.done("validate", "new.yaml", *given).out == "new.yaml: valid\n"
+    for name in ("old", "new"):
+        workplace.done("train", f"{name}.yaml", *given, "--output", name)
+    old, new = (workplace.folder / name for name in ("old", "new"))
+    assert read(old / "metrics.json")["end"]["test"] == read(new / "metrics.json")["end"]["test"]
+    resolved = [read(run / "resolved.json")["resolved"] | {"name": ""} for run in (old, new)]
+    assert resolved[0] == resolved[1]
+    assert "training" not in (old / "job.yaml").read_text()
+
+
 def test_the_second_run_reads_no_raw_byte(workplace):
     """The file keeps its size and its time, but all its bytes are zero."""
     workplace.done("train", workplace.job(), "--output", "one")
