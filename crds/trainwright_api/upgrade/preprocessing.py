@@ -70,15 +70,20 @@ def _upgrade_tokenizing(draft: Draft, at: Location) -> None:
 
 def _move_to_defaults(draft: Draft, kind: str) -> None:
     old: Location = (*PREPROCESSING, kind)
-    if isinstance(draft.get((*old, "preprocessing")), dict):
-        old = (*old, "preprocessing")
     new = (*DEFAULTS, "number" if kind == "numerical" else kind, "preprocessing")
+    if isinstance(draft.get((*old, "preprocessing")), dict):
+        _merge(draft, (*old, "preprocessing"), new)
+    _merge(draft, old, new)
+
+
+def _merge(draft: Draft, old: Location, new: Location) -> None:
+    """Move a section, or each of its fields if the new section has some."""
     if not draft.section(new):
         draft.move(old, new)
     for name in list(draft.section(old)):
         draft.move((*old, name), (*new, name))
-    if draft.get((*PREPROCESSING, kind)) in ({}, {"preprocessing": {}}):
-        del draft.section(PREPROCESSING)[kind]
+    if draft.get(old) == {}:
+        del draft.section(old[:-1])[old[-1]]
 
 
 def _upgrade_split(draft: Draft) -> None:

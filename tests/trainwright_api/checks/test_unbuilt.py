@@ -125,8 +125,6 @@ def test_a_search_is_one_gap() -> None:
         pytest.param({"type": "horovod"}, "backend.type: horovod", id="another backend"),
         pytest.param({"type": "ray", "trainer": {"logdir": "logs"}}, "backend.trainer.logdir", id="logs"),
         pytest.param({"type": "ray", "processor": {"type": "modin"}}, "backend.processor.type: modin", id="modin"),
-        pytest.param({"loader": {"fully_executed": False}}, "backend.loader.fully_executed: false", id="streaming"),
-        pytest.param({"loader": {"window_size_bytes": 9}}, "backend.loader.window_size_bytes: 9", id="windows"),
         pytest.param({"cache_dir": "gs://bucket/cache"}, "backend.cache_dir: gs://", id="a store"),
     ],
 )

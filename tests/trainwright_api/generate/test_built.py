@@ -23,7 +23,7 @@ PAGE = reference()
     ("section", "field", "words"),
     [
         (ModelConfig, "hyperopt", NOT_BUILT),
-        (Loader, "fully_executed", "Not built yet, but for the default."),
+        (Loader, "fully_executed", ""),
         (Backend, "type", "Not built yet: deepspeed, horovod."),
         (BackendTrainer, "strategy", ""),
         (TrainerConfig, "learning_rate", "Not built yet: auto."),

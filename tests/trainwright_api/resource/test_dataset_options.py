@@ -38,7 +38,7 @@ def test_every_encoding_is_one_of_python(name):
         ("{formt: csv}", "datasetOptions.formt: unknown: did you mean 'format'?"),
         (
             "{format: cvs}",
-            "datasetOptions.format: expected csv, tsv, json, parquet or feather, found the text",
+            "datasetOptions.format: expected csv, tsv, json, parquet, feather or excel, found the text",
         ),
         ("{header: 'no'}", "datasetOptions.header: expected true or false, found the text 'no': write false"),
     ],
