@@ -29,7 +29,7 @@ NEEDED: Mapping[str, Mapping[str, Any]] = {
     "fixed": {"column": "split"},
     "hash": {"column": "kind"},
     "stratify": {"column": "kind"},
-    "datetime": {"column": "when"},
+    "datetime": {"column": "made"},
 }
 """The required fields of a section of this type."""
 BACKENDS: Mapping[str, Job] = {
