@@ -11,7 +11,7 @@ import traceback
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice, repeat
 from typing import Any
 
@@ -36,7 +36,7 @@ _READ_BLOCKS = 4
 @dataclass(frozen=True)
 class DaskProcessor:
     """`options` are those of `dask.persist` and `dask.compute`: the scheduler, and its own. `start_options`: those of
-    `dask.persist` alone.
+    `dask.persist` alone, for the tasks of the partition with this number.
 
     `tasks` is the number of partitions that are computed at the same time. `parallelism`: the number of partitions, at
     most the number of blocks; None: as few as possible, but one for each task. `persist`: the clean partitions stay in
@@ -46,7 +46,7 @@ class DaskProcessor:
 
     options: Mapping[str, Any]
     tasks: int
-    start_options: Mapping[str, Any] = field(default_factory=dict)
+    start_options: Callable[[int], Mapping[str, Any]] = lambda _: {}
     parallelism: int | None = None
     persist: bool = True
     lost: tuple[type[Exception], ...] = ()
@@ -54,10 +54,10 @@ class DaskProcessor:
     def stage(self, source: Source[Block], clean: Callable[[Block], Clean]) -> DaskStage:
         return DaskStage(self, source, clean)
 
-    def start(self, task: Any) -> Any:
-        """The task, whose computation has started. Its result stays in the cluster as long as it is referenced."""
+    def start(self, task: Any, number: int) -> Any:
+        """The task of a partition, whose computation has started. Its result stays as long as it is referenced."""
         with self._one_line():
-            (started,) = _persist(task, **self.options, **self.start_options)
+            (started,) = _persist(task, **self.options, **self.start_options(number))
         return started
 
     def results(self, started: Any) -> list[Any]:
@@ -96,12 +96,12 @@ class DaskStage:
     def map(self, function: Callable[[Any], Result], *, last: bool = False) -> Iterator[Result]:
         """`function` of each block, in the order of the blocks. Raises the exception of the first block that fails."""
         processor, keeps = self._processor, self._processor.persist and not last
-        shared = processor.start(_task(_same, _Opaque(function)))
+        shared = processor.start(_task(_same, _Opaque(function)), 0)
         kept, ahead = deque[Any](), deque[Any]()
-        for clean in self._taken() if last or self._kept is None else self._kept:
+        for number, clean in enumerate(self._taken() if last or self._kept is None else self._kept):
             if keeps:
                 kept.append(clean)
-            ahead.append(processor.start(_task(_mapped, clean, shared)))
+            ahead.append(processor.start(_task(_mapped, clean, shared), number))
             if len(ahead) >= processor.tasks:
                 yield from processor.results(ahead.popleft())
         while ahead:
@@ -114,9 +114,9 @@ class DaskStage:
         while kept:
             yield kept.popleft()
         if kept is None:
-            for raw in self._raw():
+            for number, raw in enumerate(self._raw()):
                 clean = _task(_cleaned, _Opaque(raw), self._clean)
-                yield self._processor.start(clean) if self._processor.persist else clean
+                yield self._processor.start(clean, number) if self._processor.persist else clean
 
     def _raw(self) -> Iterator[Any]:
         """The partitions: sources that a task reads, or lists of raw blocks."""

@@ -11,7 +11,7 @@ from typing import Any
 from trainwright_trainer.backends.ray.cluster import cluster
 from trainwright_trainer.backends.ray.fit import on_workers
 from trainwright_trainer.backends.ray.messages import Message
-from trainwright_trainer.backends.ray.processors import processor_of
+from trainwright_trainer.backends.ray.processors import check_processor, processor_of
 from trainwright_trainer.callbacks.console import Console
 from trainwright_trainer.errors import EnvironmentFailure, Outcome
 from trainwright_trainer.job.job import Job
@@ -31,9 +31,10 @@ _EARLY = "before training began: nothing was written but the cache. Start it aga
 def train_on_ray(job: Job, storage: Storage, how: ExistingRun, console: Console, stop: StopRequest) -> Result:
     """Run one attempt on workers. Writes the outcome, then raises the exceptions that `errors.py` lists.
 
-    Raises `Mistakes` before anything starts, if the library of the strategy is not installed.
+    Raises `Mistakes` before anything starts, if the library of the strategy or of the processor is not installed.
     """
     check_installed(job.spec.backend.strategy)
+    check_processor(job.spec.backend.processor)
     with ExitStack() as early:
         early.enter_context(stop.at_once(_EARLY))
         alone = job.attempt is not None

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from trainwright_api.problems import Mistakes
 from trainwright_api.resource.backend import Processor as ProcessorSection
 from trainwright_trainer.backends.ray import processors
 from trainwright_trainer.frames.pandas import PandasProcessor
@@ -30,6 +31,7 @@ from trainwright_trainer.backends.ray.environment import settle
 settle(os.environ)
 import ray
 from trainwright_api.config import ModelConfig, resolve
+from trainwright_api.problems import Mistakes
 from trainwright_api.resource.backend import Processor as Section
 from trainwright_trainer.backends.ray.processors import processor_of
 from trainwright_trainer.data.preprocess import prepare
@@ -147,9 +149,25 @@ def test_a_killed_process_is_replaced(answers):
 
 
 def test_the_section_chooses_the_processor_and_its_options(monkeypatch):
-    monkeypatch.setattr(processors.ray, "cluster_resources", lambda: {"CPU": 7.5, "GPU": 1.0})
+    one, two = "1" * 56, "2" * 56
+    nodes = [
+        {"NodeID": "head", "Alive": True, "Resources": {"memory": 1e9}},
+        {"NodeID": "lost", "Alive": False, "Resources": {"CPU": 8.0}},
+        {"NodeID": one, "Alive": True, "Resources": {"CPU": 4.0}},
+        {"NodeID": two, "Alive": True, "Resources": {"CPU": 3.5, "GPU": 1.0}},
+    ]
+    monkeypatch.setattr(processors.ray, "nodes", lambda: nodes)
     default = processors.processor_of(ProcessorSection())
     assert (default.tasks, default.parallelism, default.persist) == (7, None, True)
+    places = [default.start_options(number)["ray_remote_args"]["scheduling_strategy"].node_id for number in range(3)]
+    assert places == [one, two, one]
     given = processors.processor_of(ProcessorSection(type="dask", parallelism=100, persist=False))
     assert (given.parallelism, given.persist) == (100, False)
     assert isinstance(processors.processor_of(ProcessorSection(type="pandas")), PandasProcessor)
+
+
+def test_a_library_that_is_not_installed_is_one_line(monkeypatch):
+    monkeypatch.setattr(processors, "find_spec", lambda _: None)
+    processors.check_processor(ProcessorSection(type="pandas"))
+    with pytest.raises(Mistakes, match=r"backend\.processor\.type: dask is not installed here\. Install it with: pip"):
+        processors.check_processor(ProcessorSection())

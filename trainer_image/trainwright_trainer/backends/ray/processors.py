@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Any
 
 import ray
 from ray.exceptions import RayError
+from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
+from trainwright_api.problems import Mistakes
 from trainwright_api.resource.backend import Processor as ProcessorSection
 from trainwright_trainer.errors import not_built
 from trainwright_trainer.frames.interface import Processor
 from trainwright_trainer.frames.pandas import PandasProcessor
+
+
+def check_processor(section: ProcessorSection) -> None:
+    """Raise `Mistakes` if the processor needs a library that is not installed."""
+    if section.type == "dask" and find_spec("dask") is None:
+        found = "dask is not installed here. Install it with: pip install 'trainwright[trainer]'"
+        raise Mistakes.one("backend.processor.type", found)
 
 
 def processor_of(section: ProcessorSection) -> Processor:
@@ -25,24 +37,37 @@ def _pandas(_: ProcessorSection) -> Processor:
 
 
 def _dask(section: ProcessorSection) -> Processor:
-    """Tasks of Dask as tasks of Ray, as many at a time as the cluster has CPUs.
-
-    The workers of the run wait while the data are prepared, but hold their CPUs, so a task asks for none.
-    """
+    """Tasks of Dask as tasks of Ray, as many at a time as the cluster has CPUs."""
     from ray.util.dask import ray_dask_get
 
     from trainwright_trainer.frames.dask import DaskProcessor
 
-    there: dict[str, float] = ray.cluster_resources()  # type: ignore[no-untyped-call]
-    where = {"num_cpus": 0, "scheduling_strategy": "SPREAD"}
+    nodes: list[dict[str, Any]] = ray.nodes()  # type: ignore[no-untyped-call]
+    cpus = {node["NodeID"]: int(node["Resources"].get("CPU", 0)) for node in nodes if node["Alive"]}
     return DaskProcessor(
-        {"scheduler": ray_dask_get, "ray_remote_args": where},
-        tasks=max(int(there.get("CPU", 1)), 1),
-        start_options={"ray_persist": True},  # it returns before the result is there
+        {"scheduler": ray_dask_get},
+        tasks=max(sum(cpus.values()), 1),
+        start_options=_Placed(tuple(node for node, count in cpus.items() if count)),
         parallelism=section.parallelism,
         persist=section.persist,
         lost=(RayError,),
     )
+
+
+@dataclass(frozen=True)
+class _Placed:
+    """The options of a partition's tasks: on one of the `nodes`, so that a kept partition is mapped where it is.
+
+    The workers of the run wait while the data are prepared, but hold their CPUs, so a task asks for none. `nodes` are
+    those with CPUs: the head of a cluster has little memory. If a node is lost, its tasks run on another one.
+    """
+
+    nodes: tuple[str, ...]
+
+    def __call__(self, number: int) -> Mapping[str, Any]:
+        where = NodeAffinitySchedulingStrategy(self.nodes[number % len(self.nodes)], soft=True)
+        # `ray_persist`: it returns before the result is there.
+        return {"ray_remote_args": {"num_cpus": 0, "scheduling_strategy": where}, "ray_persist": True}
 
 
 PROCESSORS: Mapping[str, Callable[[ProcessorSection], Processor]] = {"pandas": _pandas, "dask": _dask}
