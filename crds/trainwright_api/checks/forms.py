@@ -55,13 +55,17 @@ class Form:
         """Return the location in the file of a location in `data`."""
         return origin_of(location, self.moved)
 
-    def remove(self, location: Location) -> None:
-        """Remove a key from the data."""
+    def remove(self, location: Location) -> bool:
+        """Remove a key from the data. Return False if the data do not have it."""
         section: Any = self.data
-        for key in location[:-1]:
-            section = section[key]
-        section.pop(location[-1], None)
+        try:
+            for key in location[:-1]:
+                section = section[key]
+            del section[location[-1]]
+        except (KeyError, IndexError):
+            return False
         self.upgraded = True
+        return True
 
     def of_file(self) -> tuple[dict[str, Any], Callable[[Location], Location]]:
         """Return the data in the form of the file, and a function from its locations to those of the file."""

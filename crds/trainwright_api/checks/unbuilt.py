@@ -13,8 +13,9 @@ from typing import Any
 from pydantic.fields import FieldInfo
 
 from trainwright_api.checks import support
+from trainwright_api.config.merge import OF_INPUTS, OF_OUTPUTS
 from trainwright_api.config.model import default_types
-from trainwright_api.config.outlines import outlines
+from trainwright_api.config.outlines import mapping, outlines
 from trainwright_api.config.tokenizers import TOKENIZERS
 from trainwright_api.locations import S3, scheme_of
 from trainwright_api.paths import Location
@@ -33,8 +34,9 @@ _STORES = ("dataset", "output", "model")
 def gaps(spec: Mapping[str, Any]) -> Iterator[Gap]:
     """Yield the unbuilt values in the plain data of a spec, in the order of the data."""
     config = spec.get("config")
-    given: Mapping[str, Any] = config if isinstance(config, Mapping) else {}
-    walk = _Walk(default_types(given), _types_of_features(given))
+    if isinstance(config, Mapping):
+        spec = {**spec, "config": _effective(config)}
+    walk = _Walk(default_types(mapping(config)))
     yield from walk.section(TrainingJobSpec, spec, ())
     yield from _places(spec)
 
@@ -45,14 +47,10 @@ def _line(found: str, built: Iterable[str]) -> str:
 
 
 class _Walk:
-    """Walks through plain data by the contract's schemas. `types` gives the default of `type` by a choice's noun.
+    """Walks through plain data by the contract's schemas. `types` gives the default of `type` by a choice's noun."""
 
-    `kinds` are the types of the features. `defaults` of another type that is not built have no effect.
-    """
-
-    def __init__(self, types: Mapping[str, str], kinds: set[str]) -> None:
+    def __init__(self, types: Mapping[str, str]) -> None:
         self._types = types
-        self._kinds = kinds
 
     def section(self, section: type[Section], values: Mapping[str, Any], at: Location) -> Iterator[Gap]:
         for key, value in _within_reach(section, values).items():
@@ -61,8 +59,6 @@ class _Walk:
                 continue
             info, schema = _field(section, name)
             if not support.is_built(section, name):
-                if section.__name__ == "Defaults" and self._kinds and name not in self._kinds:
-                    continue
                 instead = support.instead_of(section, name)
                 for where, asked in _asked(info, schema, value, (*at, key)):
                     yield where, not_built(_scalar(asked), instead)
@@ -101,9 +97,23 @@ class _Walk:
             yield from self.section(choice.section(word), value, at)
 
 
-def _types_of_features(config: Mapping[str, Any]) -> set[str]:
-    features = [*outlines(config, "input_features"), *outlines(config, "output_features")]
-    return {feature.type for feature in features if feature.type is not None}
+def _effective(config: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the config without the `defaults` that no feature takes. Ludwig writes those of all types into a file."""
+    inputs = {feature.type for feature in outlines(config, "input_features")}
+    outputs = {feature.type for feature in outlines(config, "output_features")}
+    defaults = config.get("defaults")
+    if not isinstance(defaults, Mapping) or not inputs | outputs:
+        return config
+    taken = {
+        kind: {
+            key: value
+            for key, value in mapping(section).items()
+            if (kind in inputs and key in OF_INPUTS) or (kind in outputs and key in OF_OUTPUTS)
+        }
+        for kind, section in defaults.items()
+        if kind in inputs | outputs
+    }
+    return {**config, "defaults": taken}
 
 
 def _places(spec: Mapping[str, Any]) -> Iterator[Gap]:

@@ -186,15 +186,13 @@ def _validated(form: Form, lenient: bool) -> TrainingJob:
 
 def _drop_unknown(form: Form, error: ValidationError, lenient: bool) -> bool:
     """Remove the unknown keys that Ludwig has, or all with `lenient`. Return True if there was one."""
-    dropped = [key for key in unknown_keys(error) if key.is_ludwigs or lenient]
+    dropped = [key for key in unknown_keys(error) if (key.is_ludwigs or lenient) and form.remove(key.location)]
     for key in dropped:
         path = dotted(form.origin(key.location))
         if lenient:
             form.notices.append(f"{path} is ignored: {key.hint}")
         else:
             form.left_out.append(Problem(path, not_built("")))
-    for key in dropped:
-        form.remove(key.location)
     return bool(dropped)
 
 

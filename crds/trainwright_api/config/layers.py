@@ -95,7 +95,8 @@ def stack_mistakes(section: Section, count: str, prefix: str = "") -> Iterator[I
     """
     layers = getattr(section, "fc_layers", None)
     number = getattr(section, count, None)
-    if layers is not None and count in section.model_fields_set and number != len(layers):
+    given = count in section.model_fields_set and number != type(section).model_fields[count].default
+    if layers is not None and given and number != len(layers):
         yield relation(
             f"{count} is {number}, but fc_layers lists {len(layers)}; give one of the two", count, found=number
         )

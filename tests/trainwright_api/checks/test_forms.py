@@ -43,6 +43,15 @@ def test_a_place_is_found_again_in_the_file() -> None:
     assert form.origin(("spec", "dataset")) == ("spec", "dataset")
 
 
+def test_a_key_is_removed_once() -> None:
+    form = resource({"dataset": "d", "config": {"input_features": [{"x": 1}]}}, "job.yaml")
+    assert not form.upgraded
+    assert form.remove(("spec", "config", "input_features", 0, "x"))
+    assert (form.data["spec"]["config"], form.upgraded) == ({"input_features": [{}]}, True)
+    assert not form.remove(("spec", "config", "input_features", 0, "x"))
+    assert not form.remove(("spec", "config", "input_features", 1, "x"))
+
+
 def test_keys_keep_their_order_when_they_are_renamed() -> None:
     form = resource({"config": {}, "backend": {"engine": {}, "type": "ray", "loader": {}}}, "job.yaml")
     assert list(form.data["spec"]["backend"]) == ["processor", "type", "loader"]

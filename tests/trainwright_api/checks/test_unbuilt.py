@@ -110,7 +110,8 @@ def test_all_gaps_are_reported_at_once() -> None:
     ],
 )
 def test_what_is_hidden_in_the_defaults(defaults: Any, expected: str) -> None:
-    (line,) = gaps({"defaults": defaults})
+    features = [{"name": f"{role}_{kind}", "type": kind} for role in ("in", "out") for kind in ("category", "number")]
+    (line,) = gaps({"input_features": features[:2], "output_features": features[2:], "defaults": defaults})
     assert line.split(" (")[0] == f"config.{expected}"
 
 
@@ -248,3 +249,10 @@ def test_defaults_of_a_type_that_no_feature_has_need_no_support() -> None:
     config["input_features"].append({"name": "t", "type": "text"})
     found = inspect({"dataset": "d", "config": {**config, "defaults": defaults}}, "a.yaml")
     assert [gap.path for gap in found.unbuilt] == ["config.input_features[1].type", "config.defaults.text"]
+
+
+def test_the_loss_of_a_type_needs_support_where_an_output_has_it() -> None:
+    features = {"input_features": [{"name": "a", "type": "category"}]}
+    job = {**features, "defaults": {"category": {"loss": "corn"}}}
+    assert gaps({**job, "output_features": [{"name": "b", "type": "binary"}]}) == []
+    assert len(gaps({**job, "output_features": [{"name": "b", "type": "category"}]})) == 1

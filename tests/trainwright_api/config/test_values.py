@@ -11,6 +11,7 @@ from trainwright_api.config import ModelConfig, resolve
 from trainwright_api.config.augmentation import AUGMENTATIONS
 from trainwright_api.config.combiners import ConcatCombiner
 from trainwright_api.config.data import RandomSplit
+from trainwright_api.config.encoders import DenseEncoder
 from trainwright_api.config.encoders.image import Stacked2DCNNEncoder
 from trainwright_api.config.initializers import NormalInitializer, initializer_parts
 from trainwright_api.config.layers import NormParams
@@ -143,3 +144,10 @@ def test_the_word_ludwig_stands_for_a_trainer_section_that_keeps_ludwigs_default
     assert resolve(config).trainer == resolve(ModelConfig.model_validate({**features, "trainer": {}})).trainer
     with pytest.raises(ValidationError, match="'ludwg' is no trainer section: did you mean 'ludwig'"):
         ModelConfig.model_validate({**features, "trainer": "ludwg"})
+
+
+def test_the_default_number_beside_a_list_of_layers_contradicts_nothing() -> None:
+    """Ludwig writes every default into the file of a run, and the list has priority."""
+    assert DenseEncoder.model_validate({"num_layers": 1, "fc_layers": [{}, {}]}).fc_layers is not None
+    with pytest.raises(ValidationError, match="num_layers is 3, but fc_layers lists 2"):
+        DenseEncoder.model_validate({"num_layers": 3, "fc_layers": [{}, {}]})
