@@ -30,12 +30,12 @@ from trainwright_api.config import ModelConfig, resolve
 from trainwright_api.resource.job import CheckpointPolicy
 from trainwright_api.resource.strategy import Strategy
 from trainwright_trainer.callbacks.events import Event, Stepped
-from trainwright_trainer.data.order import EpochOrder
 from trainwright_trainer.distributed.process_group import ProcessGroup
 from trainwright_trainer.distributed.ranks import OneRank, Ranks
 from trainwright_trainer.job.batching import batching
 from trainwright_trainer.layers.normalisation import NormBatches
 from trainwright_trainer.loader.encoded_rows import EncodedRows
+from trainwright_trainer.loader.epoch_order import EpochOrder
 from trainwright_trainer.loader.layout import layout_of
 from trainwright_trainer.loader.materialised import Materialised
 from trainwright_trainer.loop.arguments import Hooks, TrainingArguments

@@ -74,8 +74,8 @@ def step_of(width: int, rows: int) -> tuple[int, Callable[[], None]]:
     import torch
 
     from trainwright_api.config import ModelConfig, resolve
-    from trainwright_trainer.data.order import EpochOrder
     from trainwright_trainer.loader.encoded_rows import EncodedRows
+    from trainwright_trainer.loader.epoch_order import EpochOrder
     from trainwright_trainer.loader.layout import layout_of
     from trainwright_trainer.loader.materialised import Materialised
     from trainwright_trainer.loop.batch_size_finder import training_step

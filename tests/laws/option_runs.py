@@ -22,7 +22,6 @@ import torch
 
 from trainwright_trainer.callbacks.console import Console
 from trainwright_trainer.callbacks.events import Evaluated, Event, Stepped
-from trainwright_trainer.data.order import EpochOrder
 from trainwright_trainer.data.prepared import Prepared
 from trainwright_trainer.data.preprocess import prepare
 from trainwright_trainer.distributed.ranks import OneRank
@@ -31,6 +30,7 @@ from trainwright_trainer.job.job import Job, read_job
 from trainwright_trainer.job.options import Options
 from trainwright_trainer.layers.normalisation import norm_batches
 from trainwright_trainer.loader.encoded_rows import encoded_rows
+from trainwright_trainer.loader.epoch_order import EpochOrder
 from trainwright_trainer.loader.interface import Loader
 from trainwright_trainer.loader.layout import layout_of
 from trainwright_trainer.loader.load import loaders

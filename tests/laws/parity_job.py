@@ -23,7 +23,6 @@ from trainwright_api.resource.job import CheckpointPolicy
 from trainwright_api.resource.strategy import Strategy
 from trainwright_trainer.callbacks.events import Evaluated, Event, RankRound
 from trainwright_trainer.data.columnfile import Column
-from trainwright_trainer.data.order import EpochOrder
 from trainwright_trainer.data.prepared import TRAIN, Columns, Prepared
 from trainwright_trainer.distributed.process_group import ProcessGroup
 from trainwright_trainer.distributed.ranks import OneRank
@@ -31,6 +30,7 @@ from trainwright_trainer.job.batching import batching
 from trainwright_trainer.layers.normalisation import norm_batches
 from trainwright_trainer.loader.batch import ColumnRange
 from trainwright_trainer.loader.encoded_rows import EncodedRows
+from trainwright_trainer.loader.epoch_order import EpochOrder
 from trainwright_trainer.loader.interface import Loader
 from trainwright_trainer.loader.layout import layout_of
 from trainwright_trainer.loader.materialised import Materialised

@@ -9,11 +9,11 @@ import pytest
 import torch
 
 from trainwright_trainer.data.columnfile import Column
-from trainwright_trainer.data.order import EpochOrder, epoch_order
 from trainwright_trainer.data.prepared import TRAIN, Columns, Prepared
 from trainwright_trainer.loader.batch import ColumnRange, Layout, Ragged
 from trainwright_trainer.loader.cut import Cut
 from trainwright_trainer.loader.encoded_rows import EncodedRows, encoded_rows
+from trainwright_trainer.loader.epoch_order import EpochOrder, epoch_order
 from trainwright_trainer.loader.load import loaders, part_rows, sizes
 from trainwright_trainer.loader.materialised import Materialised
 

@@ -12,17 +12,17 @@ import numpy as np
 import pyarrow as pa
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trainwright_trainer.data.cache import Cache
 from trainwright_trainer.data.columnfile import Column
-from trainwright_trainer.data.order import EpochOrder
 from trainwright_trainer.data.prepared import SPLIT_NAMES, TEST, TRAIN, Columns, Prepared
 from trainwright_trainer.loader import windowed
 from trainwright_trainer.loader.batch import Batch, ColumnRange, Layout
 from trainwright_trainer.loader.cut import Cut
 from trainwright_trainer.loader.encoded_rows import EncodedRows
+from trainwright_trainer.loader.epoch_order import EpochOrder
 from trainwright_trainer.loader.load import loaders, with_windows
 from trainwright_trainer.loader.materialised import Materialised
 from trainwright_trainer.loader.windowed import Windowed, read_ahead
@@ -65,6 +65,7 @@ def assert_cells_are_those_of_the_rows(batch: Batch) -> None:
     assert np.array_equal(column.offsets.numpy(), column.bounds)
 
 
+@settings(deadline=None, max_examples=60)
 @given(
     rows=st.integers(1, 120),
     seed=st.integers(0, 50),

@@ -14,10 +14,10 @@ from tests.checkpoints import reopened
 from trainwright_api.config import ModelConfig, resolve
 from trainwright_api.resource.job import CheckpointPolicy
 from trainwright_trainer.callbacks.events import Evaluated, Event, Stepped
-from trainwright_trainer.data.order import EpochOrder
 from trainwright_trainer.job.batching import Batching, batching
 from trainwright_trainer.layers.normalisation import norm_batches
 from trainwright_trainer.loader.encoded_rows import EncodedRows
+from trainwright_trainer.loader.epoch_order import EpochOrder
 from trainwright_trainer.loader.layout import layout_of
 from trainwright_trainer.loader.materialised import Materialised
 from trainwright_trainer.loop.arguments import Hooks, TrainingArguments, TrainingResult

@@ -10,9 +10,9 @@ import torch
 
 from trainwright_api.problems import Mistakes
 from trainwright_api.resource.job import CheckpointPolicy
-from trainwright_trainer.data.order import EpochOrder, epoch_order
 from trainwright_trainer.job.batching import Batching
 from trainwright_trainer.loader.encoded_rows import EncodedRows
+from trainwright_trainer.loader.epoch_order import EpochOrder, epoch_order
 from trainwright_trainer.loader.materialised import Materialised
 from trainwright_trainer.loop.evaluator import evaluate
 

@@ -50,15 +50,18 @@ class EncodedRows:
         return Batch(floats, ints, self.rows[positions], ragged)
 
 
-def encoded_rows(prepared: Prepared, layout: Layout, dtype: torch.dtype, rows: Rows) -> EncodedRows:
-    """The rows `rows` of `prepared`, in this order, maybe repeated, without nulls. `dtype`: the one of `floats`."""
+def encoded_rows(
+    prepared: Prepared, layout: Layout, dtype: torch.dtype, rows: Rows, places: Rows | None = None
+) -> EncodedRows:
+    """The rows `rows` of `prepared`, ascending and maybe repeated, without nulls. `dtype`: the one of `floats`.
+
+    `places`: the place of each row in the result, a permutation; None: they stay ascending.
+    """
     floats = torch.empty((len(rows), layout.float_width), dtype=dtype)
     ints = torch.empty((len(rows), layout.int_width), dtype=torch.int64)
-    filling = _Filling(layout, {"floats": floats.numpy(), "ints": ints.numpy()})
-    places = None if np.all(rows[1:] >= rows[:-1]) else np.argsort(rows, kind="stable")
-    ascending = rows if places is None else rows[places]
+    filling = _Filling(layout, {"floats": floats, "ints": ints})
     for first in range(0, prepared.rows, GROUP_ROWS):
-        edges = np.searchsorted(ascending, range(first, first + GROUP_ROWS + 1, _FILL_ROWS))
+        edges = np.searchsorted(rows, range(first, first + GROUP_ROWS + 1, _FILL_ROWS))
         if edges[0] == edges[-1]:
             continue
         columns = {name: prepared.part(name, first, first + GROUP_ROWS) for name in layout.columns}
@@ -67,39 +70,60 @@ def encoded_rows(prepared: Prepared, layout: Layout, dtype: torch.dtype, rows: R
             where = slice(low, high) if places is None else places[low:high]
             start = block * _FILL_ROWS
             blocks = {name: column.slice(start, _FILL_ROWS) for name, column in columns.items()}
-            filling.add(blocks, ascending[low:high] - first - start, where)
-    return EncodedRows(floats, ints, rows, filling.ragged(places))
+            filling.add(blocks, rows[low:high] - first - start, where)
+    return EncodedRows(floats, ints, rows if places is None else rows[_inverse(places)], filling.ragged(places))
+
+
+def _inverse(places: Rows) -> Rows:
+    order = np.empty_like(places)
+    order[places] = np.arange(len(places))
+    return order
 
 
 class _Filling:
     """Fills the dense columns of `targets`, and collects the ragged ones."""
 
-    def __init__(self, layout: Layout, targets: Mapping[str, npt.NDArray[np.generic]]) -> None:
+    def __init__(self, layout: Layout, targets: Mapping[str, torch.Tensor]) -> None:
         self._layout, self._targets = layout, targets
+        self._buffers: dict[str, torch.Tensor] = {}
         ragged = [place.start for place in layout.columns.values() if place.kind == "ragged"]
         self._lists: dict[int, list[pa.Array]] = {index: [_NO_LISTS] for index in sorted(ragged)}
 
     def add(self, blocks: Mapping[str, pa.ChunkedArray], rows: Rows, where: slice | Rows) -> None:
         """Take the rows `rows` (ascending, counted from the start of the block); `where`: their places."""
+        dense = {kind: self._room(kind, where, len(rows)) for kind in self._targets}
         for name, place in self._layout.columns.items():
             if place.kind == "ragged":
                 self._lists[place.start].append(blocks[name].combine_chunks().take(pa.array(rows)))
             else:
-                target = self._targets[place.kind]
-                target[where, place.start : place.stop] = _taken(blocks[name], rows)
+                dense[place.kind].numpy()[:, place.start : place.stop] = _taken(blocks[name], rows)
+        if not isinstance(where, slice):
+            for kind, target in self._targets.items():
+                target.index_copy_(0, torch.from_numpy(where), dense[kind])
+
+    def _room(self, kind: str, where: slice | Rows, rows: int) -> torch.Tensor:
+        """[rows, width]: the places themselves, or a buffer from which whole rows are copied to scattered places."""
+        target = self._targets[kind]
+        if isinstance(where, slice):
+            return target[where]
+        if kind not in self._buffers:
+            self._buffers[kind] = target.new_empty((_FILL_ROWS, target.shape[1]))
+        buffer = self._buffers[kind]
+        return buffer[:rows] if rows <= len(buffer) else target.new_empty((rows, target.shape[1]))
 
     def ragged(self, places: Rows | None) -> tuple[pa.LargeListArray, ...]:
         """The ragged columns. `places`: the place of each row that was added; None: they are in order."""
         columns = [pa.concat_arrays(lists) for lists in self._lists.values()]
         if places is None:
             return tuple(columns)
-        order = np.empty_like(places)
-        order[places] = np.arange(len(places))
-        return tuple(column.take(pa.array(order)) for column in columns)
+        order = pa.array(_inverse(places))
+        return tuple(column.take(order) for column in columns)
 
 
 def _taken(block: pa.ChunkedArray, rows: Rows) -> npt.NDArray[np.generic]:
     """[rows, width]: the rows `rows` of `block` (ascending, counted from its start)."""
+    if block.num_chunks == 1 and len(rows) == len(block) and np.all(np.diff(rows) == 1):
+        return _values(block.chunk(0))  # all rows, without a copy
     edges = np.cumsum([0, *(len(chunk) for chunk in block.chunks)])
     parts = [
         _values(chunk)[rows[low:high] - first]

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import torch
 
-from trainwright_trainer.data.order import EpochOrder
 from trainwright_trainer.data.prepared import SPLIT_NAMES, Prepared
 from trainwright_trainer.loader.batch import Layout
 from trainwright_trainer.loader.encoded_rows import EncodedRows, encoded_rows
+from trainwright_trainer.loader.epoch_order import EpochOrder
 from trainwright_trainer.loader.interface import Loader
 from trainwright_trainer.loader.materialised import Materialised
 from trainwright_trainer.loader.windowed import Windowed

@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from trainwright_trainer.data.order import EpochOrder
 from trainwright_trainer.loader.batch import Batch
 from trainwright_trainer.loader.cut import Cut
 from trainwright_trainer.loader.encoded_rows import EncodedRows
+from trainwright_trainer.loader.epoch_order import EpochOrder
 
 # Rows that are gathered at a time, so that they stay in a core's cache.
 _GATHER_ROWS = 16_384

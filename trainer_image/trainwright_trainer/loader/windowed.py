@@ -5,7 +5,7 @@ A rank holds only its own rows of a window. While it serves them, a thread reads
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -15,11 +15,11 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from trainwright_trainer.data.order import EpochOrder
 from trainwright_trainer.data.prepared import Prepared
 from trainwright_trainer.loader.batch import Batch, Layout, joined
 from trainwright_trainer.loader.cut import Cut
 from trainwright_trainer.loader.encoded_rows import encoded_rows
+from trainwright_trainer.loader.epoch_order import EpochOrder
 
 Bounds = tuple[int, int]
 Positions = npt.NDArray[np.int64]
@@ -81,7 +81,11 @@ class Windowed:
         rows = self.prepared.rows_of(self.part, first, first + self._window_rows)
         positions = arrange(rows)
         chosen = np.concatenate([positions[start:stop] for start, stop in own])
-        return encoded_rows(self.prepared, self.layout, self.dtype, rows[chosen]).part(0, len(chosen))
+        places = np.full(len(rows), -1)
+        places[chosen] = np.arange(len(chosen))
+        mine = np.flatnonzero(places >= 0)
+        found = encoded_rows(self.prepared, self.layout, self.dtype, rows[mine], places[mine])
+        return found.part(0, len(found))
 
 
 def read_ahead(reads: Sequence[Callable[[], Batch]]) -> Iterator[Batch]:
@@ -115,15 +119,20 @@ def _own(bounds: Sequence[Bounds], edges: Sequence[int]) -> Iterator[list[Bounds
         yield own
 
 
-def _cut(parts: Iterator[Batch], lengths: Iterable[int], empty: Batch) -> Iterator[Batch]:
-    """Batches of `lengths` rows from consecutive parts. `empty` is a batch without rows."""
+def _cut(parts: Iterator[Batch], lengths: Sequence[int], empty: Batch) -> Iterator[Batch]:
+    """Batches of `lengths` rows from consecutive parts. `empty` is a batch without rows.
+
+    The last batch of a part is a copy, so that the part is free when the one after the next is read.
+    """
     part, done = empty, 0
-    for length in lengths:
+    for length, following in pairwise([*lengths, 0]):
         batch = part.part(slice(done, done + length))
         done += len(batch.rows)
         while len(batch.rows) < length:
-            batch, part = joined([batch]), empty  # a copy, so that the part is freed
             part = next(parts)
             more = part.part(slice(0, length - len(batch.rows)))
             batch, done = joined([batch, more]) if len(batch.rows) else more, len(more.rows)
+            del more  # it holds the part
+        if len(part.rows) - done < following:
+            batch, part, done = joined([batch]), joined([part.part(slice(done, None))]), 0
         yield batch

@@ -13,11 +13,11 @@ import numpy as np
 from trainwright_api.config import ModelConfig
 from trainwright_trainer.data.content import content_now
 from trainwright_trainer.data.files import find
-from trainwright_trainer.data.order import EpochOrder
 from trainwright_trainer.data.prepared import TEST, UNSAMPLED, Prepared
 from trainwright_trainer.data.preprocess import encode_with, prepare
 from trainwright_trainer.job.job import Job
 from trainwright_trainer.loader.batch import Layout
+from trainwright_trainer.loader.epoch_order import EpochOrder
 from trainwright_trainer.loader.layout import layout_of
 from trainwright_trainer.loader.load import part_rows
 from trainwright_trainer.loader.materialised import Materialised

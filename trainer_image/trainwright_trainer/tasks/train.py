@@ -14,7 +14,6 @@ from trainwright_trainer.callbacks import formats
 from trainwright_trainer.callbacks.console import Console
 from trainwright_trainer.callbacks.events import Listener, Scores
 from trainwright_trainer.callbacks.run_files import BestEffort, MetricsFile, Relay, tensorboard_of
-from trainwright_trainer.data.order import EpochOrder
 from trainwright_trainer.data.prepared import Prepared
 from trainwright_trainer.distributed import ranks_of
 from trainwright_trainer.distributed.rank_info import RankInfo
@@ -23,6 +22,7 @@ from trainwright_trainer.errors import StoppedRun
 from trainwright_trainer.job.batching import Batching
 from trainwright_trainer.job.job import Job
 from trainwright_trainer.job.recipe import settled
+from trainwright_trainer.loader.epoch_order import EpochOrder
 from trainwright_trainer.loader.interface import Loader
 from trainwright_trainer.loader.layout import layout_of
 from trainwright_trainer.loader.load import loaders, with_windows
