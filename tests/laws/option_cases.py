@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,7 +45,16 @@ class OptionCase:
 def is_built(path: str) -> bool:
     """True if the fields of the section at this path are tested."""
     key, word = parts_of(path)[-1]
-    return path not in _CLOSED and (word is None or key not in _WORDS or word in _WORDS[key])
+    return path not in _CLOSED and (word is None or word in _words_of(path, key, word))
+
+
+def _words_of(path: str, key: str, word: str) -> Sequence[str]:
+    """The words whose sections are tested. Texts have the encoders of sequences."""
+    if key != "encoder":
+        return _WORDS.get(key, (word,))
+    above, kind = parts_of(path)[-2]
+    kind = kind or above
+    return () if kind == "sequence" else support.ENCODERS[kind]
 
 
 def cases_of(option: Option) -> Iterator[OptionCase]:

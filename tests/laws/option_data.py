@@ -14,8 +14,18 @@ import pyarrow.parquet
 from tests.workbook import write_workbook
 
 ROWS = 240
-INPUTS = {"number": "size", "binary": "open", "category": "kind", "date": "when", "vector": "point", "set": "tags"}
+INPUTS = {
+    "number": "size",
+    "binary": "open",
+    "category": "kind",
+    "date": "when",
+    "vector": "point",
+    "set": "tags",
+    "sequence": "path",
+    "text": "note",
+}
 OUTPUTS = {"number": "delay", "binary": "late", "category": "class", "vector": "place"}
+_WORDS = ["a", "A", "b_b", "c", "<PAD>", "<UNK>", "rare-word"]
 _TAGS = ["x", "X", "y_y", "z,z", "rare"]
 WIDTHS = {"number": 1, "binary": 1, "category": 3, "vector": 2}
 """The number of values that a decoder returns for a row, by type of output."""
@@ -39,6 +49,8 @@ def write(path: Path, seed: int) -> None:
             f"day{end}": _dates(random, "{month:02}/{day:02}/2013"),
             f"point{end}": _with_gaps(random, [" ".join(f"{value:.3f}" for value in row) for row in drawn]),
             f"tags{end}": _with_gaps(random, [" ".join(row) for row in random.choice(_TAGS, (ROWS, 3)).tolist()]),
+            f"path{end}": _with_gaps(random, _sentences(random, " ")),
+            f"note{end}": _with_gaps(random, _sentences(random, ", ")),
             f"delay{end}": _with_gaps(random, np.abs(signal + 2).tolist()),
             f"late{end}": _with_gaps(random, np.where(signal > 0, "yes", "no").tolist()),
             f"class{end}": _with_gaps(random, random.choice(["low", "Low", "mid"], ROWS, p=[0.2, 0.3, 0.5]).tolist()),
@@ -66,6 +78,11 @@ def write_formats(table: pa.Table, path: Path) -> None:
 def _with_gaps(random: np.random.Generator, values: list[Any]) -> list[Any]:
     gaps = random.random(ROWS) < 0.08
     return [None if gap else value for gap, value in zip(gaps, values, strict=True)]
+
+
+def _sentences(random: np.random.Generator, between: str) -> list[str]:
+    """Texts of one to nine words."""
+    return [between.join(random.choice(_WORDS, random.integers(1, 10))) for _ in range(ROWS)]
 
 
 def _dates(random: np.random.Generator, form: str) -> list[str]:

@@ -91,6 +91,12 @@ REFUSED_AS_WRONG: Mapping[str, str] = {
     "*.decoder[passthrough].fc_layers=None": "decoder 'passthrough' gets",
     "*.split[datetime].datetime_format=None": "Set preprocessing.split.datetime_format",
     "config.input_features[set].encoder[embed].skip": "has no fixed width",
+    "config.input_features[text].encoder[*].skip": "has no fixed width",
+    **{
+        f"config.input_features[text].encoder[{word}].*norm_params.{name}": "expected batch or layer"
+        for word in ("parallel_cnn", "stacked_cnn", "stacked_parallel_cnn", "cnnrnn")
+        for name in ("epsilon", "virtual_batch_size")
+    },
     "*.datetime_format=None": "Set preprocessing.datetime_format",
     **{f"*.split[{w}].column=None": f"split {w} needs a column" for w in ("hash", "stratify", "datetime")},
     "*.input_size": ".input_size: is 9, the ",
@@ -166,6 +172,21 @@ VALUES: Mapping[str, list[Any]] = {
     "config.output_features[vector].preprocessing.*fill_value": ["1 2"],
     "config.input_features[set].preprocessing.*fill_value": ["x"],
     "config.input_features[set].preprocessing.tokenizer": ["characters"],
+    **{
+        f"config.input_features[{kind}].preprocessing.{name}": [value]
+        for kind in ("sequence", "text")
+        for name, value in {
+            "*fill_value": "a",
+            "tokenizer": "characters",
+            "vocab_file": "words.txt",
+            "padding_symbol": "a",
+            "unknown_symbol": "a",
+        }.items()
+    },
+    "*[text].preprocessing.pretrained_model_name_or_path": ["bert"],
+    **{f"*.prompt.{name}": ["a"] for name in ("template", "task", "retrieval.index_name", "retrieval.model_name")},
+    "*.conv_layers": [[{"filter_size": 2, "num_filters": 3}]],
+    "*.stacked_layers": [[[{"filter_size": 2, "num_filters": 3}]]],
     "*bias_initializer=constant": [{"type": "constant", "val": 0.5}],
     "*preprocessing.fallback_true_label": ["right"],
     "*preprocessing.datetime_format": ["%m/%d/%Y"],
@@ -212,6 +233,8 @@ MATTERS: Mapping[str, Mapping[str, Any]] = {
     "config.output_features[binary].preprocessing.fill_value": {".missing_value_strategy": "fill_with_false"},
     "*preprocessing.outlier_threshold": {".outlier_strategy": "fill_with_mean"},
     "*preprocessing.most_common": {".most_common": 3},
+    "*preprocessing.max_sequence_length=None": {".max_sequence_length": 2},
+    "*preprocessing.padding=left": {"..encoder": {"type": "embed", "reduce_output": "concat"}},
     "config.output_features[category].preprocessing.most_common": {".most_common": 1},
     "*preprocessing.fallback_true_label": {"..column": "side"},
     "*preprocessing.datetime_format": {"..column": "day", ".datetime_format": "%d/%m/%Y"},
@@ -240,7 +263,34 @@ MATTERS: Mapping[str, Mapping[str, Any]] = {
     "config.output_features[*].reduce_input*": {"config.combiner": _A_SEQUENCE},
     "config.combiner[tabnet].entmax_alpha": {".entmax_mode": "constant"},
     "config.combiner[tabnet].bn_virtual_bs=None": {".bn_virtual_bs": 8},
-    "*.encoder[embed].*": {"/num_fc_layers": 1},
+    "config.input_features[date].encoder[embed].*": {"/num_fc_layers": 1},
+    "config.input_features[set].encoder[embed].*": {"/num_fc_layers": 1},
+    **{
+        f"config.input_features[text].encoder[{word}].*": {"/num_filters": 4, "/num_fc_layers": 1, "/output_size": 4}
+        for word in ("parallel_cnn", "stacked_cnn", "stacked_parallel_cnn")
+    },
+    **{
+        f"config.input_features[text].encoder[{word}].*": {"/state_size": 4, "/num_fc_layers": 1, "/output_size": 4}
+        for word in ("rnn", "cnnrnn")
+    },
+    "config.input_features[text].encoder[transformer].*": {
+        "/hidden_size": 8,
+        "/num_heads": 2,
+        "/num_fc_layers": 1,
+        "/output_size": 4,
+    },
+    **{
+        f"config.input_features[text].encoder[{word}].{name}": {f"/{name}": None}
+        for word, name in (
+            ("parallel_cnn", "num_fc_layers"),
+            ("stacked_cnn", "num_fc_layers"),
+            ("stacked_parallel_cnn", "num_fc_layers"),
+        )
+    },
+    "config.input_features[text].encoder[*].fc_layers": {"/num_fc_layers": None},
+    "config.input_features[text].encoder[*].fc_layers[0]*": {"/num_fc_layers": 1},
+    "*.unit_forget_bias": {"/cell_type": "lstm"},
+    "config.input_features[text].encoder[*].dropout": {"/representation": "dense"},
     **{f"*.decoder[{word}].fc_*": {"/num_fc_layers": 1} for word in ("regressor", "classifier", "projector")},
     **{
         f"*.{fc}norm_params.{name}": {f"..{fc}norm": norm}

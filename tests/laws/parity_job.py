@@ -54,7 +54,13 @@ STATISTICS: Mapping[str, Mapping[str, Any]] = {
     "size": {"type": "number", **NUMBER},
     "open": {"type": "binary", "counts": [5, 5], "true": "yes", "false": "no"},
     "kind": {"type": "category", "vocabulary": ["<UNK>", "a", "b", "c"], "counts": [0, 4, 3, 3]},
-    "tags": {"type": "set", "vocabulary": ["<UNK>", "x", "y", "z"], "counts": [0, 4, 3, 3]},
+    "tags": {
+        "type": "set",
+        "vocabulary": ["<UNK>", "x", "y", "z"],
+        "counts": [0, 4, 3, 3],
+        "length": 4,
+        "padding": "right",
+    },
     "late": {"type": "binary", "counts": [5, 5], "true": "yes", "false": "no"},
     "delay": {"type": "number", **NUMBER, "encoded": {"mean": 0.5, "std": 2.0}},
     "why": {"type": "category", "vocabulary": ["<UNK>", "a", "b", "c"], "counts": [0, 4, 3, 3]},
@@ -71,7 +77,7 @@ class Case:
     `stop_at`: the step at which rank 0 requests a stop. `bad_row`: a training row with an infinite input. `slow_rank`:
     a rank that takes 20 ms longer for each pass. `copies`: the training rows with the same row number. `engine`: that
     of several ranks, or its strategy. `mutation`: an error in the run. `uses_strategy_alone`: a rank alone uses the
-    strategy too, and not the engine of one process.
+    strategy too, and not the engine of one process. `tags`: the type and the encoder of the ragged input.
     """
 
     trainer: Mapping[str, Any] = field(default_factory=dict)
@@ -91,6 +97,7 @@ class Case:
     device: str = "cpu"
     uses_strategy_alone: bool = False
     clock: Callable[[], float] = time.monotonic
+    tags: Mapping[str, Any] = field(default_factory=lambda: {"type": "set", "encoder": {"embedding_size": 3}})
 
 
 @dataclass(frozen=True)
@@ -233,7 +240,7 @@ def config_of(case: Case) -> ModelConfig:
                     {"name": "size", "type": "number"},
                     {"name": "open", "type": "binary"},
                     {"name": "kind", "type": "category"},
-                    {"name": "tags", "type": "set", "encoder": {"embedding_size": 3}},
+                    {"name": "tags", **case.tags},
                 ],
                 "combiner": case.combiner if "type" in case.combiner else {**CONCAT, **case.combiner},
                 "output_features": [

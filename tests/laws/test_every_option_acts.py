@@ -78,7 +78,12 @@ def looks(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Looks:
     return Looks(folder, tmp_path_factory.mktemp)
 
 
-@pytest.mark.parametrize("case", [pytest.param(case, id=case.name) for case in TRIED])
+def _marks(case: OptionCase) -> list[pytest.MarkDecorator]:
+    """The fields of the encoders of texts are so many that they are tested in `make test-all` only."""
+    return [pytest.mark.slow] if fits(case.path, "config.input_features[text].encoder[*") else []
+
+
+@pytest.mark.parametrize("case", [pytest.param(case, id=case.name, marks=_marks(case)) for case in TRIED])
 def test_every_option_acts(case: OptionCase, looks: Looks) -> None:
     job = job_for(case.name, case.path)
     runner = RUNNERS.get(first_fit(case.name, RUNNERS) or "", "in_memory")

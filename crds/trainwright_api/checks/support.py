@@ -14,9 +14,10 @@ from trainwright_api.schema.section import Section
 BACKENDS = ("local", "ray")
 PROCESSORS = ("pandas", "dask")
 SPLITS = ("random", "fixed", "hash", "stratify", "datetime")
-INPUTS = ("number", "binary", "category", "date", "vector", "set")
+INPUTS = ("number", "binary", "category", "date", "vector", "set", "sequence", "text")
 OUTPUTS = ("number", "binary", "category", "vector")
 _DENSE = ("passthrough", "dense")
+_SEQUENCE = ("embed", "parallel_cnn", "stacked_cnn", "stacked_parallel_cnn", "rnn", "cnnrnn", "transformer")
 ENCODERS: Mapping[str, tuple[str, ...]] = {
     "number": _DENSE,
     "binary": _DENSE,
@@ -24,6 +25,8 @@ ENCODERS: Mapping[str, tuple[str, ...]] = {
     "date": ("embed", "wave"),
     "vector": _DENSE,
     "set": ("embed",),
+    "sequence": _SEQUENCE,
+    "text": _SEQUENCE,
 }
 COMBINERS = ("concat", "tabnet", "transformer", "tabtransformer", "comparator", "project_aggregate")
 DECODERS = ("regressor", "classifier", "projector", "passthrough")
@@ -60,10 +63,14 @@ WORDS: Mapping[str, tuple[str, ...]] = {
     "Processor.type": PROCESSORS,
     "ModelConfig.model_type": ("ecd",),
     "SetPreprocessing.tokenizer": TOKENIZERS,
+    "SequencePreprocessing.tokenizer": TOKENIZERS,
     "TrainerConfig.learning_rate": (),
     "TrainerConfig.eval_batch_size": (),
 }
 """Fields with some words built, by class and name. If they also accept numbers, those are built."""
+
+NULLS = ("EmbeddingEncoder.reduce_output",)
+"""Nullable fields, by class and name, whose null is not implemented yet."""
 
 INSTEAD: Mapping[str, str] = {
     "TrainingJobSpec.entrypoint": "this version has config",
@@ -71,7 +78,7 @@ INSTEAD: Mapping[str, str] = {
     "BackendTrainer.logdir": "this version keeps logs in the run folder",
 }
 FIELDS: Mapping[str, tuple[str, ...]] = {
-    "Defaults": ("audio", "bag", "h3", "image", "sequence", "text", "timeseries"),
+    "Defaults": ("audio", "bag", "h3", "image", "timeseries"),
     "ModelConfig": (
         "hyperopt",
         "base_model",
@@ -113,6 +120,17 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
     ),
     "VectorPreprocessing": ("computed_fill_value",),
     "SetPreprocessing": ("computed_fill_value",),
+    "SequencePreprocessing": (
+        "computed_fill_value",
+        "vocab_file",
+        "ngram_size",
+        "cache_encoder_embeddings",
+    ),
+    "TextPreprocessing": (
+        "pretrained_model_name_or_path",
+        "compute_idf",
+        "prompt",
+    ),
     "CategoryDenseEncoder": (
         "vocab",
         "embeddings_on_cpu",
@@ -124,6 +142,17 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
         "pretrained_embeddings",
     ),
     "CategoryOneHotEncoder": ("vocab",),
+    "SequenceEncoder": ("max_sequence_length",),
+    "EmbeddingEncoder": (
+        "vocab",
+        "embeddings_on_cpu",
+        "pretrained_embeddings",
+    ),
+    "LayeredEncoder": ("should_embed",),
+    "RecurrentEncoder": (
+        "activation",
+        "recurrent_activation",
+    ),
     "SetEmbedEncoder": (
         "vocab",
         "embeddings_on_cpu",
@@ -149,6 +178,11 @@ def is_built(section: type[Section], name: str) -> bool:
     """Return True if a field of a built section is implemented."""
     named = any(name in FIELDS.get(base.__name__, ()) for base in section.__mro__)
     return not named and not any(key in INSTEAD for key in _keys(section, name))
+
+
+def is_null_built(section: type[Section], name: str) -> bool:
+    """Return True if null is implemented for a nullable field of a built section."""
+    return not any(key in NULLS for key in _keys(section, name))
 
 
 def instead_of(section: type[Section], name: str) -> str:

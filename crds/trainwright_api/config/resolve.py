@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from trainwright_api.config.layers import FullyConnectedLayer
 from trainwright_api.config.merge import OF_INPUTS, OF_OUTPUTS, merged
 from trainwright_api.config.model import ModelConfig
 from trainwright_api.schema.section import Section
@@ -36,15 +35,23 @@ def _filled(value: Any) -> Any:
     filled = {name: _filled(getattr(value, name)) for name in type(value).model_fields}
     layers = getattr(value, "fc_layers", None)
     if layers is not None:
-        filled["fc_layers"] = [_layer(layer, filled) for layer in layers]
+        filled["fc_layers"] = [_layer(layer, filled, "fc_") for layer in layers]
         filled["num_fc_layers" if "num_fc_layers" in filled else "num_layers"] = len(layers)
+    layers = getattr(value, "conv_layers", None)
+    if layers is not None:
+        filled["conv_layers"] = [_layer(layer, filled, "conv_") for layer in layers]
+        filled["num_conv_layers"] = len(layers)
+    layers = getattr(value, "stacked_layers", None)
+    if layers is not None:
+        filled["stacked_layers"] = [[_layer(layer, filled, "conv_") for layer in parallel] for parallel in layers]
+        filled["num_stacked_layers"] = len(layers)
     return filled
 
 
-def _layer(layer: FullyConnectedLayer, stack: Mapping[str, Any]) -> dict[str, Any]:
-    """The layer with what it leaves open taken from its stack, whose fields begin with fc_ in a decoder."""
+def _layer(layer: Section, stack: Mapping[str, Any], prefix: str) -> dict[str, Any]:
+    """The layer with what it leaves open taken from its stack, where some fields have a prefix."""
     filled: dict[str, Any] = {}
-    for name in FullyConnectedLayer.model_fields:
+    for name in type(layer).model_fields:
         own = name in layer.model_fields_set
-        filled[name] = _filled(getattr(layer, name)) if own else stack.get(f"fc_{name}", stack.get(name))
+        filled[name] = _filled(getattr(layer, name)) if own else stack.get(f"{prefix}{name}", stack.get(name))
     return filled

@@ -41,6 +41,8 @@ STRATEGIES = {
     "date": ["fill_with_const", "ffill", "bfill", "drop_row"],
     "vector": ["fill_with_const", "fill_with_mode", "ffill", "bfill", "drop_row"],
     "set": ["fill_with_const", "fill_with_mode", "ffill", "bfill", "drop_row"],
+    "sequence": ["fill_with_const", "fill_with_mode", "ffill", "bfill", "drop_row"],
+    "text": ["fill_with_const", "fill_with_mode", "ffill", "bfill", "drop_row"],
 }
 
 

@@ -137,6 +137,7 @@ def _worked(work: Work, block: CleanBlock, training: Mask) -> Worked | Failed:
             state = module.observe(feature, values.filter(pa.array(training)), work.statistics)
         if work.encodes:
             encoded = module.encode(feature, values, work.statistics, block.first_row)
-        return Worked(state, encoded, cleaned.unreadable, cleaned.noted)
+        noted = cleaned.noted if encoded is None else {**cleaned.noted, **encoded.noted}
+        return Worked(state, encoded, cleaned.unreadable, noted)
 
     return tried(feature, both)

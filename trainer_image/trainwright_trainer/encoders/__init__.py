@@ -12,6 +12,7 @@ from trainwright_trainer.encoders.base import Encoder, EncoderInput, Passthrough
 from trainwright_trainer.encoders.category import Embedded, OneHot, sparse
 from trainwright_trainer.encoders.date import DateEmbedded, DateWave
 from trainwright_trainer.encoders.dense import Dense
+from trainwright_trainer.encoders.sequence_types import SEQUENCE_TYPES
 from trainwright_trainer.encoders.set import SetEmbedded
 
 ENCODERS: Mapping[tuple[str, str], Callable[[Any, EncoderInput], Encoder]] = {
@@ -28,6 +29,7 @@ ENCODERS: Mapping[tuple[str, str], Callable[[Any, EncoderInput], Encoder]] = {
     ("vector", "passthrough"): lambda _, feature: PassthroughEncoder(feature),
     ("vector", "dense"): Dense,
     ("set", "embed"): SetEmbedded,
+    **{(kind, word): build for kind in ("sequence", "text") for word, build in SEQUENCE_TYPES.items()},
 }
 
 

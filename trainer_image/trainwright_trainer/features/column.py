@@ -74,6 +74,7 @@ class Encoded:
 
     A row in `forward` is filled from a row before it, a row in `backward` from a row after it. `unseen` counts rows
     that are dropped because no training row has their value; `unknown` counts rows whose value counts as missing.
+    `noted` is that of `Cleaned`.
     """
 
     values: pa.Array
@@ -81,6 +82,7 @@ class Encoded:
     backward: Mask | None = None
     unseen: int = 0
     unknown: int = 0
+    noted: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

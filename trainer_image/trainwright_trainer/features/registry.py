@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from trainwright_trainer.errors import not_built
-from trainwright_trainer.features import binary, category, date, number, set, vector
+from trainwright_trainer.features import binary, category, date, number, set, text, vector
 from trainwright_trainer.features.column import FeatureType
 
 FEATURES: dict[str, FeatureType] = {
@@ -13,6 +13,8 @@ FEATURES: dict[str, FeatureType] = {
     "date": date,
     "vector": vector,
     "set": set,
+    "sequence": text,
+    "text": text,
 }
 
 

@@ -20,7 +20,7 @@ from trainwright_trainer.features.distribution import Frequencies
 from trainwright_trainer.features.errors import WrongTypeError
 from trainwright_trainer.features.missing import mask_of, settle_lists
 from trainwright_trainer.features.texts import counts_of, merged_counts
-from trainwright_trainer.features.tokens import TOKENIZERS, list_array, tokens_of
+from trainwright_trainer.features.tokens import TOKENIZERS, lengths_of, list_array, rows_as_bytes, tokens_of
 
 Codes = npt.NDArray[np.int32]
 Offsets = npt.NDArray[np.int64]
@@ -48,9 +48,9 @@ def observe(feature: Feature, values: pa.Array, so_far: Statistics) -> tuple[int
     """The number of rows, the number of missing ones, and the rows of each token; in the second round of each set."""
     if so_far:
         codes, offsets = _codes(values.drop_null(), so_far["vocabulary"])
-        return len(values), values.null_count, counts_of(_as_bytes(codes, offsets))
+        return len(values), values.null_count, counts_of(rows_as_bytes(codes, offsets))
     coded = values.flatten().dictionary_encode()
-    distinct, _ = _distinct(coded.indices.to_numpy(), _lengths(values), len(coded.dictionary))
+    distinct, _ = _distinct(coded.indices.to_numpy(), lengths_of(values), len(coded.dictionary))
     return (
         len(values),
         values.null_count,
@@ -122,12 +122,7 @@ def encode(feature: Feature, values: pa.Array, statistics: Statistics, first_row
 def _codes(values: pa.Array, vocabulary: list[str]) -> tuple[Codes, Offsets]:
     """int32 [n]: the indices of each row's tokens, ascending and each once; and int64 [rows + 1]: the rows' offsets."""
     found = pc.index_in(values.flatten(), value_set=pa.array(vocabulary, pa.string()))
-    return _distinct(pc.fill_null(found, 0).to_numpy(), _lengths(values), len(vocabulary))
-
-
-def _lengths(values: pa.Array) -> Offsets:
-    lengths: Offsets = pc.fill_null(pc.list_value_length(values), 0).to_numpy(zero_copy_only=False)
-    return lengths
+    return _distinct(pc.fill_null(found, 0).to_numpy(), lengths_of(values), len(vocabulary))
 
 
 def _distinct(codes: Codes, lengths: Offsets, size: int) -> tuple[Codes, Offsets]:
@@ -136,12 +131,6 @@ def _distinct(codes: Codes, lengths: Offsets, size: int) -> tuple[Codes, Offsets
     pairs = np.unique(owners * max(size, 1) + codes)
     offsets = np.searchsorted(pairs, np.arange(len(lengths) + 1) * max(size, 1))
     return (pairs % max(size, 1)).astype(np.int32), offsets
-
-
-def _as_bytes(codes: Codes, offsets: Offsets) -> pa.Array:
-    """Each row's codes as one binary value, which can be counted."""
-    buffers = [None, pa.py_buffer(offsets * codes.itemsize), pa.py_buffer(codes)]
-    return pa.Array.from_buffers(pa.large_binary(), len(offsets) - 1, buffers)
 
 
 def facts(statistics: Statistics) -> dict[str, str]:

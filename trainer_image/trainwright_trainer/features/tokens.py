@@ -18,8 +18,9 @@ from trainwright_trainer.features.texts import TEXTUAL, texts_of
 Splitter = Callable[[pa.Array], pa.Array]
 
 
-def tokens_of(values: pa.Array, tokenizer: str, *, lowercase: bool) -> pa.LargeListArray:
-    """`large_list<string>`: the tokens of each row in their order, without empty ones; null where the value is null.
+def tokens_of(values: pa.Array, tokenizer: str, *, lowercase: bool, padding: str = "") -> pa.LargeListArray:
+    """`large_list<string>`: the tokens of each row in their order; null where the value is null. Empty tokens and those
+    equal to `padding` are left out.
 
     A list of texts or numbers is taken as it is. Raises `WrongTypeError` for other kinds of columns.
     """
@@ -38,7 +39,7 @@ def tokens_of(values: pa.Array, tokenizer: str, *, lowercase: bool) -> pa.LargeL
     else:
         raise WrongTypeError(f"holds {kind_of(kind)}, which have no tokens.")
     flat = pc.utf8_lower(flat) if lowercase else flat
-    return _joined(flat, lengths, mask_of(values))
+    return _joined(flat, lengths, mask_of(values), padding)
 
 
 def _opened(lists: pa.Array) -> tuple[npt.NDArray[np.int64], pa.Array]:
@@ -47,9 +48,10 @@ def _opened(lists: pa.Array) -> tuple[npt.NDArray[np.int64], pa.Array]:
     return lengths, lists.flatten()
 
 
-def _joined(flat: pa.Array, lengths: npt.NDArray[np.int64], missing: Mask | None) -> pa.LargeListArray:
-    """The rows again, without the items that are null or empty."""
-    kept = pc.fill_null(pc.not_equal(flat, ""), False).to_numpy(zero_copy_only=False)
+def _joined(flat: pa.Array, lengths: npt.NDArray[np.int64], missing: Mask | None, padding: str) -> pa.LargeListArray:
+    """The rows again, without the items that are null, empty or padding."""
+    is_token = pc.and_(pc.not_equal(flat, ""), pc.not_equal(flat, padding))
+    kept = pc.fill_null(is_token, False).to_numpy(zero_copy_only=False)
     before = np.concatenate([[0], np.cumsum(kept, dtype=np.int64)])
     offsets = before[np.concatenate([[0], np.cumsum(lengths)])]
     return list_array(flat.filter(pa.array(kept)), offsets, missing)
@@ -59,6 +61,18 @@ def list_array(flat: pa.Array, offsets: npt.NDArray[np.int64], missing: Mask | N
     """`large_list` of rows whose items are `flat[offsets[i]:offsets[i + 1]]`; null where `missing` is True."""
     mask = None if missing is None else pa.array(missing)
     return pa.LargeListArray.from_arrays(pa.array(offsets, pa.int64()), flat, mask=mask)
+
+
+def lengths_of(lists: pa.LargeListArray) -> npt.NDArray[np.int64]:
+    """int64 [rows]: the number of items of each row; 0 for null."""
+    lengths: npt.NDArray[np.int64] = pc.fill_null(pc.list_value_length(lists), 0).to_numpy(zero_copy_only=False)
+    return lengths
+
+
+def rows_as_bytes(codes: npt.NDArray[np.int32], offsets: npt.NDArray[np.int64]) -> pa.Array:
+    """Each row's codes as one binary value, which can be counted."""
+    buffers = [None, pa.py_buffer(offsets * codes.itemsize), pa.py_buffer(codes)]
+    return pa.Array.from_buffers(pa.large_binary(), len(offsets) - 1, buffers)
 
 
 def _by(pattern: str, texts: pa.Array) -> pa.Array:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 from torch import nn
@@ -48,8 +48,10 @@ FUNCTIONS: Mapping[str, Callable[..., torch.Tensor]] = {
 }
 # The contract's defaults for initializers that are given by name alone and have no default in torch.
 _ALONE: Mapping[str, Mapping[str, float]] = {"constant": {"val": 0.0}, "sparse": {"sparsity": 0.1}}
-# All others need rows and columns.
 _ANY_SHAPE = frozenset({"constant", "normal", "ones", "uniform", "zeros"})
+# These need rows and columns, and take the other dimensions of a convolution too.
+_MATRIX_OR_MORE = frozenset({"kaiming_normal", "kaiming_uniform", "orthogonal", "xavier_normal", "xavier_uniform"})
+# All others need rows and columns alone.
 _WITHOUT_CHANCE = frozenset({"constant", "dirac", "eye", "identity", "ones", "zeros"})
 
 
@@ -79,12 +81,18 @@ def initializer_of(config: AnyInitializer, tensor: torch.Tensor, path: str) -> I
     return Initializer(word, arguments or _ALONE.get(word, {}))
 
 
+class Fills(Protocol):
+    """Anything that gives a parameter its initial values."""
+
+    def fill(self, tensor: torch.Tensor, generator: torch.Generator | None = None) -> None: ...
+
+
 class Initialized(nn.Module):
-    """A module that keeps the initializers of its own parameters."""
+    """A module that keeps the initializers of its own parameters, and of those of modules of a library within it."""
 
-    initializers: Mapping[str, Initializer]
+    initializers: Mapping[str, Fills]
 
-    def initialize(self, **initializers: Initializer) -> None:
+    def initialize(self, **initializers: Fills) -> None:
         """Keep the initializers, by parameter, and fill the parameters that are not on the meta device."""
         self.initializers = initializers
         for name, initializer in initializers.items():
@@ -96,4 +104,4 @@ class Initialized(nn.Module):
 def _fits(word: str, tensor: torch.Tensor) -> bool:
     if word == "dirac":
         return tensor.ndim in (3, 4, 5)
-    return word in _ANY_SHAPE or tensor.ndim == 2
+    return word in _ANY_SHAPE or tensor.ndim == 2 or (tensor.ndim > 2 and word in _MATRIX_OR_MORE)
