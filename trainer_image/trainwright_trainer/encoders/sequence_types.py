@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from trainwright_api.config.encoders.sequence import NormedEncoder, SequenceEmbedEncoder, StackedTransformerEncoder
+from trainwright_api.config.encoders.sequence import SequenceEmbedEncoder, StackedTransformerEncoder
 from trainwright_api.config.encoders.sequence_cnn import (
     CNNEncoder,
     ParallelCNNEncoder,
@@ -22,7 +22,7 @@ from trainwright_trainer.encoders.base import Encoder, EncoderInput
 from trainwright_trainer.encoders.sequence import SequenceEncoder, TokenEmbedding
 from trainwright_trainer.layers.convolution import ConvolutionStack, ConvSettings, conv_settings, listed
 from trainwright_trainer.layers.embedding import Embedding
-from trainwright_trainer.layers.fully_connected import LayerSettings, linear, stack_like, stack_of
+from trainwright_trainer.layers.fully_connected import LayerSettings, linear, stack_of
 from trainwright_trainer.layers.recurrent import Recurrent
 from trainwright_trainer.layers.steps import Steps
 from trainwright_trainer.layers.transformer import TransformerBlock
@@ -72,7 +72,7 @@ def rnn(config: StackedRNNEncoder, feature: EncoderInput) -> Encoder:
     """A recurrent network."""
     embedding = TokenEmbedding(config, feature)
     layer = Recurrent(embedding.output_size, config.num_layers, config, feature.path)
-    return SequenceEncoder(config, feature, embedding, [layer], _normed_stack(config, feature.path))
+    return SequenceEncoder(config, feature, embedding, [layer], stack_of(config, feature.path))
 
 
 def cnnrnn(config: StackedCNNRNNEncoder, feature: EncoderInput) -> Encoder:
@@ -83,7 +83,7 @@ def cnnrnn(config: StackedCNNRNNEncoder, feature: EncoderInput) -> Encoder:
     layers = [[one] for one in _conv_layers(config, default, usual, path)]
     convolutions = ConvolutionStack(embedding.output_size, layers, path)
     recurrent = Recurrent(convolutions.output_size, config.num_rec_layers, config, feature.path)
-    stack = _normed_stack(config, feature.path)
+    stack = stack_of(config, feature.path)
     return SequenceEncoder(config, feature, embedding, [convolutions, recurrent], stack)
 
 
@@ -118,7 +118,7 @@ def transformer(config: StackedTransformerEncoder, feature: EncoderInput) -> Enc
     """Transformer blocks."""
     embedding, path = TokenEmbedding(config, feature), f"{feature.path}.weights_initializer"
     layer = Transformer(embedding.output_size, feature.statistics["length"], config, path)
-    return SequenceEncoder(config, feature, embedding, [layer], _normed_stack(config, feature.path))
+    return SequenceEncoder(config, feature, embedding, [layer], stack_of(config, feature.path))
 
 
 def _of_sizes(default: ConvSettings) -> list[ConvSettings]:
@@ -145,21 +145,6 @@ def _cnn_stack(config: CNNEncoder, path: str) -> tuple[LayerSettings, ...]:
         return stack_of(config, path)
     whole = config.model_copy(update={"num_fc_layers": 1})
     return tuple(replace(layer, output_size=width) for width in _CNN_WIDTHS for layer in stack_of(whole, path))
-
-
-def _normed_stack(config: NormedEncoder, path: str) -> tuple[LayerSettings, ...]:
-    default = LayerSettings(
-        config.output_size,
-        config.use_bias,
-        config.weights_initializer,
-        config.bias_initializer,
-        config.norm,
-        config.norm_params,
-        config.fc_activation,
-        config.fc_dropout,
-        f"{path}.",
-    )
-    return stack_like(default, config, path, count="num_fc_layers")
 
 
 SEQUENCE_TYPES: Mapping[str, Callable[[Any, EncoderInput], Encoder]] = {

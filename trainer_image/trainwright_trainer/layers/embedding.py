@@ -14,12 +14,8 @@ class Embedding(Initialized):
     """int64 [rows] → [rows, width].
 
     `width` is at most `largest` and at most `size`: more columns than rows add no information. If `is_exact`, it is
-<<<<<<< HEAD
     `largest`. Without an initializer
     the values are uniform between -1 and 1, as in Ludwig.
-=======
-    `largest`. Without an initializer the values are uniform between -1 and 1, as in Ludwig.
->>>>>>> 678dd36 (Read texts and sequences as ragged columns, with the encoders that learn their own embeddings)
     """
 
     def __init__(

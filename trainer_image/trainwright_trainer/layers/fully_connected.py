@@ -70,20 +70,11 @@ def stack_of(config: Any, path: str, *, count: str = "num_fc_layers") -> tuple[L
     `count` names the field with the number of layers; it is ignored if `fc_layers` lists them. The other fields have
     the prefix `fc_` if the section has such a field: in decoders all, in some combiners a few.
     """
-<<<<<<< HEAD
     fields_of = {name: f"fc_{name}" if hasattr(config, f"fc_{name}") else name for name in _SHARED}
     prefix = fields_of["weights_initializer"].removesuffix("weights_initializer")
     default = LayerSettings(
         **{name: getattr(config, field) for name, field in fields_of.items()}, path=f"{path}.{prefix}"
     )
-=======
-    default = LayerSettings(**{name: getattr(config, prefix + name) for name in _SHARED}, path=f"{path}.{prefix}")
-    return stack_like(default, config, path, count=count)
-
-
-def stack_like(default: LayerSettings, config: Any, path: str, *, count: str) -> tuple[LayerSettings, ...]:
-    """As `stack_of`, with `default` for all that `fc_layers` leaves open."""
->>>>>>> 678dd36 (Read texts and sequences as ragged columns, with the encoders that learn their own embeddings)
     listed: Sequence[LayerConfig] | None = config.fc_layers
     if listed is None:
         return (default,) * (getattr(config, count) or 0)
