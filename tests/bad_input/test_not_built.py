@@ -34,8 +34,8 @@ FILES = " (this version has files, folders and s3://)"
             "entrypoint: not built yet (this version has config)",
         ),
         (
-            config(input_features=[{"name": "kind", "type": "text"}]),
-            "config.input_features[0].type: not built yet: text",
+            config(input_features=[{"name": "kind", "type": "bag"}]),
+            "config.input_features[0].type: not built yet: bag",
         ),
         (config(combiner={"type": "sequence_concat"}), "config.combiner.type: not built yet: sequence_concat"),
         (config(trainer={"optimizer": {"type": "lbfgs"}}), "config.trainer.optimizer.type: not built yet: lbfgs"),

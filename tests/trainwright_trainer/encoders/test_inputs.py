@@ -11,12 +11,13 @@ from trainwright_api.problems import Mistakes
 from trainwright_trainer.encoders import ENCODERS
 from trainwright_trainer.encoders.inputs import Inputs
 from trainwright_trainer.loader.batch import Batch, Ragged
-from trainwright_trainer.loader.layout import layout_of
+from trainwright_trainer.loader.layout import RAGGED, layout_of
 
 STATISTICS: dict[str, dict[str, Any]] = {
     "c": {"vocabulary": ["<UNK>", "a", "b"]},
     "d": {"vocabulary": ["<UNK>", "b", "q", "a"]},
     "e": {"vocabulary": ["<UNK>", "a", "b"]},
+    "t": {"vocabulary": ["<UNK>", "a", "b"], "length": 2, "padding": "right"},
     "v": {"size": 2},
     "w": {"size": 3},
 }
@@ -29,7 +30,8 @@ def inputs(*features: dict[str, Any], joins: bool = True) -> tuple[Inputs, Batch
     layout = layout_of(config, statistics)
     floats = torch.arange(2.0 * layout.float_width).reshape(2, -1)
     ints = torch.tensor([[1] * layout.int_width, [2] * layout.int_width])
-    ragged = tuple(Ragged.of(np.array([1, 2, 1]), np.array([0, 1, 3])) for one in features if one["type"] == "set")
+    rows = Ragged.of(np.array([1, 2, 1]), np.array([0, 1, 3]))
+    ragged = tuple(rows for one in features if one["type"] in RAGGED)
     encoders = Inputs(config.input_features, statistics, layout, joins=joins)
     return encoders, Batch(floats, ints, np.arange(2), ragged)
 
@@ -104,7 +106,7 @@ def test_a_ring_of_tied_inputs_is_a_mistake() -> None:
 
 def test_every_encoder_can_be_built() -> None:
     for type_, word in ENCODERS:
-        name = {"category": "c", "set": "c", "vector": "v"}.get(type_, "x")
+        name = {"category": "c", "set": "c", "sequence": "t", "text": "t", "vector": "v"}.get(type_, "x")
         encoders, batch = inputs({"name": name, "type": type_, "encoder": word})
         (found,) = encoders(batch)
         assert found.shape == (2, encoders.output_size)

@@ -19,6 +19,8 @@ def test_each_type_has_each_function(word, name):
 
 def test_a_type_that_is_not_built_says_so():
     with pytest.raises(Mistakes) as mistakes:
-        feature_type("text", "config.input_features[2]")
-    found = "config.input_features[2].type: not built yet: text"
-    assert str(mistakes.value) == f"{found} (this version has number, binary, category, date, vector, set)"
+        feature_type("bag", "config.input_features[2]")
+    found = "config.input_features[2].type: not built yet: bag"
+    assert (
+        str(mistakes.value) == f"{found} (this version has number, binary, category, date, vector, set, sequence, text)"
+    )
