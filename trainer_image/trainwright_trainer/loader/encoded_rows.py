@@ -67,6 +67,8 @@ def encoded_rows(
         columns = {name: prepared.part(name, first, first + GROUP_ROWS) for name in layout.columns}
         # Block by block, so that the rows being written stay in the CPU cache while column after column is copied.
         for block, (low, high) in enumerate(pairwise(edges)):
+            if low == high:
+                continue
             where = slice(low, high) if places is None else places[low:high]
             start = block * _FILL_ROWS
             blocks = {name: column.slice(start, _FILL_ROWS) for name, column in columns.items()}
