@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 from testkit.cluster.errors import ClusterError
-from testkit.cluster.object_store import ObjectStore
+from testkit.cluster.object_store import GoogleStore, ObjectStore
 
 # Read when torch is first imported, which no conftest above a test does before this line.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -154,3 +154,25 @@ def bucket(object_store: ObjectStore, monkeypatch: pytest.MonkeyPatch) -> str:
     name = f"bucket-{secrets.token_hex(6)}"
     client_of(from_environment()).create_bucket(Bucket=name)
     return f"s3://{name}"
+
+
+@pytest.fixture(scope="session")
+def google_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GoogleStore]:
+    """The server of Google Cloud Storage of this worker's tests, which keep apart by buckets."""
+    try:
+        with GoogleStore(tmp_path_factory.mktemp("gcs")) as store:
+            yield store
+    except ClusterError as problem:
+        pytest.fail(str(problem), pytrace=False)
+
+
+@pytest.fixture
+def google_bucket(google_store: GoogleStore, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The URI of a fresh bucket on a server that the environment leads to."""
+    for name, value in google_store.environment.items():
+        monkeypatch.setenv(name, value)
+    from google.cloud import storage
+
+    name = f"bucket-{secrets.token_hex(6)}"
+    storage.Client(project="tests").create_bucket(name)
+    return f"gs://{name}"

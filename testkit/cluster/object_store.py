@@ -1,4 +1,4 @@
-"""The S3 server of the tests, and one that is overloaded."""
+"""The servers of S3 and of Google Cloud Storage for the tests, and a server that is overloaded."""
 
 from __future__ import annotations
 
@@ -73,6 +73,50 @@ class ObjectStore:
     def _listens(self) -> bool:
         host, port = self.address.split(":")
         return listens(host, int(port))
+
+
+class GoogleStore:
+    """A server with the interface of Google Cloud Storage. It keeps its address and its objects over stop and start."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.address = f"{LOOPBACK}:{_free_port()}"
+        self.url = f"http://{self.address}"
+        self._process: Process | None = None
+
+    def __enter__(self) -> Self:
+        (self.folder / "buckets").mkdir(parents=True)
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.kill()
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """The environment variable that Google's clients read."""
+        return {"STORAGE_EMULATOR_HOST": self.url}
+
+    def start(self) -> None:
+        """Return when it listens."""
+        host, port = self.address.split(":")
+        flags = {
+            "scheme": "http",
+            "host": host,
+            "port": port,
+            "external-url": self.url,
+            "public-host": self.address,
+            "backend": "filesystem",
+            "filesystem-root": str(self.folder / "buckets"),
+            "log-level": "error",
+        }
+        self._process = Process(programs.fake_gcs_server().path(), flags, self.folder / "log")
+        wait_until(lambda: listens(host, int(port)), self._process)
+
+    def kill(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+            self._process = None
 
 
 def _free_port() -> int:

@@ -14,7 +14,7 @@ def config(**sections):
 
 
 HERE = " (this version has local, ray)"
-FILES = " (this version has files, folders and s3://)"
+FILES = " (this version has files, folders, s3:// and gs://)"
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ FILES = " (this version has files, folders and s3://)"
             backend(type="ray", processor={"type": "modin"}),
             "backend.processor.type: not built yet: modin (this version has dask, pandas)",
         ),
-        (backend(cache_dir="gs://bucket/cache"), f"backend.cache_dir: not built yet: gs://{FILES}"),
+        (backend(cache_dir="hdfs://bucket/cache"), f"backend.cache_dir: not built yet: hdfs://{FILES}"),
         (lambda job: job.update(dataset="hdfs://name/a.csv"), f"dataset: not built yet: hdfs://{FILES}"),
         (lambda job: job.update(output="abfs://key:secret@host/runs"), f"output: not built yet: abfs://{FILES}"),
         (
@@ -56,7 +56,7 @@ def test_one_line(workplace, change, line):
 
 def test_all_at_once(workplace):
     def change(job):
-        backend(type="horovod", cache_dir="gs://bucket")(job)
+        backend(type="horovod", cache_dir="hdfs://bucket")(job)
         config(combiner={"type": "sequence_concat"})(job)
 
     message = workplace.refused("train", workplace.job(change)).splitlines()
@@ -68,11 +68,11 @@ def test_all_at_once(workplace):
     ("arguments", "line"),
     [
         (
-            ("train", "--output", "gs://bucket/out"),
-            "--output: not built yet: gs:// (this version has folders and s3://)",
+            ("train", "--output", "hdfs://bucket/out"),
+            "--output: not built yet: hdfs:// (this version has folders, s3:// and gs://)",
         ),
-        (("train", "--dataset", "gs://bucket/a.csv"), f"dataset: not built yet: gs://{FILES}"),
-        (("predict", "--model", "gs://bucket/model"), f"model: not built yet: gs://{FILES}"),
+        (("train", "--dataset", "hdfs://bucket/a.csv"), f"dataset: not built yet: hdfs://{FILES}"),
+        (("predict", "--model", "hdfs://bucket/model"), f"model: not built yet: hdfs://{FILES}"),
         (("train", "--backend", "horovod"), f"backend.type: not built yet: horovod{HERE}"),
     ],
 )

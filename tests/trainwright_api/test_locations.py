@@ -1,4 +1,4 @@
-"""The URIs of S3 in a job."""
+"""The URIs of object stores in a job."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from trainwright_api.checks.validate import validate_document
-from trainwright_api.locations import parse_s3, scheme_of
+from trainwright_api.locations import parse_bucket, scheme_of
 from trainwright_api.problems import Mistakes
 
 CONFIG = {
@@ -25,10 +25,10 @@ def test_the_scheme(location: str, scheme: str) -> None:
 
 @pytest.mark.parametrize(
     ("location", "parts"),
-    [("s3://bucket", ("bucket", "")), ("s3://bucket//a/b/", ("bucket", "a/b")), ("s3://b.c/a b", ("b.c", "a b"))],
+    [("s3://bucket", ("bucket", "")), ("s3://bucket//a/b/", ("bucket", "a/b")), ("gs://b.c/a b", ("b.c", "a b"))],
 )
 def test_bucket_and_key(location: str, parts: tuple[str, str]) -> None:
-    assert parse_s3(location, "output") == parts
+    assert parse_bucket(location, "output") == parts
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from trainwright_api.checks.forms import Form, resource
 from trainwright_api.checks.left_out import unknown_keys, unknown_words
 from trainwright_api.checks.score_attribute import UnknownScoreError, canonical_score, direction_of
 from trainwright_api.checks.unbuilt import gaps
-from trainwright_api.locations import is_s3, parse_s3
+from trainwright_api.locations import is_stored, parse_bucket
 from trainwright_api.paths import dotted, place
 from trainwright_api.problems import Mistakes, Problem, not_built
 from trainwright_api.resource.backend import BACKENDS, Backend, Credentials, WorkerRange, idle_sections
@@ -138,9 +138,9 @@ def _locations(job: TrainingJob) -> Iterator[Problem]:
         "backend.cache_dir": spec.backend.cache_dir,
     }
     for path, location in locations.items():
-        if location is not None and is_s3(location):
+        if location is not None and is_stored(location):
             try:
-                parse_s3(location, path)
+                parse_bucket(location, path)
             except Mistakes as mistakes:
                 yield from mistakes.problems
 

@@ -33,6 +33,10 @@ def versitygw() -> Program:
     return _tool("versitygw", "versitygw", "versitygw", "github.com/versity/versitygw", "/cmd/versitygw")
 
 
+def fake_gcs_server() -> Program:
+    return _tool("fake-gcs-server", "fake_gcs", "fake-gcs-server", "github.com/fsouza/fake-gcs-server")
+
+
 def pause() -> Program:
     """Our own program, without a version."""
     return Program("the pause container", MODULES / "pause", ("pause",))
@@ -43,7 +47,7 @@ def kuberay_version() -> str:
 
 
 def build() -> None:
-    for program in (node(), kuberay(), helm(), coredns(), versitygw(), pause()):
+    for program in (node(), kuberay(), helm(), coredns(), versitygw(), fake_gcs_server(), pause()):
         program.folder()
 
 

@@ -126,7 +126,7 @@ def test_a_search_is_one_gap() -> None:
         pytest.param({"type": "horovod"}, "backend.type: horovod", id="another backend"),
         pytest.param({"type": "ray", "trainer": {"logdir": "logs"}}, "backend.trainer.logdir", id="logs"),
         pytest.param({"type": "ray", "processor": {"type": "modin"}}, "backend.processor.type: modin", id="modin"),
-        pytest.param({"cache_dir": "gs://bucket/cache"}, "backend.cache_dir: gs://", id="a store"),
+        pytest.param({"cache_dir": "hdfs://bucket/cache"}, "backend.cache_dir: hdfs://", id="a store"),
     ],
 )
 def test_what_a_backend_lacks(backend: Any, expected: str) -> None:

@@ -84,9 +84,10 @@ def test_what_is_malformed_names_no_column(config):
 
 @pytest.mark.usefixtures("folder")
 def test_no_store_is_asked():
-    head = look({"dataset": "s3://bucket/data.csv", "config": CONFIG})
-    assert head.notes == ("dataset lies in a store: its columns are looked at when the job runs",)
-    assert look({"dataset": "gs://bucket/data.csv", "config": CONFIG}) == look({})
+    for scheme in ("s3", "gs"):
+        head = look({"dataset": f"{scheme}://bucket/data.csv", "config": CONFIG})
+        assert head.notes == ("dataset lies in a store: its columns are looked at when the job runs",)
+    assert look({"dataset": "hdfs://bucket/data.csv", "config": CONFIG}) == look({})
 
 
 @pytest.mark.usefixtures("folder")

@@ -1,4 +1,4 @@
-"""The contract of every storage, tested on a folder and on a prefix of a real S3 server."""
+"""The contract of every storage, tested on a folder and on prefixes of real servers of S3 and of Google's interface."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from trainwright_trainer.storage.base import Chunk, Storage
 from trainwright_trainer.storage.registry import storage_at
 
 
-@pytest.fixture(params=["folder", "s3"])
+@pytest.fixture(params=["folder", "bucket", "google_bucket"])
 def storage(request: pytest.FixtureRequest, tmp_path: Path) -> Storage:
-    root = request.getfixturevalue("bucket") if request.param == "s3" else str(tmp_path)
+    root = str(tmp_path) if request.param == "folder" else request.getfixturevalue(request.param)
     return storage_at(f"{root}/deep/run")
 
 

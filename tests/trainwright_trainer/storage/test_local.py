@@ -136,7 +136,7 @@ def test_a_place_that_leads_nowhere(storage: FolderStorage, tmp_path: Path) -> N
         storage.check_writable()
 
 
-@pytest.mark.parametrize("scheme", ["gs", "hdfs", "http", "s3a", "S3"])
+@pytest.mark.parametrize("scheme", ["az", "hdfs", "http", "s3a", "S3"])
 def test_another_store_is_not_built_yet(scheme: str) -> None:
     with pytest.raises(Mistakes, match=f"output: not built yet: {scheme}:// "):
         storage_at(f"{scheme}://bucket/run")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from trainwright_api.locations import is_s3
+from trainwright_api.locations import is_stored
 from trainwright_api.problems import Mistakes
-from trainwright_trainer.storage.location import S3Uri, place_of
+from trainwright_trainer.storage.location import GcsUri, S3Uri, place_of
 
 
 @pytest.mark.parametrize(
@@ -17,11 +17,12 @@ from trainwright_trainer.storage.location import S3Uri, place_of
         ("s3://bucket/a/b.csv", S3Uri("bucket", "a/b.csv")),
         ("s3://bucket/a/b/", S3Uri("bucket", "a/b")),
         ("s3://bucket/a b/ü*.csv", S3Uri("bucket", "a b/ü*.csv")),
+        ("gs://bucket/a/b/", GcsUri("bucket", "a/b")),
     ],
 )
-def test_what_a_uri_names(text: str, expected: S3Uri) -> None:
-    assert is_s3(text)
-    assert S3Uri.parse(text, "dataset") == expected
+def test_what_a_uri_names(text: str, expected: S3Uri | GcsUri) -> None:
+    assert is_stored(text)
+    assert place_of(text, "dataset") == expected
     assert str(expected) == text.rstrip("/")
 
 
@@ -35,6 +36,11 @@ def test_it_joins_as_a_path_does() -> None:
     )
     assert str(run.parent.parent) == str(run.parent.parent.parent) == "s3://bucket"
     assert str(S3Uri("bucket", "a") / "attempts/1/") == "s3://bucket/a/attempts/1"
+
+
+def test_the_same_name_in_another_store_is_another_place() -> None:
+    assert S3Uri("bucket", "a") != GcsUri("bucket", "a")
+    assert str(GcsUri("bucket", "a") / "b") == "gs://bucket/a/b"
 
 
 @pytest.mark.parametrize("text", ["s3://", "s3:///key", "s3://ab/key", "s3://a$b/key"])

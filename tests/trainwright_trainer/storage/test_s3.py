@@ -15,11 +15,11 @@ from trainwright_api.problems import Mistakes
 from trainwright_trainer.errors import EnvironmentFailure
 from trainwright_trainer.storage.location import S3Uri
 from trainwright_trainer.storage.registry import storage_at
+from trainwright_trainer.storage.retry_policy import RetryPolicy
 from trainwright_trainer.storage.s3 import S3Storage
 from trainwright_trainer.storage.s3client import bucket as buckets
 from trainwright_trainer.storage.s3client import upload
 from trainwright_trainer.storage.s3client.credentials import S3Credentials, from_environment
-from trainwright_trainer.storage.s3client.retry_policy import RetryPolicy
 
 AT_ONCE = RetryPolicy(seconds=0)
 

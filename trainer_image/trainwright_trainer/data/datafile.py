@@ -10,6 +10,9 @@ import pyarrow as pa
 
 from trainwright_trainer.storage.base import Storage
 
+_MARKS = ("AWS Error ", "google::cloud::Status")
+"""The beginnings of the messages of S3 and of Google Cloud Storage in Arrow's errors."""
+
 
 @dataclass(frozen=True)
 class DataFile:
@@ -41,9 +44,11 @@ class DataFile:
 
 def is_of_a_store(error: Exception) -> bool:
     """True if Arrow reports an error of an object store or of the network. Arrow marks these by their text only."""
-    return "AWS Error" in str(error)
+    return any(mark in str(error) for mark in _MARKS)
 
 
 def reason_of(error: OSError) -> str:
     """The error as a short text."""
-    return error.strerror or " ".join(f"{error}".partition("AWS Error ")[2].split()) or f"{error}"
+    text = f"{error}"
+    found = next((text.partition(mark)[2] for mark in _MARKS if mark in text), "")
+    return error.strerror or " ".join(found.split()) or text

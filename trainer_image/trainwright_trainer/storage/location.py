@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import ClassVar, Self
 
-from trainwright_api.locations import S3, is_s3, parse_s3, scheme_of
+from trainwright_api.locations import GCS, S3, parse_bucket, scheme_of
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.errors import not_built
 
 
 @dataclass(frozen=True)
-class S3Uri:
+class BucketUri:
     """A place in an object store. Like a path, it supports `/`.
 
     `key` neither starts nor ends with a slash; it is empty for the bucket itself.
@@ -19,17 +21,18 @@ class S3Uri:
 
     bucket: str
     key: str
+    SCHEME: ClassVar[str]
 
     @classmethod
-    def parse(cls, text: str, path: str) -> S3Uri:
+    def parse(cls, text: str, path: str) -> Self:
         """The place that a URI names. Raises Mistakes with the `path` in the job."""
-        return cls(*parse_s3(text, path))
+        return cls(*parse_bucket(text, path))
 
     def __str__(self) -> str:
-        return f"{S3}{self.bucket}/{self.key}".rstrip("/")
+        return f"{self.SCHEME}{self.bucket}/{self.key}".rstrip("/")
 
-    def __truediv__(self, name: str) -> S3Uri:
-        return S3Uri(self.bucket, f"{self.key}/{name}".strip("/"))
+    def __truediv__(self, name: str) -> Self:
+        return type(self)(self.bucket, f"{self.key}/{name}".strip("/"))
 
     @property
     def name(self) -> str:
@@ -40,21 +43,34 @@ class S3Uri:
         return PurePosixPath(self.key).suffix
 
     @property
-    def parent(self) -> S3Uri:
-        return S3Uri(self.bucket, self.key.rpartition("/")[0])
+    def parent(self) -> Self:
+        return type(self)(self.bucket, self.key.rpartition("/")[0])
 
 
-Place = Path | S3Uri
-"""A place on this machine or in a store. Both types support `/` and `str`."""
+class S3Uri(BucketUri):
+    """A place in S3."""
+
+    SCHEME = S3
+
+
+class GcsUri(BucketUri):
+    """A place in Google Cloud Storage."""
+
+    SCHEME = GCS
+
+
+Place = Path | S3Uri | GcsUri
+"""A place on this machine or in a store. All types support `/` and `str`."""
+_STORES: Mapping[str, type[S3Uri | GcsUri]] = {S3: S3Uri, GCS: GcsUri}
 
 
 def place_of(text: str, path: str) -> Place:
     """The place that a path or a URI names. Raises Mistakes with the `path` in the job, also for unknown schemes."""
-    if is_s3(text):
-        return S3Uri.parse(text, path)
+    scheme = scheme_of(text)
+    if scheme in _STORES:
+        return _STORES[scheme].parse(text, path)
     if "\0" in text:
         raise Mistakes.one(path, f"{text!r} holds a null character, which no path can hold")
-    scheme = scheme_of(text)
     if scheme and scheme != "file://":
-        raise not_built(path, scheme, f"folders and {S3}")
+        raise not_built(path, scheme, f"folders, {S3} and {GCS}")
     return Path(text.removeprefix("file://"))

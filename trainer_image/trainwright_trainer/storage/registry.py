@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from trainwright_trainer.storage import gcs
 from trainwright_trainer.storage.base import Storage
 from trainwright_trainer.storage.local import FolderStorage
-from trainwright_trainer.storage.location import Place, place_of
+from trainwright_trainer.storage.location import GcsUri, Place, place_of
 from trainwright_trainer.storage.s3client.credentials import S3Credentials, from_environment
 
 
@@ -22,6 +23,8 @@ def storage_of(place: Place, access: S3Credentials | None = None, *, private: bo
     """The storage of a place. With `private`, other users of this machine cannot read its files."""
     if isinstance(place, Path):
         return FolderStorage(place, private=private)
+    if isinstance(place, GcsUri):
+        return gcs.GcsStorage(place)
     from trainwright_trainer.storage.s3 import S3Storage  # boto3 takes a while to import
 
     return S3Storage(place, access or from_environment())

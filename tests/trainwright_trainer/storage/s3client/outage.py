@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from trainwright_trainer.storage.s3client.retry_policy import RetryPolicy
+from trainwright_trainer.storage.retry_policy import RetryPolicy
 
 
 class OutageClock:

@@ -114,6 +114,6 @@ def test_keys_to_what_lies_here_are_reported_and_not_read() -> None:
     assert keys_of(backend, {"datasets"}).datasets is not None
     assert idle_keys(backend, USES) == []
     assert idle_keys(backend, {"datasets"}) == [
-        "backend.cache_credentials is set aside: what it opens lies on this machine"
+        "backend.cache_credentials is set aside: what it opens does not lie in S3"
     ]
     assert len(idle_keys(backend, ())) == 2

@@ -7,7 +7,7 @@ import itertools
 import pytest
 from tests.trainwright_trainer.storage.s3client.outage import OutageClock
 
-from trainwright_trainer.storage.s3client.retry_policy import RetryPolicy
+from trainwright_trainer.storage.retry_policy import RetryPolicy
 
 
 def why() -> str:

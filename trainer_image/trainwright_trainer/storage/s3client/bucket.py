@@ -4,33 +4,20 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
+from trainwright_trainer.storage.bucket_storage import Found
 from trainwright_trainer.storage.location import S3Uri
+from trainwright_trainer.storage.retry_policy import RetryPolicy
 from trainwright_trainer.storage.s3client import failures
 from trainwright_trainer.storage.s3client.client import client_of
 from trainwright_trainer.storage.s3client.credentials import S3Credentials
-from trainwright_trainer.storage.s3client.retry_policy import RetryPolicy
 from trainwright_trainer.storage.s3client.upload import Chunk, MultipartUpload, parts
 
 T = TypeVar("T")
 
 _DELETED_AT_ONCE = 1_000
-
-
-@dataclass(frozen=True)
-class Found:
-    """An object without its content. `etag` changes with every change of the content.
-
-    `changed`: the time of the last change, in seconds since 1970.
-    """
-
-    key: str
-    size: int
-    etag: str
-    changed: float
 
 
 def _mark(about: Mapping[str, Any]) -> str:
@@ -48,6 +35,11 @@ class Bucket:
         self.name, self.access = name, access
         self._retry_policy = retry_policy or RetryPolicy()
         self._client = client_of(access)
+
+    @property
+    def address(self) -> str:
+        """The address of the store; empty for Amazon's own."""
+        return self.access.endpoint or ""
 
     def region(self) -> str:
         """The region of the bucket. boto3 follows the store's redirect to it; other clients need the name."""

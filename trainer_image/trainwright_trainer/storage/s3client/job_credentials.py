@@ -39,7 +39,7 @@ def idle_keys(backend: Backend, stored: Collection[str]) -> list[str]:
     """One notice for each entry of keys that no place in a store needs."""
     needed = {*stored, *((_DEFAULT,) if stored else ())}
     return [
-        f"{path} is set aside: what it opens lies on this machine"
+        f"{path} is set aside: what it opens does not lie in S3"
         for name, (path, _) in _given(backend).items()
         if name not in needed
     ]
