@@ -42,7 +42,10 @@ def every_name(storage: Storage, prefix: str = "") -> list[str]:
     return found
 
 
-def test_a_run_in_a_bucket_is_the_run_in_a_folder(workplace, bucket, store):
+@pytest.mark.parametrize("kind", ["bucket", "google_bucket"])
+def test_a_run_in_a_bucket_is_the_run_in_a_folder(workplace, request, kind):
+    bucket = request.getfixturevalue(kind)
+    store = storage_at(bucket)
     store.write_file("data.csv", workplace.folder / "data.csv")
     out = workplace.done("train", workplace.job(in_store(bucket))).out
     assert f"model {bucket}/runs/late/model · report {bucket}/runs/late/report.html" in out

@@ -7,12 +7,14 @@ import os
 import subprocess
 import sys
 from collections import defaultdict
+from datetime import timedelta
 from pathlib import Path
 from threading import Timer
 
 import pyarrow as pa
 import pyarrow.feather
 import pytest
+from pyarrow import fs
 
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.data import source
@@ -131,6 +133,38 @@ def test_columns_are_the_same_to_the_bit_and_the_cache_knows_them_again(
     Path(here).rename(copy)
     monkeypatch.setattr(EncodedColumn, "add", nothing)
     assert prepare(usual(), copy, seed=0, cache_dir=f"{bucket}/.trainwright_cache").cache_key == local.cache_key
+
+
+def test_data_in_google_cloud_storage_are_the_same_to_the_bit(parquet, columns, usual, google_bucket, tmp_path):
+    here, store = parquet(columns, row_group_size=64), storage_at(google_bucket)
+    store.write_file("data/data.parquet", tmp_path / "data.parquet")
+    local = prepare(usual(), here, seed=0)
+    for place in (f"{google_bucket}/data/data.parquet", f"{google_bucket}/data/*.parquet"):
+        far = prepare(usual(), place, seed=0)
+        assert (far.finish(), columns_of(far)) == ((), columns_of(local))
+        assert prepare(usual(), place, seed=0).cache_hit
+    with pytest.raises(Mistakes, match=r"dataset: 'gs://.*/dat\.parquet' does not exist\. Nearest: 'data\.parquet'\."):
+        find(f"{google_bucket}/data/dat.parquet")
+    store.write("data/cut.parquet", [(tmp_path / "data.parquet").read_bytes()[:-100]])
+    with pytest.raises(Mistakes, match=r"dataset: 'cut\.parquet' is truncated or damaged"):
+        prepare(usual(), f"{google_bucket}/data/cut.parquet", seed=0)
+
+
+def test_a_google_store_that_fails_while_it_is_read(parquet, columns, google_bucket, google_store, tmp_path):
+    parquet(columns)
+    storage_at(google_bucket).write_file("data.parquet", tmp_path / "data.parquet")
+    files = find(f"{google_bucket}/data.parquet")
+    files.storage._arrow = fs.GcsFileSystem(
+        anonymous=True, scheme="http", endpoint_override=google_store.address, retry_time_limit=timedelta(seconds=1)
+    )
+    google_store.kill()
+    try:
+        with pytest.raises(EnvironmentFailure) as caught:
+            source.check(files, [("x", "n")])
+    finally:
+        google_store.start()
+    assert str(caught.value).startswith(f"dataset: '{google_bucket}/data.parquet' cannot be read (")
+    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("name", ["x.csv", "x.csv.gz", "x.tsv", "x.jsonl", "x.feather", "x.csv.zip"])

@@ -58,11 +58,6 @@ def test_a_large_object_is_there_at_once(patient: GcsStorage) -> None:
         assert (file.size(), file.seek(len(data) - 3), file.read()) == (len(data), len(data) - 3, data[-3:])
 
 
-def test_a_folder_that_a_console_made_is_no_name(patient: GcsStorage) -> None:
-    patient.bucket.write("run/a/", [b""])
-    assert (patient.list(), patient.list("a/"), patient.list_tree()) == (["a/"], [], [])
-
-
 def test_a_whole_bucket_can_be_a_run(google_bucket: str) -> None:
     storage = storage_at(google_bucket)
     storage.write("a/b", [b"one"])
