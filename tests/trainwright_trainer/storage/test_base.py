@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -177,3 +178,9 @@ def test_the_identity_changes_with_the_content(storage: Storage) -> None:
 def test_the_check_for_writing_leaves_nothing_behind(storage: Storage, exclusive: bool) -> None:
     storage.check_writable(exclusive=exclusive)
     assert storage.list() == []
+
+
+def test_another_process_can_be_given_a_storage(storage: Storage) -> None:
+    storage.write("a", [b"one"])
+    again = pickle.loads(pickle.dumps(storage))
+    assert (again.location, again.read("a")) == (storage.location, b"one")
