@@ -36,6 +36,7 @@ from trainwright_trainer.loader.layout import layout_of
 from trainwright_trainer.loader.load import loaders
 from trainwright_trainer.loop.arguments import Hooks, TrainingArguments
 from trainwright_trainer.loop.batch_size_finder import candidates, fastest_batch_size
+from trainwright_trainer.loop.calibration import calibrate
 from trainwright_trainer.loop.evaluator import evaluate
 from trainwright_trainer.loop.trainer import Trainer
 from trainwright_trainer.metrics.model import model_metrics
@@ -127,6 +128,7 @@ def _trained(job: Job, kept: Kept | Patient) -> Seen:
         hooks=Hooks([listener], kept, clock=partial(next, count())),
     )
     fitted = trainer.train()
+    calibrate(model, parts["validation"], len(parts["validation"]), OneRank())
     return {
         "notices": [*job.notices, *data.notices],
         "rounds": listener.seen,

@@ -106,8 +106,6 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
         "proc_column",
     ),
     "BaseOutput": ("reduce_dependencies",),
-    "BinaryOutput": ("calibration",),
-    "CategoryOutput": ("calibration",),
     "BinaryPreprocessing": ("computed_fill_value",),
     "CategoryPreprocessing": (
         "computed_fill_value",

@@ -56,7 +56,7 @@ _DECIDES_CLASSES = (
     "Metric that decides which round is best; accuracy is the classes' mean, accuracy_micro the share of right rows."
 )
 _TOP_K = "How many of the likeliest classes hits_at_k looks at. With no more classes than that there is no hits_at_k."
-_CALIBRATION = "Whether probabilities are calibrated on the validation rows after training."
+_CALIBRATION = "Calibrate the probabilities on the validation rows after training, by temperature scaling."
 
 
 class NumberOutput(Output):

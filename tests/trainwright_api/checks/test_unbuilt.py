@@ -78,7 +78,7 @@ def test_all_gaps_are_reported_at_once() -> None:
     found = gaps(
         {
             "input_features": [{"name": "x", "type": "bag"}, {**INPUT, "name": "z", "active": False}],
-            "output_features": [{"name": "y", "type": "category", "loss": "corn", "calibration": True}],
+            "output_features": [{"name": "y", "type": "category", "loss": "corn", "reduce_dependencies": "max"}],
             "combiner": "sequence_concat",
             "trainer": {"optimizer": "adam_8bit", "learning_rate": "auto", "eval_batch_size": "auto"},
             "preprocessing": {"global_max_sequence_length": 9},
@@ -88,7 +88,7 @@ def test_all_gaps_are_reported_at_once() -> None:
         "config.input_features[0].type: bag",
         "config.input_features[1].active: false",
         "config.output_features[0].loss: corn",
-        "config.output_features[0].calibration: true",
+        "config.output_features[0].reduce_dependencies",
         "config.combiner: sequence_concat",
         "config.trainer.optimizer: adam_8bit",
         "config.trainer.learning_rate: auto",

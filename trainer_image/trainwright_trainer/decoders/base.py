@@ -18,8 +18,11 @@ from trainwright_trainer.layers.reduce import Reduction
 class Decoder(nn.Module, ABC):
     """`hidden` [rows, hidden_size] → logits [rows, width of the target].
 
-    `reduction`: of a combined sequence to the vector that this output takes.
+    `reduction`: of a combined sequence to the vector that this output takes. `temperature`, [1]: the divisor of the
+    logits of a calibrated output; 1 during training.
     """
+
+    temperature: torch.Tensor | None
 
     def __init__(self, config: Any, input_size: int, path: str, start: AffineOutput | None) -> None:
         super().__init__()
@@ -27,6 +30,7 @@ class Decoder(nn.Module, ABC):
         self.hidden_size = self.stack.output_size
         self.start = start
         self.reduction: Reduction | None = None
+        self.register_buffer("temperature", None)
 
     def hidden(self, combined: torch.Tensor) -> torch.Tensor:
         """The last hidden state, [rows, hidden_size]. It is also an input of the outputs that depend on this one."""
@@ -39,6 +43,10 @@ class Decoder(nn.Module, ABC):
             return values
         start: torch.Tensor = self.start(values)
         return start
+
+    def calibrated(self, logits: torch.Tensor) -> torch.Tensor:
+        """The logits divided by the temperature, if the output has one."""
+        return logits if self.temperature is None else logits / self.temperature
 
     @abstractmethod
     def forward(self, hidden: torch.Tensor) -> torch.Tensor: ...

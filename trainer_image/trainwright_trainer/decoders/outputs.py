@@ -43,6 +43,8 @@ class Outputs(nn.ModuleDict):
             size += sum(hidden[other] for other in seen)
             decoder = _decoder(f"config.output_features[{position}]", feature, statistics[name], size)
             decoder.reduction = reduction
+            if getattr(feature, "calibration", False):
+                decoder.temperature = torch.ones(1, device="cpu")
             hidden[name] = decoder.hidden_size
             self[module_key(name)] = decoder
             self._plan.append((name, decoder, seen, feature.type in ("number", "binary"), _ends_in_softmax(feature)))
@@ -53,6 +55,16 @@ class Outputs(nn.ModuleDict):
         assert isinstance(decoder, Decoder)
         return None if decoder.start is None else decoder.start.spread
 
+    @property
+    def calibrated(self) -> list[str]:
+        """The outputs with a temperature."""
+        return [name for name, decoder, *_ in self._plan if decoder.temperature is not None]
+
+    def set_temperatures(self, temperatures: Mapping[str, float]) -> None:
+        for name, decoder, *_ in self._plan:
+            if decoder.temperature is not None:
+                decoder.temperature.fill_(temperatures[name])
+
     def forward(self, combined: torch.Tensor) -> dict[str, torch.Tensor]:
         states: dict[str, torch.Tensor] = {}
         logits: dict[str, torch.Tensor] = {}
@@ -60,7 +72,7 @@ class Outputs(nn.ModuleDict):
             vector = combined if decoder.reduction is None else decoder.reduction(combined)
             rows = torch.cat([vector, *(states[other] for other in seen)], 1) if seen else vector
             states[name] = decoder.hidden(rows)
-            values = decoder(states[name])
+            values = decoder.calibrated(decoder(states[name]))
             logits[name] = values.squeeze(1) if single else torch.softmax(values, 1) if softmax else values
         return {name: logits[name] for name in self._names} if len(logits) > 1 else logits
 

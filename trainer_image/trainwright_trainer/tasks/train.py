@@ -27,6 +27,7 @@ from trainwright_trainer.loader.interface import Loader
 from trainwright_trainer.loader.layout import layout_of
 from trainwright_trainer.loader.load import loaders, with_windows
 from trainwright_trainer.loop.arguments import Hooks, TrainingArguments, TrainingResult, check
+from trainwright_trainer.loop.calibration import calibrate, check_calibration
 from trainwright_trainer.loop.evaluator import evaluate
 from trainwright_trainer.loop.monitor import check_tells
 from trainwright_trainer.loop.trainer import Trainer
@@ -83,6 +84,7 @@ def prepare_training(data: Prepared, job: Job, ranks: Ranks) -> tuple[Job, Model
     job = replace(job, config=config, recipe=recipe)
     check(config, model, given_batching(job, model), ranks.world)
     check_tells(config, data.statistics)
+    check_calibration(config, len(parts["validation"]))
     return job, model, parts
 
 
@@ -134,6 +136,7 @@ class Training:
         with computing_with(resolved.threads), closing(self._relay()) as relay:
             relay.on_event(started(context, parts, resolved, self.ranks.world))
             fitted = self._train(model, parts, resolved.batching, relay)
+            self._calibrate(model, parts, resolved.batching)
             test, metrics = self._test(model, parts, resolved.batching)
             figures = figures_of(metrics) if self.is_rank_zero else []
             end = artifacts.ended(context, fitted, test, figures)
@@ -184,6 +187,14 @@ class Training:
                 writer.flush()
                 raise StoppedRun(self._stopped_line(result))
         return result
+
+    def _calibrate(self, model: Model, parts: Mapping[str, Loader], batching: Batching) -> None:
+        """Fit the temperatures of the outputs with `calibration`, for the best weights."""
+        found = calibrate(model, parts["validation"], batching.pass_rows, self.ranks)
+        if self.is_rank_zero and found:
+            rows = formats.count(len(parts["validation"]))
+            each = ", ".join(f"{name} {temperature:.4g}" for name, temperature in found.items())
+            self.console.log(f"calibration: temperature {each}, from {rows} validation rows")
 
     def _test(self, model: Model, parts: Mapping[str, Loader], batching: Batching) -> tuple[Scores, ModelMetrics]:
         """The scores of the best weights on the test rows; empty if evaluation is off or there are no test rows."""
