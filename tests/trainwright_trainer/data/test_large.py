@@ -12,7 +12,8 @@ import pyarrow as pa
 import pytest
 
 from trainwright_api.problems import Mistakes
-from trainwright_trainer.data import cache_lookup, encoded, rows
+from trainwright_trainer.data import cache_lookup, encoded, rows, source
+from trainwright_trainer.data.files import find
 from trainwright_trainer.data.preprocess import prepare
 from trainwright_trainer.errors import EnvironmentFailure
 from trainwright_trainer.frames.pandas import PandasProcessor
@@ -159,3 +160,14 @@ def test_many_columns_are_encoded_with_few_open_files(config, parquet, monkeypat
     )
     assert found.columns["n4"].to_pylist() == [row + 4.0 for row in range(50)]
     assert most <= 2
+
+
+def test_a_read_holds_a_small_part_of_the_file(parquet):
+    table = {f"n{number}": np.random.default_rng(number).normal(size=1_000_000) for number in range(4)}
+    path = parquet(table, row_group_size=20_000)
+    wanted = [("config", name) for name in table]
+    before, most = pa.total_allocated_bytes(), 0
+    for block in source.blocks(find(path), wanted, ()):
+        most = max(most, pa.total_allocated_bytes() - before)
+        assert block.rows
+    assert most < 12_000_000  # of 32 MB

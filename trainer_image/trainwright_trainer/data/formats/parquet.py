@@ -17,7 +17,7 @@ from trainwright_trainer.data.table_schema import flat, flat_names
 
 _MAGIC = b"PAR1"
 _BUFFER = 1 << 18
-"""Column chunks are read in pieces of this many bytes, so that the compressed file is never in memory at once."""
+"""Columns are read in pieces of this many bytes. With `pre_buffer`, Arrow would keep all that it has read of a file."""
 
 
 class ParquetReader:
@@ -45,11 +45,12 @@ class ParquetReader:
     ) -> Iterator[pa.Table]:
         with _open(file, _text_of(file, coded)) as parquet, damaged("is damaged: its pages cannot be read."):
             groups, first = _groups_of(parquet, rows)
-            for batch in parquet.iter_batches(BLOCK_ROWS, columns=list(columns), row_groups=groups):
-                start, stop = max(rows.start - first, 0), min(rows.stop - first, len(batch))
-                first += len(batch)
-                if start < stop:
-                    yield flat(pa.Table.from_batches([batch.slice(start, stop - start)]))
+            for group in groups:
+                for batch in parquet.iter_batches(BLOCK_ROWS, columns=list(columns), row_groups=[group]):
+                    start, stop = max(rows.start - first, 0), min(rows.stop - first, len(batch))
+                    first += len(batch)
+                    if start < stop:
+                        yield flat(pa.Table.from_batches([batch.slice(start, stop - start)]))
 
 
 def _text_of(file: DataFile, coded: Sequence[str]) -> list[str]:
@@ -67,7 +68,7 @@ def _groups_of(parquet: pq.ParquetFile, rows: range) -> tuple[list[int], int]:
 
 @contextmanager
 def _open(file: DataFile, coded: Sequence[str]) -> Iterator[pq.ParquetFile]:
-    fetched: dict[str, Any] = {"pre_buffer": True} if file.is_remote else {"buffer_size": _BUFFER}
+    fetched: dict[str, Any] = {"pre_buffer": True} if file.is_remote else {"pre_buffer": False, "buffer_size": _BUFFER}
     with file.native() as source:
         if source.read(len(_MAGIC)) != _MAGIC:
             raise UnreadableFileError("is no Parquet file.")
