@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 from testkit.cluster.errors import ClusterError
 from testkit.cluster.object_store import GoogleStore, ObjectStore
 
@@ -23,6 +24,9 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 # No test joins a Ray that somebody has started on this machine.
 os.environ.setdefault("RAY_ADDRESS", "local")
+# A busy machine is slow at any moment: no test asserts the time of an example.
+settings.register_profile("no deadline", deadline=None)
+settings.load_profile("no deadline")
 
 JOB: Mapping[str, Any] = {
     "dataset": "data.csv",
