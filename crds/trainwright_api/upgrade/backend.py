@@ -14,9 +14,8 @@ DEEPSPEED = tuple(name for name, strategy in OPTIONS.items() if strategy == "dee
 
 def upgrade_backend(draft: Draft) -> None:
     """A word as the section; the spellings of Ludwig's documentation; options of DeepSpeed beside the type."""
-    word = draft.get(BACKEND)
-    if isinstance(word, str):
-        draft.note(BACKEND, f": {word} is read as {{type: {word}}}")
+    if isinstance(draft.get(BACKEND), str):
+        draft.note(BACKEND, " is read as backend.type")
         draft.as_section(BACKEND)
     draft.drop((*BACKEND, "data_format"), " is not needed: the cache is always Parquet")
     draft.rename(BACKEND, "engine", "processor")

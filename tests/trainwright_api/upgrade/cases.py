@@ -437,7 +437,7 @@ CASES: dict[str, Case] = {
 }
 
 BACKENDS: dict[str, tuple[Any, dict[str, Any], tuple[str, ...]]] = {
-    "a word": ("ray", {"type": "ray"}, ("backend: ray is read as {type: ray}",)),
+    "a word": ("ray", {"type": "ray"}, ("backend is read as backend.type",)),
     "data_format": (
         {"type": "ray", "data_format": "parquet"},
         {"type": "ray"},
