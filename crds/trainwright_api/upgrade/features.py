@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -64,10 +65,17 @@ def _upgrade_feature(draft: Draft, at: Location) -> None:
 
 
 def _is_generated(feature: Mapping[str, Any]) -> bool:
-    """Return True if `proc_column` is the name of the column, with or without Ludwig's hash."""
+    """Return True if `proc_column` is the name of the column, with or without Ludwig's hash.
+
+    Ludwig replaces what is no letter, digit, dash or dot in the name by an underscore.
+    """
     name = feature.get("proc_column")
-    own = (feature.get("name"), feature.get("column"))
-    return isinstance(name, str) and (name in own or name[: -_HASH - 1] in own)
+    own = [_plain(feature.get(key)) for key in ("name", "column") if isinstance(feature.get(key), str)]
+    return isinstance(name, str) and (_plain(name) in own or _plain(name[: -_HASH - 1]) in own)
+
+
+def _plain(name: Any) -> str:
+    return re.sub(r"[^\w.-]", "_", str(name))
 
 
 def _upgrade_level(draft: Draft, at: Location) -> None:

@@ -182,6 +182,11 @@ FEATURES: dict[str, Case] = {
         inputs(type="number"),
         ("config.input_features[0].proc_column is dropped: Ludwig generated it",),
     ),
+    "proc_column of a name with spaces": (
+        {"input_features": [{"name": "a (b) c", "type": "number", "proc_column": "a__b__c_g2SqCj"}]},
+        {"input_features": [{"name": "a (b) c", "type": "number"}]},
+        ("config.input_features[0].proc_column is dropped: Ludwig generated it",),
+    ),
     "backfill": (
         inputs(type="number", preprocessing={"missing_value_strategy": "backfill"}),
         inputs(type="number", preprocessing={"missing_value_strategy": "bfill"}),
