@@ -89,7 +89,6 @@ REFUSED_AS_WRONG: Mapping[str, str] = {
     "config.combiner[comparator].entity_*=None": "needs the names of at least one input here",
     "*.reduce_input=None": "the combiner returns a sequence",
     "*.decoder[passthrough].fc_layers=None": "decoder 'passthrough' gets",
-    "*.split[datetime].datetime_format=None": "Set preprocessing.split.datetime_format",
     "config.input_features[set].encoder[embed].skip": "has no fixed width",
     "config.input_features[text].encoder[*].skip": "has no fixed width",
     **{
@@ -97,7 +96,6 @@ REFUSED_AS_WRONG: Mapping[str, str] = {
         for word in ("parallel_cnn", "stacked_cnn", "stacked_parallel_cnn", "cnnrnn")
         for name in ("epsilon", "virtual_batch_size")
     },
-    "*.datetime_format=None": "Set preprocessing.datetime_format",
     **{f"*.split[{w}].column=None": f"split {w} needs a column" for w in ("hash", "stratify", "datetime")},
     "*.input_size": ".input_size: is 9, the ",
     "*.vector_size": "vector_size",
