@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 from botocore.exceptions import ConnectionClosedError
-from testkit.cluster.object_store import Busy, ObjectStore
-from tests.trainwright_trainer.storage.s3client.outage import OutageClock
+from testkit.cluster.object_store import ObjectStore
+from tests.trainwright_trainer.storage.outage_clock import OutageClock
 
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.errors import EnvironmentFailure
@@ -99,55 +99,6 @@ def test_a_whole_bucket_can_be_a_run(bucket: str) -> None:
     storage = storage_at(bucket)
     storage.write("a/b", [b"one"])
     assert (storage.location, storage.list(), storage.list("a/")) == (bucket, ["a/"], ["b"])
-
-
-@pytest.mark.parametrize("kind", ["down", "busy"])
-def test_a_server_that_is_away_for_half_a_minute_only_delays(
-    patient: S3Storage, clock: OutageClock, away: ObjectStore, kind: str
-) -> None:
-    patient.write("before", [b"one"])
-
-    def go() -> None:
-        away.kill()
-        if kind == "down":
-            clock.at(clock.now + 30, away.start)
-        else:
-            busy = Busy(away.address)
-            clock.at(clock.now + 30, busy.close)
-            clock.at(clock.now + 30, away.start)
-
-    for act in (
-        lambda: patient.read("before") == b"one",
-        lambda: patient.write("after", [b"two"]) is None,
-        lambda: patient.create("start.json", b"mine"),
-        lambda: patient.list() == ["after", "before", "start.json"],
-        lambda: patient.delete_tree("") is None,
-    ):
-        go()
-        before = clock.now
-        assert act()
-        assert 30 <= clock.now - before < 60
-
-
-def test_after_two_minutes_it_is_a_failure_of_the_environment(
-    patient: S3Storage, clock: OutageClock, away: ObjectStore
-) -> None:
-    away.kill()
-    with pytest.raises(EnvironmentFailure) as caught:
-        patient.write("metrics.json", [b"{}"])
-    assert 120 <= clock.now < 180
-    line = rf"{patient.location}/metrics\.json: no answer from {away.url} \(Connection refused\) \(asked for 1\d\d s\)"
-    assert re.fullmatch(line, str(caught.value))
-
-
-def test_a_server_that_has_no_room_for_requests_is_reported_as_such(patient: S3Storage, away: ObjectStore) -> None:
-    away.kill()
-    busy = Busy(away.address)
-    try:
-        with pytest.raises(EnvironmentFailure, match=r"run/a: the store says SlowDown: Please reduce .* \(asked for 1"):
-            patient.read("a")
-    finally:
-        busy.close()
 
 
 def test_a_create_whose_answer_was_lost_is_known_again(patient: S3Storage, monkeypatch: pytest.MonkeyPatch) -> None:

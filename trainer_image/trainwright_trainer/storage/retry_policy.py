@@ -7,6 +7,10 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from typing import TypeVar
+
+T = TypeVar("T")
 
 _CHANCE = random.Random()
 
@@ -30,6 +34,26 @@ class RetryPolicy:
 
     def begin(self) -> Waiting:
         return Waiting(self)
+
+    def ask(
+        self,
+        act: Callable[[], T],
+        errors: tuple[type[Exception], ...],
+        is_passing: Callable[[Exception], bool],
+        failure: Callable[[Exception, float], Exception],
+    ) -> T:
+        """The result of `act`, which is repeated after `errors` that are passing, until the time is over.
+
+        Raises `failure(error, seconds)` with the last error and the seconds since the first one.
+        """
+        waiting = self.begin()
+        while True:
+            try:
+                return act()
+            except errors as error:
+                why = partial(failure, error)
+                if not is_passing(error) or not waiting.again(partial(why, 0.0)):
+                    raise why(waiting.seconds) from error
 
 
 class Waiting:

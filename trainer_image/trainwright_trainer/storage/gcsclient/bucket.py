@@ -131,14 +131,12 @@ class GcsBucket:
 
     def _ask(self, key: str, act: Callable[[], T]) -> T:
         """The result of `act`, which is retried as the retry policy allows. `key` is named in the failure."""
-        waiting = self._retry_policy.begin()
-        while True:
-            try:
-                return act()
-            except failures.ERRORS as error:
-                why = partial(failures.failure, str(GcsUri(self.name, key)), error, self.address)
-                if not failures.is_passing(error) or not waiting.again(why):
-                    raise why(waiting.seconds) from error
+        place = str(GcsUri(self.name, key))
+
+        def failure(error: Exception, seconds: float) -> Exception:
+            return failures.failure(place, error, self.address, seconds)
+
+        return self._retry_policy.ask(act, failures.ERRORS, failures.is_passing, failure)
 
 
 def _found(blob: Any) -> Found:

@@ -156,14 +156,12 @@ class Bucket:
 
     def _ask(self, key: str, act: Callable[[], T]) -> T:
         """The result of `act`, which is retried as the retry policy allows. `key` is named in the failure."""
-        waiting = self._retry_policy.begin()
-        while True:
-            try:
-                return act()
-            except failures.ERRORS as error:
-                why = partial(failures.failure, str(S3Uri(self.name, key)), error, self.access)
-                if not failures.is_passing(error) or not waiting.again(why):
-                    raise why(waiting.seconds) from error
+        place = str(S3Uri(self.name, key))
+
+        def failure(error: Exception, seconds: float) -> Exception:
+            return failures.failure(place, error, self.access, seconds)
+
+        return self._retry_policy.ask(act, failures.ERRORS, failures.is_passing, failure)
 
     def _ask_for(self, key: str, act: Callable[[], T]) -> T | None:
         """Like `_ask`, but returns None if the object is absent."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 
 import pytest
-from tests.trainwright_trainer.storage.s3client.outage import OutageClock
+from tests.trainwright_trainer.storage.outage_clock import OutageClock
 
 from trainwright_trainer.storage.retry_policy import RetryPolicy
 

@@ -1,4 +1,4 @@
-"""A fake clock that stops and starts an S3 server at planned times, without real waiting."""
+"""A fake clock that stops and starts a server at planned times, without real waiting."""
 
 from __future__ import annotations
 
