@@ -16,6 +16,7 @@ from trainwright_api.problems import Mistakes
 from trainwright_api.resource.backend import Backend
 from trainwright_api.resource.canonical import canonical, redacted
 from trainwright_api.resource.job import TrainingJob, TrainingJobSpec
+from trainwright_api.resource.stages import comes_before
 from trainwright_api.resource.strategy import Strategy
 from trainwright_trainer.data.head import look
 from trainwright_trainer.job.options import Options, refuse_unwritable
@@ -124,7 +125,7 @@ def read_job(
         keys=keys_of(spec.backend, stored),
         workers=given or _workers(loaded.declared, world),
         text=_current_text(loaded),
-        notices=(*loaded.notices, *_in_one_process(spec), *idle_keys(spec.backend, stored)),
+        notices=(*loaded.notices, *_in_one_process(spec), *_in_one_pod(spec, pod), *idle_keys(spec.backend, stored)),
         attempt=pod.attempt if pod else None,
         given_workers=given,
         cpus=pod.cpus if pod else None,
@@ -150,6 +151,14 @@ def _in_one_process(spec: TrainingJobSpec) -> list[str]:
     return [
         f"task {spec.task} runs in this process alone: of backend {spec.backend.type} only the cache and its keys act"
     ]
+
+
+def _in_one_pod(spec: TrainingJobSpec, pod: Pod | None) -> list[str]:
+    """The notice for the stage before training, which the operator runs in one pod."""
+    word = spec.backend.processor.type
+    if pod is None or not comes_before(pod.stage, spec.task) or spec.backend.type != "ray" or word == "pandas":
+        return []
+    return [f"this stage runs in one pod: pandas prepares the data, to the same columns as {word} on a cluster"]
 
 
 def _stored(spec: TrainingJobSpec, *places: Place | None) -> set[str]:
