@@ -47,6 +47,8 @@ VARIANTS: Mapping[str, Mapping[str, Any]] = {
 # Small virtual batches and large rates amplify rounding in the norms of tabnet more than tenfold a step.
 FIXED = {"effective_batch_size": 66, "batch_size": 22, "early_stop": -1, "train_steps": 20, "learning_rate": 0.001}
 ZERO = Strategy.model_validate({"type": "deepspeed", "zero_optimization": {"stage": 3}})
+SHORT = {"precision": "float32", "train_steps": 5}
+HALF = Strategy.model_validate({"type": "fsdp", "mp_policy": {"param_dtype": "bfloat16"}})
 
 
 def case_of(word: str, **trainer: Any) -> Case:
@@ -159,3 +161,17 @@ def test_every_input_has_an_effect(word: str) -> None:
         replace(rows, ragged=(rows.ragged[0].take(pa.array(np.roll(np.arange(len(rows)), 1))),)),
     ):
         assert not torch.equal(logits(model, changed)["late"], before)
+
+
+@pytest.mark.slow
+def test_half_precision_has_nearly_the_same_curve() -> None:
+    """bfloat16 on the CPU, and FSDP with bfloat16 parameters on two ranks. It has three digits."""
+    cases = [Case({**FIXED, **SHORT}, {"type": word, **settings}) for word, settings in SMALL.items()]
+    cases += [Case({**FIXED, **SHORT}, settings) for settings in VARIANTS.values()]
+    mixed = [replace(case, trainer={**case.trainer, "use_mixed_precision": True}) for case in cases]
+    alone, in_half = all_trained(cases), all_trained(mixed)
+    sharded = on_ranks(2, all_trained, [replace(case, engine=HALF) for case in cases])[0]
+    for expected, *others in zip(alone, in_half, sharded, strict=True):
+        for found in others:
+            assert found.losses == pytest.approx(expected.losses, rel=0.05, abs=0.05)
+            assert found.losses != expected.losses

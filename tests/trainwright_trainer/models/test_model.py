@@ -12,7 +12,7 @@ from trainwright_api.config import ModelConfig, resolve
 from trainwright_trainer.data.order import Purpose, key
 from trainwright_trainer.loader.batch import Batch
 from trainwright_trainer.loader.layout import layout_of
-from trainwright_trainer.models.model import Model
+from trainwright_trainer.models.model import PENALTY, Model
 from trainwright_trainer.models.trainable import allocate
 
 STATISTICS: dict[str, dict[str, Any]] = {
@@ -202,6 +202,25 @@ def test_losses_are_one_a_row_and_full_precision_though_logits_are_not() -> None
 def test_the_total_weighs_finished_means() -> None:
     means = {name: torch.tensor(value) for name, value in (("late", 1.0), ("delay", 9.0), ("gate", 2.0), ("path", 0.5))}
     assert model().total(means).item() == pytest.approx((2 * 1 + 3 + 2 + 0.5) / UNIT)
+
+
+def test_the_penalty_of_the_combiner_is_added_as_it_is() -> None:
+    means = {name: torch.tensor(1.0) for name in ("late", "delay", "gate", "path")}
+    plain = model().total(means)
+    torch.testing.assert_close(model().total({**means, PENALTY: torch.tensor(0.25)}), plain + 0.25)
+
+
+def test_the_penalty_of_each_row_is_a_loss_in_training_alone() -> None:
+    given = {"input_features": INPUTS, "output_features": OUTPUTS, "combiner": {"type": "tabnet", "sparsity": 0.5}}
+    made = resolve(ModelConfig.model_validate(given))
+    found = Model(made, STATISTICS, layout_of(made, STATISTICS), 1)
+    allocate(found, torch.device("cpu"))
+    rows = batch()
+    losses = found.losses(found(rows), rows)
+    assert list(losses) == ["late", "delay", "gate", "path", PENALTY]
+    assert losses[PENALTY].shape == (32,)
+    assert (losses[PENALTY] > 0).all()
+    assert PENALTY not in found.eval()(rows)
 
 
 # The weighted mean of the losses' units: 1 for classes, delay's standard deviation for its root, squares for path.
