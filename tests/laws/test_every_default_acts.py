@@ -19,10 +19,25 @@ from .option_paths import Job, make, put
 from .option_runs import read
 from .option_walk import Option, Walk
 
+
+def _with_part(kind: str, part: str) -> list[str]:
+    """The features, input and output, that have a section of this name."""
+    outputs = [f"config.output_features[{kind}]"] if part != "encoder" and kind in support.OUTPUTS else []
+    inputs = [f"config.input_features[{kind}]"] if part in ("preprocessing", "encoder") else []
+    return [*inputs, *outputs]
+
+
+def _part(kind: str, path: str) -> str:
+    """The part of a feature that a default is for: preprocessing, encoder, decoder or loss."""
+    return path.removeprefix(f"config.defaults.{kind}.").partition(".")[0].partition("[")[0]
+
+
+# Without those of outputs of a type that is built as inputs only: no feature takes them.
 DEFAULTS = [
     (kind, option)
     for kind in support.INPUTS
     for option in Walk(is_built).section(schema_of(Defaults.model_fields[kind]).section, f"config.defaults.{kind}")
+    if _with_part(kind, _part(kind, option.path))
 ]
 
 
@@ -30,7 +45,7 @@ DEFAULTS = [
 def test_a_default_is_as_good_as_a_field(kind: str, option: Option) -> None:
     """A field in `config.defaults` gives the same config as the field in each feature, or is refused."""
     below = option.path.removeprefix(f"config.defaults.{kind}.")
-    features = _with_part(kind, below.partition(".")[0].partition("[")[0])
+    features = _with_part(kind, _part(kind, option.path))
     case = next(cases_of(replace(option, path=f"{features[0]}.{below}")), None)
     if case is None:  # a section with only one type
         return
@@ -47,13 +62,6 @@ def test_a_default_is_as_good_as_a_field(kind: str, option: Option) -> None:
         if own != plain:
             return
     pytest.fail(f"no config differs with {case.values}")
-
-
-def _with_part(kind: str, part: str) -> list[str]:
-    """The features, input and output, that have a section of this name."""
-    outputs = [f"config.output_features[{kind}]"] if part != "encoder" and kind in support.OUTPUTS else []
-    inputs = [f"config.input_features[{kind}]"] if part in ("preprocessing", "encoder") else []
-    return [*inputs, *outputs]
 
 
 def _both_sides(kind: str) -> Job:
