@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import threading
 import weakref
 from dataclasses import dataclass
 
 import pyarrow as pa
+import pyarrow.csv as pacsv
 import pytest
 
 from trainwright_trainer.frames.pandas import PandasProcessor, in_threads, reading_with
@@ -114,3 +116,10 @@ def test_arrow_and_the_blocks_have_as_many_threads_as_are_given():
         stage = PandasProcessor().stage(Numbers(before + 3), Number)
         assert all(stage.map(lambda _: together.wait() >= 0))
     assert pa.cpu_count() == before
+
+
+def test_a_huge_number_of_threads_costs_no_memory():
+    """Arrow's reader of CSV reserves memory for each thread: gigabytes for this number."""
+    with reading_with(2**40):
+        table = pacsv.open_csv(io.BytesIO(b"a\n1\n2\n")).read_all()
+    assert table.num_rows == 2

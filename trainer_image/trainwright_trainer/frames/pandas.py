@@ -15,8 +15,8 @@ from trainwright_trainer.frames.interface import Block, Clean, Result, Source
 
 KEPT_BYTES = 512 << 20
 """The most bytes of clean blocks that a stage keeps in memory between two passes."""
-_MOST_THREADS = 2**31 - 1
-"""Arrow reads the number as a C int."""
+_MOST_THREADS = 1024
+"""Arrow allocates memory for each thread that it may start, and more threads read no faster."""
 
 
 class PandasProcessor:
