@@ -44,14 +44,6 @@ def patient(root: S3Uri, clock: OutageClock) -> S3Storage:
     return S3Storage(root, from_environment(), clock.retry_policy())
 
 
-@pytest.fixture
-def away(object_store: ObjectStore) -> Iterator[ObjectStore]:
-    """The server, which the test may kill. The fixture restarts it afterwards."""
-    yield object_store
-    object_store.kill()
-    object_store.start()
-
-
 def test_a_large_object_goes_in_parts_and_is_there_at_once(storage: S3Storage, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(upload, "PART_BYTES", 5 << 20)
     data = bytes(range(256)) * (50 << 10)
