@@ -6,11 +6,9 @@ This module does not import torch, because every command calls it.
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from trainwright_api.problems import Mistakes
 
@@ -99,9 +97,8 @@ def is_rank_zero(environment: Mapping[str, str]) -> bool:
 
 
 def is_inside_ray(environment: Mapping[str, str]) -> bool:
-    """True in a job that was submitted to Ray, and in a process that has joined a Ray cluster."""
-    ray: Any = sys.modules.get("ray")
-    return "RAY_JOB_CONFIG_JSON_ENV_VAR" in environment or (ray is not None and bool(ray.is_initialized()))
+    """True in a job that was submitted to Ray."""
+    return "RAY_JOB_CONFIG_JSON_ENV_VAR" in environment
 
 
 def _meeting(launcher: str, environment: Mapping[str, str], on_one_machine: bool) -> tuple[str, int]:

@@ -9,11 +9,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, closing, nullcontext
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from trainwright_api.problems import Mistakes
-from trainwright_trainer.backends.launchers import Launch, launch_of
+from trainwright_trainer.backends.launchers import Launch, is_inside_ray, launch_of
 from trainwright_trainer.backends.ray.environment import settle
 from trainwright_trainer.callbacks.console import Console
 from trainwright_trainer.callbacks.formats import counted
@@ -49,9 +50,13 @@ def run(
     In a pod, run the pod's stage. If `stop` is given, the caller handles the signals. Raises the exceptions that
     `errors.py` lists.
     """
-    launch = launch_of(os.environ) if pod is None else None
+    on_ray = pod is None and options.backend is None and task in (None, *TRAINING_TASKS) and is_inside_ray(os.environ)
+    launch = None if pod or on_ray else launch_of(os.environ)
     console = console or Console(as_json=options.json, quiet=launch is not None and launch.rank > 0)
     with closing(console), reporting_oom():
+        if on_ray:
+            options = replace(options, backend="ray")
+            console.log_notices(["backend ray, because this process is a job of Ray"], path.name)
         if launch is None:
             job = read_job(task, path, options, text, pod)
             console.log_notices(job.notices, path.name)
