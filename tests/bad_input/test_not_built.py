@@ -13,15 +13,12 @@ def config(**sections):
     return lambda job: job["config"].update(sections)
 
 
-HERE = " (this version has local, ray)"
 FILES = " (this version has files, folders, s3:// and gs://)"
 
 
 @pytest.mark.parametrize(
     ("change", "line"),
     [
-        (backend(type="deepspeed"), f"backend.type: not built yet: deepspeed{HERE}"),
-        (backend(type="horovod"), f"backend.type: not built yet: horovod{HERE}"),
         (
             backend(type="ray", processor={"type": "modin"}),
             "backend.processor.type: not built yet: modin (this version has dask, pandas)",
@@ -56,7 +53,7 @@ def test_one_line(workplace, change, line):
 
 def test_all_at_once(workplace):
     def change(job):
-        backend(type="horovod", cache_dir="hdfs://bucket")(job)
+        backend(type="ray", processor={"type": "modin"}, cache_dir="hdfs://bucket")(job)
         config(combiner={"type": "sequence_concat"})(job)
 
     message = workplace.refused("train", workplace.job(change)).splitlines()
@@ -73,7 +70,6 @@ def test_all_at_once(workplace):
         ),
         (("train", "--dataset", "hdfs://bucket/a.csv"), f"dataset: not built yet: hdfs://{FILES}"),
         (("predict", "--model", "hdfs://bucket/model"), f"model: not built yet: hdfs://{FILES}"),
-        (("train", "--backend", "horovod"), f"backend.type: not built yet: horovod{HERE}"),
     ],
 )
 def test_places_and_backends_of_the_command_line(workplace, arguments, line):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -13,24 +14,22 @@ from .test_gang import losses, small
 
 pytestmark = pytest.mark.slow
 LONGEST = 180
-COMMANDS = {
-    "torchrun": ["torchrun", "--standalone", "--no-python", "--nproc-per-node", "2"],
-    "horovodrun": ["horovodrun", "-np", "2", "-H", "localhost:2"],
-}
-RANKS = {"torchrun": "RANK", "horovodrun": "HOROVOD_RANK"}
 
 
 class Started:
-    """A launcher and its output."""
+    """A launcher and its output, in `command`. `rank_variable`: the variable of its processes."""
 
-    def __init__(self, run, environment, launcher, *flags, options=()):
-        self.run, self.launcher = run, launcher
-        self.output = run.job.with_name(f"{launcher}-{len(flags)}.txt")
-        self.rows = run.job.with_name(f"{launcher}-{len(flags)}.rows")
-        command = [*COMMANDS[launcher], *options, "trainwright", "train", "job.yaml", "--output", str(run.run), *flags]
+    command: Sequence[str]
+    rank_variable: str
+
+    def __init__(self, run, environment, *flags, options=()):
+        self.run = run
+        self.output = run.job.with_name(f"started-{len(flags)}.txt")
+        self.rows = run.job.with_name(f"started-{len(flags)}.rows")
+        train = ["trainwright", "train", "job.yaml", "--output", str(run.run), *flags]
         with self.output.open("wb") as output:
             self.process = subprocess.Popen(
-                command,
+                [*self.command, *options, *train],
                 cwd=run.job.parent,
                 env={**environment, "TRAINWRIGHT_ROW_LOG": str(self.rows)},
                 stdout=output,
@@ -43,12 +42,22 @@ class Started:
 
     def kill_rank(self, rank):
         """SIGKILL to a rank of this launcher."""
-        wanted = {f"{RANKS[self.launcher]}={rank}", f"TRAINWRIGHT_ROW_LOG={self.rows}"}
+        wanted = {f"{self.rank_variable}={rank}", f"TRAINWRIGHT_ROW_LOG={self.rows}"}
         [pid] = [int(path.parent.name) for path in Path("/proc").glob("[0-9]*/environ") if wanted <= variables(path)]
         os.kill(pid, signal.SIGKILL)
 
     def wait(self):
         return self.process.wait(LONGEST)
+
+
+class Torchrun(Started):
+    command = ("torchrun", "--standalone", "--no-python", "--nproc-per-node", "2")
+    rank_variable = "RANK"
+
+
+class Horovodrun(Started):
+    command = ("horovodrun", "-np", "2", "-H", "localhost:2")
+    rank_variable = "HOROVOD_RANK"
 
 
 def variables(path):
@@ -58,15 +67,15 @@ def variables(path):
         return set()
 
 
-@pytest.mark.parametrize("launcher", COMMANDS)
+@pytest.mark.parametrize("launcher", [Torchrun, Horovodrun])
 def test_a_killed_rank_and_a_resume(place, environment, launcher):
     run = place(small)
-    first = Started(run, environment, launcher)
+    first = launcher(run, environment)
     first.until_steps(30)
     first.kill_rank(1)
     assert first.wait() != 0
     assert run.outcome(1) is None or run.outcome(1)["class"] == "environment"
-    again = Started(run, environment, launcher, "--resume")
+    again = launcher(run, environment, "--resume")
     assert again.wait() == 0, again.output.read_text()
     assert "attempt 2 goes on from" in again.output.read_text()
     alone = place(small, run="alone")
@@ -76,7 +85,7 @@ def test_a_killed_rank_and_a_resume(place, environment, launcher):
 
 def test_torchrun_starts_again_and_the_run_continues(place, environment):
     run = place(small)
-    launched = Started(run, environment, "torchrun", options=["--max-restarts", "1"])
+    launched = Torchrun(run, environment, options=["--max-restarts", "1"])
     launched.until_steps(30)
     launched.kill_rank(1)
     assert launched.wait() == 0, launched.output.read_text()

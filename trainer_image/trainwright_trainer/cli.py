@@ -48,13 +48,16 @@ Output = Annotated[str | None, text_option("DIR", "The run's folder. Default: OU
 Predictions = Annotated[
     str | None, text_option("FILE", "Where predictions go: .parquet or .csv, or a folder.", "--output")
 ]
-Backend = Annotated[str | None, text_option("NAME", "Run on this backend instead of the file's: local or ray.")]
+Backend = Annotated[str | None, text_option("NAME", "Run on this backend: local, ray, deepspeed or horovod.")]
 Seed = Annotated[int | None, typer.Option(metavar="N", help="Use this seed instead of the file's.")]
 Threads = Annotated[
     int | None,
     typer.Option(
         metavar="N", min=1, help="Compute with so many threads. Default: OMP_NUM_THREADS, or what the job needs."
     ),
+]
+Gpus = Annotated[
+    int | None, typer.Option(metavar="N", min=1, help="Train on so many of this machine's GPUs. Default: all of them.")
 ]
 Resume = Annotated[str | None, typer.Option(metavar="[DIR]", help="Go on from the run's newest good checkpoint.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace a run that lies in the output folder.")]
@@ -91,6 +94,7 @@ class _Parameters:
     backend: Backend = None
     seed: Seed = None
     threads: Threads = None
+    gpus: Gpus = None
     resume: Resume = None
     overwrite: Overwrite = False
     model: Model = None
@@ -131,7 +135,7 @@ def _command(*names: str) -> Callable[[Callable[[Path, Options], None]], Callabl
 
 
 _KEYWORD = Parameter.KEYWORD_ONLY
-_OF_TRAINING = ("dataset", "output", "backend", "seed", "threads", "resume", "overwrite", "lenient", "json")
+_OF_TRAINING = ("dataset", "output", "backend", "seed", "threads", "gpus", "resume", "overwrite", "lenient", "json")
 
 
 @_command(*_OF_TRAINING)
@@ -167,7 +171,7 @@ def preprocess(job: Path, options: Options) -> None:
     _run("preprocess", job, options)
 
 
-@_command("output", "backend", "threads", "resume", "overwrite", "json")
+@_command("output", "backend", "threads", "gpus", "resume", "overwrite", "json")
 def run(job: Path, options: Options) -> None:
     """Do what the file's `task` says. This is what pods call."""
     with _mistakes_of(job):

@@ -88,6 +88,16 @@ class Outcome:
         return crash
 
 
+def error_of(outcome: Outcome) -> Exception:
+    """The exception that ends another process with this outcome. A run that was done already is a success."""
+    return AlreadyDone(outcome.line) if outcome.kind == "done" else outcome.error()
+
+
+def outcome_of(error: Exception, log: Sequence[str] = ()) -> Outcome:
+    """The outcome for an exception that ends a process, with `AlreadyDone` as a success."""
+    return Outcome("done", str(error)) if isinstance(error, AlreadyDone) else Outcome.of(error, log)
+
+
 TRAINED = Outcome("done", "the model is there")
 STOPPED = Outcome("stopped", "stopped on request; checkpoint written")
 _EXIT_CODES: dict[OutcomeClass, ExitCode] = {

@@ -12,12 +12,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from trainwright_api.checks import support
 from trainwright_api.checks.kuberay import kuberay_problems
 from trainwright_api.checks.overlay import overlay_problems
 from trainwright_api.checks.path_access import reach_problems
 from trainwright_api.checks.validate import Inspected, Loaded, inspect
 from trainwright_api.config import ModelConfig
-from trainwright_api.problems import Mistakes, Problem
+from trainwright_api.problems import Mistakes, Problem, not_built
 from trainwright_api.resource.backend import Backend
 from trainwright_api.resource.canonical import canonical, redacted
 from trainwright_api.resource.job import FIXED, TrainingJobSpec
@@ -65,9 +66,17 @@ def _accepted(raw: Mapping[str, Any], found: Inspected) -> Loaded:
 
 def cluster_problems(spec: TrainingJobSpec) -> Iterator[Problem]:
     """Yield the reasons why a valid job cannot run on a cluster."""
+    yield from _unbuilt_pods(spec)
     yield from reach_problems(spec)
     yield from overlay_problems(spec)
     yield from kuberay_problems(spec)
+
+
+def _unbuilt_pods(spec: TrainingJobSpec) -> Iterator[Problem]:
+    backend = spec.backend.type
+    if backend not in support.POD_BACKENDS:
+        built = f"the pods of this version are those of {', '.join(support.POD_BACKENDS)}"
+        yield Problem("backend.type", not_built(backend, built))
 
 
 def notes(loaded: Loaded) -> tuple[str, ...]:

@@ -11,7 +11,9 @@ from collections.abc import Iterator, Mapping
 from trainwright_api.schema.choice import Choice
 from trainwright_api.schema.section import Section
 
-BACKENDS = ("local", "ray")
+BACKENDS = ("local", "ray", "deepspeed", "horovod")
+POD_BACKENDS = ("local", "ray")
+"""The backends whose pods the operator can start."""
 PROCESSORS = ("pandas", "dask")
 SPLITS = ("random", "fixed", "hash", "stratify", "datetime")
 INPUTS = ("number", "binary", "category", "date", "vector", "set", "sequence", "text")

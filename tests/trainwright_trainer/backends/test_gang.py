@@ -9,9 +9,9 @@ import pytest
 import torch.distributed as dist
 
 from trainwright_api.problems import Mistakes
-from trainwright_trainer.backends.gang import Gang, error_of, outcome_of
+from trainwright_trainer.backends.gang import Gang
 from trainwright_trainer.backends.launchers import Launch
-from trainwright_trainer.errors import AlreadyDone, EnvironmentFailure, Outcome
+from trainwright_trainer.errors import AlreadyDone, EnvironmentFailure, Outcome, error_of, outcome_of
 
 DONE = Outcome("done", "")
 

@@ -22,11 +22,11 @@ from torch._C._distributed_c10d import PrefixStore, Store, TCPStore
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.backends.launchers import Launch
 from trainwright_trainer.distributed.ranks import PeerLost
-from trainwright_trainer.errors import AlreadyDone, EnvironmentFailure, Outcome
+from trainwright_trainer.errors import EnvironmentFailure, Outcome, error_of
 from trainwright_trainer.runtime.signals import SIGNALS
 
 T = TypeVar("T")
-LOST = "another process of this training is gone. --resume goes on from the newest checkpoint"
+_LOST = "another process of this training is gone. --resume goes on from the newest checkpoint"
 COLLECTIVE_SECONDS = 600.0
 """The maximum wait for other ranks in a collective. A process that is gone ends the wait at once."""
 _POLL_SECONDS = 0.05
@@ -35,6 +35,10 @@ _EXIT_SECONDS = 30.0
 _EXIT_SECONDS_OF_REST = 2.0
 # A process may train several times, and meets the others in the same store again.
 _meetings = itertools.count()
+
+
+class LostRank(EnvironmentFailure):
+    """A process of the gang is gone, and has reported no failure."""
 
 
 class Gang:
@@ -112,7 +116,7 @@ class Gang:
             failure = self.failure()
         except PeerLost:
             failure = None
-        return error_of(failure) if failure else EnvironmentFailure(LOST)
+        return error_of(failure) if failure else LostRank(_LOST)
 
     def group(self) -> PrefixStore:
         """The store of the process group."""
@@ -196,16 +200,6 @@ def join_group(gang: Gang, *, cuda: bool) -> None:
         world_size=gang.world,
         timeout=timedelta(seconds=COLLECTIVE_SECONDS),
     )
-
-
-def error_of(outcome: Outcome) -> Exception:
-    """The exception that ends another rank with this outcome."""
-    return AlreadyDone(outcome.line) if outcome.kind == "done" else outcome.error()
-
-
-def outcome_of(error: Exception, log: Sequence[str] = ()) -> Outcome:
-    """The outcome for an exception. A run that is done already is a success."""
-    return Outcome("done", str(error)) if isinstance(error, AlreadyDone) else Outcome.of(error, log)
 
 
 def _served(address: str, port: int) -> TCPStore:

@@ -24,6 +24,10 @@ class Console:
         self._listener: Listener | None = None
         self._others: list[Listener] = []
 
+    @property
+    def is_quiet(self) -> bool:
+        return self._quiet
+
     def share(self, listener: Listener) -> None:
         """Add a listener that receives every event from now on."""
         self._others.append(listener)

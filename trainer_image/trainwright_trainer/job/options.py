@@ -24,6 +24,8 @@ class Options:
     cache_dir: str | None = None
     """The cache folder if the file names none. It has no flag: only in-memory data need it, which have no location."""
     threads: int | None = None
+    gpus: int | None = None
+    """The GPUs to train on with backend local. None: all of this machine."""
     lenient: bool = False
     """Ignore unknown keys of the file, with a notice for each."""
 

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from trainwright_api.problems import Mistakes, Problem
-from trainwright_trainer.backends.gang import device_of, error_of, outcome_of
+from trainwright_trainer.backends.gang import device_of
 from trainwright_trainer.backends.launchers import Launch
-from trainwright_trainer.errors import Outcome
+from trainwright_trainer.errors import Outcome, error_of, outcome_of
 from trainwright_trainer.job.job import Job
 from trainwright_trainer.job.versions import code_digest, versions
 from trainwright_trainer.rundir.compatibility import essence

@@ -15,7 +15,7 @@ from pathlib import Path
 from trainwright_api.problems import Mistakes
 from trainwright_api.resource.backend import Backend
 from trainwright_api.resource.strategy import Strategy
-from trainwright_trainer.backends.gang import Gang, device_of, error_of, join_group, meet, outcome_of
+from trainwright_trainer.backends.gang import Gang, device_of, join_group, meet
 from trainwright_trainer.backends.launchers import Launch
 from trainwright_trainer.callbacks.console import Console
 from trainwright_trainer.data.prepared import Prepared
@@ -23,7 +23,7 @@ from trainwright_trainer.distributed import ranks_of
 from trainwright_trainer.distributed.process_group import raising_peer_lost
 from trainwright_trainer.distributed.rank_info import RankInfo
 from trainwright_trainer.distributed.ranks import PeerLost, Ranks
-from trainwright_trainer.errors import Outcome, StoppedRun
+from trainwright_trainer.errors import Outcome, StoppedRun, error_of, outcome_of
 from trainwright_trainer.frames.pandas import reading_with
 from trainwright_trainer.job.job import Job
 from trainwright_trainer.rundir import layout
@@ -189,6 +189,8 @@ def _ranks(gang: Gang, rank_info: RankInfo) -> Iterator[Ranks]:
     """The collectives between the ranks. On a failure this rank leaves, so that the others do not wait for it."""
     if gang.launch.is_on_one_machine:
         os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
+    if rank_info.device == "cpu":
+        os.environ.setdefault("DS_ACCELERATOR", "cpu")  # otherwise DeepSpeed warns that it finds no other
     if gang.world > 1:
         with raising_peer_lost():
             join_group(gang, cuda=rank_info.device != "cpu")

@@ -15,10 +15,12 @@ from pathlib import Path
 
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.backends.launchers import Launch, is_inside_ray, launch_of
+from trainwright_trainer.backends.machine import gpus_of_this_machine, processes_for
 from trainwright_trainer.backends.ray.environment import settle
+from trainwright_trainer.backends.workers import on_workers
 from trainwright_trainer.callbacks.console import Console
 from trainwright_trainer.callbacks.formats import counted
-from trainwright_trainer.errors import AlreadyDone
+from trainwright_trainer.errors import AlreadyDone, Outcome, error_of
 from trainwright_trainer.frames.pandas import reading_with
 from trainwright_trainer.job.job import Job, read_job
 from trainwright_trainer.job.options import Options
@@ -62,7 +64,7 @@ def run(
             console.log_notices(job.notices, path.name)
             return _run(job, pod.stage if pod else job.task, console, stop)
         with _signals(stop) as stop:
-            _refuse_ray(launch, options)
+            _refuse_options(launch, options)
             read = partial(read_job, task, path, options, text, world=launch.world)
             return _run_launched(launch, read, console, stop)
 
@@ -78,7 +80,6 @@ def _signals(stop: StopRequest | None) -> AbstractContextManager[StopRequest]:
 
 
 def _train(job: Job, console: Console, stop: StopRequest | None) -> Result:
-    preload_imports()
     storage = storage_at(str(job.output), job.keys.artifacts)
     how = existing_run(job)
     with _signals(stop) as stop:
@@ -103,7 +104,11 @@ def _run_launched(launch: Launch, read: Callable[[], Job], console: Console, sto
     return run_in_gang(launch, job, console, stop, _predict_after_experiment)
 
 
-def _refuse_ray(launch: Launch, options: Options) -> None:
+def _refuse_options(launch: Launch, options: Options) -> None:
+    if options.gpus is not None:
+        raise Mistakes.one(
+            "--gpus", f"does not act below {launch.launcher}, which has started one process for each GPU"
+        )
     if options.backend == "ray":
         raise Mistakes.one("--backend", f"ray starts its own workers: run the command without {launch.launcher}")
 
@@ -114,6 +119,7 @@ def _predict_after_experiment(job: Job, console: Console, stop: StopRequest) -> 
 
 
 def _train_here(job: Job, storage: Storage, how: ExistingRun, console: Console, stop: StopRequest) -> Result:
+    preload_imports()
     with stop.at_once("before training began: nothing was written but the cache. Start it again."):
         data = prepare_data(job)
     console.log_notices(data.notices, Path(job.dataset).name)
@@ -125,7 +131,25 @@ def _train_here(job: Job, storage: Storage, how: ExistingRun, console: Console, 
         data.finish()
 
 
+def _train_on_this_machine(job: Job, storage: Storage, how: ExistingRun, console: Console, stop: StopRequest) -> Result:
+    """In this process, or in workers that it starts: one for each GPU, or `num_workers`."""
+    backend = job.spec.backend
+    in_pod = job.attempt is not None  # the operator has decided the number of processes
+    world = 1 if in_pod else processes_for(backend, gpus_of_this_machine(), job.options.gpus)
+    if backend.type != "local" and backend.trainer.num_workers is None:
+        job = replace(job, workers=world)
+    if world == 1:
+        return _train_here(job, storage, how, console, stop)
+    end: Result | Outcome = on_workers(world, job, stop, quiet=console.is_quiet)
+    if isinstance(end, Outcome):
+        raise error_of(end)
+    return end
+
+
 def _train_on_ray(job: Job, storage: Storage, how: ExistingRun, console: Console, stop: StopRequest) -> Result:
+    preload_imports()
+    if job.options.gpus is not None:
+        raise Mistakes.one("--gpus", "acts with backend local; backend ray has backend.trainer.num_workers")
     settle(os.environ)
     from trainwright_trainer.tasks.driver import train_on_ray
 
@@ -134,7 +158,12 @@ def _train_on_ray(job: Job, storage: Storage, how: ExistingRun, console: Console
 
 TRAINING_TASKS = ("train", "experiment")
 # By `backend.type`.
-TRAINING_BACKENDS = {"local": _train_here, "ray": _train_on_ray}
+TRAINING_BACKENDS = {
+    "local": _train_on_this_machine,
+    "ray": _train_on_ray,
+    "deepspeed": _train_on_this_machine,
+    "horovod": _train_on_this_machine,
+}
 
 
 def _experiment(job: Job, console: Console, stop: StopRequest | None) -> Result:

@@ -42,7 +42,7 @@ from trainwright_trainer.runtime.oom import reporting_oom
 from trainwright_trainer.runtime.signals import StopRequest
 from trainwright_trainer.runtime.threads import Threads, computing_with
 from trainwright_trainer.storage.base import Storage
-from trainwright_trainer.strategies import engine_for
+from trainwright_trainer.strategies import check_installed, engine_for
 from trainwright_trainer.tasks import artifacts
 from trainwright_trainer.tasks.lifecycle import begin_attempt, recording_outcome
 from trainwright_trainer.tasks.resolve import TrainContext, given_batching, resolved_once, started, window_of
@@ -56,7 +56,9 @@ def train_on(
 
     Errors that can be found before the first step are raised before the attempt begins.
     """
-    rank_info = local(job.cpus)
+    trainer = job.spec.backend.trainer
+    check_installed(job.spec.backend.strategy)
+    rank_info = local(job.cpus or (trainer.resources_per_worker or {}).get("CPU"), use_gpu=trainer.use_gpu)
     ranks = ranks_of(rank_info)
     ready, model, parts = prepare_training(data, job, ranks)
     # start.json holds the job as the user gives it: a resumed run is compared with that, not with the recipe.
@@ -209,7 +211,7 @@ class Training:
         where = f"epoch {position.epoch + 1}, row {formats.count(position.rows)}"
         if self.job.attempt is not None:
             return f"stopped by {self.stop.reason} at {where}; checkpoint written"
-        options = {name: getattr(self.job.options, name) for name in ("dataset", "backend", "seed", "threads")}
+        options = {name: getattr(self.job.options, name) for name in ("dataset", "backend", "seed", "threads", "gpus")}
         given = [word for name, value in options.items() if value is not None for word in (f"--{name}", str(value))]
         words = ["trainwright", self.job.task, str(self.job.path), *given, "--output", str(self.job.output), "--resume"]
         command = " ".join([self.job.launcher, "…", shlex.join(words)] if self.job.launcher else [shlex.join(words)])
