@@ -56,6 +56,8 @@ def validate_job(raw: Mapping[str, Any], name: str | None = None) -> ValidationR
 
 def _accepted(raw: Mapping[str, Any], found: Inspected) -> Loaded:
     """Return the job if this cluster can run it. Raises `Mistakes` with all mistakes."""
+    if found.loaded is not None:
+        found = replace(found, unbuilt=(*found.unbuilt, *_unbuilt_pods(found.loaded.job.spec)))
     if _mapping(raw.get("status")).get("startTime") and not found.image:
         # The job still runs the image of the version that started it. With its own image the notice stays the same.
         found = found.tolerant("it was started by another version")
@@ -66,13 +68,13 @@ def _accepted(raw: Mapping[str, Any], found: Inspected) -> Loaded:
 
 def cluster_problems(spec: TrainingJobSpec) -> Iterator[Problem]:
     """Yield the reasons why a valid job cannot run on a cluster."""
-    yield from _unbuilt_pods(spec)
     yield from reach_problems(spec)
     yield from overlay_problems(spec)
     yield from kuberay_problems(spec)
 
 
 def _unbuilt_pods(spec: TrainingJobSpec) -> Iterator[Problem]:
+    """Yield the backend, if this version starts its workers on one machine only."""
     backend = spec.backend.type
     if backend not in support.POD_BACKENDS:
         built = f"the pods of this version are those of {', '.join(support.POD_BACKENDS)}"
@@ -81,7 +83,9 @@ def _unbuilt_pods(spec: TrainingJobSpec) -> Iterator[Problem]:
 
 def notes(loaded: Loaded) -> tuple[str, ...]:
     """Return the problems as notes for `trainwright validate`: the file may be valid for this machine."""
-    return tuple(f"on a cluster: {problem}" for problem in cluster_problems(loaded.job.spec)) if loaded.whole else ()
+    spec = loaded.job.spec
+    found = (*_unbuilt_pods(spec), *cluster_problems(spec)) if loaded.whole else ()
+    return tuple(f"on a cluster: {problem}" for problem in found)
 
 
 def fixed_digest(spec: TrainingJobSpec) -> str:

@@ -41,12 +41,6 @@ def test_on_another_backend_of_the_command_line_only_what_acts_there_counts() ->
     backend = {"type": "ray", "processor": {"type": "modin"}, "trainer": {"logdir": "logs"}}
     assert len(gaps(backend=backend)) == 2
     assert gaps(backend=backend, over="local") == []
-    assert gaps(over="deepspeed") == ["backend.type: deepspeed (this version has local, ray)"]
-
-
-def test_of_a_backend_that_is_not_built_its_sections_are_no_gaps_of_their_own() -> None:
-    backend = {"type": "deepspeed", "trainer": {"strategy": "deepspeed", "logdir": "logs"}}
-    assert gaps(backend=backend) == ["backend.type: deepspeed (this version has local, ray)"]
 
 
 def test_what_is_built_is_let_through() -> None:
@@ -123,7 +117,6 @@ def test_a_search_is_one_gap() -> None:
 @pytest.mark.parametrize(
     ("backend", "expected"),
     [
-        pytest.param({"type": "horovod"}, "backend.type: horovod", id="another backend"),
         pytest.param({"type": "ray", "trainer": {"logdir": "logs"}}, "backend.trainer.logdir", id="logs"),
         pytest.param({"type": "ray", "processor": {"type": "modin"}}, "backend.processor.type: modin", id="modin"),
         pytest.param({"cache_dir": "hdfs://bucket/cache"}, "backend.cache_dir: hdfs://", id="a store"),
