@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from trainwright_trainer.data.cache import Cache, GrowingColumn, StoredColumn
+from trainwright_trainer.data.cache import Cache
+from trainwright_trainer.data.column_entries import GrowingColumn, StoredColumn
 from trainwright_trainer.data.columnfile import Column
 from trainwright_trainer.data.keys import digest, feature_key, split_key, statistics_key
 from trainwright_trainer.data.split import Parts

@@ -120,9 +120,8 @@ def _rows_of(block: CleanBlock) -> int:
 def stage_of(
     files: Files, features: Sequence[Feature], preprocessing: Any | None, processor: Processor
 ) -> Stage[CleanBlock]:
-    """The clean blocks of the features, with the column of the split. Raises `Mistakes`."""
+    """The clean blocks of the features, with the column of the split."""
     wanted = wanted_columns(list(features), preprocessing)
-    source.check(files, wanted)
     split = None if preprocessing is None else column_of(preprocessing)
     data = source.DataSource(files, wanted, coded_columns(list(features), preprocessing))
     return processor.stage(data, Clean(tuple(features), split))

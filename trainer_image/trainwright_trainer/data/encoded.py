@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 import pyarrow as pa
 
-from trainwright_trainer.data.cache import GrowingColumn
 from trainwright_trainer.data.cache_lookup import CacheLookup
+from trainwright_trainer.data.column_entries import GrowingColumn
 from trainwright_trainer.data.columnfile import Column
 from trainwright_trainer.data.filling import Filling
 from trainwright_trainer.data.transforms import Work, Worked

@@ -12,9 +12,10 @@ from trainwright_api.problems import Mistakes, Problem
 from trainwright_api.resource.dataset_options import DatasetOptions
 from trainwright_trainer.data import source
 from trainwright_trainer.data.balance import balanced
-from trainwright_trainer.data.cache import StoredColumn, cache_at
+from trainwright_trainer.data.cache import cache_at
 from trainwright_trainer.data.cache_lookup import CacheLookup, look_up
 from trainwright_trainer.data.cache_use import CacheUse
+from trainwright_trainer.data.column_entries import StoredColumn
 from trainwright_trainer.data.columnfile import Column
 from trainwright_trainer.data.computation import Computation, check_holds_rows, stage_of
 from trainwright_trainer.data.content import Contents
@@ -117,6 +118,7 @@ def encode_with(
     """
     features = features_of(config, targets=targets)
     files = find(dataset, keys.datasets, options)
+    source.check(files, wanted_columns(features, None))
     stage = stage_of(files, features, None, processor or PandasProcessor())
     rows, columns = _encoded(stage, [Work(feature, statistics[feature.name], False, True) for feature in features])
     check_holds_rows(files, rows)

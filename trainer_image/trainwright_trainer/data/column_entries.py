@@ -1,0 +1,93 @@
+"""Column entries of the cache that are too large for the memory: read when they are used, written block by block."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from trainwright_trainer.data import columnfile
+from trainwright_trainer.data.datafile import reason_of
+from trainwright_trainer.errors import EnvironmentFailure
+from trainwright_trainer.storage.base import Storage
+
+
+class StoredColumn:
+    """A column that stays in its file, for data that do not fit in memory. `values` reads it as a whole, once."""
+
+    def __init__(self, storage: Storage, name: str, null_count: int, notices: tuple[str, ...]) -> None:
+        self._storage, self._name, self.null_count, self.notices = storage, name, null_count, notices
+
+    @cached_property
+    def values(self) -> pa.ChunkedArray:
+        """Raises `EnvironmentFailure` if the file is damaged or cannot be read."""
+        with self._opened() as file:
+            return columnfile.read(file).values
+
+    def blocks(self) -> Iterator[pa.Array]:
+        """The values, row group by row group. Raises the errors of `values`."""
+        with self._opened() as file:
+            yield from columnfile.blocks(file)
+
+    def part(self, start: int, stop: int) -> pa.ChunkedArray:
+        """The rows [start, stop), of which only the row groups are read. Raises the errors of `values`."""
+        about = self._footer
+        with self._opened() as file:
+            return columnfile.part(file, about, start, stop)
+
+    @cached_property
+    def _footer(self) -> pq.FileMetaData:
+        with self._opened() as file:
+            return columnfile.footer(file)
+
+    @contextmanager
+    def _opened(self) -> Iterator[pa.NativeFile]:
+        place = repr(f"{self._storage.location}/{self._name}")
+        try:
+            with self._storage.open(self._name) as file:
+                yield file
+        except ValueError as error:  # pa.ArrowInvalid is one
+            raise unreadable(place, "it is damaged; delete it and start again") from error
+        except OSError as error:
+            raise unreadable(place, reason_of(error)) from error
+
+
+class GrowingColumn:
+    """A column that is written block by block. It becomes an entry when it is committed."""
+
+    def __init__(self, storage: Storage, name: str, type_: pa.DataType, *, nullable: bool) -> None:
+        self._place = f"{storage.location}/{name}"
+        self._object = storage.begin(name)
+        self._writer = columnfile.ColumnWriter(self._object.file, type_, nullable=nullable)
+
+    def write(self, values: pa.Array) -> None:
+        """Raises `EnvironmentFailure`."""
+        with self._one_line():
+            self._writer.write(values)
+
+    def commit(self, notices: Sequence[str]) -> None:
+        """Raises `EnvironmentFailure`."""
+        with self._one_line():
+            self._writer.close(notices)
+        self._object.commit()
+
+    def discard(self) -> None:
+        self._writer.abandon()
+        self._object.discard()
+
+    @contextmanager
+    def _one_line(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            line = f"the cache entry {self._place!r} cannot be written ({reason_of(error)})"
+            more = "the data are too large for the memory. Set backend.cache_dir to a larger place."
+            raise EnvironmentFailure(f"{line}; {more}") from error
+
+
+def unreadable(place: str, reason: str) -> EnvironmentFailure:
+    """The failure to read the entry at `place`, as one line."""
+    return EnvironmentFailure(f"the cache entry {place} cannot be read ({reason})")
