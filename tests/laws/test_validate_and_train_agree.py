@@ -1,5 +1,6 @@
 """`validate`, the webhook and `train` accept the same configs, and refuse the others with the same messages.
 
+The webhook also refuses backends whose pods are not built.
 The corpus has every word of the contract, built or not. Accepted configs are trained.
 """
 
@@ -62,11 +63,19 @@ def lines_of_the_webhook(job: Job) -> str:
     return validate_job({**head, "spec": spec}, "job.json").message
 
 
+def lines_about_pods(job: Job) -> str:
+    """The message of the webhook for a backend that this version starts on one machine only."""
+    backend = job.get("backend", {}).get("type", "local")
+    if backend in support.POD_BACKENDS:
+        return ""
+    return f"job.json: backend.type: not built yet: {backend} (the pods of this version are those of local, ray)"
+
+
 @ALL
 def test_they_agree(name: str, folder: Path) -> None:
     job = CORPUS[name]
     expected = lines_of_validate(job, folder)
-    assert lines_of_the_webhook(job) == expected
+    assert lines_of_the_webhook(job) == (expected or lines_about_pods(job))
     if expected:
         assert lines_of_train(job, folder) == expected
     else:

@@ -30,7 +30,7 @@ _LOST = "another process of this training is gone. --resume goes on from the new
 COLLECTIVE_SECONDS = 600.0
 """The maximum wait for other ranks in a collective. A process that is gone ends the wait at once."""
 _POLL_SECONDS = 0.05
-# The time in which the other ranks read the end of rank 0 before its store is gone.
+# The time in which the other ranks read the end of rank 0 before its store is gone; the second, if a rank is missing.
 _EXIT_SECONDS = 30.0
 _EXIT_SECONDS_OF_REST = 2.0
 # A process may train several times, and meets the others in the same store again.
@@ -186,11 +186,6 @@ def meet(launch: Launch, seconds: float) -> Gang:
     return Gang(launch, PrefixStore(f"trainwright/{name}", store))
 
 
-def serve(port: int) -> TCPStore:
-    """A store of this process. Port 0 takes a free one."""
-    return TCPStore("0.0.0.0", port, is_master=True, wait_for_workers=False, multi_tenant=port != 0)
-
-
 def join_group(gang: Gang, *, cuda: bool) -> None:
     """Initialise the process group of all ranks, with gloo for the CPU and NCCL for GPUs."""
     dist.init_process_group(
@@ -204,7 +199,7 @@ def join_group(gang: Gang, *, cuda: bool) -> None:
 
 def _served(address: str, port: int) -> TCPStore:
     try:
-        return serve(port)
+        return TCPStore("0.0.0.0", port, is_master=True, wait_for_workers=False, multi_tenant=True)
     except RuntimeError as error:
         if "EADDRINUSE" not in str(error) and "in use" not in str(error):
             raise

@@ -61,12 +61,11 @@ def start_line(job: Job, launch: Launch) -> str:
     """The line that names the launcher and the strategy."""
     processes = "1 process" if launch.world == 1 else f"{launch.world} processes"
     strategy = strategy_in_gang(job.spec.backend, launch.launcher).type
-    instead = (
-        "" if job.spec.backend.type == "local" else f"; backend.type {job.spec.backend.type} does not start others"
-    )
+    given = job.spec.backend.type
+    instead = "" if launch.is_own or given == "local" else f"; backend.type {given} does not start others"
     batch = "" if job.workers == launch.world else f"; the batch stays that of {job.workers} workers"
     by = "this run" if launch.is_own else launch.launcher
-    return f"{by} has started {processes}: strategy {strategy}{'' if launch.is_own else instead}{batch}"
+    return f"{by} has started {processes}: strategy {strategy}{instead}{batch}"
 
 
 @contextmanager

@@ -106,9 +106,7 @@ def _run_launched(launch: Launch, read: Callable[[], Job], console: Console, sto
 
 def _refuse_options(launch: Launch, options: Options) -> None:
     if options.gpus is not None:
-        raise Mistakes.one(
-            "--gpus", f"does not act below {launch.launcher}, which has started one process for each GPU"
-        )
+        raise Mistakes.one("--gpus", f"acts without a launcher; {launch.launcher} decides the number of processes")
     if options.backend == "ray":
         raise Mistakes.one("--backend", f"ray starts its own workers: run the command without {launch.launcher}")
 
