@@ -11,9 +11,9 @@ from tests.ranks import on_ranks
 
 from trainwright_api.config import ModelConfig, resolve
 from trainwright_api.problems import Mistakes
-from trainwright_trainer.data.order import EpochOrder
 from trainwright_trainer.distributed.process_group import ProcessGroup
 from trainwright_trainer.distributed.ranks import OneRank
+from trainwright_trainer.loader.epoch_order import EpochOrder
 from trainwright_trainer.loader.layout import layout_of
 from trainwright_trainer.loader.materialised import Materialised
 from trainwright_trainer.loop.calibration import LARGEST, calibrate, check_calibration, temperature_of
