@@ -22,6 +22,8 @@ from testkit.cluster.object_store import GoogleStore, ObjectStore
 # Read when torch is first imported, which no conftest above a test does before this line.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+# No test fetches a pretrained model.
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
 # No test joins a Ray that somebody has started on this machine.
 os.environ.setdefault("RAY_ADDRESS", "local")
 # A busy machine is slow at any moment: no test asserts the time of an example.

@@ -49,12 +49,13 @@ def is_built(path: str) -> bool:
 
 
 def _words_of(path: str, key: str, word: str) -> Sequence[str]:
-    """The words whose sections are tested. Texts have the encoders of sequences."""
+    """The words whose sections are tested. Texts have the encoders of sequences;
+    those with a pretrained model are tested in `test_pretrained_text.py`."""
     if key != "encoder":
         return _WORDS.get(key, (word,))
     above, kind = parts_of(path)[-2]
     kind = kind or above
-    return () if kind == "sequence" else support.ENCODERS[kind]
+    return () if kind == "sequence" else support.ENCODERS["sequence" if kind == "text" else kind]
 
 
 def cases_of(option: Option) -> Iterator[OptionCase]:

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any, get_args
 
 from trainwright_api.resource.dataset_options import FileFormat
+from trainwright_trainer.encoders.pretrained import FAMILIES
 
 from .option_data import WIDTHS
 
@@ -91,6 +92,9 @@ REFUSED_AS_WRONG: Mapping[str, str] = {
     "*.decoder[passthrough].fc_layers=None": "decoder 'passthrough' gets",
     "config.input_features[set].encoder[embed].skip": "has no fixed width",
     "config.input_features[text].encoder[*].skip": "has no fixed width",
+    **{f"config.input_features[text].encoder={word}": "there is no model" for word in FAMILIES},
+    "config.input_features[text].encoder=auto_transformer": "needs the name of a model",
+    "*[text].preprocessing.pretrained_model_name_or_path": "acts with tokenizer hf_tokenizer alone",
     **{
         f"config.input_features[text].encoder[{word}].*norm_params.{name}": "expected batch or layer"
         for word in ("parallel_cnn", "stacked_cnn", "stacked_parallel_cnn", "cnnrnn")
@@ -288,6 +292,7 @@ MATTERS: Mapping[str, Mapping[str, Any]] = {
     "config.input_features[text].encoder[*].fc_layers": {"/num_fc_layers": None},
     "config.input_features[text].encoder[*].fc_layers[0]*": {"/num_fc_layers": 1},
     "config.input_features[text].encoder[*.pool_*": {".pool_size": 3},
+    "config.input_features[text].encoder[cnnrnn].pool_size*": {".pool_size": 2},
     "config.input_features[text].encoder[*.pool_padding=same": {".pool_padding": "valid"},
     "config.input_features[text].encoder[*.conv_layers[0].padding=same": {".padding": "valid"},
     "config.input_features[text].encoder[embed].weights_initializer[*": {"/embedding_size": 3},

@@ -20,6 +20,7 @@ INPUTS = ("number", "binary", "category", "date", "vector", "set", "sequence", "
 OUTPUTS = ("number", "binary", "category", "vector")
 _DENSE = ("passthrough", "dense")
 _SEQUENCE = ("embed", "parallel_cnn", "stacked_cnn", "stacked_parallel_cnn", "rnn", "cnnrnn", "transformer")
+_PRETRAINED = ("auto_transformer", "albert", "bert", "distilbert", "electra", "gpt2", "roberta", "xlmroberta")
 ENCODERS: Mapping[str, tuple[str, ...]] = {
     "number": _DENSE,
     "binary": _DENSE,
@@ -28,7 +29,7 @@ ENCODERS: Mapping[str, tuple[str, ...]] = {
     "vector": _DENSE,
     "set": ("embed",),
     "sequence": _SEQUENCE,
-    "text": _SEQUENCE,
+    "text": (*_SEQUENCE, *_PRETRAINED),
 }
 COMBINERS = ("concat", "tabnet", "transformer", "tabtransformer", "comparator", "project_aggregate")
 DECODERS = ("regressor", "classifier", "projector", "passthrough")
@@ -65,13 +66,18 @@ WORDS: Mapping[str, tuple[str, ...]] = {
     "Processor.type": PROCESSORS,
     "ModelConfig.model_type": ("ecd",),
     "SetPreprocessing.tokenizer": TOKENIZERS,
+    "TextPreprocessing.tokenizer": (*TOKENIZERS, "hf_tokenizer"),
     "SequencePreprocessing.tokenizer": TOKENIZERS,
     "TrainerConfig.learning_rate": (),
     "TrainerConfig.eval_batch_size": (),
 }
 """Fields with some words built, by class and name. If they also accept numbers, those are built."""
 
-NULLS = ("EmbeddingEncoder.reduce_output",)
+NULLS = (
+    "EmbeddingEncoder.reduce_output",
+    "PretrainedEncoder.reduce_output",
+    "AutoTransformerEncoder.reduce_output",
+)
 """Nullable fields, by class and name, whose null is not implemented yet."""
 
 INSTEAD: Mapping[str, str] = {
@@ -127,7 +133,6 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
         "cache_encoder_embeddings",
     ),
     "TextPreprocessing": (
-        "pretrained_model_name_or_path",
         "compute_idf",
         "prompt",
     ),
@@ -149,6 +154,29 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
         "pretrained_embeddings",
     ),
     "LayeredEncoder": ("should_embed",),
+    "PretrainedEncoder": (
+        "saved_weights_in_checkpoint",
+        "adapter",
+        "vocab",
+        "pretrained_kwargs",
+        "gradient_checkpointing",
+        "position_embedding_type",
+        "classifier_dropout",
+        "classifier_dropout_prob",
+        "bos_token_id",
+        "eos_token_id",
+        "n_ctx",
+        "sinusoidal_pos_embds",
+        "qa_dropout",
+        "seq_classif_dropout",
+        "add_pooling_layer",
+    ),
+    "AutoTransformerEncoder": (
+        "adapter",
+        "vocab",
+        "vocab_size",
+        "pretrained_kwargs",
+    ),
     "RecurrentEncoder": (
         "activation",
         "recurrent_activation",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from trainwright_api.config.features import InputFeature
 from trainwright_api.config.merge import OF_INPUTS, OF_OUTPUTS, merged
 from trainwright_api.config.model import ModelConfig
 from trainwright_api.schema.section import Section
@@ -21,7 +22,19 @@ def resolve(config: ModelConfig) -> ModelConfig:
     given["output_features"] = merged(config.output_features, config.defaults, OF_OUTPUTS)
     for feature in [*given["input_features"], *given["output_features"]]:
         feature["column"] = feature.get("column") or feature["name"]
+    found = ModelConfig.model_validate(given)
+    for written, feature in zip(given["input_features"], found.input_features, strict=True):
+        _take_tokenizer(written, feature)
     return ModelConfig.model_validate(_filled(ModelConfig.model_validate(given)))
+
+
+def _take_tokenizer(written: dict[str, Any], feature: InputFeature) -> None:
+    """Give a text with a pretrained encoder the tokenizer of the same model, unless the file names a tokenizer."""
+    name = getattr(feature.encoder, "pretrained_model_name_or_path", None)
+    if name is not None and "tokenizer" not in feature.preprocessing.model_fields_set:
+        own = getattr(feature.preprocessing, "pretrained_model_name_or_path", None) or name
+        section = {"tokenizer": "hf_tokenizer", "pretrained_model_name_or_path": own}
+        written["preprocessing"] = {**feature.preprocessing.model_dump(exclude_unset=True), **section}
 
 
 def _filled(value: Any) -> Any:

@@ -10,6 +10,7 @@ from trainwright_api.config import ModelConfig, resolve
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.encoders import ENCODERS
 from trainwright_trainer.encoders.inputs import Inputs
+from trainwright_trainer.encoders.pretrained import PRETRAINED_TYPES
 from trainwright_trainer.loader.batch import Batch, Ragged
 from trainwright_trainer.loader.layout import RAGGED, layout_of
 
@@ -105,7 +106,7 @@ def test_a_ring_of_tied_inputs_is_a_mistake() -> None:
 
 
 def test_every_encoder_can_be_built() -> None:
-    for type_, word in ENCODERS:
+    for type_, word in ENCODERS.keys() - {("text", word) for word in PRETRAINED_TYPES}:
         name = {"category": "c", "set": "c", "sequence": "t", "text": "t", "vector": "v"}.get(type_, "x")
         encoders, batch = inputs({"name": name, "type": type_, "encoder": word})
         (found,) = encoders(batch)

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from trainwright_trainer.features.column import Feature, read_by_encode
+from trainwright_trainer.features.subwords import pretrained_files
 
 FORMAT = 3
 """The version of the entries. Increase it if an entry is computed or written differently: old entries are not found."""
@@ -38,4 +39,6 @@ def feature_key(content: str, feature: Feature, statistics: Mapping[str, Any]) -
 
 def _reading(feature: Feature) -> list[Any]:
     options = feature.preprocessing.model_dump(mode="json")
-    return [feature.column, feature.type, feature.is_target, options]
+    files = pretrained_files(feature)
+    digests = [] if files is None else [files.digest]
+    return [feature.column, feature.type, feature.is_target, options, *digests]

@@ -12,6 +12,7 @@ from trainwright_trainer.encoders.base import Encoder, EncoderInput, Passthrough
 from trainwright_trainer.encoders.category import Embedded, OneHot, sparse
 from trainwright_trainer.encoders.date import DateEmbedded, DateWave
 from trainwright_trainer.encoders.dense import Dense
+from trainwright_trainer.encoders.pretrained import PRETRAINED_TYPES
 from trainwright_trainer.encoders.sequence_types import SEQUENCE_TYPES
 from trainwright_trainer.encoders.set import SetEmbedded
 
@@ -30,6 +31,7 @@ ENCODERS: Mapping[tuple[str, str], Callable[[Any, EncoderInput], Encoder]] = {
     ("vector", "dense"): Dense,
     ("set", "embed"): SetEmbedded,
     **{(kind, word): build for kind in ("sequence", "text") for word, build in SEQUENCE_TYPES.items()},
+    **{("text", word): build for word, build in PRETRAINED_TYPES.items()},
 }
 
 

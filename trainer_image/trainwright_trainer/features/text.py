@@ -15,12 +15,15 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from trainwright_api.problems import Mistakes
 from trainwright_trainer.errors import not_built
+from trainwright_trainer.features import subwords
 from trainwright_trainer.features.category import MOST_SHOWN, UNKNOWN
 from trainwright_trainer.features.column import Cleaned, Encoded, Feature, Rounds, Statistics, missing_fact, share
 from trainwright_trainer.features.distribution import Frequencies
 from trainwright_trainer.features.errors import WrongTypeError
 from trainwright_trainer.features.missing import mask_of, settle_lists
+from trainwright_trainer.features.subwords import HF_TOKENIZER
 from trainwright_trainer.features.texts import counts_of, total
 from trainwright_trainer.features.tokens import TOKENIZERS, lengths_of, list_array, rows_as_bytes, tokens_of
 
@@ -41,26 +44,35 @@ class TokenCounts:
 def refuse(feature: Feature) -> None:
     for option in _UNBUILT:
         feature.refuse_set(option)
-    if feature.preprocessing.tokenizer not in TOKENIZERS:
+    if feature.preprocessing.tokenizer not in (*TOKENIZERS, *((HF_TOKENIZER,) if feature.type == "text" else ())):
         path = f"{feature.path}.preprocessing.tokenizer"
         raise not_built(path, feature.preprocessing.tokenizer, ", ".join(TOKENIZERS))
+    name = getattr(feature.preprocessing, "pretrained_model_name_or_path", None)
+    if name is not None and feature.preprocessing.tokenizer != HF_TOKENIZER:
+        path = f"{feature.path}.preprocessing.pretrained_model_name_or_path"
+        raise Mistakes.one(path, f"{name!r} acts with tokenizer hf_tokenizer alone")
 
 
 def clean(feature: Feature, values: pa.Array, first_row: int) -> Cleaned:  # noqa: ARG001
-    """`large_list<string>`: the tokens of each row."""
+    """`large_list<string>`: the tokens of each row; its whole text for the tokenizer of a pretrained model."""
     section = feature.preprocessing
-    found = tokens_of(values, section.tokenizer, lowercase=section.lowercase, padding=section.padding_symbol)
+    tokenizer = "untokenized" if section.tokenizer == HF_TOKENIZER else section.tokenizer
+    found = tokens_of(values, tokenizer, lowercase=section.lowercase, padding=section.padding_symbol)
     return Cleaned(found)
 
 
 def rounds(feature: Feature) -> Rounds:
     """The most frequent row is counted in the second round, as indices."""
+    if feature.preprocessing.tokenizer == HF_TOKENIZER:
+        return Rounds()
     return Rounds(2 if feature.strategy == "fill_with_mode" else 1)
 
 
-def observe(feature: Feature, values: pa.Array, so_far: Statistics) -> TokenCounts:  # noqa: ARG001
+def observe(feature: Feature, values: pa.Array, so_far: Statistics) -> TokenCounts:
     lengths = lengths_of(values)
-    if so_far:
+    if feature.preprocessing.tokenizer == HF_TOKENIZER and feature.strategy != "fill_with_mode":
+        counts = counts_of(values.flatten()[:0])  # texts are many, and only their mode needs counts
+    elif so_far:
         codes, offsets = _codes(values.drop_null(), so_far["vocabulary"])
         counts = counts_of(rows_as_bytes(codes, offsets))
     else:
@@ -75,6 +87,9 @@ def merge(feature: Feature, states: Sequence[TokenCounts]) -> TokenCounts:  # no
 
 def conclude(feature: Feature, states: Sequence[TokenCounts], so_far: Statistics) -> dict[str, Any]:
     whole, section = merge(feature, states), feature.preprocessing
+    if section.tokenizer == HF_TOKENIZER:
+        most_frequent = whole.counts["value"][0].as_py() if len(whole.counts) else None
+        return subwords.conclude(feature, whole.rows, whole.missing, most_frequent)
     if so_far:
         most = np.frombuffer(whole.counts["value"][0].as_py(), np.int32) if len(whole.counts) else np.zeros(0, np.int32)
         return {**so_far, "fill": most[: so_far["length"]].tolist()}
@@ -130,6 +145,8 @@ def notices(feature: Feature, statistics: Statistics) -> list[str]:  # noqa: ARG
 
 
 def encode(feature: Feature, values: pa.Array, statistics: Statistics, first_row: int) -> Encoded:  # noqa: ARG001
+    if "tokenizer" in statistics:
+        return subwords.encode(feature, values, statistics)
     codes, offsets = _codes(values, statistics["vocabulary"])
     return truncated(codes, offsets, mask_of(values), feature.strategy, statistics)
 
@@ -159,6 +176,8 @@ def _codes(values: pa.Array, vocabulary: list[str]) -> tuple[npt.NDArray[np.int3
 
 
 def facts(statistics: Statistics) -> dict[str, str]:
+    if "tokenizer" in statistics:
+        return {**subwords.facts(statistics), **missing_fact(statistics)}
     known, rare = _tokens(statistics), statistics["counts"][0]
     found = {"tokens": f"{len(known):,}", "longest": f"{statistics['longest']:,} tokens"}
     if known:
@@ -168,8 +187,10 @@ def facts(statistics: Statistics) -> dict[str, str]:
     return {**found, **missing_fact(statistics)}
 
 
-def distribution(statistics: Statistics) -> Frequencies:
-    """The occurrences of each token."""
+def distribution(statistics: Statistics) -> Frequencies | None:
+    """The occurrences of each token; None for the tokens of a pretrained model."""
+    if "tokenizer" in statistics:
+        return None
     known = _tokens(statistics)
     more = known[MOST_SHOWN:]
     return Frequencies(known[:MOST_SHOWN], sum(statistics["counts"]), len(more), sum(count for _, count in more))

@@ -1,0 +1,187 @@
+"""The laws of the text encoders of the transformers library, with tiny models made here. Nothing is fetched."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from trainwright_api.config.inputs_tokens import TextInput
+from trainwright_api.problems import Mistakes
+from trainwright_trainer import evaluate, predict, train
+from trainwright_trainer.encoders.base import Encoder, EncoderInput
+from trainwright_trainer.encoders.pretrained import FAMILIES, Pretrained
+from trainwright_trainer.loader.batch import Ragged
+
+from .parity_job import Case
+from .test_combiners import assert_one_curve
+
+WORDS = ["good", "bad", "fine", "awful", "the", "a", "movie", "film"]
+_BERT = {"hidden_size": 8, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 8}
+SMALL: Mapping[str, Mapping[str, Any]] = {
+    "albert": {**_BERT, "embedding_size": 8},
+    "bert": _BERT,
+    "distilbert": {"dim": 8, "n_layers": 2, "n_heads": 2, "hidden_dim": 8},
+    "electra": {**_BERT, "embedding_size": 8},
+    "gpt2": {"n_embd": 8, "n_layer": 2, "n_head": 2},
+    "roberta": _BERT,
+    "xlmroberta": _BERT,
+}
+ROWS = [[1, 3, 2], [], [4], [5, 6, 2, 3, 9, 8, 7, 7, 1]]
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a tokenizer, tiny models of all families, and a data set."""
+    from tokenizers import Tokenizer, models, pre_tokenizers, processors
+    from transformers import AutoConfig, AutoModel, PreTrainedTokenizerFast
+
+    home = tmp_path_factory.mktemp("models")
+    marks = ["<pad>", "<unk>", "<s>", "</s>"]
+    made = Tokenizer(models.WordLevel({word: at for at, word in enumerate([*marks, *WORDS])}, unk_token="<unk>"))
+    made.pre_tokenizer = pre_tokenizers.Whitespace()
+    made.post_processor = processors.TemplateProcessing(single="<s> $A </s>", special_tokens=[("<s>", 2), ("</s>", 3)])
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_object=made, pad_token="<pad>", unk_token="<unk>", model_max_length=16
+    )
+    torch.manual_seed(0)
+    for word, fields in SMALL.items():
+        config = AutoConfig.for_model(FAMILIES[word], vocab_size=12, pad_token_id=0, **fields)
+        AutoModel.from_config(config).save_pretrained(home / word)
+        tokenizer.save_pretrained(home / word)
+    draws = np.random.default_rng(0)
+    texts = [" ".join(draws.choice(WORDS, draws.integers(0, 9))) for _ in range(200)]
+    late = ["yes" if "good" in text or "fine" in text else "no" for text in texts]
+    pd.DataFrame({"review": texts, "late": late}).to_parquet(home / "rows.parquet")
+    return home
+
+
+def job(home: Path, word: str = "bert", **encoder: Any) -> dict[str, Any]:
+    own = {"type": word, "pretrained_model_name_or_path": str(home / word), **encoder}
+    return {
+        "dataset": str(home / "rows.parquet"),
+        "config": {
+            "input_features": [{"name": "review", "type": "text", "encoder": own}],
+            "output_features": [{"name": "late", "type": "binary"}],
+            "trainer": {"epochs": 3, "batch_size": 16, "learning_rate": 0.01},
+        },
+    }
+
+
+def encoder(word: str, **fields: Any) -> Encoder:
+    given = {"use_pretrained": False, **SMALL[word], "reduce_output": "mean", "trainable": True, **fields}
+    if word in ("roberta", "xlmroberta"):
+        given = {key: value for key, value in given.items() if key not in _BERT}
+    config = TextInput.model_validate({"name": "x", "encoder": {"type": word, **given}}).encoder
+    statistics = {"vocabulary": list("abcdefghij"), "length": 9, "padding": "right"}
+    made = Pretrained(config, EncoderInput(statistics, 1, "config.input_features[0].encoder"))
+    generator = torch.Generator().manual_seed(0)
+    for name, initializer in made.initializers.items():
+        values = torch.empty(made.get_parameter(name).shape)
+        initializer.fill(values, generator)
+        owner, _, local = name.rpartition(".")
+        setattr(made.get_submodule(owner), local, torch.nn.Parameter(values))
+    return made.double().eval()
+
+
+def ragged(rows: list[list[int]]) -> Ragged:
+    return Ragged.of(np.array([token for row in rows for token in row], np.int32), np.cumsum([0, *map(len, rows)]))
+
+
+def test_every_family_is_tested() -> None:
+    assert set(SMALL) == set(FAMILIES)
+
+
+@pytest.mark.parametrize("word", ["albert", "bert", "distilbert", "electra", "gpt2"])
+def test_a_vector_does_not_depend_on_padding_and_neighbours(word: str) -> None:
+    made = encoder(word)
+    whole = made(ragged(ROWS))
+    assert torch.isfinite(whole).all()
+    for at, tokens in enumerate(ROWS):
+        torch.testing.assert_close(made(ragged([tokens]))[0], whole[at], rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("word", FAMILIES)
+def test_a_frozen_model_keeps_every_bit_and_a_saved_model_needs_no_folder(
+    word: str, home: Path, tmp_path: Path
+) -> None:
+    copied = tmp_path / "home"
+    shutil.copytree(home, copied)
+    result = train(job(copied, word, reduce_output="mean"), output=tmp_path / "out", quiet=True)
+    weights = load_file(tmp_path / "out" / "model" / "weights.safetensors")
+    stored = load_file(copied / word / "model.safetensors")
+    own = {name: one for name, one in weights.items() if name.startswith("encoders.review.model.")}
+    assert own
+    for name, value in own.items():
+        assert torch.equal(value, stored[name.removeprefix("encoders.review.model.")]), name
+    shutil.rmtree(copied / word)
+    frame = pd.read_parquet(home / "rows.parquet")
+    whole = predict(dataset=frame, model=tmp_path / "out", output=tmp_path / "a.parquet", quiet=True)
+    some = predict(dataset=frame[7:9], model=tmp_path / "out", output=tmp_path / "b.parquet", quiet=True)
+    expected = whole["late_probability"].to_numpy()[7:9]
+    assert some["late_probability"].to_numpy() == pytest.approx(expected, abs=1e-6)
+    assert 0 < result.test["late"]["accuracy"] <= 1
+
+
+def test_a_trained_model_learns_and_is_evaluated_alike(home: Path, tmp_path: Path) -> None:
+    given = job(home, trainable=True)
+    given["config"]["trainer"]["epochs"] = 15
+    result = train(given, output=tmp_path / "out", quiet=True)
+    assert result.test["late"]["accuracy"] > 0.9
+    scores = evaluate(given, model=tmp_path / "out", output=tmp_path / "scores", quiet=True)
+    assert scores["late"] == pytest.approx(result.test["late"], abs=1e-6)
+    weights = load_file(tmp_path / "out" / "model" / "weights.safetensors")
+    stored = load_file(home / "bert" / "model.safetensors")
+    name = "embeddings.word_embeddings.weight"
+    assert not torch.equal(weights[f"encoders.review.model.{name}"], stored[name])
+
+
+def test_two_workers_have_the_curve_of_one_process() -> None:
+    own = {"type": "bert", **_BERT, "use_pretrained": False, "trainable": True, "vocab_size": 4}
+    own |= {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
+    tags = {"type": "text", "encoder": own, "preprocessing": {"tokenizer": "space"}}
+    fixed = {"effective_batch_size": 66, "batch_size": 22, "early_stop": -1, "train_steps": 20, "learning_rate": 0.003}
+    assert_one_curve([replace(Case(fixed), tags=tags)], 2)
+
+
+def test_a_change_of_the_tokenizer_is_no_hit_of_the_cache(home: Path, tmp_path: Path) -> None:
+    from trainwright_trainer.features import pretrained
+
+    copied = tmp_path / "home"
+    shutil.copytree(home, copied)
+    train(job(copied), output=tmp_path / "one", quiet=True)
+    file = copied / "bert" / "tokenizer.json"
+    file.write_text(file.read_text().replace('"good"', '"evil"'))
+    pretrained.files_of.cache_clear()
+    train(job(copied), output=tmp_path / "two", quiet=True)
+    statistics = [(tmp_path / name / "model" / "statistics.json").read_text() for name in ("one", "two")]
+    assert "evil" not in statistics[0]
+    assert "evil" in statistics[1]
+
+
+@pytest.mark.parametrize(
+    ("encoder", "line"),
+    [
+        ({"pretrained_model_name_or_path": "no/such"}, "there is no model 'no/such' in"),
+        ({"hidden_size": 16}, "hidden_size: 16: the pretrained model has its own"),
+        ({"reduce_output": None}, "reduce_output: not built yet"),
+    ],
+)
+def test_a_mistake_is_one_line(encoder: dict[str, Any], line: str, home: Path, tmp_path: Path) -> None:
+    with pytest.raises(Mistakes) as mistakes:
+        train(job(home, **encoder), output=tmp_path / "out", quiet=True)
+    assert line in str(mistakes.value)
+    assert "\n" not in str(mistakes.value)
+
+
+def test_a_model_without_pooling_has_no_pooled_output(home: Path, tmp_path: Path) -> None:
+    with pytest.raises(Mistakes, match="reduce_output: cls_pooled: a distilbert has no pooled output"):
+        train(job(home, "distilbert", reduce_output="cls_pooled"), output=tmp_path / "out", quiet=True)
