@@ -96,8 +96,11 @@ REFUSED_AS_WRONG: Mapping[str, str] = {
     "config.input_features[text].encoder=auto_transformer": "needs the name of a model",
     "*[text].preprocessing.pretrained_model_name_or_path": "acts with tokenizer hf_tokenizer alone",
     **{
-        f"config.input_features[text].encoder[{word}].*norm_params.{name}": "expected batch or layer"
-        for word in ("parallel_cnn", "stacked_cnn", "stacked_parallel_cnn", "cnnrnn")
+        f"config.input_features[text].encoder[{word}norm_params.{name}": "batch or layer"
+        for word in (
+            *("parallel_cnn].", "parallel_cnn].conv_layers[0].", "stacked_cnn].", "stacked_parallel_cnn]."),
+            "cnnrnn].",
+        )
         for name in ("epsilon", "virtual_batch_size")
     },
     **{f"*.split[{w}].column=None": f"split {w} needs a column" for w in ("hash", "stratify", "datetime")},
@@ -188,6 +191,7 @@ VALUES: Mapping[str, list[Any]] = {
     "*[text].preprocessing.pretrained_model_name_or_path": ["bert"],
     **{f"*.prompt.{name}": ["a"] for name in ("template", "task", "retrieval.index_name", "retrieval.model_name")},
     "*.conv_layers": [[{"filter_size": 2, "num_filters": 3}]],
+    "config.input_features[text].encoder[transformer].hidden_size": [4],
     "*.stacked_layers": [[[{"filter_size": 2, "num_filters": 3}]]],
     "*bias_initializer=constant": [{"type": "constant", "val": 0.5}],
     "*preprocessing.fallback_true_label": ["right"],
@@ -289,10 +293,15 @@ MATTERS: Mapping[str, Mapping[str, Any]] = {
             ("stacked_parallel_cnn", "num_fc_layers"),
         )
     },
-    "config.input_features[text].encoder[*].fc_layers": {"/num_fc_layers": None},
     "config.input_features[text].encoder[*].fc_layers[0]*": {"/num_fc_layers": 1},
     "config.input_features[text].encoder[*.pool_*": {".pool_size": 3},
-    "config.input_features[text].encoder[cnnrnn].pool_size*": {".pool_size": 2},
+    **{
+        f"config.input_features[text].encoder[{word}].{name}*": {"/num_conv_layers": 1}
+        for word in ("parallel_cnn", "stacked_cnn", "cnnrnn")
+        for name in ("filter_size", "pool_size")
+    },
+    "config.input_features[text].encoder[stacked_parallel_cnn].filter_size": {"/stacked_layers": [[{}]]},
+    "config.input_features[text].encoder[*.conv_layers[0].pool_function=max": {".pool_function": "mean"},
     "config.input_features[text].encoder[*.pool_padding=same": {".pool_padding": "valid"},
     "config.input_features[text].encoder[*.conv_layers[0].padding=same": {".padding": "valid"},
     "config.input_features[text].encoder[embed].weights_initializer[*": {"/embedding_size": 3},
