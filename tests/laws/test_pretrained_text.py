@@ -76,12 +76,12 @@ def job(home: Path, word: str = "bert", **encoder: Any) -> dict[str, Any]:
     }
 
 
-def encoder(word: str, **fields: Any) -> Encoder:
+def encoder(word: str, padding: str = "right", **fields: Any) -> Encoder:
     given = {"use_pretrained": False, **SMALL[word], "reduce_output": "mean", "trainable": True, **fields}
     if word in ("roberta", "xlmroberta"):
         given = {key: value for key, value in given.items() if key not in _BERT}
     config = TextInput.model_validate({"name": "x", "encoder": {"type": word, **given}}).encoder
-    statistics = {"vocabulary": list("abcdefghij"), "length": 9, "padding": "right"}
+    statistics = {"vocabulary": list("abcdefghij"), "length": 9, "padding": padding}
     made = Pretrained(config, EncoderInput(statistics, 1, "config.input_features[0].encoder"))
     generator = torch.Generator().manual_seed(0)
     for name, initializer in made.initializers.items():
@@ -90,6 +90,15 @@ def encoder(word: str, **fields: Any) -> Encoder:
         owner, _, local = name.rpartition(".")
         setattr(made.get_submodule(owner), local, torch.nn.Parameter(values))
     return made.double().eval()
+
+
+def test_padding_is_on_the_side_of_the_preprocessing() -> None:
+    sides = ("right", "left")
+    right, left = (encoder("bert", side, reduce_output="concat")(ragged([[1, 3, 2]]))[0] for side in sides)
+    assert right.shape == (72,)
+    assert torch.equal(right[:24], left[48:])
+    assert not right[24:].any()
+    assert not left[:48].any()
 
 
 def ragged(rows: list[list[int]]) -> Ragged:

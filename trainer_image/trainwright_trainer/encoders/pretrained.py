@@ -17,7 +17,7 @@ from trainwright_trainer.features.pretrained import transformers
 from trainwright_trainer.layers.initializers import Initialized
 from trainwright_trainer.layers.pretrained import StoredWeights, initializers_of
 from trainwright_trainer.layers.reduce import Reduction
-from trainwright_trainer.layers.steps import mask_of
+from trainwright_trainer.layers.steps import Steps, at_the_end, mask_of
 from trainwright_trainer.loader.batch import Ragged
 
 FAMILIES: Mapping[str, str] = {
@@ -48,6 +48,7 @@ class Pretrained(Encoder, Initialized):
             )
         self._padding = found.pad_token_id or 0
         self._least = feature.statistics["length"] if config.reduce_output == "concat" else 1
+        self._at_the_end = config.reduce_output == "concat" and feature.statistics["padding"] == "left"
         word = "mean" if self._is_pooled else str(config.reduce_output)
         self.reduction = Reduction(word, feature.statistics["length"], found.hidden_size)
         self.output_size = found.hidden_size if self._is_pooled else self.reduction.output_size
@@ -71,8 +72,12 @@ class Pretrained(Encoder, Initialized):
         mask = mask_of(lengths.clamp(min=1), index.shape[1])
         with torch.set_grad_enabled(self._is_trained and torch.is_grad_enabled()):
             found = self.model(input_ids=index.masked_fill(~mask, self._padding), attention_mask=mask.long())
-        vectors = found.pooler_output if self._is_pooled else self.reduction(found.last_hidden_state, mask)
-        output: torch.Tensor = vectors[:rows]
+        output: torch.Tensor = found.pooler_output if self._is_pooled else self._reduced(found.last_hidden_state, mask)
+        return output[:rows]
+
+    def _reduced(self, values: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        moved = at_the_end(Steps(values, mask.sum(1))) if self._at_the_end else (values, mask)
+        output: torch.Tensor = self.reduction(*moved)
         return output
 
 
