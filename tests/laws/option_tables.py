@@ -45,6 +45,7 @@ NONE_TO_SEE: Mapping[str, str] = {
     "datasetOptions.encoding*": _OF_BYTES,
     "cache.maxBytes": _OF_OLD_ENTRIES,
     "backend.loader.fully_executed": "One window of these few rows has the order of all rows: test_windows.py sees it.",
+    "backend.type=*": "It starts workers, which have the curve of one process: test_fit.py and test_own_workers.py.",
     "queueName": _OF_THE_CLUSTER,
     "gpuResourceName": _OF_THE_CLUSTER,
     "workersPerPod*": _OF_THE_CLUSTER,
@@ -246,7 +247,7 @@ MATTERS: Mapping[str, Mapping[str, Any]] = {
     "*preprocessing.datetime_format": {"..column": "day", ".datetime_format": "%d/%m/%Y"},
     "*features[number].tied": {".encoder": "dense"},
     "*features[binary].tied": {".encoder": "dense"},
-    "*.default_validation_metric": {"config.trainer.epochs": 30},
+    "*.default_validation_metric": {"config.trainer.epochs": 30, "config.trainer.learning_rate": 0.2},
     "*.class_similarities": {".class_similarities_temperature": 0.5},
     "config.output_features[category].loss*.class_similarities_temperature": {
         ".class_similarities": [[1, 0.5, 0], [0, 1, 0], [0, 0.5, 1]],
