@@ -45,7 +45,7 @@ BACKENDS: Mapping[str, Job] = {
     "ray, a range": {"type": "ray", "trainer": {"num_workers": {"min": 1, "max": 2}}},
     "streaming": {"loader": {"fully_executed": False}},
     "windows": {"loader": {"window_size_bytes": 1000}},
-    "another store": {"cache_dir": "gs://bucket/cache"},
+    "another store": {"cache_dir": "abfs://bucket/cache"},
 }
 TRAINERS: Mapping[str, Any] = {"learning_rate": "auto", "eval_batch_size": "auto", "enable_profiling": True}
 
