@@ -150,7 +150,7 @@ def reference() -> str:
 def _backends() -> str:
     rows = []
     for name, acts in BACKENDS.items():
-        built = "yes" if name in support.BACKENDS else "not yet"
+        built = "yes" if name in support.POD_BACKENDS else "on machines, not yet in pods"
         rows.append(f"| `{name}` | {', '.join(acts.sections)} | {', '.join(acts.strategies)} | {built} |")
     return "| backend | sections that act | strategies | built |\n|---|---|---|---|\n" + "\n".join(rows) + "\n"
 
