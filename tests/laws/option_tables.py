@@ -94,6 +94,7 @@ REFUSED_AS_WRONG: Mapping[str, str] = {
     "config.input_features[set].encoder[embed].skip": "has no fixed width",
     "config.input_features[text].encoder[*].skip": "has no fixed width",
     **{f"config.input_features[text].encoder={word}": "there is no model" for word in FAMILIES},
+    "config.input_features[text].encoder=llm": "needs the name of a model",
     "config.input_features[text].encoder=auto_transformer": "needs the name of a model",
     "*[text].preprocessing.pretrained_model_name_or_path": "acts with tokenizer hf_tokenizer alone",
     **{
