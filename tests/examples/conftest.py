@@ -44,3 +44,10 @@ def flights(project: Path, run_python: RunPython) -> Path:
     """The flights example's data, with few rows, at the place where its job looks for them."""
     run_python("examples/flights/make_data.py", "--rows", str(FLIGHTS), "--output", "build/flights/flights.parquet")
     return project / "build" / "flights" / "flights.parquet"
+
+
+@pytest.fixture(scope="session")
+def docstrings(project: Path, run_python: RunPython) -> Path:
+    """The text example's data, with few rows, at the place where its job looks for them."""
+    run_python("examples/docstrings/make_data.py", "--most", "60", "--output", "build/docstrings/docstrings.parquet")
+    return project / "build" / "docstrings" / "docstrings.parquet"

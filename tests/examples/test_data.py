@@ -60,3 +60,21 @@ def test_demo_prints_three_scores_and_where_things_lie(run_python: Callable[...,
     assert set(scores) == MODELS
     assert all(0.5 < score < 1 for score in scores.values())
     assert "out/flights/report.html" in printed
+
+
+def test_no_docstring_names_a_library(docstrings: Path) -> None:
+    rows = pd.read_parquet(docstrings)
+    assert set(rows["library"]) == {"aiohttp", "boto3", "numpy", "pandas", "pyarrow", "ray", "sklearn", "torch"}
+    assert not rows["docstring"].str.contains("numpy|pandas|arrow|sklearn|torch|boto|aiohttp", case=False).any()
+    assert not rows.duplicated().any()
+
+
+def test_docstrings_are_compared_with_a_linear_model(
+    docstrings: Path, project: Path, run_python: Callable[..., str]
+) -> None:
+    job, run = "examples/docstrings/docstrings.yaml", project / "out" / "docstrings-baseline"
+    run_python("-m", "trainwright_trainer", "train", job, "--output", str(run))
+    lines = run_python("examples/docstrings/baseline.py", "--dataset", str(docstrings), "--run", str(run)).splitlines()
+    scores = [float(line.split()[-1]) for line in lines[1:]]
+    assert len(scores) == 2
+    assert min(scores) > 1.5 / 8  # better than a guess, with few texts
