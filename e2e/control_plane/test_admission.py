@@ -121,7 +121,7 @@ def test_kubectl_shows_the_words_of_validate(play: Callable[[Scenario], Any], sp
 
 NOT_BUILT: dict[str, Any] = {
     "config": {**JOB["spec"]["config"], "combiner": "sequence_concat"},
-    "backend": {"type": "horovod"},
+    "backend": {"type": "ray", "processor": {"type": "modin"}},
 }
 
 
@@ -136,7 +136,18 @@ def test_what_is_not_built_is_refused_in_the_words_of_validate(play: Callable[[S
     printed = play(scenario)
     assert printed.endswith(PREFIX + validated(made))
     assert "not built yet: sequence_concat" in printed
-    assert "not built yet: horovod" in printed
+    assert "not built yet: modin" in printed
+
+
+@pytest.mark.parametrize("trainer", [{}, {"epochs": "3"}], ids=["alone", "beside a mistake"])
+def test_a_backend_without_pods_is_refused(play: Callable[[Scenario], Any], trainer: Any) -> None:
+    made = job(backend={"type": "horovod"})
+    made["spec"]["config"]["trainer"] = trainer
+
+    async def scenario(asked: Asked) -> str:
+        return await asked.apply(made)
+
+    assert "not built yet: horovod (the pods of this version are those of local, ray)" in play(scenario)
 
 
 def test_every_word_of_the_contract_is_judged_as_by_validate(play: Callable[[Scenario], Any]) -> None:

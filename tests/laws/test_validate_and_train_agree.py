@@ -95,7 +95,8 @@ def test_they_agree_where_there_is_a_mistake_too(name: str, folder: Path) -> Non
     assert "config.trainer.epochs" in expected
     assert all(line.split("  ")[-1].strip() in expected for line in alone.splitlines()[1:])
     assert lines_of_train(job, folder) == expected
-    assert lines_of_the_webhook(job) == expected
+    if not lines_about_pods(job):
+        assert lines_of_the_webhook(job) == expected
 
 
 @pytest.fixture(scope="module")

@@ -56,8 +56,8 @@ def validate_job(raw: Mapping[str, Any], name: str | None = None) -> ValidationR
 
 def _accepted(raw: Mapping[str, Any], found: Inspected) -> Loaded:
     """Return the job if this cluster can run it. Raises `Mistakes` with all mistakes."""
-    if found.loaded is not None:
-        found = replace(found, unbuilt=(*found.unbuilt, *_unbuilt_pods(found.loaded.job.spec)))
+    backend = _mapping(_mapping(raw.get("spec")).get("backend")).get("type")
+    found = replace(found, unbuilt=(*found.unbuilt, *_unbuilt_pods(backend)))
     if _mapping(raw.get("status")).get("startTime") and not found.image:
         # The job still runs the image of the version that started it. With its own image the notice stays the same.
         found = found.tolerant("it was started by another version")
@@ -73,10 +73,9 @@ def cluster_problems(spec: TrainingJobSpec) -> Iterator[Problem]:
     yield from kuberay_problems(spec)
 
 
-def _unbuilt_pods(spec: TrainingJobSpec) -> Iterator[Problem]:
-    """Yield the backend, if this version starts its workers on one machine only."""
-    backend = spec.backend.type
-    if backend not in support.POD_BACKENDS:
+def _unbuilt_pods(backend: Any) -> Iterator[Problem]:
+    """Yield the backend, if this version starts its workers on machines only."""
+    if backend in support.BACKENDS and backend not in support.POD_BACKENDS:
         built = f"the pods of this version are those of {', '.join(support.POD_BACKENDS)}"
         yield Problem("backend.type", not_built(backend, built))
 
@@ -84,7 +83,7 @@ def _unbuilt_pods(spec: TrainingJobSpec) -> Iterator[Problem]:
 def notes(loaded: Loaded) -> tuple[str, ...]:
     """Return the problems as notes for `trainwright validate`: the file may be valid for this machine."""
     spec = loaded.job.spec
-    found = (*_unbuilt_pods(spec), *cluster_problems(spec)) if loaded.whole else ()
+    found = (*_unbuilt_pods(spec.backend.type), *cluster_problems(spec)) if loaded.whole else ()
     return tuple(f"on a cluster: {problem}" for problem in found)
 
 
