@@ -16,7 +16,6 @@ from trainwright_trainer.features.missing import mask_of, settle
 from trainwright_trainer.features.texts import counts_of, dictionary_of, merged_counts
 
 UNKNOWN = "<UNK>"
-MOST_SHOWN = 20
 _ONE_CLASS = "has one value ({value!r}) in the training rows; a target needs two or more."
 
 
@@ -118,9 +117,7 @@ def facts(statistics: Statistics) -> dict[str, str]:
 
 
 def distribution(statistics: Statistics) -> Frequencies:
-    known = _classes(statistics)
-    more = known[MOST_SHOWN:]
-    return Frequencies(known[:MOST_SHOWN], statistics["rows"], len(more), sum(count for _, count in more))
+    return Frequencies.most_common(_classes(statistics), statistics["rows"])
 
 
 def _classes(statistics: Statistics) -> list[tuple[str, int]]:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+MOST_SHOWN = 20
+"""Values of a column that the report shows by name."""
+
 
 @dataclass(frozen=True)
 class Histogram:
@@ -26,6 +29,12 @@ class Frequencies:
     rows: int
     more_values: int = 0
     more_rows: int = 0
+
+    @classmethod
+    def most_common(cls, values: Sequence[tuple[str, int]], rows: int) -> Frequencies:
+        """The first `MOST_SHOWN` of all known values, which are in descending order; the others are counted."""
+        more = values[MOST_SHOWN:]
+        return cls(values[:MOST_SHOWN], rows, len(more), sum(count for _, count in more))
 
 
 Distribution = Histogram | Frequencies

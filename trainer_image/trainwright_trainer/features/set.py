@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from trainwright_trainer.errors import not_built
-from trainwright_trainer.features.category import MOST_SHOWN, UNKNOWN
+from trainwright_trainer.features.category import UNKNOWN
 from trainwright_trainer.features.column import Cleaned, Encoded, Feature, Rounds, Statistics, missing_fact, share
 from trainwright_trainer.features.distribution import Frequencies
 from trainwright_trainer.features.errors import WrongTypeError
@@ -145,9 +145,7 @@ def facts(statistics: Statistics) -> dict[str, str]:
 
 def distribution(statistics: Statistics) -> Frequencies:
     """The rows of each token. A row with several tokens counts for each of them."""
-    known = _tokens(statistics)
-    more = known[MOST_SHOWN:]
-    return Frequencies(known[:MOST_SHOWN], statistics["rows"], len(more), sum(count for _, count in more))
+    return Frequencies.most_common(_tokens(statistics), statistics["rows"])
 
 
 def _tokens(statistics: Statistics) -> list[tuple[str, int]]:

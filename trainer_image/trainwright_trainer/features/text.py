@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.errors import not_built
 from trainwright_trainer.features import subwords
-from trainwright_trainer.features.category import MOST_SHOWN, UNKNOWN
+from trainwright_trainer.features.category import UNKNOWN
 from trainwright_trainer.features.column import Cleaned, Encoded, Feature, Rounds, Statistics, missing_fact, share
 from trainwright_trainer.features.distribution import Frequencies
 from trainwright_trainer.features.errors import WrongTypeError
@@ -191,9 +191,7 @@ def distribution(statistics: Statistics) -> Frequencies | None:
     """The occurrences of each token; None for the tokens of a pretrained model."""
     if "tokenizer" in statistics:
         return None
-    known = _tokens(statistics)
-    more = known[MOST_SHOWN:]
-    return Frequencies(known[:MOST_SHOWN], sum(statistics["counts"]), len(more), sum(count for _, count in more))
+    return Frequencies.most_common(_tokens(statistics), sum(statistics["counts"]))
 
 
 def _tokens(statistics: Statistics) -> list[tuple[str, int]]:
