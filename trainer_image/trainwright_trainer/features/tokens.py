@@ -81,7 +81,12 @@ def _by(pattern: str, texts: pa.Array) -> pa.Array:
 
 def _words_and_marks(texts: pa.Array) -> pa.Array:
     """Words, and each mark that is no part of a word: the matches of `\\w+|[^\\w\\s]`."""
-    return pc.utf8_split_whitespace(pc.replace_substring_regex(texts, r"([^\pL\pN_\s])", r" \1 "))
+    return _words(pc.replace_substring_regex(texts, r"([^\pL\pN_\s])", r" \1 "))
+
+
+def _words(texts: pa.Array) -> pa.Array:
+    # Arrow reads behind its buffer if the last text ends with white space, and then may not split there.
+    return pc.utf8_split_whitespace(pc.utf8_trim_whitespace(texts))
 
 
 def _characters(texts: pa.Array) -> pa.Array:
@@ -99,7 +104,7 @@ def _whole(texts: pa.Array) -> pa.Array:
 
 
 TOKENIZERS: Mapping[str, Splitter] = {
-    "space": pc.utf8_split_whitespace,
+    "space": _words,
     "space_punct": _words_and_marks,
     "characters": _characters,
     "underscore": partial(_by, r"\s*_\s*"),
