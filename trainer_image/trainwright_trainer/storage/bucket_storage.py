@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import secrets
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import IO, ClassVar, Protocol, cast
@@ -63,6 +63,25 @@ class ObjectBucket(Protocol):
 
     def delete_all(self, prefix: str) -> None:
         """Delete every object whose key begins with `prefix`."""
+
+
+def create_once(
+    ask: Callable[[Callable[[], bool]], bool], create: Callable[[], bool], read: Callable[[], bytes], data: bytes
+) -> bool:
+    """True if `create`, which `ask` may repeat, has written `data` as the object that `read` reads."""
+    tries = 0
+
+    def attempt() -> bool:
+        nonlocal tries
+        tries += 1
+        return create()
+
+    if ask(attempt):
+        return True
+    try:
+        return tries > 1 and read() == data  # a try whose answer was lost may have succeeded
+    except FileNotFoundError:
+        return False
 
 
 class BucketStorage(Storage):

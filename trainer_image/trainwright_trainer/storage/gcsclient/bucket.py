@@ -13,7 +13,7 @@ from google.auth.exceptions import DefaultCredentialsError
 from google.cloud import storage
 
 from trainwright_trainer.storage.base import Chunk
-from trainwright_trainer.storage.bucket_storage import Found
+from trainwright_trainer.storage.bucket_storage import Found, create_once
 from trainwright_trainer.storage.gcsclient import failures
 from trainwright_trainer.storage.location import GcsUri
 from trainwright_trainer.storage.retry_policy import RetryPolicy
@@ -72,11 +72,7 @@ class GcsBucket:
             self._ask(key, upload)
 
     def create(self, key: str, data: bytes) -> bool:
-        tries = 0
-
         def create() -> bool:
-            nonlocal tries
-            tries += 1
             try:
                 blob = self._bucket.blob(key)
                 blob.upload_from_string(data, "application/octet-stream", if_generation_match=0, **_PLAIN)
@@ -84,8 +80,7 @@ class GcsBucket:
                 return False
             return True
 
-        # A try whose answer was lost may have succeeded.
-        return self._ask(key, create) or (tries > 1 and self._holds(key, data))
+        return create_once(partial(self._ask, key), create, partial(self.read, key), data)
 
     def below(self, prefix: str) -> Iterator[Found]:
         for blobs, _ in self._pages(prefix):
@@ -122,12 +117,6 @@ class GcsBucket:
         listing = self._client.list_blobs(self.name, prefix=prefix, delimiter=delimiter, page_token=token, **_PLAIN)
         blobs = list(next(listing.pages))
         return blobs, sorted(listing.prefixes), listing.next_page_token
-
-    def _holds(self, key: str, data: bytes) -> bool:
-        try:
-            return self.read(key) == data
-        except FileNotFoundError:
-            return False
 
     def _ask(self, key: str, act: Callable[[], T]) -> T:
         """The result of `act`, which is retried as the retry policy allows. `key` is named in the failure."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, TypeVar
 
-from trainwright_trainer.storage.bucket_storage import Found
+from trainwright_trainer.storage.bucket_storage import Found, create_once
 from trainwright_trainer.storage.location import S3Uri
 from trainwright_trainer.storage.retry_policy import RetryPolicy
 from trainwright_trainer.storage.s3client import failures
@@ -91,11 +91,8 @@ class Bucket:
 
     def create(self, key: str, data: bytes) -> bool:
         """Write the object if it does not exist. Only one of several writers succeeds; the others get False."""
-        tries = 0
 
         def create() -> bool:
-            nonlocal tries
-            tries += 1
             try:
                 self._client.put_object(Bucket=self.name, Key=key, Body=data, IfNoneMatch="*")
             except failures.ERRORS as error:
@@ -104,8 +101,7 @@ class Bucket:
                 return False
             return True
 
-        # A try whose answer was lost may have succeeded.
-        return self._ask(key, create) or (tries > 1 and self._holds(key, data))
+        return create_once(partial(self._ask, key), create, partial(self.read, key), data)
 
     def below(self, prefix: str) -> Iterator[Found]:
         """The objects whose keys begin with `prefix`."""
@@ -147,12 +143,6 @@ class Bucket:
         answer = self._client.delete_objects(Bucket=self.name, Delete=wanted)
         for error in answer.get("Errors", ()):
             raise failures.refused(error, "DeleteObjects")
-
-    def _holds(self, key: str, data: bytes) -> bool:
-        try:
-            return self.read(key) == data
-        except FileNotFoundError:
-            return False
 
     def _ask(self, key: str, act: Callable[[], T]) -> T:
         """The result of `act`, which is retried as the retry policy allows. `key` is named in the failure."""
