@@ -76,6 +76,16 @@ def assert_one_curve(cases: list[Case], workers: int) -> None:
             assert found.scores == pytest.approx(expected.scores, rel=1e-8, abs=1e-8)
 
 
+def assert_saved_model_predicts_the_same(case: Case, folder: Path) -> None:
+    seen = trained(case)
+    weights = {name: torch.from_numpy(value) for name, value in seen.weights.items()}
+    config = config_of(case).model_dump(mode="json")
+    model_folder.save(FolderStorage(folder), weights, config, STATISTICS, attempt=1, versions={}, extra={})
+    found = logits(load_model(folder).model, rows_of(case, "test"))
+    for name, expected in seen.logits.items():
+        assert np.array_equal(found[name].numpy(), expected), name
+
+
 def test_every_combiner_is_tested() -> None:
     assert set(SMALL) == set(support.COMBINERS)
 
@@ -126,14 +136,7 @@ def test_computing_blocks_again_changes_no_bit(word: str) -> None:
 
 @pytest.mark.parametrize("word", SMALL)
 def test_a_saved_model_predicts_the_same_to_the_bit(word: str, tmp_path: Path) -> None:
-    case = case_of(word, train_steps=5)
-    seen = trained(case)
-    weights = {name: torch.from_numpy(value) for name, value in seen.weights.items()}
-    config = config_of(case).model_dump(mode="json")
-    model_folder.save(FolderStorage(tmp_path), weights, config, STATISTICS, attempt=1, versions={}, extra={})
-    found = logits(load_model(tmp_path).model, rows_of(case, "test"))
-    for name, expected in seen.logits.items():
-        assert np.array_equal(found[name].numpy(), expected), name
+    assert_saved_model_predicts_the_same(case_of(word, train_steps=5), tmp_path)
 
 
 @pytest.mark.parametrize("word", SMALL)

@@ -9,16 +9,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 from tests.ranks import on_ranks
 
 from trainwright_api.checks import support
-from trainwright_trainer.rundir import model_folder
-from trainwright_trainer.storage.local import FolderStorage
-from trainwright_trainer.tasks.saved_model import load_model
 
-from .parity_job import STATISTICS, Case, all_trained, config_of, interrupted, rows_of, trained
-from .test_combiners import assert_one_curve, logits, model_of
+from .parity_job import Case, all_trained, interrupted, trained
+from .test_combiners import assert_one_curve, assert_saved_model_predicts_the_same, model_of
 
 _CNN = {"num_filters": 3, "num_fc_layers": 1, "output_size": 4}
 SMALL: Mapping[str, Mapping[str, Any]] = {
@@ -82,14 +78,7 @@ def test_computing_blocks_again_changes_no_bit(word: str) -> None:
 
 @pytest.mark.parametrize("word", SMALL)
 def test_a_saved_model_predicts_the_same_to_the_bit(word: str, tmp_path: Path) -> None:
-    case = case_of(word, train_steps=4)
-    seen = trained(case)
-    weights = {name: torch.from_numpy(value) for name, value in seen.weights.items()}
-    config = config_of(case).model_dump(mode="json")
-    model_folder.save(FolderStorage(tmp_path), weights, config, STATISTICS, attempt=1, versions={}, extra={})
-    found = logits(load_model(tmp_path).model, rows_of(case, "test"))
-    for name, expected in seen.logits.items():
-        assert np.array_equal(found[name].numpy(), expected), name
+    assert_saved_model_predicts_the_same(case_of(word, train_steps=4), tmp_path)
 
 
 def test_frozen_embeddings_stay_as_they_are() -> None:
