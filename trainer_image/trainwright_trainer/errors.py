@@ -64,6 +64,8 @@ class Outcome:
     @classmethod
     def of(cls, error: BaseException, log: Sequence[str] = ()) -> Outcome:
         """The outcome for the exception that ended the run; its kind determines if a retry can help."""
+        if isinstance(error, AlreadyDone):
+            return cls("done", str(error))
         kind, line = _kind(error), str(error).partition("\n")[0]
         if kind == "crash":
             # The message of a bug may be a single word, as in a KeyError: it needs the name of the exception.
@@ -76,7 +78,9 @@ class Outcome:
         return _EXIT_CODES[self.kind]
 
     def error(self) -> Exception:
-        """The exception to raise in another process than the one that failed. `kind` is not `done`."""
+        """The exception to raise in another process than the one that ended. `done` is a run that was done already."""
+        if self.kind == "done":
+            return AlreadyDone(self.line)
         if self.kind == "mistake":
             return Mistakes(self.problems)
         if self.kind == "environment":
@@ -86,16 +90,6 @@ class Outcome:
         crash = WorkerCrash(self.line)
         crash.add_note("\n".join(self.log))
         return crash
-
-
-def error_of(outcome: Outcome) -> Exception:
-    """The exception that ends another process with this outcome. A run that was done already is a success."""
-    return AlreadyDone(outcome.line) if outcome.kind == "done" else outcome.error()
-
-
-def outcome_of(error: Exception, log: Sequence[str] = ()) -> Outcome:
-    """The outcome for an exception that ends a process, with `AlreadyDone` as a success."""
-    return Outcome("done", str(error)) if isinstance(error, AlreadyDone) else Outcome.of(error, log)
 
 
 TRAINED = Outcome("done", "the model is there")

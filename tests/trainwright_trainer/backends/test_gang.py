@@ -11,7 +11,7 @@ import torch.distributed as dist
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.backends.gang import Gang
 from trainwright_trainer.backends.launchers import Launch
-from trainwright_trainer.errors import AlreadyDone, EnvironmentFailure, Outcome, error_of, outcome_of
+from trainwright_trainer.errors import AlreadyDone, EnvironmentFailure, Outcome
 
 DONE = Outcome("done", "")
 
@@ -47,7 +47,7 @@ def reporting(work):
         try:
             return work(gang)
         except Exception as error:
-            gang.fail(outcome_of(error))
+            gang.fail(Outcome.of(error))
             raise
 
     return reported
@@ -100,7 +100,7 @@ def test_rank_0_ends_last():
 
 
 def test_a_run_that_is_done_already_ends_the_others_in_the_same_way():
-    error = error_of(outcome_of(AlreadyDone("it is done")))
+    error = Outcome.of(AlreadyDone("it is done")).error()
     assert isinstance(error, AlreadyDone)
     assert str(error) == "it is done"
 

@@ -22,7 +22,7 @@ from torch._C._distributed_c10d import PrefixStore, Store, TCPStore
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.backends.launchers import Launch
 from trainwright_trainer.distributed.ranks import PeerLost
-from trainwright_trainer.errors import EnvironmentFailure, Outcome, error_of
+from trainwright_trainer.errors import EnvironmentFailure, Outcome
 from trainwright_trainer.runtime.signals import SIGNALS
 
 T = TypeVar("T")
@@ -116,7 +116,7 @@ class Gang:
             failure = self.failure()
         except PeerLost:
             failure = None
-        return error_of(failure) if failure else LostRank(_LOST)
+        return failure.error() if failure else LostRank(_LOST)
 
     def group(self) -> PrefixStore:
         """The store of the process group."""
@@ -146,7 +146,7 @@ class Gang:
         """False. Raises the failure that another rank has reported."""
         found = self.failure()
         if found is not None:
-            raise error_of(found)
+            raise found.error()
         return False
 
     def _number(self, key: str) -> int:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from trainwright_api.problems import Mistakes, Problem
 from trainwright_trainer.backends.gang import device_of
 from trainwright_trainer.backends.launchers import Launch
-from trainwright_trainer.errors import Outcome, error_of, outcome_of
+from trainwright_trainer.errors import Outcome
 from trainwright_trainer.job.job import Job
 from trainwright_trainer.job.versions import code_digest, versions
 from trainwright_trainer.rundir.compatibility import essence
@@ -36,7 +36,7 @@ class Card:
 def card_of(job: Job | Exception, launch: Launch) -> Card:
     host, about = os.uname().nodename, tuple(sorted(versions().items()))
     if isinstance(job, Exception):
-        failed = outcome_of(job, "".join(traceback.format_exception(job)).splitlines())
+        failed = Outcome.of(job, "".join(traceback.format_exception(job)).splitlines())
         return Card(host, None, about, code_digest(), outcome=failed)
     options = replace(job.options, json=False, threads=None)
     whole = {**essence(job.plain()), "options": repr(options), "output": str(job.output), "task": job.task}
@@ -68,7 +68,7 @@ def compare(cards: Sequence[Card]) -> None:
 
 def _of_rank(rank: int, outcome: Outcome) -> Exception:
     if outcome.kind != "mistake" or rank == 0:
-        return error_of(outcome)
+        return outcome.error()
     return Mistakes([Problem(one.path, f"{one.message} (rank {rank})") for one in outcome.problems])
 
 

@@ -23,7 +23,7 @@ from trainwright_trainer.distributed import ranks_of
 from trainwright_trainer.distributed.process_group import raising_peer_lost
 from trainwright_trainer.distributed.rank_info import RankInfo
 from trainwright_trainer.distributed.ranks import PeerLost, Ranks
-from trainwright_trainer.errors import Outcome, StoppedRun, error_of, outcome_of
+from trainwright_trainer.errors import Outcome, StoppedRun
 from trainwright_trainer.frames.pandas import reading_with
 from trainwright_trainer.job.job import Job
 from trainwright_trainer.rundir import layout
@@ -78,13 +78,13 @@ def ending_together(gang: Gang) -> Iterator[None]:
     except Exception as found:
         error = found
         with _without_store():
-            gang.fail(outcome_of(error, traceback.format_exc().splitlines()))
+            gang.fail(Outcome.of(error, traceback.format_exc().splitlines()))
     else:
         end = gang.close(Outcome("done", ""))
         if end.kind != "done":
-            raise error_of(end)
+            raise end.error()
         return
-    gang.close(outcome_of(error))
+    gang.close(Outcome.of(error))
     raise error
 
 
@@ -199,7 +199,7 @@ def _ranks(gang: Gang, rank_info: RankInfo) -> Iterator[Ranks]:
     except (PeerLost, StoppedRun):  # all ranks stop at the same step
         raise
     except Exception as error:
-        gang.fail(outcome_of(error, traceback.format_exc().splitlines()))
+        gang.fail(Outcome.of(error, traceback.format_exc().splitlines()))
         ranks.leave()
         raise
     ranks.leave()

@@ -15,7 +15,7 @@ from trainwright_trainer.backends.gang import LostRank
 from trainwright_trainer.backends.launchers import Launch, launch_of
 from trainwright_trainer.backends.workers import Start
 from trainwright_trainer.callbacks.console import Console
-from trainwright_trainer.errors import ExitCode, Outcome, outcome_of
+from trainwright_trainer.errors import ExitCode, Outcome
 from trainwright_trainer.runtime.preload import preload_imports
 from trainwright_trainer.runtime.signals import StopRequest, ending_on_signals, stopping_on_signals
 from trainwright_trainer.tasks.gang import run_in_gang
@@ -49,7 +49,7 @@ def _trained(start: Start, launch: Launch, stop: StopRequest) -> Result | Outcom
     except LostRank:
         return None
     except Exception as error:  # the outermost edge of this process
-        return outcome_of(error, traceback.format_exc().splitlines())
+        return Outcome.of(error, traceback.format_exc().splitlines())
 
 
 def _write(path: Path, end: Result | Outcome) -> None:

@@ -20,7 +20,7 @@ from trainwright_trainer.backends.ray.environment import settle
 from trainwright_trainer.backends.workers import on_workers
 from trainwright_trainer.callbacks.console import Console
 from trainwright_trainer.callbacks.formats import counted
-from trainwright_trainer.errors import AlreadyDone, Outcome, error_of
+from trainwright_trainer.errors import AlreadyDone, Outcome
 from trainwright_trainer.frames.pandas import reading_with
 from trainwright_trainer.job.job import Job, read_job
 from trainwright_trainer.job.options import Options
@@ -140,7 +140,7 @@ def _train_on_this_machine(job: Job, storage: Storage, how: ExistingRun, console
         return _train_here(job, storage, how, console, stop)
     end: Result | Outcome = on_workers(world, job, stop, quiet=console.is_quiet)
     if isinstance(end, Outcome):
-        raise error_of(end)
+        raise end.error()
     return end
 
 
