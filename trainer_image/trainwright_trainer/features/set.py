@@ -15,12 +15,21 @@ import pyarrow.compute as pc
 
 from trainwright_trainer.errors import not_built
 from trainwright_trainer.features.category import UNKNOWN
-from trainwright_trainer.features.column import Cleaned, Encoded, Feature, Rounds, Statistics, missing_fact, share
+from trainwright_trainer.features.column import Cleaned, Encoded, Feature, Rounds, Statistics
 from trainwright_trainer.features.distribution import Frequencies
 from trainwright_trainer.features.errors import WrongTypeError
 from trainwright_trainer.features.missing import mask_of, settle_lists
 from trainwright_trainer.features.texts import counts_of, merged_counts
-from trainwright_trainer.features.tokens import TOKENIZERS, lengths_of, list_array, rows_as_bytes, tokens_of
+from trainwright_trainer.features.tokens import (
+    TOKENIZERS,
+    known_tokens,
+    lengths_of,
+    list_array,
+    rows_as_bytes,
+    token_facts,
+    tokens_of,
+    vocabulary_of,
+)
 
 Codes = npt.NDArray[np.int32]
 Offsets = npt.NDArray[np.int64]
@@ -74,7 +83,7 @@ def conclude(feature: Feature, states: Sequence[Any], so_far: Statistics) -> dic
     if missing and fill:
         counts |= {token: counts.get(token, 0) + missing for token in fill}
         counts = dict(sorted(counts.items(), key=lambda item: (-item[1], item[0].encode())))
-    vocabulary = _vocabulary(counts, feature.preprocessing.most_common)
+    vocabulary = vocabulary_of(counts, UNKNOWN, feature.preprocessing.most_common)
     found = _codes(pa.array([fill or []], pa.large_list(pa.string())), list(vocabulary))[0]
     return {
         "type": "set",
@@ -96,16 +105,6 @@ def _fill_tokens(feature: Feature) -> list[str] | None:
         return [UNKNOWN]
     found = clean(feature, pa.array([given]), 0).values
     return sorted(set(found[0].as_py()))
-
-
-def _vocabulary(counts: dict[str, int], most_common: int | None) -> dict[str, int]:
-    """Map each token to the number of training rows that have it, in the order of the indices.
-
-    Index 0 counts the occurrences of all other tokens.
-    """
-    unknown = counts.pop(UNKNOWN, 0)
-    kept = dict(list(counts.items())[:most_common])
-    return {UNKNOWN: unknown + sum(counts.values()) - sum(kept.values()), **kept}
 
 
 def notices(feature: Feature, statistics: Statistics) -> list[str]:  # noqa: ARG001
@@ -134,20 +133,9 @@ def _distinct(codes: Codes, lengths: Offsets, size: int) -> tuple[Codes, Offsets
 
 
 def facts(statistics: Statistics) -> dict[str, str]:
-    known, rare = _tokens(statistics), statistics["counts"][0]
-    found = {"tokens": f"{len(known):,}"}
-    if known:
-        found["most frequent"] = known[0][0]
-    if rare:
-        found["rare, read as unknown"] = f"{share(rare, sum(statistics['counts']))} of all tokens"
-    return {**found, **missing_fact(statistics)}
+    return token_facts(statistics)
 
 
 def distribution(statistics: Statistics) -> Frequencies:
     """The rows of each token. A row with several tokens counts for each of them."""
-    return Frequencies.most_common(_tokens(statistics), statistics["rows"])
-
-
-def _tokens(statistics: Statistics) -> list[tuple[str, int]]:
-    """The known tokens with their numbers of training rows, the most frequent first."""
-    return list(zip(statistics["vocabulary"], statistics["counts"], strict=True))[1:]
+    return Frequencies.most_common(known_tokens(statistics), statistics["rows"])

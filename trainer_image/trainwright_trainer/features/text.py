@@ -19,13 +19,22 @@ from trainwright_api.problems import Mistakes
 from trainwright_trainer.errors import not_built
 from trainwright_trainer.features import subwords
 from trainwright_trainer.features.category import UNKNOWN
-from trainwright_trainer.features.column import Cleaned, Encoded, Feature, Rounds, Statistics, missing_fact, share
+from trainwright_trainer.features.column import Cleaned, Encoded, Feature, Rounds, Statistics, missing_fact
 from trainwright_trainer.features.distribution import Frequencies
 from trainwright_trainer.features.errors import WrongTypeError
 from trainwright_trainer.features.missing import mask_of, settle_lists
 from trainwright_trainer.features.subwords import HF_TOKENIZER
 from trainwright_trainer.features.texts import counts_of, total
-from trainwright_trainer.features.tokens import TOKENIZERS, lengths_of, list_array, rows_as_bytes, tokens_of
+from trainwright_trainer.features.tokens import (
+    TOKENIZERS,
+    known_tokens,
+    lengths_of,
+    list_array,
+    rows_as_bytes,
+    token_facts,
+    tokens_of,
+    vocabulary_of,
+)
 
 _UNBUILT = ("computed_fill_value", "vocab_file", "ngram_size", "cache_encoder_embeddings")
 
@@ -101,7 +110,7 @@ def conclude(feature: Feature, states: Sequence[TokenCounts], so_far: Statistics
         for token in fill:
             counts[token] = counts.get(token, 0) + whole.missing
         counts = dict(sorted(counts.items(), key=lambda item: (-item[1], item[0].encode())))
-    vocabulary = _vocabulary(counts, section)
+    vocabulary = vocabulary_of(counts, section.unknown_symbol, section.most_common)
     limits = [one for one in (section.sequence_length, section.max_sequence_length) if one is not None]
     length = section.sequence_length or max(whole.longest, len(fill or ()))
     length = min([length, *limits])
@@ -128,16 +137,6 @@ def _fill_tokens(feature: Feature) -> list[str] | None:
         return [unknown]
     tokens: list[str] = clean(feature, pa.array([given]), 0).values[0].as_py()
     return tokens
-
-
-def _vocabulary(counts: dict[str, int], section: Any) -> dict[str, int]:
-    """Map each token to its occurrences in the training rows, in the order of the indices.
-
-    Index 0 counts the occurrences of all other tokens.
-    """
-    unknown = counts.pop(section.unknown_symbol, 0)
-    kept = dict(list(counts.items())[: section.most_common])
-    return {section.unknown_symbol: unknown + sum(counts.values()) - sum(kept.values()), **kept}
 
 
 def notices(feature: Feature, statistics: Statistics) -> list[str]:  # noqa: ARG001
@@ -178,22 +177,11 @@ def _codes(values: pa.Array, vocabulary: list[str]) -> tuple[npt.NDArray[np.int3
 def facts(statistics: Statistics) -> dict[str, str]:
     if "tokenizer" in statistics:
         return {**subwords.facts(statistics), **missing_fact(statistics)}
-    known, rare = _tokens(statistics), statistics["counts"][0]
-    found = {"tokens": f"{len(known):,}", "longest": f"{statistics['longest']:,} tokens"}
-    if known:
-        found["most frequent"] = known[0][0]
-    if rare:
-        found["rare, read as unknown"] = f"{share(rare, sum(statistics['counts']))} of all tokens"
-    return {**found, **missing_fact(statistics)}
+    return token_facts(statistics, longest=f"{statistics['longest']:,} tokens")
 
 
 def distribution(statistics: Statistics) -> Frequencies | None:
     """The occurrences of each token; None for the tokens of a pretrained model."""
     if "tokenizer" in statistics:
         return None
-    return Frequencies.most_common(_tokens(statistics), sum(statistics["counts"]))
-
-
-def _tokens(statistics: Statistics) -> list[tuple[str, int]]:
-    """The known tokens with their occurrences, the most frequent first."""
-    return list(zip(statistics["vocabulary"], statistics["counts"], strict=True))[1:]
+    return Frequencies.most_common(known_tokens(statistics), sum(statistics["counts"]))

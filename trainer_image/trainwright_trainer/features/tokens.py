@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from trainwright_trainer.features.column import Mask
+from trainwright_trainer.features.column import Mask, Statistics, missing_fact, share
 from trainwright_trainer.features.errors import WrongTypeError, kind_of
 from trainwright_trainer.features.missing import mask_of
 from trainwright_trainer.features.texts import TEXTUAL, texts_of
@@ -113,3 +113,30 @@ TOKENIZERS: Mapping[str, Splitter] = {
     "stripped": lambda texts: _whole(pc.utf8_trim_whitespace(texts)),
 }
 """Ludwig's tokenizers that need no library and no file."""
+
+
+def vocabulary_of(counts: dict[str, int], unknown: str, most_common: int | None) -> dict[str, int]:
+    """Map each token to its count, in the order of the indices. `counts`: of the training rows, largest first.
+
+    Index 0, that of the token `unknown`, counts all tokens that have no index.
+    """
+    others = dict(counts)
+    rare = others.pop(unknown, 0)
+    kept = dict(list(others.items())[:most_common])
+    return {unknown: rare + sum(others.values()) - sum(kept.values()), **kept}
+
+
+def known_tokens(statistics: Statistics) -> list[tuple[str, int]]:
+    """The tokens that have an index of their own with their counts, the most frequent first."""
+    return list(zip(statistics["vocabulary"], statistics["counts"], strict=True))[1:]
+
+
+def token_facts(statistics: Statistics, **more: str) -> dict[str, str]:
+    """The key figures of a column of tokens for the report. `more` follows the number of tokens."""
+    known, rare = known_tokens(statistics), statistics["counts"][0]
+    found = {"tokens": f"{len(known):,}", **more}
+    if known:
+        found["most frequent"] = known[0][0]
+    if rare:
+        found["rare, read as unknown"] = f"{share(rare, sum(statistics['counts']))} of all tokens"
+    return {**found, **missing_fact(statistics)}
