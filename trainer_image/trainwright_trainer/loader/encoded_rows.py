@@ -14,6 +14,7 @@ import torch
 from trainwright_trainer.data.columnfile import GROUP_ROWS
 from trainwright_trainer.data.prepared import Prepared
 from trainwright_trainer.loader.batch import Batch, Layout, Ragged
+from trainwright_trainer.loader.epoch_order import inverse
 
 Rows = npt.NDArray[np.int64]
 # Rows that are copied at a time, so that they stay in a core's cache. GROUP_ROWS is a multiple of them.
@@ -73,13 +74,7 @@ def encoded_rows(
             start = block * _FILL_ROWS
             blocks = {name: column.slice(start, _FILL_ROWS) for name, column in columns.items()}
             filling.add(blocks, rows[low:high] - first - start, where)
-    return EncodedRows(floats, ints, rows if places is None else rows[_inverse(places)], filling.ragged(places))
-
-
-def _inverse(places: Rows) -> Rows:
-    order = np.empty_like(places)
-    order[places] = np.arange(len(places))
-    return order
+    return EncodedRows(floats, ints, rows if places is None else rows[inverse(places)], filling.ragged(places))
 
 
 class _Filling:
@@ -118,7 +113,7 @@ class _Filling:
         columns = [pa.concat_arrays(lists) for lists in self._lists.values()]
         if places is None:
             return tuple(columns)
-        order = pa.array(_inverse(places))
+        order = pa.array(inverse(places))
         return tuple(column.take(order) for column in columns)
 
 

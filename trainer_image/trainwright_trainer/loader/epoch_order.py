@@ -31,9 +31,7 @@ class EpochOrder:
         if self.window_rows is None or not self.shuffles or not len(rows):
             return within
         windows = rows // self.window_rows
-        order = self.windows(epoch, int(windows[-1]) + 1)
-        places = np.empty_like(order)
-        places[order] = np.arange(len(order))
+        places = inverse(self.windows(epoch, int(windows[-1]) + 1))
         return within[np.argsort(places[windows[within]], kind="stable")]
 
     def windows(self, epoch: int, count: int) -> npt.NDArray[np.int64]:
@@ -62,6 +60,13 @@ def epoch_order(
 ) -> npt.NDArray[np.int64]:
     """`rows` in the order of the epoch."""
     return rows[EpochOrder(seed, window_rows=window_rows).positions(epoch, rows)]
+
+
+def inverse(permutation: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """int64 [n]: the position of each number in a permutation of 0 … n - 1."""
+    positions = np.empty_like(permutation)
+    positions[permutation] = np.arange(len(permutation))
+    return positions
 
 
 def _sorted(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
