@@ -125,7 +125,8 @@ def _cut(parts: Iterator[Batch], lengths: Sequence[int], empty: Batch) -> Iterat
     The last batch of a part is a copy, so that the part is free when the one after the next is read.
     """
     part, done = empty, 0
-    for length, following in pairwise([*lengths, 0]):
+    # The 1 makes the last batch of an epoch a copy as well: a caller may keep it while the next epoch begins.
+    for length, following in pairwise([*lengths, 1]):
         batch = part.part(slice(done, done + length))
         done += len(batch.rows)
         while len(batch.rows) < length:
