@@ -31,8 +31,8 @@ FILES = " (this version has files, folders, s3:// and gs://)"
             "entrypoint: not built yet (this version has config)",
         ),
         (
-            config(input_features=[{"name": "kind", "type": "bag"}]),
-            "config.input_features[0].type: not built yet: bag",
+            config(input_features=[{"name": "kind", "type": "audio"}]),
+            "config.input_features[0].type: not built yet: audio",
         ),
         (config(combiner={"type": "sequence_concat"}), "config.combiner.type: not built yet: sequence_concat"),
         (config(trainer={"optimizer": {"type": "lbfgs"}}), "config.trainer.optimizer.type: not built yet: lbfgs"),

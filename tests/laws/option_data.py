@@ -21,13 +21,14 @@ INPUTS = {
     "date": "when",
     "vector": "point",
     "set": "tags",
+    "bag": "tags",
     "sequence": "path",
     "text": "note",
 }
-OUTPUTS = {"number": "delay", "binary": "late", "category": "class", "vector": "place"}
+OUTPUTS = {"number": "delay", "binary": "late", "category": "class", "vector": "place", "set": "labels"}
 _WORDS = ["a", "A", "b_b", "c", "<PAD>", "<UNK>", "rare-word"]
 _TAGS = ["x", "X", "y_y", "z,z", "rare"]
-WIDTHS = {"number": 1, "binary": 1, "category": 3, "vector": 2}
+WIDTHS = {"number": 1, "binary": 1, "category": 3, "vector": 2, "set": 5}
 """The number of values that a decoder returns for a row, by type of output."""
 
 
@@ -56,6 +57,7 @@ def write(path: Path, seed: int) -> None:
             f"class{end}": _with_gaps(random, random.choice(["low", "Low", "mid"], ROWS, p=[0.2, 0.3, 0.5]).tolist()),
             f"place{end}": _with_gaps(random, np.abs(drawn[:, :2]).tolist()),
             f"split{end}": random.choice(3, ROWS, p=[0.6, 0.2, 0.2]),
+            f"labels{end}": _with_gaps(random, [" ".join(row) for row in _labels(random, signal)]),
             f"made{end}": [f"{2013 + row * (77 if end else 97) % ROWS}-05-09" for row in range(ROWS)],
         }
     table = pa.table(columns)
@@ -83,6 +85,15 @@ def _with_gaps(random: np.random.Generator, values: list[Any]) -> list[Any]:
 def _sentences(random: np.random.Generator, between: str) -> list[str]:
     """Texts of one to nine words."""
     return [between.join(random.choice(_WORDS, random.integers(1, 10))) for _ in range(ROWS)]
+
+
+def _labels(random: np.random.Generator, signal: np.ndarray) -> list[list[str]]:
+    """Sets of up to three tokens, of which two are rare alone and one depends on the signal."""
+    drawn = random.random((ROWS, 2)) < 0.4
+    return [
+        [*(["p"] if high else ["q"]), *(["P"] if first else []), *(["p,p"] if second else [])]
+        for high, (first, second) in zip(signal > 0, drawn.tolist(), strict=True)
+    ]
 
 
 def _dates(random: np.random.Generator, form: str) -> list[str]:

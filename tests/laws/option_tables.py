@@ -80,7 +80,10 @@ REFUSED_AS_WRONG: Mapping[str, str] = {
     **{f"*bias_initializer={word}": f"'{word}' cannot fill values of shape" for word in _OF_MATRICES},
     **{
         f"config.input_features[{word}.norm_params.{name}": "expected batch or layer"
-        for word in ("date].encoder[embed]", "date].encoder[wave]", "set].encoder[embed]")
+        for word in (
+            *("date].encoder[embed]", "date].encoder[wave]"),
+            *("set].encoder[embed]", "bag].encoder[embed]"),
+        )
         for name in ("epsilon", "virtual_batch_size")
     },
     **{
@@ -92,6 +95,7 @@ REFUSED_AS_WRONG: Mapping[str, str] = {
     "*.reduce_input=None": "the combiner returns a sequence",
     "*.decoder[passthrough].fc_layers=None": "decoder 'passthrough' gets",
     "config.input_features[set].encoder[embed].skip": "has no fixed width",
+    "config.input_features[bag].encoder[embed].skip": "has no fixed width",
     "config.input_features[text].encoder[*].skip": "has no fixed width",
     **{f"config.input_features[text].encoder={word}": "there is no model" for word in FAMILIES},
     "config.input_features[text].encoder=llm": "needs the name of a model",
@@ -157,6 +161,7 @@ VALUES: Mapping[str, list[Any]] = {
     "*[number].default_validation_metric": ["mean_absolute_error", "mean_absolute_percentage_error"],
     "*[binary].default_validation_metric": ["loss", "accuracy"],
     "*[category].default_validation_metric": ["loss", "accuracy_micro", "hits_at_k"],
+    "*[set].default_validation_metric": ["loss"],
     "*[vector].default_validation_metric": ["mean_absolute_error", "r2", "root_mean_squared_error"],
     "*.top_k": [1],
     "*.clip": [[0.1, 0.2]],
@@ -166,6 +171,7 @@ VALUES: Mapping[str, list[Any]] = {
     "*.decoder[projector].output_size": [7],
     "*.class_weights": [{"low": 3.0, "Low": 1.0, "mid": 0.5}],
     "config.output_features[vector].loss*.class_weights": [[3.0, 0.5]],
+    "config.output_features[set].loss*.class_weights": [{"p": 3.0, "q": 1.0, "P": 0.5, "p,p": 1.0}],
     "*.class_similarities": [[[1, 0.5, 0], [0, 1, 0], [0, 0.5, 1]]],
     "config.output_features[vector].loss*.class_similarities": [[[1, 0.5], [0, 1]]],
     "*preprocessing.computed_fill_value": ["2011-03-04"],
@@ -177,8 +183,8 @@ VALUES: Mapping[str, list[Any]] = {
     "config.output_features[category].preprocessing.fill_value": ["mid"],
     "config.input_features[vector].preprocessing.*fill_value": ["1 2 3"],
     "config.output_features[vector].preprocessing.*fill_value": ["1 2"],
-    "config.input_features[set].preprocessing.*fill_value": ["x"],
-    "config.input_features[set].preprocessing.tokenizer": ["characters"],
+    **{f"config.*_features[{kind}].preprocessing.*fill_value": ["x"] for kind in ("set", "bag")},
+    **{f"config.*_features[{kind}].preprocessing.tokenizer": ["characters"] for kind in ("set", "bag")},
     **{
         f"config.input_features[{kind}].preprocessing.{name}": [value]
         for kind in ("sequence", "text")
@@ -273,6 +279,7 @@ MATTERS: Mapping[str, Mapping[str, Any]] = {
     "config.combiner[tabnet].bn_virtual_bs=None": {".bn_virtual_bs": 8},
     "config.input_features[date].encoder[embed].*": {"/num_fc_layers": 1},
     "config.input_features[set].encoder[embed].*": {"/num_fc_layers": 1},
+    "config.input_features[bag].encoder[embed].*": {"/num_fc_layers": 1},
     **{
         f"config.input_features[text].encoder[{word}].*": {"/num_filters": 4, "/num_fc_layers": 1, "/output_size": 4}
         for word in ("parallel_cnn", "stacked_cnn", "stacked_parallel_cnn")

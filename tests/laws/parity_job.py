@@ -61,6 +61,16 @@ STATISTICS: Mapping[str, Mapping[str, Any]] = {
         "length": 4,
         "padding": "right",
     },
+    "words": {
+        "type": "set",
+        "vocabulary": ["<UNK>", "x", "y", "z"],
+        "counts": [0, 40, 30, 30],
+        "rows": 90,
+        "missing": 0,
+        "fill": None,
+        "length": 4,
+        "padding": "right",
+    },
     "late": {"type": "binary", "counts": [5, 5], "true": "yes", "false": "no"},
     "delay": {"type": "number", **NUMBER, "encoded": {"mean": 0.5, "std": 2.0}},
     "why": {"type": "category", "vocabulary": ["<UNK>", "a", "b", "c"], "counts": [0, 4, 3, 3]},
@@ -78,6 +88,7 @@ class Case:
     a rank that takes 20 ms longer for each pass. `copies`: the training rows with the same row number. `engine`: that
     of several ranks, or its strategy. `mutation`: an error in the run. `uses_strategy_alone`: a rank alone uses the
     strategy too, and not the engine of one process. `tags`: the type and the encoder of the ragged input.
+    `words`: the type and the other fields of a ragged output, if there is one.
     """
 
     trainer: Mapping[str, Any] = field(default_factory=dict)
@@ -98,6 +109,7 @@ class Case:
     uses_strategy_alone: bool = False
     clock: Callable[[], float] = time.monotonic
     tags: Mapping[str, Any] = field(default_factory=lambda: {"type": "set", "encoder": {"embedding_size": 3}})
+    words: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -251,6 +263,7 @@ def config_of(case: Case) -> ModelConfig:
                         "type": "category",
                         "loss": {"class_weights": [1.0, 0.5, 2.0, 1.5]} if weighted else {},
                     },
+                    *([] if case.words is None else [{"name": "words", **case.words}]),
                 ],
                 "trainer": {"train_steps": 200, "learning_rate": 0.01, "precision": "float64", **case.trainer},
             }
@@ -267,7 +280,14 @@ def rows_of(case: Case, name: str) -> EncodedRows:
     floats = np.stack([size, draws.integers(0, 2, rows), size + noise > 0, 3 * size + noise], 1)
     ints = np.stack([draws.integers(0, 4, rows), np.clip(size + noise + 2, 1, 3).astype(np.int64)], 1)
     numbers = np.arange(rows) + 1000 * seed
-    return EncodedRows(torch.from_numpy(floats).to(dtype), torch.from_numpy(ints), numbers, (_sets(draws, rows),))
+    sets = _sets(draws, rows)
+    ragged = (sets,) if case.words is None else (sets, _shifted(sets))
+    return EncodedRows(torch.from_numpy(floats).to(dtype), torch.from_numpy(ints), numbers, ragged)
+
+
+def _shifted(sets: pa.LargeListArray) -> pa.LargeListArray:
+    """Rows of the same lengths, whose tokens depend on those of `sets`: the next larger token, or the unknown one."""
+    return pa.LargeListArray.from_arrays(sets.offsets, pa.array((sets.flatten().to_numpy() + 1) % 4, pa.int32()))
 
 
 def _sets(draws: np.random.Generator, rows: int) -> pa.LargeListArray:

@@ -16,8 +16,8 @@ POD_BACKENDS = ("local", "ray")
 """The backends whose pods the operator can start."""
 PROCESSORS = ("pandas", "dask")
 SPLITS = ("random", "fixed", "hash", "stratify", "datetime")
-INPUTS = ("number", "binary", "category", "date", "vector", "set", "sequence", "text")
-OUTPUTS = ("number", "binary", "category", "vector")
+INPUTS = ("number", "binary", "category", "date", "vector", "set", "bag", "sequence", "text")
+OUTPUTS = ("number", "binary", "category", "vector", "set")
 _DENSE = ("passthrough", "dense")
 _SEQUENCE = ("embed", "parallel_cnn", "stacked_cnn", "stacked_parallel_cnn", "rnn", "cnnrnn", "transformer")
 _PRETRAINED = ("auto_transformer", "albert", "bert", "distilbert", "electra", "gpt2", "roberta", "xlmroberta")
@@ -28,6 +28,7 @@ ENCODERS: Mapping[str, tuple[str, ...]] = {
     "date": ("embed", "wave"),
     "vector": _DENSE,
     "set": ("embed",),
+    "bag": ("embed",),
     "sequence": _SEQUENCE,
     "text": (*_SEQUENCE, *_PRETRAINED),
 }
@@ -42,6 +43,7 @@ LOSSES = (
     "huber",
     "binary_weighted_cross_entropy",
     "softmax_cross_entropy",
+    "sigmoid_cross_entropy",
 )
 TOKENIZERS = ("space", "space_punct", "characters", "underscore", "comma", "untokenized", "stripped")
 OPTIMIZERS = ("sgd", "adam", "adamw", "adadelta", "adagrad", "adamax", "nadam", "rmsprop")
@@ -86,7 +88,7 @@ INSTEAD: Mapping[str, str] = {
     "BackendTrainer.logdir": "this version keeps logs in the run folder",
 }
 FIELDS: Mapping[str, tuple[str, ...]] = {
-    "Defaults": ("audio", "bag", "h3", "image", "timeseries"),
+    "Defaults": ("audio", "h3", "image", "timeseries"),
     "ModelConfig": (
         "hyperopt",
         "base_model",
@@ -181,7 +183,7 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
         "activation",
         "recurrent_activation",
     ),
-    "SetEmbedEncoder": (
+    "TokensEncoder": (
         "vocab",
         "embeddings_on_cpu",
         "pretrained_embeddings",

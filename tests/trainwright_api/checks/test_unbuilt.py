@@ -71,7 +71,7 @@ def test_a_word_is_reported_with_those_that_are_built_in_its_place() -> None:
 def test_all_gaps_are_reported_at_once() -> None:
     found = gaps(
         {
-            "input_features": [{"name": "x", "type": "bag"}, {**INPUT, "name": "z", "active": False}],
+            "input_features": [{"name": "x", "type": "h3"}, {**INPUT, "name": "z", "active": False}],
             "output_features": [{"name": "y", "type": "category", "loss": "corn", "reduce_dependencies": "max"}],
             "combiner": "sequence_concat",
             "trainer": {"optimizer": "adam_8bit", "learning_rate": "auto", "eval_batch_size": "auto"},
@@ -79,7 +79,7 @@ def test_all_gaps_are_reported_at_once() -> None:
         }
     )
     assert [line.split(" (")[0] for line in found] == [
-        "config.input_features[0].type: bag",
+        "config.input_features[0].type: h3",
         "config.input_features[1].active: false",
         "config.output_features[0].loss: corn",
         "config.output_features[0].reduce_dependencies",
@@ -237,11 +237,11 @@ def test_problems_of_the_same_place_are_equal_for_all() -> None:
 
 def test_defaults_of_a_type_that_no_feature_has_need_no_support() -> None:
     config = {"input_features": [{"name": "a", "type": "number"}], "output_features": [{"name": "b", "type": "binary"}]}
-    defaults = {"bag": {"preprocessing": {"lowercase": True}}}
+    defaults = {"h3": {"preprocessing": {"fill_value": 3}}}
     assert inspect({"dataset": "d", "config": {**config, "defaults": defaults}}, "a.yaml").unbuilt == ()
-    config["input_features"].append({"name": "t", "type": "bag"})
+    config["input_features"].append({"name": "t", "type": "h3"})
     found = inspect({"dataset": "d", "config": {**config, "defaults": defaults}}, "a.yaml")
-    assert [gap.path for gap in found.unbuilt] == ["config.input_features[1].type", "config.defaults.bag"]
+    assert [gap.path for gap in found.unbuilt] == ["config.input_features[1].type", "config.defaults.h3"]
 
 
 def test_the_loss_of_a_type_needs_support_where_an_output_has_it() -> None:

@@ -43,6 +43,11 @@ def test_a_category_starts_at_the_shares_of_its_classes_and_one_without_rows_sta
     torch.testing.assert_close(torch.softmax(logits({"name": "c", "type": "category"}), 1), expected)
 
 
+def test_a_set_starts_at_the_share_of_each_token_of_the_rows_that_are_not_dropped() -> None:
+    expected = torch.tensor([[1 / 8, 4 / 8]]).repeat(3, 1)
+    torch.testing.assert_close(torch.sigmoid(logits({"name": "s", "type": "set"})), expected)
+
+
 @pytest.mark.parametrize(
     "feature",
     [

@@ -13,6 +13,7 @@ STATISTICS: dict[str, dict[str, Any]] = {
     "n": {"encoded": {"mean": 100.0, "std": 5.0}},
     "b": {"counts": [29, 9]},
     "c": {"vocabulary": ["x", "y", "z"], "counts": [5, 2, 0]},
+    "s": {"vocabulary": ["<UNK>", "x"], "counts": [0, 3], "rows": 8, "missing": 2, "fill": None},
     "v": {"size": 2, "mean": [1.0, -10.0], "std": [2.0, 0.0]},
 }
 
@@ -30,11 +31,12 @@ def test_shapes_by_type_in_the_order_of_the_config() -> None:
         "b": (5,),
         "c": (5, 3),
         "n": (5,),
+        "s": (5, 2),
     }
-    assert list(logits) == ["v", "b", "c", "n"]
+    assert list(logits) == ["v", "b", "c", "n", "s"]
 
 
-KINDS = (("v", "vector"), ("b", "binary"), ("c", "category"), ("n", "number"))
+KINDS = (("v", "vector"), ("b", "binary"), ("c", "category"), ("n", "number"), ("s", "set"))
 
 
 def test_an_output_sees_the_hidden_state_of_those_it_depends_on() -> None:

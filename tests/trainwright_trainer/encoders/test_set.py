@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from trainwright_api.config.encoders.bag import SetEmbedEncoder
+from trainwright_api.config.encoders.bag import BagEmbedEncoder, SetEmbedEncoder
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.encoders.base import EncoderInput
 from trainwright_trainer.encoders.set import SetEmbedded
@@ -36,6 +36,16 @@ def test_a_set_is_the_sum_of_its_tokens() -> None:
     assert made.output_size == 3
     rows = torch.stack([made.table.weight[tokens].sum(0) for tokens in SETS])
     assert torch.allclose(made(ragged(SETS)), rows, rtol=1e-15)
+
+
+def test_a_bag_adds_a_token_as_often_as_it_occurs_and_can_have_any_width() -> None:
+    feature = EncoderInput({"vocabulary": ["<UNK>", "a"]}, 1, "config.input_features[0].encoder")
+    for forced, width in ((False, 2), (True, 7)):
+        config = BagEmbedEncoder.model_validate({"embedding_size": 7, "force_embedding_size": forced})
+        made = SetEmbedded(config, feature)
+        assert made.output_size == width
+        torch.nn.init.uniform_(made.table.weight)
+        torch.testing.assert_close(made(ragged([[0, 1, 1]]))[0], made.table.weight[0] + 2 * made.table.weight[1])
 
 
 def test_the_vector_of_a_row_does_not_depend_on_its_neighbours() -> None:

@@ -41,6 +41,7 @@ STRATEGIES = {
     "date": ["fill_with_const", "ffill", "bfill", "drop_row"],
     "vector": ["fill_with_const", "fill_with_mode", "ffill", "bfill", "drop_row"],
     "set": ["fill_with_const", "fill_with_mode", "ffill", "bfill", "drop_row"],
+    "bag": ["fill_with_const", "fill_with_mode", "ffill", "bfill", "drop_row"],
     "sequence": ["fill_with_const", "fill_with_mode", "ffill", "bfill", "drop_row"],
     "text": ["fill_with_const", "fill_with_mode", "ffill", "bfill", "drop_row"],
 }
@@ -60,7 +61,7 @@ def test_any_column_is_read_or_refused(run, kind, data):
     if kind == "number":
         options["normalization"] = data.draw(st.sampled_from(["zscore", "minmax", "log1p", "iq", None]))
         options["outlier_strategy"] = data.draw(st.sampled_from([None, *STRATEGIES[kind]]))
-    target = kind != "date" and data.draw(st.booleans())
+    target = kind not in ("date", "bag") and data.draw(st.booleans())
     try:
         found = run(kind, array, training=training, block=data.draw(st.integers(1, 5)), target=target, **options)
     except Mistakes as mistakes:

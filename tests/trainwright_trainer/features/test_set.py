@@ -22,6 +22,29 @@ def test_a_token_counts_once_in_a_row(run, block):
     assert found.type == pa.large_list(pa.int32())
 
 
+@pytest.mark.parametrize("block", [1, 2, 100])
+def test_a_token_counts_as_often_as_it_occurs_in_a_bag(run, block):
+    found = run("bag", VALUES, block=block, missing_value_strategy="drop_row")
+    assert found.statistics["vocabulary"] == ["<UNK>", "blue", "red", "green"]
+    assert found.statistics["counts"] == [0, 3, 2, 1]
+    assert found.values == [[1, 2, 2], [1], None, [1, 3], []]
+    assert sets.distribution(found.statistics) == Frequencies([("blue", 3), ("red", 2), ("green", 1)], 6, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("options", "filled"),
+    [
+        ({"fill_value": "b a b"}, [1, 1, 2]),
+        ({"missing_value_strategy": "fill_with_mode"}, [2, 2]),
+        ({"missing_value_strategy": "bfill"}, [1]),
+    ],
+)
+def test_missing_values_of_a_bag(run, options, filled):
+    found = run("bag", ["b b", None, "b", "a a", "a a"], **options)
+    names = found.statistics["vocabulary"]
+    assert sorted(names[code] for code in found.values[1]) == sorted(["<UNK>", "b", "a"][code] for code in filled)
+
+
 def test_lists_and_texts_are_the_same_column(run):
     lists = pa.array([["red", "blue", "red"], ["blue"], None, ["green", "blue"], []])
     assert run("set", lists) == run("set", VALUES)

@@ -10,13 +10,14 @@ import pytest
 import torch
 
 from trainwright_api.config import ModelConfig, resolve
-from trainwright_trainer.loader.batch import Batch
+from trainwright_trainer.loader.batch import Batch, Ragged
 from trainwright_trainer.metrics import ModelMetrics, model_metrics
 
 STATISTICS: dict[str, dict[str, Any]] = {
     "number": {"normalization": "zscore", "shift": 5.0, "scale": 2.0, "mean": 5.0, "std": 2.0},
     "binary": {"true": "yes", "false": "no", "counts": [7, 3]},
     "category": {"vocabulary": ["x", "y", "z", "w"], "counts": [4, 3, 2, 1]},
+    "set": {"vocabulary": ["<UNK>", "a", "b"], "counts": [0, 1, 3]},
     "vector": {"size": 3, "mean": [0.5, 0.0, -0.5], "std": [1.0, 1.0, 1.0]},
 }
 
@@ -54,6 +55,10 @@ def feed() -> Feed:
         rows = len(logits)
         if losses is None:
             losses = torch.arange(1, rows + 1, dtype=torch.float64)
+        if next(iter(metrics.outputs.values())).feature.type == "set":
+            sets = Ragged.of(targets.nonzero()[:, 1].numpy(), np.cumsum([0, *targets.bool().sum(1).tolist()]))
+            metrics.update({"y": logits}, {"y": losses}, Batch(torch.zeros(rows, 1), targets, np.arange(rows), (sets,)))
+            return
         floats, ints = torch.zeros(rows, 1), torch.empty(rows, 0, dtype=torch.int64)
         columns = targets if targets.ndim == 2 else targets[:, None]
         if targets.dtype == torch.int64:

@@ -30,6 +30,12 @@ def test_a_category_says_the_plain_share_of_right_rows() -> None:
     assert found.phrase == "93 % right, always the most frequent class 40 %"
 
 
+def test_a_set_says_both_overlaps() -> None:
+    found = one("set", {"jaccard": 0.62}, {"jaccard": 0.31}, "always the most frequent token")
+    assert found.phrase == "jaccard 0.6200, always the most frequent token 0.3100"
+    assert found.better
+
+
 def test_a_model_that_is_no_better_draws_a_warning() -> None:
     found = one("number", {"mean_squared_error": 101.0}, {"mean_squared_error": 100.0})
     assert found.phrase == "mean_squared_error 1 % above always the mean"

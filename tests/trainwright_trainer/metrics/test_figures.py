@@ -8,7 +8,7 @@ import torch
 
 from trainwright_trainer.metrics import ModelMetrics
 from trainwright_trainer.metrics.figures import figures_of
-from trainwright_trainer.report.data import OutputFigures
+from trainwright_trainer.report.data import OutputFigures, TokenCounts
 
 Make = Callable[..., ModelMetrics]
 Feed = Callable[..., None]
@@ -74,6 +74,18 @@ def test_a_category(make: Make, feed: Feed) -> None:
     baseline = found.baselines["always the most frequent class"]
     assert baseline == pytest.approx({"accuracy": 1 / 3, "accuracy_micro": 1 / 3, "hits_at_k": 1 / 3})
     assert found.note.endswith("among the 2 likeliest")
+
+
+def test_a_set(make: Make, feed: Feed) -> None:
+    metrics = make("set", figures=True)
+    logits = torch.tensor([[-3.0, 3.0, 3.0], [-3.0, -3.0, 3.0], [-3.0, -3.0, -3.0]])
+    feed(metrics, logits, torch.tensor([[0.0, 1.0, 0.0], [0.0, 1.0, 1.0], [0.0, 0.0, 0.0]]))
+    found = drawn(metrics)
+    assert found.scores["jaccard"] == pytest.approx((0.5 + 0.5 + 1) / 3)
+    assert found.baselines == {"always the most frequent token": {"jaccard": pytest.approx(0.5 / 3)}}
+    assert found.tokens == TokenCounts(["a", "b", "rare values"], [2, 1, 0], [1, 2, 0], [1, 1, 0])
+    assert found.calibration is not None
+    assert found.calibration.rows == [6, 3]
 
 
 def test_no_class_is_left_to_be_outside_of_top_k(make: Make, feed: Feed) -> None:

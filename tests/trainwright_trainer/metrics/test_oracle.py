@@ -11,7 +11,7 @@ import torch
 import torchmetrics.functional as tm
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sklearn.metrics import r2_score
+from sklearn.metrics import jaccard_score, r2_score
 
 from trainwright_trainer.metrics import ModelMetrics
 
@@ -96,6 +96,19 @@ def errors(predicted: torch.Tensor, truth: torch.Tensor) -> dict[str, float]:
     }
     # torchmetrics treats targets that hardly differ as equal, so R² comes from scikit-learn.
     return {**{name: value.item() for name, value in found.items()}, "r2": r2_score(truth, predicted)}
+
+
+def sets(rows: int, width: int, *, generator: torch.Generator, dtype: torch.dtype) -> torch.Tensor:
+    return torch.randint(0, 2, (rows, width), generator=generator).to(dtype)
+
+
+@over_any_cut
+@given(rows_of(sets, 3), st.sampled_from([0.5, 0.3, 0.9]))
+def test_set(make: Make, feed: Feed, drawn: Rows, threshold: float) -> None:
+    found = scores(lambda: make("set", threshold=threshold), feed, drawn)
+    predicted = torch.sigmoid(drawn[0].double()) >= threshold
+    expected = jaccard_score(drawn[1].int(), predicted.int(), average="samples", zero_division=1.0)
+    assert found["jaccard"] == pytest.approx(expected, abs=1e-12)
 
 
 @over_any_cut

@@ -17,8 +17,12 @@ Feed = Callable[..., None]
 
 @pytest.mark.parametrize("type_", sorted(TYPES))
 def test_the_names_are_the_contracts(make: Make, feed: Feed, type_: str) -> None:
-    logits = {"category": torch.eye(4)[:3], "vector": torch.eye(3)}.get(type_, torch.tensor([0.5, -1, 2]))
-    targets = {"category": torch.tensor([0, 1, 3]), "vector": torch.eye(3) * 2}.get(type_, torch.tensor([1.0, 0, 1]))
+    logits = {"category": torch.eye(4)[:3], "vector": torch.eye(3), "set": torch.eye(3)}.get(
+        type_, torch.tensor([0.5, -1, 2])
+    )
+    targets = {"category": torch.tensor([0, 1, 3]), "vector": torch.eye(3) * 2, "set": torch.eye(3)}.get(
+        type_, torch.tensor([1.0, 0, 1])
+    )
     metrics = make(type_)
     feed(metrics, logits, targets)
     assert set(metrics.compute()["y"]) == set(METRICS[type_])

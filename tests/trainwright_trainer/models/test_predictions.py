@@ -14,6 +14,7 @@ STATISTICS: dict[str, dict[str, Any]] = {
     "b": {"true": "late", "false": "on time"},
     "c": {"vocabulary": ["x", "y", "z"]},
     "v": {"size": 2},
+    "s": {"vocabulary": ["<UNK>", "x", "y"]},
 }
 
 
@@ -61,6 +62,14 @@ def test_a_category_has_a_column_for_each_class() -> None:
 def test_a_vector_is_a_list() -> None:
     found = table({"name": "v", "type": "vector"}, torch.tensor([[1.0, 2.0], [3.0, 4.0]], dtype=torch.bfloat16))
     assert found.to_pydict() == {"v_predictions": [[1.0, 2.0], [3.0, 4.0]]}
+
+
+def test_a_set_is_the_list_of_its_likely_tokens() -> None:
+    logits = torch.logit(torch.tensor([[0.1, 0.9, 0.5], [0.2, 0.4, 0.3]], dtype=torch.float64))
+    found = table({"name": "s", "type": "set"}, logits).to_pydict()
+    assert found["s_predictions"] == [["x", "y"], []]
+    assert found["s_probabilities"] == [pytest.approx([0.9, 0.5]), []]
+    assert table({"name": "s", "type": "set", "threshold": 0.95}, logits).to_pydict()["s_predictions"] == [[], []]
 
 
 def test_no_rows_are_an_empty_table() -> None:

@@ -3,6 +3,7 @@
 number, vector   values · standard deviation + mean, in the units in which the target is encoded
 binary           log-odds + the log-odds of the share of true (of the sample, where classes are balanced)
 category         scores + the logarithm of each class's share
+set              log-odds + those of each token's share of the rows
 
 It sets the prediction of the untrained model, and the layers before it learn values of about one for any unit of the
 target. It has no parameters: no optimizer, penalty or initializer changes it. Its buffers are part of the state, so
@@ -54,6 +55,8 @@ def affine_output_of(feature: OutputFeature, statistics: Mapping[str, Any]) -> A
         return AffineOutput([log_odds(statistics)])
     if feature.type == "category":
         return AffineOutput(_log_shares(statistics["counts"]))
+    if feature.type == "set":
+        return AffineOutput(_token_odds(statistics))
     if isinstance(feature, VectorOutput) and not _shaped(feature):
         return AffineOutput(statistics["mean"], [std or 1.0 for std in statistics["std"]])
     return None
@@ -64,6 +67,15 @@ def _log_shares(counts: Sequence[int]) -> list[float]:
     unknown values) has a finite logarithm."""
     rows = sum(counts) + len(counts)
     return [math.log((count + 1) / rows) for count in counts]
+
+
+def _token_odds(statistics: Mapping[str, Any]) -> list[float]:
+    """The log-odds of the tokens' shares of the rows. Each token counts one row more on both sides, so that all are
+    finite."""
+    rows = statistics["rows"] - (statistics["missing"] if statistics["fill"] is None else 0)
+    # The unknown token counts once for each rare token of a row.
+    shares = [min(count, rows) for count in statistics["counts"]]
+    return [math.log((count + 1) / (rows - count + 1)) for count in shares]
 
 
 def _shaped(feature: VectorOutput) -> bool:

@@ -24,7 +24,8 @@ class Outputs(nn.ModuleDict):
 
     With `length`, combined is [rows, length, input_size], and each output reduces it to a vector in its own way. The
     input of an output is the combined vector, followed by the last hidden state of each output that it depends on.
-    Logits of numbers and binaries are [rows], of vectors [rows, size], of categories [rows, classes].
+    Logits of numbers and binaries are [rows], of vectors [rows, size], of categories [rows, classes], of sets [rows,
+    tokens].
     """
 
     def __init__(
@@ -94,7 +95,7 @@ def _reduction(feature: OutputFeature, width: int, length: int | None) -> Reduct
 
 def width_of(type_: str, statistics: Mapping[str, Any]) -> int:
     """The number of logits a row."""
-    if type_ == "category":
+    if type_ in ("category", "set"):
         return len(statistics["vocabulary"])
     return int(statistics["size"]) if type_ == "vector" else 1
 

@@ -30,6 +30,7 @@ ENCODERS: Mapping[tuple[str, str], Callable[[Any, EncoderInput], Encoder]] = {
     ("vector", "passthrough"): lambda _, feature: PassthroughEncoder(feature),
     ("vector", "dense"): Dense,
     ("set", "embed"): SetEmbedded,
+    ("bag", "embed"): SetEmbedded,
     **{(kind, word): build for kind in ("sequence", "text") for word, build in SEQUENCE_TYPES.items()},
     **{("text", word): build for word, build in PRETRAINED_TYPES.items()},
 }

@@ -1,11 +1,11 @@
-"""The encoder of sets: the sum of the embeddings of a row's tokens, then fully connected layers."""
+"""The encoder of sets and bags: the sum of the embeddings of a row's tokens, then fully connected layers."""
 
 from __future__ import annotations
 
 import torch
 from torch import nn
 
-from trainwright_api.config.encoders.bag import SetEmbedEncoder
+from trainwright_api.config.encoders.bag import BagEmbedEncoder, SetEmbedEncoder
 from trainwright_trainer.encoders.base import Encoder, EncoderInput
 from trainwright_trainer.layers.embedding import Embedding
 from trainwright_trainer.layers.fully_connected import FullyConnected, stack_of
@@ -15,12 +15,13 @@ from trainwright_trainer.loader.batch import Ragged
 class SetEmbedded(Encoder):
     """A ragged column of token indices → [rows, output_size]. An empty set has the sum zero.
 
-    With `representation: sparse` a token's embedding is the fixed one-hot vector of its index.
+    A token that occurs several times in a row of a bag is added as often. With `representation: sparse` a token's
+    embedding is the fixed one-hot vector of its index.
     """
 
     like: torch.Tensor
 
-    def __init__(self, config: SetEmbedEncoder, feature: EncoderInput) -> None:
+    def __init__(self, config: SetEmbedEncoder | BagEmbedEncoder, feature: EncoderInput) -> None:
         super().__init__()
         self._tokens = len(feature.statistics["vocabulary"])
         self.table = None if config.representation == "sparse" else self._embedding(config, feature)
@@ -30,9 +31,16 @@ class SetEmbedded(Encoder):
         self.stack = FullyConnected(width, stack_of(config, feature.path))
         self.output_size = self.stack.output_size
 
-    def _embedding(self, config: SetEmbedEncoder, feature: EncoderInput) -> Embedding:
+    def _embedding(self, config: SetEmbedEncoder | BagEmbedEncoder, feature: EncoderInput) -> Embedding:
         path, trainable = f"{feature.path}.weights_initializer", config.embeddings_trainable
-        return Embedding(self._tokens, config.embedding_size, config.weights_initializer, path, trainable=trainable)
+        return Embedding(
+            self._tokens,
+            config.embedding_size,
+            config.weights_initializer,
+            path,
+            trainable=trainable,
+            is_exact=getattr(config, "force_embedding_size", False),
+        )
 
     def forward(self, columns: Ragged) -> torch.Tensor:
         summed = self._one_hot(columns) if self.table is None else self.table.sums(columns.values, columns.offsets)

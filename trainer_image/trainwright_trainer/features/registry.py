@@ -13,6 +13,7 @@ FEATURES: dict[str, FeatureType] = {
     "date": date,
     "vector": vector,
     "set": set,
+    "bag": set,
     "sequence": text,
     "text": text,
 }

@@ -1,6 +1,7 @@
-"""Set features: tokens of a text or a list, encoded as ascending int32 indices into the training rows' vocabulary.
+"""Set and bag features: tokens of a text or a list, as ascending int32 indices into the training rows' vocabulary.
 
-A token counts once in a row. Index 0 stands for all tokens that are not in the vocabulary.
+A token counts once in a row of a set, and as often as it occurs in a row of a bag. Index 0 stands for all tokens that
+are not in the vocabulary.
 """
 
 from __future__ import annotations
@@ -53,13 +54,13 @@ def rounds(feature: Feature) -> Rounds:
     return Rounds(2 if feature.strategy == "fill_with_mode" else 1)
 
 
-def observe(feature: Feature, values: pa.Array, so_far: Statistics) -> tuple[int, int, pa.Table]:  # noqa: ARG001
-    """The number of rows, the number of missing ones, and the rows of each token; in the second round of each set."""
+def observe(feature: Feature, values: pa.Array, so_far: Statistics) -> tuple[int, int, pa.Table]:
+    """The number of rows, the number of missing ones, and the count of each token; in the second round of each set."""
     if so_far:
-        codes, offsets = _codes(values.drop_null(), so_far["vocabulary"])
+        codes, offsets = _codes(values.drop_null(), so_far["vocabulary"], feature.type)
         return len(values), values.null_count, counts_of(rows_as_bytes(codes, offsets))
     coded = values.flatten().dictionary_encode()
-    distinct, _ = _distinct(coded.indices.to_numpy(), lengths_of(values), len(coded.dictionary))
+    distinct, _ = _ascending(coded.indices.to_numpy(), lengths_of(values), len(coded.dictionary), feature.type)
     return (
         len(values),
         values.null_count,
@@ -81,12 +82,13 @@ def conclude(feature: Feature, states: Sequence[Any], so_far: Statistics) -> dic
         raise WrongTypeError("has no token in any training row.")
     fill = _fill_tokens(feature)
     if missing and fill:
-        counts |= {token: counts.get(token, 0) + missing for token in fill}
+        for token in fill:
+            counts[token] = counts.get(token, 0) + missing
         counts = dict(sorted(counts.items(), key=lambda item: (-item[1], item[0].encode())))
     vocabulary = vocabulary_of(counts, UNKNOWN, feature.preprocessing.most_common)
-    found = _codes(pa.array([fill or []], pa.large_list(pa.string())), list(vocabulary))[0]
+    found = _codes(pa.array([fill or []], pa.large_list(pa.string())), list(vocabulary), feature.type)[0]
     return {
-        "type": "set",
+        "type": feature.type,
         "rows": rows,
         "missing": missing,
         "vocabulary": list(vocabulary),
@@ -103,8 +105,8 @@ def _fill_tokens(feature: Feature) -> list[str] | None:
     given = feature.preprocessing.fill_value
     if given == UNKNOWN:
         return [UNKNOWN]
-    found = clean(feature, pa.array([given]), 0).values
-    return sorted(set(found[0].as_py()))
+    tokens = clean(feature, pa.array([given]), 0).values[0].as_py()
+    return sorted(set(tokens) if feature.type == "set" else tokens)
 
 
 def notices(feature: Feature, statistics: Statistics) -> list[str]:  # noqa: ARG001
@@ -112,22 +114,23 @@ def notices(feature: Feature, statistics: Statistics) -> list[str]:  # noqa: ARG
 
 
 def encode(feature: Feature, values: pa.Array, statistics: Statistics, first_row: int) -> Encoded:  # noqa: ARG001
-    codes, offsets = _codes(values, statistics["vocabulary"])
+    codes, offsets = _codes(values, statistics["vocabulary"], feature.type)
     return settle_lists(
         list_array(pa.array(codes), offsets, None), mask_of(values), feature.strategy, statistics["fill"]
     )
 
 
-def _codes(values: pa.Array, vocabulary: list[str]) -> tuple[Codes, Offsets]:
-    """int32 [n]: the indices of each row's tokens, ascending and each once; and int64 [rows + 1]: the rows' offsets."""
+def _codes(values: pa.Array, vocabulary: list[str], kind: str) -> tuple[Codes, Offsets]:
+    """int32 [n]: the indices of each row's tokens, ascending; and int64 [rows + 1]: the rows' offsets."""
     found = pc.index_in(values.flatten(), value_set=pa.array(vocabulary, pa.string()))
-    return _distinct(pc.fill_null(found, 0).to_numpy(), lengths_of(values), len(vocabulary))
+    return _ascending(pc.fill_null(found, 0).to_numpy(), lengths_of(values), len(vocabulary), kind)
 
 
-def _distinct(codes: Codes, lengths: Offsets, size: int) -> tuple[Codes, Offsets]:
-    """The codes (below `size`) of each row, ascending and each once, with the offsets of the rows."""
+def _ascending(codes: Codes, lengths: Offsets, size: int, kind: str) -> tuple[Codes, Offsets]:
+    """The codes (below `size`) of each row in ascending order, in a set each once, with the offsets of the rows."""
     owners = np.repeat(np.arange(len(lengths)), lengths)
-    pairs = np.unique(owners * max(size, 1) + codes)
+    pairs = owners * max(size, 1) + codes
+    pairs = np.unique(pairs) if kind == "set" else np.sort(pairs)
     offsets = np.searchsorted(pairs, np.arange(len(lengths) + 1) * max(size, 1))
     return (pairs % max(size, 1)).astype(np.int32), offsets
 
@@ -137,5 +140,6 @@ def facts(statistics: Statistics) -> dict[str, str]:
 
 
 def distribution(statistics: Statistics) -> Frequencies:
-    """The rows of each token. A row with several tokens counts for each of them."""
-    return Frequencies.most_common(known_tokens(statistics), statistics["rows"])
+    """The rows of each token, where a row with several tokens counts for each of them; of a bag its occurrences."""
+    whole = statistics["rows"] if statistics["type"] == "set" else sum(statistics["counts"])
+    return Frequencies.most_common(known_tokens(statistics), whole)

@@ -9,15 +9,15 @@ from trainwright_api.config import ModelConfig
 from trainwright_trainer.loader.batch import ColumnRange, Layout
 
 DATE_PARTS = 9
-RAGGED = ("set", "sequence", "text")
+RAGGED = ("set", "bag", "sequence", "text")
 
 
 def layout_of(config: ModelConfig, statistics: Mapping[str, Mapping[str, Any]]) -> Layout:
     """The layout of a resolved config. `statistics[feature]` are the statistics of preprocessing.
 
     A number and a binary have one float column; a vector has as many as it has values. A category has one int column;
-    a date has nine. A set, a sequence and a text have one ragged column. Features that are adjacent in the config and
-    share a tensor are adjacent in the tensor.
+    a date has nine. A set, a bag, a sequence and a text have one ragged column. Features that are adjacent in the
+    config and share a tensor are adjacent in the tensor.
     """
     columns: dict[str, ColumnRange] = {}
     filled = {"floats": 0, "ints": 0, "ragged": 0}

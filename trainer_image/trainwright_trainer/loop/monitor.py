@@ -23,6 +23,7 @@ DEFAULT_METRIC: Mapping[str, str] = {
     "binary": "roc_auc",
     "category": "accuracy",
     "vector": "mean_squared_error",
+    "set": "jaccard",
 }
 
 

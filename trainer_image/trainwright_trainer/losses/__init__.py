@@ -18,6 +18,7 @@ from trainwright_trainer.losses.difference import (
     RootMeanSquaredError,
     RootMeanSquaredPercentageError,
 )
+from trainwright_trainer.losses.sigmoid import SigmoidCrossEntropy
 from trainwright_trainer.losses.softmax import SoftmaxCrossEntropy
 
 LOSSES: Mapping[str, Callable[[Any, Sequence[str], str], Loss]] = {
@@ -29,6 +30,7 @@ LOSSES: Mapping[str, Callable[[Any, Sequence[str], str], Loss]] = {
     "huber": lambda config, _, __: Huber(config),
     "binary_weighted_cross_entropy": lambda config, _, __: BinaryWeightedCrossEntropy(config),
     "softmax_cross_entropy": SoftmaxCrossEntropy,
+    "sigmoid_cross_entropy": SigmoidCrossEntropy,
 }
 
 __all__ = ["LOSSES", "Loss"]

@@ -9,16 +9,15 @@ shares are multiplied by the same matrix. (Ludwig's code since 0.5 supports the 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import torch
 import torch.nn.functional as F
 
 from trainwright_api.config.losses import SoftmaxCrossEntropy as Config
-from trainwright_api.problems import Mistakes, nearest
+from trainwright_api.problems import Mistakes
 from trainwright_trainer.losses.base import Loss
-
-UNKNOWN = "<UNK>"
+from trainwright_trainer.losses.class_weights import class_weights
 
 
 class SoftmaxCrossEntropy(Loss):
@@ -30,7 +29,7 @@ class SoftmaxCrossEntropy(Loss):
     def __init__(self, config: Config, labels: Sequence[str], path: str) -> None:
         super().__init__(config.weight)
         self.classes = len(labels)
-        self.register_buffer("weights", _weights(config.class_weights, labels, path), persistent=False)
+        self.register_buffer("weights", class_weights(config.class_weights, labels, path), persistent=False)
         self.register_buffer("similarities", _supervision(config, self.classes, path), persistent=False)
         self.robust_lambda = config.robust_lambda
         self.confidence_penalty = config.confidence_penalty
@@ -46,33 +45,6 @@ class SoftmaxCrossEntropy(Loss):
             entropy = -(logarithms.exp() * logarithms).sum(1)
             loss = loss + self.confidence_penalty * (1 - entropy / math.log(self.classes))
         return loss
-
-
-def _weights(
-    given: Sequence[float] | Mapping[str, float] | None, labels: Sequence[str], path: str
-) -> torch.Tensor | None:
-    """One weight a class, in the vocabulary's order. Raises `Mistakes` if classes and weights do not match."""
-    if given is None:
-        return None
-    path = f"{path}.class_weights"
-    if isinstance(given, Mapping):
-        given = _by_label(given, labels, path)
-    if len(given) != len(labels):
-        names = ", ".join(labels[:10]) + (", …" if len(labels) > 10 else "")
-        raise Mistakes.one(path, f"lists {len(given)} weights for {len(labels)} classes: {names}.")
-    return torch.tensor(given, dtype=torch.float64)
-
-
-def _by_label(given: Mapping[str, float], labels: Sequence[str], path: str) -> list[float]:
-    for label in given:
-        if label not in labels:
-            near = nearest(label, labels)
-            hint = f": did you mean {near!r}?" if near else "."
-            raise Mistakes.one(f"{path}.{label}", f"is no class of the target{hint}")
-    missing = [label for label in labels if label not in given and label != UNKNOWN]
-    if missing:
-        raise Mistakes.one(path, f"gives no weight to {', '.join(map(repr, missing[:10]))}.")
-    return [given.get(label, 1.0) for label in labels]
 
 
 def _supervision(config: Config, classes: int, path: str) -> torch.Tensor | None:

@@ -10,12 +10,14 @@ from typing import Any
 from trainwright_trainer.callbacks import formats
 from trainwright_trainer.report.data import OutputFigures
 
-# Output type → the compared score: the error of numbers, the share of correctly classified rows of classes.
+# Output type → the compared score: the error of numbers, the share of correctly classified rows of classes, the
+# overlap of sets.
 _COMPARED = {
     "number": "mean_squared_error",
     "vector": "mean_squared_error",
     "binary": "accuracy",
     "category": "accuracy_micro",
+    "set": "jaccard",
 }
 _RANKING = "roc_auc"
 
@@ -38,6 +40,9 @@ class Comparison:
     @property
     def phrase(self) -> str:
         """The text for the last line of output: `mean_squared_error 46 % below always the mean`."""
+        if self.metric == "jaccard":
+            model, baseline = formats.score(self.model), formats.score(self.baseline)
+            return f"{self.metric} {model}, {self.baseline_name} {baseline}"
         if not formats.lower_is_better(self.metric):
             return f"{formats.percent(self.model)} right, {self.baseline_name} {formats.percent(self.baseline)}"
         if not self.baseline:

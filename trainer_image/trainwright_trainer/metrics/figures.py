@@ -7,15 +7,24 @@ from typing import Any
 
 import numpy as np
 
+from trainwright_trainer.features.category import UNKNOWN
 from trainwright_trainer.metrics.base import Array, OutputMetrics
 from trainwright_trainer.metrics.binary import BinaryMetrics
-from trainwright_trainer.metrics.category import BINS, CategoryMetrics
+from trainwright_trainer.metrics.category import BINS, RARE, SHOWN, CategoryMetrics
 from trainwright_trainer.metrics.model import ModelMetrics
 from trainwright_trainer.metrics.number import NumberMetrics
 from trainwright_trainer.metrics.ranking import roc_auc, roc_points
+from trainwright_trainer.metrics.set import SetMetrics
 from trainwright_trainer.metrics.vector import VectorMetrics
 from trainwright_trainer.models.units import probability
-from trainwright_trainer.report.data import Calibration, ConfusionMatrix, OutputFigures, PredictedAgainstTrue, RocCurve
+from trainwright_trainer.report.data import (
+    Calibration,
+    ConfusionMatrix,
+    OutputFigures,
+    PredictedAgainstTrue,
+    RocCurve,
+    TokenCounts,
+)
 
 Drawn = dict[str, Any]
 Baselines = dict[str, dict[str, float]]
@@ -26,7 +35,12 @@ VALUE_BINS = 30
 CUT_OFF = 0.005
 _CATEGORY = "accuracy is the mean of the classes' own accuracies, accuracy_micro the share of all rows that are right"
 _HITS = ", hits_at_k the share of rows whose class is among the {k} likeliest"
-MOST_FREQUENT, MEAN = "always the most frequent class", "always the mean"
+_SET = "jaccard is the mean over the rows of the tokens that both sets share, divided by those of either"
+MOST_FREQUENT, MEAN, MOST_FREQUENT_TOKEN = (
+    "always the most frequent class",
+    "always the mean",
+    "always the most frequent token",
+)
 
 
 def figures_of(metrics: ModelMetrics) -> list[OutputFigures]:
@@ -125,6 +139,22 @@ def _vector(output: VectorMetrics) -> tuple[Drawn, Baselines]:
     return {}, _always_the_mean(output)
 
 
+def _set(output: SetMetrics) -> tuple[Drawn, Baselines]:
+    sums = output.sums()
+    drawn: Drawn = {
+        "tokens": _token_counts(output.statistics["vocabulary"], *(sums[name] for name in ("true", "chosen", "both"))),
+        "calibration": _calibration(sums["sure"], sums["sure_right"], sums["sure_rows"]),
+        "note": _SET,
+    }
+    return drawn, {MOST_FREQUENT_TOKEN: {"jaccard": float(sums["one"]) / int(sums["rows"])}}
+
+
+def _token_counts(tokens: list[str], true: Array, chosen: Array, both: Array) -> TokenCounts:
+    order = np.argsort(-true, kind="stable")[:SHOWN]
+    shown = [RARE if tokens[i] == UNKNOWN else tokens[i] for i in order]
+    return TokenCounts(shown, *(counts[order].tolist() for counts in (true, chosen, both)))
+
+
 def _always_the_mean(output: OutputMetrics) -> Baselines:
     """The errors of a baseline that always predicts the mean of the training rows; for vectors, the mean vector."""
     sums = output.sums()
@@ -139,4 +169,5 @@ _DRAWN: Mapping[type[OutputMetrics], Callable[[Any], tuple[Drawn, Baselines]]] =
     CategoryMetrics: _category,
     NumberMetrics: _number,
     VectorMetrics: _vector,
+    SetMetrics: _set,
 }

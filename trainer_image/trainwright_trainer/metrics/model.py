@@ -15,13 +15,16 @@ from trainwright_trainer.metrics.base import OutputMetrics
 from trainwright_trainer.metrics.binary import BinaryMetrics
 from trainwright_trainer.metrics.category import CategoryMetrics
 from trainwright_trainer.metrics.number import NumberMetrics
+from trainwright_trainer.metrics.set import SetMetrics
 from trainwright_trainer.metrics.vector import VectorMetrics
+from trainwright_trainer.models.targets import Targets, targets_of
 
 TYPES: Mapping[str, type[OutputMetrics]] = {
     "number": NumberMetrics,
     "binary": BinaryMetrics,
     "category": CategoryMetrics,
     "vector": VectorMetrics,
+    "set": SetMetrics,
 }
 
 
@@ -38,20 +41,17 @@ class ModelMetrics:
     ) -> None:
         layout = layout_of(config, statistics)
         self.outputs: dict[str, OutputMetrics] = {}
-        self._targets: list[tuple[str, OutputMetrics, bool, slice | int]] = []
+        self._targets: dict[str, Targets] = {}
         for feature in config.output_features:
             keeps = figures or feature.type == "binary"
-            metrics = TYPES[feature.type](feature, statistics[feature.name], keeps=keeps, running=running)
-            columns = layout.columns[feature.name]
-            taken = slice(columns.start, columns.stop) if feature.type == "vector" else columns.start
-            self.outputs[feature.name] = metrics
-            self._targets.append((feature.name, metrics, columns.kind == "floats", taken))
+            known = statistics[feature.name]
+            self.outputs[feature.name] = TYPES[feature.type](feature, known, keeps=keeps, running=running)
+            self._targets[feature.name] = targets_of(feature.type, known, layout.columns[feature.name])
 
     def update(self, logits: Mapping[str, torch.Tensor], losses: Mapping[str, torch.Tensor], batch: Batch) -> None:
         """Add the rows of `batch`, with the results of `Model.forward` and `Model.losses`."""
-        for name, metrics, floats, taken in self._targets:
-            targets = (batch.floats if floats else batch.ints)[:, taken]
-            metrics.update(logits[name], targets, losses[name])
+        for name, metrics in self.outputs.items():
+            metrics.update(logits[name], self._targets[name](batch), losses[name])
 
     def compute(self) -> dict[str, dict[str, float]]:
         """{output: {metric: value}} with Ludwig's names, and {"combined": {"loss": …}}. Empty without rows."""

@@ -28,6 +28,7 @@ from trainwright_trainer.layers.names import module_key
 from trainwright_trainer.loader.batch import Batch, Layout
 from trainwright_trainer.losses import LOSSES, Loss
 from trainwright_trainer.models.penalty import Kind, penalty
+from trainwright_trainer.models.targets import Targets, targets_of
 
 PENALTY = ""
 """The name of the combiner's penalty beside the outputs in a forward pass. No output has an empty name."""
@@ -52,7 +53,7 @@ class Model(nn.Module):
             size, length = self.combiner.output_size, self.combiner.output_length
             self.decoders = Outputs(config.output_features, statistics, size, length)
         self._losses: list[tuple[str, Loss]] = []
-        self._targets: dict[str, tuple[str, slice | int]] = {}
+        self._targets: dict[str, Targets] = {}
         self.criteria = nn.ModuleDict()
         for position, feature in enumerate(config.output_features):
             labels = statistics[feature.name].get("vocabulary") or range(statistics[feature.name].get("size", 0))
@@ -61,8 +62,7 @@ class Model(nn.Module):
             self.criteria[module_key(feature.name)] = loss
             self._losses.append((feature.name, loss))
             columns = layout.columns[feature.name]
-            whole = slice(columns.start, columns.stop) if feature.type == "vector" else columns.start
-            self._targets[feature.name] = (columns.kind, whole)
+            self._targets[feature.name] = targets_of(feature.type, statistics[feature.name], columns)
         self._unit = self._unit_of_the_total()
         for block in self.blocks():
             block.recomputes = config.trainer.enable_gradient_checkpointing
@@ -78,9 +78,8 @@ class Model(nn.Module):
         return logits if combined.penalty is None else {**logits, PENALTY: combined.penalty}
 
     def targets(self, batch: Batch, output: str) -> torch.Tensor:
-        """The targets of one output, as its loss takes them: a view of the batch."""
-        kind, columns = self._targets[output]
-        return (batch.floats if kind == "floats" else batch.ints)[:, columns]
+        """The targets of one output, as its loss takes them (`targets_of`)."""
+        return self._targets[output](batch)
 
     def losses(self, logits: Mapping[str, torch.Tensor], batch: Batch) -> dict[str, torch.Tensor]:
         """Unweighted losses by output, and `PENALTY` if the logits have it: [rows] each. Their dtype is that of

@@ -4,6 +4,7 @@ number    <output>_predictions (in the target's own units, clipped if the output
 binary    <output>_predictions (a label), <output>_probability (of that label), <output>_probabilities_<label>
 category  like binary, with one column of probabilities for each class
 vector    <output>_predictions (a list of floats)
+set       <output>_predictions (a list of tokens), <output>_probabilities (those of these tokens)
 """
 
 from __future__ import annotations
@@ -63,9 +64,21 @@ def _vector(feature: Any, statistics: Mapping[str, Any], logits: Array) -> Colum
     return {f"{feature.name}_predictions": pa.ListArray.from_arrays(pa.array(offsets), pa.array(values.ravel()))}
 
 
+def _set(feature: Any, statistics: Mapping[str, Any], logits: Array) -> Columns:
+    shares = probability(logits)
+    chosen = shares >= feature.threshold
+    offsets = pa.array(np.concatenate([[0], np.cumsum(chosen.sum(1))]).astype(np.int32))
+    tokens = pa.array(statistics["vocabulary"], pa.string()).take(pa.array(np.nonzero(chosen)[1]))
+    return {
+        f"{feature.name}_predictions": pa.ListArray.from_arrays(offsets, tokens),
+        f"{feature.name}_probabilities": pa.ListArray.from_arrays(offsets, pa.array(shares[chosen])),
+    }
+
+
 _COLUMNS: Mapping[str, Callable[[Any, Mapping[str, Any], Array], Columns]] = {
     "number": _number,
     "binary": _binary,
     "category": _category,
     "vector": _vector,
+    "set": _set,
 }

@@ -1,9 +1,10 @@
-"""Small bar charts of the feature summaries."""
+"""Small bar charts of the feature summaries, and of the tokens of a set."""
 
 from __future__ import annotations
 
 from trainwright_trainer.callbacks import formats
 from trainwright_trainer.features.distribution import Frequencies, Histogram
+from trainwright_trainer.report.data import TokenCounts
 from trainwright_trainer.report.markup import Markup, element, join, number
 from trainwright_trainer.report.plot import drawing, line, text
 
@@ -39,6 +40,22 @@ def frequencies(name: str, found: Frequencies) -> Markup:
         words = f"and {formats.counted(more, 'more value')}: {formats.percent(share)}"
         lines.append(text(0, 17 * len(shown) + 11, words, "tick"))
     return drawing(_WIDTH, 17 * len(lines), f"Frequencies of {name}", *lines)
+
+
+def tokens(name: str, counts: TokenCounts) -> Markup:
+    """A bar for the rows with each token, its dark part for those in which it is predicted, and their share."""
+    most = max([*counts.true, 1])
+    rows = enumerate(zip(counts.tokens, counts.true, counts.both, strict=True))
+    lines = [_found(17.0 * index, token, true / most, both / max(true, 1)) for index, (token, true, both) in rows]
+    return drawing(_WIDTH, 17 * len(lines), f"Tokens of {name} that are found", *lines)
+
+
+def _found(y: float, token: str, length: float, share: float) -> Markup:
+    width = max(1.0, 148 * length)
+    light = element("rect", x=104, y=y + 3, width=width, height=10, class_="cell", fill_opacity=0.25)
+    dark = element("rect", x=104, y=y + 3, width=width * share, height=10, class_="bar")
+    label = text(0, y + 11, formats.shorten(token, 17), "tick ink")
+    return join(label, light, dark, text(_WIDTH, y + 11, formats.percent(share), "tick end"))
 
 
 def _row(index: int, label: str, share: float, length: float) -> Markup:

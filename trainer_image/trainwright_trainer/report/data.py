@@ -46,6 +46,16 @@ class PredictedAgainstTrue:
 
 
 @dataclass(frozen=True)
+class TokenCounts:
+    """The rows whose true set has each token, those whose predicted set has it, and both, for at most 30 tokens."""
+
+    tokens: Sequence[str]
+    true: Sequence[int]
+    predicted: Sequence[int]
+    both: Sequence[int]
+
+
+@dataclass(frozen=True)
 class OutputFigures:
     """The results of one output feature on one part of the data (test, or the data given to `evaluate`)."""
 
@@ -57,6 +67,7 @@ class OutputFigures:
     roc: RocCurve | None = None
     calibration: Calibration | None = None
     predicted_against_true: PredictedAgainstTrue | None = None
+    tokens: TokenCounts | None = None
     note: str = ""  # explains its metrics if their names are not enough
 
 

@@ -90,6 +90,8 @@ def output(data: ReportData, of: OutputFigures) -> Markup:
     if of.predicted_against_true:
         chart = grids.predicted_against_true(of.name, of.predicted_against_true)
         figures.append(_figure("Predicted against true", chart, words.predicted_caption(of.predicted_against_true)))
+    if of.tokens:
+        figures.append(_figure("Tokens found", bars.tokens(of.name, of.tokens), words.tokens_caption(of.tokens)))
     grid = element("div", *figures, class_="grid") if figures else None
     title = join(element("em", formats.shorten(of.name, 60)), f" on {words.kind_of_rows(data)}")
     return _section(title, scores_table(of), grid)

@@ -14,10 +14,14 @@ from trainwright_trainer.report.data import (
     OutputFigures,
     PredictedAgainstTrue,
     ReportData,
+    TokenCounts,
 )
 
 # The headline metric is the first of these if the job watches no metric itself.
-_TELLING = ("roc_auc", "accuracy", "mean_absolute_error", "root_mean_squared_error", "mean_squared_error", "r2", "loss")
+_TELLING = (
+    *("roc_auc", "accuracy", "jaccard"),
+    *("mean_absolute_error", "root_mean_squared_error", "mean_squared_error", "r2", "loss"),
+)
 
 
 def headline_metric(output: OutputFigures, watched: str | None) -> str | None:
@@ -166,6 +170,16 @@ def predicted_caption(histogram: PredictedAgainstTrue) -> str:
     width = (histogram.edges[-1] - histogram.edges[0]) / len(histogram.counts)
     close = f"{formats.percent(near / total)} of the rows are within about one cell ({formats.score(width)}) of it"
     return f"{text} {close}; the outermost cells hold what lies beyond."
+
+
+def tokens_caption(counts: TokenCounts) -> str:
+    """The caption of the bars of the tokens, with the token that is missed in most rows."""
+    text = "Each bar is the rows that have the token; in its dark part the token is predicted too."
+    missed = [true - both for true, both in zip(counts.true, counts.both, strict=True)]
+    if not any(missed):
+        return f"{text} None is missed."
+    worst = max(range(len(missed)), key=missed.__getitem__)
+    return f"{text} Missed most: {_quoted(counts.tokens[worst])}, {formats.counted(missed[worst], 'row')}."
 
 
 def _quoted(label: str) -> str:

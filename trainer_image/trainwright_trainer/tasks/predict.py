@@ -102,9 +102,10 @@ def _write_here(table: pa.Table, path: Path) -> None:
 
 
 def _without_lists(table: pa.Table) -> pa.Table:
-    """CSV has no lists: a vector becomes its numbers separated by spaces, a form that the reader accepts."""
+    """CSV has no lists: a list becomes its numbers or tokens separated by spaces, a form that the reader accepts."""
     for position, field in enumerate(table.schema):
         if pa.types.is_list(field.type):
-            texts = [None if row is None else " ".join(map(repr, row)) for row in table[position].to_pylist()]
+            word = str if pa.types.is_string(field.type.value_type) else repr
+            texts = [None if row is None else " ".join(map(word, row)) for row in table[position].to_pylist()]
             table = table.set_column(position, field.name, pa.array(texts, pa.string()))
     return table
