@@ -100,7 +100,8 @@ def loses_its_child(kubectl: Kubectl, namespace: str, name: str, kind: str) -> N
 
 
 def finds_its_names_taken(kubectl: Kubectl, namespace: str, name: str) -> None:
-    """The operator reads the owner of the objects and reports it. All of its own objects are gone afterwards."""
+    """The operator reads the owner of the objects and reports it. All of its own objects are gone afterwards, except
+    the Secret, which its owner reference deletes with the job."""
     kubectl("wait", f"-n={namespace}", f"tj/{name}", "--for=condition=Suspended", "--timeout=60s")
     common = names.common_name(name, one(kubectl, namespace, "tj", name)["metadata"]["uid"])
     jobs.apply(kubectl, namespace, *({"kind": kind, "metadata": {"name": common}, **TAKEN[kind]} for kind in TAKEN))
@@ -112,7 +113,7 @@ def finds_its_names_taken(kubectl: Kubectl, namespace: str, name: str) -> None:
         kubectl("delete", f"-n={namespace}", kind, common)
     status = jobs.ended(kubectl, namespace, name)
     assert "not built yet" in status["message"]
-    for kind in ("Secret", *TAKEN):
+    for kind in TAKEN:
         kubectl("wait", f"-n={namespace}", "--for=delete", f"{kind}/{common}", "--timeout=60s")
 
 

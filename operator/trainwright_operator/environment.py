@@ -89,4 +89,16 @@ def _list(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
-_READERS: Mapping[Any, Callable[[str], Any]] = {str: str, int: _whole, float: _number, tuple[str, ...]: _list}
+def _switch(text: str) -> bool:
+    if text not in ("true", "false"):
+        raise ValueError("expected true or false")
+    return text == "true"
+
+
+_READERS: Mapping[Any, Callable[[str], Any]] = {
+    str: str,
+    bool: _switch,
+    int: _whole,
+    float: _number,
+    tuple[str, ...]: _list,
+}

@@ -159,7 +159,9 @@ class Process:
             self._client, reviews, self._metrics, interval=self._settings.progress_interval, now=utc_now
         )
         health = Health(self._health, self._settings.stale_after, lambda: self._rotator.loaded)
-        return application(admission=Admission(self._metrics), progress=progress, metrics=self._metrics, health=health)
+        return application(
+            admission=Admission(self._metrics, self._settings), progress=progress, metrics=self._metrics, health=health
+        )
 
 
 async def _ended(*tasks: asyncio.Task[Any]) -> None:

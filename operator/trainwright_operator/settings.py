@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from trainwright_api.checks.kuberay import is_closed_by_token
 from trainwright_api.resource.kubernetes import VERSION
 from trainwright_operator.environment import read
+from trainwright_operator.policy import Policy
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,7 @@ class Settings:
 
     max_workers: int = 64
     """The maximum of workers for a job that leaves their number to the cluster."""
+    policy: Policy = field(default_factory=Policy)
     backoff: Backoff = field(default_factory=Backoff)
     stop_grace: float = 120.0
     """How long a child may take to stop after a stop request. Then the operator deletes it."""
@@ -108,6 +110,7 @@ class Settings:
                 f"lease_renew is {self.lease_renew:g} s: it has to be more than 0 and less than "
                 f"two thirds of lease_duration ({self.lease_duration:g} s)"
             )
+        yield from self.policy.mistakes()
         if self.backoff.jitter >= 1:
             yield f"backoff jitter is {self.backoff.jitter:g}: it is a share, less than 1"
         if not re.fullmatch(VERSION, self.ray_version) or not is_closed_by_token(self.ray_version):

@@ -92,6 +92,8 @@ class ApiServer:
             "service-account-key-file": str(self.tokens.certificate),
             "service-account-signing-key-file": str(self.tokens.key),
             "authorization-mode": "Node,RBAC",
+            # As on OpenShift: a child that blocks the deletion of its owner needs a permission on the owner.
+            "enable-admission-plugins": "OwnerReferencesPermissionEnforcement",
             "audit-policy-file": str(self._folder / "audit-policy.yaml"),
             "audit-log-path": str(self.audit_log),
             "audit-log-maxsize": "10000",

@@ -31,6 +31,7 @@ QUICK = {
     "TRAINWRIGHT_RETRY_BASE": "0.05",
     "TRAINWRIGHT_OVERLAP_GRACE": "0.5",
     "TRAINWRIGHT_MAX_WORKERS": "3",
+    "TRAINWRIGHT_POLICY_INLINE_KEYS": "true",
     # Certificates are then checked every 9 seconds.
     "TRAINWRIGHT_CERTIFICATE_DAYS": "0.002",
 }

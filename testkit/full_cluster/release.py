@@ -7,6 +7,8 @@ from testkit.full_cluster.full_cluster import FullCluster
 
 NAMESPACE = "trainwright"
 NAMESPACE_MANIFEST = "operator/manifests/namespace.yaml"
+KEYS_ALLOWED = "--set=policy.inlineKeys=true"
+"""Tests put keys into the files of jobs, and then search for them everywhere else."""
 OPERATORS = "app.kubernetes.io/component=operator"
 
 

@@ -36,7 +36,8 @@ async def is_suspended_and_resumed(user: User) -> None:
 
 async def loses_its_children(user: User) -> None:
     await user.sees("an end without a child", lambda job: _has_ended(job) and "child" not in job["status"])
-    await nothing_left(user.api, user.namespace)
+    # The owner reference of a Secret deletes it with the job.
+    await nothing_left(user.api, user.namespace, kept="Secret")
 
 
 async def goes_with_its_children(user: User) -> None:

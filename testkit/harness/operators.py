@@ -12,6 +12,7 @@ from testkit.harness.writes import Crash, MortalClient, Writes
 from trainwright_operator.controller.operator import Operator
 from trainwright_operator.informer.cluster_view import ClusterView
 from trainwright_operator.kube.connection import Connection
+from trainwright_operator.policy import Policy
 from trainwright_operator.settings import Backoff, Settings
 
 SECONDS_BETWEEN_LOOKS = 0.05
@@ -26,6 +27,7 @@ FAST = Settings(
     watch_timeout=30.0,
     retry_base=0.05,
     retry_limit=0.5,
+    policy=Policy(inline_keys=True),
 )
 """Tenths of a second where production uses seconds. Progress is not served, so pods do not post."""
 

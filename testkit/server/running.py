@@ -17,6 +17,7 @@ from trainwright_operator.kube.client import Client
 from trainwright_operator.kube.connection import Connection
 from trainwright_operator.kube.errors import ApiError
 from trainwright_operator.kube.resources import TRAINING_JOBS
+from trainwright_operator.policy import Policy
 from trainwright_operator.server.admission import Admission
 from trainwright_operator.server.app import application, serving
 from trainwright_operator.server.certificate_rotator import CertificateRotator
@@ -65,7 +66,7 @@ async def server(
 ) -> AsyncIterator[Server]:
     """Run a server within the block. Its Secret is in `namespace`, and its webhook has the same name."""
     now, metrics = clock or Clock(), Metrics()
-    settings = Settings(namespace=namespace, progress_interval=interval)
+    settings = Settings(namespace=namespace, progress_interval=interval, policy=Policy(inline_keys=True))
     async with Client(await Connection.open(str(cluster.kubeconfig))) as client:
         rotator = CertificateRotator(client, settings, now, webhook=namespace)
         await rotator.refresh(leading=leading)
@@ -73,7 +74,7 @@ async def server(
             client, Reviews(client, lambda: now().timestamp()), metrics, interval=interval, now=now
         )
         health = Health(Alive(), settings.stale_after, lambda: rotator.loaded)
-        app = application(admission=Admission(metrics), progress=progress, metrics=metrics, health=health)
+        app = application(admission=Admission(metrics, settings), progress=progress, metrics=metrics, health=health)
         async with serving(app, rotator.context, 0, "127.0.0.1") as port:
             yield Server(client, rotator, metrics, port)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
+from trainwright_operator.policy import Policy
 from trainwright_operator.settings import Backoff, Settings
 
 FOLDER = Path(__file__).parent
@@ -33,6 +34,28 @@ def test_settings_are_read_as_they_were_written() -> None:
     assert settings.progress_url == "https://trainwright.example.com"
     assert settings.ray_version == "2.55.1"
     assert settings.image == f"registry.example.com/team/trainers/flights@{VALUES['trainer']['image']['digest']}"
+
+
+def test_the_policy_is_read_as_it_was_written() -> None:
+    settings = Settings.from_environment(
+        {one["name"]: one.get("value", "") for one in pod()["containers"][0]["env"] if "_POLICY_" in one["name"]}
+    )
+    assert settings.policy == Policy(
+        inline_keys=True,
+        volumes=("*",),
+        service_accounts=(),
+        registries=("registry.example.com/team", "docker.io/library"),
+        host_settings=("root",),
+        max_workers_per_job=8,
+        max_gpus_per_namespace=1_000_000,
+    )
+
+
+def test_jobs_that_may_hold_keys_are_not_for_viewers() -> None:
+    mark = "rbac.authorization.k8s.io/aggregate-to-view"
+    roles = {one["metadata"]["name"]: one["metadata"]["labels"] for one in OBJECTS if one["kind"] == "ClusterRole"}
+    assert mark not in roles["trainwright-view"]
+    assert "rbac.authorization.k8s.io/aggregate-to-edit" in roles["trainwright-view"]
 
 
 def test_the_operator_is_fetched_from_the_registry() -> None:

@@ -31,6 +31,9 @@ def refusal(helm: Helm, value: str) -> str:
         ('crds.keep="yes"', "got string, want boolean"),
         ('imagePullSecrets=["registry-key"]', "got string, want object"),
         ('extraEnv=[{"name": "TRAINWRIGHT_MAX_WORKERS", "value": "8"}]', "at '/extraEnv/0/name'"),
+        ('policy.hostSettings=["hostPID"]', "at '/policy/hostSettings/0'"),
+        ('policy.registries=["one, two"]', "at '/policy/registries/0'"),
+        ("policy.maxGpuPerJob=1", "at '/policy': additional properties 'maxGpuPerJob' not allowed"),
         ('podLabels={"team": 7}', "at '/podLabels/team'"),
     ],
 )

@@ -14,7 +14,7 @@ from trainwright_operator.controller.reconciler import ROUNDS
 from trainwright_operator.controller.status_events import between
 from trainwright_operator.decide.plan import plan
 from trainwright_operator.model import times
-from trainwright_operator.model.observed import Child, Job, Node, Pod, Snapshot, Waiting
+from trainwright_operator.model.observed import Child, Held, Job, Node, Pod, Snapshot, Waiting
 from trainwright_operator.model.plan import Event, Plan
 from trainwright_operator.settings import Backoff, Settings
 
@@ -60,6 +60,7 @@ class Cluster:
     kuberay: bool = True
     waiting: tuple[Waiting, ...] = ()
     others_stopping: bool = False
+    others: Held = field(default_factory=Held)
     events: list[Event] = field(default_factory=list)
     created: list[str] = field(default_factory=list)
     deleted_by_hand: set[str] = field(default_factory=set)
@@ -91,6 +92,7 @@ class Cluster:
             missing_kinds=frozenset() if self.kuberay else frozenset({"RayJob"}),
             waiting=self.waiting,
             others_stopping=self.others_stopping,
+            others=self.others,
         )
         return replace(snapshot, **answers)
 

@@ -65,6 +65,17 @@ def test_what_was_started_is_never_changed(name: str) -> None:
             assert not {"patch", "update"} & set(rule["verbs"])
 
 
+@pytest.mark.parametrize("name", INSTALLS)
+def test_secrets_of_jobs_are_only_created(name: str) -> None:
+    named = [rule for rule in rules(name) if "secrets" in rule["resources"] and not rule.get("resourceNames")]
+    assert {verb for rule in named for verb in rule["verbs"]} == {"create"}
+
+
+@pytest.mark.parametrize("name", INSTALLS)
+def test_children_may_block_the_deletion_of_their_owner(name: str) -> None:
+    assert [rule["verbs"] for rule in rules(name) if "trainingjobs/finalizers" in rule["resources"]] == [["update"]]
+
+
 def test_for_single_namespaces_the_cluster_grants_reviews_of_tokens_alone() -> None:
     [role] = [role for role in operators_roles("namespaced.yaml") if role["kind"] == "ClusterRole"]
     [rule] = role["rules"]

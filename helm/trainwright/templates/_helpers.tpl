@@ -36,10 +36,11 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- if .image.digest }}@{{ .image.digest }}{{ else }}:{{ .image.tag | default .root.Chart.AppVersion }}{{ end }}
 {{- end }}
 
-{{/* One setting as an environment variable: (list "BACKOFF_BASE" 10.0) */}}
+{{/* One setting as an environment variable: (list "BACKOFF_BASE" 10.0). A list of words is written with commas. */}}
 {{- define "trainwright.setting" -}}
+{{- $value := index . 1 }}
 - name: TRAINWRIGHT_{{ index . 0 | snakecase | upper }}
-  value: {{ index . 1 | toJson | quote }}
+  value: {{ kindIs "slice" $value | ternary (join "," $value) (toJson $value) | quote }}
 {{- end }}
 
 {{- define "trainwright.subjects" -}}
@@ -56,6 +57,10 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 - apiGroups: [trainwright.dev]
   resources: [trainingjobs/status]
   verbs: [patch]
+# Children block the deletion of their owner. OwnerReferencesPermissionEnforcement, as on OpenShift, asks for this.
+- apiGroups: [trainwright.dev]
+  resources: [trainingjobs/finalizers]
+  verbs: [update]
 # Children are created and deleted, never changed.
 - apiGroups: [batch]
   resources: [jobs]
@@ -70,10 +75,10 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 - apiGroups: [networking.k8s.io]
   resources: [networkpolicies]
   verbs: [get, create, delete]
-# Written and deleted, never read.
+# Created, never read and never deleted: their owner references do that.
 - apiGroups: [""]
   resources: [secrets]
-  verbs: [create, delete]
+  verbs: [create]
 - apiGroups: [""]
   resources: [pods]
   verbs: [get, list, watch]

@@ -11,6 +11,7 @@ from trainwright_operator.children.job import JOB, preprocess_job
 from trainwright_operator.children.kind import Builders
 from trainwright_operator.children.read_child import KINDS
 from trainwright_operator.children.secret import secret
+from trainwright_operator.kube.resources import SECRETS
 from trainwright_operator.model import names
 from trainwright_operator.model.observed import Job, Manifest
 from trainwright_operator.model.plan import Deletion
@@ -48,11 +49,12 @@ def clean_up(job: Job) -> tuple[Deletion, ...]:
     """Return the deletions of all objects that a finished job can have left.
 
     The spec of a finished job is not kept, so some of these objects may never have existed. KubeRay gives the
-    submitter's Job the name of the RayJob, and deletes it with the RayJob.
+    submitter's Job the name of the RayJob, and deletes it with the RayJob. A Secret stays until the job is deleted: the
+    operator may only create Secrets, and its owner reference deletes it.
     """
     found: list[tuple[str, str]] = (
         [] if job.status.child is None else [(kind, job.status.child) for kind in reversed(tuple(KINDS))]
     )
     common = names.common_name(job.name, job.uid)
-    found += [(kind, common) for kind in SHARED_KINDS]
+    found += [(kind, common) for kind in SHARED_KINDS if kind != SECRETS.kind]
     return tuple(Deletion(kind, job.namespace, name) for kind, name in found)

@@ -10,7 +10,7 @@ from trainwright_api.resource.status import TrainingJobStatus
 from trainwright_operator.controller.event_recorder import EventRecorder
 from trainwright_operator.controller.stale_fields import stale_fields
 from trainwright_operator.kube.client import ApiError, Client
-from trainwright_operator.kube.resources import SECRETS, TRAINING_JOBS, of_kind
+from trainwright_operator.kube.resources import SECRETS, TRAINING_JOBS, Resource, of_kind
 from trainwright_operator.model import names
 from trainwright_operator.model.observed import Job, Manifest
 from trainwright_operator.model.plan import Deletion, Plan
@@ -59,7 +59,7 @@ class Applier:
             await self._check_unchanged(job)
         await self._create_all(job, plan.create)
         for deletion in plan.delete:
-            await self._delete(deletion)
+            await self._delete(job, deletion)
         if plan.status is not None:
             updated = await self._write(job, plan.status)
             self.recorder.difference(job, plan.status)
@@ -120,15 +120,23 @@ class Applier:
         if not _belongs(found["metadata"], job.uid):
             raise Foreign(f"{_named(manifest)} exists and does not belong to this job: delete or rename one of them")
 
-    async def _delete(self, deletion: Deletion) -> None:
-        """Delete the object. It is no error if it is gone, or if another object has its name."""
+    async def _delete(self, job: Job, deletion: Deletion) -> None:
+        """Delete the object, by its uid. It is no error if it is gone, or if another object has its name."""
+        resource = of_kind(deletion.kind)
         try:
-            await self._client.delete(
-                of_kind(deletion.kind), deletion.namespace, deletion.name, uid=deletion.uid, propagation="Background"
-            )
+            uid = deletion.uid or await self._uid(job, resource, deletion.name)
+            if uid:
+                await self._client.delete(
+                    resource, deletion.namespace, deletion.name, uid=uid, propagation="Background"
+                )
         except ApiError as error:
             if not (error.not_found or error.conflict):
                 raise
+
+    async def _uid(self, job: Job, resource: Resource, name: str) -> str:
+        """Return the uid of the object of that name, "" if it is not the job's."""
+        metadata = (await self._client.get(resource, job.namespace, name))["metadata"]
+        return str(metadata["uid"]) if _belongs(metadata, job.uid) else ""
 
     async def _write(self, job: Job, status: TrainingJobStatus) -> Manifest:
         """Write the status and return the updated job."""

@@ -9,10 +9,12 @@ import asyncio
 import logging
 import random
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import replace
 from datetime import datetime, timedelta
+from typing import Any
 
 from trainwright_operator import logs
 from trainwright_operator.children import read_child, read_pod
@@ -56,6 +58,8 @@ class Reconciler:
         self._observer, self._leading, self._decides = observer, leading, decide
         self._counts = Counts(observer)
         self._applier = Applier(client, view.note, clock, settings.identity)
+        self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        """One lock for each namespace, where the policy limits what its jobs hold together."""
         self._stale: set[Key] = set()
         """The jobs whose last pass saw an old state."""
         self._unseen: set[Key] = set()
@@ -78,11 +82,16 @@ class Reconciler:
             await asyncio.sleep(0)
             key = await self._queue.get()
             try:
-                if self._leading():
-                    await self.look_at(key)
-                    self._catch_up(key)
+                async with self._turn(key):
+                    if self._leading():
+                        await self.look_at(key)
+                        self._catch_up(key)
             finally:
                 self._queue.done(key)
+
+    def _turn(self, key: Key) -> AbstractAsyncContextManager[Any]:
+        """Return the lock of a pass. Under a maximum of a namespace, a pass sees the writes of the one before it."""
+        return self._turns[key[0]] if self._settings.policy.limits_namespaces else nullcontext()
 
     def _catch_up(self, key: Key) -> None:
         if key in self._unseen:

@@ -34,7 +34,7 @@ BEFORE_ATTEMPTS = (
 )
 AFTER_ATTEMPTS = (
     Rule("Running", "True", "Normal", ("Stopping",)),
-    Rule("Running", "False", "Normal", ("Queued", "BackOff", "WaitingForPods")),
+    Rule("Running", "False", "Normal", ("Queued", "NamespaceMaximum", "BackOff", "WaitingForPods")),
     Rule("Stalled", "True", "Warning", ("KubeRayMissing", "CannotCreate")),
     Rule("Complete", "True", "Normal"),
     Rule("Failed", "True", "Warning"),

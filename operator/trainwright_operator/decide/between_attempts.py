@@ -50,13 +50,19 @@ def pods_linger(context: Context) -> Plan | None:
 
 
 def refused(context: Context) -> Plan | None:
-    """The spec is invalid, or it has changed since the start: nothing new is started."""
+    """The spec is invalid, has changed since the start, or the policy forbids it: nothing new is started."""
     validation = context.job.validation
-    if validation is not None and validation.spec is not None and not context.changed:
-        return None
-    reason, words = ("Invalid", validation.message if validation is not None else "the spec could not be read")
     if context.changed:
-        reason, words = ("ChangedAfterStart", conditions.CHANGED)
+        return refuse(context, "ChangedAfterStart", conditions.CHANGED)
+    if validation is None or validation.spec is None:
+        words = validation.message if validation is not None else "the spec could not be read"
+        return refuse(context, "Invalid", words)
+    words = context.forbidden(context.job.status.resolved)
+    return refuse(context, conditions.FORBIDDEN, words) if words else None
+
+
+def refuse(context: Context, reason: str, words: str) -> Plan:
+    """Start nothing, and report why."""
     builder = context.builder()
     builder.condition("Accepted", False, reason, words)
     if builder.attempt is not None:

@@ -8,13 +8,14 @@ from functools import cached_property
 
 from trainwright_api.resource.job import TrainingJobSpec
 from trainwright_api.resource.stages import PREPROCESS, comes_before
-from trainwright_api.resource.status import Attempt, Progress
+from trainwright_api.resource.status import Attempt, Progress, Resolved
 from trainwright_operator.children import kind_of
 from trainwright_operator.model import names, times
 from trainwright_operator.model.observed import Child, ChildState, Job, Pod, Snapshot, of_child
 from trainwright_operator.model.plan import Deletion
 from trainwright_operator.model.status_builder import StatusBuilder, current
 from trainwright_operator.policies.deadlines import Limits
+from trainwright_operator.policies.forbidden import refusal
 from trainwright_operator.settings import Settings
 
 ENDED: tuple[ChildState, ...] = ("succeeded", "failed")
@@ -79,6 +80,10 @@ class Context:
         if validation is None or validation.spec is None:
             raise ValueError(f"{self.job.name} has no spec that can be run")
         return validation.spec
+
+    def forbidden(self, resolved: Resolved | None) -> str:
+        """Return what the administrator's policy forbids in a job with a valid spec; "" if nothing is."""
+        return refusal(self.spec, self.settings.policy, self.settings.image, self.job.name, resolved)
 
     @property
     def task(self) -> str:

@@ -138,6 +138,8 @@ def _as_it_goes(context: Context, attempt: Attempt, child: Child, wake_at: datet
         builder.condition("Accepted", False, "ChangedAfterStart", conditions.CHANGED)
     elif builder.rejected("ChangedAfterStart"):
         builder.condition("Accepted", True, "Accepted", "the change after the start was undone")
+    elif builder.rejected(conditions.FORBIDDEN):
+        builder.condition("Accepted", True, "Accepted", "the policy of the cluster allows it now")
     runs = _runs(context, attempt, child)
     if attempt.stop_time and runs:
         conditions.runs(builder, "Stopping", "asked to write a checkpoint and to stop")

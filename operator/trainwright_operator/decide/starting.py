@@ -11,13 +11,15 @@ from trainwright_api.resource.stages import PREPROCESS, comes_before
 from trainwright_api.resource.status import Attempt, Resolved
 from trainwright_operator.children import ChildSpec, child, gangs, shared_objects
 from trainwright_operator.decide import conditions
+from trainwright_operator.decide.between_attempts import refuse
 from trainwright_operator.decide.context import Context
 from trainwright_operator.model import names, times
 from trainwright_operator.model.observed import Manifest
 from trainwright_operator.model.plan import Lookup, Plan
 from trainwright_operator.model.status_builder import StatusBuilder, condition_of
-from trainwright_operator.policies import stages
+from trainwright_operator.policies import retry, room, stages
 from trainwright_operator.policies.display import being_started, phase
+from trainwright_operator.policies.forbidden import size_of
 from trainwright_operator.policies.node_matching import misfit
 from trainwright_operator.policies.sizing import resolve
 
@@ -59,6 +61,10 @@ def assign_attempt(context: Context) -> Plan | None:
     resolved = _resolved(context)
     if isinstance(resolved, Lookup):
         return Plan(lookups=(resolved,))
+    if words := context.forbidden(resolved):
+        return refuse(context, conditions.FORBIDDEN, words)
+    if words := room.crowded(size_of(context.spec, resolved), context.snapshot.others, context.settings.policy):
+        return _crowded(context, words)
     builder, spec, job = context.builder(), context.spec, context.job
     number = (before.number if before else 0) + 1
     first = stages.first(spec, resolved, job.status)
@@ -72,6 +78,16 @@ def assign_attempt(context: Context) -> Plan | None:
         builder.condition("Suspended", False, "Resumed")
     _wait(context, builder, attempt)
     return Plan(status=builder.finish(phase))
+
+
+def _crowded(context: Context, words: str) -> Plan:
+    """Wait for the other jobs of the namespace, and look again as often as after a first failure."""
+    builder = context.builder()
+    builder.condition("Accepted", True, "Accepted", "")
+    conditions.waits(builder, conditions.CROWDED, words)
+    builder.set(message=words)
+    again = times.after(context.now, retry.pause(1, context.job.uid, context.settings.backoff))
+    return Plan(status=builder.finish(phase), wake_at=again)
 
 
 def check_capacity(context: Context, builder: StatusBuilder, attempt: Attempt) -> None:

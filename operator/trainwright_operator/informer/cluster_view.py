@@ -16,7 +16,7 @@ from trainwright_operator.informer.trim import StoredJob, read_job, strip_node
 from trainwright_operator.kube import resources
 from trainwright_operator.kube.client import Client
 from trainwright_operator.model.names import JOB_UID
-from trainwright_operator.model.observed import Child, Job, Manifest, Node, Pod, Snapshot, Waiting
+from trainwright_operator.model.observed import Child, Held, Job, Manifest, Node, Pod, Snapshot, Waiting
 from trainwright_operator.settings import Settings
 
 
@@ -29,6 +29,8 @@ class ClusterView:
         self._nodes: tuple[Node, ...] | None = None
         self._waiting: dict[str, Waiting] = {}
         """The jobs that wait for room, by uid."""
+        self._held: dict[str, dict[str, Held]] = {}
+        """What the open attempts hold, by namespace and the uid of the job."""
         self._stopping: dict[Key, str] = {}
         """The pods that are being deleted and still hold their room, with the uid of their job."""
         self._taken: dict[str, Pod] = {}
@@ -52,6 +54,7 @@ class ClusterView:
             client, resources.NODES, Store(strip_node, _nobody, self._node_changed), settings, clock
         )
         self._clusterwide = settings.clusterwide
+        self._limits_namespaces = settings.policy.limits_namespaces
 
     @property
     def _reflectors(self) -> tuple[Reflector[Any], ...]:
@@ -91,6 +94,7 @@ class ClusterView:
             nodes=self._all_nodes() if self._clusterwide else None,
             waiting=tuple(sorted(self._waiting.values())) if job.uid in self._waiting else (),
             others_stopping=any(uid != job.uid for uid in self._stopping.values()),
+            others=sum((one for uid, one in self._held.get(job.namespace, {}).items() if uid != job.uid), Held()),
             missing_kinds=frozenset(kind for kind, one in self._children.items() if not one.installed),
         )
 
@@ -133,8 +137,11 @@ class ClusterView:
             self._taken.pop(old.uid, None)
         if old is not None:
             self._waiting.pop(old.uid, None)
+            self._held.get(key[0], {}).pop(old.uid, None)
         if new is not None and new.waiting is not None:
             self._waiting[new.uid] = new.waiting
+        if new is not None and new.held is not None and self._limits_namespaces:
+            self._held.setdefault(key[0], {})[new.uid] = new.held
         self._on_change(key)
 
     def _pod_changed(self, key: Key, old: Pod | None, new: Pod | None) -> None:

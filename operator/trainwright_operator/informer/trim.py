@@ -21,8 +21,9 @@ from trainwright_api.resource.backend import BACKENDS
 from trainwright_api.resource.stages import PREPROCESS
 from trainwright_api.resource.status import ENDS, TrainingJobStatus
 from trainwright_operator.model import times
-from trainwright_operator.model.observed import Job, Manifest, Node, Taint, Waiting
+from trainwright_operator.model.observed import Held, Job, Manifest, Node, Taint, Waiting
 from trainwright_operator.model.reading import amount, mapping, mappings, number, text
+from trainwright_operator.policies import gpus
 
 APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 """kubectl's copy of the spec, which includes secrets."""
@@ -43,6 +44,8 @@ class StoredJob:
     """True if no present node can hold it, so that a new node must trigger a pass."""
     waiting: Waiting | None
     """The data that other jobs need about it while it waits for room."""
+    held: Held | None
+    """What its open attempt holds of the maximum of its namespace."""
     data: bytes
 
 
@@ -56,6 +59,7 @@ def strip_job(raw: Manifest) -> StoredJob:
         finished=finished,
         waits_for_room=not finished and _is(conditions, "Fits", "False"),
         waiting=None if finished else _waiting(raw, conditions),
+        held=None if finished else _held(raw),
         data=zlib.compress(data, 1) if finished else data,
     )
 
@@ -146,8 +150,7 @@ def _waiting(raw: Manifest, conditions: list[Mapping[str, Any]]) -> Waiting | No
     running = next((item for item in conditions if item.get("type") == "Running"), {})
     if (running.get("status"), running.get("reason")) != ("False", "Queued") or spec.get("queueName"):
         return None
-    attempts = [item for item in mappings(mapping(raw, "status").get("attempts")) if number(item.get("number"))]
-    newest = max(attempts, key=lambda item: item["number"], default={})
+    newest = _newest_attempt(raw)
     backend = BACKENDS.get(text(mapping(spec, "backend").get("type")) or "local")
     return Waiting(
         created=text(raw["metadata"].get("creationTimestamp")),
@@ -155,6 +158,19 @@ def _waiting(raw: Manifest, conditions: list[Mapping[str, Any]]) -> Waiting | No
         gang=backend is not None and backend.sizes_workers and newest.get("stage") != PREPROCESS,
         trying=not newest.get("completionTime") and not _is(conditions, "Fits", "False"),
     )
+
+
+def _held(raw: Manifest) -> Held | None:
+    newest = _newest_attempt(raw)
+    if not newest or newest.get("completionTime"):
+        return None
+    resolved = mapping(raw, "status", "resolved")
+    return Held(number(resolved.get("workers")) or 1, gpus.held(mapping(raw, "spec"), resolved))
+
+
+def _newest_attempt(raw: Manifest) -> Mapping[str, Any]:
+    attempts = [item for item in mappings(mapping(raw, "status").get("attempts")) if number(item.get("number"))]
+    return max(attempts, key=lambda item: item["number"], default={})
 
 
 def _conditions(raw: Manifest) -> list[Mapping[str, Any]]:

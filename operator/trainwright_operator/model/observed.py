@@ -156,6 +156,17 @@ class Waiting:
     """True if its pods exist and may be scheduled: the present nodes could hold them if empty."""
 
 
+@dataclass(frozen=True, slots=True)
+class Held:
+    """The workers and the GPUs that a job needs, or that several jobs hold."""
+
+    workers: int = 0
+    gpus: int = 0
+
+    def __add__(self, other: Held) -> Held:
+        return Held(self.workers + other.workers, self.gpus + other.gpus)
+
+
 @dataclass(frozen=True)
 class Snapshot:
     """The state of the cluster around one job. None: the data is not read yet, or may not be read."""
@@ -174,6 +185,8 @@ class Snapshot:
     """All jobs that wait for room, the oldest first. This job may be among them."""
     others_stopping: bool = False
     """True if pods of other jobs are being deleted and still hold their room."""
+    others: Held = Held()
+    """The workers and GPUs of the open attempts of all other jobs in the namespace."""
     in_use: Mapping[str, float] | None = None
     """By node: the amount of the job's GPU resource that the pods on the node request."""
     missing_kinds: frozenset[str] = frozenset()

@@ -12,7 +12,8 @@ from trainwright_operator.model.observed import Manifest
 
 @dataclass(frozen=True)
 class Deletion:
-    """An object to delete, in the background. With `uid`, only that object; with None, any object of the name."""
+    """An object to delete, in the background. With `uid`, only that object; with None, the job's object of that name,
+    whose uid is read first."""
 
     kind: str
     namespace: str

@@ -6,7 +6,12 @@ from trainwright_api.resource.status import Phase, TrainingJobStatus
 from trainwright_operator.model.observed import Child, Pod, of_child
 from trainwright_operator.model.status_builder import condition_of, end_of
 
-_OF_A_REASON: dict[str, Phase] = {"Queued": "Queued", "Starting": "Starting", "Stopping": "Stopping"}
+_OF_A_REASON: dict[str, Phase] = {
+    "Queued": "Queued",
+    "NamespaceMaximum": "Queued",
+    "Starting": "Starting",
+    "Stopping": "Stopping",
+}
 
 
 def phase(status: TrainingJobStatus) -> Phase:

@@ -15,6 +15,7 @@ from trainwright_api.resource.status import Resolved
 from trainwright_operator.model.observed import Node, Snapshot
 from trainwright_operator.model.plan import Lookup
 from trainwright_operator.policies.node_matching import admitting
+from trainwright_operator.policy import Policy
 from trainwright_operator.settings import Settings
 
 
@@ -57,9 +58,14 @@ def _workers(
     if snapshot.in_use is None:
         return Lookup("gpus", spec.gpu_resource_name)
     room = sum(_held(_room(node, spec, snapshot), share, spec.workers_per_pod) for node in nodes)
-    if isinstance(asked, WorkerRange):
-        return min(max(room, asked.min), asked.max)
-    return min(max(room, 1), settings.max_workers)
+    least, most = (asked.min, asked.max) if isinstance(asked, WorkerRange) else (1, settings.max_workers)
+    return max(least, math.floor(min(room, most, _allowed(share, settings.policy))))
+
+
+def _allowed(share: float, policy: Policy) -> float:
+    """Return the workers that the policy allows to a job that leaves their number open."""
+    by_gpus = math.floor(policy.most_gpus / share + 1e-9) if policy.most_gpus else math.inf
+    return min(policy.most_workers or math.inf, by_gpus)
 
 
 def _room(node: Node, spec: TrainingJobSpec, snapshot: Snapshot) -> float:

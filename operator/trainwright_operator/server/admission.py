@@ -8,10 +8,12 @@ from typing import Any
 from aiohttp import web
 
 from trainwright_api.checks.cluster import ValidationResult, changed, validate_job
-from trainwright_api.resource.job import KIND, fixed
+from trainwright_api.resource.job import KIND, TrainingJobSpec, fixed
 from trainwright_operator.kube import serializer
 from trainwright_operator.model.reading import mapping
+from trainwright_operator.policies.forbidden import refusal
 from trainwright_operator.server.metrics import Metrics
+from trainwright_operator.settings import Settings
 
 WARNING_LETTERS = 250
 """The API server truncates warnings of more than 256 characters."""
@@ -20,17 +22,17 @@ Json = dict[str, Any]
 
 
 class Admission:
-    """The validating webhook. It sends no requests: the response depends on the AdmissionReview alone."""
+    """The validating webhook. It sends no requests: the response depends on the AdmissionReview and the settings."""
 
-    def __init__(self, metrics: Metrics) -> None:
-        self._metrics = metrics
+    def __init__(self, metrics: Metrics, settings: Settings) -> None:
+        self._metrics, self._settings = metrics, settings
 
     async def handle(self, request: web.Request) -> web.Response:
         try:
             review = read_review(await request.read())
         except ValueError as error:
             return web.json_response({"message": f"no AdmissionReview: {error}"}, status=400)
-        answer = respond(review["request"])
+        answer = respond(review["request"], self._settings)
         self._metrics.admitted(allowed=answer["allowed"])
         return web.json_response({"apiVersion": review["apiVersion"], "kind": "AdmissionReview", "response": answer})
 
@@ -46,15 +48,15 @@ def read_review(body: bytes) -> Json:
     return {"apiVersion": review["apiVersion"], "request": question}
 
 
-def respond(question: Mapping[str, Any]) -> Json:
+def respond(question: Mapping[str, Any], settings: Settings) -> Json:
     """Return the response to the request of an AdmissionReview."""
     try:
-        return _respond(question)
+        return _respond(question, settings)
     except RecursionError:
         return _denied(question, f"{question.get('name') or 'job'}: nested too deeply")
 
 
-def _respond(question: Mapping[str, Any]) -> Json:
+def _respond(question: Mapping[str, Any], settings: Settings) -> Json:
     new, old = mapping(question, "object"), mapping(question, "oldObject")
     if not _is_validated(question, new, old):
         return _allowed(question)
@@ -66,8 +68,25 @@ def _respond(question: Mapping[str, Any]) -> Json:
             # An older version accepted it and it has started. It must still be possible to suspend it.
             return _allowed(question, (result.message,))
         return _denied(question, result.message)
-    refusal = _fixed(result, old) if _started(old) else ""
-    return _denied(question, refusal) if refusal else _allowed(question, result.warnings)
+    changes = _fixed(result, old) if _started(old) else ""
+    if changes:
+        return _denied(question, changes)
+    against = _forbidden(new, question, settings, result.spec)
+    if not against:
+        return _allowed(question, result.warnings)
+    if _started(old) and against == _forbidden(old, question, settings, validate_job(old).spec):
+        # The policy was stricter only after the start. It must still be possible to suspend the job.
+        return _allowed(question, (against, *result.warnings))
+    return _denied(question, against)
+
+
+def _forbidden(
+    job: Mapping[str, Any], question: Mapping[str, Any], settings: Settings, spec: TrainingJobSpec | None
+) -> str:
+    """Return what the policy forbids in the job, in the words of the reconciler."""
+    metadata = mapping(job, "metadata")
+    name = question.get("name") or metadata.get("name") or metadata.get("generateName") or "job"
+    return "" if spec is None else refusal(spec, settings.policy, settings.image, str(name))
 
 
 def _is_validated(question: Mapping[str, Any], new: Mapping[str, Any], old: Mapping[str, Any]) -> bool:

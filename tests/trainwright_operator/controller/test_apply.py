@@ -66,6 +66,7 @@ def test_the_order_is_look_create_delete_status() -> None:
             "get TrainingJob/flights",
             "create ConfigMap/flights",
             "create Job/flights-1",
+            "get Job/old",
             "delete Job/old",
             "apply TrainingJob/flights",
         ]
@@ -218,6 +219,30 @@ def test_what_has_gone_or_is_another_by_now_need_not_be_deleted() -> None:
     run_scenario(scenario)
 
 
+def test_an_object_of_a_name_is_deleted_if_it_is_the_jobs() -> None:
+    """Its uid is read first, so that an object that takes the name meanwhile is not deleted."""
+
+    async def scenario(environment: ApplyEnvironment) -> None:
+        environment.api.add(child("Service", "flights"))
+        other = environment.api.add(child("ConfigMap", "flights", owner="uid-of-another"))
+        deleted: list[str | None] = []
+        delete = environment.api.delete
+
+        async def noted(*where: Any, uid: str | None, **more: Any) -> Any:
+            deleted.append(uid)
+            return await delete(*where, uid=uid, **more)
+
+        environment.api.delete = noted  # type: ignore[method-assign]
+        named = (Deletion(kind, "team", "flights") for kind in ("Service", "ConfigMap", "NetworkPolicy"))
+        uid = environment.api.stored("Service", "flights")["metadata"]["uid"]  # type: ignore[index]
+        await environment.apply(delete=tuple(named))
+        assert environment.api.names("Service") == []
+        assert environment.api.stored("ConfigMap", "flights") == other
+        assert deleted == [uid]
+
+    run_scenario(scenario)
+
+
 def test_a_deletion_that_fails_ends_the_pass_before_the_status() -> None:
     async def scenario(environment: ApplyEnvironment) -> None:
         def fault(verb: str, what: str) -> None:
@@ -226,7 +251,7 @@ def test_a_deletion_that_fails_ends_the_pass_before_the_status() -> None:
 
         environment.api.fault = fault
         with pytest.raises(Unreachable):
-            await environment.apply(delete=(Deletion("Job", "team", "flights-1"),), status=RUNNING)
+            await environment.apply(delete=(Deletion("Job", "team", "flights-1", "uid-1"),), status=RUNNING)
         assert environment.noted == []
 
     run_scenario(scenario)

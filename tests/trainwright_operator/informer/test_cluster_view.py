@@ -15,7 +15,8 @@ from trainwright_operator.informer.store import key_of
 from trainwright_operator.kube.client import ApiError, Page
 from trainwright_operator.kube.resources import Resource
 from trainwright_operator.model.names import ATTEMPT, JOB_UID
-from trainwright_operator.model.observed import Job
+from trainwright_operator.model.observed import Held, Job
+from trainwright_operator.policy import Policy
 from trainwright_operator.settings import Settings
 
 START = datetime(2026, 11, 1, tzinfo=UTC)
@@ -274,6 +275,33 @@ def test_a_job_wakes_by_its_own_changes_and_its_end() -> None:
         assert await cluster.send("ADDED", pod("a")) == []
 
     run_scenario(scenario, cluster_of(training_job()))
+
+
+def test_a_job_sees_what_the_others_of_its_namespace_hold() -> None:
+    def holding(name: str, uid: str, namespace: str = "team", **attempt: Any) -> Json:
+        made = training_job(name, uid, namespace=namespace)
+        made["spec"] |= {"backend": {"type": "ray"}, "podTemplate": {"resources": {"limits": {"amd.com/gpu": 1}}}}
+        resolved = {"workers": 4, "gpus": 2, "workersPerPod": 2}
+        made["status"] |= {"attempts": [{"number": 1, **attempt}], "resolved": resolved}
+        return made
+
+    async def scenario(cluster: ViewedCluster, view: ClusterView) -> None:
+        def others() -> Held:
+            job = view.job(("team", "flights"))
+            assert job is not None
+            return view.snapshot(job).others
+
+        assert others() == Held()
+        await cluster.send("MODIFIED", holding("trains", OTHER))
+        await cluster.send("ADDED", holding("far", "uid-3", namespace="two"))
+        await cluster.send("MODIFIED", holding("flights", UID))
+        assert others() == Held(4, 4)
+        await cluster.send("MODIFIED", holding("trains", OTHER, completionTime="2026-11-01T13:00:00Z"))
+        assert others() == Held()
+
+    cluster = ViewedCluster()
+    cluster.objects["TrainingJob"] = [training_job(), training_job("trains", OTHER)]
+    run_scenario(scenario, cluster, Settings(policy=Policy(max_gpus_per_namespace=9)))
 
 
 def test_a_job_that_waits_for_room_sees_all_that_do() -> None:

@@ -10,6 +10,7 @@ from trainwright_api.resource.job import TrainingJobSpec
 from trainwright_operator.model.observed import Node, Snapshot, Taint
 from trainwright_operator.model.plan import Lookup
 from trainwright_operator.policies.sizing import resolve
+from trainwright_operator.policy import Policy
 from trainwright_operator.settings import Settings
 
 from ..simulation import SPEC
@@ -21,10 +22,12 @@ PLAIN = Node("plain", True, False, {}, (), {"cpu": 8.0})
 TAINTED = Node("tainted", True, False, {}, (Taint("nvidia.com/gpu", "NoSchedule"),), {"nvidia.com/gpu": 4.0})
 
 
-def sized(trainer: dict[str, Any] | None, *nodes: Node, in_use: Any = None, **spec: Any) -> Any:
+def sized(
+    trainer: dict[str, Any] | None, *nodes: Node, in_use: Any = None, settings: Settings = SETTINGS, **spec: Any
+) -> Any:
     backend = {"type": "ray", "trainer": trainer or {}}
     parsed = TrainingJobSpec.model_validate({**SPEC, "backend": backend, **spec})
-    found = resolve(parsed, "digest", Snapshot(nodes=nodes or None, in_use=in_use or {}), SETTINGS)
+    found = resolve(parsed, "digest", Snapshot(nodes=nodes or None, in_use=in_use or {}), settings)
     assert not isinstance(found, Lookup)
     return found.workers, found.gpus, found.workers_per_pod
 
@@ -46,6 +49,23 @@ def test_one_worker_for_each_free_gpu_up_to_the_cap() -> None:
     assert sized(None, FOUR, in_use={"four": 3.0}) == (1, 1, 1)
     assert sized(None, EIGHT, FOUR) == (6, 6, 1)
     assert sized({"resources_per_worker": {"GPU": 2}}, FOUR) == (2, 4, 1)
+
+
+@pytest.mark.parametrize(
+    ("trainer", "policy", "expected"),
+    [
+        (None, Policy(max_workers_per_job=3), (3, 3, 1)),
+        (None, Policy(max_gpus_per_namespace=2), (2, 2, 1)),
+        ({"resources_per_worker": {"GPU": 2}}, Policy(max_gpus_per_job=5), (2, 4, 1)),
+        ({"num_workers": {"min": 2, "max": 8}}, Policy(max_workers_per_job=5, max_gpus_per_job=4), (4, 4, 1)),
+        ({"num_workers": {"min": 2, "max": 8}}, Policy(max_workers_per_job=1), (2, 2, 1)),
+        ({"num_workers": 5}, Policy(max_workers_per_job=1), (5, 5, 1)),
+    ],
+)
+def test_the_policy_bounds_a_number_that_is_left_open_and_refuses_the_others(
+    trainer: dict[str, Any] | None, policy: Policy, expected: tuple[int, int, int]
+) -> None:
+    assert sized(trainer, EIGHT, settings=Settings(policy=policy)) == expected
 
 
 def test_one_worker_where_no_gpu_is_free_or_none_is_there() -> None:

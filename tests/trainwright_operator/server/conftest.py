@@ -15,6 +15,7 @@ import aiohttp
 import pytest
 
 from trainwright_operator.kube.errors import ApiError
+from trainwright_operator.policy import Policy
 from trainwright_operator.server.admission import Admission
 from trainwright_operator.server.app import application, serving
 from trainwright_operator.server.certificate_rotator import CertificateRotator
@@ -156,7 +157,8 @@ class Place:
             sleep=self._nap,
         )
         health = Health(self.source, self.settings.stale_after, lambda: self.rotator.loaded)
-        return application(admission=Admission(self.metrics), progress=progress, metrics=self.metrics, health=health)
+        admission = Admission(self.metrics, self.settings)
+        return application(admission=admission, progress=progress, metrics=self.metrics, health=health)
 
     async def _nap(self, seconds: float) -> None:
         self.naps.append(seconds)
@@ -189,7 +191,9 @@ def api() -> FakeReviewApi:
 
 @pytest.fixture
 def place(api: FakeReviewApi, clock: Clock) -> Place:
-    return Place(api, clock, Settings(progress_url="https://trainwright.trainwright.svc:9443"))
+    return Place(
+        api, clock, Settings(progress_url="https://trainwright.trainwright.svc:9443", policy=Policy(inline_keys=True))
+    )
 
 
 @pytest.fixture

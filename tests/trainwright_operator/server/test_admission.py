@@ -10,7 +10,13 @@ from typing import Any
 import pytest
 
 from trainwright_api.checks.cluster import validate_job
-from trainwright_operator.server.admission import respond
+from trainwright_api.resource.job import TrainingJobSpec
+from trainwright_operator.policies.forbidden import refusal
+from trainwright_operator.policy import Policy
+from trainwright_operator.server import admission
+from trainwright_operator.settings import Settings
+
+SETTINGS = Settings(policy=Policy(inline_keys=True))
 
 JOB: dict[str, Any] = {
     "apiVersion": "trainwright.dev/v1alpha1",
@@ -26,6 +32,10 @@ JOB: dict[str, Any] = {
         "backend": {"type": "local", "cache_credentials": {"key": "x"}},
     },
 }
+
+
+def respond(asked, settings=SETTINGS):
+    return admission.respond(asked, settings)
 
 
 def changed(job=JOB, **spec):
@@ -243,3 +253,28 @@ def test_what_another_version_has_started_may_still_be_suspended():
 
 def test_a_status_in_a_new_object_proves_no_start():
     assert message_of(started(changed(config=SEQUENCES))) == f"late: {LINE}"
+
+
+def forbidden(job, name="late"):
+    found = TrainingJobSpec.model_validate(job["spec"])
+    return refusal(found, Policy(), Settings().image, name)
+
+
+def test_what_the_policy_forbids_is_refused_in_the_words_of_the_reconciler():
+    answer = respond(question(JOB), Settings())
+    assert answer["status"]["message"] == forbidden(JOB)
+    assert "policy.inlineKeys" in forbidden(JOB)
+    assert respond(question(changed(backend={})), Settings())["allowed"]
+
+
+def test_a_started_job_can_be_suspended_under_a_stricter_policy():
+    suspended = changed(started(), suspend=True)
+    answer = respond(question(suspended, started()), Settings())
+    assert answer["allowed"]
+    assert answer["warnings"][0] == forbidden(JOB)[:250]
+    worse = changed(suspended, podTemplate={"serviceAccountName": "admin"})
+    assert not respond(question(worse, started()), Settings())["allowed"]
+
+
+def test_a_job_that_waits_cannot_keep_what_the_policy_forbids():
+    assert not respond(question(changed(suspend=True), JOB), Settings())["allowed"]

@@ -1,0 +1,168 @@
+"""What the administrator's policy forbids in a job. The webhook and the reconciler report it in the same words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from trainwright_api.problems import Mistakes, Problem
+from trainwright_api.resource.backend import WorkerRange
+from trainwright_api.resource.canonical import canonical
+from trainwright_api.resource.job import TrainingJobSpec
+from trainwright_api.resource.kubernetes import PodTemplate
+from trainwright_api.resource.status import Resolved
+from trainwright_operator.children.secret import CACHE, dictionaries
+from trainwright_operator.model.observed import Held
+from trainwright_operator.model.reading import mapping
+from trainwright_operator.policies import gpus
+from trainwright_operator.policies.sizing import gpu_share
+from trainwright_operator.policy import ANY, Policy
+
+_UNPRIVILEGED = ("runAsUser", "runAsGroup", "runAsNonRoot", "fsGroup", "fsGroupChangePolicy", "supplementalGroups")
+"""The keys of a pod's security context that grant nothing, unless they name the user or the group 0."""
+
+
+def refusal(spec: TrainingJobSpec, policy: Policy, image: str, name: str, resolved: Resolved | None = None) -> str:
+    """Return what is forbidden in the job `name`, as `validate` prints mistakes; "" if nothing is.
+
+    `image` is the chart's image of jobs. Before the job is resolved, its smallest size counts.
+    """
+    problems = tuple(forbidden(spec, policy, image, resolved))
+    return Mistakes(problems).render(name) if problems else ""
+
+
+def forbidden(spec: TrainingJobSpec, policy: Policy, image: str, resolved: Resolved | None = None) -> Iterator[Problem]:
+    yield from _keys(spec, policy)
+    if spec.image is not None and spec.image != image:
+        yield from _image("image", spec.image, policy)
+    template = spec.pod_template or PodTemplate()
+    yield from _template("podTemplate", template, policy)
+    if policy.most_workers or policy.most_gpus:
+        yield from _size(size_of(spec, resolved), policy)
+
+
+def size_of(spec: TrainingJobSpec, resolved: Resolved | None) -> Held:
+    """Return the size of the job, or its smallest one while nothing is resolved."""
+    found = resolved if resolved is not None and resolved.workers is not None else _least(spec)
+    known = found.model_dump(mode="json", by_alias=True, exclude_none=True)
+    return Held(found.workers or 1, gpus.held(canonical(spec), known))
+
+
+def _least(spec: TrainingJobSpec) -> Resolved:
+    asked = spec.backend.trainer.num_workers
+    workers = asked.min if isinstance(asked, WorkerRange) else asked or 1
+    if spec.backend.type == "local":
+        workers = 1
+    share = 0.0 if spec.backend.type == "local" else gpu_share(spec, ())
+    together = spec.workers_per_pod if isinstance(spec.workers_per_pod, int) else workers
+    return Resolved(workers=workers, workers_per_pod=together, gpus=math.ceil(workers * share - 1e-9))
+
+
+def _keys(spec: TrainingJobSpec, policy: Policy) -> Iterator[Problem]:
+    if policy.inline_keys:
+        return
+    for name in dictionaries(spec.backend):
+        path = f"backend.{name}" if name == CACHE else f"backend.credentials.{name}"
+        words = "keys in plain text, which everybody who may view the job can read"
+        yield _refused(path, words, "inlineKeys", "put them into a Secret and name it in spec.credentials")
+
+
+def _template(path: str, template: PodTemplate, policy: Policy) -> Iterator[Problem]:
+    for position, volume in enumerate(template.volumes or []):
+        for kind in volume.model_extra or {}:
+            if not _allows(policy.volumes, kind):
+                where = f"{path}.volumes[{position}].{kind}"
+                yield _refused(where, f"a volume of the kind {kind}", "volumes", _allowed(policy.volumes))
+    account = template.service_account_name
+    if account is not None and not _allows(policy.service_accounts, account):
+        words = f"the service account {account}"
+        yield _refused(f"{path}.serviceAccountName", words, "serviceAccounts", _allowed(policy.service_accounts))
+    for key, word in _host_settings(template.security_context or {}):
+        if word not in policy.host_settings:
+            yield _refused(f"{path}.securityContext.{key}", word, "hostSettings", _allowed(policy.host_settings))
+
+
+def _host_settings(context: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the keys of a pod's or a container's security context that *restricted* forbids, and the setting."""
+    for key, value in context.items():
+        if (
+            (key in ("runAsUser", "runAsGroup", "fsGroup") and value == 0 and value is not False)
+            or (key == "supplementalGroups" and isinstance(value, list) and 0 in value)
+            or (key == "runAsNonRoot" and value is not True)
+        ):
+            yield key, "root"
+        elif key == "capabilities" and mapping(value).get("add"):
+            yield f"{key}.add", "capabilities"
+        elif not _grants_nothing(key, value):
+            yield key, "privileged"
+
+
+def _grants_nothing(key: str, value: Any) -> bool:
+    if key in ("seccompProfile", "appArmorProfile"):
+        return mapping(value).get("type") != "Unconfined"
+    if key in ("privileged", "allowPrivilegeEscalation"):
+        return value is False
+    return key in (
+        *_UNPRIVILEGED,
+        "capabilities",
+        "readOnlyRootFilesystem",
+        "seLinuxOptions",
+        "supplementalGroupsPolicy",
+    )
+
+
+def _image(path: str, image: str, policy: Policy) -> Iterator[Problem]:
+    if not any(registry == ANY or _lies_in(image, registry) for registry in policy.registries):
+        yield _refused(path, f"the image {image}", "registries", _allowed(policy.registries))
+
+
+def _lies_in(image: str, registry: str) -> bool:
+    folder = registry.rstrip("/")
+    return any(name.startswith((f"{folder}/", f"{folder}:", f"{folder}@")) for name in (image, _full(image)))
+
+
+def _full(image: str) -> str:
+    """Return the image with its registry, as the kubelet completes it: python:3 is docker.io/library/python:3."""
+    first, slash, _ = image.partition("/")
+    if not slash:
+        return f"docker.io/library/{image}"
+    return image if "." in first or ":" in first or first == "localhost" else f"docker.io/{image}"
+
+
+def _size(size: Held, policy: Policy) -> Iterator[Problem]:
+    for found, path, words, limits in (
+        (
+            size.workers,
+            "backend.trainer.num_workers",
+            "workers",
+            {
+                "maxWorkersPerJob": policy.max_workers_per_job,
+                "maxWorkersPerNamespace": policy.max_workers_per_namespace,
+            },
+        ),
+        (
+            size.gpus,
+            "backend.trainer.resources_per_worker.GPU",
+            "GPUs",
+            {"maxGpusPerJob": policy.max_gpus_per_job, "maxGpusPerNamespace": policy.max_gpus_per_namespace},
+        ),
+    ):
+        name, most = min(limits.items(), key=lambda limit: limit[1] or math.inf)
+        if most and found > most:
+            yield Problem(
+                path, f"{found:,} {words} are more than {most:,}, the maximum of this cluster (policy.{name})"
+            )
+
+
+def _refused(path: str, found: str, setting: str, instead: str) -> Problem:
+    return Problem(path, f"{found}: not allowed in this cluster (policy.{setting}); {instead}")
+
+
+def _allows(allowed: Iterable[str], found: str) -> bool:
+    return any(word in (ANY, found) for word in allowed)
+
+
+def _allowed(words: Iterable[str]) -> str:
+    listed = ", ".join(words)
+    return f"allowed: {listed}" if listed else "none is allowed"
