@@ -73,6 +73,7 @@ REFUSED_AS_WRONG: Mapping[str, str] = {
     "task=evaluate": "needs a trained model",
     "task=predict": "needs a trained model",
     "model": "exactly one of config, model and entrypoint",
+    "resumeFrom": "there is no model folder out/other",
     "backend.processor": "does not act with backend local",
     "backend.trainer": "does not act with backend local",
     "*initializer=dirac": "'dirac' cannot fill values of shape",

@@ -16,8 +16,8 @@ from tests.ranks import on_ranks, on_ranks_until_a_kill
 from trainwright_api.resource.job import CheckpointPolicy
 from trainwright_api.resource.strategy import Strategy
 from trainwright_trainer.distributed.process_group import ProcessGroup
-from trainwright_trainer.rundir.attempt import newest_whole
 from trainwright_trainer.rundir.retention import Fence
+from trainwright_trainer.rundir.start_point import newest_whole
 from trainwright_trainer.rundir.writer import CheckpointWriter
 from trainwright_trainer.storage.base import Chunk
 from trainwright_trainer.storage.local import FolderStorage

@@ -84,7 +84,6 @@ NULLS = (
 
 INSTEAD: Mapping[str, str] = {
     "TrainingJobSpec.entrypoint": "this version has config",
-    "TrainingJobSpec.resume_from": "this version resumes its own run, with --resume",
     "BackendTrainer.logdir": "this version keeps logs in the run folder",
 }
 FIELDS: Mapping[str, tuple[str, ...]] = {

@@ -17,7 +17,7 @@ from trainwright_api.locations import is_stored, parse_bucket
 from trainwright_api.paths import dotted, place
 from trainwright_api.problems import Mistakes, Problem, not_built
 from trainwright_api.resource.backend import BACKENDS, Backend, Credentials, WorkerRange, idle_sections
-from trainwright_api.resource.job import TrainingJob
+from trainwright_api.resource.job import TrainingJob, TrainingJobSpec
 from trainwright_api.schema.section import unknown_word
 
 
@@ -125,7 +125,7 @@ def inspect(
 
 def check(job: TrainingJob) -> list[Problem]:
     """Return the violations of rules that concern more than one section of a job."""
-    return [*_locations(job), *_score_attribute(job)]
+    return [*_locations(job), *_resume_from(job.spec), *_score_attribute(job)]
 
 
 def _locations(job: TrainingJob) -> Iterator[Problem]:
@@ -145,6 +145,15 @@ def _locations(job: TrainingJob) -> Iterator[Problem]:
                 yield from mistakes.problems
 
 
+def _resume_from(spec: TrainingJobSpec) -> Iterator[Problem]:
+    if spec.resume_from is None:
+        return
+    if spec.model is not None:
+        yield Problem("resumeFrom", "acts where a model is trained, not where one is used: remove it")
+    elif spec.output is not None and spec.resume_from.rstrip("/") == spec.output.rstrip("/"):
+        yield Problem("resumeFrom", "is the output of this job: give another output, or go on with --resume")
+
+
 def _check_backend(name: str | None) -> None:
     if name is not None and name not in BACKENDS:
         raise Mistakes.one("--backend", unknown_word("backend", name, BACKENDS).message())
@@ -158,8 +167,8 @@ def _apply(options: Options, data: dict[str, Any]) -> None:
         if getattr(options, name) is not None:
             spec[name] = getattr(options, name)
     if options.model is not None:
-        spec.pop("config", None)
-        spec.pop("entrypoint", None)
+        for name in ("config", "entrypoint", "resumeFrom"):
+            spec.pop(name, None)
     backend = spec.setdefault("backend", {}) if options.backend else spec.get("backend")
     if options.backend and isinstance(backend, dict):
         backend.setdefault("type", options.backend)

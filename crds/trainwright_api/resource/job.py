@@ -102,7 +102,11 @@ class TrainingJobSpec(KubernetesSection):
     config: ModelConfig | None = Field(None, description="The model: a Ludwig config. It works unchanged.")
     model: Location | None = Field(None, description="Folder of a trained model, for evaluate and predict.")
     entrypoint: Entrypoint | None = Field(None, description="Your own train function. It replaces config.")
-    resume_from: Location | None = Field(None, description="A run folder or checkpoint of another run to start from.")
+    resume_from: Location | None = Field(
+        None,
+        description="Another run to start from. The folder of a run or of its model: training begins with its best "
+        "weights. RUN/checkpoints, or a checkpoint in it: training goes on with its whole state.",
+    )
     backend: Backend = Field(
         default_factory=Backend,
         description="The backend: where and how the job runs. A Ludwig backend section works unchanged.",

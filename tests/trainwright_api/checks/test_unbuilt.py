@@ -127,11 +127,6 @@ def test_what_a_backend_lacks(backend: Any, expected: str) -> None:
     assert line.split(" (")[0] == expected
 
 
-def test_another_runs_folder_to_start_from() -> None:
-    assert gaps(resumeFrom="out/other") == ["resumeFrom (this version resumes its own run, with --resume)"]
-    assert gaps(resumeFrom=None) == []
-
-
 def test_a_secret_in_the_value_is_not_repeated() -> None:
     assert "key" not in str(inspected(output="abfs://key:key@host/runs").unbuilt)
 

@@ -67,6 +67,6 @@ def test_the_table_of_backends_says_what_is_built() -> None:
 
 def test_kubectl_explain_shows_it_too() -> None:
     fields = strict(TrainingJobSpec)["properties"]
-    assert fields["resumeFrom"]["description"].endswith(NOT_BUILT)
+    assert fields["entrypoint"]["description"].endswith(NOT_BUILT)
     assert fields["config"]["properties"]["hyperopt"]["description"].endswith(NOT_BUILT)
     assert fields["backend"]["properties"]["type"]["description"].endswith("Not built yet in pods: deepspeed, horovod.")

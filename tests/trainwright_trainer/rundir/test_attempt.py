@@ -16,11 +16,12 @@ from tests.checkpoints import write
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.errors import AlreadyDone, EnvironmentFailure, Outcome, OutcomeClass
 from trainwright_trainer.rundir import layout
-from trainwright_trainer.rundir.attempt import Attempt, begin
+from trainwright_trainer.rundir.attempt import Attempt, AttemptReference, begin, brought_up
 from trainwright_trainer.rundir.layout import CheckpointName
 from trainwright_trainer.rundir.preflight import ExistingRun, look
 from trainwright_trainer.rundir.record import write_outcome
 from trainwright_trainer.rundir.retention import Fence
+from trainwright_trainer.rundir.start_point import SourceCheckpoint, run_and_checkpoint
 from trainwright_trainer.storage.base import Storage
 from trainwright_trainer.storage.local import FolderStorage
 
@@ -260,17 +261,98 @@ def test_a_newer_attempt_supersedes_an_older_one(storage: FolderStorage) -> None
     assert not second.superseded()
 
 
+def another_run(folder: Path, snapshot: Any, *steps: int, content: str | None = None) -> FolderStorage:
+    """A run with checkpoints of these steps."""
+    other = FolderStorage(folder)
+    start(other, content=content)
+    for step in steps:
+        write(other, snapshot(step))
+    return other
+
+
 def test_a_run_can_start_from_another_runs_checkpoint(storage: FolderStorage, snapshot: Any, tmp_path: Path) -> None:
-    other = FolderStorage(tmp_path / "other")
-    start(other)
-    write(other, snapshot(5))
-    attempt = start(storage, source=other)
+    other = another_run(tmp_path / "other", snapshot, 5)
+    attempt = start(storage, source=SourceCheckpoint(other))
     assert attempt.start_from is not None
     assert attempt.start_from.position.step == 5
-    assert attempt.fence == Fence(attempt=1, horizon=1)
+    assert (attempt.pinned, attempt.fence) == (None, Fence(attempt=1, horizon=1))
     assert written_start(storage, 1)["source"] == other.location
-    with pytest.raises(Mistakes, match=r"resumeFrom: .*third holds no usable checkpoint"):
-        start(FolderStorage(tmp_path / "fourth"), source=FolderStorage(tmp_path / "third"))
+    with pytest.raises(Mistakes, match=r"resumeFrom: .*third holds no run"):
+        start(FolderStorage(tmp_path / "fourth"), source=SourceCheckpoint(FolderStorage(tmp_path / "third")))
+
+
+def test_the_reference_names_the_other_run(storage: FolderStorage, snapshot: Any, tmp_path: Path) -> None:
+    other = another_run(tmp_path / "other", snapshot, 5)
+    reference = AttemptReference.of(start(storage, source=SourceCheckpoint(other)))
+    there = reference.attempt(storage, lambda run: FolderStorage(Path(run))).start_from
+    assert there is not None
+    assert (there.position.step, there.storage.location) == (5, other.location)
+    write(storage, snapshot(7))
+    brought, _ = brought_up(storage, reference)
+    here = brought.attempt(storage, lambda run: FolderStorage(Path(run))).start_from
+    assert here is not None
+    assert (here.position.step, here.storage.location) == (7, storage.location)
+
+
+def test_a_retry_before_the_first_checkpoint_starts_from_the_other_run_again(
+    storage: FolderStorage, snapshot: Any, tmp_path: Path
+) -> None:
+    other = another_run(tmp_path / "other", snapshot, 5)
+    source = SourceCheckpoint(other)
+    start(storage, ExistingRun.CONTINUE, source=source)
+    second = start(storage, ExistingRun.CONTINUE, source=source)
+    assert second.start_from is not None
+    assert (second.number, second.start_from.storage.location, second.notices) == (2, other.location, ())
+    write(storage, snapshot(7), attempt=2)
+    third = start(storage, ExistingRun.CONTINUE, source=source)
+    assert third.start_from is not None
+    assert (third.start_from.position.step, third.start_from.storage.location) == (7, storage.location)
+    assert written_start(storage, 3)["source"] is None
+
+
+def test_one_checkpoint_of_the_other_run_can_be_named(storage: FolderStorage, snapshot: Any, tmp_path: Path) -> None:
+    other = another_run(tmp_path / "other", snapshot, 5, 9)
+    attempt = start(storage, source=SourceCheckpoint(other, CheckpointName(5, 1)))
+    assert attempt.start_from is not None
+    assert attempt.start_from.position.step == 5
+    harm(other, CheckpointName(9, 1))
+    third = FolderStorage(tmp_path / "third")
+    with pytest.raises(Mistakes, match=r"resumeFrom: .*0000000009-1/ is no whole checkpoint: "):
+        start(third, source=SourceCheckpoint(other, CheckpointName(9, 1)))
+    with pytest.raises(Mistakes, match=r"resumeFrom: .*0000000007-1/ is no whole checkpoint: manifest.json is missing"):
+        start(third, source=SourceCheckpoint(other, CheckpointName(7, 1)))
+
+
+def test_a_checkpoint_of_another_job_is_refused(storage: FolderStorage, snapshot: Any, tmp_path: Path) -> None:
+    other = another_run(tmp_path / "other", snapshot, 5, content="abc")
+    with pytest.raises(Mistakes) as refused:
+        start(storage, wanted=job(seed=1), content="abc", source=SourceCheckpoint(other))
+    assert str(refused.value) == (
+        "resumeFrom: a checkpoint is for the same job, but seed: is 1, the run has 42. "
+        "To begin with its weights only, name its model"
+    )
+    with pytest.raises(Mistakes, match=r"dataset: its content is not the data that the run was begun with"):
+        start(storage, content="def", source=SourceCheckpoint(other))
+    assert start(storage, wanted=job(epochs=9), content="abc", source=SourceCheckpoint(other)).start_from is not None
+
+
+@pytest.mark.parametrize(
+    ("location", "expected"),
+    [
+        ("out/a", None),
+        ("out/a/model", None),
+        ("out/a/checkpoints/", ("out/a", None)),
+        ("checkpoints", (".", None)),
+        ("s3://runs/a/checkpoints/0000001200-3", ("s3://runs/a", CheckpointName(1200, 3))),
+    ],
+)
+def test_the_location_of_a_checkpoint(location: str, expected: object) -> None:
+    assert run_and_checkpoint(location) == expected
+
+
+def test_a_name_that_no_checkpoint_has() -> None:
+    with pytest.raises(Mistakes, match=r"^resumeFrom: 'last' is no name of a checkpoint, such as 0000001200-1$"):
+        run_and_checkpoint("out/a/checkpoints/last")
 
 
 def in_format_one(storage: FolderStorage) -> FolderStorage:
@@ -295,7 +377,7 @@ def test_a_run_of_another_format_is_refused_in_one_line(storage: FolderStorage, 
 def test_a_run_does_not_start_from_one_of_another_format(storage: FolderStorage, tmp_path: Path) -> None:
     other = in_format_one(FolderStorage(tmp_path / "other"))
     with pytest.raises(Mistakes, match=r"^resumeFrom: .*other holds a run of format 1, this version reads 4\."):
-        start(storage, source=other)
+        start(storage, source=SourceCheckpoint(other))
 
 
 def test_a_place_that_cannot_be_written_is_known_at_once(tmp_path: Path) -> None:

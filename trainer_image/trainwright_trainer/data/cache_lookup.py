@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,13 +23,26 @@ MOST_ROWS_READ = 1 << 20
 """The columns of more rows stay in their files until they are used."""
 
 
+Adopt = Callable[[Feature, Statistics], Statistics]
+"""The statistics of `encode` and of the model, from those of the training rows, which may still lack a round."""
+
+
+def own(feature: Feature, statistics: Statistics) -> Statistics:  # noqa: ARG001
+    """Adopts nothing: the statistics of the training rows."""
+    return statistics
+
+
 @dataclass
 class CacheLookup:
-    """The results of preprocessing, first from the cache, then computed. Both mappings are keyed by feature name."""
+    """The results of preprocessing, first from the cache, then computed. Both mappings are keyed by feature name.
+
+    The cache holds the statistics of the training rows, `statistics` those that `adopt` makes of them.
+    """
 
     cache: Cache
     content: str
     split_key: str
+    adopt: Adopt = own
     parts: Parts | None = None
     statistics: dict[str, Statistics] = field(default_factory=dict)
     columns: dict[str, Column | StoredColumn] = field(default_factory=dict)
@@ -44,7 +57,7 @@ class CacheLookup:
             self.cache.write_column("splits", self.split_key, Column(pa.chunked_array([pa.array(parts)])))
 
     def add_statistics(self, feature: Feature, statistics: Statistics) -> None:
-        self.statistics[feature.name] = statistics
+        self.statistics[feature.name] = self.adopt(feature, statistics)
         self.cache.write_json("statistics", statistics_key(self.split_key, feature), statistics)
 
     def recall(self, feature: Feature, statistics: Statistics) -> bool:
@@ -91,14 +104,16 @@ class CacheLookup:
         return digest([self.split_key, [self.key(feature, self.statistics[feature.name]) for feature in features]])
 
 
-def look_up(cache: Cache, content: str, config: Any, seed: int, features: Sequence[Feature]) -> CacheLookup:
+def look_up(
+    cache: Cache, content: str, config: Any, seed: int, features: Sequence[Feature], adopt: Adopt = own
+) -> CacheLookup:
     """All that the cache holds for this content and config."""
-    found = CacheLookup(cache, content, split_key(content, config.preprocessing, seed))
+    found = CacheLookup(cache, content, split_key(content, config.preprocessing, seed), adopt)
     found.parts = _parts(found, config.preprocessing, seed)
     for feature in features:
         statistics = cache.read_json("statistics", statistics_key(found.split_key, feature))
         if statistics is not None:
-            found.statistics[feature.name] = statistics
+            found.statistics[feature.name] = adopt(feature, statistics)
     known = [feature for feature in features if feature.name in found.statistics]
     deque(in_threads(lambda feature: found.recall(feature, found.statistics[feature.name]), known, pa.cpu_count()), 0)
     return found

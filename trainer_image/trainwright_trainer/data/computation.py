@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.data import source
-from trainwright_trainer.data.cache_lookup import CacheLookup, look_up
+from trainwright_trainer.data.cache_lookup import Adopt, CacheLookup, look_up
 from trainwright_trainer.data.content import Contents
 from trainwright_trainer.data.encoded import EncodedColumns
 from trainwright_trainer.data.files import Files
@@ -28,16 +28,23 @@ class Computation:
     """The computation of what the cache lacks. Without `found`, the content of the files is hashed meanwhile."""
 
     def __init__(
-        self, files: Files, contents: Contents, found: CacheLookup | None, config: Any, seed: int, processor: Processor
+        self,
+        files: Files,
+        contents: Contents,
+        found: CacheLookup | None,
+        config: Any,
+        seed: int,
+        processor: Processor,
+        adopt: Adopt,
     ) -> None:
         self._files, self._contents, self._found = files, contents, found
-        self._config, self._seed = config, seed
+        self._config, self._seed, self._adopt = config, seed, adopt
         self._features = features_of(config)
         self._columns = EncodedColumns()
         lacking = [feature for feature in self._features if found is None or feature.name not in found.columns]
         read = lacking or self._features[:1]  # counting the rows needs one column
         self._stage = stage_of(files, read, config.preprocessing, processor)
-        self._passes = Passes(self._stage, lacking, self._columns)
+        self._passes = Passes(self._stage, lacking, self._columns, adopt)
 
     def run(self) -> tuple[CacheLookup, bool]:
         """The lookup with every result, and whether the cache held them all."""
@@ -77,7 +84,7 @@ class Computation:
             found, hit = self._found, False
         else:
             content = self._contents.finish()
-            found = look_up(self._contents.cache, content, self._config, self._seed, self._features)
+            found = look_up(self._contents.cache, content, self._config, self._seed, self._features, self._adopt)
             hit = found.is_whole(self._features)
             self._passes.known(found)
         if found.parts is None:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from trainwright_api.problems import Problem
-from trainwright_trainer.data.cache_lookup import CacheLookup
+from trainwright_trainer.data.cache_lookup import Adopt, CacheLookup
 from trainwright_trainer.data.encoded import EncodedColumns
 from trainwright_trainer.data.row_split import Split
 from trainwright_trainer.data.split import Parts
@@ -32,6 +32,7 @@ class Progress:
     """The way of one feature through the passes."""
 
     feature: Feature
+    adopt: Adopt
     statistics: Statistics = field(default_factory=dict)
     rounds: int = 0
     has_column: bool = False
@@ -55,7 +56,12 @@ class Progress:
         return self.problem is not None or (self.has_column and not self.observes)
 
     def work(self, may_encode: bool) -> Work:
-        return Work(self.feature, self.statistics, self.observes, self.encodes and may_encode)
+        return Work(self.feature, self.statistics, self.adopted, self.observes, self.encodes and may_encode)
+
+    @property
+    def adopted(self) -> Statistics:
+        """The statistics of `encode`."""
+        return self.adopt(self.feature, self.statistics)
 
     def take(self, state: Any) -> None:
         """Take the state of the next block."""
@@ -91,9 +97,11 @@ class Progress:
 class Passes:
     """The passes over one stage. `columns` collects the encoded columns."""
 
-    def __init__(self, stage: Stage[CleanBlock], features: Sequence[Feature], columns: EncodedColumns) -> None:
+    def __init__(
+        self, stage: Stage[CleanBlock], features: Sequence[Feature], columns: EncodedColumns, adopt: Adopt
+    ) -> None:
         self._stage, self._columns = stage, columns
-        self._progress = [Progress(feature) for feature in features]
+        self._progress = [Progress(feature, adopt) for feature in features]
 
     def known(self, found: CacheLookup) -> None:
         """Take what the cache holds."""
@@ -134,7 +142,7 @@ class Passes:
             if progress.problem is None and not progress.observes:
                 found.add_statistics(progress.feature, progress.statistics)
             if progress.problem is None and progress.encodes:
-                progress.has_column = found.recall(progress.feature, progress.statistics)
+                progress.has_column = found.recall(progress.feature, progress.adopted)
 
     def _works(self) -> list[Work]:
         works, room = [], _MOST_ENCODED

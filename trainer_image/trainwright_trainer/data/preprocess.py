@@ -13,7 +13,7 @@ from trainwright_api.resource.dataset_options import DatasetOptions
 from trainwright_trainer.data import source
 from trainwright_trainer.data.balance import balanced
 from trainwright_trainer.data.cache import cache_at
-from trainwright_trainer.data.cache_lookup import CacheLookup, look_up
+from trainwright_trainer.data.cache_lookup import Adopt, CacheLookup, look_up, own
 from trainwright_trainer.data.cache_use import CacheUse
 from trainwright_trainer.data.column_entries import StoredColumn
 from trainwright_trainer.data.columnfile import Column
@@ -26,7 +26,7 @@ from trainwright_trainer.data.row_split import WholePart
 from trainwright_trainer.data.selection import features_of, refuse_unbuilt_preprocessing, wanted_columns
 from trainwright_trainer.data.split_assignment import check_none_is_empty, column_of
 from trainwright_trainer.data.transforms import CleanBlock, Failed, Pass, Work
-from trainwright_trainer.features.column import Mask, Statistics
+from trainwright_trainer.features.column import Feature, Mask, Statistics
 from trainwright_trainer.frames.interface import Processor, Stage
 from trainwright_trainer.frames.pandas import PandasProcessor
 from trainwright_trainer.storage.s3client.job_credentials import NO_KEYS, JobCredentials
@@ -42,12 +42,13 @@ def prepare(
     options: DatasetOptions | None = None,
     processor: Processor | None = None,
     max_cache_bytes: int | None = None,
+    adopt: Adopt = own,
 ) -> Prepared:
     """The data set, encoded for the features of a resolved `ModelConfig`, with the statistics of the training rows.
 
     It uses the columns of the cache in `cache_dir` (default: `.trainwright_cache` beside the data), and writes new ones
     there, small ones in the background: see `Prepared.finish`. `keys` are the credentials for data and cache.
-    `max_cache_bytes`: the limit of the cache's size; None: no limit. Raises
+    `max_cache_bytes`: the limit of the cache's size; None: no limit. `adopt` may replace the statistics. Raises
     `Mistakes` (the first mistake of each feature, all at once) and `EnvironmentFailure`.
     """
     features = features_of(config)
@@ -56,13 +57,13 @@ def prepare(
     cache = cache_at(cache_dir, files.home, keys)
     contents = Contents(files, cache)
     content = contents.remembered()
-    found = look_up(cache, content, config, seed, features) if content is not None else None
+    found = look_up(cache, content, config, seed, features, adopt) if content is not None else None
     hit = found is not None and found.is_whole(features)
     try:
         if found is None or not hit:
             source.check(files, wanted_columns(features, config.preprocessing))  # a mistake leaves no folder
             cache.make()
-            work = Computation(files, contents, found, config, seed, processor or PandasProcessor())
+            work = Computation(files, contents, found, config, seed, processor or PandasProcessor(), adopt)
             found, hit = work.run()
         prepared = _prepared(files, found, config, seed, hit)
     except Mistakes:
@@ -120,7 +121,7 @@ def encode_with(
     files = find(dataset, keys.datasets, options)
     source.check(files, wanted_columns(features, None))
     stage = stage_of(files, features, None, processor or PandasProcessor())
-    rows, columns = _encoded(stage, [Work(feature, statistics[feature.name], False, True) for feature in features])
+    rows, columns = _encoded(stage, [_work(feature, statistics) for feature in features])
     check_holds_rows(files, rows)
     return Prepared(
         dataset=files.dataset,
@@ -135,6 +136,10 @@ def encode_with(
             dict.fromkeys([*source.notices(files), *(line for column in columns.values() for line in column.notices)])
         ),
     )
+
+
+def _work(feature: Feature, statistics: Mapping[str, Statistics]) -> Work:
+    return Work(feature, {}, statistics[feature.name], observes=False, encodes=True)
 
 
 def _encoded(stage: Stage[CleanBlock], works: Sequence[Work]) -> tuple[int, Mapping[str, Column]]:

@@ -85,9 +85,10 @@ def _clean(feature: Feature, block: Block) -> Cleaned | Failed:
 
 @dataclass(frozen=True)
 class Work:
-    """The work of one pass on one feature. `statistics`: those of the rounds so far."""
+    """The work of one pass on one feature. `so_far`: the statistics of the rounds so far; `statistics`: of `encode`."""
 
     feature: Feature
+    so_far: Statistics
     statistics: Statistics
     observes: bool
     encodes: bool
@@ -134,7 +135,7 @@ def _worked(work: Work, block: CleanBlock, training: Mask) -> Worked | Failed:
     def both() -> Worked:
         state = encoded = None
         if work.observes:
-            state = module.observe(feature, values.filter(pa.array(training)), work.statistics)
+            state = module.observe(feature, values.filter(pa.array(training)), work.so_far)
         if work.encodes:
             encoded = module.encode(feature, values, work.statistics, block.first_row)
         noted = cleaned.noted if encoded is None else {**cleaned.noted, **encoded.noted}

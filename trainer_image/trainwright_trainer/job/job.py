@@ -22,6 +22,7 @@ from trainwright_trainer.data.head import look
 from trainwright_trainer.job.options import Options, refuse_unwritable
 from trainwright_trainer.job.pod import Pod
 from trainwright_trainer.job.recipe import Recipe
+from trainwright_trainer.job.source import PATH, Source, source_of
 from trainwright_trainer.storage.location import Place, S3Uri, place_of
 from trainwright_trainer.storage.s3client.job_credentials import (
     ARTIFACTS,
@@ -65,6 +66,10 @@ class Job:
     """The CPUs that the operator has reserved for this process. None outside a pod."""
     strategy: Strategy | None = None
     """The strategy of processes that a launcher has started. None: that of the backend."""
+    source: Source | None = None
+    """The other run to start from, which `resumeFrom` names."""
+    taken: str = ""
+    """The line about the weights that the model takes from the source. It is set when the model is made."""
     launcher: str = ""
     """The program that has started the processes of the run, if the user has started it."""
 
@@ -76,7 +81,8 @@ class Job:
         """The job as plain JSON with its resolved config. A resumed run must be compatible with it."""
         spec = canonical(self.spec)
         config = None if self.config is None else self.config.model_dump(mode="json")
-        return {"spec": {**spec, "config": config, "dataset": self.dataset, "seed": self.spec.seed}}
+        plain = {**spec, "config": config, "dataset": self.dataset, "seed": self.spec.seed}
+        return {"spec": plain if self.source is None else {**plain, "resumeFrom": self.source.essence}}
 
     def written(self) -> str:
         """The text of the file. If it holds secrets, the same job as JSON without them."""
@@ -110,25 +116,27 @@ def read_job(
         refuse_unwritable(options.output)
     output = _place(pod.run if pod else options.output) or _output(spec, name)
     place = place_of(spec.model, "model") if spec.model else None
-    stored = _stored(spec, output, place)
-    given = _given_workers(spec, pod)
+    stored = _stored(spec, output, place, place_of(spec.resume_from, PATH) if spec.resume_from else None)
+    given, keys = _given_workers(spec, pod), keys_of(spec.backend, stored)
+    config = resolve(spec.config) if spec.config else None
     return Job(
         path=path,
         options=options,
         name=name,
         task=spec.task,
         resource=loaded.job,
-        config=resolve(spec.config) if spec.config else None,
+        config=config,
         dataset=spec.dataset or "",
         output=output,
         model=place,
-        keys=keys_of(spec.backend, stored),
+        keys=keys,
         workers=given or _workers(loaded.declared, world),
         text=_current_text(loaded),
         notices=(*loaded.notices, *_in_one_process(spec), *_in_one_pod(spec, pod), *idle_keys(spec.backend, stored)),
         attempt=pod.attempt if pod else None,
         given_workers=given,
         cpus=pod.cpus if pod else None,
+        source=source_of(spec.resume_from, config, keys.artifacts) if spec.resume_from and config else None,
     )
 
 

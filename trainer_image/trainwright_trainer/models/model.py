@@ -22,11 +22,12 @@ from trainwright_trainer.combiners import COMBINERS, Combined, CombinerInput
 from trainwright_trainer.data.order import Purpose, key
 from trainwright_trainer.decoders.outputs import Outputs
 from trainwright_trainer.encoders.inputs import Inputs
-from trainwright_trainer.layers.initializers import Initialized
+from trainwright_trainer.layers.initializers import Fills, Initialized
 from trainwright_trainer.layers.model_block import ModelBlock
 from trainwright_trainer.layers.names import module_key
 from trainwright_trainer.loader.batch import Batch, Layout
 from trainwright_trainer.losses import LOSSES, Loss
+from trainwright_trainer.models.initial_weights import InitialWeights, Taken, fitting
 from trainwright_trainer.models.penalty import Kind, penalty
 from trainwright_trainer.models.targets import Targets, targets_of
 
@@ -43,7 +44,7 @@ class Model(nn.Module):
         self, config: ModelConfig, statistics: Mapping[str, Mapping[str, Any]], layout: Layout, seed: int
     ) -> None:
         super().__init__()
-        self._seed = seed
+        self._seed, self._initial = seed, InitialWeights()
         with torch.device("meta"):
             kind = COMBINERS[type(config.combiner)]
             self.encoders = Inputs(config.input_features, statistics, layout, joins=kind.joins)
@@ -106,6 +107,21 @@ class Model(nn.Module):
         units = sum(loss.weight * loss.unit(self.decoders.spread_of(name)) for name, loss in self._losses)
         return float(units / weights) if units > 0 else 1.0
 
+    @torch.no_grad()
+    def begin_with(self, weights: Mapping[str, torch.Tensor], unfit: tuple[str, ...]) -> Taken:
+        """Take those of `weights` (on the CPU) that fit as initial values. Called before an engine is made.
+
+        `unfit`: prefixes of names that do not fit, whatever their shape.
+        """
+        own = self.state_dict()
+        found = fitting(own, weights, unfit)
+        for name in found.taken:
+            if own[name].is_meta:
+                self._initial[name] = weights[name]
+            else:  # buffers, and the weights of a pretrained encoder
+                own[name].copy_(weights[name])
+        return found
+
     def initial_weights(self) -> Iterator[tuple[str, torch.Tensor]]:
         """The initial values of the parameters that have no memory yet, one at a time, on the CPU.
 
@@ -115,11 +131,16 @@ class Model(nn.Module):
             for local, initializer in (module.initializers if isinstance(module, Initialized) else {}).items():
                 name, parameter = f"{prefix}.{local}", module.get_parameter(local)
                 if parameter.is_meta:
-                    generator = torch.Generator()
-                    generator.manual_seed(key(self._seed, Purpose.INITIALISATION, _word_of(name)))
-                    values = torch.empty(parameter.shape, dtype=torch.float32)
-                    initializer.fill(values, generator)
-                    yield name, values.to(parameter.dtype)
+                    values = self._initial[name] if name in self._initial else self._drawn(name, parameter, initializer)
+                    # A copy, because training changes it.
+                    yield name, values.to(parameter.dtype, copy=True)
+
+    def _drawn(self, name: str, parameter: nn.Parameter, fills: Fills) -> torch.Tensor:
+        generator = torch.Generator()
+        generator.manual_seed(key(self._seed, Purpose.INITIALISATION, _word_of(name)))
+        values = torch.empty(parameter.shape, dtype=torch.float32)
+        fills.fill(values, generator)
+        return values
 
     def blocks(self) -> Iterator[ModelBlock]:
         """The parts that are gathered, and computed again, one at a time."""

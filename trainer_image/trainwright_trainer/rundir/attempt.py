@@ -18,10 +18,10 @@ from trainwright_trainer.errors import EnvironmentFailure
 from trainwright_trainer.rundir import checkpoint, compatibility, layout, listing
 from trainwright_trainer.rundir.checkpoint import Checkpoint
 from trainwright_trainer.rundir.layout import CheckpointName
-from trainwright_trainer.rundir.manifest import Damaged
-from trainwright_trainer.rundir.preflight import ExistingRun, look, refuse, refuse_another_format
-from trainwright_trainer.rundir.record import Start, read_run
+from trainwright_trainer.rundir.preflight import ExistingRun, look, refuse
+from trainwright_trainer.rundir.record import Start
 from trainwright_trainer.rundir.retention import Fence
+from trainwright_trainer.rundir.start_point import SourceCheckpoint, newest_whole
 from trainwright_trainer.storage.base import Storage
 
 
@@ -66,15 +66,15 @@ def begin(
     name: str,
     content: str | None = None,
     number: int | None = None,
-    source: Storage | None = None,
+    source: SourceCheckpoint | None = None,
     about: Mapping[str, Any] | None = None,
 ) -> Attempt:
     """Verify the checkpoint to start from, take a number, and delete the run that is overwritten.
 
     `content` is the hash of the data. `number` is the number that the operator assigns; None takes the next free one.
-    `source` is another run to start from (`resumeFrom`); it is used if this run has nothing yet. `about`: further
-    fields of start.json. Raises the exceptions of `look`. If another process took the number first, raises Mistakes,
-    or EnvironmentFailure for a given `number`.
+    `source` is a checkpoint of another run to start from (`resumeFrom`); it is used if this run has none. `about`:
+    further fields of start.json. Raises the exceptions of `look` and of `source`. If another process took the number
+    first, raises Mistakes, or EnvironmentFailure for a given `number`.
     """
     # Chosen before `look`, so that an attempt that starts meanwhile takes this number, and `create` fails below.
     mine = number or listing.free_number(storage)
@@ -83,11 +83,16 @@ def begin(
     kept = None if how is ExistingRun.OVERWRITE else run
     if kept is not None and kept.start is not None:
         refuse(compatibility.data_differs(kept.start.job, essence, (kept.start.content, content)))
-    start_from, notices = newest_usable(kept.storage, kept.first) if kept else _from_source(source)
+    start_from, notices = newest_whole(storage, lambda attempt: attempt >= kept.first) if kept else (None, ())
     pinned = start_from.name if start_from else None
-    place = None if kept or source is None else source.location
+    if start_from is None and source is not None:
+        start_from, notices = source.usable(essence, content)
+    elif start_from is None and kept:
+        notices = (*notices, "there is no checkpoint to go on from: training begins at the first row")
+    started_at = start_from.name if start_from else None
+    place = source.run.location if start_from and source and not pinned else None
     digest = compatibility.digest(essence)
-    start = Start(mine, not kept, pinned, place, name, digest, content, essence, _about(about or {}))
+    start = Start(mine, not kept, started_at, place, name, digest, content, essence, _about(about or {}))
     if not storage.create(layout.start(mine), start.to_bytes()):
         taken = f"{storage.location}: another process has just begun attempt {mine} of this run"
         # If the operator assigns the numbers, this is not the user's mistake, and the next number is free.
@@ -95,29 +100,7 @@ def begin(
     if how is ExistingRun.OVERWRITE:
         clear_before(storage, mine)
     first = kept.first if kept else mine
-    return Attempt(storage, mine, first, start_from, pinned if kept else None, notices)
-
-
-def newest_usable(storage: Storage, first: int = 1) -> tuple[Checkpoint | None, tuple[str, ...]]:
-    """The newest intact checkpoint of the attempts from `first` on, and one notice for each damaged one it skipped."""
-    found, notices = newest_whole(storage, lambda attempt: attempt >= first)
-    none = () if found else ("there is no checkpoint to go on from: training begins at the first row",)
-    return found, (*notices, *none)
-
-
-def newest_whole(storage: Storage, is_meant: Callable[[int], bool]) -> tuple[Checkpoint | None, tuple[str, ...]]:
-    """The newest intact checkpoint of the attempts for which `is_meant` returns True, and the notices."""
-    notices: list[str] = []
-    for name in reversed(listing.complete(storage)):
-        if not is_meant(name.attempt):
-            continue
-        try:
-            found = Checkpoint(storage, name)
-            found.verify()
-            return found, tuple(notices)
-        except Damaged as damage:
-            notices.append(f"checkpoint {name} is damaged and passed over: {damage}")
-    return None, tuple(notices)
+    return Attempt(storage, mine, first, start_from, pinned, notices)
 
 
 def clear_before(storage: Storage, number: int) -> None:
@@ -131,18 +114,6 @@ def clear_before(storage: Storage, number: int) -> None:
         older = layout.attempt_number(entry.rstrip("/"))
         if older is not None and older < number:
             storage.delete_tree(layout.attempt_folder(older))
-
-
-def _from_source(source: Storage | None) -> tuple[Checkpoint | None, tuple[str, ...]]:
-    if source is None:
-        return None, ()
-    run = read_run(source)
-    if run is not None:
-        refuse_another_format(run, "resumeFrom")
-    found, notices = newest_usable(source, run.first if run else 1)
-    if found is None:
-        raise Mistakes.one("resumeFrom", f"{source.location} holds no usable checkpoint")
-    return found, notices
 
 
 def _about(about: Mapping[str, Any]) -> dict[str, Any]:
@@ -160,21 +131,29 @@ def _about(about: Mapping[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class AttemptReference:
-    """`start` is the checkpoint to continue from; the other fields are those of `Attempt`."""
+    """`start` is the checkpoint to continue from, which lies in the run `source`, or in the attempt's own run for None.
+
+    The other fields are those of `Attempt`.
+    """
 
     number: int
     first: int
     pinned: CheckpointName | None
     start: CheckpointName | None
+    source: str | None = None
 
     @classmethod
     def of(cls, attempt: Attempt) -> AttemptReference:
         start = attempt.start_from
-        return cls(attempt.number, attempt.first, attempt.pinned, start.name if start else None)
+        if start is None:
+            return cls(attempt.number, attempt.first, attempt.pinned, None)
+        source = None if attempt.pinned else start.storage.location
+        return cls(attempt.number, attempt.first, attempt.pinned, start.name, source)
 
-    def attempt(self, storage: Storage) -> Attempt:
-        """The attempt with its checkpoint, whose manifest is read. Raises `Damaged`."""
-        start = None if self.start is None else Checkpoint(storage, self.start)
+    def attempt(self, storage: Storage, opened: Callable[[str], Storage]) -> Attempt:
+        """The attempt with its checkpoint, whose manifest is read. `opened` opens another run. Raises `Damaged`."""
+        holder = storage if self.source is None else opened(self.source)
+        start = None if self.start is None else Checkpoint(holder, self.start)
         return Attempt(storage, self.number, self.first, start, self.pinned)
 
 
@@ -184,4 +163,4 @@ def brought_up(storage: Storage, attempt_reference: AttemptReference) -> tuple[A
     It starts from the attempt's own newest intact checkpoint. If there is none, the reference does not change.
     """
     found, notices = newest_whole(storage, lambda attempt: attempt == attempt_reference.number)
-    return (replace(attempt_reference, start=found.name) if found else attempt_reference), notices
+    return (replace(attempt_reference, start=found.name, source=None) if found else attempt_reference), notices

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -33,6 +34,16 @@ class ModelFolder:
     extra: Mapping[str, Any] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class ModelFacts:
+    """A model without its weights. `digest` is a hash of its files."""
+
+    location: str
+    digest: str
+    config: Mapping[str, Any]
+    statistics: Mapping[str, Mapping[str, Any]]
+
+
 def save(
     storage: Storage,
     weights: Mapping[str, torch.Tensor],
@@ -56,29 +67,66 @@ def save(
     storage.write(layout.MODEL + ABOUT, [json_text.seal(body)])
 
 
-def load(location: str, access: S3Credentials | None = None) -> ModelFolder:
-    """Load the model from a model folder or from a run's folder. Raises Mistakes if there is none or it is damaged."""
-    storage = storage_at(location, access, path="model")
+def load(location: str, access: S3Credentials | None = None, path: str = "model") -> ModelFolder:
+    """Load the model from a model folder or from a run's folder. Raises Mistakes at `path` if there is none or it is
+    damaged.
+    """
+    files = _opened(location, access, path)
+    return ModelFolder(
+        files.place,
+        shards.unpack(files.read(WEIGHTS)),
+        json_text.parse(files.read(CONFIG)),
+        json_text.parse(files.read(STATISTICS)),
+        files.about["versions"],
+        files.about["extra"],
+    )
+
+
+def load_facts(location: str, access: S3Credentials | None, path: str) -> ModelFacts:
+    """The model without its weights. Raises the exceptions of `load`."""
+    files = _opened(location, access, path)
+    checksums = json_text.exact({name: file["sha256"] for name, file in files.about["files"].items()})
+    config, statistics = (json_text.parse(files.read(name)) for name in (CONFIG, STATISTICS))
+    return ModelFacts(files.place, hashlib.sha256(checksums).hexdigest(), config, statistics)
+
+
+@dataclass(frozen=True)
+class _Files:
+    """The files of a model at `place`, and the content of its model.json. `path`: the path of errors in the job."""
+
+    storage: Storage
+    prefix: str
+    about: Mapping[str, Any]
+    path: str
+
+    @property
+    def place(self) -> str:
+        return f"{self.storage.location}/{self.prefix}".rstrip("/")
+
+    def read(self, name: str) -> bytes:
+        try:
+            data = self.storage.read(self.prefix + name)
+        except FileNotFoundError as error:
+            raise _damaged(self.path, f"{self.place}/{name}", "it is missing") from error
+        written = self.about["files"][name]
+        if wrong := hashing.difference(data, written["size"], written["sha256"]):
+            raise _damaged(self.path, f"{self.place}/{name}", wrong)
+        return data
+
+
+def _opened(location: str, access: S3Credentials | None, path: str) -> _Files:
+    storage = storage_at(location, access, path=path)
     prefix = next((prefix for prefix in ("", layout.MODEL) if storage.exists(prefix + ABOUT)), None)
     if prefix is None:
-        raise Mistakes.one("model", _why_none(storage))
-    place = f"{storage.location}/{prefix}".rstrip("/")
+        raise Mistakes.one(path, _why_none(storage))
     try:
-        about = json_text.unseal(storage.read(prefix + ABOUT))
+        files = _Files(storage, prefix, json_text.unseal(storage.read(prefix + ABOUT)), path)
     except json_text.BrokenSeal as error:
-        raise _damaged(f"{place}/{ABOUT}", str(error)) from error
-    if about["format"] != layout.FORMAT:
-        found = f"{place} has format {about['format']}, this version reads {layout.FORMAT}"
-        raise Mistakes.one("model", f"{found}. Use the version that wrote it, or train the model anew.")
-    config, statistics, weights = (_read(storage, prefix, name, about, place) for name in (CONFIG, STATISTICS, WEIGHTS))
-    return ModelFolder(
-        place,
-        shards.unpack(weights),
-        json_text.parse(config),
-        json_text.parse(statistics),
-        about["versions"],
-        about["extra"],
-    )
+        raise _damaged(path, f"{storage.location}/{prefix}{ABOUT}", str(error)) from error
+    if files.about["format"] != layout.FORMAT:
+        found = f"{files.place} has format {files.about['format']}, this version reads {layout.FORMAT}"
+        raise Mistakes.one(path, f"{found}. Use the version that wrote it, or train the model anew.")
+    return files
 
 
 def _write(storage: Storage, name: str, chunks: Iterable[Chunk]) -> dict[str, Any]:
@@ -87,19 +135,8 @@ def _write(storage: Storage, name: str, chunks: Iterable[Chunk]) -> dict[str, An
     return {"size": counted.size, "sha256": counted.sha256}
 
 
-def _read(storage: Storage, prefix: str, name: str, about: Mapping[str, Any], place: str) -> bytes:
-    try:
-        data = storage.read(prefix + name)
-    except FileNotFoundError as error:
-        raise _damaged(f"{place}/{name}", "it is missing") from error
-    written = about["files"][name]
-    if wrong := hashing.difference(data, written["size"], written["sha256"]):
-        raise _damaged(f"{place}/{name}", wrong)
-    return data
-
-
-def _damaged(place: str, why: str) -> Mistakes:
-    return Mistakes.one("model", f"{place} is damaged: {why}")
+def _damaged(path: str, place: str, why: str) -> Mistakes:
+    return Mistakes.one(path, f"{place} is damaged: {why}")
 
 
 def _why_none(storage: Storage) -> str:

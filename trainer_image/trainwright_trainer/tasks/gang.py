@@ -215,7 +215,7 @@ def _attempt(job: Job, storage: Storage, how: ExistingRun, content: str, console
         gang.wait("attempt")
         reference: AttemptReference = gang.told("attempt")
         if storage.exists(layout.start(reference.number)):
-            attempt = reference.attempt(storage)
+            attempt = reference.attempt(storage, lambda run: storage_at(run, job.keys.artifacts))
     gang.agree("sees the run", attempt is not None, _see_the_run(storage.location))
     assert attempt is not None
     return attempt

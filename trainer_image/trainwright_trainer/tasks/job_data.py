@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from trainwright_trainer.data.cache_lookup import own
 from trainwright_trainer.data.prepared import Prepared
 from trainwright_trainer.data.preprocess import prepare
 from trainwright_trainer.frames.interface import Processor
 from trainwright_trainer.job.job import Job
+from trainwright_trainer.job.source import ModelSource
 
 
 def prepare_data(job: Job, processor: Processor | None = None) -> Prepared:
@@ -19,4 +21,5 @@ def prepare_data(job: Job, processor: Processor | None = None) -> Prepared:
         options=job.spec.dataset_options,
         max_cache_bytes=job.spec.cache.max_bytes,
         processor=processor,
+        adopt=job.source.adopt if isinstance(job.source, ModelSource) else own,
     )

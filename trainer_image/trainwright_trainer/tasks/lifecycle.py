@@ -8,6 +8,7 @@ from contextlib import contextmanager, suppress
 
 from trainwright_trainer.errors import TRAINED, EnvironmentFailure, Outcome
 from trainwright_trainer.job.job import Job
+from trainwright_trainer.job.source import CheckpointSource
 from trainwright_trainer.job.versions import versions
 from trainwright_trainer.rundir.attempt import Attempt, begin
 from trainwright_trainer.rundir.preflight import ExistingRun
@@ -28,7 +29,10 @@ def begin_attempt(
     one, if it may start it again. Raises the exceptions of `begin`.
     """
     about = {"versions": versions(), "launch": launch}
-    attempt = begin(storage, job.plain(), how, name=job.name, content=content, number=job.attempt, about=about)
+    source = job.source.opened(job.keys.artifacts) if isinstance(job.source, CheckpointSource) else None
+    attempt = begin(
+        storage, job.plain(), how, name=job.name, content=content, number=job.attempt, source=source, about=about
+    )
     log(*attempt.notices)
     return attempt
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Protocol
 
+from trainwright_api.problems import Mistakes
 from trainwright_trainer.backends.local import local
 from trainwright_trainer.callbacks import formats
 from trainwright_trainer.callbacks.console import Console
@@ -22,6 +23,7 @@ from trainwright_trainer.errors import StoppedRun
 from trainwright_trainer.job.batching import Batching
 from trainwright_trainer.job.job import Job
 from trainwright_trainer.job.recipe import settled
+from trainwright_trainer.job.source import ModelSource
 from trainwright_trainer.loader.epoch_order import EpochOrder
 from trainwright_trainer.loader.interface import Loader
 from trainwright_trainer.loader.layout import layout_of
@@ -81,13 +83,29 @@ def prepare_training(data: Prepared, job: Job, ranks: Ranks) -> tuple[Job, Model
     order = EpochOrder(job.spec.seed, config.trainer.should_shuffle, window_of(job, config, data))
     parts = loaders(data, layout, DTYPES[config.trainer.precision], order, ranks.device)
     model = Model(config, data.statistics, layout, job.spec.seed)
+    taken = begin_with_source(model, job, data)
     width = model.encoders.output_size
     config, recipe = settled(given, config, len(parts["train"]), len(parts["validation"]), width)
-    job = replace(job, config=config, recipe=recipe)
+    job = replace(job, config=config, recipe=recipe, taken=taken)
     check(config, model, given_batching(job, model), ranks.world)
     check_tells(config, data.statistics)
     check_calibration(config, len(parts["validation"]))
     return job, model, parts
+
+
+def begin_with_source(model: Model, job: Job, data: Prepared) -> str:
+    """Give the model the weights of the job's source, if that is a model. Returns one line about them, else "".
+
+    Raises `Mistakes` if no weight fits.
+    """
+    source = job.source
+    if not isinstance(source, ModelSource):
+        return ""
+    found = model.begin_with(source.weights(job.keys.artifacts), source.unfit(data.statistics))
+    line = found.line(source.location)
+    if not found.taken:
+        raise Mistakes.one("resumeFrom", line)
+    return line
 
 
 def threads_of(job: Job, rank_info: RankInfo) -> Threads:
@@ -133,6 +151,8 @@ class Training:
             shared_files.write_job(self.attempt, self.job.written())
         if self.is_rank_zero and self.job.recipe is not None:
             self.console.log(self.job.recipe.line)
+        if self.is_rank_zero and self.job.taken and self.attempt.start_from is None:
+            self.console.log(f"resumeFrom: {self.job.taken}")
         resolved = resolved_once(context, model, parts["train"], self.ranks, self.console.log)
         parts = with_windows(parts, resolved.window_rows)
         with computing_with(resolved.threads), closing(self._relay()) as relay:

@@ -102,7 +102,7 @@ def _attempt(job: Job, ranks: Ranks, channel: Channel, content: str | None, cons
     storage = storage_at(str(job.output), job.keys.artifacts)
     reference = ranks.share(_reference(storage, channel, content, console) if ranks.rank == 0 else None)
     assert reference is not None
-    return reference.attempt(storage)
+    return reference.attempt(storage, lambda run: storage_at(run, job.keys.artifacts))
 
 
 def _reference(storage: Storage, channel: Channel, content: str | None, console: RemoteConsole) -> AttemptReference:
