@@ -62,6 +62,7 @@ VALUES: dict[str, Sequence[str]] = {
     "[DIR]": PLACES,
     "NAME": BACKENDS,
     "N": NUMBERS,
+    "NAMES": ("all", "size", "size, kind", "nope", ",", "size,size", "late", "Ж💥", "\udcff", "x" * 5000, ""),
     "[CACHE]": (".trainwright_cache", *PLACES),
     "TIME": ("30d", "1h", "0s", "9" * 30 + "d", *NUMBERS),
     "SIZE": ("20GB", "1Gi", "0", "9" * 30, *NUMBERS),

@@ -77,10 +77,10 @@ def test_a_model_measures_and_predicts_frames(workplace, frame):
     trained = train({"config": CONFIG}, dataset=frame, output="out", quiet=True)
     assert evaluate(dataset=frame, model="out", output="e", quiet=True)["late"] == pytest.approx(trained.test["late"])
     new = frame.drop(columns="late").tail(7)
-    table = predict(dataset=new, model="out", output="p.csv", quiet=True)
-    assert table.num_rows == 7
+    found = predict(dataset=new, model="out", output="p.csv", keep=["kind"], quiet=True)
+    assert found.index.equals(new.index)
     written = pd.read_csv(workplace.folder / "p.csv")
-    assert table.column("late_predictions").to_pylist() == written["late_predictions"].tolist()
+    pd.testing.assert_frame_equal(found.reset_index(drop=True), written)
 
 
 def test_a_run_on_a_frame_goes_on(workplace, frame):

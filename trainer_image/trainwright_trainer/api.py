@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
 
+from trainwright_api.checks import load as checks
 from trainwright_api.problems import Mistakes
+from trainwright_api.resource.canonical import canonical
+from trainwright_api.resource.job import TrainingJob
 from trainwright_trainer.job.options import Options
-from trainwright_trainer.tasks.given_data import is_in_memory, path_of
+from trainwright_trainer.tasks.given_data import as_given, is_in_memory, path_of
+from trainwright_trainer.tasks.trained_model import TrainedModel, load_trained
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from trainwright_trainer.callbacks.events import Scores
-    from trainwright_trainer.tasks.given_data import Data
-    from trainwright_trainer.tasks.result import Result, TaskSummary
+    from trainwright_trainer.tasks.given_data import Data, Frame
+    from trainwright_trainer.tasks.result import Evaluation, Result, TaskSummary
 
-    Job = str | os.PathLike[str] | Mapping[str, Any]
+    Job = str | os.PathLike[str] | Mapping[str, Any] | TrainingJob
 
 
 class RunOptions(TypedDict, total=False):
@@ -45,12 +48,22 @@ def train(
     overwrite: bool = False,
     **shared: Unpack[RunOptions],
 ) -> Result:
-    """`trainwright train` from Python. `job` is the path of a file, or its content as a mapping.
+    """`trainwright train` from Python. `job` is the path of a file, its content as a mapping, or a `TrainingJob`.
 
-    `dataset` replaces the job's: a path or URI, a pandas DataFrame or another Arrow table. The index of a table is
-    ignored, and its cache lies in the working folder. Raises `Mistakes` for an error in the job or the data,
-    `EnvironmentFailure` for a fault of the machine, `StoppedRun` after a signal, and `AlreadyDone` if nothing is left
-    to train.
+    `dataset` replaces the job's: a path or URI, a table of pandas or polars, or another Arrow table. The index of a
+    table is ignored, and its cache lies in the working folder. In a notebook, the result shows its report. Raises
+    `Mistakes` for an error in the job or the data, `EnvironmentFailure` for a fault of the machine, `StoppedRun` after
+    a signal, and `AlreadyDone` if nothing is left to train.
+
+    >>> job = {
+    ...     "config": {
+    ...         "input_features": [{"name": "age", "type": "number"}, {"name": "plan", "type": "category"}],
+    ...         "output_features": [{"name": "left", "type": "binary"}],
+    ...     }
+    ... }
+    >>> result = train(job, dataset=customers, output="out/ages", quiet=True)
+    >>> sorted(result.test["left"])
+    ['accuracy', 'loss', 'precision', 'recall', 'roc_auc', 'specificity']
     """
     from trainwright_trainer.tasks.result import TaskSummary
 
@@ -63,36 +76,101 @@ def evaluate(
     job: Job | None = None,
     *,
     dataset: Data | None = None,
-    model: str | Path | None = None,
+    model: str | os.PathLike[str] | None = None,
     **shared: Unpack[RunOptions],
-) -> Scores:
+) -> Evaluation:
     """`trainwright evaluate` from Python. Returns the scores of a model on the data, by output feature and metric.
 
-    `model`: the folder of a model or of its run; the default is the model that `job` trains. The rest is as in `train`.
+    `model`: the folder of a model or of its run; the default is the model that `job` trains. On the data that it was
+    trained on, only the test rows count. The rest is as in `train`.
+
+    >>> found = evaluate("churn.yaml", output="out/evaluated", quiet=True)
+    >>> found.part, found["left"]["roc_auc"] > 0.6
+    ('test', True)
     """
-    return _summary("evaluate", job, dataset, model, **shared).test
+    found = _summary("evaluate", job, dataset, Options(model=_text(model)), **shared).evaluation
+    assert found is not None
+    return found
+
+
+@overload
+def predict(
+    job: Job | None = None,
+    *,
+    dataset: Frame,
+    model: str | os.PathLike[str] | None = None,
+    keep: Sequence[str] = (),
+    **shared: Unpack[RunOptions],
+) -> Frame: ...
+
+
+@overload
+def predict(
+    job: Job | None = None,
+    *,
+    dataset: str | os.PathLike[str] | None = None,
+    model: str | os.PathLike[str] | None = None,
+    keep: Sequence[str] = (),
+    **shared: Unpack[RunOptions],
+) -> pa.Table: ...
 
 
 def predict(
     job: Job | None = None,
     *,
     dataset: Data | None = None,
-    model: str | Path | None = None,
+    model: str | os.PathLike[str] | None = None,
+    keep: Sequence[str] = (),
     **shared: Unpack[RunOptions],
-) -> pa.Table:
-    """`trainwright predict` from Python. Returns one row for each row of the data, and writes the table to `output`.
+) -> Any:
+    """`trainwright predict` from Python. Returns one row for each row of the data, and writes them to `output`.
 
-    For a DataFrame: `predict(…).to_pandas()`. The rest is as in `evaluate`.
+    The rows are a table of the kind of `dataset` (pandas, polars), and of Arrow for a path. `keep`: columns of the data
+    to have beside the predictions and the targets; `["all"]` for all. The rest is as in `evaluate`.
+
+    >>> predict("churn.yaml", dataset="new.csv", output="predictions.csv", keep=["name"], quiet=True).num_rows
+    3
     """
-    return _summary("predict", job, dataset, model, **shared).predictions
+    options = Options(model=_text(model), keep=tuple(keep), returns_rows=True)
+    found = _summary("predict", job, dataset, options, **shared).predictions
+    assert found is not None
+    return as_given(dataset, found)
+
+
+def load(model: str | os.PathLike[str]) -> TrainedModel:
+    """Read a trained model from its folder or the folder of its run, here or in a store. It works on tables in memory.
+
+    Raises `Mistakes` if there is no model, or it is damaged, and `EnvironmentFailure` if it cannot be read.
+
+    >>> load("out/churn")
+    <model out/churn: 3 inputs → left (binary)>
+    """
+    return load_trained(model)
+
+
+def validate(job: Job, *, dataset: str | os.PathLike[str] | None = None, backend: str | None = None) -> tuple[str, ...]:
+    """Check a job and the columns of its data, as `trainwright validate` does. Returns the notices.
+
+    Raises `Mistakes` with all errors.
+
+    >>> validate("churn.yaml")
+    ()
+    >>> validate("churn.yaml", dataset="customer.csv")
+    Traceback (most recent call last):
+    trainwright_api.problems.Mistakes: dataset: 'customer.csv' does not exist. Nearest: 'customers.csv'.
+    """
+    from trainwright_trainer.tasks.validate import validated
+
+    path, text = _file(job)
+    return validated(path, checks.Options(dataset=_text(dataset), backend=backend), text)
 
 
 def _summary(
-    task: str, job: Job | None, dataset: Data | None, model: str | Path | None, **shared: Unpack[RunOptions]
+    task: str, job: Job | None, dataset: Data | None, options: Options, **shared: Unpack[RunOptions]
 ) -> TaskSummary:
     from trainwright_trainer.tasks.result import TaskSummary
 
-    result = _run(task, {} if job is None else job, dataset, Options(model=_text(model)), **shared)
+    result = _run(task, {} if job is None else job, dataset, options, **shared)
     assert isinstance(result, TaskSummary)
     return result
 
@@ -114,7 +192,7 @@ def _run(
 
     job, own = _without_table(job)
     given = own if dataset is None else dataset
-    path, text = (Path("job.json"), _json(job)) if isinstance(job, Mapping) else (Path(job), None)
+    path, text = _file(job)
     with path_of(given) as place:
         cache = FOLDER if is_in_memory(given) else None
         options = replace(
@@ -126,8 +204,6 @@ def _run(
 def _without_table(job: Job) -> tuple[Job, Any]:
     """Split a job whose `dataset` is a table into the job without `dataset`, and that table."""
     if not isinstance(job, Mapping):
-        if is_in_memory(job):
-            raise Mistakes.one("", f"expected a job's file or its keys and values, found a {type(job).__name__}")
         return job, None
     inner = job.get("spec")
     spec = inner if isinstance(inner, Mapping) else job
@@ -136,6 +212,17 @@ def _without_table(job: Job) -> tuple[Job, Any]:
         return job, None
     rest = {key: value for key, value in spec.items() if key != "dataset"}
     return rest if spec is job else {**job, "spec": rest}, table
+
+
+def _file(job: Job) -> tuple[Path, str | None]:
+    """The path of the job's file, and None; or a name for messages, and the text of a job that is in no file."""
+    if isinstance(job, TrainingJob):
+        return Path("job.json"), json.dumps(canonical(job))
+    if isinstance(job, Mapping):
+        return Path("job.json"), _json(job)
+    if is_in_memory(job):
+        raise Mistakes.one("", f"expected a job's file or its keys and values, found a {type(job).__name__}")
+    return Path(job), None
 
 
 def _json(job: Mapping[str, Any]) -> str:
@@ -154,5 +241,5 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"an object of type {type(value).__name__}")
 
 
-def _text(place: str | Path | None) -> str | None:
+def _text(place: str | os.PathLike[str] | None) -> str | None:
     return None if place is None else str(place)

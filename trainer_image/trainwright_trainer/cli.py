@@ -17,6 +17,7 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
+from trainwright_api.checks import load
 from trainwright_api.problems import Mistakes
 from trainwright_trainer import cache_commands
 from trainwright_trainer.backends.launchers import is_rank_zero
@@ -62,6 +63,9 @@ Gpus = Annotated[
 Resume = Annotated[str | None, typer.Option(metavar="[DIR]", help="Go on from the run's newest good checkpoint.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace a run that lies in the output folder.")]
 Model = Annotated[str | None, text_option("DIR", "A model folder. Default: OUTPUT/model.")]
+Keep = Annotated[
+    str | None, text_option("NAMES", "Write these columns beside the predictions: id,name or all. Targets always are.")
+]
 Write = Annotated[bool, typer.Option("--write", help="Print the file with old forms of Ludwig replaced by today's.")]
 Lenient = Annotated[
     bool, typer.Option("--lenient", help="Ignore keys that the file should not have, with one line for each.")
@@ -98,6 +102,7 @@ class _Parameters:
     resume: Resume = None
     overwrite: Overwrite = False
     model: Model = None
+    keep: Keep = None
     lenient: Lenient = False
     json: Json = False
 
@@ -111,7 +116,8 @@ class _Parameters:
                 f"--resume {resume} goes on in that folder, --output names {output}: give one of them"
             )
         given = {name: value for name, value in vars(self).items() if name != "predictions"}
-        return Options(**{**given, "output": resume or output, "resume": resume is not None})
+        keep = tuple(name.strip() for name in (self.keep or "").split(",") if name.strip())
+        return Options(**{**given, "output": resume or output, "resume": resume is not None, "keep": keep})
 
 
 def _command(*names: str) -> Callable[[Callable[[Path, Options], None]], Callable[..., None]]:
@@ -159,7 +165,7 @@ def evaluate(job: Path, options: Options) -> None:
 app.command("test", help="The same as evaluate.")(evaluate)
 
 
-@_command("dataset", "predictions", "backend", "threads", "model", "lenient", "json")
+@_command("dataset", "predictions", "keep", "backend", "threads", "model", "lenient", "json")
 def predict(job: Path, options: Options) -> None:
     """Write a trained model's predictions, with probabilities, for every row of a data set."""
     _run("predict", job, options)
@@ -208,7 +214,7 @@ def validate(
             typer.echo(text, nl=False)
             for line in lost:
                 typer.echo(f"{file.name}: {line}", err=True)
-        notices = validated(file, dataset, backend, lenient=lenient)
+        notices = validated(file, load.Options(dataset=dataset, backend=backend, lenient=lenient))
     for line in (*notices, "valid"):
         typer.echo(f"{file.name}: {line}", err=write)
 

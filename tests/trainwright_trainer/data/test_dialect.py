@@ -13,7 +13,8 @@ from trainwright_trainer.data import source
 from trainwright_trainer.data.content import content_now
 from trainwright_trainer.data.files import find
 from trainwright_trainer.data.formats.dialect import HEAD_BYTES, delimiter_of, encoding_of
-from trainwright_trainer.data.preprocess import encode_with, prepare
+from trainwright_trainer.data.new_data import DataFiles, NewData
+from trainwright_trainer.data.preprocess import prepare
 
 TABLE = "name{0}size\nZoë{0}1\nJürgen{0}2\n"
 ROWS = {"name": ["Zoë", "Jürgen"], "size": ["1", "2"]}
@@ -171,8 +172,9 @@ def test_a_run_prints_how_it_reads_a_file(text, config):
     data = prepare(some, path, seed=0)
     data.finish()
     assert data.notices == (line,)
-    assert encode_with(some, data.statistics, path, targets=True).notices == (line,)
+    assert NewData(DataFiles(find(path)), some, data.statistics, targets=True).notices() == (line,)
     options = DatasetOptions(delimiter=";")
     given = prepare(some, path, seed=0, options=options)
     assert (given.notices, given.statistics) == ((), data.statistics)
-    assert encode_with(some, data.statistics, path, targets=True, options=options).notices == ()
+    found = DataFiles(find(path, options=options))
+    assert NewData(found, some, data.statistics, targets=True).notices() == ()

@@ -23,7 +23,8 @@ from trainwright_trainer.data.columnfile import Column
 from trainwright_trainer.data.content import content_now
 from trainwright_trainer.data.encoded import EncodedColumn
 from trainwright_trainer.data.files import find
-from trainwright_trainer.data.preprocess import encode_with, prepare
+from trainwright_trainer.data.new_data import DataFiles, NewData
+from trainwright_trainer.data.preprocess import prepare
 from trainwright_trainer.errors import EnvironmentFailure
 from trainwright_trainer.storage.location import S3Uri
 from trainwright_trainer.storage.registry import storage_at
@@ -213,8 +214,10 @@ def _any_feature(bucket):
 def test_new_data_for_a_model(parquet, columns, usual, mirrored):
     here = parquet(columns)
     data = prepare(usual(), here, seed=0)
-    far = encode_with(usual(), data.statistics, f"{mirrored('data.parquet')}/data.parquet", targets=True)
-    assert columns_of(far) == columns_of(encode_with(usual(), data.statistics, here, targets=True))
+    there = f"{mirrored('data.parquet')}/data.parquet"
+    near, far = (NewData(DataFiles(find(path)), usual(), data.statistics, targets=True) for path in (here, there))
+    pairs = zip(near.blocks(), far.blocks(), strict=True)
+    assert all(columns_of(one.data) == columns_of(other.data) for one, other in pairs)
 
 
 def test_an_object_that_changes_is_read_again(parquet, columns, usual, mirrored):
@@ -369,7 +372,7 @@ def test_a_store_that_fails_while_it_is_read_is_not_the_users_mistake(
     monkeypatch.setattr(source, "check", losing)
     try:
         with pytest.raises(EnvironmentFailure) as caught:
-            encode_with(usual(), defaultdict(dict), f"{bucket}/data.parquet", targets=True)
+            list(NewData(DataFiles(find(f"{bucket}/data.parquet")), usual(), defaultdict(dict), targets=True).blocks())
     finally:
         object_store.start()
     assert str(caught.value).startswith(f"dataset: '{bucket}/data.parquet' cannot be read (NETWORK_CONNECTION")

@@ -62,22 +62,24 @@ def test_the_predictions_of_an_experiment_are_those_that_were_evaluated(trained,
     table = pyarrow.parquet.read_table(trained.folder / "out/test_predictions.parquet")
     rows = table["row"].to_numpy()
     right = table["late_predictions"].to_numpy() == truth[rows]
+    assert table["late"].to_pylist() == truth[rows].tolist()
     scores = read(trained.folder / "out/metrics.json")["end"]["test"]["late"]
     assert np.mean(right) == pytest.approx(scores["accuracy"])
     assert list(rows) == sorted(rows)
     assert 20 < len(rows) < 60
 
 
-def test_predictions_with_probabilities(trained):
+def test_predictions_with_probabilities(trained, truth):
     out = trained.done("predict", "job.yaml", "--model", "out", "--output", "p.parquet").out
     assert out == "data.csv: 200 rows predicted: p.parquet\n"
     table = pyarrow.parquet.read_table(trained.folder / "p.parquet")
     names = ["late_predictions", "late_probability", "late_probabilities_no", "late_probabilities_yes"]
-    assert table.column_names == names
+    assert table.column_names == ["late", *names]
     shares = np.stack([table[name].to_numpy() for name in names[2:]], 1)
     assert shares.sum(1) == pytest.approx(np.ones(200))
     assert table["late_probability"].to_numpy() == pytest.approx(shares.max(1))
     assert table["late_predictions"].to_pylist() == [LABELS[place] for place in shares.argmax(1)]
+    assert table["late"].to_pylist() == truth.tolist()
 
 
 def test_csv_holds_what_parquet_holds(trained):
@@ -86,6 +88,54 @@ def test_csv_holds_what_parquet_holds(trained):
     table = pyarrow.parquet.read_table(trained.folder / "p.parquet")
     assert pyarrow.csv.read_csv(trained.folder / "p.csv").equals(table)
     assert pyarrow.parquet.read_table(trained.folder / "folder/predictions.parquet").equals(table)
+
+
+def test_kept_columns_stand_beside_the_predictions(trained):
+    lines = (trained.folder / "data.csv").read_text().splitlines()
+    trained.data(f"id,{lines[0]}", *(f"n{row},{line}" for row, line in enumerate(lines[1:])), name="new.csv")
+    options = ("--model", "out", "--dataset", "new.csv", "--output", "p.csv")
+    for keep, first in {"id, kind": ["id", "kind", "late"], "all": ["id", "size", "open", "kind", "late"]}.items():
+        trained.done("predict", "job.yaml", *options, "--keep", keep)
+        table = pyarrow.csv.read_csv(trained.folder / "p.csv")
+        assert table.column_names[: len(first) + 1] == [*first, "late_predictions"]
+        assert table["id"].to_pylist() == [f"n{row}" for row in range(200)]
+
+
+def test_a_column_that_cannot_be_kept(trained):
+    line = "job.yaml: --keep: 'kinds' is not in data.csv. Nearest: 'kind'."
+    assert trained.refused("predict", "job.yaml", "--model", "out", "--keep", "kinds") == line
+    lines = (trained.folder / "data.csv").read_text().splitlines()
+    trained.data(f"late_probability,{lines[0]}", *(f"1,{line}" for line in lines[1:]), name="new.csv")
+    line = "column 'late_probability' has the name of a prediction: rename it, or do not keep it"
+    options = ("--model", "out", "--dataset", "new.csv", "--output", "p.csv", "--keep", "all")
+    assert trained.refused("predict", "job.yaml", *options) == f"job.yaml: --keep: {line}"
+
+
+def test_missing_cells_and_unknown_categories_are_one_line(trained):
+    trained.data("size,open,kind", "1,,a", "?,no,z", "NA,no,", name="new.csv")
+    out = trained.done("predict", "job.yaml", "--model", "out", "--dataset", "new.csv", "--output", "p.csv").out
+    counts = "missing cells: 4 (size 2, open 1, kind 1) · categories that the model does not know: 1 (kind 1)"
+    assert out.splitlines()[-2:] == [f"new.csv: {counts}", "new.csv: 3 rows predicted: p.csv"]
+
+
+def test_blocks_give_what_one_block_gives(trained, monkeypatch):
+    def predicted() -> pyarrow.Table:
+        trained.done("predict", "job.yaml", "--model", "out", "--output", "p.parquet", "--keep", "size")
+        trained.done("predict", "job.yaml", "--model", "out", "--output", "p.csv", "--keep", "size")
+        trained.done("evaluate", "job.yaml", "--model", "out", "--output", "evaluated")
+        return pyarrow.parquet.read_table(trained.folder / "p.parquet")
+
+    whole, csv = predicted(), (trained.folder / "p.csv").read_text()
+    scores = read(trained.folder / "evaluated/evaluation.json")
+    monkeypatch.setattr("trainwright_trainer.data.rows.BLOCK_ROWS", 64)
+    parts = predicted()
+    probabilities = "late_probability"
+    assert parts.drop_columns([probabilities])["size"].equals(whole["size"])
+    assert parts[probabilities].to_numpy() == pytest.approx(whole[probabilities].to_numpy(), rel=1e-5)
+    assert len((trained.folder / "p.csv").read_text().splitlines()) == len(csv.splitlines())
+    again = read(trained.folder / "evaluated/evaluation.json")
+    assert again["rows"] == scores["rows"]
+    assert again["scores"]["late"] == pytest.approx(scores["scores"]["late"], rel=1e-5)
 
 
 def test_a_row_is_predicted_alone_as_among_others(trained):
@@ -139,8 +189,10 @@ def test_every_type_of_output(workplace):
     table = pyarrow.parquet.read_table(workplace.folder / "p.parquet")
     shares = [f"kind_probabilities_{label}" for label in "abc"]
     assert sorted(table.column_names) == sorted(
-        ["size_predictions", "kind_predictions", "kind_probability", *shares, "v_predictions"]
+        ["size", "kind", "v", "size_predictions", "kind_predictions", "kind_probability", *shares, "v_predictions"]
     )
+    assert table.schema.field("size").type == pyarrow.float64()
+    assert table["v"].to_pylist() == pairs
     assert set(table["kind_predictions"].to_pylist()) <= set("abc")
     assert all(len(vector) == 2 for vector in table["v_predictions"].to_pylist())
     texts = pyarrow.csv.read_csv(workplace.folder / "p.csv")["v_predictions"].to_pylist()

@@ -56,6 +56,11 @@ class EncodedColumn:
         for values in self._filling.end() if self._filling is not None else ():
             self._put(values)
 
+    def take(self) -> list[pa.Array]:
+        """The blocks that are complete, once."""
+        blocks, self._blocks = self._blocks, []
+        return blocks
+
     def in_memory(self) -> Column:
         return Column(pa.chunked_array(self._blocks), self.notices())
 

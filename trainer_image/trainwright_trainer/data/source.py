@@ -32,6 +32,17 @@ def check(files: Files, wanted: Wanted) -> None:
         _check(files, files.dataset, [*(name for name in columns if name not in keys), *keys], wanted)
 
 
+def columns_of(files: Files) -> Sequence[str]:
+    """The names of all columns. It reads the first file, if only its rows tell them. Raises `Mistakes`."""
+    keys = keys_of(files.names[0])
+    with _readable(files.each[0]) as file:
+        names = files.reader.columns(file)
+        if names is None:
+            # For a name that no file has, such a reader gives all columns.
+            names = next(iter(files.reader.read(file, [""], []))).column_names
+    return [*(name for name in names if name not in keys), *keys]
+
+
 def notices(files: Files) -> Sequence[str]:
     """Lines for the user on how the files are read. It may read the head of the first file. Raises `Mistakes`."""
     with _readable(files.each[0]):
@@ -151,13 +162,17 @@ def _readable(file: DataFile) -> Iterator[DataFile]:
 
 def _check(files: Files, name: str, columns: Sequence[str], wanted: Wanted) -> None:
     """Raise `Mistakes` for wanted columns that `columns`, those of the file called `name`, do not contain once."""
-    lines = [Problem(path, line) for path, column in wanted if (line := _lack(name, columns, column))]
-    if not lines:
-        return
-    if len(columns) == 1 and FORMATS[files.format].has_dialect:
+    if len(columns) == 1 and FORMATS[files.format].has_dialect and any(column != columns[0] for _, column in wanted):
         line = f"{name!r} has one column, {_shortened(columns[0])!r}. Is its delimiter another one? "
         raise Mistakes.one("dataset", f'{line}Set datasetOptions.delimiter, as in ";".')
-    raise Mistakes(lines)
+    check_names(name, columns, wanted)
+
+
+def check_names(name: str, columns: Sequence[str], wanted: Wanted) -> None:
+    """Raise `Mistakes` for wanted columns that `columns`, those of the table called `name`, do not contain once."""
+    lines = [Problem(path, line) for path, column in wanted if (line := _lack(name, columns, column))]
+    if lines:
+        raise Mistakes(lines)
 
 
 def _shortened(name: str) -> str:

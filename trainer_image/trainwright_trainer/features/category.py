@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -97,7 +98,9 @@ def encode(feature: Feature, values: pa.Array, statistics: Statistics, first_row
     fill = _fill_code(statistics, other)
     if fill == -1 and missing is not None and statistics["fill"] is not None:
         unseen, missing = unseen | missing, None
-    return settle(encoded, [(missing, feature.strategy, fill)], unseen if unseen.any() else None)
+    is_unknown = encoded == other if missing is None else (encoded == other) & ~missing
+    settled = settle(encoded, [(missing, feature.strategy, fill)], unseen if unseen.any() else None)
+    return replace(settled, unknown_categories=0 if feature.is_target else int(np.count_nonzero(is_unknown)))
 
 
 def _fill_code(statistics: Statistics, other: int) -> int:

@@ -73,8 +73,9 @@ class Encoded:
     """An encoded block. A row with null is dropped, unless `forward` or `backward` marks it.
 
     A row in `forward` is filled from a row before it, a row in `backward` from a row after it. `unseen` counts rows
-    that are dropped because no training row has their value; `unknown` counts rows whose value counts as missing.
-    `noted` is that of `Cleaned`.
+    that are dropped because no training row has their value; `unknown` counts rows whose value counts as missing;
+    `unknown_categories` counts the values of an input that are rare in the training rows or not in them. `noted` is
+    that of `Cleaned`.
     """
 
     values: pa.Array
@@ -82,6 +83,7 @@ class Encoded:
     backward: Mask | None = None
     unseen: int = 0
     unknown: int = 0
+    unknown_categories: int = 0
     noted: Mapping[str, int] = field(default_factory=dict)
 
 

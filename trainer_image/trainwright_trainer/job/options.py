@@ -26,6 +26,10 @@ class Options:
     threads: int | None = None
     gpus: int | None = None
     """The GPUs to train on with backend local. None: all of this machine."""
+    keep: tuple[str, ...] = ()
+    """The columns of the data to write beside the predictions; ("all",): all of them."""
+    returns_rows: bool = False
+    """Return the predictions too, which then have to fit in memory. It has no flag: only the Python API needs them."""
     lenient: bool = False
     """Ignore unknown keys of the file, with a notice for each."""
 

@@ -99,6 +99,7 @@ def result_of(context: TrainContext, fitted: TrainingResult, end: Ended) -> Resu
         best_epoch=fitted.best_epoch,
         outcome=fitted.outcome,
         seconds=fitted.seconds,
+        keys=context.job.keys.artifacts,
     )
 
 

@@ -1,24 +1,35 @@
-"""The task evaluate: the scores of a saved model on a data set with targets."""
+"""The task evaluate: the scores of a saved model on a data set with targets, block by block."""
 
 from __future__ import annotations
 
 import json
+from typing import Any
+
+import torch
 
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.callbacks.console import Console
 from trainwright_trainer.callbacks.events import Scores
 from trainwright_trainer.callbacks.formats import counted, score
 from trainwright_trainer.callbacks.json_lines import nan_to_none
+from trainwright_trainer.data.new_data import NewData
 from trainwright_trainer.job.job import Job
 from trainwright_trainer.job.versions import versions
-from trainwright_trainer.loop.evaluator import evaluate as scores_of
 from trainwright_trainer.metrics.figures import figures_of
-from trainwright_trainer.metrics.model import model_metrics
+from trainwright_trainer.metrics.model import ModelMetrics, model_metrics
 from trainwright_trainer.report.data import ReportData
 from trainwright_trainer.report.page import render
 from trainwright_trainer.storage.registry import storage_at
 from trainwright_trainer.tasks.artifacts import feature_summaries
-from trainwright_trainer.tasks.saved_model import ROWS_AT_A_TIME, computing, evaluation_data, model_of, valid_rows
+from trainwright_trainer.tasks.result import Evaluation
+from trainwright_trainer.tasks.saved_model import (
+    ROWS_AT_A_TIME,
+    SavedModel,
+    computing,
+    evaluation_data,
+    model_of,
+    valid_rows,
+)
 
 # The word for an evaluated row: all rows of new data ("given"), or the test rows of the training data ("test").
 _ROW = {"given": "row", "test": "test row"}
@@ -28,18 +39,31 @@ _NO_ROW = {
 }
 
 
-def evaluate(job: Job, console: Console) -> Scores:
+def evaluate(job: Job, console: Console) -> Evaluation:
     """Score a data set with targets. Writes `evaluation.json` and `evaluation.html` to the output folder."""
     saved = model_of(job)
     data, part = evaluation_data(saved, job)
-    console.log_notices(data.notices, data.dataset)
-    rows = valid_rows(saved, data)
-    if not len(rows):
-        raise Mistakes.one("dataset", _NO_ROW[part].format(data.dataset))
+    with computing(saved, job.options.threads, job.cpus):
+        found = evaluation_of(saved, data, part, about={"model": str(job.model), "dataset": job.dataset})
+    console.log_notices(data.notices(), data.name)
+    shown = [f"{name}.{metric} {score(value)}" for name, one in found.items() for metric, value in one.items()]
+    plain = {"dataset": job.dataset, "model": str(job.model), "part": part, "rows": found.rows, "scores": found.scores}
+    folder = storage_at(str(job.output), job.keys.artifacts)
+    folder.write("evaluation.html", [found.page.encode()])
+    folder.write("evaluation.json", [json.dumps(nan_to_none(plain), indent=2).encode() + b"\n"])
+    console.log(
+        f"{data.name}: {counted(found.rows, _ROW[part])} · " + " · ".join(shown),
+        f"report {job.output / 'evaluation.html'} · scores {job.output / 'evaluation.json'}",
+    )
+    return found
+
+
+def evaluation_of(saved: SavedModel, data: NewData, part: str, about: dict[str, Any]) -> Evaluation:
+    """The scores and the page of a data set; `about` is shown on the page. Raises `Mistakes` if no row has targets."""
     metrics = model_metrics(saved.config, saved.statistics, figures=True)
-    with computing(saved, rows, job):
-        scores = scores_of(saved.model, rows, ROWS_AT_A_TIME, metrics)
-    shown = [f"{name}.{metric} {score(value)}" for name, found in scores.items() for metric, value in found.items()]
+    rows, scores = _scored(saved, data, metrics)
+    if not rows:
+        raise Mistakes.one("dataset", _NO_ROW[part].format(data.name))
     page = ReportData(
         title=str(saved.about["name"]),
         started=None,
@@ -47,16 +71,21 @@ def evaluate(job: Job, console: Console) -> Scores:
         ended=None,
         outputs=figures_of(metrics),
         features=list(feature_summaries(saved.config, saved.statistics)),
-        resolved={"model": str(job.model), "dataset": job.dataset, "config": saved.config.model_dump(mode="json")},
+        resolved={**about, "config": saved.config.model_dump(mode="json")},
         versions=versions(),
         part=part,
     )
-    plain = {"dataset": job.dataset, "model": str(job.model), "part": part, "rows": len(rows), "scores": scores}
-    folder = storage_at(str(job.output), job.keys.artifacts)
-    folder.write("evaluation.html", [render(page).encode()])
-    folder.write("evaluation.json", [json.dumps(nan_to_none(plain), indent=2).encode() + b"\n"])
-    console.log(
-        f"{data.dataset}: {counted(len(rows), _ROW[part])} · " + " · ".join(shown),
-        f"report {job.output / 'evaluation.html'} · scores {job.output / 'evaluation.json'}",
-    )
-    return scores
+    return Evaluation(scores, rows, part, render(page))
+
+
+def _scored(saved: SavedModel, data: NewData, metrics: ModelMetrics) -> tuple[int, Scores]:
+    """The number of rows that have targets and inputs, and their scores."""
+    count = 0
+    with torch.inference_mode():
+        for block in data.blocks():
+            rows = valid_rows(saved, block.data)
+            count += len(rows)
+            for batch in rows.sequential(ROWS_AT_A_TIME):
+                logits = saved.model(batch)
+                metrics.update(logits, saved.model.losses(logits, batch), batch)
+    return count, metrics.compute()

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.errors import EnvironmentFailure
@@ -27,6 +27,7 @@ class ArrowTable(Protocol):
 
 
 Data = str | os.PathLike[str] | ArrowTable
+Frame = TypeVar("Frame", bound=ArrowTable)
 # Messages name the file, so the user reads this name.
 _NAME = "DataFrame.parquet"
 
@@ -59,6 +60,16 @@ def table_of(data: object) -> pa.Table:
         expected = "expected a path, a pandas DataFrame or an Arrow table"
         raise Mistakes.one("dataset", f"{expected}, found an object of type {type(data).__name__}")
     return pa.table(data).replace_schema_metadata(None)
+
+
+def as_given(data: object, table: pa.Table) -> Any:
+    """The table as the kind of table that `data` is: of pandas, with the same index, of polars, or of Arrow."""
+    pandas, polars = sys.modules.get("pandas"), sys.modules.get("polars")
+    if pandas is not None and isinstance(data, pandas.DataFrame):
+        return table.to_pandas().set_axis(data.index)
+    if polars is not None and isinstance(data, polars.DataFrame):
+        return polars.from_arrow(table)
+    return table
 
 
 def _of_pandas(frame: Any) -> pa.Table:

@@ -1,111 +1,127 @@
-"""The task predict, and the test predictions of an experiment."""
+"""The task predict, and the test predictions of an experiment: block by block, so that data may exceed the memory."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from tempfile import TemporaryDirectory
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.csv
-import pyarrow.parquet
 import torch
 
+from trainwright_api.config import ModelConfig
+from trainwright_api.problems import Mistakes
 from trainwright_trainer.callbacks.console import Console
 from trainwright_trainer.callbacks.formats import count, counted
-from trainwright_trainer.data.prepared import Prepared
-from trainwright_trainer.data.preprocess import encode_with
-from trainwright_trainer.errors import EnvironmentFailure
+from trainwright_trainer.data.new_data import KEEP, EncodedBlock, NewData
+from trainwright_trainer.data.table_schema import joined
+from trainwright_trainer.features.numerals import numbers_of
 from trainwright_trainer.job.job import Job
 from trainwright_trainer.job.options import prediction_file
 from trainwright_trainer.loader.materialised import Materialised
 from trainwright_trainer.models.predictions import prediction_table
 from trainwright_trainer.storage.location import Place
-from trainwright_trainer.storage.registry import storage_at
-from trainwright_trainer.storage.s3client.job_credentials import JobCredentials
+from trainwright_trainer.tasks.prediction_file import writing
 from trainwright_trainer.tasks.saved_model import (
     ROWS_AT_A_TIME,
     SavedModel,
     computing,
     evaluation_data,
+    files_of,
     load_model,
     model_of,
     valid_rows,
 )
 
+ALL = ("all",)
+"""The value of `--keep` for all columns."""
 
-def predict(job: Job, console: Console) -> pa.Table:
-    """Predict each row of the data set, in its order. A row that an input feature drops has null predictions."""
-    saved = model_of(job)
-    options = job.spec.dataset_options
-    data = encode_with(saved.config, saved.statistics, job.dataset, targets=False, keys=job.keys, options=options)
-    console.log_notices(data.notices, data.dataset)
-    return _write_predictions(saved, data, job, console)
+
+def predict(job: Job, console: Console) -> pa.Table | None:
+    """Predict each row of the data set, in its order. A row that an input feature drops has null predictions.
+
+    Returns the rows too if `job.options.returns_rows`.
+    """
+    saved, files = model_of(job), files_of(job)
+    data = saved.rows_of(files, targets=False, kept=kept_columns(saved.config, files.columns(), job.options.keep))
+    path = prediction_file(job.options.output, job.output)
+    tables, empty = [], 0
+    with computing(saved, job.options.threads, job.cpus), writing(path, job.keys) as write:
+        for table, left_out in predictions(saved, data):
+            write(table)
+            empty += left_out
+            if job.options.returns_rows:
+                tables.append(table)
+    console.log_notices(data.notices(), data.name)
+    more = f", {count(empty)} empty for want of an input" if empty else ""
+    console.log(f"{data.name}: {counted(data.rows, 'row')} predicted{more}: {path}")
+    return joined(tables) if tables else None
 
 
 def predict_test_rows(job: Job, model: Place, console: Console) -> None:
     """Write the test predictions of an experiment, with each row's number, to `test_predictions.parquet`."""
     saved = load_model(model, job.keys.artifacts)
-    data, _ = evaluation_data(saved, job)
-    rows = valid_rows(saved, data)
-    if not len(rows):
+    data, _ = evaluation_data(saved, job, kept_columns(saved.config, files_of(job).columns(), ()))
+    path, rows = job.output / "test_predictions.parquet", 0
+    with computing(saved, job.options.threads, job.cpus), writing(path, job.keys) as write:
+        for block in data.blocks():
+            table = _of_valid_rows(saved, block)
+            rows += len(table)
+            if len(table):
+                write(table)
+    if not rows:
         console.log("no test row to predict: the split has none")
         return
-    with computing(saved, rows, job):
-        table = _predicted(saved, rows).add_column(0, "row", pa.array(rows.held.rows))
-    _write(table, job.output / "test_predictions.parquet", job.keys)
-    console.log(f"{counted(len(rows), 'test row')} predicted: {job.output / 'test_predictions.parquet'}")
+    console.log(f"{counted(rows, 'test row')} predicted: {path}")
+
+
+def kept_columns(config: ModelConfig, columns: Sequence[str], keep: Sequence[str]) -> list[str]:
+    """The columns to write beside the predictions: those that `keep` names, then the targets that the data have."""
+    targets = [name for feature in config.output_features if columns.count(name := feature.column or feature.name) == 1]
+    wanted = columns if tuple(keep) == ALL else keep
+    return list(dict.fromkeys([*(name for name in wanted if name not in targets), *targets]))
+
+
+def predictions(saved: SavedModel, data: NewData) -> Iterator[tuple[pa.Table, int]]:
+    """All rows, block by block: kept columns, then predictions. With the number of rows that have no prediction."""
+    for block in data.blocks():
+        rows = valid_rows(saved, block.data)
+        table = _predicted(saved, rows)
+        left_out = block.data.rows - len(rows)
+        if left_out:
+            places = np.full(block.data.rows, -1, dtype=np.int64)
+            places[rows.held.rows] = np.arange(len(rows))
+            table = table.take(pa.array(places, mask=places < 0))
+        yield _beside(_kept(saved.config, block), table), left_out
+
+
+def _of_valid_rows(saved: SavedModel, block: EncodedBlock) -> pa.Table:
+    """The test rows of a block that have predictions, with their numbers in the data set."""
+    rows = valid_rows(saved, block.data)
+    table = _predicted(saved, rows)
+    kept = {name: values.take(pa.array(rows.held.rows)) for name, values in _kept(saved.config, block).items()}
+    return _beside({"row": pa.array(rows.held.rows + block.first_row), **kept}, table)
 
 
 def _predicted(saved: SavedModel, rows: Materialised) -> pa.Table:
     """One row of predictions for each row. Without rows, the table is empty and has all columns."""
     batches = rows.sequential(ROWS_AT_A_TIME) if len(rows) else [rows.held.part(0, 0)]
     with torch.inference_mode():
-        parts = [prediction_table(saved.config, saved.statistics, saved.model(batch)) for batch in batches]
-    return pa.concat_tables(parts)
+        tables = [prediction_table(saved.config, saved.statistics, saved.model(batch)) for batch in batches]
+    return pa.concat_tables(tables)
 
 
-def _write_predictions(saved: SavedModel, data: Prepared, job: Job, console: Console) -> pa.Table:
-    path = prediction_file(job.options.output, job.output)
-    rows = valid_rows(saved, data)
-    places = np.full(data.rows, -1, dtype=np.int64)
-    places[rows.held.rows] = np.arange(len(rows))
-    with computing(saved, rows, job):
-        table = _predicted(saved, rows).take(pa.array(places, mask=places < 0))
-    _write(table, path, job.keys)
-    left_out = data.rows - len(rows)
-    more = f", {count(left_out)} empty for want of an input" if left_out else ""
-    console.log(f"{data.dataset}: {counted(data.rows, 'row')} predicted{more}: {path}")
-    return table
+def _kept(config: ModelConfig, block: EncodedBlock) -> Mapping[str, pa.Array]:
+    """The kept columns as the source has them; the target of a number as a number, null where it is none."""
+    numbers = {feature.column or feature.name for feature in config.output_features if feature.type == "number"}
+    return {
+        name: numbers_of(values)[0] if name in numbers and pa.types.is_string(values.type) else values
+        for name, values in block.kept.items()
+    }
 
 
-def _write(table: pa.Table, place: Place, keys: JobCredentials) -> None:
-    """Write the table. For an object store, write a temporary local file and upload saved."""
-    if isinstance(place, Path):
-        _write_here(table, place)
-        return
-    with TemporaryDirectory(prefix="trainwright-predictions-") as folder:
-        path = Path(folder) / place.name
-        _write_here(table, path)
-        storage_at(str(place.parent), keys.artifacts).write_file(place.name, path)
-
-
-def _write_here(table: pa.Table, path: Path) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if path.suffix.lower() == ".csv":
-            pyarrow.csv.write_csv(_without_lists(table), path)
-        else:
-            pyarrow.parquet.write_table(table, path)
-    except OSError as error:
-        raise EnvironmentFailure(f"{path} cannot be written: {error.strerror or error}") from error
-
-
-def _without_lists(table: pa.Table) -> pa.Table:
-    """CSV has no lists: a list becomes its numbers or tokens separated by spaces, a form that the reader accepts."""
-    for position, field in enumerate(table.schema):
-        if pa.types.is_list(field.type):
-            word = str if pa.types.is_string(field.type.value_type) else repr
-            texts = [None if row is None else " ".join(map(word, row)) for row in table[position].to_pylist()]
-            table = table.set_column(position, field.name, pa.array(texts, pa.string()))
-    return table
+def _beside(kept: Mapping[str, pa.Array], table: pa.Table) -> pa.Table:
+    """Raises `Mistakes` if a kept column has the name of a prediction."""
+    for name in kept:
+        if name in table.column_names:
+            raise Mistakes.one(KEEP, f"column {name!r} has the name of a prediction: rename it, or do not keep it")
+    return pa.table({**kept, **dict(zip(table.column_names, table.columns, strict=True))})

@@ -197,7 +197,7 @@ def _evaluate(job: Job, console: Console, stop: StopRequest | None) -> TaskSumma
     from trainwright_trainer.tasks.evaluate import evaluate
 
     with _ending_at_once(stop):
-        return TaskSummary("the model is measured", evaluate(job, console))
+        return TaskSummary("the model is measured", evaluation=evaluate(job, console))
 
 
 def _predict(job: Job, console: Console, stop: StopRequest | None) -> TaskSummary:

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from trainwright_api.config import ModelConfig
 from trainwright_trainer.data.content import content_now
 from trainwright_trainer.data.files import find
-from trainwright_trainer.data.prepared import TEST, UNSAMPLED, Prepared
-from trainwright_trainer.data.preprocess import encode_with, prepare
+from trainwright_trainer.data.new_data import DataFiles, DataTable, NewData
+from trainwright_trainer.data.prepared import TEST, Prepared
+from trainwright_trainer.data.preprocess import prepare
 from trainwright_trainer.job.job import Job
 from trainwright_trainer.loader.batch import Layout
 from trainwright_trainer.loader.epoch_order import EpochOrder
@@ -41,6 +40,10 @@ class SavedModel:
     model: Model
     about: Mapping[str, Any]
 
+    def rows_of(self, data: DataFiles | DataTable, *, targets: bool, kept: Sequence[str] = ()) -> NewData:
+        """All rows of new data. Raises `Mistakes` for columns that the data lack."""
+        return NewData(data, self.config, self.statistics, targets=targets, kept=kept)
+
 
 def load_model(location: Place, access: S3Credentials | None = None) -> SavedModel:
     """Load the model from its folder or its run folder. Raises `Mistakes` if there is no model, or it is damaged."""
@@ -57,23 +60,27 @@ def model_of(job: Job) -> SavedModel:
     return load_model(job.model, job.keys.artifacts)
 
 
-def evaluation_data(saved: SavedModel, job: Job) -> tuple[Prepared, str]:
+def files_of(job: Job) -> DataFiles:
+    return DataFiles(find(job.dataset, job.keys.datasets, job.spec.dataset_options))
+
+
+def evaluation_data(saved: SavedModel, job: Job, kept: Sequence[str] = ()) -> tuple[NewData, str]:
     """The data and the part of it to evaluate: all rows of new data, or the test rows of the training data."""
-    options = job.spec.dataset_options
-    if content_now(find(job.dataset, job.keys.datasets, options)) != saved.about["content"]:
-        data = encode_with(saved.config, saved.statistics, job.dataset, targets=True, keys=job.keys, options=options)
-        return data, "given"
-    data = prepare(
+    data = files_of(job)
+    if content_now(data.files) != saved.about["content"]:
+        return saved.rows_of(data, targets=True, kept=kept), "given"
+    prepared = prepare(
         saved.config,
         job.dataset,
         seed=saved.about["seed"],
         cache_dir=job.cache_dir,
         keys=job.keys,
-        options=options,
+        options=job.spec.dataset_options,
         max_cache_bytes=job.spec.cache.max_bytes,
     )
-    test_only = np.where(data.splits == TEST, TEST, UNSAMPLED).astype(np.uint8)
-    return replace(data, splits=test_only, notices=(*data.notices, *data.finish())), "test"
+    prepared.finish()
+    found = NewData(data, saved.config, saved.statistics, targets=True, kept=kept, splits=prepared.splits)
+    return found, "test"
 
 
 def valid_rows(saved: SavedModel, data: Prepared) -> Materialised:
@@ -87,6 +94,7 @@ def _present(layout: Layout, data: Prepared) -> Layout:
     return replace(layout, columns={name: place for name, place in layout.columns.items() if name in data.columns})
 
 
-def computing(saved: SavedModel, rows: Materialised, job: Job) -> AbstractContextManager[None]:
-    threads = Threads(usable_cpus(job.cpus), job.options.threads or asked_threads(os.environ))
-    return computing_with(threads.of(saved.model, min(len(rows), ROWS_AT_A_TIME)))
+def computing(saved: SavedModel, threads: int | None = None, cpus: float | None = None) -> AbstractContextManager[None]:
+    """Compute with `threads` threads, or with as many as a batch needs of the CPUs that this process may use."""
+    found = Threads(usable_cpus(cpus), threads or asked_threads(os.environ))
+    return computing_with(found.of(saved.model, ROWS_AT_A_TIME))

@@ -8,12 +8,12 @@ from trainwright_api.checks import cluster, load
 from trainwright_api.problems import Mistakes
 
 
-def validated(
-    path: Path, dataset: str | None = None, backend: str | None = None, *, lenient: bool = False
-) -> tuple[str, ...]:
-    """The notices for a valid file. Raises `Mistakes` with all errors, and `EnvironmentFailure`."""
-    options = load.Options(dataset=dataset, backend=backend, lenient=lenient)
-    found = load.inspected(load.text_of(path), path.name, options=options)
+def validated(path: Path, options: load.Options | None = None, text: str | None = None) -> tuple[str, ...]:
+    """The notices for a valid file, or for `text` in place of its content. `options`: those of the command line.
+
+    Raises `Mistakes` with all errors, and `EnvironmentFailure`.
+    """
+    found = load.inspected(load.text_of(path) if text is None else text, path.name, options=options)
     mistakes = Mistakes(())
     try:
         loaded = found.accepted_elsewhere()

@@ -1,0 +1,82 @@
+"""Predictions are written block by block, and appear when they are complete."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+import pytest
+
+from trainwright_api.problems import Mistakes
+from trainwright_trainer.errors import EnvironmentFailure
+from trainwright_trainer.storage.s3client.job_credentials import NO_KEYS
+from trainwright_trainer.tasks.prediction_file import writing
+
+ONE, TWO = pa.table({"x": [1, 2], "y": ["a", None]}), pa.table({"x": [3], "y": ["b"]})
+
+
+def _write(path, *tables):
+    with writing(path, NO_KEYS) as write:
+        for table in tables:
+            write(table)
+
+
+@pytest.mark.parametrize(("name", "read"), [("p.parquet", pq.read_table), ("p.csv", pyarrow.csv.read_csv)])
+def test_the_file_holds_all_blocks_and_nothing_lies_beside_it(tmp_path, name, read):
+    path = tmp_path / "new" / name
+    with writing(path, NO_KEYS) as write:
+        write(ONE)
+        assert not path.exists()
+        write(TWO)
+    assert read(path)["x"].to_pylist() == [1, 2, 3]
+    assert [one.name for one in path.parent.iterdir()] == [name]
+
+
+@pytest.mark.parametrize("name", ["p.parquet", "p.csv"])
+def test_an_error_leaves_the_old_file(tmp_path, name):
+    path = tmp_path / name
+    path.write_text("old")
+    with pytest.raises(AttributeError):
+        _write(path, ONE, None)
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_column_whose_type_changes_gets_the_wider_one(tmp_path):
+    blocks = [
+        pa.table({"x": pa.nulls(2), "n": [1, 2]}),
+        pa.table({"x": ["a"], "n": [0.5]}),
+        pa.table({"x": pa.array([None], pa.string()), "n": [3]}),
+    ]
+    with writing(tmp_path / "p.parquet", NO_KEYS) as write:
+        for block in blocks:
+            write(block)
+    assert pq.read_table(tmp_path / "p.parquet").to_pydict() == {"x": [None, None, "a", None], "n": [1, 2, 0.5, 3]}
+
+
+def test_types_that_no_column_holds_are_a_mistake(tmp_path):
+    line = "--keep: the kept columns cannot be written as parquet"
+    with pytest.raises(Mistakes, match=line):
+        _write(tmp_path / "p.parquet", pa.table({"x": ["a"]}), pa.table({"x": [1]}))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_list_in_csv_is_text(tmp_path):
+    with writing(tmp_path / "p.csv", NO_KEYS) as write:
+        write(pa.table({"v": [[1.0, 2.5], None], "s": [["a", "b"], []]}))
+    assert (tmp_path / "p.csv").read_text().splitlines()[1] == '"1.0 2.5","a b"'
+
+
+def test_a_folder_that_refuses_is_the_machines_fault(tmp_path):
+    (tmp_path / "file").write_text("")
+    with (
+        pytest.raises(EnvironmentFailure, match="cannot be written"),
+        writing(tmp_path / "file/p.csv", NO_KEYS) as write,
+    ):
+        write(ONE)
+
+
+def test_no_row_is_no_file(tmp_path):
+    with writing(tmp_path / "p.parquet", NO_KEYS):
+        pass
+    assert list(tmp_path.iterdir()) == []

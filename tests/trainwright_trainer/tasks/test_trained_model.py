@@ -1,0 +1,109 @@
+"""A loaded model on tables in memory: what it predicts is what `trainwright predict` writes for the file."""
+
+from __future__ import annotations
+
+import pandas as pd
+import polars
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+import pytest
+
+import trainwright
+from trainwright_trainer.report.notebook import embedded
+
+
+@pytest.fixture
+def trained(workplace):
+    workplace.done("train", workplace.job(), "--output", "out")
+    workplace.done("predict", "job.yaml", "--model", "out", "--output", "p.parquet")
+    return workplace
+
+
+@pytest.fixture
+def expected(trained) -> list[float]:
+    return pq.read_table(trained.folder / "p.parquet")["late_probability"].to_pylist()
+
+
+@pytest.mark.parametrize(
+    ("kind", "read"),
+    [
+        (pd.DataFrame, pd.read_csv),
+        (polars.DataFrame, polars.read_csv),
+        (pa.Table, pyarrow.csv.read_csv),
+        (pa.Table, str),
+    ],
+)
+def test_the_same_kind_of_table_comes_back(expected, kind, read):
+    found = trainwright.load("out").predict(read("data.csv"))
+    assert isinstance(found, kind)
+    assert (
+        list(found["late_probability"] if kind is not pa.Table else found["late_probability"].to_pylist()) == expected
+    )
+    names = found.column_names if kind is pa.Table else list(found.columns)
+    assert names[:2] == ["late", "late_predictions"]
+
+
+@pytest.mark.usefixtures("trained")
+def test_the_index_of_pandas_stays():
+    frame = pd.read_csv("data.csv").sample(20, random_state=1)
+    found = trainwright.load("out/model").predict(frame, keep=["size"])
+    assert found.index.equals(frame.index)
+    assert found["size"].equals(frame["size"])
+    joined = frame.join(found.drop(columns=["size", "late"]))
+    assert joined["late_probability"].notna().all()
+
+
+@pytest.mark.usefixtures("trained")
+def test_one_row_and_all_columns():
+    row = pd.read_csv("data.csv").drop(columns="late").tail(1)
+    found = trainwright.load("out").predict(row, keep=["all"])
+    assert list(found.columns)[:4] == ["size", "open", "kind", "late_predictions"]
+
+
+@pytest.mark.usefixtures("trained")
+def test_an_evaluation_is_that_of_the_command():
+    frame = pd.read_csv("data.csv").head(50)
+    frame.to_csv("new.csv", index=False)
+    found = trainwright.load("out").evaluate(frame)
+    of_file = trainwright.evaluate(dataset="new.csv", model="out", output="e", quiet=True)
+    assert found.scores == of_file.scores
+    assert (found.rows, found.part) == (50, "given")
+    assert found._repr_html_() == embedded(found.page)
+    assert "roc_auc" in found["late"]
+
+
+def test_it_writes_nothing(trained):
+    before = trained.files()
+    model = trainwright.load("out")
+    model.predict(pd.read_csv("data.csv"))
+    model.evaluate(pd.read_csv("data.csv"))
+    assert trained.files() == before
+
+
+@pytest.mark.usefixtures("trained")
+@pytest.mark.parametrize(
+    ("given", "line"),
+    [
+        ({"x": [1]}, "dataset: expected a path, a pandas DataFrame or an Arrow table, found an object of type dict"),
+        (pd.DataFrame({"sise": [1.0], "open": ["yes"], "kind": ["a"]}),
+         "config.input_features[0].column: 'size' is not in the table. Nearest: 'sise'."),
+        (pd.DataFrame({"size": [], "open": [], "kind": []}), "dataset: 'the table' holds no rows."),
+        ("nowhere.csv", "dataset: 'nowhere.csv' does not exist."),
+    ],
+)  # fmt: skip
+def test_what_does_not_fit_is_one_line(given, line):
+    with pytest.raises(trainwright.Mistakes) as caught:
+        trainwright.load("out").predict(given)
+    assert str(caught.value) == line
+
+
+@pytest.mark.usefixtures("trained")
+def test_a_model_shows_its_inputs_and_outputs():
+    assert repr(trainwright.load("out")) == "<model out: 3 inputs → late (binary)>"
+
+
+@pytest.mark.usefixtures("workplace")
+def test_no_model_is_one_line():
+    with pytest.raises(trainwright.Mistakes, match="out"):
+        trainwright.load("out")

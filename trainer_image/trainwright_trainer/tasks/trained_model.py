@@ -1,0 +1,95 @@
+"""A trained model in Python: it predicts and evaluates tables in memory, without a job, a cache or a file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, overload
+
+from trainwright_trainer.tasks.given_data import Data, Frame, as_given, is_in_memory, table_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from trainwright_api.config import ModelConfig
+    from trainwright_trainer.data.new_data import DataFiles, DataTable
+    from trainwright_trainer.tasks.result import Evaluation
+    from trainwright_trainer.tasks.saved_model import SavedModel
+
+
+@dataclass(frozen=True)
+class TrainedModel:
+    """A model that `load` has read.
+
+    >>> model = load("out/churn")
+    >>> model.predict(customers.head(2), keep=["name"]).columns.tolist()
+    ['name', 'left', 'left_predictions', 'left_probability', 'left_probabilities_no', 'left_probabilities_yes']
+    >>> model.evaluate(customers)["left"]["roc_auc"] > 0.6
+    True
+    """
+
+    saved: SavedModel
+    place: str
+
+    @property
+    def config(self) -> ModelConfig:
+        """The config that it was trained with, with all defaults."""
+        return self.saved.config
+
+    @overload
+    def predict(self, data: str | os.PathLike[str], keep: Sequence[str] = ()) -> pa.Table: ...
+
+    @overload
+    def predict(self, data: Frame, keep: Sequence[str] = ()) -> Frame: ...
+
+    def predict(self, data: Data, keep: Sequence[str] = ()) -> Any:
+        """One row for each row of `data`, in the same kind of table: of pandas, polars or Arrow.
+
+        The columns are those that `keep` names (`["all"]`: all of them), the targets that the data have, and the
+        predictions. A row that an input drops has null predictions. Raises `Mistakes` for data that do not fit.
+        """
+        from trainwright_trainer.data.table_schema import joined
+        from trainwright_trainer.tasks.predict import kept_columns, predictions
+        from trainwright_trainer.tasks.saved_model import computing
+
+        given = _given(data)
+        kept = kept_columns(self.config, given.columns(), keep)
+        rows = self.saved.rows_of(given, targets=False, kept=kept)
+        with computing(self.saved):
+            return as_given(data, joined([table for table, _ in predictions(self.saved, rows)]))
+
+    def evaluate(self, data: Data) -> Evaluation:
+        """The scores on data with targets. Raises `Mistakes` for data that do not fit."""
+        from trainwright_trainer.tasks.evaluate import evaluation_of
+        from trainwright_trainer.tasks.saved_model import computing
+
+        given = _given(data)
+        with computing(self.saved):
+            rows = self.saved.rows_of(given, targets=True)
+            return evaluation_of(self.saved, rows, "given", {"model": self.place, "dataset": given.name})
+
+    def __repr__(self) -> str:
+        outputs = ", ".join(f"{feature.name} ({feature.type})" for feature in self.config.output_features)
+        return f"<model {self.place}: {len(self.config.input_features)} inputs → {outputs}>"
+
+
+def load_trained(model: str | os.PathLike[str]) -> TrainedModel:
+    """Read a model from its folder, or from the folder of its run, on this machine or in a store.
+
+    Raises `Mistakes` if there is no model, or it is damaged, and `EnvironmentFailure` if it cannot be read.
+    """
+    from trainwright_trainer.storage.location import place_of
+    from trainwright_trainer.tasks.saved_model import load_model
+
+    place = os.fspath(model)
+    return TrainedModel(load_model(place_of(place, "model")), place)
+
+
+def _given(data: Data) -> DataFiles | DataTable:
+    from trainwright_trainer.data.files import find
+    from trainwright_trainer.data.new_data import DataFiles, DataTable
+
+    if not is_in_memory(data):
+        return DataFiles(find(os.fspath(data)))  # type: ignore[arg-type]
+    return DataTable(table_of(data), "the table")
