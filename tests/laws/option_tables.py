@@ -101,6 +101,7 @@ REFUSED_AS_WRONG: Mapping[str, str] = {
     **{f"config.input_features[text].encoder={word}": "there is no model" for word in FAMILIES},
     "config.input_features[text].encoder=llm": "needs the name of a model",
     "config.input_features[text].encoder=auto_transformer": "needs the name of a model",
+    **{f"*[{kind}].preprocessing.cache_encoder_embeddings": "is always trained" for kind in ("sequence", "text")},
     "*[text].preprocessing.pretrained_model_name_or_path": "acts with tokenizer hf_tokenizer alone",
     **{
         f"config.input_features[text].encoder[{word}norm_params.{name}": "batch or layer"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,63 +22,20 @@ from trainwright_trainer.loader.batch import Ragged
 
 from .parity_job import Case
 from .test_combiners import assert_one_curve
+from .tiny_text import BERT, SMALL, job, make_home
 
-WORDS = ["good", "bad", "fine", "awful", "the", "a", "movie", "film"]
-_BERT = {"hidden_size": 8, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 8}
-SMALL: Mapping[str, Mapping[str, Any]] = {
-    "albert": {**_BERT, "embedding_size": 8},
-    "bert": _BERT,
-    "distilbert": {"dim": 8, "n_layers": 2, "n_heads": 2, "hidden_dim": 8},
-    "electra": {**_BERT, "embedding_size": 8},
-    "gpt2": {"n_embd": 8, "n_layer": 2, "n_head": 2},
-    "roberta": _BERT,
-    "xlmroberta": _BERT,
-}
 ROWS = [[1, 3, 2], [], [4], [5, 6, 2, 3, 9, 8, 7, 7, 1]]
 
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a tokenizer, tiny models of all families, and a data set."""
-    from tokenizers import Tokenizer, models, pre_tokenizers, processors
-    from transformers import AutoConfig, AutoModel, PreTrainedTokenizerFast
-
-    home = tmp_path_factory.mktemp("models")
-    marks = ["<pad>", "<unk>", "<s>", "</s>"]
-    made = Tokenizer(models.WordLevel({word: at for at, word in enumerate([*marks, *WORDS])}, unk_token="<unk>"))
-    made.pre_tokenizer = pre_tokenizers.Whitespace()
-    made.post_processor = processors.TemplateProcessing(single="<s> $A </s>", special_tokens=[("<s>", 2), ("</s>", 3)])
-    tokenizer = PreTrainedTokenizerFast(
-        tokenizer_object=made, pad_token="<pad>", unk_token="<unk>", model_max_length=16
-    )
-    torch.manual_seed(0)
-    for word, fields in SMALL.items():
-        config = AutoConfig.for_model(FAMILIES[word], vocab_size=12, pad_token_id=0, **fields)
-        AutoModel.from_config(config).save_pretrained(home / word)
-        tokenizer.save_pretrained(home / word)
-    draws = np.random.default_rng(0)
-    texts = [" ".join(draws.choice(WORDS, draws.integers(0, 9))) for _ in range(200)]
-    late = ["yes" if "good" in text or "fine" in text else "no" for text in texts]
-    pd.DataFrame({"review": texts, "late": late}).to_parquet(home / "rows.parquet")
-    return home
-
-
-def job(home: Path, word: str = "bert", **encoder: Any) -> dict[str, Any]:
-    own = {"type": word, "pretrained_model_name_or_path": str(home / word), **encoder}
-    return {
-        "dataset": str(home / "rows.parquet"),
-        "config": {
-            "input_features": [{"name": "review", "type": "text", "encoder": own}],
-            "output_features": [{"name": "late", "type": "binary"}],
-            "trainer": {"epochs": 3, "batch_size": 16, "learning_rate": 0.01},
-        },
-    }
+    return make_home(tmp_path_factory.mktemp("models"))
 
 
 def encoder(word: str, padding: str = "right", **fields: Any) -> Encoder:
     given = {"use_pretrained": False, **SMALL[word], "reduce_output": "mean", "trainable": True, **fields}
     if word in ("roberta", "xlmroberta"):
-        given = {key: value for key, value in given.items() if key not in _BERT}
+        given = {key: value for key, value in given.items() if key not in BERT}
     config = TextInput.model_validate({"name": "x", "encoder": {"type": word, **given}}).encoder
     statistics = {"vocabulary": list("abcdefghij"), "length": 9, "padding": padding}
     made = Pretrained(config, EncoderInput(statistics, 1, "config.input_features[0].encoder"))
@@ -154,7 +110,7 @@ def test_a_trained_model_learns_and_is_evaluated_alike(home: Path, tmp_path: Pat
 
 
 def test_two_workers_have_the_curve_of_one_process() -> None:
-    own = {"type": "bert", **_BERT, "use_pretrained": False, "trainable": True, "vocab_size": 4}
+    own = {"type": "bert", **BERT, "use_pretrained": False, "trainable": True, "vocab_size": 4}
     own |= {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
     tags = {"type": "text", "encoder": own, "preprocessing": {"tokenizer": "space"}}
     fixed = {"effective_batch_size": 66, "batch_size": 22, "early_stop": -1, "train_steps": 20, "learning_rate": 0.003}

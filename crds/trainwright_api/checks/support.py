@@ -131,8 +131,9 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
         "computed_fill_value",
         "vocab_file",
         "ngram_size",
-        "cache_encoder_embeddings",
     ),
+    "SequenceOutputPreprocessing": ("cache_encoder_embeddings",),
+    "TextOutputPreprocessing": ("cache_encoder_embeddings",),
     "TextPreprocessing": (
         "compute_idf",
         "prompt",

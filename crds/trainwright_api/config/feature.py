@@ -43,12 +43,16 @@ class BaseInput(Feature):
     def mistakes(self) -> Iterator[InitErrorDetails]:
         """Embeddings are cached once, so the training of the encoder would have no effect."""
         caches = getattr(getattr(self, "preprocessing", None), "cache_encoder_embeddings", False)
-        if caches and getattr(getattr(self, "encoder", None), "trainable", False):
-            message = (
-                "is true, and so is encoder.trainable: embeddings can be cached only where training leaves the "
-                "encoder as it is. Set one of them to false"
-            )
+        if caches and (reason := self._trained_part(getattr(self, "encoder", None))):
+            message = f"is true, {reason}: embeddings can be cached only where training leaves the encoder as it is"
             yield relation(message, "preprocessing", "cache_encoder_embeddings", found=True)
+
+    @staticmethod
+    def _trained_part(encoder: object) -> str:
+        """The part of an encoder that is trained, for a message; "" if there is none."""
+        if getattr(encoder, "trainable", False):
+            return "and so is encoder.trainable"
+        return "" if getattr(encoder, "adapter", None) is None else "and encoder.adapter is trained"
 
 
 class BaseOutput(Feature):

@@ -26,7 +26,14 @@ _PREPROCESSING = "How the column is read."
 _ENCODER = "How the values become vectors."
 
 
-class TextInput(BaseInput):
+class _TokensInput(BaseInput):
+    @staticmethod
+    def _trained_part(encoder: object) -> str:
+        word = getattr(encoder, "type", "")
+        return BaseInput._trained_part(encoder) if hasattr(encoder, "trainable") else f"and {word!r} is always trained"
+
+
+class TextInput(_TokensInput):
     """A text."""
 
     type: Literal["text"] = Field("text", description="A text.")
@@ -34,7 +41,7 @@ class TextInput(BaseInput):
     encoder: Annotated[Encoder, TEXT_ENCODER] = Field(default_factory=TEXT_ENCODER.make, description=_ENCODER)
 
 
-class SequenceInput(BaseInput):
+class SequenceInput(_TokensInput):
     """A sequence of tokens."""
 
     type: Literal["sequence"] = Field("sequence", description="A sequence of tokens.")

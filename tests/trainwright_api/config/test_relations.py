@@ -51,6 +51,18 @@ TABLE: list[tuple[str, dict[str, Any], str, str]] = [
         "and so is encoder.trainable",
     ),
     (
+        "cached embeddings of an encoder that learns its own",
+        config([("b", "text", {**CACHED, "encoder": {"type": "embed"}})]),
+        "input_features.0.preprocessing.cache_encoder_embeddings",
+        "'embed' is always trained",
+    ),
+    (
+        "cached embeddings of an encoder with an adapter",
+        config([("b", "text", {**CACHED, "encoder": {"type": "bert", "adapter": {"type": "lora"}}})]),
+        "input_features.0.preprocessing.cache_encoder_embeddings",
+        "encoder.adapter is trained",
+    ),
+    (
         "same name twice",
         config([("a", "number"), ("a", "text")]),
         "input_features.1.name",

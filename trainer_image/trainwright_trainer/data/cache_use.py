@@ -40,6 +40,12 @@ class CacheUse:
         self._record()
         return (*notices, *self._evict(self.max_bytes)) if self.max_bytes is not None else notices
 
+    def add(self, entries: Mapping[str, str | None]) -> tuple[str, ...]:
+        """Record the use of further entries, which are written already, and evict others. Returns notices."""
+        self.features = {**self.features, **entries}
+        self._record()
+        return () if self.max_bytes is None else self._evict(self.max_bytes)
+
     def _record(self) -> None:
         """A cache that may be read only has no record of this use, and no entry can be evicted from it."""
         record = {"dataset": self.dataset, "rows": self.rows, "used": int(self.clock()), "entries": dict(self.features)}

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-_ELEMENTS = {"int32": pa.int32(), "float": pa.float32()}
+_ELEMENTS = {"int32": pa.int32(), "float": pa.float32(), "double": pa.float64()}
 
 
 GROUP_ROWS = 262_144

@@ -37,6 +37,12 @@ def feature_key(content: str, feature: Feature, statistics: Mapping[str, Any]) -
     return digest(["feature", FORMAT, content, *_reading(feature), digest(read_by_encode(statistics))])
 
 
+def embedding_key(of_column: str, encoder: Mapping[str, Any], statistics: Mapping[str, Any], weights: str) -> str:
+    """The key of the embeddings of one encoded column: the section of the encoder, the statistics of its feature, and
+    the digest of its weights."""
+    return digest(["embedding", FORMAT, of_column, encoder, digest(read_by_encode(statistics)), weights])
+
+
 def _reading(feature: Feature) -> list[Any]:
     options = feature.preprocessing.model_dump(mode="json")
     files = pretrained_files(feature)

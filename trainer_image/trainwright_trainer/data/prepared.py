@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from trainwright_trainer.data.cache_use import CacheUse
 from trainwright_trainer.frames.pandas import in_threads
 
 # The parts of a split, as they are stored: one uint8 code for each row.
@@ -52,6 +53,10 @@ class Columns(Mapping[str, pa.ChunkedArray]):
     def __len__(self) -> int:
         return len(self._columns)
 
+    def replaced(self, columns: Mapping[str, AnyColumn]) -> Columns:
+        """The same columns, but for those in `columns`."""
+        return Columns({**self._columns, **columns})
+
     def part(self, name: str, start: int, stop: int) -> pa.ChunkedArray:
         """The rows [start, stop) of one column. Raises the errors of a read."""
         return self._columns[name].part(start, stop)
@@ -82,6 +87,7 @@ class Prepared:
     `statistics[feature name]` is plain JSON: it is stored in the cache and in the model folder.
     `copies` is the number of copies of each row in the sample of the training part; None: one of each.
     `finish` waits until the cache is written, and returns notices of its failures; call it before the process ends.
+    `cache_use`: the use of the cache, if the data are in one.
     """
 
     dataset: str
@@ -95,6 +101,7 @@ class Prepared:
     notices: tuple[str, ...] = field(default=())
     finish: Callable[[], tuple[str, ...]] = field(default=tuple, compare=False)
     copies: Copies | None = None
+    cache_use: CacheUse | None = field(default=None, compare=False)
 
     @cached_property
     def valid(self) -> npt.NDArray[np.bool_]:

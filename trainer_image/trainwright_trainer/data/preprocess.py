@@ -67,7 +67,7 @@ def prepare(
         raise
     used = {**contents.entries, **found.entries(features, column_of(config.preprocessing))}
     use = CacheUse(cache, prepared.cache_key, prepared.dataset, prepared.rows, used, max_cache_bytes)
-    return replace(prepared, finish=use.finish)
+    return replace(prepared, finish=use.finish, cache_use=use)
 
 
 def _prepared(files: Files, found: CacheLookup, config: Any, seed: int, hit: bool) -> Prepared:

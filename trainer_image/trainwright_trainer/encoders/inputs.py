@@ -19,6 +19,7 @@ from trainwright_trainer.encoders import encoder_for
 from trainwright_trainer.encoders.base import Encoder, EncoderInput, PassthroughEncoder
 from trainwright_trainer.layers.names import module_key
 from trainwright_trainer.loader.batch import Batch, ColumnRange, Layout, Ragged
+from trainwright_trainer.loader.layout import EMBEDDING
 
 Statistics = Mapping[str, Mapping[str, Any]]
 
@@ -43,7 +44,8 @@ class Relabel(nn.Module):
 
 class Inputs(nn.ModuleDict):
     """Encoders by feature. `forward` returns one tensor [rows, width] for each input. If `joins`, neighbouring float
-    inputs that pass through share one. `widths`: of each input, in the order of the config."""
+    inputs that pass through share one. `widths`: of each input, in the order of the config. `roots`: for each input the
+    name of the one whose encoder it uses. An input with embeddings in its column has no encoder."""
 
     def __init__(
         self, features: Sequence[InputFeature], statistics: Statistics, layout: Layout, *, joins: bool = True
@@ -52,27 +54,30 @@ class Inputs(nn.ModuleDict):
         self.widths: list[int] = []
         self._joins = joins
         self._plan: list[tuple[ColumnRange, tuple[nn.Module, ...]]] = []
-        roots = {feature.name: _root(feature, features) for feature in features}
+        is_embedded = {feature.name: EMBEDDING in statistics[feature.name] for feature in features}
+        self.roots = {one.name: one.name if is_embedded[one.name] else _root(one, features) for one in features}
         encoders: dict[str, Encoder] = {}
         for position, feature in enumerate(features):
-            if feature.tied is None:
+            if is_embedded[feature.name]:
+                columns = layout.columns[feature.name]
+                encoders[feature.name] = PassthroughEncoder(EncoderInput({}, columns.stop - columns.start, ""))
+            elif feature.tied is None:
                 encoders[feature.name] = self._encoder(position, feature, statistics, layout)
         for position, feature in enumerate(features):
-            relabel = self._relabel(position, feature, roots[feature.name], statistics)
-            self._take(layout.columns[feature.name], (*relabel, encoders[roots[feature.name]]))
+            relabel = self._relabel(position, feature, self.roots[feature.name], statistics)
+            self._take(layout.columns[feature.name], (*relabel, encoders[self.roots[feature.name]]))
 
     @property
     def output_size(self) -> int:
         return sum(self.widths)
 
     def forward(self, batch: Batch) -> list[torch.Tensor]:
-        encoded = []
-        for columns, steps in self._plan:
-            values: Any = batch.of(columns)
-            for step in steps:
-                values = step(values)
-            encoded.append(values)
-        return encoded
+        return [_through(steps, batch.of(columns)) for columns, steps in self._plan]
+
+    def encoded(self, position: int, values: torch.Tensor | Ragged) -> torch.Tensor:
+        """The vectors [rows, width] of one input, from its columns. Only without `joins`."""
+        vectors: torch.Tensor = _through(self._plan[position][1], values)
+        return vectors
 
     def _encoder(self, position: int, feature: InputFeature, statistics: Statistics, layout: Layout) -> Encoder:
         columns = layout.columns[feature.name]
@@ -110,6 +115,12 @@ class Inputs(nn.ModuleDict):
             if self._joins and self._plan and not self._plan[-1][1] and self._plan[-1][0].stop == columns.start:
                 columns = ColumnRange("floats", self._plan.pop()[0].start, columns.stop)
         self._plan.append((columns, steps))
+
+
+def _through(steps: tuple[nn.Module, ...], values: Any) -> Any:
+    for step in steps:
+        values = step(values)
+    return values
 
 
 def _root(feature: InputFeature, features: Sequence[InputFeature]) -> str:

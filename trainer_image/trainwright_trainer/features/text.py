@@ -36,7 +36,7 @@ from trainwright_trainer.features.tokens import (
     vocabulary_of,
 )
 
-_UNBUILT = ("computed_fill_value", "vocab_file", "ngram_size", "cache_encoder_embeddings")
+_UNBUILT = ("computed_fill_value", "vocab_file", "ngram_size")
 
 
 @dataclass(frozen=True)
@@ -53,6 +53,8 @@ class TokenCounts:
 def refuse(feature: Feature) -> None:
     for option in _UNBUILT:
         feature.refuse_set(option)
+    if feature.is_target:
+        feature.refuse_set("cache_encoder_embeddings")
     if feature.preprocessing.tokenizer not in (*TOKENIZERS, *((HF_TOKENIZER,) if feature.type == "text" else ())):
         path = f"{feature.path}.preprocessing.tokenizer"
         raise not_built(path, feature.preprocessing.tokenizer, ", ".join(TOKENIZERS))

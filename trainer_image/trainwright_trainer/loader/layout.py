@@ -9,6 +9,9 @@ from trainwright_api.config import ModelConfig
 from trainwright_trainer.loader.batch import ColumnRange, Layout
 
 DATE_PARTS = 9
+EMBEDDING = "embedding"
+"""The key in the statistics of an input whose column holds the embeddings of its encoder: their width, and the key of
+the column in the cache."""
 RAGGED = ("set", "bag", "sequence", "text")
 
 
@@ -17,7 +20,8 @@ def layout_of(config: ModelConfig, statistics: Mapping[str, Mapping[str, Any]]) 
 
     A number and a binary have one float column; a vector has as many as it has values. A category has one int column;
     a date has nine. A set, a bag, a sequence and a text have one ragged column. Features that are adjacent in the
-    config and share a tensor are adjacent in the tensor.
+    config and share a tensor are adjacent in the tensor. An input with cached embeddings has
+    their columns.
     """
     columns: dict[str, ColumnRange] = {}
     filled = {"floats": 0, "ints": 0, "ragged": 0}
@@ -31,6 +35,8 @@ def layout_of(config: ModelConfig, statistics: Mapping[str, Mapping[str, Any]]) 
 
 def _columns(type_: str, statistics: Mapping[str, Any]) -> tuple[Literal["floats", "ints", "ragged"], int]:
     """The kind of column of a feature of this type, and the feature's number of such columns."""
+    if EMBEDDING in statistics:
+        return "floats", statistics[EMBEDDING]["width"]
     if type_ == "category":
         return "ints", 1
     if type_ == "date":

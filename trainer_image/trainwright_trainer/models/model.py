@@ -38,13 +38,17 @@ DTYPES = {"float32": torch.float32, "float64": torch.float64}
 
 
 class Model(nn.Module):
-    """A model for one resolved config. Batches have the given layout, and floats of the model's dtype."""
+    """A model for one resolved config. Batches have the given layout, and floats of the model's dtype.
+
+    `frozen`: the weights, by name, of the encoders whose embeddings are in the batches. The saved model has them too.
+    """
 
     def __init__(
         self, config: ModelConfig, statistics: Mapping[str, Mapping[str, Any]], layout: Layout, seed: int
     ) -> None:
         super().__init__()
         self._seed, self._initial = seed, InitialWeights()
+        self.frozen: Mapping[str, torch.Tensor] = {}
         with torch.device("meta"):
             kind = COMBINERS[type(config.combiner)]
             self.encoders = Inputs(config.input_features, statistics, layout, joins=kind.joins)
@@ -127,20 +131,11 @@ class Model(nn.Module):
 
         They are drawn in float32, so both precisions begin with the same values.
         """
-        for prefix, module in self.named_modules():
-            for local, initializer in (module.initializers if isinstance(module, Initialized) else {}).items():
-                name, parameter = f"{prefix}.{local}", module.get_parameter(local)
-                if parameter.is_meta:
-                    values = self._initial[name] if name in self._initial else self._drawn(name, parameter, initializer)
-                    # A copy, because training changes it.
-                    yield name, values.to(parameter.dtype, copy=True)
+        return initial_weights(self, "", self._seed, self._initial)
 
-    def _drawn(self, name: str, parameter: nn.Parameter, fills: Fills) -> torch.Tensor:
-        generator = torch.Generator()
-        generator.manual_seed(key(self._seed, Purpose.INITIALISATION, _word_of(name)))
-        values = torch.empty(parameter.shape, dtype=torch.float32)
-        fills.fill(values, generator)
-        return values
+    def whole_weights(self) -> dict[str, torch.Tensor]:
+        """The tensors of the saved model."""
+        return {**self.frozen, **self.state_dict()}
 
     def blocks(self) -> Iterator[ModelBlock]:
         """The parts that are gathered, and computed again, one at a time."""
@@ -149,6 +144,28 @@ class Model(nn.Module):
     def regularization(self, kind: Kind, factor: float) -> torch.Tensor:
         """The penalty on all trained weights: a scalar."""
         return penalty({name: one for name, one in self.named_parameters() if one.requires_grad}, kind, factor)
+
+
+def initial_weights(
+    root: nn.Module, prefix: str, seed: int, given: Mapping[str, torch.Tensor]
+) -> Iterator[tuple[str, torch.Tensor]]:
+    """`Model.initial_weights` of the part `root` of a model, which is called `prefix` there. `given` values have
+    priority."""
+    for place, module in root.named_modules(prefix=prefix):
+        for local, initializer in (module.initializers if isinstance(module, Initialized) else {}).items():
+            name, parameter = f"{place}.{local}", module.get_parameter(local)
+            if parameter.is_meta:
+                values = given[name] if name in given else _drawn(name, parameter, initializer, seed)
+                # A copy, because training changes it.
+                yield name, values.to(parameter.dtype, copy=True)
+
+
+def _drawn(name: str, parameter: nn.Parameter, fills: Fills, seed: int) -> torch.Tensor:
+    generator = torch.Generator()
+    generator.manual_seed(key(seed, Purpose.INITIALISATION, _word_of(name)))
+    values = torch.empty(parameter.shape, dtype=torch.float32)
+    fills.fill(values, generator)
+    return values
 
 
 def _word_of(name: str) -> int:

@@ -56,10 +56,15 @@ def allocate(model: Trainable, device: torch.device) -> None:
     """
     module = cast(nn.Module, model)
     for name, values in model.initial_weights():
-        owner, _, local = name.rpartition(".")
-        trained = module.get_parameter(name).requires_grad
-        setattr(module.get_submodule(owner), local, nn.Parameter(values.to(device), requires_grad=trained))
+        replace_parameter(module, name, values.to(device))
     module.to(device)
+
+
+def replace_parameter(module: nn.Module, name: str, values: torch.Tensor) -> None:
+    """Make `values` the parameter `name`, trained or frozen as before."""
+    owner, _, local = name.rpartition(".")
+    trained = module.get_parameter(name).requires_grad
+    setattr(module.get_submodule(owner), local, nn.Parameter(values, requires_grad=trained))
 
 
 def assign(model: Trainable, weights: Tensors, device: torch.device) -> None:

@@ -20,6 +20,7 @@ from trainwright_trainer.report.data import FeatureSummary, OutputFigures, Repor
 from trainwright_trainer.report.page import render
 from trainwright_trainer.rundir import layout as names
 from trainwright_trainer.rundir import model_folder, shared_files
+from trainwright_trainer.tasks.embeddings import without_embeddings
 from trainwright_trainer.tasks.resolve import TrainContext
 from trainwright_trainer.tasks.result import Result
 
@@ -31,9 +32,9 @@ def save_model(context: TrainContext, model: Model) -> None:
         return
     model_folder.save(
         attempt.storage,
-        {name: tensor.cpu() for name, tensor in model.state_dict().items()},
+        {name: tensor.cpu() for name, tensor in model.whole_weights().items()},
         context.config.model_dump(mode="json"),
-        context.data.statistics,
+        without_embeddings(context.data.statistics),
         attempt=attempt.number,
         versions=versions(),
         extra={"name": job.name, "content": context.data.content, "seed": job.spec.seed},

@@ -41,10 +41,9 @@ from trainwright_trainer.tasks.job_data import prepare_data
 from trainwright_trainer.tasks.lifecycle import begin_attempt, recording_outcome
 from trainwright_trainer.tasks.resolve import TrainContext
 from trainwright_trainer.tasks.result import Result
-from trainwright_trainer.tasks.train import Training, prepare_training, threads_of
+from trainwright_trainer.tasks.train import EARLY, Training, prepare_training, threads_of
 
 _JOIN_SECONDS = "TRAINWRIGHT_JOIN_SECONDS"
-_EARLY = "before training began: nothing was written but the cache. Start it again."
 
 
 def strategy_in_gang(backend: Backend, launcher: str) -> Strategy:
@@ -99,11 +98,11 @@ def run_in_gang(
 
     Raises the exceptions that `errors.py` lists, on each rank those of rank 0.
     """
-    with stop.at_once(_EARLY):
+    with stop.at_once(EARLY):
         seconds = join_seconds(os.environ)
         gang = meet(launch, seconds)
     with ending_together(gang):
-        with stop.at_once(_EARLY):
+        with stop.at_once(EARLY):
             gang.agree("card", card_of(job, launch), compare, seconds)
         assert isinstance(job, Job)  # `compare` raises an exception of any rank
         if gang.rank == 0:
@@ -135,7 +134,7 @@ def _train(job: Job, console: Console, stop: StopRequest, gang: Gang) -> Result:
     storage = storage_at(str(job.output), job.keys.artifacts)
     rank_info = _rank_info(job, launch)
     threads = threads_of(job, rank_info)
-    with stop.at_once(_EARLY), reading_with(threads.asked or threads.cpus):
+    with stop.at_once(EARLY), reading_with(threads.asked or threads.cpus):
         how = existing_run_of_launch(job, launch, storage)
         if gang.rank == 0:
             look(storage, job.plain(), how)
@@ -149,8 +148,8 @@ def _train(job: Job, console: Console, stop: StopRequest, gang: Gang) -> Result:
         _ranks(gang, rank_info) as ranks,
         raising_peer_lost(),
     ):
-        with stop.at_once(_EARLY):
-            ready, model, parts = prepare_training(data, job, ranks)
+        with stop.at_once(EARLY):
+            ready, data, model, parts = prepare_training(data, job, ranks, console.log)
         attempt = _attempt(job, storage, how, data.content, console, gang)
         assert ready.config is not None
         context = TrainContext(ready.config, ready, data, attempt, threads)

@@ -29,6 +29,7 @@ from trainwright_trainer.rundir import shared_files
 from trainwright_trainer.rundir.attempt import Attempt
 from trainwright_trainer.runtime.memory import usable_bytes
 from trainwright_trainer.runtime.threads import Threads
+from trainwright_trainer.tasks.embeddings import check_embeddings, embedding_keys
 
 
 @dataclass(frozen=True)
@@ -89,6 +90,7 @@ def resolved_once(
 
 def _found(context: TrainContext, model: Model, train: Loader, ranks: Ranks, log: Callable[[str], None]) -> Resolved:
     before = shared_files.read_resolved(context.attempt) or {}
+    check_embeddings(before.get("embeddings", {}), context.data.statistics)
     batches, speeds = _batching_before(before) or _batching(context, model, train, ranks, log)
     rows = min(batches.pass_rows, -(-min(batches.global_rows, len(train)) // ranks.world))
     threads = context.threads.asked or before.get("threads") or context.threads.of(model, rows)
@@ -163,6 +165,7 @@ def _resolved(context: TrainContext, device: torch.device, found: Resolved) -> d
         "seed": job.spec.seed,
         "dataset": {"path": job.dataset, "content": data.content, "cache": data.cache_key},
         **found.to_json(),
+        "embeddings": embedding_keys(context.data.statistics),
         "checkpoint": job.spec.checkpoint.model_dump(mode="json", by_alias=True),
         "config": context.config.model_dump(mode="json"),
         "recipe": None if job.recipe is None else asdict(job.recipe),

@@ -35,6 +35,7 @@ from trainwright_trainer.loop.monitor import check_tells
 from trainwright_trainer.loop.trainer import Trainer
 from trainwright_trainer.metrics.figures import figures_of
 from trainwright_trainer.metrics.model import ModelMetrics, model_metrics
+from trainwright_trainer.models.frozen import NONE, GivenWeights
 from trainwright_trainer.models.model import DTYPES, Model
 from trainwright_trainer.rundir import layout as names
 from trainwright_trainer.rundir import shared_files
@@ -46,9 +47,12 @@ from trainwright_trainer.runtime.threads import Threads, computing_with
 from trainwright_trainer.storage.base import Storage
 from trainwright_trainer.strategies import check_installed, engine_for
 from trainwright_trainer.tasks import artifacts
+from trainwright_trainer.tasks.embeddings import with_embeddings
 from trainwright_trainer.tasks.lifecycle import begin_attempt, recording_outcome
 from trainwright_trainer.tasks.resolve import TrainContext, given_batching, resolved_once, started, window_of
 from trainwright_trainer.tasks.result import Result
+
+EARLY = "before training began: nothing was written but the cache. Start it again."
 
 
 def train_on(
@@ -62,7 +66,8 @@ def train_on(
     check_installed(job.spec.backend.strategy)
     rank_info = local(job.cpus or (trainer.resources_per_worker or {}).get("CPU"), use_gpu=trainer.use_gpu)
     ranks = ranks_of(rank_info)
-    ready, model, parts = prepare_training(data, job, ranks)
+    with stop.at_once(EARLY):
+        ready, data, model, parts = prepare_training(data, job, ranks, console.log)
     # start.json holds the job as the user gives it: a resumed run is compared with that, not with the recipe.
     attempt = begin_attempt(job, storage, how, data.content or None, console.log)
     with recording_outcome(lambda: attempt), reporting_oom():
@@ -71,38 +76,51 @@ def train_on(
         return Training(context, ranks, console, stop).run(model, parts)
 
 
-def prepare_training(data: Prepared, job: Job, ranks: Ranks) -> tuple[Job, Model, dict[str, Loader]]:
-    """The job with its recipe, if the file has no trainer section, its model and the loaders of its parts.
+def prepare_training(
+    data: Prepared, job: Job, ranks: Ranks, log: Callable[[str], None]
+) -> tuple[Job, Prepared, Model, dict[str, Loader]]:
+    """The job with its recipe, if the file has no trainer section, the data with the embeddings of frozen encoders, the
+    model and the loaders of its parts.
 
     Raises the errors that can be found before the attempt begins.
     """
     given, config = job.spec.config, job.config
     assert given is not None
     assert config is not None
+    source = weights_of_source(job, data)
+    data, frozen = with_embeddings(data, config, job.spec.seed, ranks, log, source)
     layout = layout_of(config, data.statistics)
     order = EpochOrder(job.spec.seed, config.trainer.should_shuffle, window_of(job, config, data))
     parts = loaders(data, layout, DTYPES[config.trainer.precision], order, ranks.device)
     model = Model(config, data.statistics, layout, job.spec.seed)
-    taken = begin_with_source(model, job, data)
+    model.frozen = frozen
+    taken = begin_with_source(model, job, source)
     width = model.encoders.output_size
     config, recipe = settled(given, config, len(parts["train"]), len(parts["validation"]), width)
     job = replace(job, config=config, recipe=recipe, taken=taken)
     check(config, model, given_batching(job, model), ranks.world)
     check_tells(config, data.statistics)
     check_calibration(config, len(parts["validation"]))
-    return job, model, parts
+    return job, data, model, parts
 
 
-def begin_with_source(model: Model, job: Job, data: Prepared) -> str:
+def weights_of_source(job: Job, data: Prepared) -> GivenWeights:
+    """The weights of the job's source, if that is a model."""
+    source = job.source
+    if not isinstance(source, ModelSource):
+        return NONE
+    return GivenWeights(source.weights(job.keys.artifacts), source.unfit(data.statistics))
+
+
+def begin_with_source(model: Model, job: Job, given: GivenWeights) -> str:
     """Give the model the weights of the job's source, if that is a model. Returns one line about them, else "".
 
     Raises `Mistakes` if no weight fits.
     """
-    source = job.source
-    if not isinstance(source, ModelSource):
+    if not isinstance(job.source, ModelSource):
         return ""
-    found = model.begin_with(source.weights(job.keys.artifacts), source.unfit(data.statistics))
-    line = found.line(source.location)
+    found = model.begin_with(*given)
+    line = found.line(job.source.location)
     if not found.taken:
         raise Mistakes.one("resumeFrom", line)
     return line

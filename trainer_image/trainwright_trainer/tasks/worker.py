@@ -78,7 +78,7 @@ def work(spec: WorkerSpec, rank_info: RankInfo, channel: Channel) -> None:
 def _trained(spec: WorkerSpec, ranks: Ranks, channel: Channel, threads: Threads) -> Result:
     console = RemoteConsole(channel)
     data = _prepared(spec, ranks, console)
-    job, model, parts = prepare_training(data, spec.job, ranks)
+    job, data, model, parts = prepare_training(data, spec.job, ranks, console.log)
     attempt = _attempt(job, ranks, channel, data.content or None, console)
     assert job.config is not None
     context = TrainContext(job.config, job, data, attempt, threads)

@@ -1,0 +1,98 @@
+"""The vectors of an encoder that is not trained, for all rows of a column. Every rank encodes a share of the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+import torch
+
+from trainwright_trainer.data.columnfile import GROUP_ROWS
+from trainwright_trainer.data.prepared import Prepared
+from trainwright_trainer.distributed.ranks import Ranks
+from trainwright_trainer.loader.batch import ColumnRange, Layout, Ragged
+from trainwright_trainer.loader.encoded_rows import EncodedRows, encoded_rows
+from trainwright_trainer.models.frozen import FrozenEncoders
+
+CHUNK_ROWS = 2_048
+PASS_ROWS = 256
+PASS_STEPS = 16_384
+"""The most steps of a pass, with those that pad."""
+
+
+def embedding_blocks(data: Prepared, encoders: FrozenEncoders, position: int, ranks: Ranks) -> Iterator[pa.Array]:
+    """The embeddings of one input: fixed-size lists, null where the column is null, block by block, on every rank."""
+    name, width = encoders.features[position].name, encoders.width(position)
+    layout = _layout_of_one(name, encoders.layout.columns[name])
+    work = EmbeddingPass(partial(encoders.vectors, position), layout.columns[name], width, ranks)
+    for first in range(0, data.rows, GROUP_ROWS):
+        valid = data.part(name, first, first + GROUP_ROWS).is_valid().to_numpy()
+        rows = np.flatnonzero(valid) + first
+        held = encoded_rows(data, layout, encoders.dtype, rows)
+        for start in range(0, len(valid), CHUNK_ROWS):
+            low, high = np.searchsorted(rows, (first + start, first + start + CHUNK_ROWS))
+            yield _block(work.vectors(held, int(low), int(high)), valid[start : start + CHUNK_ROWS])
+
+
+def _layout_of_one(name: str, place: ColumnRange) -> Layout:
+    """The layout of batches that have only this input."""
+    own = ColumnRange(place.kind, 0, place.stop - place.start)
+    widths = {kind: own.stop if own.kind == kind else 0 for kind in ("floats", "ints")}
+    return Layout({name: own}, widths["floats"], widths["ints"])
+
+
+def _block(vectors: torch.Tensor, valid: npt.NDArray[np.bool_]) -> pa.FixedSizeListArray:
+    """The vectors of the valid rows, in their order, and null for the others."""
+    width = vectors.shape[1]
+    if valid.all():
+        return pa.FixedSizeListArray.from_arrays(pa.array(vectors.flatten().numpy()), width)
+    whole = vectors.new_zeros((len(valid), width))
+    whole[torch.from_numpy(valid)] = vectors
+    return pa.FixedSizeListArray.from_arrays(pa.array(whole.flatten().numpy()), width, mask=pa.array(~valid))
+
+
+@dataclass(frozen=True)
+class EmbeddingPass:
+    """`encode`: the columns of some rows → their vectors [rows, width].
+
+    The rows of a pass have similar lengths. They depend on neither the rank nor the number of ranks, so the vectors are
+    the same, bit for bit, for any number of them.
+    """
+
+    encode: Callable[[torch.Tensor | Ragged], torch.Tensor]
+    columns: ColumnRange
+    width: int
+    ranks: Ranks
+
+    @torch.no_grad()
+    def vectors(self, held: EncodedRows, start: int, stop: int) -> torch.Tensor:
+        """[stop - start, width]: the vectors of these rows of `held`, on the CPU of every rank."""
+        ranks = self.ranks
+        found = torch.zeros((stop - start, self.width), dtype=held.floats.dtype, device=ranks.device)
+        for number, places in enumerate(passes(lengths_of(held, start, stop))):
+            if number % ranks.world == ranks.rank:
+                batch = held.take(start + places).on(ranks.device)
+                found[torch.from_numpy(places).to(ranks.device)] = self.encode(batch.of(self.columns))
+        return ranks.sum(found).cpu()
+
+
+def lengths_of(held: EncodedRows, start: int, stop: int) -> npt.NDArray[np.int64]:
+    """int64 [rows]: the steps of each row of the one column of `held`; 1 for a dense column."""
+    if not held.ragged:
+        return np.ones(stop - start, np.int64)
+    return np.asarray(pc.list_value_length(held.ragged[0][start:stop]), np.int64)
+
+
+def passes(lengths: npt.NDArray[np.int64]) -> Iterator[npt.NDArray[np.int64]]:
+    """The places of the rows of each pass: the longest rows first, so that a lack of memory shows at once."""
+    order = np.argsort(-lengths, kind="stable")
+    start = 0
+    while start < len(order):
+        rows = min(PASS_ROWS, max(1, PASS_STEPS // max(1, int(lengths[order[start]]))))
+        yield order[start : start + rows]
+        start += rows
