@@ -177,7 +177,7 @@ def trained(
     layout = layout_of(config, STATISTICS)
     model = Model(config, STATISTICS, layout, 7)
     if case.slow_rank == ranks.rank:
-        model.register_forward_pre_hook(lambda *_: time.sleep(0.02))
+        model.register_forward_pre_hook(lambda *_: time.sleep(0.05))
     parts = {name: rows_of(case, name) for name in case.rows}
     parts["train"] = replace(parts["train"], rows=parts["train"].rows // case.copies)
     if case.bad_row is not None:

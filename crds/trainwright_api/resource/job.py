@@ -33,7 +33,7 @@ WorkersPerPod = Annotated[
 
 FIXED = (
     *("task", "dataset", "datasetOptions", "config", "model", "entrypoint", "resumeFrom", "backend", "output"),
-    *("seed", "checkpoint", "cache"),
+    *("seed", "checkpoint", "cache", "report"),
 )
 """The fields of the spec that are immutable once a job has started."""
 
@@ -66,6 +66,16 @@ class CachePolicy(KubernetesSection):
         description="Maximum size of the cache in bytes. After a run has written its entries, the least recently used "
         "entries are deleted, but none that this run uses or that a run began to use within the last hour. null: no "
         "limit.",
+    )
+
+
+class ReportPolicy(KubernetesSection):
+    """The answers that the report has in addition to scores and curves. They are computed after training."""
+
+    max_seconds: Annotated[float, Field(ge=0, le=86_400)] = Field(
+        10.0,
+        description="Time limit in seconds for intervals of the scores, the worst rows and permutation importance. An "
+        "answer that is not ready then is left out. 0: none of them.",
     )
 
 
@@ -121,6 +131,9 @@ class TrainingJobSpec(KubernetesSection):
         default_factory=CheckpointPolicy, description="When checkpoints are written and which are kept."
     )
     cache: CachePolicy = Field(default_factory=CachePolicy, description="The size of the cache of preprocessing.")
+    report: ReportPolicy = Field(
+        default_factory=ReportPolicy, description="The answers of the report in addition to scores and curves."
+    )
     image: Location | None = Field(None, description="Container image of the trainer. Absent: the image of the chart.")
     ray_version: Annotated[str, Field(max_length=32, pattern=VERSION)] | None = Field(
         None, description="Version of Ray in `image`, if it differs from the chart's."

@@ -10,8 +10,8 @@ from trainwright_trainer.callbacks.events import RankRound
 from trainwright_trainer.callbacks.ranks import Naming, straggler, straggler_line
 
 
-def of(*own_seconds: float) -> list[RankRound]:
-    return [RankRound(rank, f"host-{rank}", 1.0, own, 0.0, 1) for rank, own in enumerate(own_seconds)]
+def of(*own_seconds: float, step: float = 0.1) -> list[RankRound]:
+    return [RankRound(rank, f"host-{rank}", step, own, 0.0, 1) for rank, own in enumerate(own_seconds)]
 
 
 @pytest.mark.parametrize(
@@ -19,17 +19,24 @@ def of(*own_seconds: float) -> list[RankRound]:
     [
         ([], None),
         ([5.0], None),
-        ([0.02, 0.02], None),
-        ([0.02, 0.0239], None),
-        ([0.02, 0.0241], 1),
+        ([0.04, 0.04], None),
+        ([0.04, 0.0599], None),
+        ([0.04, 0.0601], 1),
         ([0.048, 0.02, 0.022], 0),
-        ([0.02, 0.03, 0.03, 0.031], None),
+        ([0.05, 0.08, 0.08, 0.081], None),
         ([0.0004, 0.0008], None),
     ],
 )
 def test_who_is_clearly_slower_than_most_others_is_one(own_seconds: Sequence[float], found: int | None) -> None:
     slow = straggler(of(*own_seconds))
     assert (None if slow is None else slow.rank) == found
+
+
+def test_a_delay_that_is_small_beside_the_step_is_none() -> None:
+    assert straggler(of(0.5, 0.54, step=0.6)) is None
+    slow = straggler(of(0.5, 0.57, step=0.6))
+    assert slow is not None
+    assert slow.rank == 1
 
 
 LINE = (

@@ -39,3 +39,33 @@ def test_a_batch_finds_each_kind_of_column() -> None:
     assert part.rows.tolist() == [2, 3]
     assert part.ints.tolist() == [[4, 5], [6, 7]]
     assert part.ragged[0].values.tolist() == [3, 4, 5, 6]
+
+
+def test_rows_of_a_ragged_column_are_taken_in_any_order() -> None:
+    taken = ragged().take(np.array([3, 1, 0, 3]))
+    assert taken.values.tolist() == [4, 5, 6, 1, 2, 4, 5, 6]
+    assert taken.offsets.tolist() == taken.bounds.tolist() == [0, 3, 3, 5, 8]
+
+
+@pytest.mark.parametrize("kind", ["floats", "ints", "ragged"])
+def test_one_feature_is_permuted_and_nothing_else(kind: str) -> None:
+    batch = Batch(torch.rand(5, 3), torch.arange(10).reshape(5, 2), np.arange(5), (ragged(), ragged()))
+    columns = {
+        "floats": ColumnRange("floats", 1, 3),
+        "ints": ColumnRange("ints", 0, 1),
+        "ragged": ColumnRange("ragged", 1, 2),
+    }
+    order = np.array([2, 0, 1, 4, 3])
+    found = batch.permuted(columns[kind], order)
+    for name, place in columns.items():
+        own, before = found.of(place), batch.of(place)
+        if isinstance(before, Ragged):
+            expected = before.take(order) if name == kind else before
+            assert isinstance(own, Ragged)
+            assert (own.values.tolist(), own.bounds.tolist()) == (expected.values.tolist(), expected.bounds.tolist())
+        else:
+            assert isinstance(own, torch.Tensor)
+            assert torch.equal(own, before[torch.from_numpy(order)] if name == kind else before)
+    assert torch.equal(found.floats[:, :1], batch.floats[:, :1])
+    assert torch.equal(found.ints[:, 1:], batch.ints[:, 1:])
+    assert found.rows.tolist() == batch.rows.tolist()

@@ -11,12 +11,21 @@ from trainwright_trainer.callbacks.events import Ended, Evaluated, Started
 from trainwright_trainer.features.distribution import Frequencies, Histogram
 from trainwright_trainer.report.data import (
     Calibration,
+    ClassRoc,
+    ClassScores,
     ConfusionMatrix,
+    FeatureImportance,
     FeatureSummary,
+    Importance,
+    Importances,
     OutputFigures,
+    PrecisionRecall,
     PredictedAgainstTrue,
     ReportData,
+    Residuals,
     RocCurve,
+    Thresholds,
+    WorstRow,
 )
 
 Make = Callable[..., Any]
@@ -83,7 +92,34 @@ def binary_output(name: str = "late") -> OutputFigures:
             share,
             [9000, 14000, 12000, 9000, 7000, 5000, 3000, 900, 120, 0],
         ),
+        classes=[ClassScores("on time", 0.83, 0.92, 0.87, 51_486), ClassScores("late", 0.59, 0.41, 0.48, 15_889)],
+        precision_recall=PrecisionRecall(rates, [1 - 0.76 * rate for rate in rates], 0.5431, 0.2358),
+        thresholds=Thresholds(
+            rates,
+            [0.24 + 0.7 * rate for rate in rates],
+            [1 - rate for rate in rates],
+            [0.38 - 0.3 * rate for rate in rates],
+            0.5,
+        ),
+        intervals={"roc_auc": (0.7432, 0.7531), "accuracy": (0.7901, 0.7966)},
+        worst=worst_rows(),
+        worst_columns=("late", *(f"distance_{i}" for i in range(20))),
     )
+
+
+def worst_rows() -> list[WorstRow]:
+    """Nine rows; the file was not read as far as the last one."""
+    values = {"late": "on time", **{f"distance_{i}": f"{117 * i:,}" for i in range(20)}}
+    return [WorstRow(1033 * i, 6.0 - i / 3, "late (99 %)", values if i < 8 else None) for i in range(9)]
+
+
+def importance(*outputs: str, inputs: int = 14) -> Importances:
+    found = [
+        FeatureImportance(f"distance_{i}", 0.2 * 0.7**i - 0.001, 0.16 * 0.7**i - 0.002, 0.24 * 0.7**i, 0.70 + 0.003 * i)
+        for i in range(inputs)
+    ]
+    each = [Importance(output, 0.4312, "roc_auc", 0.7471, found) for output in outputs]
+    return Importances("validation", 2000, 4, each, {"photo": "its type is not permuted"})
 
 
 def category_output(classes: int, name: str = "carrier") -> OutputFigures:
@@ -98,6 +134,13 @@ def category_output(classes: int, name: str = "carrier") -> OutputFigures:
         {"accuracy": 0.71, "hits_at_k": 0.93},
         {"the mode": {"accuracy": 0.12}},
         ConfusionMatrix(labels, counts),
+        classes=[ClassScores(label, 0.7, 0.6, 0.65, 4000 - i) for i, label in enumerate(labels)],
+        class_rocs=[
+            ClassRoc(label, RocCurve([0.0, 0.1, 1.0], [0.0, 0.9 - i / 100, 1.0], 0.9 - i / 200))
+            for i, label in enumerate(labels)
+        ],
+        worst=worst_rows(),
+        worst_columns=(name,),
     )
 
 
@@ -108,7 +151,19 @@ def number_output(name: str = "delay") -> OutputFigures:
     ]
     scores = {"mean_absolute_error": 18.2, "root_mean_squared_error": 39.91, "r2": 0.1294, "loss": 1592.8}
     baselines = {"always the mean": {"mean_absolute_error": 23.4, "root_mean_squared_error": 42.8, "r2": 0.0}}
-    return OutputFigures(name, "number", scores, baselines, predicted_against_true=PredictedAgainstTrue(edges, counts))
+    groups = [float(10 * i) for i in range(10)]
+    residuals = Residuals(
+        [-30.0 + 2 * i for i in range(31)],
+        [int(900 * math.exp(-((i - 14) ** 2) / 30)) for i in range(30)],
+        groups,
+        [-12.0 - i for i in range(10)],
+        [1.0 - i / 5 for i in range(10)],
+        [14.0 + i for i in range(10)],
+    )
+    against = PredictedAgainstTrue(edges, counts)
+    return OutputFigures(
+        name, "number", scores, baselines, predicted_against_true=against, residuals=residuals, worst=worst_rows()
+    )
 
 
 def features(count: int) -> list[FeatureSummary]:
@@ -144,6 +199,8 @@ def report(**changes: Any) -> ReportData:
         ],
         resolved={"trainer": {"epochs": 20, "learning_rate": 0.001}, "input_features": [{"name": "distance"}] * 14},
         versions={"trainwright": "0.1.0", "torch": "2.15.0", "python": "3.11.9"},
+        importance=importance("late"),
+        about={"date": "2026-11-25 00:31 UTC", "machine": "vm · 2 CPUs", "SHA-256 of the data": "9f3c12ab" * 8},
     )
     return replace(whole, **changes)
 
@@ -163,12 +220,13 @@ def crowded() -> ReportData:
         outputs=outputs,
         features=[*features(198), *(replace(_feature(i), name=name) for i, name in enumerate((LONG, HTML)))],
         resolved={"input_features": [{"name": f"f{i}", "preprocessing": {"a": i, "b": [1, 2, 3]}} for i in range(200)]},
+        importance=importance(*names, inputs=198),
     )
 
 
 def bare() -> ReportData:
     """Return the report data of `evaluate`: without history and end."""
-    return report(started=None, history=(), ended=None, features=(), resolved={}, versions={})
+    return report(started=None, history=(), ended=None, features=(), resolved={}, versions={}, about={})
 
 
 @pytest.fixture(params=["whole", "crowded", "bare", "one epoch", "no validation"])

@@ -79,7 +79,12 @@ def test_ink_stands_out_from_paper(browser: Browser, tmp_path: Path, make_report
     report.write(written, make_report())
     page = browser.new_page(color_scheme="dark" if scheme == "dark" else "light")
     page.goto(written.as_uri())
-    assert page.evaluate(_CONTRAST, ["--ink", "--quiet", "--accent", "--second"]) >= 4.5
+    assert (
+        page.evaluate(
+            _CONTRAST, ["--ink", "--quiet", "--accent", "--second", "--third", "--fourth", "--fifth", "--sixth"]
+        )
+        >= 4.5
+    )
     page.close()
 
 
@@ -95,4 +100,35 @@ _CONTRAST = """names => {
   };
   const ratio = (a, b) => (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
   return Math.min(...names.map(name => ratio(light(name), light('--paper'))));
+}"""
+
+
+def test_the_config_is_unfolded_in_print_alone(browser: Browser, tmp_path: Path, make_report: Make) -> None:
+    report.write(tmp_path / "report.html", make_report())
+    page = browser.new_page()
+    page.goto((tmp_path / "report.html").as_uri())
+    height = "document.querySelector('details').getBoundingClientRect().height"
+    folded = page.evaluate(height)
+    page.emulate_media(media="print")
+    assert page.evaluate(height) > 3 * folded
+    page.close()
+
+
+def test_bars_and_names_of_the_importance_do_not_overlap(browser: Browser, tmp_path: Path, make_report: Make) -> None:
+    report.write(tmp_path / "report.html", make_report())
+    page = browser.new_page(viewport={"width": 390, "height": 844})
+    page.goto((tmp_path / "report.html").as_uri())
+    assert page.evaluate(_OVERLAPS) == []
+    page.close()
+
+
+# Bars of the first chart of importance that a text of the same chart covers, and texts outside of the chart.
+_OVERLAPS = """() => {
+  const chart = [...document.querySelectorAll('section')].find(s => s.textContent.startsWith('Importance'))
+    .querySelector('svg');
+  const box = e => e.getBoundingClientRect(), whole = box(chart);
+  const texts = [...chart.querySelectorAll('text')], bars = [...chart.querySelectorAll('rect')];
+  const meet = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+  const out = t => box(t).right > whole.right + 1 || box(t).left < whole.left - 1;
+  return [...texts.filter(out), ...texts.filter(t => bars.some(b => meet(box(t), box(b))))].map(t => t.textContent);
 }"""

@@ -61,8 +61,10 @@ def test_it_asks_for_nothing_outside_itself(any_report: ReportData) -> None:
 
 def test_it_opens_with_the_answer(make_report: Make) -> None:
     words = "".join(Outline(page.render(make_report())).words)
-    answer = words.index("On 67,375 test rows, late (binary) reaches roc_auc 0.7481.")
-    order = ["Learning curves", "late on test rows", "Confusion matrix", "ROC", "Calibration", "Features", "Throughput"]
+    answer = words.index("On 67,375 test rows, late (binary) reaches roc_auc 0.7481\u00a0(0.7432 to 0.7531).")
+    order = ["Learning curves", "late on test rows", "F1support", "Confusion matrix", "ROC", "Precision and recall"]
+    order += ["Threshold", "Calibration", "Worst rows", "Importance of the inputs", "Features"]
+    order += ["Learning rate and throughput", "This run", "Resolved config"]
     places = [words.index(name) for name in order]
     assert [answer, *places] == sorted([answer, *places])
 
@@ -78,13 +80,13 @@ def test_each_rank_has_a_line_and_the_slow_one_is_named(make_report: Make, make_
     elsewhere, *rest = make_rounds(3)
     history = [
         replace(elsewhere, ranks=(replace(ranks(9.0)[0], host="elsewhere"),)),
-        *(replace(one, ranks=ranks(slow)) for one, slow in zip(rest, (0.04, 0.056), strict=True)),
+        *(replace(one, ranks=ranks(slow)) for one, slow in zip(rest, (0.06, 0.076), strict=True)),
     ]
     words = " | ".join(Outline(page.render(make_report(history=history))).words)
-    assert "Rank 1 (w-b) holds the others up: 48 ms a step" in words
+    assert "Rank 1 (w-b) holds the others up: 68 ms a step" in words
     assert "rank | host | step | own part | loader | memory | GPU memory | GPU busy | 1 | w-b" in words
     assert "0 | w-a | 50 ms | 20 ms | 1.0 ms | 812 MB | 1.4 GB | 41 %" in words
-    assert "1 | w-b | 50 ms | 48 ms | 1.0 ms | 812 MB | 1.5 GB | –" in words
+    assert "1 | w-b | 50 ms | 68 ms | 1.0 ms | 812 MB | 1.5 GB | –" in words
     on_cpus = [replace(history[-1], ranks=tuple(replace(one, gpu_use=None, gpu_memory_bytes=None) for one in ranks(0)))]
     assert "GPU" not in page.render(make_report(history=on_cpus))
 
@@ -148,3 +150,37 @@ def test_it_imports_nothing_heavy() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def words_of(data: ReportData) -> str:
+    return " | ".join(Outline(page.render(data)).words)
+
+
+def test_a_score_has_its_interval(make_report: Make) -> None:
+    words = words_of(make_report())
+    assert "roc_auc\u00a0↑ | 0.7481\u00a0(0.7432 to 0.7531) | 0.5000" in words
+    assert "precision\u00a0↑ | 0.6100 | –" in words
+
+
+def test_a_row_is_shown_with_its_most_important_values(make_report: Make) -> None:
+    words = words_of(make_report())
+    assert "row 1 |  | loss 6.000 | true on time, predicted late (99 %) | distance_0" in words.replace(
+        "row 1  |", "row 1 | "
+    )
+    assert "row 8,265" in words
+    assert "4 more columns left out." in words
+    assert "The file was not read far enough for the values of all rows." in words
+    assert words.index("distance_13") < words.index("distance_14")
+
+
+def test_the_importance_has_a_bar_for_each_input(make_report: Make) -> None:
+    words = words_of(make_report())
+    assert "among 2,000 validation rows: the mean of 4 permutations" in words
+    assert "distance_0 | +46.2 %" in words
+    assert "Without distance_0: roc_auc 0.7471 → 0.7000." in words
+    assert "Not permuted: photo: its type is not permuted." in words
+    assert "Importance" not in words_of(make_report(importance=None))
+
+
+def test_the_run_is_named(make_report: Make) -> None:
+    assert "date | 2026-11-25 00:31 UTC | machine | vm · 2 CPUs" in words_of(make_report())

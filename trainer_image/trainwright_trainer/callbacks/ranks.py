@@ -8,10 +8,10 @@ from statistics import median
 from trainwright_trainer.callbacks import formats
 from trainwright_trainer.callbacks.events import Evaluated, RankRound
 
-SLOWER = 1.2
-"""A straggler's own part of a step takes more than this many times the median of the others."""
-NOTEWORTHY_SECONDS = 0.001
-"""The least difference in seconds per step. Below it, noise would decide which rank is named."""
+LEAST_SHARE = 0.1
+"""A straggler's own part is longer than the median of the others by more than this share of the whole step,"""
+LEAST_SECONDS = 0.02
+"""and by at least this many seconds. Below it, noise would decide which rank is named."""
 
 
 def straggler(ranks: Sequence[RankRound]) -> RankRound | None:
@@ -19,9 +19,8 @@ def straggler(ranks: Sequence[RankRound]) -> RankRound | None:
     if len(ranks) < 2:
         return None
     slowest = max(ranks, key=lambda one: one.own_seconds)
-    others = _others(ranks, slowest)
-    slower = slowest.own_seconds > SLOWER * others and slowest.own_seconds - others >= NOTEWORTHY_SECONDS
-    return slowest if slower else None
+    delay = slowest.own_seconds - _others(ranks, slowest)
+    return slowest if delay > LEAST_SHARE * slowest.step_seconds and delay >= LEAST_SECONDS else None
 
 
 def straggler_line(ranks: Sequence[RankRound]) -> str | None:

@@ -164,6 +164,10 @@ class NewData:
             ready[name].extend(column.take())
         yield from self._complete(ready, kept)
 
+    def raw(self) -> Source[Block]:
+        """The raw columns of the features."""
+        return self._data.source(wanted_columns(self._features, None), ())
+
     def notices(self) -> tuple[str, ...]:
         """Lines for the user, after all blocks are read."""
         of_columns = [line for column in self._columns.values() for line in column.notices()]

@@ -26,6 +26,7 @@ class Purpose(IntEnum):
     DROPOUT = 5
     BALANCE = 6
     WINDOW = 7
+    REPORT = 8
 
 
 def mix(value: int) -> int:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from trainwright_trainer.data.cache_use import CacheUse
+from trainwright_trainer.data.columnfile import Column
 from trainwright_trainer.frames.pandas import in_threads
 
 # The parts of a split, as they are stored: one uint8 code for each row.
@@ -125,3 +126,13 @@ class Prepared:
         if part == TRAIN and self.copies is not None:
             counted = counted * self.copies
         return np.add.reduceat(counted, np.arange(0, self.rows, window_rows), dtype=np.int64)
+
+
+def joined(blocks: Sequence[Prepared]) -> Prepared:
+    """One data set of consecutive blocks of encoded rows."""
+    columns = {
+        name: Column(pa.chunked_array([chunk for block in blocks for chunk in block.columns[name].chunks]))
+        for name in blocks[0].columns
+    }
+    splits = np.concatenate([block.splits for block in blocks])
+    return replace(blocks[0], rows=len(splits), splits=splits, columns=Columns(columns))

@@ -6,7 +6,7 @@ The layout gives the columns of each feature.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -65,6 +65,14 @@ class Ragged:
         offsets = self.offsets[start : max(start, stop) + 1] - first
         return Ragged(self.values[first:last], offsets, bounds - first)
 
+    def take(self, positions: npt.NDArray[np.int64]) -> Ragged:
+        """A copy of the rows at `positions`, in that order."""
+        lengths = np.diff(self.bounds)[positions]
+        bounds = np.concatenate([[0], np.cumsum(lengths)])
+        shift = np.repeat(self.bounds[positions] - bounds[:-1], lengths)
+        index = torch.from_numpy(np.arange(bounds[-1]) + shift).to(self.values.device)
+        return Ragged(self.values[index], torch.from_numpy(bounds).to(self.values.device), bounds)
+
 
 @dataclass(frozen=True)
 class Batch:
@@ -82,6 +90,17 @@ class Batch:
             return self.ragged[columns.start]
         tensor = self.floats if columns.kind == "floats" else self.ints
         return tensor[:, columns.start : columns.stop]
+
+    def permuted(self, columns: ColumnRange, order: npt.NDArray[np.int64]) -> Batch:
+        """A copy whose row i has the values of row `order[i]` in the columns of one feature."""
+        if columns.kind == "ragged":
+            ragged = list(self.ragged)
+            ragged[columns.start] = ragged[columns.start].take(order)
+            return replace(self, ragged=tuple(ragged))
+        tensor = (self.floats if columns.kind == "floats" else self.ints).clone()
+        own = tensor[:, columns.start : columns.stop]
+        own.copy_(own[torch.from_numpy(order).to(own.device)])
+        return replace(self, floats=tensor) if columns.kind == "floats" else replace(self, ints=tensor)
 
     def part(self, rows: slice) -> Batch:
         """The batch of some of the rows, as views."""

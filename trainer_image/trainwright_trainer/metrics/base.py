@@ -97,6 +97,15 @@ class OutputMetrics(ABC):
         logits, targets = (torch.cat([part[i] for part in self._kept]) for i in (0, 1))
         return logits.numpy(), targets.numpy()
 
+    def parts(self) -> Kept:
+        """Logits and targets of the folded rows in the parts in which they were added; empty without `keeps`."""
+        return self._kept
+
+    def replace_rows(self, sums: Sums, kept: Kept) -> None:
+        """Make these the folded rows of the state."""
+        self.reset()
+        self._sums, self._kept = sums, kept
+
     def tensors(self) -> dict[str, torch.Tensor]:
         """The state for a checkpoint, as tensors on the CPU that nothing changes later."""
         found = {f"sums.{name}": torch.from_numpy(np.array(value)) for name, value in self._sums.items()}

@@ -22,6 +22,8 @@ from trainwright_trainer.models.units import softmax
 # The size of the figures' confusion matrix: a row for each of the most frequent classes and one for all others.
 SHOWN = 30
 BINS = 10
+# The bins of the ROC curves: log-odds of a class's probability, from -ROC_WIDEST to ROC_WIDEST.
+ROC_BINS, ROC_WIDEST = 1024, 20.0
 # The label in figures for values that are too rare for the vocabulary.
 RARE = "rare values"
 
@@ -33,6 +35,7 @@ class CategoryMetrics(OutputMetrics):
         super().__init__(feature, statistics, keeps=False, running=running)
         self.draws = keeps
         self.shown, self._place, self.classes_in_last = _places(statistics)
+        self.named = named_classes(statistics)
 
     def fold(self, logits: Array, targets: Array) -> Sums:
         classes = logits.shape[1]
@@ -64,19 +67,39 @@ class CategoryMetrics(OutputMetrics):
         """The sums for figures: a confusion matrix of the shown classes, and the calibration of the predictions."""
         shown = len(self.shown)
         cells = np.bincount(self._place[targets] * shown + self._place[predicted], minlength=shown * shown)
-        sure = softmax(logits).max(1)
+        shares = softmax(logits)
+        sure = shares.max(1)
         bins = np.minimum((sure * BINS).astype(np.int64), BINS - 1)
         return {
             "confusion": cells.reshape(shown, shown),
             "sure": np.bincount(bins, sure, BINS),
             "sure_right": np.bincount(bins[right], minlength=BINS),
             "sure_rows": np.bincount(bins, minlength=BINS),
+            "rocs": one_against_rest(shares, targets, self.named),
         }
 
 
 def top_k_tells(feature: Any, statistics: Mapping[str, Any]) -> bool:
     """True if a row's class can be outside the `top_k` most probable classes."""
     return bool(feature.top_k < len(statistics["vocabulary"]))
+
+
+def named_classes(statistics: Mapping[str, Any]) -> npt.NDArray[np.int64]:
+    """The classes that have a row of their own in the matrix, in its order."""
+    counts = np.asarray(statistics["counts"])
+    if len(counts) <= SHOWN:
+        return np.arange(len(counts))
+    return np.sort(np.argsort(-counts, kind="stable")[: SHOWN - 1])
+
+
+def one_against_rest(shares: Array, targets: Array, classes: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """[classes, 2, ROC_BINS]: for each of `classes` its rows and all other rows, by the log-odds of its probability."""
+    own = np.clip(shares[:, classes], 1e-300, 1 - 1e-16)
+    place = (np.log(own / (1 - own)) / ROC_WIDEST + 1) / 2
+    index = np.clip((place * ROC_BINS).astype(np.int64), 0, ROC_BINS - 1)
+    other = (targets[:, None] != classes).astype(np.int64)
+    cells = (2 * np.arange(len(classes)) + other) * ROC_BINS + index
+    return np.bincount(cells.ravel(), minlength=2 * len(classes) * ROC_BINS).reshape(len(classes), 2, ROC_BINS)
 
 
 def ranks(logits: Array, targets: Array) -> npt.NDArray[np.int64]:
@@ -87,13 +110,17 @@ def ranks(logits: Array, targets: Array) -> npt.NDArray[np.int64]:
     return found
 
 
+def class_labels(statistics: Mapping[str, Any]) -> list[str]:
+    """The labels of all classes for figures."""
+    return [RARE if label == UNKNOWN else label for label in statistics["vocabulary"]]
+
+
 def _places(statistics: Mapping[str, Any]) -> tuple[list[str], npt.NDArray[np.int64], int]:
     """The labels of the matrix, each class's position in it, and the number of classes that share the last position."""
-    labels = [RARE if label == UNKNOWN else label for label in statistics["vocabulary"]]
-    counts = np.asarray(statistics["counts"])
+    labels = class_labels(statistics)
     if len(labels) <= SHOWN:
         return labels, np.arange(len(labels)), 1
-    common = np.sort(np.argsort(-counts, kind="stable")[: SHOWN - 1])
+    common = named_classes(statistics)
     place = np.full(len(labels), SHOWN - 1)
     place[common] = np.arange(SHOWN - 1)
     folded = len(labels) - len(common)

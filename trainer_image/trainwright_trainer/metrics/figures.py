@@ -10,29 +10,26 @@ import numpy as np
 from trainwright_trainer.features.category import UNKNOWN
 from trainwright_trainer.metrics.base import Array, OutputMetrics
 from trainwright_trainer.metrics.binary import BinaryMetrics
-from trainwright_trainer.metrics.category import BINS, RARE, SHOWN, CategoryMetrics
+from trainwright_trainer.metrics.category import BINS, RARE, SHOWN, CategoryMetrics, class_labels
+from trainwright_trainer.metrics.class_figures import (
+    class_rocs,
+    class_scores,
+    precision_recall,
+    roc_of,
+    thresholds_of,
+)
 from trainwright_trainer.metrics.model import ModelMetrics
 from trainwright_trainer.metrics.number import NumberMetrics
-from trainwright_trainer.metrics.ranking import roc_auc, roc_points
+from trainwright_trainer.metrics.number_figures import predicted_against_true, residuals
+from trainwright_trainer.metrics.ranking import roc_auc
 from trainwright_trainer.metrics.set import SetMetrics
 from trainwright_trainer.metrics.vector import VectorMetrics
 from trainwright_trainer.models.units import probability
-from trainwright_trainer.report.data import (
-    Calibration,
-    ConfusionMatrix,
-    OutputFigures,
-    PredictedAgainstTrue,
-    RocCurve,
-    TokenCounts,
-)
+from trainwright_trainer.report.data import Calibration, ConfusionMatrix, OutputFigures, TokenCounts
 
 Drawn = dict[str, Any]
 Baselines = dict[str, dict[str, float]]
 
-ROC_POINTS = 200
-VALUE_BINS = 30
-# The share of targets below the bins of a number, and above them; the outermost bins count these too.
-CUT_OFF = 0.005
 _CATEGORY = "accuracy is the mean of the classes' own accuracies, accuracy_micro the share of all rows that are right"
 _HITS = ", hits_at_k the share of rows whose class is among the {k} likeliest"
 _SET = "jaccard is the mean over the rows of the tokens that both sets share, divided by those of either"
@@ -65,23 +62,18 @@ def _binary(output: BinaryMetrics) -> tuple[Drawn, Baselines]:
         "confusion": ConfusionMatrix(labels, sums["confusion"].tolist()),
         "calibration": _calibration(*_bins(probability(scores), positive)),
     }
+    (true_negative, false_positive), (false_negative, true_positive) = sums["confusion"]
+    right = np.array([true_negative, true_positive])
+    predicted = right + np.array([false_negative, false_positive])
+    drawn["classes"] = class_scores(labels, right, right + np.array([false_positive, false_negative]), predicted)
     area = roc_auc(scores, positive)
     if area is not None:
-        drawn["roc"] = _roc(scores, positive, area)
+        drawn["roc"] = roc_of(scores, positive, area)
+        drawn["precision_recall"] = precision_recall(scores, positive)
+        drawn["thresholds"] = thresholds_of(probability(scores), positive, output.feature.threshold)
     frequent = int(np.argmax(output.statistics["counts"]))
     share = float(np.mean(positive == bool(frequent)))
     return drawn, {MOST_FREQUENT: {"accuracy": share, "roc_auc": 0.5}}
-
-
-def _roc(scores: Array, positive: Array, area: float) -> RocCurve:
-    """The curve at up to `ROC_POINTS` points, evenly spaced by the sum of both coordinates."""
-    false, true = roc_points(scores, positive)
-    across, up = false / false[-1], true / true[-1]
-    if len(across) > ROC_POINTS:
-        length = across + up
-        picked = np.unique(np.searchsorted(length, np.linspace(0, length[-1], ROC_POINTS)).clip(max=len(length) - 1))
-        across, up = across[picked], up[picked]
-    return RocCurve(across.tolist(), up.tolist(), area)
 
 
 def _bins(sure: Array, right: Array) -> tuple[Array, Array, Array]:
@@ -106,6 +98,8 @@ def _category(output: CategoryMetrics) -> tuple[Drawn, Baselines]:
     drawn: Drawn = {
         "confusion": ConfusionMatrix(output.shown, sums["confusion"].tolist(), output.classes_in_last),
         "calibration": _calibration(sums["sure"], sums["sure_right"], sums["sure_rows"]),
+        "classes": class_scores(class_labels(output.statistics), sums["right"], sums["targets"], sums["predicted"]),
+        "class_rocs": class_rocs([class_labels(output.statistics)[i] for i in output.named], sums["rocs"]),
         "note": _CATEGORY + (_HITS.format(k=output.feature.top_k) if output.ranks_tell else ""),
     }
     rows, targets = int(sums["rows"]), sums["targets"]
@@ -121,18 +115,8 @@ def _category(output: CategoryMetrics) -> tuple[Drawn, Baselines]:
 
 def _number(output: NumberMetrics) -> tuple[Drawn, Baselines]:
     values, truths = output.decoded(*output.kept())
-    return {"predicted_against_true": _against(values, truths)}, _always_the_mean(output)
-
-
-def _against(values: Array, truths: Array) -> PredictedAgainstTrue:
-    """Bins of equal width over all but the outermost targets. Values beyond them count in the first and last bin."""
-    low, high = np.quantile(truths, [CUT_OFF, 1 - CUT_OFF])
-    if low == high:
-        low, high = low - 0.5, high + 0.5
-    edges = np.linspace(low, high, VALUE_BINS + 1)
-    row, column = (np.clip(np.searchsorted(edges, of, "right") - 1, 0, VALUE_BINS - 1) for of in (truths, values))
-    cells = np.bincount(row * VALUE_BINS + column, minlength=VALUE_BINS**2).reshape(VALUE_BINS, VALUE_BINS)
-    return PredictedAgainstTrue(edges.tolist(), cells.tolist())
+    drawn = {"predicted_against_true": predicted_against_true(values, truths), "residuals": residuals(values, truths)}
+    return drawn, _always_the_mean(output)
 
 
 def _vector(output: VectorMetrics) -> tuple[Drawn, Baselines]:
@@ -141,8 +125,10 @@ def _vector(output: VectorMetrics) -> tuple[Drawn, Baselines]:
 
 def _set(output: SetMetrics) -> tuple[Drawn, Baselines]:
     sums = output.sums()
+    tokens = [RARE if token == UNKNOWN else token for token in output.statistics["vocabulary"]]
     drawn: Drawn = {
-        "tokens": _token_counts(output.statistics["vocabulary"], *(sums[name] for name in ("true", "chosen", "both"))),
+        "classes": class_scores(tokens, sums["both"], sums["true"], sums["chosen"]),
+        "tokens": _token_counts(tokens, *(sums[name] for name in ("true", "chosen", "both"))),
         "calibration": _calibration(sums["sure"], sums["sure_right"], sums["sure_rows"]),
         "note": _SET,
     }
@@ -151,8 +137,7 @@ def _set(output: SetMetrics) -> tuple[Drawn, Baselines]:
 
 def _token_counts(tokens: list[str], true: Array, chosen: Array, both: Array) -> TokenCounts:
     order = np.argsort(-true, kind="stable")[:SHOWN]
-    shown = [RARE if tokens[i] == UNKNOWN else tokens[i] for i in order]
-    return TokenCounts(shown, *(counts[order].tolist() for counts in (true, chosen, both)))
+    return TokenCounts([tokens[i] for i in order], *(counts[order].tolist() for counts in (true, chosen, both)))
 
 
 def _always_the_mean(output: OutputMetrics) -> Baselines:

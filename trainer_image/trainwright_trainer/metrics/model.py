@@ -17,6 +17,7 @@ from trainwright_trainer.metrics.category import CategoryMetrics
 from trainwright_trainer.metrics.number import NumberMetrics
 from trainwright_trainer.metrics.set import SetMetrics
 from trainwright_trainer.metrics.vector import VectorMetrics
+from trainwright_trainer.metrics.worst_rows import WorstRows
 from trainwright_trainer.models.targets import Targets, targets_of
 
 TYPES: Mapping[str, type[OutputMetrics]] = {
@@ -29,7 +30,7 @@ TYPES: Mapping[str, type[OutputMetrics]] = {
 
 
 class ModelMetrics:
-    """The metrics of each output, and the combined loss."""
+    """The metrics of each output, and the combined loss. With `figures` also the worst rows of each output."""
 
     def __init__(
         self,
@@ -47,11 +48,14 @@ class ModelMetrics:
             known = statistics[feature.name]
             self.outputs[feature.name] = TYPES[feature.type](feature, known, keeps=keeps, running=running)
             self._targets[feature.name] = targets_of(feature.type, known, layout.columns[feature.name])
+        self.worst = {name: WorstRows() for name in self.outputs} if figures else {}
 
     def update(self, logits: Mapping[str, torch.Tensor], losses: Mapping[str, torch.Tensor], batch: Batch) -> None:
         """Add the rows of `batch`, with the results of `Model.forward` and `Model.losses`."""
         for name, metrics in self.outputs.items():
             metrics.update(logits[name], self._targets[name](batch), losses[name])
+        for name, worst in self.worst.items():
+            worst.update(batch.rows, losses[name])
 
     def compute(self) -> dict[str, dict[str, float]]:
         """{output: {metric: value}} with Ludwig's names, and {"combined": {"loss": …}}. Empty without rows."""
@@ -65,18 +69,21 @@ class ModelMetrics:
         """Add the rows of another process."""
         for name, metrics in self.outputs.items():
             metrics.merge(other.outputs[name])
+        for name, worst in self.worst.items():
+            worst.add(other.worst[name].tensors())
 
     def reset(self) -> None:
         """Forget all rows."""
         for metrics in self.outputs.values():
             metrics.reset()
+        self.worst = {name: WorstRows() for name in self.worst}
 
     def tensors(self) -> dict[str, torch.Tensor]:
         """The state for a checkpoint. The names are dotted and begin with the output's module key."""
         return {
             f"{module_key(name)}.{part}": tensor
             for name, metrics in self.outputs.items()
-            for part, tensor in metrics.tensors().items()
+            for part, tensor in {**metrics.tensors(), **self._worst_tensors(name)}.items()
         }
 
     def load(self, tensors: Mapping[str, torch.Tensor]) -> None:
@@ -88,6 +95,11 @@ class ModelMetrics:
         """Add the rows of another process, given as its `tensors()`."""
         for name, metrics in self.outputs.items():
             metrics.add(_under(name, tensors))
+        for name, worst in self.worst.items():
+            worst.add(_under(name, tensors))
+
+    def _worst_tensors(self, name: str) -> dict[str, torch.Tensor]:
+        return self.worst[name].tensors() if name in self.worst else {}
 
 
 def _under(output: str, tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:

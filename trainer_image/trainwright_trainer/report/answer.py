@@ -30,7 +30,8 @@ def scores_table(output: OutputFigures) -> Markup:
     head_cells = ["metric", "this model", *names]
     rows = [_score_row(output, metric, names) for metric in output.scores]
     note = f" {output.note}." if output.note else ""
-    caption = element("caption", f"↑ more is better, ↓ less is better; the best of a line is bold.{note}")
+    range_ = " The range is the 95\u00a0% interval over samples of the rows." if output.intervals else ""
+    caption = element("caption", f"↑ more is better, ↓ less is better; the best of a line is bold.{range_}{note}")
     body = element("tbody", *rows)
     top = element("thead", element("tr", *(element("th", name, scope="col") for name in head_cells)))
     table = element("table", caption, top, body, class_="scores")
@@ -41,7 +42,11 @@ def _score_row(output: OutputFigures, metric: str, baselines: list[str]) -> Mark
     values = [output.scores[metric], *(output.baselines[name].get(metric, math.nan) for name in baselines)]
     known = [value for value in values if math.isfinite(value)]
     best = (min if formats.lower_is_better(metric) else max)(known, default=None)
-    cells = [element("td", element("b", formats.score(v)) if v == best else formats.score(v)) for v in values]
+    texts = [formats.score(value) for value in values]
+    texts[0] += words.interval(output, metric)
+    cells = [
+        element("td", element("b", text) if value == best else text) for text, value in zip(texts, values, strict=True)
+    ]
     name = f"{metric}\u00a0{'↓' if formats.lower_is_better(metric) else '↑'}"
     return element("tr", element("th", name, scope="row"), *cells)
 
@@ -53,7 +58,7 @@ def _answer(data: ReportData, output: OutputFigures) -> Markup:
     rows = words.judged_rows(data, output)
     kind = words.kind_of_rows(data)
     on = f"On {formats.count(rows)} {kind}, " if rows else f"On the {kind}, "
-    value = element("strong", f"{metric} {formats.score(output.scores[metric])}")
+    value = element("strong", f"{metric} {formats.score(output.scores[metric])}{words.interval(output, metric)}")
     score = element(
         "p",
         on,

@@ -6,7 +6,8 @@ import os
 from pathlib import Path
 from string import Template
 
-from trainwright_trainer.report import answer, ranks, sections
+from trainwright_trainer.report import answer, importance, ranks, sections
+from trainwright_trainer.report import outputs as of_outputs
 from trainwright_trainer.report.data import ReportData
 from trainwright_trainer.report.markup import Markup, element, join
 
@@ -37,10 +38,12 @@ def _body(data: ReportData) -> Markup:
         "main",
         answer.head(data),
         sections.learning_curves(data),
-        *(sections.output(data, output) for output in data.outputs),
+        *(of_outputs.output(data, output) for output in data.outputs),
+        importance.importance(data),
         sections.features(data),
-        sections.throughput(data),
+        sections.progress(data),
         ranks.ranks(data),
+        sections.about(data),
         sections.config(data.resolved),
     )
     return join(main, element("footer", versions) if versions else None)

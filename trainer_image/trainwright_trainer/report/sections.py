@@ -9,10 +9,10 @@ from typing import Any
 
 from trainwright_trainer.callbacks import formats
 from trainwright_trainer.features.distribution import Frequencies, Histogram
-from trainwright_trainer.report import bars, classifiers, curves, grids, words
-from trainwright_trainer.report.answer import scores_table
-from trainwright_trainer.report.data import FeatureSummary, OutputFigures, ReportData
-from trainwright_trainer.report.markup import Markup, element, join
+from trainwright_trainer.report import bars, curves, words
+from trainwright_trainer.report.data import FeatureSummary, ReportData
+from trainwright_trainer.report.markup import Markup, element
+from trainwright_trainer.report.tables import figure, section
 
 # More would make the page too large to mail; the page says how many are left out.
 MOST_FEATURES = 400
@@ -25,7 +25,7 @@ def learning_curves(data: ReportData) -> Markup | None:
         return None
     charts = [_metric_chart(data, feature, metric) for feature, metric in _metrics(data)]
     note = f"Train is dashed, validation solid. {words.kept_weights(data)}"
-    return _section("Learning curves", element("p", note, class_="note"), element("div", *charts, class_="grid"))
+    return section("Learning curves", element("p", note, class_="note"), element("div", *charts, class_="grid"))
 
 
 def _metrics(data: ReportData) -> Iterator[tuple[str, str]]:
@@ -60,7 +60,7 @@ def _metric_chart(data: ReportData, feature: str, metric: str) -> Markup:
     title = whole if feature == "combined" else f"{formats.shorten(feature, 40)}: {metric}"
     shown = [curves.Curve(part, points) for part, points in found.items() if numbers[part]]
     chart = curves.figure(f"{title} by epoch", metric, shown, best)
-    return _figure(title, chart, words.curve_caption(numbers["train"], numbers["validation"], at_best))
+    return figure(title, chart, words.curve_caption(numbers["train"], numbers["validation"], at_best))
 
 
 def _epochs_done(data: ReportData, epoch: int, step: int) -> float:
@@ -75,28 +75,6 @@ def _best_epoch(data: ReportData) -> float | None:
     return None if best is None else _epochs_done(data, best.epoch, best.step)
 
 
-def output(data: ReportData, of: OutputFigures) -> Markup:
-    """All figures of one output."""
-    figures: list[Markup] = []
-    if of.confusion:
-        figures.append(
-            _figure("Confusion matrix", grids.confusion(of.name, of.confusion), words.confusion_caption(of.confusion))
-        )
-    if of.roc:
-        figures.append(_figure("ROC", classifiers.roc(of.name, of.roc), words.roc_caption(of.roc.auc)))
-    if of.calibration:
-        chart = classifiers.calibration(of.name, of.calibration)
-        figures.append(_figure("Calibration", chart, words.calibration_caption(of.calibration)))
-    if of.predicted_against_true:
-        chart = grids.predicted_against_true(of.name, of.predicted_against_true)
-        figures.append(_figure("Predicted against true", chart, words.predicted_caption(of.predicted_against_true)))
-    if of.tokens:
-        figures.append(_figure("Tokens found", bars.tokens(of.name, of.tokens), words.tokens_caption(of.tokens)))
-    grid = element("div", *figures, class_="grid") if figures else None
-    title = join(element("em", formats.shorten(of.name, 60)), f" on {words.kind_of_rows(data)}")
-    return _section(title, scores_table(of), grid)
-
-
 def features(data: ReportData) -> Markup | None:
     """One card per feature: its type and role, its facts, its distribution in the training rows."""
     if not data.features:
@@ -105,7 +83,7 @@ def features(data: ReportData) -> Markup | None:
     left = len(data.features) - len(cards)
     note = element("p", f"{left:,} more features are in model/statistics.json.", class_="note") if left else None
     of = element("p", "Counted over the training rows.", class_="note")
-    return _section("Features", of, element("div", *cards, class_="grid cards"), note)
+    return section("Features", of, element("div", *cards, class_="grid cards"), note)
 
 
 def _card(feature: FeatureSummary) -> Markup:
@@ -129,8 +107,26 @@ def _distribution(feature: FeatureSummary) -> Markup | None:
             return None
 
 
-def throughput(data: ReportData) -> Markup | None:
-    """Training rows per second, by round."""
+def progress(data: ReportData) -> Markup | None:
+    """The learning rate and the throughput, by round."""
+    charts = [chart for chart in (_learning_rate(data), _throughput(data)) if chart is not None]
+    return section("Learning rate and throughput", element("div", *charts, class_="grid")) if charts else None
+
+
+def _learning_rate(data: ReportData) -> Markup | None:
+    points = [(_epochs_done(data, one.epoch, one.step), one.learning_rate) for one in data.history]
+    if not points:
+        return None
+    rates = [rate for _, rate in points]
+    low, high = (formats.rate_of_learning(rate) for rate in (min(rates), max(rates)))
+    caption = (
+        f"{low} in all rounds." if low == high else f"From {high} at most to {low} at least, at the end of a round."
+    )
+    chart = curves.figure("Learning rate by epoch", "learning rate", [curves.Curve("", points)], None)
+    return figure("Learning rate", chart, caption)
+
+
+def _throughput(data: ReportData) -> Markup | None:
     points = [
         (_epochs_done(data, round_.epoch, round_.step), round_.rows_per_second)
         for round_ in data.history
@@ -141,7 +137,15 @@ def throughput(data: ReportData) -> Markup | None:
     chart = curves.figure("Throughput by epoch", "rows/s", [curves.Curve("", points)], None, zero=True)
     low, high = min(value for _, value in points), max(value for _, value in points)
     caption = f"Between {formats.rate(low)} and {formats.rate(high)} rows/s in training steps, evaluation not counted."
-    return _section("Throughput", element("div", _figure("Rows per second", chart, caption), class_="grid"))
+    return figure("Rows per second", chart, caption)
+
+
+def about(data: ReportData) -> Markup | None:
+    """Date, machine, versions and data of the run."""
+    if not data.about:
+        return None
+    pairs = (element("div", element("dt", name), element("dd", fact)) for name, fact in data.about.items())
+    return section("This run", element("dl", *pairs, class_="about"))
 
 
 def config(resolved: Mapping[str, Any]) -> Markup | None:
@@ -152,15 +156,4 @@ def config(resolved: Mapping[str, Any]) -> Markup | None:
     if len(text) > MOST_CONFIG:
         text = text[:MOST_CONFIG] + "\n… the rest is in model/config.json"
     folded = element("details", element("summary", "Show every setting, defaults included"), element("pre", text))
-    return _section("Resolved config", folded)
-
-
-def _section(title: Markup | str, *children: Markup | None) -> Markup:
-    return element("section", element("h2", title), *children)
-
-
-def _figure(title: str, chart: Markup, caption: str) -> Markup:
-    wide = 'class="wide"' in chart
-    room = element("div", chart, class_="scroller", tabindex=0, role="region", aria_label=title) if wide else chart
-    text = element("figcaption", element("b", title), " ", caption)
-    return element("figure", room, text, class_="broad" if wide else None)
+    return section("Resolved config", folded)

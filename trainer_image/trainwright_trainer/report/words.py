@@ -35,6 +35,12 @@ def headline_metric(output: OutputFigures, watched: str | None) -> str | None:
     return next(iter((*compared, *known)), None)
 
 
+def interval(output: OutputFigures, metric: str) -> str:
+    """` (0.71 to 0.77)`, the 95 % interval of a score; empty if it is unknown."""
+    ends = output.intervals.get(metric)
+    return "" if ends is None else f"\u00a0({formats.score(ends[0])} to {formats.score(ends[1])})"
+
+
 def beside(output: OutputFigures, metric: str) -> str:
     """The plain share of right rows, if the headline metric is the mean over classes."""
     share = output.scores.get(SHARE_OF_RIGHT, math.nan)

@@ -21,6 +21,8 @@ from trainwright_trainer.report.page import render
 from trainwright_trainer.rundir import layout as names
 from trainwright_trainer.rundir import model_folder, shared_files
 from trainwright_trainer.tasks.embeddings import without_embeddings
+from trainwright_trainer.tasks.report_answers import Answers
+from trainwright_trainer.tasks.report_facts import facts_of
 from trainwright_trainer.tasks.resolve import TrainContext
 from trainwright_trainer.tasks.result import Result
 
@@ -62,18 +64,21 @@ def ended(context: TrainContext, fitted: TrainingResult, test: Scores, figures: 
     )
 
 
-def write_report(context: TrainContext, history: History, figures: Sequence[OutputFigures], end: Ended) -> None:
+def write_report(context: TrainContext, history: History, found: Answers, end: Ended) -> None:
     """Write report.html."""
+    job, data = context.job, context.data
     page = render(
         ReportData(
-            title=context.job.name,
+            title=job.name,
             started=history.started,
             history=history.rounds,
             ended=end,
-            outputs=figures,
-            features=list(feature_summaries(context.config, context.data.statistics)),
+            outputs=found.figures,
+            features=list(feature_summaries(context.config, data.statistics)),
             resolved=shared_files.read_resolved(context.attempt) or {},
             versions=versions(),
+            importance=found.importance,
+            about=facts_of(job, job.dataset, data.content),
         )
     )
     shared_files.write_report(context.attempt, [page.encode()])

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from trainwright_trainer.data.cache_lookup import own
+from trainwright_trainer.data.files import find
 from trainwright_trainer.data.prepared import Prepared
 from trainwright_trainer.data.preprocess import prepare
+from trainwright_trainer.data.selection import features_of, wanted_columns
+from trainwright_trainer.data.source import DataSource
 from trainwright_trainer.frames.interface import Processor
 from trainwright_trainer.job.job import Job
 from trainwright_trainer.job.source import ModelSource
@@ -23,3 +26,9 @@ def prepare_data(job: Job, processor: Processor | None = None) -> Prepared:
         processor=processor,
         adopt=job.source.adopt if isinstance(job.source, ModelSource) else own,
     )
+
+
+def raw_data(job: Job) -> DataSource:
+    """The raw columns of the features of a job. Raises `Mistakes` if the data set is not there."""
+    files = find(job.dataset, job.keys.datasets, job.spec.dataset_options)
+    return DataSource(files, wanted_columns(features_of(job.config), None), ())

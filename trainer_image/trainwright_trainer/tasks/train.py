@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from typing import Protocol
 
 from trainwright_api.problems import Mistakes
+from trainwright_trainer.analysis.subject import Subject
 from trainwright_trainer.backends.local import local
 from trainwright_trainer.callbacks import formats
 from trainwright_trainer.callbacks.console import Console
@@ -37,6 +38,7 @@ from trainwright_trainer.metrics.figures import figures_of
 from trainwright_trainer.metrics.model import ModelMetrics, model_metrics
 from trainwright_trainer.models.frozen import NONE, GivenWeights
 from trainwright_trainer.models.model import DTYPES, Model
+from trainwright_trainer.report.data import OutputFigures
 from trainwright_trainer.rundir import layout as names
 from trainwright_trainer.rundir import shared_files
 from trainwright_trainer.rundir.preflight import ExistingRun
@@ -48,7 +50,9 @@ from trainwright_trainer.storage.base import Storage
 from trainwright_trainer.strategies import check_installed, engine_for
 from trainwright_trainer.tasks import artifacts
 from trainwright_trainer.tasks.embeddings import with_embeddings
+from trainwright_trainer.tasks.job_data import raw_data
 from trainwright_trainer.tasks.lifecycle import begin_attempt, recording_outcome
+from trainwright_trainer.tasks.report_answers import Answering, Answers, answers
 from trainwright_trainer.tasks.resolve import TrainContext, given_batching, resolved_once, started, window_of
 from trainwright_trainer.tasks.result import Result
 
@@ -182,7 +186,8 @@ class Training:
             end = artifacts.ended(context, fitted, test, figures)
             if self.is_rank_zero:
                 artifacts.save_model(context, model)
-                artifacts.write_report(context, self.metrics_file.history, figures, end)
+                found = self._answers(model, metrics, figures, resolved.batching)
+                artifacts.write_report(context, self.metrics_file.history, found, end)
             relay.on_event(end)
         if self.is_rank_zero:
             self.console.log(*context.data.finish())
@@ -242,6 +247,15 @@ class Training:
         if self.config.trainer.skip_all_evaluation or not len(parts["test"]):
             return {}, metrics
         return evaluate(model, parts["test"], batching.pass_rows, metrics, ranks=self.ranks), metrics
+
+    def _answers(
+        self, model: Model, metrics: ModelMetrics, figures: Sequence[OutputFigures], batching: Batching
+    ) -> Answers:
+        """The further answers of the report. They cost time after training alone, at most `report.maxSeconds`."""
+        job = self.job
+        subject = Subject(model, self.config, self.context.data, job.spec.seed, batching.pass_rows, self.ranks.device)
+        answering = Answering(job.spec.report.max_seconds, self.console.log, self.stop.__bool__)
+        return answers(subject, partial(raw_data, job), metrics, figures, answering)
 
     def _stopped_line(self, result: TrainingResult) -> str:
         """The line for a stopped run; outside a pod with the command that resumes it."""

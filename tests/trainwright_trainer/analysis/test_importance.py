@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.inspection import permutation_importance
+
+from trainwright_trainer.analysis.deadline import Deadline
+from trainwright_trainer.analysis.importance import importances
+from trainwright_trainer.analysis.subject import Subject
+from trainwright_trainer.data.prepared import VALIDATION
+from trainwright_trainer.loader.batch import Batch
+from trainwright_trainer.report.data import Importances
+
+METRICS = {"y": "roc_auc", "z": "mean_absolute_error"}
+
+
+def found(subject: Subject) -> Importances:
+    result = importances(subject, VALIDATION, "validation", METRICS, Deadline(600))
+    assert result is not None
+    return result
+
+
+def test_inputs_that_matter_come_first(subject: Subject) -> None:
+    for one in found(subject).outputs:
+        names = [each.feature for each in one.features]
+        assert names[0] == "x"
+        by_name = {each.feature: each for each in one.features}
+        assert by_name["x"].low > 0
+        assert by_name["x"].rise > 5 * abs(by_name["noise"].rise)
+        assert by_name["noise"].low < 0.05 * one.loss
+        assert one.metric == METRICS[one.output]
+        worse = by_name["x"].score - one.score
+        assert worse < -0.1 if one.metric == "roc_auc" else worse > 1
+
+
+def test_the_result_follows_from_the_seed(subject: Subject) -> None:
+    assert found(subject) == found(subject)
+    assert found(subject) != found(replace(subject, seed=1))
+
+
+def test_the_rise_is_that_of_scikit_learn(subject: Subject) -> None:
+    """The same loss under other permutations: the means agree within their spread."""
+    batch = subject.sample(VALIDATION, 2000)
+    assert batch is not None
+    ours = {one.feature: one for each in found(subject).outputs if each.output == "z" for one in each.features}
+    oracle = permutation_importance(Wrapped(subject, batch), batch.floats[:, :2].numpy(), None, n_repeats=20)
+    for name, mean, spread in zip(("x", "noise"), oracle.importances_mean, oracle.importances_std, strict=True):
+        assert ours[name].rise == pytest.approx(mean, abs=4 * spread + 1e-6)
+
+
+class Wrapped:
+    """The model for scikit-learn: the score of its first two columns is minus the loss of `z`."""
+
+    def __init__(self, subject: Subject, batch: Batch) -> None:
+        self.subject, self.batch = subject, batch
+
+    def fit(self, *_: Any) -> None:
+        """Does nothing: the model is trained."""
+
+    def score(self, columns: np.ndarray, _: Any) -> float:
+        floats = self.batch.floats.clone()
+        floats[:, :2] = floats.new_tensor(np.ascontiguousarray(columns))
+        results = self.subject.results(replace(self.batch, floats=floats))
+        return -float(np.mean(np.concatenate([losses["z"].numpy() for _, losses, _ in results])))
+
+
+def test_the_interval_lies_around_the_rise(subject: Subject) -> None:
+    whole = found(subject).outputs[1].features[0]
+    assert whole.low < whole.rise < whole.high
+    assert whole.high - whole.rise == pytest.approx(whole.rise - whole.low)
+    assert 0.02 < (whole.high - whole.low) / whole.rise < 0.6
+
+
+def test_an_unfinished_first_repeat_is_no_result(subject: Subject) -> None:
+    ticks = iter([0.0, 0.0, 0.0, 0.0, 9.0])
+    deadline = Deadline(5, clock=lambda: next(ticks))
+    assert importances(subject, VALIDATION, "validation", METRICS, deadline) is None
+
+
+def test_repeats_that_end_in_time_count(subject: Subject) -> None:
+    ticks = iter([0.0] * 8 + [9.0])
+    result = importances(subject, VALIDATION, "validation", METRICS, Deadline(5, clock=lambda: next(ticks)))
+    assert result is not None
+    assert result.repeats == 1

@@ -1,0 +1,80 @@
+"""A trained model with the encoded rows of a data set: the subject of the analyses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from trainwright_api.config import ModelConfig
+from trainwright_trainer.data.columnfile import GROUP_ROWS
+from trainwright_trainer.data.order import Purpose, hashes, key
+from trainwright_trainer.data.prepared import Prepared
+from trainwright_trainer.loader.batch import Batch
+from trainwright_trainer.loader.encoded_rows import EncodedRows, encoded_rows
+from trainwright_trainer.loader.layout import layout_of
+from trainwright_trainer.metrics.model import ModelMetrics, model_metrics
+from trainwright_trainer.models.model import DTYPES, Model
+from trainwright_trainer.models.trainable import Tensors
+
+MOST_GROUPS = 8
+"""Row groups of the cache that a sample is drawn from, so that a large data set is not read completely."""
+COST = 1 << 31
+"""Parameters × rows of a sample: 2,000 rows of a million parameters."""
+LEAST_ROWS = 100
+
+Rows = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Subject:
+    """`pass_rows`: the most rows of a forward pass. `seed`: the one of the run; it decides the samples."""
+
+    model: Model
+    config: ModelConfig
+    data: Prepared
+    seed: int
+    pass_rows: int
+    device: torch.device = field(default_factory=lambda: torch.device("cpu"))
+
+    def affordable(self, most: int) -> int:
+        """The number of rows of a sample: `most`, or fewer of a large model. It depends on no clock."""
+        parameters = sum(parameter.numel() for parameter in self.model.parameters())
+        return int(np.clip(COST // max(parameters, 1), LEAST_ROWS, max(most, LEAST_ROWS)))
+
+    def sample(self, part: int, most: int) -> Batch | None:
+        """At most `most` rows of a part, drawn by the seed, in an order that it decides too. None without rows."""
+        rows = self.data.rows_of(part)
+        groups = np.unique(rows // GROUP_ROWS)
+        if len(groups) > MOST_GROUPS:
+            some = groups[np.linspace(0, len(groups) - 1, MOST_GROUPS).astype(np.int64)]
+            rows = rows[np.isin(rows // GROUP_ROWS, some)]
+        if not len(rows):
+            return None
+        drawn = np.argsort(hashes(key(self.seed, Purpose.REPORT, part), rows), kind="stable")[:most]
+        chosen = np.sort(drawn)
+        order = np.argsort(np.argsort(drawn))
+        return self._encoded(rows[chosen]).take(order).on(self.device)
+
+    def batch(self, rows: Rows) -> Batch:
+        """The rows with these numbers, which ascend."""
+        return self._encoded(rows).part(0, len(rows)).on(self.device)
+
+    def results(self, batch: Batch) -> Iterator[tuple[Tensors, Tensors, Batch]]:
+        """The logits and the losses of the rows, part by part. The model is in evaluation mode."""
+        self.model.eval()
+        with torch.inference_mode():
+            for start in range(0, len(batch.rows), self.pass_rows):
+                part = batch.part(slice(start, start + self.pass_rows))
+                logits = self.model(part)
+                yield logits, self.model.losses(logits, part), part
+
+    def new_metrics(self) -> ModelMetrics:
+        return model_metrics(self.config, self.data.statistics)
+
+    def _encoded(self, rows: Rows) -> EncodedRows:
+        layout = layout_of(self.config, self.data.statistics)
+        return encoded_rows(self.data, layout, DTYPES[self.config.trainer.precision], rows)

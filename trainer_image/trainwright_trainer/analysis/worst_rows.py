@@ -1,0 +1,80 @@
+"""The rows with the largest losses, with their predictions and their raw values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from trainwright_trainer.analysis.deadline import Deadline
+from trainwright_trainer.analysis.subject import Subject
+from trainwright_trainer.callbacks import formats
+from trainwright_trainer.data.raw_rows import RawRow, raw_rows
+from trainwright_trainer.data.rows import Block
+from trainwright_trainer.data.selection import features_of
+from trainwright_trainer.frames.interface import Source
+from trainwright_trainer.metrics.worst_rows import WorstRows
+from trainwright_trainer.models.predictions import prediction_table
+from trainwright_trainer.report.data import WorstRow
+
+MOST_LETTERS = 200
+
+
+def worst_rows(
+    subject: Subject, data: Source[Block], worst: Mapping[str, WorstRows], deadline: Deadline
+) -> dict[str, list[WorstRow]]:
+    """The worst rows of each output. `data`: the raw columns.
+
+    Rows that are not read before the deadline have no values. Raises the errors of a read.
+    """
+    rows = np.unique(np.concatenate([one.rows for one in worst.values()])) if worst else np.empty(0, dtype=np.int64)
+    if not len(rows):
+        return {}
+    predicted = _predictions(subject, rows)
+    values = raw_rows(data, rows.tolist(), lambda: deadline.passed)
+    return {
+        name: [
+            WorstRow(row, loss, predicted[name][row], _texts(values.get(row)))
+            for row, loss in zip(one.rows.tolist(), one.losses.tolist(), strict=True)
+        ]
+        for name, one in worst.items()
+    }
+
+
+def columns_of(subject: Subject, output: str) -> tuple[str, ...]:
+    """The column of the output, then those of the inputs."""
+    features = features_of(subject.config)
+    own = [feature.column for feature in features if feature.name == output]
+    return tuple(dict.fromkeys([*own, *(feature.column for feature in features if not feature.is_target)]))
+
+
+def _predictions(subject: Subject, rows: npt.NDArray[np.int64]) -> dict[str, dict[int, str]]:
+    """The predictions as text, by output and row."""
+    found: dict[str, dict[int, str]] = {feature.name: {} for feature in subject.config.output_features}
+    for logits, _, batch in subject.results(subject.batch(rows)):
+        table = prediction_table(subject.config, subject.data.statistics, logits).to_pylist()
+        for row, cells in zip(batch.rows.tolist(), table, strict=True):
+            for name, texts in found.items():
+                texts[row] = _prediction(cells[f"{name}_predictions"], cells.get(f"{name}_probability"))
+    return found
+
+
+def _prediction(value: Any, probability: float | None) -> str:
+    return text_of(value) if probability is None else f"{text_of(value)} ({formats.percent(probability)})"
+
+
+def _texts(values: RawRow | None) -> dict[str, str] | None:
+    return None if values is None else {name: text_of(value) for name, value in values.items()}
+
+
+def text_of(value: Any) -> str:
+    """A raw value for people. A missing one is a dash."""
+    if value is None:
+        return formats.NOTHING
+    if isinstance(value, float):
+        return formats.score(value) if abs(value) < 1e15 else f"{value:.4g}"
+    if isinstance(value, list | tuple):
+        return formats.shorten(", ".join(map(text_of, value)), MOST_LETTERS)
+    return formats.shorten(str(value), MOST_LETTERS)

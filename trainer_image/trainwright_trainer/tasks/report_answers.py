@@ -1,0 +1,76 @@
+"""The answers of the report beyond the scores: intervals, the worst rows and permutation importance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from trainwright_api.problems import Mistakes
+from trainwright_trainer.analysis.deadline import Deadline
+from trainwright_trainer.analysis.importance import importances
+from trainwright_trainer.analysis.intervals import intervals
+from trainwright_trainer.analysis.subject import Subject
+from trainwright_trainer.analysis.worst_rows import columns_of, worst_rows
+from trainwright_trainer.data.prepared import SPLIT_NAMES, TEST, VALIDATION
+from trainwright_trainer.data.rows import Block
+from trainwright_trainer.errors import EnvironmentFailure
+from trainwright_trainer.frames.interface import Source
+from trainwright_trainer.metrics.model import ModelMetrics
+from trainwright_trainer.report import words
+from trainwright_trainer.report.data import Importances, OutputFigures, WorstRow
+
+
+@dataclass(frozen=True)
+class Answering:
+    """`seconds`: the time limit of all answers. `stop`: returns True if they are to end at once."""
+
+    seconds: float
+    log: Callable[[str], None]
+    stop: Callable[[], bool] = bool
+
+
+@dataclass(frozen=True)
+class Answers:
+    """`figures`: those of the outputs, with intervals and worst rows."""
+
+    figures: Sequence[OutputFigures]
+    importance: Importances | None
+
+
+def answers(
+    subject: Subject,
+    data: Callable[[], Source[Block]],
+    metrics: ModelMetrics,
+    figures: Sequence[OutputFigures],
+    answering: Answering,
+) -> Answers:
+    """All answers that end in time. `data` opens the raw columns. `metrics` and `figures`: those of the test rows."""
+    deadline = Deadline(answering.seconds, answering.stop)
+    found = _with_intervals(subject, figures, deadline)
+    if not deadline.passed:
+        try:
+            found = _with_worst_rows(subject, worst_rows(subject, data(), metrics.worst, deadline), found)
+        except (Mistakes, EnvironmentFailure) as error:  # the model is trained; the data have gone or changed meanwhile
+            answering.log(f"report: the worst rows are left out: {error}")
+    return Answers(found, _importance(subject, found, deadline))
+
+
+def _with_intervals(subject: Subject, figures: Sequence[OutputFigures], deadline: Deadline) -> list[OutputFigures]:
+    if deadline.passed or not figures:
+        return list(figures)
+    by_output = intervals(subject, TEST, {one.name: one.scores for one in figures}, deadline)
+    return [replace(one, intervals=by_output.get(one.name, {})) for one in figures]
+
+
+def _with_worst_rows(
+    subject: Subject, worst: Mapping[str, Sequence[WorstRow]], figures: Sequence[OutputFigures]
+) -> list[OutputFigures]:
+    return [replace(one, worst=worst.get(one.name, ()), worst_columns=columns_of(subject, one.name)) for one in figures]
+
+
+def _importance(subject: Subject, figures: Sequence[OutputFigures], deadline: Deadline) -> Importances | None:
+    part = next((code for code in (VALIDATION, TEST) if len(subject.data.rows_of(code))), None)
+    if part is None or deadline.passed:
+        return None
+    metrics = {one.name: metric for one in figures if (metric := words.headline_metric(one, None))}
+    return importances(subject, part, SPLIT_NAMES[part], metrics, deadline)
