@@ -17,7 +17,6 @@ from testkit.cluster.cluster import Cluster
 from testkit.contract.corpus import corpus
 from testkit.server.running import Clock, Server, admitting, registered, server, webhook
 
-from trainwright_api.checks import support
 from trainwright_api.checks.cluster import validate_job
 from trainwright_api.checks.validate import inspect, validate_document
 from trainwright_api.problems import Mistakes
@@ -38,8 +37,6 @@ JOB: dict[str, Any] = {
         "backend": {"type": "local"},
     },
 }
-WITHOUT_PODS = set(support.BACKENDS) - set(support.POD_BACKENDS)
-"""Backends that `validate` accepts, because they run on machines."""
 UNKNOWN: dict[str, Any] = {
     "config": {**JOB["spec"]["config"], "trainer": {"epoch": 3}},
     "backend": {"type": "ray", "trainer": {"num_worker": 2}},
@@ -125,31 +122,6 @@ NOT_BUILT: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("trainer", [{}, {"epochs": "3"}], ids=["alone", "beside a mistake"])
-def test_what_is_not_built_is_refused_in_the_words_of_validate(play: Callable[[Scenario], Any], trainer: Any) -> None:
-    made = job(**NOT_BUILT)
-    made["spec"]["config"]["trainer"] = trainer
-
-    async def scenario(asked: Asked) -> str:
-        return await asked.apply(made)
-
-    printed = play(scenario)
-    assert printed.endswith(PREFIX + validated(made))
-    assert "not built yet: sequence_concat" in printed
-    assert "not built yet: modin" in printed
-
-
-@pytest.mark.parametrize("trainer", [{}, {"epochs": "3"}], ids=["alone", "beside a mistake"])
-def test_a_backend_without_pods_is_refused(play: Callable[[Scenario], Any], trainer: Any) -> None:
-    made = job(backend={"type": "horovod"})
-    made["spec"]["config"]["trainer"] = trainer
-
-    async def scenario(asked: Asked) -> str:
-        return await asked.apply(made)
-
-    assert "not built yet: horovod (the pods of this version are those of local, ray)" in play(scenario)
-
-
 def test_every_word_of_the_contract_is_judged_as_by_validate(play: Callable[[Scenario], Any]) -> None:
     """A small config for each word, including those that are not built yet."""
     made = [job(config=each["config"], backend=each["backend"]) for _, each in corpus()]
@@ -167,9 +139,6 @@ def test_every_word_of_the_contract_is_judged_as_by_validate(play: Callable[[Sce
 
     printed = play(scenario)
     for one, line in zip(made, printed, strict=True):
-        if one["spec"]["backend"].get("type") in WITHOUT_PODS:
-            assert "backend.type: not built yet: " in line
-            continue
         found = inspect(one, "late.yaml")
         words = Mistakes((*found.mistakes, *found.unbuilt)).render("late") if found.mistakes or found.unbuilt else ""
         assert line == (PREFIX + words if words else "")

@@ -1,5 +1,5 @@
-"""One file trains the same model with `trainwright train` on this machine, in a pod, and on Ray with two workers. A
-model gives the same predictions on each of them.
+"""One file trains the same model with `trainwright train` on this machine, in a pod, on Ray with two workers, and in a
+gang of two pods with Horovod. A model gives the same predictions on each of them.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ def test_an_example_learns_and_predicts_the_same_wherever_it_runs(
     operator: FullCluster, namespace: str, place: StorageLocation, laptop: Laptop
 ) -> None:
     place.put(examples.FLIGHTS, examples.FLIGHTS.name)
-    wanted = [examples.small_flights(place, backend) for backend in ("ray", "local")]
+    wanted = [examples.small_flights(place, backend) for backend in ("ray", "local", "horovod")]
     jobs.apply(operator.kubectl, namespace, jobs.keys(operator), *wanted)
     laptop.trainwright("train", FILE)
     here = json.loads((laptop.folder / "out/small-flights/metrics.json").read_text())
-    for name in ("flights-local", "flights-ray"):
+    for name in ("flights-local", "flights-ray", "flights-horovod"):
         status = done(operator, namespace, name)
         there = json.loads(place.read(f"{status['output']}/metrics.json"))
         assert curve(there) == same(curve(here)), name

@@ -22,6 +22,7 @@ BACKENDS: dict[str, dict[str, Any]] = {
         "processor": {"type": "pandas"},
         "trainer": {"strategy": "ddp", "num_workers": 2, "resources_per_worker": {"CPU": 1}},
     },
+    "horovod": {"type": "horovod", "trainer": {"num_workers": 2, "resources_per_worker": {"CPU": 1}}},
 }
 
 

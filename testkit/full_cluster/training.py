@@ -44,6 +44,8 @@ CONFIG: Mapping[str, Any] = {
 SPEC: Mapping[str, Any] = {"config": CONFIG, "checkpoint": {"everySeconds": 3, "numToKeep": 2}}
 
 HEAD, WORKER, SUBMITTER = "ray.io/node-type=head", "ray.io/node-type=worker", "!ray.io/node-type"
+OF_GANG = "batch.kubernetes.io/job-completion-index={}"
+"""The pod of a gang with this index."""
 SECONDS_TO_START = 400.0
 SECONDS_TO_END = 900
 SECONDS_BETWEEN_LOOKS = 0.5
@@ -77,10 +79,17 @@ class Training:
         self.kubectl, self.namespace = full_cluster.kubectl, namespace
         self._whole, self._bucket, self._volume = full_cluster, bucket, volume
 
-    def start(self, more: Mapping[str, Any] = MappingProxyType({}), strategy: str = "ddp", **pods: Any) -> None:
+    def start(
+        self,
+        more: Mapping[str, Any] = MappingProxyType({}),
+        strategy: str = "ddp",
+        backend: str = "ray",
+        **pods: Any,
+    ) -> None:
         """Create the job. `more` adds to the spec, `pods` to the pod template."""
         job = jobs.on_ray(NAME, self._bucket)
         job["spec"] |= {**SPEC, **more}
+        job["spec"]["backend"]["type"] = backend
         job["spec"]["backend"]["trainer"]["strategy"] = strategy
         # Variables of this prefix are the operator's own; it takes no offence at those of a ConfigMap.
         log = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "row-log"}}

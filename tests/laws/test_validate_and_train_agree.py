@@ -64,19 +64,11 @@ def lines_of_the_webhook(job: Job) -> str:
     return validate_job({**head, "spec": spec}, "job.json").message
 
 
-def lines_about_pods(job: Job) -> str:
-    """The message of the webhook for a backend that this version starts on one machine only."""
-    backend = job.get("backend", {}).get("type", "local")
-    if backend in support.POD_BACKENDS:
-        return ""
-    return f"job.json: backend.type: not built yet: {backend} (the pods of this version are those of local, ray)"
-
-
 @ALL
 def test_they_agree(name: str, folder: Path) -> None:
     job = CORPUS[name]
     expected = lines_of_validate(job, folder)
-    assert lines_of_the_webhook(job) == (expected or lines_about_pods(job))
+    assert lines_of_the_webhook(job) == expected
     if expected:
         assert lines_of_train(job, folder) == expected
     elif name.rpartition(" ")[2] in FAMILIES:  # test_pretrained_text.py trains them, with models that it makes
@@ -95,8 +87,7 @@ def test_they_agree_where_there_is_a_mistake_too(name: str, folder: Path) -> Non
     assert "config.trainer.epochs" in expected
     assert all(line.split("  ")[-1].strip() in expected for line in alone.splitlines()[1:])
     assert lines_of_train(job, folder) == expected
-    if not lines_about_pods(job):
-        assert lines_of_the_webhook(job) == expected
+    assert lines_of_the_webhook(job) == expected
 
 
 @pytest.fixture(scope="module")

@@ -28,6 +28,10 @@ class EnvironmentFailure(Exception):
     """A fault of the machine: a full disk, a read-only folder, no memory. Prints one line; exit code 3."""
 
 
+class LostRank(EnvironmentFailure):
+    """Another process of the training is gone, and has reported no failure."""
+
+
 class AlreadyDone(Exception):
     """A resumed run has nothing left to train. Prints one line; exit code 0."""
 

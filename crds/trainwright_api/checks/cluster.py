@@ -12,13 +12,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from trainwright_api.checks import support
 from trainwright_api.checks.kuberay import kuberay_problems
 from trainwright_api.checks.overlay import overlay_problems
 from trainwright_api.checks.path_access import reach_problems
 from trainwright_api.checks.validate import Inspected, Loaded, inspect
 from trainwright_api.config import ModelConfig
-from trainwright_api.problems import Mistakes, Problem, not_built
+from trainwright_api.problems import Mistakes, Problem
 from trainwright_api.resource.backend import Backend
 from trainwright_api.resource.canonical import canonical, redacted
 from trainwright_api.resource.job import FIXED, TrainingJobSpec
@@ -56,8 +55,6 @@ def validate_job(raw: Mapping[str, Any], name: str | None = None) -> ValidationR
 
 def _accepted(raw: Mapping[str, Any], found: Inspected) -> Loaded:
     """Return the job if this cluster can run it. Raises `Mistakes` with all mistakes."""
-    backend = _mapping(_mapping(raw.get("spec")).get("backend")).get("type")
-    found = replace(found, unbuilt=(*found.unbuilt, *_unbuilt_pods(backend)))
     if _mapping(raw.get("status")).get("startTime") and not found.image:
         # The job still runs the image of the version that started it. With its own image the notice stays the same.
         found = found.tolerant("it was started by another version")
@@ -73,18 +70,10 @@ def cluster_problems(spec: TrainingJobSpec) -> Iterator[Problem]:
     yield from kuberay_problems(spec)
 
 
-def _unbuilt_pods(backend: Any) -> Iterator[Problem]:
-    """Yield the backend, if this version starts its workers on machines only."""
-    if backend in support.BACKENDS and backend not in support.POD_BACKENDS:
-        built = f"the pods of this version are those of {', '.join(support.POD_BACKENDS)}"
-        yield Problem("backend.type", not_built(backend, built))
-
-
 def notes(loaded: Loaded) -> tuple[str, ...]:
     """Return the problems as notes for `trainwright validate`: the file may be valid for this machine."""
     spec = loaded.job.spec
-    found = (*_unbuilt_pods(spec.backend.type), *cluster_problems(spec)) if loaded.whole else ()
-    return tuple(f"on a cluster: {problem}" for problem in found)
+    return tuple(f"on a cluster: {problem}" for problem in (cluster_problems(spec) if loaded.whole else ()))
 
 
 def fixed_digest(spec: TrainingJobSpec) -> str:

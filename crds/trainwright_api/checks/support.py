@@ -12,7 +12,6 @@ from trainwright_api.schema.choice import Choice
 from trainwright_api.schema.section import Section
 
 BACKENDS = ("local", "ray", "deepspeed", "horovod")
-POD_BACKENDS = ("local", "ray")
 """The backends whose pods the operator can start."""
 PROCESSORS = ("pandas", "dask")
 SPLITS = ("random", "fixed", "hash", "stratify", "datetime")

@@ -7,7 +7,6 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from trainwright_api.checks import support
 from trainwright_api.generate.built import NOT_BUILT, built_sections, lack_of
 from trainwright_api.generate.schema import first_line
 from trainwright_api.generate.words import by_class, cell, default_of, type_of
@@ -150,9 +149,8 @@ def reference() -> str:
 def _backends() -> str:
     rows = []
     for name, acts in BACKENDS.items():
-        built = "yes" if name in support.POD_BACKENDS else "on machines, not yet in pods"
-        rows.append(f"| `{name}` | {', '.join(acts.sections)} | {', '.join(acts.strategies)} | {built} |")
-    return "| backend | sections that act | strategies | built |\n|---|---|---|---|\n" + "\n".join(rows) + "\n"
+        rows.append(f"| `{name}` | {', '.join(acts.sections)} | {', '.join(acts.strategies)} |")
+    return "| backend | sections that act | strategies |\n|---|---|---|\n" + "\n".join(rows) + "\n"
 
 
 def _part_of(title: str) -> _Part:

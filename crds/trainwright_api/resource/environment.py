@@ -27,9 +27,11 @@ WORKERS_PER_POD = "TRAINWRIGHT_WORKERS_PER_POD"
 CPUS = "TRAINWRIGHT_CPUS"
 """The CPUs that each process may use: its part of the pod's CPUs. On Ray the worker's resources set this."""
 MASTER_ADDRESS = "TRAINWRIGHT_MASTER_ADDRESS"
-"""In a gang: the DNS name of the first pod, for the rendezvous. JOB_COMPLETION_INDEX is the index of a pod."""
+"""In a gang: the DNS name of the first pod, for the rendezvous."""
 MASTER_PORT = "TRAINWRIGHT_MASTER_PORT"
 """The port of the rendezvous."""
+COMPLETION_INDEX = "JOB_COMPLETION_INDEX"
+"""In a gang: the index of the pod, which Kubernetes sets."""
 
 CONTRACT_VERSION = 1
 """Incremented when an operator and an image of two versions can no longer work together."""

@@ -262,12 +262,3 @@ def test_only_a_whole_resource_gets_notes_about_clusters():
         ["on a cluster", "output"],
     ]
     assert cluster.notes(validate_document(local["spec"], "job.yaml")) == ()
-
-
-@pytest.mark.parametrize("backend", ["deepspeed", "horovod"])
-def test_a_backend_without_pods_is_not_built(backend: str) -> None:
-    line = f"backend.type: not built yet: {backend} (the pods of this version are those of local, ray)"
-    assert validate_job(job(backend={"type": backend})).message.endswith(line)
-    assert validate_job(job(backend={"type": backend}, image="mine:1")).message == ""
-    notes = cluster.notes(validate_document(job(backend={"type": backend}), "job.yaml"))
-    assert f"on a cluster: {line}" in notes

@@ -22,7 +22,7 @@ from torch._C._distributed_c10d import PrefixStore, Store, TCPStore
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.backends.launchers import Launch
 from trainwright_trainer.distributed.ranks import PeerLost
-from trainwright_trainer.errors import EnvironmentFailure, Outcome
+from trainwright_trainer.errors import EnvironmentFailure, LostRank, Outcome
 from trainwright_trainer.runtime.signals import SIGNALS
 
 T = TypeVar("T")
@@ -35,10 +35,6 @@ _EXIT_SECONDS = 30.0
 _EXIT_SECONDS_OF_REST = 2.0
 # A process may train several times, and meets the others in the same store again.
 _meetings = itertools.count()
-
-
-class LostRank(EnvironmentFailure):
-    """A process of the gang is gone, and has reported no failure."""
 
 
 class Gang:

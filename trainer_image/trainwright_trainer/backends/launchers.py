@@ -11,9 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from trainwright_api.problems import Mistakes
+from trainwright_trainer.job.pod import Pod
 
 OWN = "TRAINWRIGHT_WORKER"
 """Set in the workers that a run starts by itself."""
+OPERATOR = "the operator"
 DEFAULT_PORT = 29500
 # The variables of a process, by launcher: rank, world, local rank, local world.
 _VARIABLES = {
@@ -57,8 +59,8 @@ class Launch:
 
     @property
     def is_own(self) -> bool:
-        """True for a worker that a run has started by itself."""
-        return self.launcher == "trainwright"
+        """True for a worker that a run has started by itself, or that the operator has."""
+        return self.launcher in ("trainwright", OPERATOR)
 
     @property
     def parent(self) -> str:
@@ -88,6 +90,23 @@ def launch_of(environment: Mapping[str, str]) -> Launch | None:
                 _number(environment, "TORCHELASTIC_RESTART_COUNT", 0),
             )
     return None
+
+
+def launch_of_pod(pod: Pod) -> Launch | None:
+    """The launch of a process in the pods of a gang; None in another pod."""
+    member = pod.member
+    if member is None:
+        return None
+    return Launch(
+        OPERATOR,
+        member.rank,
+        member.world,
+        member.local_rank,
+        member.local_world,
+        member.address,
+        member.port,
+        f"{pod.uid}-{pod.attempt}",
+    )
 
 
 def is_rank_zero(environment: Mapping[str, str]) -> bool:

@@ -23,6 +23,25 @@ class Address:
     """None: the CA certificates of the image."""
 
 
+LOCAL_RANK = "TRAINWRIGHT_LOCAL_RANK"
+"""Set in the processes that a pod of several workers starts beside its first one."""
+
+
+@dataclass(frozen=True)
+class GangMember:
+    """This process in the gang of an Indexed Job: `local_world` processes in each pod, `world` in all.
+
+    `address` and `port`: of the store where the processes meet, in the first pod.
+    """
+
+    rank: int
+    world: int
+    local_rank: int
+    local_world: int
+    address: str
+    port: int
+
+
 @dataclass(frozen=True)
 class Pod:
     """The pod of one attempt of a TrainingJob. `stage`: its stage, which is the task or `preprocess`."""
@@ -39,7 +58,14 @@ class Pod:
     """The number of training workers, if the operator has resolved it."""
     cpus: int | None = None
     """The number of CPUs that each process may use."""
+    member: GangMember | None = None
+    """None if the pod is not one of a gang."""
     termination_log: Path = TERMINATION_LOG
+
+    @property
+    def reports(self) -> bool:
+        """True if this process reports progress and outcome: in a gang rank 0 does, for all."""
+        return self.member is None or self.member.rank == 0
 
 
 def this_pod(environment: Mapping[str, str]) -> Pod | None:
@@ -57,7 +83,28 @@ def this_pod(environment: Mapping[str, str]) -> Pod | None:
         ray_version=environment.get(names.RAY_VERSION),
         workers=_number(environment[names.WORKERS], names.WORKERS) if names.WORKERS in environment else None,
         cpus=_number(environment[names.CPUS], names.CPUS) if names.CPUS in environment else None,
+        member=_member(environment) if names.MASTER_ADDRESS in environment else None,
     )
+
+
+def _member(environment: Mapping[str, str]) -> GangMember:
+    world, per_pod = (_number(_given(environment, name), name) for name in (names.WORKERS, names.WORKERS_PER_POD))
+    index = _index(environment.get(names.COMPLETION_INDEX), names.COMPLETION_INDEX)
+    local_rank = _index(environment.get(LOCAL_RANK, "0"), LOCAL_RANK)
+    return GangMember(
+        rank=index * per_pod + local_rank,
+        world=world,
+        local_rank=local_rank,
+        local_world=min(per_pod, world - index * per_pod),  # the last pod has the rest
+        address=_given(environment, names.MASTER_ADDRESS),
+        port=_number(_given(environment, names.MASTER_PORT), names.MASTER_PORT),
+    )
+
+
+def _index(text: str | None, name: str) -> int:
+    if text is None or not (text.isascii() and text.isdecimal()):
+        raise Mistakes.one(name, f"expected a whole number, from 0, found {text!r}")
+    return int(text)
 
 
 def _number(text: str, name: str) -> int:

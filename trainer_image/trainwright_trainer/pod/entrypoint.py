@@ -19,10 +19,11 @@ from trainwright_api.resource.stages import PREPROCESS
 from trainwright_trainer.callbacks.console import Console
 from trainwright_trainer.callbacks.endpoint import Endpoint
 from trainwright_trainer.callbacks.push import Pusher, ReportSource
-from trainwright_trainer.errors import AlreadyDone, EnvironmentFailure, ExitCode, Outcome
+from trainwright_trainer.errors import AlreadyDone, EnvironmentFailure, LostRank, Outcome
 from trainwright_trainer.job.options import Options
 from trainwright_trainer.job.pod import Pod
 from trainwright_trainer.job.versions import refuse_skew
+from trainwright_trainer.pod.local_ranks import with_other_ranks
 from trainwright_trainer.pod.log_tail import LogTail
 from trainwright_trainer.pod.termination import message_of, outcome_of, outcome_of_existing_run
 from trainwright_trainer.rundir import layout
@@ -33,13 +34,24 @@ from trainwright_trainer.storage.registry import storage_at
 from trainwright_trainer.storage.s3client.job_credentials import NO_KEYS, keys_of
 from trainwright_trainer.tasks import run
 
+LOST_RANK_CODE = 143
+"""The exit code after the loss of another rank, which is that of SIGTERM: the pod that is gone holds the cause."""
 
-def run_in_pod(pod: Pod, path: Path, options: Options) -> ExitCode:
+
+def run_in_pod(pod: Pod, path: Path, options: Options) -> int:
     """Run one stage of an attempt. Returns the exit code, and raises no exception."""
-    with LogTail().keeping(sys.stdout, sys.stderr) as log, stopping_in_a_pod(StopRequest()) as stop:
-        console = Console(as_json=options.json)
+    with (
+        LogTail().keeping(sys.stdout, sys.stderr) as log,
+        stopping_in_a_pod(StopRequest()) as stop,
+        with_other_ranks(pod, path, options),
+    ):
+        console = Console(as_json=options.json, quiet=not pod.reports)
         pusher = _pusher(pod, console, stop)
         ended = _outcome(pod, path, options, console, stop)
+        if ended is None:
+            return LOST_RANK_CODE
+        if not pod.reports:
+            return ended.exit_code
         message = message_of(ended, pod, log.text())
         _write_termination_log(pod.termination_log, message)
         failure = pusher.finish(message) if pusher else None
@@ -52,7 +64,7 @@ def run_in_pod(pod: Pod, path: Path, options: Options) -> ExitCode:
 
 def _pusher(pod: Pod, console: Console, stop: StopRequest) -> Pusher | None:
     """The started pusher of progress, or None if the operator has no address."""
-    if pod.address is None:
+    if pod.address is None or not pod.reports:
         return None
     endpoint = Endpoint(pod.address.url, pod.address.token_file, pod.address.ca)
     pusher = Pusher(
@@ -66,14 +78,17 @@ def _pusher(pod: Pod, console: Console, stop: StopRequest) -> Pusher | None:
     return pusher
 
 
-def _outcome(pod: Pod, path: Path, options: Options, console: Console, stop: StopRequest) -> Outcome:
-    """Run the stage. The log ends with the text of the outcome."""
+def _outcome(pod: Pod, path: Path, options: Options, console: Console, stop: StopRequest) -> Outcome | None:
+    """Run the stage. The log ends with the text of the outcome. None if another rank is gone."""
     try:
         refuse_skew(pod)
         return outcome_of(run.run(None, path, options, console=console, pod=pod, stop=stop))
     except AlreadyDone as done:
         console.log(str(done))
         return outcome_of_existing_run(_run_folder(pod.run, path)) if pod.run else Outcome("done", str(done))
+    except LostRank as lost:
+        _print(str(lost))
+        return None
     except Exception as error:  # the outermost edge: no caller can report to the operator
         found = Outcome.of(error)
         if found.kind == "crash":

@@ -16,7 +16,7 @@ from trainwright_api.problems import Mistakes
 from trainwright_api.resource.backend import Backend
 from trainwright_api.resource.strategy import Strategy
 from trainwright_trainer.backends.gang import Gang, device_of, join_group, meet
-from trainwright_trainer.backends.launchers import Launch
+from trainwright_trainer.backends.launchers import OPERATOR, Launch
 from trainwright_trainer.callbacks.console import Console
 from trainwright_trainer.data.prepared import Prepared
 from trainwright_trainer.distributed import ranks_of
@@ -63,7 +63,7 @@ def start_line(job: Job, launch: Launch) -> str:
     given = job.spec.backend.type
     instead = "" if launch.is_own or given == "local" else f"; backend.type {given} does not start others"
     batch = "" if job.workers == launch.world else f"; the batch stays that of {job.workers} workers"
-    by = "this run" if launch.is_own else launch.launcher
+    by = "this run" if launch.is_own and launch.launcher != OPERATOR else launch.launcher
     return f"{by} has started {processes}: strategy {strategy}{instead}{batch}"
 
 
@@ -208,7 +208,8 @@ def _attempt(job: Job, storage: Storage, how: ExistingRun, content: str, console
     """The attempt, which rank 0 begins, on every rank. Raises `Mistakes` if a rank does not see the run folder."""
     attempt: Attempt | None = None
     if gang.rank == 0:
-        attempt = begin_attempt(job, storage, how, content or None, console.log, launch=gang.launch.parent)
+        parent = gang.launch.parent if job.attempt is None else None  # in a pod, the operator starts a new attempt
+        attempt = begin_attempt(job, storage, how, content or None, console.log, launch=parent)
         gang.tell("attempt", AttemptReference.of(attempt))
     else:
         gang.wait("attempt")

@@ -11,11 +11,10 @@ import traceback
 from contextlib import closing, redirect_stderr, redirect_stdout
 from pathlib import Path
 
-from trainwright_trainer.backends.gang import LostRank
 from trainwright_trainer.backends.launchers import Launch, launch_of
 from trainwright_trainer.backends.workers import Start
 from trainwright_trainer.callbacks.console import Console
-from trainwright_trainer.errors import ExitCode, Outcome
+from trainwright_trainer.errors import ExitCode, LostRank, Outcome
 from trainwright_trainer.runtime.preload import preload_imports
 from trainwright_trainer.runtime.signals import StopRequest, ending_on_signals, stopping_on_signals
 from trainwright_trainer.tasks.gang import run_in_gang

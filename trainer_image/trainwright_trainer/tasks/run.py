@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 
 from trainwright_api.problems import Mistakes
-from trainwright_trainer.backends.launchers import Launch, is_inside_ray, launch_of
+from trainwright_trainer.backends.launchers import Launch, is_inside_ray, launch_of, launch_of_pod
 from trainwright_trainer.backends.machine import gpus_of_this_machine, processes_for
 from trainwright_trainer.backends.ray.environment import settle
 from trainwright_trainer.backends.workers import on_workers
@@ -53,7 +53,7 @@ def run(
     `errors.py` lists.
     """
     on_ray = pod is None and options.backend is None and task in (None, *TRAINING_TASKS) and is_inside_ray(os.environ)
-    launch = None if pod or on_ray else launch_of(os.environ)
+    launch = launch_of_pod(pod) if pod else None if on_ray else launch_of(os.environ)
     console = console or Console(as_json=options.json, quiet=launch is not None and launch.rank > 0)
     with closing(console), reporting_oom():
         if on_ray:
@@ -65,7 +65,7 @@ def run(
             return _run(job, pod.stage if pod else job.task, console, stop)
         with _signals(stop) as stop:
             _refuse_options(launch, options)
-            read = partial(read_job, task, path, options, text, world=launch.world)
+            read = partial(read_job, task, path, options, text, pod=pod, world=launch.world)
             return _run_launched(launch, read, console, stop)
 
 
