@@ -47,6 +47,10 @@ class Document:
     notices: list[str]
 
 
+class _MergeKey(str):
+    """An unquoted `<<`, which merges mappings where it is a key."""
+
+
 @dataclass
 class _Open:
     """A list or mapping that is not closed yet."""
@@ -165,7 +169,7 @@ class _Reader:
 
     def _take_value(self, level: _Open, value: Any, line: int) -> None:
         key, level.key = level.key, None
-        if key == "<<":
+        if isinstance(key, _MergeKey):
             self._merge(level, value, line)
         else:
             level.value[key] = value
@@ -182,6 +186,8 @@ class _Reader:
         if not quoted:
             self._refuse_tag(event.tag, line)
             self._note_boolean(event.value, line)
+            if event.value == "<<":
+                return _MergeKey(event.value)
         try:
             return joined(event.value) if quoted else resolve(event.value)
         except ValueError as error:

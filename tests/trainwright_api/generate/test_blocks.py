@@ -15,7 +15,7 @@ from trainwright_api.yaml.nodes import read
 TEXT = st.text(
     st.characters(codec="utf-8", exclude_categories=["Cc", "Cs", "Zl", "Zp"]), max_size=12
 ) | st.sampled_from(
-    ["no", "y", "On", "true", "null", "1", "1e-4", "- a", "a: b", "#", "", "~", "2020-01-01", "0x1", "a b", "="]
+    ["no", "y", "On", "true", "null", "1", "1e-4", "- a", "a: b", "#", "", "~", "2020-01-01", "0x1", "a b", "=", "<<"]
 )
 DATA = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**53), 2**53) | TEXT,

@@ -31,6 +31,7 @@ VALUES = {
     "a literal block": ("a: |\n  x\n  y\n", "x\ny\n"),
     "an empty text": ("a: ''", ""),
     "a merged mapping": ("b: &b {x: 1, y: 2}\na:\n  <<: *b\n  y: 3", {"x": 1, "y": 3}),
+    "a quoted key that does not merge": ("a: {'<<': 1, \"x\": 2}", {"<<": 1, "x": 2}),
     "two merged mappings": ("b: &b {x: 1}\nc: &c {x: 2, z: 3}\na: {<<: [*b, *c]}", {"x": 1, "z": 3}),
     "an alias": ("b: &b [1, 2]\na: *b", [1, 2]),
     "a directive changes nothing": ("%YAML 1.1\n---\na: no", "no"),
