@@ -19,7 +19,7 @@ import typer
 
 from trainwright_api.checks import load
 from trainwright_api.problems import Mistakes
-from trainwright_trainer import cache_commands
+from trainwright_trainer import cache_commands, export_command
 from trainwright_trainer.backends.launchers import is_rank_zero
 from trainwright_trainer.command_options import Json, text_option
 from trainwright_trainer.errors import AlreadyDone, ExitCode, Outcome
@@ -163,6 +163,7 @@ def evaluate(job: Path, options: Options) -> None:
 
 
 app.command("test", help="The same as evaluate.")(evaluate)
+app.command()(export_command.export)
 
 
 @_command("dataset", "predictions", "keep", "backend", "threads", "model", "lenient", "json")

@@ -100,7 +100,7 @@ class _InputAttention(nn.Module):
         projected = [layer(values) for layer, values in zip(self.projections, inputs, strict=True)]
         hidden = torch.stack(projected, 1)
         if names is not None:
-            hidden = hidden + names if self._adds else torch.cat([hidden, names.expand(len(hidden), -1, -1)], 2)
+            hidden = hidden + names if self._adds else torch.cat([hidden, names.expand(hidden.shape[0], -1, -1)], 2)
         for block in self.blocks:
             hidden = block(hidden)
         return hidden

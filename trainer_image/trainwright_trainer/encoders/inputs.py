@@ -18,7 +18,7 @@ from trainwright_api.problems import Mistakes
 from trainwright_trainer.encoders import encoder_for
 from trainwright_trainer.encoders.base import Encoder, EncoderInput, PassthroughEncoder
 from trainwright_trainer.layers.names import module_key
-from trainwright_trainer.loader.batch import Batch, ColumnRange, Layout, Ragged
+from trainwright_trainer.loader.batch import Batch, ColumnRange, Layout, Padded, Ragged
 from trainwright_trainer.loader.layout import EMBEDDING
 
 Statistics = Mapping[str, Mapping[str, Any]]
@@ -36,7 +36,9 @@ class Relabel(nn.Module):
         index = torch.tensor([position.get(label, 0) for label in labels], dtype=torch.int64, device="cpu")
         self.register_buffer("index", index, persistent=False)
 
-    def forward(self, columns: torch.Tensor | Ragged) -> torch.Tensor | Ragged:
+    def forward(self, columns: torch.Tensor | Ragged | Padded) -> torch.Tensor | Ragged | Padded:
+        if isinstance(columns, Padded):
+            return replace(columns, index=self.index[columns.index])
         if isinstance(columns, Ragged):
             return replace(columns, values=self.index[columns.values])
         return self.index[columns]

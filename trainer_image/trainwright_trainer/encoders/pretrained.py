@@ -18,7 +18,7 @@ from trainwright_trainer.layers.initializers import Initialized
 from trainwright_trainer.layers.pretrained import StoredWeights, initializers_of
 from trainwright_trainer.layers.reduce import Reduction
 from trainwright_trainer.layers.steps import Steps, at_the_end, mask_of
-from trainwright_trainer.loader.batch import Ragged
+from trainwright_trainer.loader.batch import Padded, Ragged
 
 FAMILIES: Mapping[str, str] = {
     "albert": "albert",
@@ -64,9 +64,9 @@ class Pretrained(Encoder, Initialized):
         self.model.train(mode and self._is_trained)
         return self
 
-    def forward(self, columns: Ragged) -> torch.Tensor:
+    def forward(self, columns: Ragged | Padded) -> torch.Tensor:
         index, lengths = padded(columns, self._least)
-        rows = len(index)
+        rows = index.shape[0]
         if not rows:  # the library's models need a row; a rank may have none
             index, lengths = F.pad(index, (0, 0, 0, 1)), F.pad(lengths, (0, 1), value=1)
         mask = mask_of(lengths.clamp(min=1), index.shape[1])

@@ -16,14 +16,16 @@ from trainwright_trainer.layers.embedding import Embedding
 from trainwright_trainer.layers.fully_connected import FullyConnected, LayerSettings
 from trainwright_trainer.layers.reduce import Reduction
 from trainwright_trainer.layers.steps import Steps, at_the_end, mask_of
-from trainwright_trainer.loader.batch import Ragged
+from trainwright_trainer.loader.batch import Padded, Ragged
 
 
-def padded(columns: Ragged, least: int = 1) -> tuple[torch.Tensor, torch.Tensor]:
+def padded(columns: Ragged | Padded, least: int = 1) -> tuple[torch.Tensor, torch.Tensor]:
     """int64 [rows, length]: the tokens of each row, then zeros; and int64 [rows], the lengths.
 
-    `length` is that of the longest row, and `least` at least.
+    `length` is that of the longest row, and `least` at least. A column that is padded already stays as it is.
     """
+    if isinstance(columns, Padded):
+        return columns.index, columns.lengths
     length = int(np.diff(columns.bounds).max(initial=least))
     lengths = columns.offsets.diff()
     index = columns.values.new_zeros(len(columns), length)
@@ -47,7 +49,7 @@ class TokenEmbedding(nn.Module):
         path, trainable = f"{feature.path}.weights_initializer", config.embeddings_trainable
         return Embedding(self._tokens, config.embedding_size, config.weights_initializer, path, trainable=trainable)
 
-    def forward(self, columns: Ragged, least: int = 1) -> Steps:
+    def forward(self, columns: Ragged | Padded, least: int = 1) -> Steps:
         """At least `least` steps."""
         index, lengths = padded(columns, least)
         found = F.one_hot(index, self._tokens).to(self.like.dtype) if self.table is None else self.table(index)
@@ -88,7 +90,7 @@ class SequenceEncoder(Encoder):
         self.stack = FullyConnected(self.reduction.output_size, stack)
         self.output_size = self.stack.output_size
 
-    def forward(self, columns: Ragged) -> torch.Tensor:
+    def forward(self, columns: Ragged | Padded) -> torch.Tensor:
         steps: Steps = self.embedding(columns, self._least)
         for layer in self.layers:
             steps = layer(steps)

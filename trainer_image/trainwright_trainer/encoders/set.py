@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import torch
+import torch.nn.functional as F
 from torch import nn
 
 from trainwright_api.config.encoders.bag import BagEmbedEncoder, SetEmbedEncoder
 from trainwright_trainer.encoders.base import Encoder, EncoderInput
 from trainwright_trainer.layers.embedding import Embedding
 from trainwright_trainer.layers.fully_connected import FullyConnected, stack_of
-from trainwright_trainer.loader.batch import Ragged
+from trainwright_trainer.layers.steps import mask_of
+from trainwright_trainer.loader.batch import Padded, Ragged
 
 
 class SetEmbedded(Encoder):
@@ -42,10 +44,22 @@ class SetEmbedded(Encoder):
             is_exact=getattr(config, "force_embedding_size", False),
         )
 
-    def forward(self, columns: Ragged) -> torch.Tensor:
-        summed = self._one_hot(columns) if self.table is None else self.table.sums(columns.values, columns.offsets)
+    def forward(self, columns: Ragged | Padded) -> torch.Tensor:
+        if isinstance(columns, Padded):
+            summed = self._padded_sums(columns)
+        elif self.table is None:
+            summed = self._one_hot(columns)
+        else:
+            summed = self.table.sums(columns.values, columns.offsets)
         output: torch.Tensor = self.stack(self.dropout(summed) if self.dropout else summed)
         return output
+
+    def _padded_sums(self, columns: Padded) -> torch.Tensor:
+        if self.table is None:
+            found = F.one_hot(columns.index, self._tokens).to(self.like.dtype)
+        else:
+            found = self.table(columns.index)
+        return found.masked_fill(~mask_of(columns.lengths, columns.index.shape[1]).unsqueeze(2), 0.0).sum(1)
 
     def _one_hot(self, columns: Ragged) -> torch.Tensor:
         """The sums of one-hot vectors, [rows, tokens], without a table of tokens² numbers."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -63,6 +64,8 @@ class Recurrent(Initialized):
 
     def forward(self, steps: Steps) -> Steps:
         values, lengths = steps
+        if torch.compiler.is_exporting():
+            return steps.with_values(self._unpacked(values, lengths))
         if not len(values):  # torch's cells need a row; a rank may have none
             values, lengths = F.pad(values, (0, 0, 0, 0, 0, 1)), F.pad(lengths, (0, 1), value=1)
         # A sequence without steps has no place among packed ones: its first step, a zero, is computed and then cleared.
@@ -70,6 +73,42 @@ class Recurrent(Initialized):
         found, _ = pad_packed_sequence(self.cells(packed)[0], batch_first=True, total_length=values.shape[1])
         found = found[: len(steps.values)]
         return steps.with_values(found if self.dropout is None else self.dropout(found))
+
+    def _unpacked(self, values: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
+        """The outputs of the cells without packing, which no exported graph has. Steps that do not count are undefined.
+
+        No step that counts depends on them: they come last, also in a reversed sequence.
+        """
+        sides = 2 if self.cells.bidirectional else 1
+        for layer in range(self.cells.num_layers):
+            forwards, *backwards = self.cells.all_weights[layer * sides : (layer + 1) * sides]
+            found = [self._one_direction(values, forwards)]
+            found += [
+                _reversed(self._one_direction(_reversed(values, lengths), weights), lengths) for weights in backwards
+            ]
+            values = torch.cat(found, 2)
+        return values
+
+    def _one_direction(self, values: torch.Tensor, weights: Sequence[torch.Tensor]) -> torch.Tensor:
+        zeros = values.new_zeros(1, values.shape[0], self.cells.hidden_size)
+        first: Any = [zeros, zeros] if isinstance(self.cells, nn.LSTM) else zeros
+        found: torch.Tensor = _FUNCTIONS[type(self.cells)](
+            values, first, weights, self.cells.bias, 1, 0.0, False, False, True
+        )[0]
+        return found
+
+
+_FUNCTIONS: Mapping[type[nn.RNNBase], Callable[..., Any]] = {
+    nn.RNN: torch.rnn_tanh,
+    nn.LSTM: torch.lstm,
+    nn.GRU: torch.gru,
+}
+
+
+def _reversed(values: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
+    """The steps that count in reverse order; the others are undefined."""
+    places = (lengths.unsqueeze(1) - 1 - torch.arange(values.shape[1], device=values.device)).clamp(min=0)
+    return values.gather(1, places.unsqueeze(2).expand_as(values))
 
 
 def _initializer(name: str, parameter: torch.Tensor, config: RecurrentEncoder, path: str) -> Fills:

@@ -75,6 +75,17 @@ class Ragged:
 
 
 @dataclass(frozen=True)
+class Padded:
+    """A ragged column as two dense tensors, for an exported graph, whose shapes cannot depend on values.
+
+    `index`: int64 [rows, length], the numbers of each row and then zeros. `lengths`: int64 [rows].
+    """
+
+    index: torch.Tensor
+    lengths: torch.Tensor
+
+
+@dataclass(frozen=True)
 class Batch:
     """Some rows. `floats`: [rows, float_width], float32 or float64. `ints`: [rows, int_width], int64. `rows`: the rows'
     numbers in the source. `ragged`: the ragged columns."""

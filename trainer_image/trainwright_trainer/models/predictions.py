@@ -10,25 +10,30 @@ set       <output>_predictions (a list of tokens), <output>_probabilities (those
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-import torch
 
 from trainwright_api.config import ModelConfig
 from trainwright_trainer.models.units import Array, numbers, probability, softmax, vectors
+
+if TYPE_CHECKING:
+    import torch
 
 Columns = dict[str, pa.Array]
 
 
 def prediction_table(
-    config: ModelConfig, statistics: Mapping[str, Mapping[str, Any]], logits: Mapping[str, torch.Tensor]
+    config: ModelConfig, statistics: Mapping[str, Mapping[str, Any]], logits: Mapping[str, torch.Tensor | Array]
 ) -> pa.Table:
-    """One row for each row of the logits, outputs in the order of the config. Floats are float64, labels strings."""
+    """One row for each row of the logits, outputs in the order of the config. Floats are float64, labels strings.
+
+    The logits are arrays, or tensors on the CPU without gradient.
+    """
     columns: Columns = {}
     for feature in config.output_features:
-        values = logits[feature.name].detach().double().cpu().numpy()
+        values = np.asarray(logits[feature.name], dtype=np.float64)
         columns |= _COLUMNS[feature.type](feature, statistics[feature.name], values)
     return pa.table(columns)
 

@@ -1,0 +1,101 @@
+"""Jobs that together have every input, encoder, combiner and output of the exports, and the rows that they predict."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from trainwright_api.checks import support
+from trainwright_trainer.export import refusals
+
+from .test_combiners import ATTENTION
+from .test_combiners import SMALL as COMBINERS
+from .test_sequence_encoders import SMALL as SEQUENCES
+
+WORDS = ["late", "storm", "crew", "fog", "snow", "a", "of"]
+INPUTS: Mapping[str, Mapping[str, Any]] = {
+    "number": {"preprocessing": {"normalization": "zscore", "missing_value_strategy": "fill_with_mean"}},
+    "binary": {"preprocessing": {"missing_value_strategy": "fill_with_mode"}},
+    "category": {"preprocessing": {"missing_value_strategy": "drop_row"}},
+    "date": {},
+    "vector": {},
+    "set": {},
+    "sequence": {"preprocessing": {"max_sequence_length": 9}},
+    "text": {"preprocessing": {"max_sequence_length": 8, "tokenizer": "space_punct"}},
+}
+"""The settings of the inputs, whose names are those of their types with a space and a letter before them."""
+OUTPUTS = (
+    {"name": "delay", "type": "number", "preprocessing": {"normalization": "log1p"}, "clip": [0, 40]},
+    {"name": "late", "type": "binary", "calibration": True},
+    {"name": "why", "type": "category"},
+    {"name": "place", "type": "vector"},
+)
+KINDS = [kind for kind in support.INPUTS if kind in refusals.INPUTS]
+TOGETHER: Mapping[str, Mapping[str, Any]] = {
+    **COMBINERS,
+    "comparator": {
+        "entity_1": [f"a {kind}" for kind in KINDS[:4]],
+        "entity_2": [f"a {kind}" for kind in KINDS[4:]],
+        "output_size": 6,
+    },
+    "tabtransformer": {**ATTENTION, "embed_input_feature_name": 3, "num_fc_layers": 1, "output_size": 6},
+}
+JOBS = max(len(words) for kind, words in support.ENCODERS.items() if kind != "text")
+"""Job i has encoder i of each type, and combiner i."""
+
+
+def words_of(kind: str) -> tuple[str, ...]:
+    """The encoders of a type. Those of pretrained models have a test of their own."""
+    return support.ENCODERS["sequence" if kind == "text" else kind]
+
+
+def _input(kind: str, place: int) -> dict[str, Any]:
+    word = words_of(kind)[place % len(words_of(kind))]
+    own = {"type": word, **SEQUENCES.get(word, {})}
+    if kind in ("sequence", "text"):
+        own["embedding_size"] = 3
+    return {"name": f"a {kind}", "type": kind, "encoder": own, **INPUTS[kind]}
+
+
+def job(place: int, **trainer: Any) -> dict[str, Any]:
+    """The config of a job, without a data set."""
+    combiner = support.COMBINERS[place % len(support.COMBINERS)]
+    fixed = {"epochs": 1, "batch_size": 64, "learning_rate": 0.01, **trainer}
+    return {
+        "input_features": [_input(kind, place) for kind in KINDS],
+        "combiner": {"type": combiner, **TOGETHER[combiner]},
+        "output_features": list(OUTPUTS),
+        "trainer": fixed,
+    }
+
+
+def rows(count: int, *, seed: int = 0, gaps: bool = False) -> pd.DataFrame:
+    """A table of these jobs. With `gaps`, some cells are missing, and some have values that no other table has."""
+    draws = np.random.default_rng(seed)
+    number = draws.normal(100, 30, count)
+    texts = [" ".join(draws.choice(WORDS, draws.integers(0, 12))) for _ in range(count)]
+    found = pd.DataFrame(
+        {
+            "a number": number,
+            "a binary": draws.choice(["yes", "no"], count),
+            "a category": draws.choice(["x", "y", "z"], count),
+            "a date": pd.Timestamp("2013-01-01") + pd.to_timedelta(draws.integers(0, 10**8, count), "s"),
+            "a vector": [" ".join(map(repr, row)) for row in draws.normal(size=(count, 3)).round(3).tolist()],
+            "a set": [" ".join(draws.choice(WORDS, draws.integers(0, 5))) for _ in range(count)],
+            "a sequence": texts,
+            "a text": [f"{text}!" for text in reversed(texts)],
+            "delay": np.abs(number / 10 + draws.normal(0, 1, count)),
+            "late": np.where(number + draws.normal(0, 10, count) > 100, "yes", "no"),
+            "why": draws.choice(["fog", "snow", "crew"], count),
+            "place": [" ".join(map(repr, row)) for row in draws.normal(size=(count, 2)).round(3).tolist()],
+        }
+    )
+    if gaps:
+        for name in ("a number", "a binary", "a category", "a date", "a set", "a text"):
+            found.loc[draws.random(count) < 0.05, name] = None
+        found.loc[draws.random(count) < 0.05, "a category"] = "unseen"
+        found.loc[draws.random(count) < 0.05, "a set"] = "unseen words"
+    return found

@@ -1,0 +1,166 @@
+"""An export predicts what `predict` predicts, for every input, encoder, combiner and output that is built."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import torch
+
+from trainwright_api.checks import support
+from trainwright_api.problems import Mistakes
+from trainwright_trainer import predict, train
+from trainwright_trainer.export import refusals
+from trainwright_trainer.export.transform import Transform
+from trainwright_trainer.serving import load
+from trainwright_trainer.tasks.export import export
+
+from . import export_jobs as jobs
+from .test_pretrained_text import SMALL as FAMILIES
+from .test_pretrained_text import home  # noqa: F401
+from .test_pretrained_text import job as pretrained_job
+
+MANY = 10_000
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """A function that trains a job of `export_jobs` once, and returns its run's folder."""
+    folder = tmp_path_factory.mktemp("runs")
+    jobs.rows(400).to_parquet(folder / "rows.parquet")
+    made: dict[str, Path] = {}
+
+    def of(place: int, **trainer: Any) -> Path:
+        name = f"{place} {sorted(trainer.items())}"
+        if name not in made:
+            made[name] = folder / str(len(made))
+            whole = {"dataset": str(folder / "rows.parquet"), "config": jobs.job(place, **trainer)}
+            train(whole, output=made[name], quiet=True)
+        return made[name]
+
+    return of
+
+
+def predicted(run: Path, rows: pd.DataFrame) -> pa.Table:
+    """The predictions of `predict` alone: the targets would stand beside them."""
+    rows = rows.drop(columns=[one["name"] for one in jobs.OUTPUTS], errors="ignore")
+    return predict(dataset=rows, model=run, output=run / "predictions.parquet", quiet=True)
+
+
+def assert_same(found: pa.Table, expected: pa.Table) -> None:
+    assert found.schema.equals(expected.schema)
+    assert len(found) == len(expected)
+    for name in expected.column_names:
+        ours, theirs = found[name].combine_chunks(), expected[name].combine_chunks()
+        assert ours.is_null().equals(theirs.is_null()), name
+        if pa.types.is_string(theirs.type):
+            assert ours.equals(theirs), name
+            continue
+        pairs = [one.flatten() if pa.types.is_list(one.type) else one.drop_null() for one in (ours, theirs)]
+        np.testing.assert_allclose(*pairs, rtol=1e-5, atol=1e-5, err_msg=name)
+
+
+def test_the_jobs_have_every_input_encoder_combiner_and_output() -> None:
+    configs = [jobs.job(place) for place in range(jobs.JOBS)]
+    pairs = {(one["type"], one["encoder"]["type"]) for config in configs for one in config["input_features"]}
+    wanted = {(kind, word) for kind in refusals.INPUTS for word in jobs.words_of(kind)}
+    assert pairs == wanted
+    assert {config["combiner"]["type"] for config in configs} == set(support.COMBINERS)
+    assert {one["type"] for one in jobs.OUTPUTS} == set(refusals.OUTPUTS)
+    assert set(support.ENCODERS["text"]) == {*jobs.words_of("text"), *FAMILIES, "auto_transformer"}
+
+
+@pytest.mark.parametrize("place", range(jobs.JOBS))
+def test_onnx_predicts_the_same(place: int, trained: Any, tmp_path: Path) -> None:
+    run = trained(place)
+    export(str(run), "onnx", str(tmp_path))
+    model = load(tmp_path)
+    for count in (1, MANY):
+        rows = jobs.rows(count, seed=count, gaps=count > 1)
+        expected = predicted(run, rows)
+        assert (expected["why_predictions"].null_count > 0) == (count > 1)
+        assert_same(model.predict(rows), expected)
+
+
+@pytest.mark.parametrize("place", range(jobs.JOBS))
+def test_torch_export_predicts_the_same(place: int, trained: Any, tmp_path: Path) -> None:
+    run = trained(place)
+    export(str(run), "torch_export", str(tmp_path))
+    transform = Transform.load(tmp_path)
+    graph = torch.export.load(tmp_path / transform.graph).module()
+    for count in (1, MANY):
+        rows = jobs.rows(count, seed=count, gaps=count > 1)
+        (encoded,) = transform.encode(pa.Table.from_pandas(rows))
+        with torch.inference_mode():
+            outputs = graph(*(torch.from_numpy(encoded.tensors[one.name]) for one in transform.inputs))
+        named = {one.name: values.numpy() for one, values in zip(transform.outputs, outputs, strict=True)}
+        assert_same(transform.decode(named, encoded), predicted(run, rows))
+
+
+def test_safetensors_predict_the_same_to_the_bit(trained: Any, tmp_path: Path) -> None:
+    run = trained(0)
+    export(str(run), "safetensors", str(tmp_path / "export"))
+    rows = jobs.rows(50)
+    assert predicted(tmp_path / "export", rows).equals(predicted(run, rows))
+
+
+def test_double_precision_predicts_the_same(trained: Any, tmp_path: Path) -> None:
+    run = trained(0, precision="float64")
+    export(str(run), "onnx", str(tmp_path))
+    rows = jobs.rows(50, gaps=True)
+    assert_same(load(tmp_path).predict(rows), predicted(run, rows))
+
+
+@pytest.mark.parametrize(
+    "word", ["bert", *(pytest.param(word, marks=pytest.mark.slow) for word in FAMILIES if word != "bert")]
+)
+def test_pretrained_text_predicts_the_same(word: str, home: Path, tmp_path: Path) -> None:  # noqa: F811
+    run = tmp_path / "run"
+    train(pretrained_job(home, word), output=run, quiet=True)
+    export(str(run), "onnx")
+    model, rows = load(run / "export/onnx"), pd.read_parquet(home / "rows.parquet")
+    for some in (rows[:1], rows):
+        assert_same(model.predict(some), predicted(run, some))
+
+
+_WITHOUT_TORCH = """
+import sys
+sys.modules["torch"] = None  # every import of torch fails
+import pyarrow.parquet as pq
+from trainwright_trainer.serving import load
+pq.write_table(load("export").predict(pq.read_table("rows.parquet")), "found.parquet")
+assert not [name for name in sys.modules if name.partition(".")[0] in ("ray", "boto3", "safetensors", "dask")]
+"""
+
+
+def test_onnx_needs_no_torch(trained: Any, workplace: Any) -> None:
+    run = trained(1)
+    export(str(run), "onnx", str(workplace.folder / "export"))
+    rows = jobs.rows(50, gaps=True)
+    pq.write_table(pa.Table.from_pandas(rows), workplace.folder / "rows.parquet")
+    ended = workplace.python(_WITHOUT_TORCH)
+    assert (ended.code, ended.err) == (0, "")
+    assert_same(pq.read_table(workplace.folder / "found.parquet"), predicted(run, rows))
+
+
+@pytest.mark.parametrize(
+    ("section", "kinds", "built"),
+    [("input_features", refusals.INPUTS, support.INPUTS), ("output_features", refusals.OUTPUTS, support.OUTPUTS)],
+)
+def test_every_other_type_is_refused_by_name(section: str, kinds: tuple[str, ...], built: tuple[str, ...]) -> None:
+    others = [*(kind for kind in built if kind not in kinds), "hologram"]
+    config: Any = SimpleNamespace(input_features=[], output_features=[], trainer=SimpleNamespace(precision="float32"))
+    setattr(config, section, [SimpleNamespace(type=kind) for kind in others])
+    model: Any = torch.nn.Identity()
+    with pytest.raises(Mistakes) as caught:
+        refusals.refuse(config, model, "onnx")
+    assert [problem.path for problem in caught.value.problems] == [
+        f"config.{section}[{position}].type" for position in range(len(others))
+    ]
+    assert all(kind in problem.message for kind, problem in zip(others, caught.value.problems, strict=True))

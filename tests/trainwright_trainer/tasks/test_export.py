@@ -1,0 +1,85 @@
+"""The command export: its files, its place, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from trainwright_api.problems import Mistakes
+from trainwright_trainer import serving
+
+
+@pytest.fixture
+def run(workplace):
+    """A trained model in `out`."""
+    workplace.job()
+    workplace.done("train", "job.yaml", "--output", "out")
+    return workplace
+
+
+def test_the_default_place_is_in_the_folder_of_the_run(run):
+    for model in ("out", "out/model"):
+        line = run.done("export", model, "--format", "safetensors", "--overwrite").out
+        assert "out/export/safetensors (config.json, statistics.json, weights.safetensors, model.json)" in line
+    assert (run.folder / "out/export/safetensors/weights.safetensors").is_file()
+
+
+def test_an_export_replaces_a_folder_only_if_asked(run):
+    run.done("export", "out", "--format", "onnx", "--output", "served")
+    (run.folder / "served/old").mkdir()
+    (run.folder / "served/old/file").touch()
+    line = run.refused("export", "out", "--format", "onnx", "--output", "served")
+    assert line == "--output: served has 'model.onnx' in it: name another folder, or --overwrite"
+    run.done("export", "out", "--format", "onnx", "--output", "served", "--overwrite")
+    assert sorted(path.name for path in (run.folder / "served").iterdir()) == ["model.onnx", "transform.json"]
+
+
+@pytest.mark.parametrize(
+    ("word", "line"),
+    [
+        ("torchscript", "torch has deprecated it. Use torch_export for torch, or onnx for other runtimes."),
+        ("onx", "'onx' is no format: did you mean 'onnx'?"),
+        ("pickle", "'pickle' is no format. The formats are onnx, torch_export, safetensors."),
+    ],
+)
+def test_other_formats_are_refused_before_any_work(workplace, word, line):
+    assert line in workplace.refused("export", "gone", "--format", word)
+
+
+def test_a_missing_model_and_a_missing_library_are_one_line(run, monkeypatch):
+    assert "there is no model folder gone" in run.refused("export", "gone", "--format", "onnx")
+    monkeypatch.setattr("trainwright_trainer.export.files.find_spec", lambda name: None)
+    assert "pip install 'trainwright[export]'" in run.refused("export", "out", "--format", "onnx")
+
+
+def test_serving_refuses_what_it_cannot_read_in_one_line(run):
+    run.done("export", "out", "--format", "onnx", "--output", "served")
+    path = run.folder / "served/transform.json"
+    whole = json.loads(path.read_text())
+    for change, line in [
+        ({"format": 2}, "has format 2, this version reads 1"),
+        ({"graph": "model.pt2"}, "is an export for torch"),
+        ({"graph": "gone.onnx"}, "gone.onnx is missing"),
+    ]:
+        path.write_text(json.dumps({**whole, **change}))
+        with pytest.raises(Mistakes, match=line):
+            serving.load("served")
+    path.write_text("{")
+    with pytest.raises(Mistakes, match="is damaged"):
+        serving.load("served")
+    with pytest.raises(Mistakes, match="there is no"):
+        serving.load("out")
+
+
+def test_serving_names_missing_columns_and_bad_values(run):
+    import pandas as pd
+
+    run.done("export", "out", "--format", "onnx", "--output", "served")
+    model = serving.load("served")
+    with pytest.raises(Mistakes, match="'open' is not in the table"):
+        model.predict(pd.DataFrame({"size": [1.0], "opne": ["yes"], "kind": ["a"]}))
+    with pytest.raises(Mistakes, match="is text from row 2 on"):
+        model.predict(pd.DataFrame({"size": ["1", "x"], "open": ["yes", "no"], "kind": ["a", "b"]}))
+    with pytest.raises(Mistakes, match="holds no rows"):
+        model.predict(pd.DataFrame({"size": [], "open": [], "kind": []}))

@@ -1,0 +1,164 @@
+"""The transform beside an exported graph: raw columns → the graph's inputs, and the graph's outputs → predictions.
+
+It is one JSON file with the config, the statistics of the training rows, and the names and shapes of the graph's inputs
+and outputs. It uses the functions of preprocessing and of `predict`, so both have the same rules. It needs no torch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal, Self
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from trainwright_api.config import ModelConfig
+from trainwright_api.problems import Mistakes
+from trainwright_trainer.data.new_data import DataTable, NewData
+from trainwright_trainer.data.prepared import TEST, Prepared
+from trainwright_trainer.features.missing import rows_of
+from trainwright_trainer.models.predictions import prediction_table
+from trainwright_trainer.rundir import json_text
+
+FORMAT = 1
+"""The version of the file's form. A reader refuses any other."""
+FILE = "transform.json"
+ROWS = "rows"
+_NAME = "the table"
+Arrays = Mapping[str, npt.NDArray[Any]]
+
+
+@dataclass(frozen=True)
+class GraphInput:
+    """One input of the graph. `part`: the encoded values of its feature, or the lengths of a feature's rows.
+
+    `shape`: numbers, and words for sizes that are not fixed.
+    """
+
+    name: str
+    feature: str
+    part: Literal["values", "lengths"]
+    dtype: str
+    shape: tuple[int | str, ...]
+
+
+@dataclass(frozen=True)
+class GraphOutput:
+    """One output of the graph: the logits of an output feature, before any probability."""
+
+    name: str
+    dtype: str
+    shape: tuple[int | str, ...]
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """The graph's inputs by name, for consecutive rows. `rows`: int64 [n], those of `total` that no feature drops."""
+
+    tensors: Arrays
+    rows: npt.NDArray[np.int64]
+    total: int
+
+
+@dataclass(frozen=True)
+class Transform:
+    """`graph`: the name of the graph's file, beside this one. `version`: the trainwright that wrote both."""
+
+    config: ModelConfig
+    statistics: Mapping[str, Mapping[str, Any]]
+    inputs: Sequence[GraphInput]
+    outputs: Sequence[GraphOutput]
+    graph: str
+    version: str
+
+    def encode(self, table: pa.Table) -> Iterator[Encoded]:
+        """Encode the rows of a table, as `predict` does, in blocks of consecutive rows.
+
+        `table` has the columns of the input features. Raises `Mistakes` for missing columns and unreadable values.
+        """
+        data = NewData(DataTable(table, _NAME), self.config, self.statistics, targets=False)
+        for block in data.blocks():
+            rows = block.data.rows_of(TEST)
+            columns = {one.feature: _taken(block.data, one.feature, rows) for one in self.inputs}
+            tensors = {
+                one.name: _tensor(columns[one.feature], one) if len(rows) else _empty(one.dtype, one.shape)
+                for one in self.inputs
+            }
+            yield Encoded(tensors, rows, block.data.rows)
+
+    def decode(self, outputs: Arrays, encoded: Encoded) -> pa.Table:
+        """The predictions, one row for each row of the block. A row that an input feature drops has nulls.
+
+        `outputs`: the outputs of the graph for the rows of `encoded`.
+        """
+        places = np.full(encoded.total, -1, dtype=np.int64)
+        places[encoded.rows] = np.arange(len(encoded.rows))
+        predicted = prediction_table(self.config, self.statistics, outputs)
+        return predicted.take(pa.array(places, mask=places < 0))
+
+    def empty_outputs(self) -> Arrays:
+        """The outputs of the graph for no row, without running it."""
+        return {one.name: _empty(one.dtype, one.shape) for one in self.outputs}
+
+    def to_json(self) -> bytes:
+        body = {
+            "format": FORMAT,
+            "version": self.version,
+            "graph": self.graph,
+            "inputs": [asdict(one) for one in self.inputs],
+            "outputs": [asdict(one) for one in self.outputs],
+            "config": self.config.model_dump(mode="json", by_alias=True),
+            "statistics": self.statistics,
+        }
+        return json_text.exact(body) + b"\n"
+
+    @classmethod
+    def load(cls, folder: Path) -> Self:
+        """Read the transform of an export's folder. Raises `Mistakes` if there is none, or one of another version."""
+        path = folder / FILE
+        try:
+            body = json_text.parse(path.read_bytes())
+        except FileNotFoundError as error:
+            line = f"there is no {path}. An export is the folder that `trainwright export` writes."
+            raise Mistakes.one("export", line) from error
+        except ValueError as error:
+            raise Mistakes.one("export", f"{path} is damaged: it is no JSON") from error
+        found = body.get("format") if isinstance(body, dict) else None
+        if found != FORMAT:
+            line = f"{path} has format {found}, this version reads {FORMAT}. Export the model again."
+            raise Mistakes.one("export", line)
+        return cls(
+            ModelConfig.model_validate(body["config"]),
+            body["statistics"],
+            [GraphInput(**{**one, "shape": tuple(one["shape"])}) for one in body["inputs"]],
+            [GraphOutput(**{**one, "shape": tuple(one["shape"])}) for one in body["outputs"]],
+            body["graph"],
+            body["version"],
+        )
+
+
+def _taken(data: Prepared, feature: str, rows: npt.NDArray[np.int64]) -> pa.Array:
+    """The rows `rows` of an encoded column."""
+    whole = data.columns[feature]
+    column = whole.chunk(0) if whole.num_chunks == 1 else pa.concat_arrays(whole.chunks)
+    return column if len(rows) == len(column) else column.take(pa.array(rows))
+
+
+def _tensor(column: pa.Array, one: GraphInput) -> npt.NDArray[Any]:
+    if not pa.types.is_large_list(column.type):
+        return np.ascontiguousarray(rows_of(column).reshape(len(column), -1), dtype=one.dtype)
+    offsets = column.offsets.to_numpy()
+    lengths = np.diff(offsets)
+    if one.part == "lengths":
+        return np.asarray(lengths, one.dtype)
+    length = one.shape[1] if isinstance(one.shape[1], int) else int(lengths.max(initial=1))
+    tensor = np.zeros((len(lengths), length), one.dtype)
+    tensor[np.arange(length) < lengths[:, None]] = column.values.to_numpy()[offsets[0] : offsets[-1]]
+    return tensor
+
+
+def _empty(dtype: str, shape: Sequence[int | str]) -> npt.NDArray[Any]:
+    return np.zeros([size if isinstance(size, int) else 0 for size in shape], dtype)

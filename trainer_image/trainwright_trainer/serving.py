@@ -1,0 +1,74 @@
+"""Predictions of an exported model, without torch: raw columns → the ONNX graph in onnxruntime → predictions.
+
+from trainwright_trainer.serving import load
+
+model = load("out/export/onnx")
+predictions = model.predict(frame).to_pandas()
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from pyarrow import concat_tables
+
+from trainwright_api.problems import Mistakes
+from trainwright_trainer.export.transform import Arrays, Transform
+from trainwright_trainer.tasks.given_data import table_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from trainwright_trainer.tasks.given_data import ArrowTable
+
+ROWS_AT_A_TIME = 4_096
+
+
+@dataclass(frozen=True)
+class OnnxModel:
+    """An export of format onnx. `session`: its `onnxruntime.InferenceSession`."""
+
+    transform: Transform
+    session: Any
+
+    def predict(self, data: ArrowTable) -> pa.Table:
+        """One row of predictions for each row, with the columns of `trainwright predict`.
+
+        `data`: a pandas DataFrame or another Arrow table with the columns of the input features. A row that an input
+        feature drops has null predictions. Raises `Mistakes` for missing columns and unreadable values.
+        """
+        blocks = self.transform.encode(table_of(data))
+        parts = [self.transform.decode(self._run(block.tensors, len(block.rows)), block) for block in blocks]
+        return concat_tables(parts)
+
+    def _run(self, tensors: Arrays, rows: int) -> Arrays:
+        names = [one.name for one in self.transform.outputs]
+        parts = []
+        for start in range(0, rows, ROWS_AT_A_TIME):
+            part = {name: tensor[start : start + ROWS_AT_A_TIME] for name, tensor in tensors.items()}
+            parts.append(self.session.run(names, part))
+        if not parts:
+            return self.transform.empty_outputs()
+        return {name: np.concatenate(found) for name, found in zip(names, zip(*parts, strict=True), strict=True)}
+
+
+def load(folder: str | Path, **session_options: Any) -> OnnxModel:
+    """Load an export of format onnx from its folder.
+
+    `session_options` go to `onnxruntime.InferenceSession`, such as `providers`. Raises `Mistakes` if the folder has no
+    such export, or if onnxruntime is missing.
+    """
+    transform = Transform.load(Path(folder))
+    path = Path(folder) / transform.graph
+    if path.suffix != ".onnx":
+        raise Mistakes.one("export", f"{folder} is an export for torch. Load one of format onnx.")
+    try:
+        import onnxruntime
+    except ImportError as error:
+        raise Mistakes.one("export", "needs the library onnxruntime: pip install 'trainwright[serving]'") from error
+    if not path.exists():
+        raise Mistakes.one("export", f"{path} is missing. Export the model again.")
+    return OnnxModel(transform, onnxruntime.InferenceSession(path, **session_options))
