@@ -23,6 +23,7 @@ INPUTS: Mapping[str, Mapping[str, Any]] = {
     "date": {},
     "vector": {},
     "set": {},
+    "bag": {},
     "sequence": {"preprocessing": {"max_sequence_length": 9}},
     "text": {"preprocessing": {"max_sequence_length": 8, "tokenizer": "space_punct"}},
 }
@@ -32,6 +33,7 @@ OUTPUTS = (
     {"name": "late", "type": "binary", "calibration": True},
     {"name": "why", "type": "category"},
     {"name": "place", "type": "vector"},
+    {"name": "tags", "type": "set"},
 )
 KINDS = [kind for kind in support.INPUTS if kind in refusals.INPUTS]
 TOGETHER: Mapping[str, Mapping[str, Any]] = {
@@ -85,16 +87,18 @@ def rows(count: int, *, seed: int = 0, gaps: bool = False) -> pd.DataFrame:
             "a date": pd.Timestamp("2013-01-01") + pd.to_timedelta(draws.integers(0, 10**8, count), "s"),
             "a vector": [" ".join(map(repr, row)) for row in draws.normal(size=(count, 3)).round(3).tolist()],
             "a set": [" ".join(draws.choice(WORDS, draws.integers(0, 5))) for _ in range(count)],
+            "a bag": [" ".join(draws.choice(WORDS, draws.integers(0, 9))) for _ in range(count)],
             "a sequence": texts,
             "a text": [f"{text}!" for text in reversed(texts)],
             "delay": np.abs(number / 10 + draws.normal(0, 1, count)),
             "late": np.where(number + draws.normal(0, 10, count) > 100, "yes", "no"),
             "why": draws.choice(["fog", "snow", "crew"], count),
+            "tags": [" ".join(draws.choice(WORDS[:3], 2)) for _ in range(count)],
             "place": [" ".join(map(repr, row)) for row in draws.normal(size=(count, 2)).round(3).tolist()],
         }
     )
     if gaps:
-        for name in ("a number", "a binary", "a category", "a date", "a set", "a text"):
+        for name in ("a number", "a binary", "a category", "a date", "a set", "a bag", "a text"):
             found.loc[draws.random(count) < 0.05, name] = None
         found.loc[draws.random(count) < 0.05, "a category"] = "unseen"
         found.loc[draws.random(count) < 0.05, "a set"] = "unseen words"

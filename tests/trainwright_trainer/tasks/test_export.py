@@ -49,7 +49,7 @@ def test_other_formats_are_refused_before_any_work(workplace, word, line):
 
 def test_a_missing_model_and_a_missing_library_are_one_line(run, monkeypatch):
     assert "there is no model folder gone" in run.refused("export", "gone", "--format", "onnx")
-    monkeypatch.setattr("trainwright_trainer.export.files.find_spec", lambda name: None)
+    monkeypatch.setattr("trainwright_trainer.export.files.find_spec", lambda _: None)
     assert "pip install 'trainwright[export]'" in run.refused("export", "out", "--format", "onnx")
 
 

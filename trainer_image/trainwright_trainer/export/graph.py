@@ -19,6 +19,7 @@ from trainwright_trainer.models.model import DTYPES, Model
 
 LENGTHS = ".lengths"
 """The end of the name of an input that has the lengths of a feature's rows."""
+_ANY_LENGTH = ("set", "bag")
 _EXAMPLE_ROWS = 2  # tracing takes a size of 0 or 1 for a constant
 
 
@@ -51,8 +52,8 @@ class Graph(nn.Module):
 def graph_inputs(config: ModelConfig, statistics: Mapping[str, Mapping[str, Any]], layout: Layout) -> list[GraphInput]:
     """The inputs of the graph, in the order of the config. A ragged feature has a second one, with its lengths.
 
-    Sequences and texts have the length of the longest row that the model reads; sets have any length. Raises `Mistakes`
-    if two inputs have the same name.
+    Sequences and texts have the length of the longest row that the model reads; sets and bags have any length. Raises
+    `Mistakes` if two inputs have the same name.
     """
     found: list[GraphInput] = []
     for feature in config.input_features:
@@ -61,7 +62,7 @@ def graph_inputs(config: ModelConfig, statistics: Mapping[str, Mapping[str, Any]
             dtype = config.trainer.precision if columns.kind == "floats" else "int64"
             found.append(GraphInput(name, name, "values", dtype, (ROWS, columns.stop - columns.start)))
             continue
-        length = f"length of {name}" if feature.type == "set" else statistics[name]["length"]
+        length = f"length of {name}" if feature.type in _ANY_LENGTH else statistics[name]["length"]
         found.append(GraphInput(name, name, "values", "int64", (ROWS, length)))
         found.append(GraphInput(name + LENGTHS, name, "lengths", "int64", (ROWS,)))
     names = [one.name for one in found]

@@ -13,8 +13,8 @@ from trainwright_trainer.layers.batch_norm import BatchNorm
 from trainwright_trainer.layers.convolution import Convolution
 from trainwright_trainer.models.model import Model
 
-INPUTS = ("number", "binary", "category", "date", "vector", "set", "sequence", "text")
-OUTPUTS = ("number", "binary", "category", "vector")
+INPUTS = ("number", "binary", "category", "date", "vector", "set", "bag", "sequence", "text")
+OUTPUTS = ("number", "binary", "category", "vector", "set")
 """The feature types of graphs."""
 
 
