@@ -29,13 +29,17 @@ def prediction_table(
 ) -> pa.Table:
     """One row for each row of the logits, outputs in the order of the config. Floats are float64, labels strings.
 
-    The logits are arrays, or tensors on the CPU without gradient.
+    The logits are tensors, or arrays where there is no torch.
     """
     columns: Columns = {}
     for feature in config.output_features:
-        values = np.asarray(logits[feature.name], dtype=np.float64)
-        columns |= _COLUMNS[feature.type](feature, statistics[feature.name], values)
+        columns |= _COLUMNS[feature.type](feature, statistics[feature.name], _wide(logits[feature.name]))
     return pa.table(columns)
+
+
+def _wide(logits: torch.Tensor | Array) -> Array:
+    """The same in float64, on the CPU."""
+    return logits.astype(np.float64) if isinstance(logits, np.ndarray) else logits.detach().double().cpu().numpy()
 
 
 def _number(feature: Any, statistics: Mapping[str, Any], logits: Array) -> Columns:
