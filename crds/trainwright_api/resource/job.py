@@ -77,6 +77,11 @@ class ReportPolicy(KubernetesSection):
         description="Time limit in seconds for intervals of the scores, the worst rows and permutation importance. An "
         "answer that is not ready then is left out. 0: none of them.",
     )
+    baselines: bool = Field(
+        False,
+        description="Also train a linear model and boosted trees on the same split, and show their test scores. It "
+        "takes seconds, and needs scikit-learn (the extra report).",
+    )
 
 
 class Entrypoint(KubernetesSection):

@@ -67,3 +67,11 @@ def test_rows_of_later_blocks_have_their_own_values(workplace, monkeypatch):
         size = lines[number].split(",")[header.index("size")]
         card = words[words.index(f" row {number} ") :][:400]
         assert size in card
+
+
+def test_baselines_are_in_the_table_of_scores(workplace):
+    ended = workplace.done("train", workplace.job(lambda job: job.update(report={"baselines": True, "maxSeconds": 0})))
+    assert "baselines of late, test roc_auc: this model 0." in ended.out
+    words = text_of(workplace.folder / "out/job/report.html")
+    assert "linear model" in words
+    assert "boosted trees" in words

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from trainwright_api.problems import Mistakes
+from trainwright_trainer.analysis.baselines import baselines
 from trainwright_trainer.analysis.deadline import Deadline
 from trainwright_trainer.analysis.importance import importances
 from trainwright_trainer.analysis.intervals import intervals
 from trainwright_trainer.analysis.subject import Subject
 from trainwright_trainer.analysis.worst_rows import columns_of, worst_rows
+from trainwright_trainer.callbacks import formats
 from trainwright_trainer.data.prepared import SPLIT_NAMES, TEST, VALIDATION
 from trainwright_trainer.data.rows import Block
 from trainwright_trainer.errors import EnvironmentFailure
@@ -27,6 +30,7 @@ class Answering:
     seconds: float
     log: Callable[[str], None]
     stop: Callable[[], bool] = bool
+    baselines: bool = False
 
 
 @dataclass(frozen=True)
@@ -52,7 +56,10 @@ def answers(
             found = _with_worst_rows(subject, worst_rows(subject, data(), metrics.worst, deadline), found)
         except (Mistakes, EnvironmentFailure) as error:  # the model is trained; the data have gone or changed meanwhile
             answering.log(f"report: the worst rows are left out: {error}")
-    return Answers(found, _importance(subject, found, deadline))
+    importance = _importance(subject, found, deadline)
+    if answering.baselines and not answering.stop():
+        found = _with_baselines(subject, found, answering.log)
+    return Answers(found, importance)
 
 
 def _with_intervals(subject: Subject, figures: Sequence[OutputFigures], deadline: Deadline) -> list[OutputFigures]:
@@ -66,6 +73,25 @@ def _with_worst_rows(
     subject: Subject, worst: Mapping[str, Sequence[WorstRow]], figures: Sequence[OutputFigures]
 ) -> list[OutputFigures]:
     return [replace(one, worst=worst.get(one.name, ()), worst_columns=columns_of(subject, one.name)) for one in figures]
+
+
+def _with_baselines(
+    subject: Subject, figures: Sequence[OutputFigures], log: Callable[[str], None]
+) -> list[OutputFigures]:
+    """Trains the baselines, and logs the headline score of each output beside theirs."""
+    whole = Deadline(math.inf)
+    scores = baselines(subject)
+    found = [replace(one, baselines={**one.baselines, **scores.get(one.name, {})}) for one in figures]
+    for one in found:
+        metric = words.headline_metric(one, None)
+        if one.name in scores and metric is not None:
+            others = [
+                f"{name} {formats.score(each[metric])}" for name, each in scores[one.name].items() if metric in each
+            ]
+            line = " · ".join([f"this model {formats.score(one.scores[metric])}", *others])
+            log(f"baselines of {one.name}, test {metric}: {line}")
+    log(f"baselines took {formats.duration(whole.spent)}")
+    return found
 
 
 def _importance(subject: Subject, figures: Sequence[OutputFigures], deadline: Deadline) -> Importances | None:

@@ -10,6 +10,7 @@ from functools import partial
 from typing import Protocol
 
 from trainwright_api.problems import Mistakes
+from trainwright_trainer.analysis.baselines import check_baselines
 from trainwright_trainer.analysis.subject import Subject
 from trainwright_trainer.backends.local import local
 from trainwright_trainer.callbacks import formats
@@ -105,6 +106,7 @@ def prepare_training(
     check(config, model, given_batching(job, model), ranks.world)
     check_tells(config, data.statistics)
     check_calibration(config, len(parts["validation"]))
+    check_baselines(job.spec.report.baselines)
     return job, data, model, parts
 
 
@@ -254,7 +256,8 @@ class Training:
         """The further answers of the report. They cost time after training alone, at most `report.maxSeconds`."""
         job = self.job
         subject = Subject(model, self.config, self.context.data, job.spec.seed, batching.pass_rows, self.ranks.device)
-        answering = Answering(job.spec.report.max_seconds, self.console.log, self.stop.__bool__)
+        policy = job.spec.report
+        answering = Answering(policy.max_seconds, self.console.log, self.stop.__bool__, policy.baselines)
         return answers(subject, partial(raw_data, job), metrics, figures, answering)
 
     def _stopped_line(self, result: TrainingResult) -> str:
