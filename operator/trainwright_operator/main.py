@@ -11,7 +11,7 @@ import socket
 import time
 from collections.abc import Coroutine, Mapping
 from contextlib import AsyncExitStack, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from aiohttp import web
@@ -21,7 +21,8 @@ from trainwright_operator.controller.operator import Operator, utc_now
 from trainwright_operator.kube.client import Client
 from trainwright_operator.kube.connection import Connection
 from trainwright_operator.kube.leader_election import Lease, LeaseLost
-from trainwright_operator.server.admission import Admission
+from trainwright_operator.server.admission_endpoint import AdmissionEndpoint
+from trainwright_operator.server.admission_worker import AdmissionWorker
 from trainwright_operator.server.app import application, serving
 from trainwright_operator.server.certificate_rotator import CertificateRotator
 from trainwright_operator.server.health import Health, ProcessHealth
@@ -60,11 +61,30 @@ def _settings(environment: Mapping[str, str]) -> Settings:
     return replace(settings, identity=settings.identity or f"{socket.gethostname()}-{secrets.token_hex(4)}")
 
 
+@dataclass(frozen=True)
+class Clients:
+    """The clients of the operator, each with its own connections and its own limit of concurrent requests.
+
+    Posts of thousands of pods, or a slow API server, must not delay the renewal of the Lease or the passes.
+    """
+
+    passes: Client
+    lease: Client
+    posts: Client
+
+
 async def _run(settings: Settings) -> int:
-    connection = await _connection()
     metrics = Metrics()
-    async with Client(connection, timeout=settings.request_timeout, on_response=metrics.requested) as client:
-        return await Process(client, settings, metrics).run()
+    async with AsyncExitStack() as stack:
+
+        async def client(requests: int) -> Client:
+            made = Client(
+                await _connection(), timeout=settings.request_timeout, requests=requests, on_response=metrics.requested
+            )
+            return await stack.enter_async_context(made)
+
+        clients = Clients(await client(64), await client(2), await client(16))
+        return await Process(clients, settings, metrics).run()
 
 
 async def _connection() -> Connection:
@@ -76,10 +96,10 @@ async def _connection() -> Connection:
 
 
 class Process:
-    def __init__(self, client: Client, settings: Settings, metrics: Metrics) -> None:
-        self._client, self._settings, self._metrics = client, settings, metrics
-        self._lease = Lease(client, settings, time.monotonic)
-        self._rotator = CertificateRotator(client, settings, utc_now)
+    def __init__(self, clients: Clients, settings: Settings, metrics: Metrics) -> None:
+        self._clients, self._settings, self._metrics = clients, settings, metrics
+        self._lease = Lease(clients.lease, settings, time.monotonic)
+        self._rotator = CertificateRotator(clients.passes, settings, utc_now)
         self._health = ProcessHealth(self._lease, utc_now)
         self._stop = asyncio.Event()
         self._code = 0
@@ -97,7 +117,8 @@ class Process:
         """Start the server. It runs on every pod, also on those that do not lead."""
         wanted = self._settings.server_port
         try:
-            port = await server.enter_async_context(serving(self._app(), self._rotator.context, wanted))
+            worker = await server.enter_async_context(AdmissionWorker(self._settings))
+            port = await server.enter_async_context(serving(self._app(worker), self._rotator.context, wanted))
         except OSError as error:
             raise Misconfigured(f"nothing can be served on port {wanted}: {error.strerror}") from None
         log.info("serving on port %d as %s", port, self._settings.identity)
@@ -114,7 +135,7 @@ class Process:
 
     async def _lead(self) -> None:
         operator = Operator(
-            self._client,
+            self._clients.passes,
             self._settings,
             observer=self._metrics,
             ca=lambda: self._rotator.bundle,
@@ -153,15 +174,14 @@ class Process:
     def _in_background(self, stack: AsyncExitStack, work: Coroutine[Any, Any, Any]) -> None:
         stack.push_async_callback(_ended, asyncio.create_task(work))
 
-    def _app(self) -> web.Application:
-        reviews = Reviews(self._client, time.monotonic)
+    def _app(self, worker: AdmissionWorker) -> web.Application:
+        reviews = Reviews(self._clients.posts, time.monotonic)
         progress = ProgressEndpoint(
-            self._client, reviews, self._metrics, interval=self._settings.progress_interval, now=utc_now
+            self._clients.posts, reviews, self._metrics, interval=self._settings.progress_interval, now=utc_now
         )
         health = Health(self._health, self._settings.stale_after, lambda: self._rotator.loaded)
-        return application(
-            admission=Admission(self._metrics, self._settings), progress=progress, metrics=self._metrics, health=health
-        )
+        admission = AdmissionEndpoint(self._metrics, worker.answer)
+        return application(admission=admission, progress=progress, metrics=self._metrics, health=health)
 
 
 async def _ended(*tasks: asyncio.Task[Any]) -> None:

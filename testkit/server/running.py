@@ -18,7 +18,8 @@ from trainwright_operator.kube.connection import Connection
 from trainwright_operator.kube.errors import ApiError
 from trainwright_operator.kube.resources import TRAINING_JOBS
 from trainwright_operator.policy import Policy
-from trainwright_operator.server.admission import Admission
+from trainwright_operator.server.admission_endpoint import AdmissionEndpoint
+from trainwright_operator.server.admission_worker import AdmissionWorker
 from trainwright_operator.server.app import application, serving
 from trainwright_operator.server.certificate_rotator import CertificateRotator
 from trainwright_operator.server.health import Health
@@ -74,9 +75,11 @@ async def server(
             client, Reviews(client, lambda: now().timestamp()), metrics, interval=interval, now=now
         )
         health = Health(Alive(), settings.stale_after, lambda: rotator.loaded)
-        app = application(admission=Admission(metrics, settings), progress=progress, metrics=metrics, health=health)
-        async with serving(app, rotator.context, 0, "127.0.0.1") as port:
-            yield Server(client, rotator, metrics, port)
+        async with AdmissionWorker(settings, seconds=60) as worker:
+            admission = AdmissionEndpoint(metrics, worker.answer)
+            app = application(admission=admission, progress=progress, metrics=metrics, health=health)
+            async with serving(app, rotator.context, 0, "127.0.0.1") as port:
+                yield Server(client, rotator, metrics, port)
 
 
 def webhook(namespace: str, *ports: int) -> dict[str, Any]:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, Self
 from urllib.parse import urlencode
@@ -90,7 +91,7 @@ class Client:
         if content_type == APPLY:
             # With the charset the REST client sends the body as text and does not serialise it again.
             body, content_type = serializer.dumps(body).encode(), f"{APPLY}; charset=utf-8"
-        async with self._free:
+        async with self._slot(method, path, timeout or self._timeout):
             started, status = time.monotonic(), 0
             try:
                 async with self.connection.send(method, _url(path, query), body, content_type, limit) as response:
@@ -99,6 +100,19 @@ class Client:
                     return _answer(response, content)
             finally:
                 self.on_response(method, shown(path), status, time.monotonic() - started)
+
+    @asynccontextmanager
+    async def _slot(self, method: str, path: str, seconds: float) -> AsyncIterator[None]:
+        """Wait for one of the concurrent requests to end. Raises Unreachable after `seconds`."""
+        try:
+            async with asyncio.timeout(seconds):
+                await self._free.acquire()
+        except TimeoutError:
+            raise Unreachable(f"{method} {path}: the requests before it take too long") from None
+        try:
+            yield
+        finally:
+            self._free.release()
 
     async def get(self, resource: Resource, namespace: str | None, name: str) -> Json:
         return await self.request("GET", resource.path(namespace, name))

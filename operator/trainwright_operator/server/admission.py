@@ -1,18 +1,17 @@
-"""POST /admission: the webhook that the API server calls for a TrainingJob. Its messages equal those of `validate`."""
+"""The answer of the webhook to an AdmissionReview: pure functions. The messages equal those of `validate`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from aiohttp import web
-
 from trainwright_api.checks.cluster import ValidationResult, changed, validate_job
-from trainwright_api.resource.job import KIND, TrainingJobSpec, fixed
+from trainwright_api.locations import S3
+from trainwright_api.resource.job import API_VERSION, KIND, TrainingJobSpec, fixed
 from trainwright_operator.kube import serializer
 from trainwright_operator.model.reading import mapping
 from trainwright_operator.policies.forbidden import refusal
-from trainwright_operator.server.metrics import Metrics
 from trainwright_operator.settings import Settings
 
 WARNING_LETTERS = 250
@@ -20,21 +19,51 @@ WARNING_LETTERS = 250
 
 Json = dict[str, Any]
 
+_ANY_JOB: Json = {
+    "apiVersion": API_VERSION,
+    "kind": KIND,
+    "metadata": {"name": "any"},
+    "spec": {
+        "dataset": f"{S3}any/data.csv",
+        "output": f"{S3}any/runs",
+        "config": {
+            "input_features": [{"name": kind, "type": kind} for kind in ("number", "category", "text", "image")],
+            "output_features": [{"name": "y", "type": "binary"}],
+        },
+        "backend": {"type": "ray", "trainer": {"strategy": "ddp"}},
+    },
+}
 
-class Admission:
-    """The validating webhook. It sends no requests: the response depends on the AdmissionReview and the settings."""
 
-    def __init__(self, metrics: Metrics, settings: Settings) -> None:
-        self._metrics, self._settings = metrics, settings
+class Busy(Exception):
+    """The review was not validated. The message says why, in one line."""
 
-    async def handle(self, request: web.Request) -> web.Response:
-        try:
-            review = read_review(await request.read())
-        except ValueError as error:
-            return web.json_response({"message": f"no AdmissionReview: {error}"}, status=400)
-        answer = respond(review["request"], self._settings)
-        self._metrics.admitted(allowed=answer["allowed"])
-        return web.json_response({"apiVersion": review["apiVersion"], "kind": "AdmissionReview", "response": answer})
+
+@dataclass(frozen=True)
+class Answer:
+    """The response to a request of the API server."""
+
+    status: int
+    body: str
+    """JSON: an AdmissionReview, or a message."""
+    allowed: bool | None = None
+    """None if the request has no review."""
+
+
+def answer(body: bytes, settings: Settings) -> Answer:
+    """Return the answer to the body of a request."""
+    try:
+        review = read_review(body)
+    except ValueError as error:
+        return Answer(400, serializer.dumps({"message": f"no AdmissionReview: {error}"}))
+    response = respond(review["request"], settings)
+    whole = {"apiVersion": review["apiVersion"], "kind": "AdmissionReview", "response": response}
+    return Answer(200, serializer.dumps(whole), response["allowed"])
+
+
+def prepare() -> None:
+    """Build the pydantic models, which are built at their first use, so that the first `kubectl apply` is fast."""
+    validate_job(_ANY_JOB)
 
 
 def read_review(body: bytes) -> Json:
@@ -113,8 +142,8 @@ def _fixed(result: ValidationResult, old: Mapping[str, Any]) -> str:
 
 
 def _allowed(question: Mapping[str, Any], warnings: tuple[str, ...] = ()) -> Json:
-    answer: Json = {"uid": question["uid"], "allowed": True}
-    return {**answer, "warnings": [line[:WARNING_LETTERS] for line in warnings]} if warnings else answer
+    allowed: Json = {"uid": question["uid"], "allowed": True}
+    return {**allowed, "warnings": [line[:WARNING_LETTERS] for line in warnings]} if warnings else allowed
 
 
 def _denied(question: Mapping[str, Any], message: str) -> Json:

@@ -6,43 +6,25 @@ import asyncio
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from typing import Any
 
 from aiohttp import web
 
-from trainwright_api.checks.cluster import validate_job
-from trainwright_api.locations import S3
-from trainwright_operator.server.admission import Admission
+from trainwright_operator.server.admission_endpoint import AdmissionEndpoint
 from trainwright_operator.server.health import Health
 from trainwright_operator.server.metrics import Metrics
 from trainwright_operator.server.progress import PATH, ProgressEndpoint
 
-BODY_LIMIT = 16 * 2**20
-"""An AdmissionReview contains an object twice, and the API server accepts objects of up to 3 MiB."""
+BODY_LIMIT = 3 * 2**20
+"""An AdmissionReview contains an object twice, and etcd stores objects of up to 1.5 MiB."""
 
 GOODBYE = 0.1
 """Seconds for the last responses to reach their clients."""
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
-_ANY_JOB: dict[str, Any] = {
-    "apiVersion": "trainwright.dev/v1alpha1",
-    "kind": "TrainingJob",
-    "metadata": {"name": "any"},
-    "spec": {
-        "dataset": f"{S3}any/data.csv",
-        "output": f"{S3}any/runs",
-        "config": {
-            "input_features": [{"name": kind, "type": kind} for kind in ("number", "category", "text", "image")],
-            "output_features": [{"name": "y", "type": "binary"}],
-        },
-        "backend": {"type": "ray", "trainer": {"strategy": "ddp"}},
-    },
-}
-
 
 def application(
-    *, admission: Admission, progress: ProgressEndpoint, metrics: Metrics, health: Health
+    *, admission: AdmissionEndpoint, progress: ProgressEndpoint, metrics: Metrics, health: Health
 ) -> web.Application:
     """Return the application with all paths. An unknown path gets a 404 and a wrong method a 405, both in JSON."""
     app = web.Application(client_max_size=BODY_LIMIT, middlewares=[_errors_as_json])
@@ -59,8 +41,6 @@ async def serving(
     app: web.Application, context: ssl.SSLContext, port: int, host: str | None = None
 ) -> AsyncIterator[int]:
     """Serve during the block, on all addresses or on `host`. Yields the port. Port 0: any free port."""
-    # The pydantic models are built at their first use. Build them now, so that the first `kubectl apply` is fast.
-    validate_job(_ANY_JOB)
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=5.0)
     await runner.setup()
     try:

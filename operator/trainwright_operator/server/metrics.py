@@ -77,8 +77,9 @@ class Metrics:
         if status == 0 or status >= 400:
             self._failures.labels(*labels).inc()
 
-    def admitted(self, *, allowed: bool) -> None:
-        self._admissions.labels("allowed" if allowed else "denied").inc()
+    def admitted(self, answer: str) -> None:
+        """Count a review that was allowed, denied, or not validated (busy)."""
+        self._admissions.labels(answer).inc()
 
     def reported(self, status: int) -> None:
         self._reports.labels(str(status)).inc()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -11,10 +10,11 @@ from typing import Any
 from trainwright_api.resource.environment import AUDIENCE
 from trainwright_operator.kube.client import Client
 from trainwright_operator.kube.resources import TOKEN_REVIEWS
+from trainwright_operator.server.remembered import Remembered
 
 REMEMBERED_SECONDS = 60.0
-REMEMBERED = 4096
-"""The maximum of cached tokens."""
+REFUSED_SECONDS = 10.0
+"""A refused token may become valid, for example when a clock is corrected."""
 
 _POD_NAME = "authentication.kubernetes.io/pod-name"
 _POD_UID = "authentication.kubernetes.io/pod-uid"
@@ -31,11 +31,15 @@ class PodIdentity:
 
 
 class Reviews:
-    """Reviews tokens, and caches the valid ones for a minute by their hashes."""
+    """Reviews tokens, and caches the answers by the hashes of the tokens.
+
+    Valid and refused tokens have a cache each: many wrong tokens cannot displace the valid ones.
+    """
 
     def __init__(self, api: Client, clock: Callable[[], float]) -> None:
-        self._api, self._clock = api, clock
-        self._known: OrderedDict[bytes, tuple[float, PodIdentity]] = OrderedDict()
+        self._api = api
+        self._known: Remembered[bytes, PodIdentity] = Remembered(clock, REMEMBERED_SECONDS)
+        self._refused: Remembered[bytes, bool] = Remembered(clock, REFUSED_SECONDS)
 
     async def identity(self, token: str) -> PodIdentity | None:
         """Return the pod of a token, or None if the token is invalid, for another audience or not bound to a pod.
@@ -43,12 +47,14 @@ class Reviews:
         Raises ApiError.
         """
         digest = hashlib.sha256(token.encode()).digest()
-        until, known = self._known.get(digest, (0.0, None))
-        if known is not None and self._clock() < until:
+        known = self._known.get(digest)
+        if known is not None or self._refused.get(digest):
             return known
         found = _poster(await self._review(token))
-        if found is not None:
-            self._remember(digest, found)
+        if found is None:
+            self._refused.put(digest, True)
+        else:
+            self._known.put(digest, found)
         return found
 
     async def _review(self, token: str) -> dict[str, Any]:
@@ -57,12 +63,6 @@ class Reviews:
         answer = await self._api.request("POST", TOKEN_REVIEWS.path(), body={**review, "spec": spec})
         status = answer.get("status")
         return status if isinstance(status, dict) else {}
-
-    def _remember(self, digest: bytes, identity: PodIdentity) -> None:
-        self._known[digest] = (self._clock() + REMEMBERED_SECONDS, identity)
-        self._known.move_to_end(digest)
-        while len(self._known) > REMEMBERED:
-            self._known.popitem(last=False)
 
 
 def _poster(status: Mapping[str, Any]) -> PodIdentity | None:

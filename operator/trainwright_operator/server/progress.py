@@ -1,6 +1,7 @@
 """POST /v1/namespaces/NAMESPACE/jobs/NAME: a pod's report, sent with the pod's token. The response is a `Reply`.
 
-The only state in memory are reviews of tokens, for a minute. So every operator pod can answer from the API alone.
+The only state in memory are reviews of tokens and labels of pods, for a minute. So every operator pod can answer from
+the API alone.
 """
 
 from __future__ import annotations
@@ -8,7 +9,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
 from datetime import datetime
 from http import HTTPStatus
 from typing import Any
@@ -25,6 +27,7 @@ from trainwright_operator.model.reading import mapping
 from trainwright_operator.server.decisions import decide, of_stage
 from trainwright_operator.server.metrics import Metrics
 from trainwright_operator.server.pod_identity import PodIdentity, Reviews
+from trainwright_operator.server.remembered import Remembered
 from trainwright_operator.server.reports import read_report
 
 PATH = "/v1/namespaces/{namespace}/jobs/{name}"
@@ -32,6 +35,12 @@ FIELD_OWNER = "trainwright-progress"
 TRIES = 10
 """The number of tries to write an outcome while others write the status."""
 TOKEN_LETTERS = 16 * 1024
+AT_ONCE = 64
+"""The maximum of posts that are handled at the same time. Further pods are asked to post again later."""
+RETRY_SECONDS = (5, 15)
+"""The range of the seconds after which they may."""
+POD_SECONDS = 60.0
+"""How long the labels of a pod are remembered."""
 
 log = logging.getLogger(__name__)
 
@@ -59,16 +68,31 @@ class ProgressEndpoint:
     ) -> None:
         self._api, self._reviews, self._metrics = api, reviews, metrics
         self._interval, self._now, self._sleep = interval, now, sleep
+        self._open = 0
+        self._pods: Remembered[PodIdentity, Mapping[str, Any]] = Remembered(lambda: now().timestamp(), POD_SECONDS)
 
     async def handle(self, request: web.Request) -> web.Response:
         try:
-            reply = await self._reply(request)
+            async with self._place():
+                reply = await self._reply(request)
             response = web.Response(text=encoded(reply), content_type="application/json")
         except RejectedReport as rejected:
             body = {"message": rejected.line}
             response = web.json_response(body, status=rejected.status, headers=rejected.headers)
         self._metrics.reported(response.status)
         return response
+
+    @asynccontextmanager
+    async def _place(self) -> AsyncIterator[None]:
+        """Count the post among those that are handled now. Raises RejectedReport if they are too many."""
+        if self._open >= AT_ONCE:
+            headers = {"Retry-After": str(random.randint(*RETRY_SECONDS))}
+            raise RejectedReport(HTTPStatus.SERVICE_UNAVAILABLE, "too many pods post at this moment", headers)
+        self._open += 1
+        try:
+            yield
+        finally:
+            self._open -= 1
 
     async def _reply(self, request: web.Request) -> Reply:
         namespace, name = request.match_info["namespace"], request.match_info["name"]
@@ -96,10 +120,16 @@ class ProgressEndpoint:
         return identity
 
     async def _pod(self, identity: PodIdentity) -> Mapping[str, Any]:
+        """Return the pod's name and labels."""
+        known = self._pods.get(identity)
+        if known is not None:
+            return known
         pod = await self._found(PODS.path(identity.namespace, identity.pod))
         if pod is None or pod["metadata"]["uid"] != identity.pod_uid:
             raise RejectedReport(HTTPStatus.FORBIDDEN, f"the pod {identity.pod} is gone")
-        return pod
+        kept = {"metadata": {"name": identity.pod, "labels": dict(_labels(pod))}}
+        self._pods.put(identity, kept)
+        return kept
 
     async def _taken(self, namespace: str, name: str, pod: Mapping[str, Any], report: Report) -> Reply:
         """Read the job, decide and write. On a conflict with another writer, start again if there is an outcome."""

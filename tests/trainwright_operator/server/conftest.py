@@ -16,7 +16,8 @@ import pytest
 
 from trainwright_operator.kube.errors import ApiError
 from trainwright_operator.policy import Policy
-from trainwright_operator.server.admission import Admission
+from trainwright_operator.server.admission import Answer, answer
+from trainwright_operator.server.admission_endpoint import AdmissionEndpoint
 from trainwright_operator.server.app import application, serving
 from trainwright_operator.server.certificate_rotator import CertificateRotator
 from trainwright_operator.server.health import Health
@@ -157,8 +158,12 @@ class Place:
             sleep=self._nap,
         )
         health = Health(self.source, self.settings.stale_after, lambda: self.rotator.loaded)
-        admission = Admission(self.metrics, self.settings)
+        admission = AdmissionEndpoint(self.metrics, self._answer)
         return application(admission=admission, progress=progress, metrics=self.metrics, health=health)
+
+    async def _answer(self, body: bytes) -> Answer:
+        """Validate in this process. test_admission_worker.py tests the process of its own."""
+        return answer(body, self.settings)
 
     async def _nap(self, seconds: float) -> None:
         self.naps.append(seconds)

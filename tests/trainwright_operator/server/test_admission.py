@@ -14,6 +14,7 @@ from trainwright_api.resource.job import TrainingJobSpec
 from trainwright_operator.policies.forbidden import refusal
 from trainwright_operator.policy import Policy
 from trainwright_operator.server import admission
+from trainwright_operator.server.admission import Busy
 from trainwright_operator.settings import Settings
 
 SETTINGS = Settings(policy=Policy(inline_keys=True))
@@ -214,11 +215,24 @@ def test_garbage_is_reported_so(talk, body, line):
     assert answer["message"].startswith(line)
 
 
-def test_an_update_of_a_job_as_large_as_the_api_server_takes_is_judged(talk):
-    large = changed(backend={"cache_credentials": {"key": "x" * 3 * 2**20}})
-    review = {"apiVersion": "admission.k8s.io/v1", "request": question(changed(large, seed=1), large)}
-    status, answer = talk(post(json.dumps(review)))
+def test_an_update_of_a_job_as_large_as_etcd_stores_is_judged_and_none_that_is_larger(talk):
+    def update(letters):
+        large = changed(backend={"cache_credentials": {"key": "x" * letters}})
+        review = {"apiVersion": "admission.k8s.io/v1", "request": question(changed(large, seed=1), large)}
+        return talk(post(json.dumps(review)))
+
+    status, answer = update(1_500_000)
     assert (status, answer["response"]["allowed"]) == (200, True)
+    assert update(1_600_000)[0] == 413
+
+
+def test_a_review_that_is_not_validated_is_to_be_sent_again(talk, place):
+    async def busy(_):
+        raise Busy("too many jobs are being validated: try again")
+
+    place._answer = busy
+    assert talk(post("{}")) == (503, {"message": "too many jobs are being validated: try again"})
+    assert place.metrics.registry.get_sample_value("trainwright_admissions_total", {"answer": "busy"}) == 1
 
 
 SEQUENCES = {**JOB["spec"]["config"], "combiner": "sequence_concat"}

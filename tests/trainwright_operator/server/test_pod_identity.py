@@ -7,7 +7,7 @@ import copy
 
 import pytest
 
-from trainwright_operator.server import pod_identity
+from trainwright_operator.server import remembered
 from trainwright_operator.server.pod_identity import PodIdentity, Reviews
 
 GOOD = {
@@ -73,19 +73,23 @@ def test_a_review_is_remembered_for_a_minute(api, reviews, clock):
     assert identity(reviews) is None
 
 
-def test_a_refusal_is_not_remembered(api, reviews):
-    assert identity(reviews, "early") is None
+def test_a_refusal_is_remembered_for_seconds_so_that_a_wrong_token_costs_one_review(api, reviews, clock):
+    assert [identity(reviews, "early") for _ in range(5)] == [None] * 5
+    assert len(api.requests) == 1
     api.tokens["early"] = GOOD
+    clock.pass_by(seconds=11)
     assert identity(reviews, "early") is not None
 
 
-def test_no_more_than_a_bound_is_remembered_and_no_token_itself(api, reviews, monkeypatch):
-    monkeypatch.setattr(pod_identity, "REMEMBERED", 3)
-    for number in range(5):
-        api.tokens[f"token-{number}"] = GOOD
-        identity(reviews, f"token-{number}")
-    assert len(reviews._known) == 3
-    assert "token-4" not in repr(reviews._known)
+def test_wrong_tokens_do_not_displace_good_ones(api, reviews):
+    identity(reviews)
+    for number in range(remembered.MOST + 5):
+        identity(reviews, f"wrong-{number}")
     api.requests.clear()
-    identity(reviews, "token-4")
+    assert identity(reviews) is not None
     assert api.requests == []
+
+
+def test_no_token_itself_is_remembered(reviews):
+    identity(reviews, "good")
+    assert "good" not in repr(reviews._known._values)

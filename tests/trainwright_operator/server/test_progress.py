@@ -9,6 +9,8 @@ import json
 import pytest
 
 from trainwright_operator.kube.errors import ApiError, Unreachable
+from trainwright_operator.server import progress
+from trainwright_operator.server.pod_identity import PodIdentity, Reviews
 
 JOB = "/apis/trainwright.dev/v1alpha1/namespaces/ml/trainingjobs/late"
 POD = "/api/v1/namespaces/ml/pods/late-1-abc"
@@ -204,3 +206,37 @@ def test_many_posts_at_once_write_once(talk, api):
 
     assert {code for code, _ in talk(conversation)} == {200}
     assert status(api)["progress"]["fraction"] == 0.5
+
+
+def test_a_pod_is_read_once_in_a_minute(talk, api):
+    async def conversation(session):
+        for _ in range(3):
+            assert (await post()(session))[0] == 200
+
+    talk(conversation)
+    asked = [path for method, path, _ in api.requests if method == "GET" and path == POD]
+    assert len(asked) == 1
+
+
+def test_too_many_posts_at_once_are_asked_to_come_again(talk, monkeypatch):
+    monkeypatch.setattr(progress, "AT_ONCE", 2)
+    held, free = [], asyncio.Event()
+
+    async def slow(_, token):
+        held.append(token)
+        await free.wait()
+        return PodIdentity("ml", "late-1-abc", "p1")
+
+    async def conversation(session):
+        posts = [asyncio.create_task(post()(session)) for _ in range(2)]
+        while len(held) < 2:
+            await asyncio.sleep(0.01)
+        async with session.post(URL, data=b"{}", headers={"Authorization": "Bearer good"}) as refused:
+            assert (refused.status, await refused.json()) == (503, {"message": "too many pods post at this moment"})
+            assert 5 <= int(refused.headers["Retry-After"]) <= 15
+        free.set()
+        assert {code for code, _ in await asyncio.gather(*posts)} == {200}
+        assert (await post()(session))[0] == 200
+
+    monkeypatch.setattr(Reviews, "identity", slow)
+    talk(conversation)
