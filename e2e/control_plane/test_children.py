@@ -47,6 +47,17 @@ OVERLAY: Mapping[str, Any] = {
     "envFrom": [{"configMapRef": {"name": "settings", "optional": True}}],
     "resources": {"requests": {"memory": "1Gi"}, "limits": {"memory": "2Gi", "cpu": 4}},
     "securityContext": {"runAsUser": 2000, "fsGroup": 2000},
+    "imagePullPolicy": "Always",
+    "schedulerName": "another",
+    "topologySpreadConstraints": [
+        {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule", "labelSelector": {}}
+    ],
+    "initContainers": [{"name": "first", "command": ["true"], "volumeMounts": [{"name": "data", "mountPath": "/d"}]}],
+    "resourceClaims": [{"name": "nic", "resourceClaimTemplateName": "nic"}],
+    "containerSecurityContext": {"readOnlyRootFilesystem": False},
+    "head": {"resources": {"limits": {"memory": "2Gi", "cpu": 1}}, "nodeSelector": {"pool": "cpu"}},
+    "worker": {"resources": {"claims": [{"name": "nic"}]}},
+    "submitter": {"resources": {"limits": {"cpu": "200m"}}},
 }
 KEYS = {"cache_credentials": {"key": "x"}, "credentials": {"datasets": {"key": "y"}, "artifacts": {"key": "z"}}}
 TRAINER = {"resources_per_worker": {"CPU": 0.5, "GPU": 0.5, "it's $(odd)": 1}, "num_workers": 5}
@@ -54,6 +65,7 @@ WHOLE: Mapping[str, Any] = {
     "podTemplate": OVERLAY,
     "credentials": {"secretName": "keys"},
     "queueName": "gpus",
+    "childMetadata": {"labels": {"cost": "a"}, "annotations": {"note": "b"}},
     "gpuResourceName": "nvidia.com/mig-1g.5gb",
     "rayVersion": "2.56.1",
 }

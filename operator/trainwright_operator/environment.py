@@ -5,6 +5,7 @@ The name of a field that is itself a dataclass becomes a prefix: `TRAINWRIGHT_BA
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -95,10 +96,26 @@ def _switch(text: str) -> bool:
     return text == "true"
 
 
+def _optional(text: str) -> int | None:
+    return _whole(text) if text else None
+
+
+def _object(text: str) -> Mapping[str, Any]:
+    try:
+        found = json.loads(text)
+    except ValueError:
+        found = None
+    if not isinstance(found, dict):
+        raise ValueError("expected a JSON object")
+    return found
+
+
 _READERS: Mapping[Any, Callable[[str], Any]] = {
     str: str,
     bool: _switch,
     int: _whole,
     float: _number,
+    int | None: _optional,
     tuple[str, ...]: _list,
+    Mapping[str, Any]: _object,
 }

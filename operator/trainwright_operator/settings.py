@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from trainwright_api.checks.kuberay import is_closed_by_token
 from trainwright_api.resource.kubernetes import VERSION
 from trainwright_operator.environment import read
+from trainwright_operator.job_defaults import JobDefaults
 from trainwright_operator.policy import Policy
 
 
@@ -41,6 +42,7 @@ class Settings:
     max_workers: int = 64
     """The maximum of workers for a job that leaves their number to the cluster."""
     policy: Policy = field(default_factory=Policy)
+    jobs: JobDefaults = field(default_factory=JobDefaults)
     backoff: Backoff = field(default_factory=Backoff)
     stop_grace: float = 120.0
     """How long a child may take to stop after a stop request. Then the operator deletes it."""
@@ -76,6 +78,8 @@ class Settings:
     """The port of the TLS server of every pod. 0: any free port."""
     progress_interval: float = 15.0
     """The minimum interval between writes of `status.progress`. An outcome is written at once."""
+    own_certificates: bool = True
+    """Create and rotate the server's certificate. False: cert-manager writes the Secret."""
     certificate_days: float = 90.0
     """How long the server's certificate is valid, in days. It is renewed after two thirds of that time."""
 
@@ -111,6 +115,7 @@ class Settings:
                 f"two thirds of lease_duration ({self.lease_duration:g} s)"
             )
         yield from self.policy.mistakes()
+        yield from self.jobs.mistakes()
         if self.backoff.jitter >= 1:
             yield f"backoff jitter is {self.backoff.jitter:g}: it is a share, less than 1"
         if not re.fullmatch(VERSION, self.ray_version) or not is_closed_by_token(self.ray_version):

@@ -47,3 +47,25 @@ def test_the_definition_is_the_one_of_the_contract(helm: Helm) -> None:
     ours = YAML(typ="safe").load((ROOT / "crds" / "trainwright.dev_trainingjobs.yaml").read_text())
     assert {**found, "metadata": {}} == {**ours, "metadata": {}}
     assert found["metadata"]["name"] == ours["metadata"]["name"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "fixed"),
+    [
+        ((), True),
+        (("--api-versions=security.openshift.io/v1",), False),
+        (("--api-versions=security.openshift.io/v1", "--set-string=openshift=false"), True),
+        (("--set-string=openshift=true",), False),
+    ],
+)
+def test_on_openshift_no_pod_names_a_user(helm: Helm, arguments: tuple[str, ...], fixed: bool) -> None:
+    found = YAML(typ="safe").load(helm.rendered("--show-only=templates/deployment.yaml", *arguments))
+    pod = found["spec"]["template"]["spec"]
+    [variable] = [one["value"] for one in pod["containers"][0]["env"] if one["name"] == "TRAINWRIGHT_JOBS_FIXED_USER"]
+    assert ("runAsUser" in pod["securityContext"], variable) == (fixed, str(fixed).lower())
+
+
+def test_an_issuer_of_ones_own_replaces_the_charts(helm: Helm) -> None:
+    values = "--set=certManager.enabled=true,certManager.issuerRef.name=corp,certManager.issuerRef.kind=ClusterIssuer"
+    found = YAML(typ="safe").load(helm.rendered("--show-only=templates/certificate.yaml", values))
+    assert found["spec"]["issuerRef"] == {"name": "corp", "kind": "ClusterIssuer"}

@@ -7,7 +7,9 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
+from trainwright_operator.job_defaults import NO_EVICTION, JobDefaults
 from trainwright_operator.policy import Policy
+from trainwright_operator.server import certificate_rotator
 from trainwright_operator.settings import Backoff, Settings
 
 FOLDER = Path(__file__).parent
@@ -76,6 +78,40 @@ def test_scheduling_reaches_the_pods() -> None:
 
 def test_a_user_id_can_be_left_to_the_cluster() -> None:
     assert pod()["securityContext"] == {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}
+
+
+def test_the_defaults_of_jobs_are_read_as_they_were_written() -> None:
+    found = {one["name"]: one.get("value", "") for one in pod()["containers"][0]["env"] if "_JOBS_" in one["name"]}
+    assert Settings.from_environment(found).jobs == JobDefaults(
+        pod_template={**NO_EVICTION, **VALUES["jobs"]["podTemplate"]},
+        ttl_seconds_after_finished=86400,
+        fixed_user=False,
+    )
+
+
+def test_in_the_network_of_the_nodes_a_new_pod_follows_an_old_one() -> None:
+    assert (pod()["hostNetwork"], pod()["dnsPolicy"]) == (True, "ClusterFirstWithHostNet")
+    assert the("Deployment")["spec"]["strategy"]["rollingUpdate"] == {"maxSurge": 0, "maxUnavailable": 1}
+
+
+def test_the_operators_pods_are_reached_at_their_port_alone() -> None:
+    found, ours = the("NetworkPolicy")["spec"], the("Deployment")["spec"]["selector"]["matchLabels"]
+    assert found["podSelector"]["matchLabels"] == ours
+    assert found["ingress"] == [{"ports": [{"protocol": "TCP", "port": 10443}]}]
+    assert found["egress"] == VALUES["networkPolicy"]["egress"]
+
+
+def test_cert_manager_issues_what_the_operator_would() -> None:
+    made = {one["metadata"]["name"]: one["spec"] for one in OBJECTS if one["kind"] == "Certificate"}
+    issued = made[certificate_rotator.SECRET_NAME]
+    assert issued["secretName"] == certificate_rotator.SECRET_NAME
+    assert set(issued["dnsNames"]) == set(certificate_rotator.server_names(Settings())) - {"localhost", "127.0.0.1"}
+    assert issued["issuerRef"]["name"] == "trainwright-ca"
+    webhook = the("ValidatingWebhookConfiguration")["metadata"]["annotations"]
+    assert webhook == {"cert-manager.io/inject-ca-from": "trainwright/trainwright-tls"}
+    [role] = [one for one in OBJECTS if one["kind"] == "Role"]
+    [secrets] = [rule for rule in role["rules"] if "secrets" in rule["resources"]]
+    assert secrets["verbs"] == ["get"]
 
 
 def test_labels_and_annotations_of_pods_stand_beside_ours() -> None:

@@ -24,7 +24,7 @@ _WORDS = {
 }
 # Sections that count as one option here: not built, used by the operator or another backend, or tested elsewhere.
 _CLOSED = (
-    *("podTemplate", "credentials", "entrypoint", "config.hyperopt", "config.defaults"),
+    *("podTemplate", "childMetadata", "credentials", "entrypoint", "config.hyperopt", "config.defaults"),
     *("backend.processor", "backend.trainer", "backend.credentials"),
 )
 

@@ -39,6 +39,7 @@ NONE_TO_SEE: Mapping[str, str] = {
     "image": _OF_THE_CLUSTER,
     "rayVersion": _OF_THE_CLUSTER,
     "podTemplate": _OF_THE_CLUSTER,
+    "childMetadata": _OF_THE_CLUSTER,
     "credentials": _OF_THE_CLUSTER,
     "backend.cache_credentials": _OF_A_STORE,
     "backend.credentials": _OF_A_STORE,

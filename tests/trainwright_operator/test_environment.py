@@ -5,6 +5,8 @@ from dataclasses import fields
 
 import pytest
 
+from trainwright_operator.job_defaults import JobDefaults
+from trainwright_operator.policy import Policy
 from trainwright_operator.settings import Backoff, Settings
 
 
@@ -20,18 +22,29 @@ def test_every_kind_of_field_is_read() -> None:
             "TRAINWRIGHT_RESYNC": " 0.5 ",
             "TRAINWRIGHT_NAMESPACES": "a, b,",
             "TRAINWRIGHT_BACKOFF_BASE": "0.1",
+            "TRAINWRIGHT_POLICY_INLINE_KEYS": "true",
+            "TRAINWRIGHT_JOBS_POD_TEMPLATE": '{"tolerations": [{"key": "gpu"}]}',
+            "TRAINWRIGHT_JOBS_TTL_SECONDS_AFTER_FINISHED": "60",
             "PATH": "/bin",
         }
     )
     assert settings == Settings(
-        image="registry/trainer:2", max_workers=8, resync=0.5, namespaces=("a", "b"), backoff=Backoff(base=0.1)
+        image="registry/trainer:2",
+        max_workers=8,
+        resync=0.5,
+        namespaces=("a", "b"),
+        backoff=Backoff(base=0.1),
+        policy=Policy(inline_keys=True),
+        jobs=JobDefaults(pod_template={"tolerations": [{"key": "gpu"}]}, ttl_seconds_after_finished=60),
     )
+    none = Settings.from_environment({"TRAINWRIGHT_JOBS_TTL_SECONDS_AFTER_FINISHED": ""})
+    assert none.jobs.ttl_seconds_after_finished is None
 
 
 def test_every_field_has_a_name() -> None:
     """A field of a new type needs its own reader."""
     for field in fields(Settings):
-        if field.name not in ("backoff", "policy", "namespaces"):
+        if field.name not in ("backoff", "policy", "jobs", "namespaces", "own_certificates"):
             value = getattr(Settings(), field.name)
             assert Settings.from_environment({f"TRAINWRIGHT_{field.name.upper()}": str(value)}) == Settings()
 
@@ -55,6 +68,10 @@ def test_every_field_has_a_name() -> None:
         ("TRAINWRIGHT_RESYNC", "inf", "expected a number that is not negative"),
         ("TRAINWRIGHT_LEASE_RENEW", "8", "lease_renew is 8 s: it has to be more than 0 and less than two thirds"),
         ("TRAINWRIGHT_BACKOFF_JITTER", "1", "backoff jitter is 1: it is a share, less than 1"),
+        ("TRAINWRIGHT_POLICY_INLINE_KEYS", "yes", "expected true or false, found 'yes'"),
+        ("TRAINWRIGHT_POLICY_HOST_SETTINGS", "hostPID", "policy host_settings: 'hostPID' is none of hostNetwork"),
+        ("TRAINWRIGHT_JOBS_POD_TEMPLATE", "[]", "TRAINWRIGHT_JOBS_POD_TEMPLATE: expected a JSON object, found '[]'"),
+        ("TRAINWRIGHT_JOBS_POD_TEMPLATE", '{"nodeSelectr": {}}', "jobs pod_template: nodeSelectr: unknown"),
         ("TRAINWRIGHT_SERVER_PORT", "70000", "server_port is 70000: ports end at 65535"),
         ("TRAINWRIGHT_RAY_VERSION", "2.51.9", "ray_version is 2.51.9: it has to be three numbers, 2.52.0 or later"),
         ("TRAINWRIGHT_RAY_VERSION", "latest", "ray_version is latest: it has to be three numbers, 2.52.0 or later"),

@@ -34,11 +34,11 @@ def kuberay_problems(spec: TrainingJobSpec) -> Iterator[Problem]:
         return
     if spec.ray_version is not None and not is_closed_by_token(spec.ray_version):
         yield Problem("rayVersion", f"{spec.ray_version} is too old: Ray asks for tokens from {_oldest()} on")
-    template = spec.pod_template
-    for position, variable in enumerate((template.env if template else None) or []):
-        why = _why_refused(variable)
-        if why:
-            yield Problem(f"podTemplate.env[{position}].name", f"remove {variable.name}: {why}")
+    for path, part in spec.pod_template.parts() if spec.pod_template else ():
+        for position, variable in enumerate(part.env or []):
+            why = _why_refused(variable)
+            if why:
+                yield Problem(f"{path}.env[{position}].name", f"remove {variable.name}: {why}")
 
 
 def is_closed_by_token(version: str) -> bool:

@@ -9,41 +9,55 @@ from trainwright_api.checks.path_access import lies_under
 from trainwright_api.problems import Problem, nearest
 from trainwright_api.resource.environment import OWN_FOLDERS, OWN_VARIABLES, OWN_VOLUMES
 from trainwright_api.resource.job import TrainingJobSpec
-from trainwright_api.resource.kubernetes import EnvironmentVariable, PodTemplate, Volume, VolumeMount
+from trainwright_api.resource.kubernetes import EnvironmentVariable, PodTemplate, RoleTemplate, Volume, VolumeMount
 
 
 def overlay_problems(spec: TrainingJobSpec) -> Iterator[Problem]:
-    """Yield a problem for every reserved name and path, and for every mount of a volume that does not exist."""
+    """Yield a problem for every reserved name and path, and for every mount or claim of what does not exist."""
     template = spec.pod_template or PodTemplate()
-    volumes = template.volumes or []
-    yield from _volumes(volumes)
-    yield from _variables(template.env or [])
-    yield from _mounts(template.volume_mounts or [], [volume.name for volume in volumes])
+    for path, part in template.parts():
+        yield from _volumes(path, part.volumes or [])
+        yield from _variables(path, part.env or [])
+        known = (*(template.volumes or ()), *(part.volumes or ()))
+        if path.endswith(".submitter"):
+            known = tuple(part.volumes or ())
+        yield from _mounts(path, part.volume_mounts or [], [volume.name for volume in known])
+        yield from _claims(path, part, template)
 
 
-def _volumes(volumes: Sequence[Volume]) -> Iterator[Problem]:
+def _volumes(path: str, volumes: Sequence[Volume]) -> Iterator[Problem]:
     for position, volume in enumerate(volumes):
         if volume.name.startswith(OWN_VOLUMES):
-            yield Problem(f"podTemplate.volumes[{position}].name", _taken(volume.name, OWN_VOLUMES))
+            yield Problem(f"{path}.volumes[{position}].name", _taken(volume.name, OWN_VOLUMES))
 
 
-def _variables(variables: Sequence[EnvironmentVariable]) -> Iterator[Problem]:
+def _variables(path: str, variables: Sequence[EnvironmentVariable]) -> Iterator[Problem]:
     for position, variable in enumerate(variables):
         if variable.name.startswith(OWN_VARIABLES):
-            yield Problem(f"podTemplate.env[{position}].name", _taken(variable.name, OWN_VARIABLES))
+            yield Problem(f"{path}.env[{position}].name", _taken(variable.name, OWN_VARIABLES))
+
+
+def _claims(path: str, part: RoleTemplate, template: PodTemplate) -> Iterator[Problem]:
+    """Yield a problem for each claim of a container that its pod does not have."""
+    inherited = template.resource_claims if path in ("podTemplate", "podTemplate.worker") else None
+    known = [claim.name for claim in (*(inherited or ()), *(part.resource_claims or ()))]
+    for position, claim in enumerate((part.resources.claims if part.resources else None) or []):
+        if claim.name not in known:
+            words = f"{claim.name!r} is no claim of {path}.resourceClaims: add it there"
+            yield Problem(f"{path}.resources.claims[{position}].name", words)
 
 
 def _taken(name: str, prefix: str) -> str:
     return f"{name!r} is the operator's own: choose a name that does not begin with {prefix}"
 
 
-def _mounts(mounts: Sequence[VolumeMount], volumes: Sequence[str]) -> Iterator[Problem]:
+def _mounts(path: str, mounts: Sequence[VolumeMount], volumes: Sequence[str]) -> Iterator[Problem]:
     for position, mount in enumerate(mounts):
-        where = f"podTemplate.volumeMounts[{position}]"
+        where = f"{path}.volumeMounts[{position}]"
         if mount.name not in volumes:
             yield Problem(f"{where}.name", _no_volume(mount.name, volumes))
-        path = normpath(mount.mount_path)
-        own = next((folder for folder in OWN_FOLDERS if lies_under(path, folder)), None)
+        place = normpath(mount.mount_path)
+        own = next((folder for folder in OWN_FOLDERS if lies_under(place, folder)), None)
         if own:
             yield Problem(
                 f"{where}.mountPath", f"{mount.mount_path!r} is the operator's own: choose a path outside {own}"

@@ -52,7 +52,17 @@ _OUTPUT = "config.output_features[…]"
 _PARTS = (
     _Part(
         "The resource",
-        ("spec", "resource", "metadata", "checkpoint", "cache", "entrypoint", "credentials", "podTemplate"),
+        (
+            "spec",
+            "resource",
+            "metadata",
+            "checkpoint",
+            "cache",
+            "entrypoint",
+            "credentials",
+            "podTemplate",
+            "childMetadata",
+        ),
         "What Kubernetes users expect of a job.",
     ),
     _Part("The backend", ("backend",), "How to run it."),

@@ -12,7 +12,15 @@ from trainwright_api.config import ModelConfig
 from trainwright_api.config.trainer import TrainerConfig
 from trainwright_api.resource.backend import Backend
 from trainwright_api.resource.dataset_options import DatasetOptions
-from trainwright_api.resource.kubernetes import IDENTIFIER, MODULE, QUALIFIED, VERSION, Name, PodTemplate
+from trainwright_api.resource.kubernetes import (
+    IDENTIFIER,
+    MODULE,
+    QUALIFIED,
+    VERSION,
+    ChildMetadata,
+    Name,
+    PodTemplate,
+)
 from trainwright_api.resource.metadata import ObjectMeta
 from trainwright_api.resource.status import TrainingJobStatus
 from trainwright_api.schema.section import KubernetesSection, relation
@@ -143,7 +151,8 @@ class TrainingJobSpec(KubernetesSection):
     ray_version: Annotated[str, Field(max_length=32, pattern=VERSION)] | None = Field(
         None, description="Version of Ray in `image`, if it differs from the chart's."
     )
-    pod_template: PodTemplate | None = Field(None, description="An overlay on every pod.")
+    pod_template: PodTemplate | None = Field(None, description="An overlay on every pod, with a part for each role.")
+    child_metadata: ChildMetadata | None = Field(None, description="Labels and annotations of the Job or RayJob.")
     credentials: CredentialsReference | None = Field(None, description="A Secret for the pods.")
     queue_name: Name | None = Field(None, description="Kueue's LocalQueue.")
     gpu_resource_name: Annotated[str, Field(min_length=1, max_length=317, pattern=QUALIFIED)] = Field(

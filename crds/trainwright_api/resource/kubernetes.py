@@ -6,7 +6,7 @@ creates the pod.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Annotated, Any, Literal
 
@@ -60,6 +60,9 @@ Labels = Annotated[dict[str, LabelValue], Field(max_length=64), LABEL_KEYS]
 Annotations = Annotated[dict[str, Annotated[str, Field(max_length=65_536)]], Field(max_length=64), ANNOTATION_KEYS]
 Quantities = Annotated[dict[str, Quantity], Field(max_length=32), RESOURCE_KEYS]
 Open = Annotated[dict[str, Any], Field(max_length=64)]
+
+ROLES = ("head", "worker", "submitter", "preprocess")
+"""The roles of pods, as parts of podTemplate."""
 
 
 class Toleration(KubernetesSection):
@@ -132,15 +135,48 @@ class ImagePullSecret(KubernetesSection):
     name: Name = Field(description="The Secret's name.")
 
 
+class ClaimReference(KubernetesSection):
+    """A resource claim of the pod that the container uses."""
+
+    name: Label = Field(description="The claim's name in resourceClaims.")
+    request: Label | None = Field(None, description="One request of the claim. Absent: all of it.")
+
+
 class Resources(KubernetesSection):
-    """Requests and limits of the training container. GPUs and workers are sized from `backend.trainer`."""
+    """Requests and limits of the container. GPUs and workers are sized from `backend.trainer`."""
 
     requests: Quantities | None = Field(None, description="Requests by resource name.")
     limits: Quantities | None = Field(None, description="Limits by resource name.")
+    claims: Annotated[list[ClaimReference], Field(max_length=16)] | None = Field(
+        None, description="Devices of dynamic resource allocation, by the names of resourceClaims."
+    )
 
 
-class PodTemplate(KubernetesSection):
-    """An overlay on every pod of the job."""
+class ResourceClaim(KubernetesSection):
+    """A claim of dynamic resource allocation (DRA), with its name in the pod."""
+
+    name: Label = Field(description="The name, for resources.claims.")
+    resource_claim_name: Name | None = Field(None, description="An existing ResourceClaim.")
+    resource_claim_template_name: Name | None = Field(
+        None, description="The ResourceClaimTemplate that a claim of each pod is made from."
+    )
+
+
+class InitContainer(KubernetesSection):
+    """A container that runs before the training program. The other fields are those of Kubernetes."""
+
+    model_config = ConfigDict(extra="allow")
+
+    name: Label = Field(description="The container's name.")
+    image: Text | None = Field(None, description="Its image. Absent: the image of the job.")
+
+    @classmethod
+    def _knows(cls, key: Any) -> bool:
+        return isinstance(key, str)
+
+
+class RoleTemplate(KubernetesSection):
+    """An overlay on the pods of one role. Maps and lists are merged with those of podTemplate, other values replace."""
 
     labels: Labels | None = Field(None, description="Labels on every pod.")
     annotations: Annotations | None = Field(None, description="Annotations on every pod.")
@@ -166,5 +202,51 @@ class PodTemplate(KubernetesSection):
     volume_mounts: Annotated[list[VolumeMount], Field(max_length=64), KeyedBy("mountPath")] | None = Field(
         None, description="Mounts in the training container."
     )
-    resources: Resources | None = Field(None, description="Requests and limits of the training container.")
+    resources: Resources | None = Field(
+        None,
+        description="Requests and limits. Those of podTemplate skip head and submitter, which have parts of their own.",
+    )
     security_context: Open | None = Field(None, description="The pods' security context, as in a pod.")
+    container_security_context: Open | None = Field(
+        None, description="The containers' security context, as in a container."
+    )
+    image_pull_policy: Literal["Always", "IfNotPresent", "Never"] | None = Field(
+        None, description="When the image is pulled. Absent: the default of Kubernetes."
+    )
+    runtime_class_name: Name | None = Field(None, description="The pods' RuntimeClass.")
+    scheduler_name: Name | None = Field(None, description="The scheduler of the pods, such as one that places gangs.")
+    topology_spread_constraints: Annotated[list[Open], Field(max_length=16)] | None = Field(
+        None, description="How pods are spread over nodes and zones, as in a pod."
+    )
+    init_containers: Annotated[list[InitContainer], Field(max_length=16), KeyedBy("name")] | None = Field(
+        None, description="Containers that run before the training program. Those of podTemplate skip the submitter."
+    )
+    resource_claims: Annotated[list[ResourceClaim], Field(max_length=16), KeyedBy("name")] | None = Field(
+        None, description="Claims of devices. Those of podTemplate are for pods with workers."
+    )
+    host_network: bool | None = Field(None, description="Use the network of the node, as some RDMA networks require.")
+    host_ipc: bool | None = Field(None, alias="hostIPC", description="Use the IPC namespace of the node.")
+
+
+class PodTemplate(RoleTemplate):
+    """An overlay on every pod of the job, with a part for each role of a pod."""
+
+    head: RoleTemplate | None = Field(None, description="For the head of a Ray cluster, which runs the driver.")
+    worker: RoleTemplate | None = Field(None, description="For pods with workers, also the pod of backend local.")
+    submitter: RoleTemplate | None = Field(None, description="For the pod that submits a Ray job and follows its log.")
+    preprocess: RoleTemplate | None = Field(None, description="For the pod of the stage before training on GPUs.")
+
+    def parts(self) -> Iterator[tuple[str, RoleTemplate]]:
+        """Yield each part with its path, beginning with the overlay on every pod."""
+        yield "podTemplate", self
+        for role in ROLES:
+            part = getattr(self, role)
+            if part is not None:
+                yield f"podTemplate.{role}", part
+
+
+class ChildMetadata(KubernetesSection):
+    """Labels and annotations of the Job or RayJob itself, for example for Kueue or for cost reports."""
+
+    labels: Labels | None = Field(None, description="Labels. Those of the operator cannot be replaced.")
+    annotations: Annotations | None = Field(None, description="Annotations.")

@@ -38,9 +38,14 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 
 {{/* One setting as an environment variable: (list "BACKOFF_BASE" 10.0). A list of words is written with commas. */}}
 {{- define "trainwright.setting" -}}
-{{- $value := index . 1 }}
+{{- $value := index . 1 -}}
 - name: TRAINWRIGHT_{{ index . 0 | snakecase | upper }}
   value: {{ kindIs "slice" $value | ternary (join "," $value) (toJson $value) | quote }}
+{{- end }}
+
+{{/* "true" where the platform sets the users of pods. */}}
+{{- define "trainwright.openshift" -}}
+{{- if or (eq .Values.openshift "true") (and (eq .Values.openshift "auto") (.Capabilities.APIVersions.Has "security.openshift.io/v1")) }}true{{ end }}
 {{- end }}
 
 {{- define "trainwright.subjects" -}}

@@ -6,13 +6,13 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from trainwright_api.resource.backend import BACKENDS
 from trainwright_api.resource.canonical import canonical
 from trainwright_api.resource.job import TrainingJobSpec
 from trainwright_api.resource.stages import comes_before
 from trainwright_api.resource.status import Resolved
+from trainwright_operator.children.overlay import Role, Template, template_of
 from trainwright_operator.model import names
 from trainwright_operator.model.observed import Job
 from trainwright_operator.settings import Settings
@@ -119,9 +119,13 @@ class ChildSpec:
         return {name: self._per_pod(name) for name in self.resources_per_worker if name not in own}
 
     @cached_property
-    def pod_template(self) -> Mapping[str, Any]:
+    def _pod_template(self) -> Template:
         """`spec.podTemplate` in Kubernetes' spelling."""
         return {} if self.spec.pod_template is None else canonical(self.spec.pod_template)
+
+    def template(self, role: Role) -> Template:
+        """Return the overlay on the pods of a role, with the administrator's defaults."""
+        return template_of(role, self.settings.jobs.pod_template, self._pod_template)
 
     def _per_pod(self, resource: str) -> float:
         # Rounded, so that 1.1 × 10 is 11 and not the next float above it.

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from trainwright_api.resource.job import API_VERSION, KIND
+from trainwright_api.resource.kubernetes import ChildMetadata
 from trainwright_operator.children.child_spec import ChildSpec
 from trainwright_operator.model.observed import Job
 
@@ -27,10 +28,13 @@ def child_metadata(child_spec: ChildSpec) -> dict[str, Any]:
     """Return the metadata of a Job or RayJob.
 
     Only this object has Kueue's label: on pods or on the TrainingJob, Kueue would queue them too. Labels and
-    annotations of the TrainingJob are not copied, because Argo CD would treat the child as its own resource.
+    annotations of the TrainingJob are not copied, because Argo CD would treat the child as its own resource;
+    `spec.childMetadata` sets them.
     """
     queue = {QUEUE: child_spec.spec.queue_name} if child_spec.spec.queue_name else {}
-    return _metadata(child_spec, child_spec.name, {**child_spec.labels, **queue})
+    given = child_spec.spec.child_metadata or ChildMetadata()
+    made = _metadata(child_spec, child_spec.name, {**(given.labels or {}), **child_spec.labels, **queue})
+    return {**made, "annotations": dict(given.annotations)} if given.annotations else made
 
 
 def support_metadata(child_spec: ChildSpec) -> dict[str, Any]:

@@ -18,7 +18,8 @@ from trainwright_operator.children.child_spec import ChildSpec
 from trainwright_operator.children.identity import child_metadata
 from trainwright_operator.children.kind import Builders, ChildKind, Gang, State
 from trainwright_operator.children.network import gang_policy
-from trainwright_operator.children.pods import TRAINER, pod, trainer_container
+from trainwright_operator.children.overlay import Role
+from trainwright_operator.children.pods import TRAINER, container, pod
 from trainwright_operator.children.service import service
 from trainwright_operator.kube.resources import JOBS
 from trainwright_operator.model.observed import ChildState, Manifest
@@ -62,8 +63,9 @@ def _template(child_spec: ChildSpec, extra: dict[str, str]) -> dict[str, Any]:
     )
     cpus = {environment.CPUS: str(pod_resources.cpus(child_spec, resources))}
     values = {**env.of_the_job(child_spec), **cpus, **extra}
-    made = trainer_container(child_spec, TRAINER, env=values, resources=resources, mounted=mounted, command=COMMAND)
-    return pod(child_spec, made, mounted)
+    role: Role = "preprocess" if child_spec.prepares else "worker"
+    made = container(child_spec, TRAINER, role, env=values, resources=resources, mounted=mounted, command=COMMAND)
+    return pod(child_spec, made, role, mounted)
 
 
 def state_of_job(raw: Mapping[str, Any]) -> State:

@@ -1,4 +1,6 @@
-"""Merges `spec.podTemplate` into the operator's pods. The operator's value wins where the job needs it to run.
+"""Merges the administrator's defaults and `spec.podTemplate` into the operator's pods.
+
+The operator's value wins where the job needs it to run.
 
 In this module, "ours" are the operator's values and "theirs" those of `spec.podTemplate`.
 """
@@ -7,20 +9,80 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from posixpath import normpath
-from typing import Any
+from typing import Any, Literal
 
 from trainwright_api.resource.environment import OWN_FOLDERS, OWN_VARIABLES, OWN_VOLUMES
+from trainwright_api.resource.kubernetes import ROLES
 
-SCHEDULING = ("nodeSelector", "affinity", "priorityClassName", "serviceAccountName", "imagePullSecrets")
+Role = Literal["head", "worker", "submitter", "preprocess"]
+"""The role of a pod. The pod of backend `local` is a worker."""
+
+SCHEDULING = (
+    *("nodeSelector", "affinity", "priorityClassName", "serviceAccountName", "imagePullSecrets", "runtimeClassName"),
+    *("schedulerName", "topologySpreadConstraints", "resourceClaims", "hostNetwork", "hostIPC"),
+)
 """Fields that are copied unchanged, because the operator sets none of them."""
+OF_WORKERS = ("resources", "resourceClaims")
+"""Fields of the overlay on every pod that reserve something, so that only pods with workers have them."""
+OF_TRAINING = ("volumes", "volumeMounts", "envFrom", "initContainers")
+"""Fields of the overlay on every pod that the submitter lacks, because it runs nothing of the job."""
+_LEFT_OUT: Mapping[str, Sequence[str]] = {
+    "head": OF_WORKERS,
+    "worker": (),
+    "submitter": (*OF_WORKERS, *OF_TRAINING),
+    "preprocess": ("resourceClaims",),
+}
+_KEYS = {"env": "name", "volumes": "name", "imagePullSecrets": "name", "initContainers": "name"} | {
+    "volumeMounts": "mountPath",
+    "resourceClaims": "name",
+}
+"""The keys of the items of lists. The items of other lists are added."""
 
 Template = Mapping[str, Any]
 Items = Sequence[Mapping[str, Any]]
 
 
+def template_of(role: Role, *templates: Template) -> Template:
+    """Return the overlay on the pods of a role: of all templates, the later ones over the earlier ones."""
+    merged: dict[str, Any] = {}
+    for template in templates:
+        shared = {key: value for key, value in template.items() if key not in (*ROLES, *_LEFT_OUT[role])}
+        merged = _merged(_merged(merged, shared), template.get(role) or {})
+    return merged
+
+
+def _merged(under: Template, over: Template) -> dict[str, Any]:
+    """Merge maps by their keys and lists by the keys of their items. Of other values, the upper one counts."""
+    found = dict(under)
+    for key, value in over.items():
+        below = found.get(key)
+        if isinstance(below, Mapping) and isinstance(value, Mapping):
+            found[key] = _merged(below, value)
+        elif isinstance(below, list) and isinstance(value, list):
+            found[key] = _joined(below, value, _KEYS.get(key))
+        elif value is not None:
+            found[key] = value
+    return found
+
+
+def _joined(under: Items, over: Items, key: str | None) -> list[Any]:
+    taken = {item[key] for item in over} if key else set()
+    return [*(item for item in under if not key or item[key] not in taken), *over]
+
+
 def scheduling(template: Template) -> dict[str, Any]:
     """Return the fields that set the nodes, the priority, the service account and the pull secrets of the pods."""
-    return {key: template[key] for key in SCHEDULING if template.get(key)}
+    found = {key: template[key] for key in SCHEDULING if template.get(key)}
+    # Without it, a pod on the network of its node does not resolve the names of Services.
+    return {**found, "dnsPolicy": "ClusterFirstWithHostNet"} if found.get("hostNetwork") else found
+
+
+def init_containers(template: Template, image: str, security: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the user's containers that run first, with our image and security context where they have none."""
+    return [
+        {"image": image, **container, "securityContext": {**security, **(container.get("securityContext") or {})}}
+        for container in template.get("initContainers", ())
+    ]
 
 
 def tolerations(own: Items, template: Template) -> list[dict[str, Any]]:
@@ -35,8 +97,10 @@ def metadata(own: Mapping[str, str], template: Template) -> dict[str, Any]:
     return found
 
 
-def security_context(own: Mapping[str, Any], template: Template) -> dict[str, Any]:
-    return {**own, **template.get("securityContext", {})}
+def security_context(
+    own: Mapping[str, Any], template: Template, key: Literal["securityContext", "containerSecurityContext"]
+) -> dict[str, Any]:
+    return {**own, **template.get(key, {})}
 
 
 def variables(own: Mapping[str, str], template: Template) -> list[dict[str, Any]]:
@@ -74,7 +138,8 @@ def resources(own: Mapping[str, Any], template: Template, sized: Iterable[str]) 
         "requests": {**requests, **theirs["requests"]},
         "limits": {**own.get("limits", {}), **theirs["limits"]},
     }
-    return {side: amounts for side, amounts in merged.items() if amounts}
+    claims = {"claims": [dict(claim) for claim in given["claims"]]} if given.get("claims") else {}
+    return {**{side: amounts for side, amounts in merged.items() if amounts}, **claims}
 
 
 def _is_ours(path: str) -> bool:

@@ -4,7 +4,8 @@ CPUs are requests: the CPUs of a worker times the workers of the pod. There is n
 a process with many threads, even on an idle node; `podTemplate.resources.limits.cpu` can set one. Instead, an
 environment variable tells every process how many CPUs to use (on Ray, the worker's resources do).
 GPUs are limits, in whole numbers. Only `podTemplate.resources` sets requests and limits of memory.
-Head and submitter are small for workers of any size.
+Head and submitter are small for workers of any size; `podTemplate.head.resources` and `podTemplate.submitter.resources`
+change them. In a namespace with a quota, the administrator's defaults set the limits of all three.
 """
 
 from __future__ import annotations
@@ -29,7 +30,15 @@ SUBMITTER: Mapping[str, Any] = MappingProxyType(
 def of_workers(child_spec: ChildSpec) -> dict[str, Any]:
     """Return the resources of the container with workers, `podTemplate` included."""
     sized = [child_spec.spec.gpu_resource_name] if child_spec.has_trainer or child_spec.gpus_per_pod else []
-    return overlay.resources(_own(child_spec), child_spec.pod_template, sized)
+    return overlay.resources(_own(child_spec), child_spec.template("worker"), sized)
+
+
+def of_head(child_spec: ChildSpec) -> dict[str, Any]:
+    return overlay.resources(HEAD, child_spec.template("head"), ())
+
+
+def of_submitter(child_spec: ChildSpec) -> dict[str, Any]:
+    return overlay.resources(SUBMITTER, child_spec.template("submitter"), ())
 
 
 def of_preprocessing(child_spec: ChildSpec) -> dict[str, Any]:
@@ -38,8 +47,9 @@ def of_preprocessing(child_spec: ChildSpec) -> dict[str, Any]:
     All devices are dropped and not only GPUs: network adapters are as scarce, and on the same nodes.
     """
     cpus = _cores(child_spec.cpus_per_pod)
-    asked = overlay.resources({"requests": {"cpu": cpus} if cpus else {}}, child_spec.pod_template, ())
-    kept = {side: {name: amount for name, amount in asked[side].items() if "/" not in name} for side in asked}
+    asked = overlay.resources({"requests": {"cpu": cpus} if cpus else {}}, child_spec.template("preprocess"), ())
+    sides = [side for side in ("requests", "limits") if side in asked]
+    kept = {side: {name: amount for name, amount in asked[side].items() if "/" not in name} for side in sides}
     return {side: amounts for side, amounts in kept.items() if amounts}
 
 

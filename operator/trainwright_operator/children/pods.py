@@ -8,6 +8,7 @@ from typing import Any
 
 from trainwright_operator.children import overlay
 from trainwright_operator.children.child_spec import ChildSpec
+from trainwright_operator.children.overlay import Role
 from trainwright_operator.children.volumes import Mounted
 
 TRAINER = "trainer"
@@ -20,15 +21,10 @@ GRACE_SECONDS = 60
 """The time between SIGTERM and SIGKILL, for a last checkpoint, and for Ray's head to outlive its workers."""
 
 POD_SECURITY: Mapping[str, Any] = MappingProxyType(
-    {
-        "runAsNonRoot": True,
-        "runAsUser": USER,
-        "runAsGroup": USER,
-        "fsGroup": USER,
-        "fsGroupChangePolicy": "OnRootMismatch",
-        "seccompProfile": {"type": "RuntimeDefault"},
-    }
+    {"runAsNonRoot": True, "fsGroupChangePolicy": "OnRootMismatch", "seccompProfile": {"type": "RuntimeDefault"}}
 )
+USER_SECURITY: Mapping[str, Any] = MappingProxyType({"runAsUser": USER, "runAsGroup": USER, "fsGroup": USER})
+"""The user of our images. OpenShift sets a user and groups of its own, and refuses any other."""
 CONTAINER_SECURITY: Mapping[str, Any] = MappingProxyType(
     {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}, "readOnlyRootFilesystem": True}
 )
@@ -38,48 +34,37 @@ LOST_NODE = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
 def container(
     child_spec: ChildSpec,
     name: str,
+    role: Role,
     *,
     env: Mapping[str, str],
     resources: Mapping[str, Any],
     mounted: Sequence[Mounted],
     command: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """Return a container without the user's volumes and environment sources; `trainer_container` adds them."""
+    """Return a container with the overlay of its role. All but the submitter's also get the Secret of the job."""
+    template = child_spec.template(role)
+    sources = [*(() if role == "submitter" else _credentials(child_spec)), *template.get("envFrom", ())]
     own = {"command": list(command)} if command else {}
+    pulled = {"imagePullPolicy": template["imagePullPolicy"]} if template.get("imagePullPolicy") else {}
     return {
         "name": name,
         "image": child_spec.image,
+        **pulled,
         **own,
-        "env": overlay.variables(env, child_spec.pod_template),
+        "env": overlay.variables(env, template),
+        **({"envFrom": [dict(source) for source in sources]} if sources else {}),
         "resources": dict(resources),
-        "volumeMounts": [dict(item.mount) for item in mounted],
-        "securityContext": dict(CONTAINER_SECURITY),
+        "volumeMounts": overlay.mounts((item.mount for item in mounted), template),
+        "securityContext": overlay.security_context(CONTAINER_SECURITY, template, "containerSecurityContext"),
         "terminationMessagePolicy": "FallbackToLogsOnError",
     }
 
 
-def trainer_container(
-    child_spec: ChildSpec,
-    name: str,
-    *,
-    env: Mapping[str, str],
-    resources: Mapping[str, Any],
-    mounted: Sequence[Mounted],
-    command: Sequence[str] = (),
-) -> dict[str, Any]:
-    """Return a container that runs the training program or a part of it, with the user's volumes and Secrets."""
-    made = container(child_spec, name, env=env, resources=resources, mounted=mounted, command=command)
-    made["volumeMounts"] = overlay.mounts((item.mount for item in mounted), child_spec.pod_template)
-    sources = [*_credentials(child_spec), *child_spec.pod_template.get("envFrom", ())]
-    return {**made, "envFrom": [dict(source) for source in sources]} if sources else made
-
-
-def pod(
-    child_spec: ChildSpec, made: Mapping[str, Any], mounted: Sequence[Mounted], *, volumes: bool = True
-) -> dict[str, Any]:
-    """Return a pod template with this container. With `volumes` it has the user's volumes."""
-    template = child_spec.pod_template
-    own_volumes = (item.volume for item in mounted)
+def pod(child_spec: ChildSpec, made: Mapping[str, Any], role: Role, mounted: Sequence[Mounted]) -> dict[str, Any]:
+    """Return a pod template with this container and the overlay of its role."""
+    template = child_spec.template(role)
+    first = overlay.init_containers(template, child_spec.image, CONTAINER_SECURITY)
+    user = USER_SECURITY if child_spec.settings.jobs.fixed_user else {}
     return {
         "metadata": overlay.metadata(child_spec.labels, template),
         "spec": {
@@ -87,10 +72,11 @@ def pod(
             "terminationGracePeriodSeconds": GRACE_SECONDS,
             "automountServiceAccountToken": False,
             "enableServiceLinks": False,
-            "securityContext": overlay.security_context(POD_SECURITY, template),
+            "securityContext": overlay.security_context({**POD_SECURITY, **user}, template, "securityContext"),
             "tolerations": overlay.tolerations(_lost_node(child_spec.settings.unreachable_seconds), template),
             **overlay.scheduling(template),
-            "volumes": overlay.volumes(own_volumes, template if volumes else {}),
+            "volumes": overlay.volumes((item.volume for item in mounted), template),
+            **({"initContainers": first} if first else {}),
             "containers": [dict(made)],
         },
     }

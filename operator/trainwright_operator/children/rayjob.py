@@ -25,7 +25,7 @@ from trainwright_operator.children.identity import child_metadata
 from trainwright_operator.children.job import COMMAND
 from trainwright_operator.children.kind import Builders, ChildKind, Requirement
 from trainwright_operator.children.network import DASHBOARD_PORT, ray_policy
-from trainwright_operator.children.pods import RAY, SUBMITTER, container, pod, trainer_container
+from trainwright_operator.children.pods import RAY, SUBMITTER, container, pod
 from trainwright_operator.children.rayjob_state import gangs_of_ray_job, pods_of_ray_job, state_of_ray_job
 from trainwright_operator.kube.resources import RAY_JOBS
 from trainwright_operator.model.observed import Manifest
@@ -77,25 +77,26 @@ def _head(child_spec: ChildSpec) -> dict[str, Any]:
     resources."""
     mounted = [*volumes.of_the_job(child_spec), volumes.scratch()]
     values = {**env.of_the_job(child_spec), **env.of_a_head()}
-    made = trainer_container(child_spec, RAY, env=values, resources=pod_resources.HEAD, mounted=mounted)
+    resources = pod_resources.of_head(child_spec)
+    made = container(child_spec, RAY, "head", env=values, resources=resources, mounted=mounted)
     made["ports"] = [{"name": name, "containerPort": port} for name, port in HEAD_PORTS.items()]
-    return pod(child_spec, made, mounted)
+    return pod(child_spec, made, "head", mounted)
 
 
 def _worker(child_spec: ChildSpec) -> dict[str, Any]:
     mounted = [*volumes.of_the_job(child_spec), volumes.scratch()]
     values = {**env.of_the_job(child_spec), **env.of_a_ray_worker()}
-    made = trainer_container(
-        child_spec, RAY, env=values, resources=pod_resources.of_workers(child_spec), mounted=mounted
-    )
-    return pod(child_spec, made, mounted)
+    resources = pod_resources.of_workers(child_spec)
+    made = container(child_spec, RAY, "worker", env=values, resources=resources, mounted=mounted)
+    return pod(child_spec, made, "worker", mounted)
 
 
 def _submitter(child_spec: ChildSpec) -> dict[str, Any]:
     """Return the submitter's pod. KubeRay gives it the dashboard's address and token; it needs nothing of the job."""
     mounted = [volumes.scratch()]
-    made = container(child_spec, SUBMITTER, env=env.HOME, resources=pod_resources.SUBMITTER, mounted=mounted)
-    return pod(child_spec, made, mounted, volumes=False)
+    resources = pod_resources.of_submitter(child_spec)
+    made = container(child_spec, SUBMITTER, "submitter", env=env.HOME, resources=resources, mounted=mounted)
+    return pod(child_spec, made, "submitter", mounted)
 
 
 def head_params() -> dict[str, str]:

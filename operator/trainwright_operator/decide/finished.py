@@ -35,7 +35,7 @@ def finished(context: Context) -> Plan | None:
         return Plan(lookups=unsure)
     if superfluous:
         return Plan(delete=deletions(superfluous))
-    due = deadlines.cleanup_time(context.job)
+    due = deadlines.cleanup_time(context.job, context.settings.jobs.ttl_seconds_after_finished)
     if due is None or (context.job.status.child is None and context.job.ttl_policy != "DeleteJob"):
         return Plan(status=context.builder().finish(phase))
     return Plan(status=context.builder().finish(phase), wake_at=due) if context.now < due else _cleaned_up(context)

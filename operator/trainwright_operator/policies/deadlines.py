@@ -85,12 +85,11 @@ def has_stopped(attempt: Attempt, child: Child, pods: tuple[Pod, ...], now: date
     return nothing_runs(child, pods) or (end is not None and now >= end)
 
 
-def cleanup_time(job: Job) -> datetime | None:
-    """Return the time at which a finished job is cleaned up; None: never."""
+def cleanup_time(job: Job, default: int | None = None) -> datetime | None:
+    """Return the time at which a finished job is cleaned up; None: never. `default`: for a job without a value."""
     ended = times.read(job.status.completion_time)
-    if job.ttl_seconds is None or ended is None:
-        return None
-    return times.after(ended, job.ttl_seconds)
+    seconds = default if job.ttl_seconds is None else job.ttl_seconds
+    return None if seconds is None or ended is None else times.after(ended, seconds)
 
 
 def _number(spec: Mapping[str, Any], key: str, default: int) -> int:

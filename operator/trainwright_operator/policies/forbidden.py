@@ -10,11 +10,11 @@ from trainwright_api.problems import Mistakes, Problem
 from trainwright_api.resource.backend import WorkerRange
 from trainwright_api.resource.canonical import canonical
 from trainwright_api.resource.job import TrainingJobSpec
-from trainwright_api.resource.kubernetes import PodTemplate
+from trainwright_api.resource.kubernetes import RoleTemplate
 from trainwright_api.resource.status import Resolved
 from trainwright_operator.children.secret import CACHE, dictionaries
 from trainwright_operator.model.observed import Held
-from trainwright_operator.model.reading import mapping
+from trainwright_operator.model.reading import mapping, mappings
 from trainwright_operator.policies import gpus
 from trainwright_operator.policies.sizing import gpu_share
 from trainwright_operator.policy import ANY, Policy
@@ -36,8 +36,9 @@ def forbidden(spec: TrainingJobSpec, policy: Policy, image: str, resolved: Resol
     yield from _keys(spec, policy)
     if spec.image is not None and spec.image != image:
         yield from _image("image", spec.image, policy)
-    template = spec.pod_template or PodTemplate()
-    yield from _template("podTemplate", template, policy)
+    for path, part in spec.pod_template.parts() if spec.pod_template else ():
+        yield from _template(path, part, policy)
+        yield from _init_containers(path, part, policy, image)
     if policy.most_workers or policy.most_gpus:
         yield from _size(size_of(spec, resolved), policy)
 
@@ -68,7 +69,7 @@ def _keys(spec: TrainingJobSpec, policy: Policy) -> Iterator[Problem]:
         yield _refused(path, words, "inlineKeys", "put them into a Secret and name it in spec.credentials")
 
 
-def _template(path: str, template: PodTemplate, policy: Policy) -> Iterator[Problem]:
+def _template(path: str, template: RoleTemplate, policy: Policy) -> Iterator[Problem]:
     for position, volume in enumerate(template.volumes or []):
         for kind in volume.model_extra or {}:
             if not _allows(policy.volumes, kind):
@@ -78,9 +79,35 @@ def _template(path: str, template: PodTemplate, policy: Policy) -> Iterator[Prob
     if account is not None and not _allows(policy.service_accounts, account):
         words = f"the service account {account}"
         yield _refused(f"{path}.serviceAccountName", words, "serviceAccounts", _allowed(policy.service_accounts))
-    for key, word in _host_settings(template.security_context or {}):
-        if word not in policy.host_settings:
-            yield _refused(f"{path}.securityContext.{key}", word, "hostSettings", _allowed(policy.host_settings))
+    for key, found in (("hostNetwork", template.host_network), ("hostIPC", template.host_ipc)):
+        if found:
+            yield from _host(f"{path}.{key}", key, policy)
+    for key, context in (
+        ("securityContext", template.security_context),
+        ("containerSecurityContext", template.container_security_context),
+    ):
+        for place, word in _host_settings(context or {}):
+            yield from _host(f"{path}.{key}.{place}", word, policy)
+    if template.resource_claims and policy.most_gpus:
+        words = "devices that are not counted, beside a maximum of GPUs"
+        yield _refused(f"{path}.resourceClaims", words, "maxGpusPerJob", "ask for GPUs in backend.trainer")
+
+
+def _init_containers(path: str, template: RoleTemplate, policy: Policy, image: str) -> Iterator[Problem]:
+    for position, container in enumerate(template.init_containers or []):
+        where = f"{path}.initContainers[{position}]"
+        if container.image is not None and container.image != image:
+            yield from _image(f"{where}.image", container.image, policy)
+        more = container.model_extra or {}
+        for place, word in _host_settings(mapping(more.get("securityContext"))):
+            yield from _host(f"{where}.securityContext.{place}", word, policy)
+        if any("hostPort" in port for port in mappings(more.get("ports"))):
+            yield from _host(f"{where}.ports", "hostNetwork", policy)
+
+
+def _host(path: str, word: str, policy: Policy) -> Iterator[Problem]:
+    if word not in policy.host_settings:
+        yield _refused(path, word, "hostSettings", _allowed(policy.host_settings))
 
 
 def _host_settings(context: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -8,32 +8,50 @@ from collections.abc import Mapping
 from typing import Any
 
 from trainwright_api.resource.backend import BACKENDS
-from trainwright_operator.model.reading import amount, mapping, number, text
+from trainwright_operator.children.overlay import Role
+from trainwright_operator.model.reading import amount, mapping, mappings, number, text
 
+_BESIDE: tuple[Role, ...] = ("head", "submitter")
 DEFAULT_NAME = "nvidia.com/gpu"
 _GPU = re.compile(r"gpu$|/mig-", re.IGNORECASE)
 """The resource names of GPUs: nvidia.com/gpu, amd.com/gpu, nvidia.com/mig-1g.5gb."""
 
 
 def held(spec: Mapping[str, Any], resolved: Mapping[str, Any]) -> int:
-    """Return the GPUs of all pods of a job. `spec` and `resolved` are plain data, in Kubernetes' spelling."""
-    workers, together = number(resolved.get("workers")) or 1, number(resolved.get("workersPerPod")) or 1
-    counted = number(resolved.get("gpus")) or 0
-    return counted + math.ceil(workers / together) * beside(spec)
+    """Return the GPUs of all pods of a job. `spec` and `resolved` are plain data, in Kubernetes' spelling.
 
-
-def beside(spec: Mapping[str, Any]) -> int:
-    """Return the GPUs that `podTemplate.resources` adds to each pod of workers.
-
-    A backend with `backend.trainer` sizes `gpuResourceName` itself, and ignores it there.
+    A backend with `backend.trainer` sizes `gpuResourceName` of its workers itself, and ignores it in `podTemplate`. The
+    preprocess stage asks for no devices.
     """
     backend = BACKENDS.get(text(mapping(spec, "backend").get("type")) or "local")
+    gangs = backend is not None and backend.sizes_workers
     sized = text(spec.get("gpuResourceName")) or DEFAULT_NAME
-    given = mapping(spec, "podTemplate", "resources")
+    workers, together = number(resolved.get("workers")) or 1, number(resolved.get("workersPerPod")) or 1
+    template = mapping(spec, "podTemplate")
+    of_a_pod = _of_pod(template, "worker", sized, ignored=sized if gangs else "")
+    others = [_of_pod(template, role, sized) for role in _BESIDE] if gangs else []
+    return (number(resolved.get("gpus")) or 0) + math.ceil(workers / together) * of_a_pod + sum(others)
+
+
+def _of_pod(template: Mapping[str, Any], role: Role, sized: str, ignored: str = "") -> int:
+    """Return the GPUs that `podTemplate` asks for in one pod, in its container and in those that run first.
+
+    It may be part of a spec that is invalid by now.
+    """
+    part = mapping(template, role)
+    shared = mapping(template, "resources") if role == "worker" else {}
+    sides = ("requests", "limits")
+    merged = {side: {**mapping(shared, side), **mapping(part, "resources", side)} for side in sides}
+    inherited = mappings(template.get("initContainers")) if role != "submitter" else ()
+    first = {text(one.get("name")): one for one in (*inherited, *mappings(part.get("initContainers")))}
+    before = sum(_of_container(mapping(one, "resources"), sized) for one in first.values())
+    return _of_container(merged, sized, ignored) + before
+
+
+def _of_container(resources: Mapping[str, Any], sized: str, ignored: str = "") -> int:
     amounts: dict[str, float] = {}
     for side in ("requests", "limits"):
-        for name, quantity in mapping(given, side).items():
-            is_sized = name == sized and backend is not None and backend.sizes_workers
-            if not is_sized and (name == sized or _GPU.search(name)):
+        for name, quantity in mapping(resources, side).items():
+            if name != ignored and (name == sized or _GPU.search(name)):
                 amounts[name] = max(amounts.get(name, 0.0), amount(quantity))
     return math.ceil(sum(amounts.values()))

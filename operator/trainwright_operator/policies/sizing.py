@@ -10,8 +10,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from trainwright_api.resource.backend import WorkerRange
+from trainwright_api.resource.canonical import canonical
 from trainwright_api.resource.job import TrainingJobSpec
 from trainwright_api.resource.status import Resolved
+from trainwright_operator.children.overlay import template_of
 from trainwright_operator.model.observed import Node, Snapshot
 from trainwright_operator.model.plan import Lookup
 from trainwright_operator.policies.node_matching import admitting
@@ -26,7 +28,7 @@ def resolve(spec: TrainingJobSpec, digest: str, snapshot: Snapshot, settings: Se
     )
     if spec.backend.type == "local":
         return found.model_copy(update={"workers": 1, "workers_per_pod": 1})
-    nodes = admitting(_scheduling(spec), snapshot.nodes or ())
+    nodes = admitting(_scheduling(spec, settings), snapshot.nodes or ())
     share = gpu_share(spec, nodes)
     workers = _workers(spec, nodes, share, snapshot, settings)
     if isinstance(workers, Lookup):
@@ -102,9 +104,7 @@ def _together(spec: TrainingJobSpec, workers: int, share: float, rooms: tuple[fl
     return next(placed, counts[0]) if share else 1
 
 
-def _scheduling(spec: TrainingJobSpec) -> Mapping[str, Any]:
-    """Return the scheduling fields of the pod template, in the form of a pod spec."""
-    if spec.pod_template is None:
-        return {}
-    template: dict[str, Any] = spec.pod_template.model_dump(mode="json", by_alias=True, exclude_none=True)
-    return template
+def _scheduling(spec: TrainingJobSpec, settings: Settings) -> Mapping[str, Any]:
+    """Return the scheduling fields of pods with workers, in the form of a pod spec."""
+    given = {} if spec.pod_template is None else canonical(spec.pod_template)
+    return template_of("worker", settings.jobs.pod_template, given)

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from trainwright_api.checks.path_access import is_shared
 from trainwright_api.resource.backend import BACKENDS
+from trainwright_api.resource.canonical import canonical
 from trainwright_api.resource.job import TrainingJobSpec
 from trainwright_api.resource.stages import PREPROCESS, TRAINING
 from trainwright_api.resource.status import Resolved, TrainingJobStatus
-from trainwright_operator.model.reading import amount
+from trainwright_operator.children.overlay import template_of
+from trainwright_operator.model.reading import amount, mapping
 
 
 def first(spec: TrainingJobSpec, resolved: Resolved, status: TrainingJobStatus) -> str:
@@ -33,6 +35,6 @@ def _asks_for_gpus(spec: TrainingJobSpec, resolved: Resolved) -> bool:
     """True if the job uses GPUs. If the backend has no number of workers, the pod template may request them."""
     if BACKENDS[spec.backend.type].sizes_workers:
         return bool(resolved.gpus)
-    resources = spec.pod_template.resources if spec.pod_template else None
-    limits = (resources.limits if resources else None) or {}
+    given = {} if spec.pod_template is None else canonical(spec.pod_template)
+    limits = mapping(template_of("worker", given), "resources", "limits")
     return amount(limits.get(spec.gpu_resource_name, 0)) > 0

@@ -105,7 +105,8 @@ def main(source: BinaryIO, target: BinaryIO) -> None:
     """The child's side: read the rules, then answer reviews until the parent closes the pipe."""
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_BYTES, MEMORY_BYTES))
     rules = json.loads(_frame(source) or b"{}")
-    policy = {key: tuple(value) if isinstance(value, list) else value for key, value in rules["policy"].items()}
+    given: dict[str, Any] = rules["policy"]
+    policy = {key: tuple(value) if isinstance(value, list) else value for key, value in given.items()}
     settings = Settings(image=rules["image"], policy=Policy(**policy))
     prepare()
     while (review := _frame(source)) is not None:

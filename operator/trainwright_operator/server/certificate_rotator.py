@@ -1,5 +1,7 @@
 """Rotates the server's certificates: the leader creates them and sets the webhook's `caBundle`; every pod loads them.
 
+With cert-manager, every pod only loads them.
+
 The certificates are stored only in the Secret. A live SSL context uses a new certificate for new connections; open
 connections keep theirs.
 """
@@ -14,13 +16,13 @@ import tempfile
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from trainwright_operator.kube.client import Client
 from trainwright_operator.kube.errors import ApiError
 from trainwright_operator.kube.resources import SECRETS, WEBHOOKS
-from trainwright_operator.server.certificates import Certificates, renewed
+from trainwright_operator.server.certificates import Certificates, Issued, renewed
 from trainwright_operator.settings import Settings
 
 SECRET_NAME = "trainwright-tls"
@@ -30,6 +32,8 @@ EVERY = 60.0
 """Seconds between two reads of the Secret."""
 NOT_YET = 1.0
 """Seconds between two reads while the server has no valid certificate."""
+
+Kind = TypeVar("Kind", Certificates, Issued)
 
 log = logging.getLogger(__name__)
 
@@ -54,12 +58,17 @@ class CertificateRotator:
         self._names = server_names(settings)
         self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self.context.minimum_version = ssl.TLSVersion.TLSv1_2
-        self._loaded: Certificates | None = None
+        self._loaded: Certificates | Issued | None = None
 
     @property
     def loaded(self) -> bool:
         """True if the server has a certificate that has not expired."""
         return self._loaded is not None and self._loaded.server.certificate.not_valid_after_utc > self._now()
+
+    @property
+    def expiry(self) -> datetime | None:
+        """The end of the loaded certificate; None before the first load."""
+        return self._loaded.server.certificate.not_valid_after_utc if self._loaded else None
 
     @property
     def bundle(self) -> str:
@@ -81,7 +90,12 @@ class CertificateRotator:
     async def refresh(self, *, leading: bool) -> None:
         """Read the Secret once, renew it if `leading`, and load it. Raises ApiError."""
         secret = await self._secret()
-        found = _read(secret)
+        if not self._settings.own_certificates:
+            issued = _read(secret, Issued)
+            if issued is not None and issued != self._loaded:
+                self._load(issued)
+            return
+        found = _read(secret, Certificates)
         if leading:
             found = await self._renew(secret, found)
             await self._announce(found)
@@ -98,7 +112,7 @@ class CertificateRotator:
 
     async def _renew(self, secret: Mapping[str, Any] | None, found: Certificates | None) -> Certificates:
         # If the Secret was deleted or damaged, running pods still trust the CAs that this process has loaded.
-        known = found or self._loaded
+        known = found or (self._loaded if isinstance(self._loaded, Certificates) else None)
         wanted = renewed(known, self._names, self._now(), self._life) or known
         assert wanted is not None
         if wanted != found:
@@ -131,7 +145,7 @@ class CertificateRotator:
         if operations:
             await self._api.request("PATCH", path, body=operations, content_type="application/json-patch+json")
 
-    def _load(self, certificates: Certificates) -> None:
+    def _load(self, certificates: Certificates | Issued) -> None:
         server = certificates.server
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "server.pem"
@@ -141,11 +155,11 @@ class CertificateRotator:
         self._loaded = certificates
 
 
-def _read(secret: Mapping[str, Any] | None) -> Certificates | None:
+def _read(secret: Mapping[str, Any] | None, kind: type[Kind]) -> Kind | None:
     if secret is None:
         return None
     try:
-        return Certificates.read(secret.get("data") or {})
+        return kind.read(secret.get("data") or {})
     except ValueError as error:
         log.warning("the Secret %s cannot be used: %s", SECRET_NAME, error)
         return None

@@ -66,6 +66,24 @@ class Certificates:
         return {key: base64.b64encode(value).decode() for key, value in content.items()}
 
 
+@dataclass(frozen=True)
+class Issued:
+    """A server certificate that another controller, such as cert-manager, issues and renews in the Secret."""
+
+    server: Pair
+    bundle: bytes
+    """The CAs that a client has to trust, as PEM."""
+
+    @classmethod
+    def read(cls, data: Mapping[str, str]) -> Self:
+        """Read the `data` of a Secret. Raises ValueError for unusable data."""
+        try:
+            content = {key: base64.b64decode(data[key]) for key in ("ca.crt", "tls.crt", "tls.key")}
+        except KeyError as error:
+            raise ValueError(f"{error.args[0]} is missing") from None
+        return cls(Pair.read(content["tls.crt"], content["tls.key"]), content["ca.crt"])
+
+
 def needs_renewal(certificate: x509.Certificate, now: datetime) -> bool:
     """True if two thirds of the certificate's lifetime are over."""
     begin, end = certificate.not_valid_before_utc, certificate.not_valid_after_utc

@@ -183,6 +183,18 @@ def test_keys_in_the_file_work_and_draw_a_warning():
             {"volumeMounts": [{"name": "data", "mountPath": "/x"}]},
             "podTemplate.volumeMounts[0].name: 'data' is no volume of podTemplate.volumes: add it there",
         ),
+        (
+            {"head": {"env": [{"name": "TRAINWRIGHT_RUN"}]}},
+            "podTemplate.head.env[0].name: 'TRAINWRIGHT_RUN' is the operator's own",
+        ),
+        (
+            {"volumes": [{"name": "data"}], "submitter": {"volumeMounts": [{"name": "data", "mountPath": "/d"}]}},
+            "podTemplate.submitter.volumeMounts[0].name: 'data' is no volume",
+        ),
+        (
+            {"resourceClaims": [{"name": "a"}], "head": {"resources": {"claims": [{"name": "a"}]}}},
+            "podTemplate.head.resources.claims[0].name: 'a' is no claim of podTemplate.head.resourceClaims: add",
+        ),
     ],
 )
 def test_an_overlay_leaves_the_operators_names_alone_and_names_volumes_that_are_there(template, mistakes_of):

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from trainwright_api.generate.crd import crd, schema
+from trainwright_api.resource.kubernetes import ROLES
 from trainwright_api.yaml.nodes import read
 
 CRD = read(crd()).data
@@ -126,10 +127,13 @@ def test_explain_shows_the_type_and_the_default_where_the_schema_does_not() -> N
 
 
 def test_the_fields_of_kubernetes_are_strict() -> None:
-    open_by_nature = {"entrypoint.config", "podTemplate.affinity", "podTemplate.securityContext"}
+    places = ("podTemplate", *(f"podTemplate.{role}" for role in ROLES))
+    contexts = ("affinity", "securityContext", "containerSecurityContext", "topologySpreadConstraints[]")
+    open_by_nature = {"entrypoint.config", *(f"{place}.{name}" for place in places for name in contexts)}
     strict = {name: SPEC[name] for name in SPEC if name not in ("config", "backend")}
     found = {path for name, node in strict.items() for path, below in nodes(node, name) if below.get(KEEPS)}
-    assert found - open_by_nature == {"podTemplate.volumes[]", "podTemplate.env[].valueFrom"}
+    partly = ("volumes[]", "env[].valueFrom", "initContainers[]")
+    assert found - open_by_nature == {f"{place}.{name}" for place in places for name in partly}
 
 
 def test_only_marked_defaults_are_written_into_objects() -> None:

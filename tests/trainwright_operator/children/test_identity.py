@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from trainwright_operator.children import child, shared_objects
+from trainwright_operator.model import names
 
 from .child_specs import BACKENDS, UID, child_spec, templates
 
@@ -46,3 +47,13 @@ def test_kueue_sees_the_child_alone(backend: str) -> None:
     assert not any(QUEUE in found["metadata"]["labels"] for found in others)
     assert QUEUE not in child(child_spec(backend))["metadata"]["labels"]
     assert "suspend" not in child(made)["spec"]
+
+
+def test_the_jobs_labels_and_annotations_are_its_childs_alone() -> None:
+    given = {"labels": {"cost": "a", QUEUE: "other", names.ATTEMPT: "9"}, "annotations": {"topology": "rack"}}
+    made = child_spec("ray", childMetadata=given, queueName="gpus")
+    found = child(made)["metadata"]
+    assert (found["labels"]["cost"], found["labels"][QUEUE], found["labels"][names.ATTEMPT]) == ("a", "gpus", "1")
+    assert found["annotations"] == {"topology": "rack"}
+    assert all("cost" not in one["metadata"]["labels"] for one in shared_objects(made))
+    assert "annotations" not in child(child_spec("ray"))["metadata"]

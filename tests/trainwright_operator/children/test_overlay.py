@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from trainwright_operator.children import overlay
+from trainwright_operator.job_defaults import JobDefaults
 
-from .child_specs import BACKENDS, child_spec, container, env, mounts, sized, templates, trainers
+from .child_specs import BACKENDS, SETTINGS, child_spec, container, env, mounts, sized, templates, trainers
 
 TEMPLATE: dict[str, Any] = {
     "labels": {"team": "a"},
@@ -26,6 +28,9 @@ TEMPLATE: dict[str, Any] = {
 }
 
 
+EVICTION = {"cluster-autoscaler.kubernetes.io/safe-to-evict": "false"}
+
+
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_scheduling_labels_and_environment_are_every_pods(backend: str) -> None:
     for template in templates(child_spec(backend, podTemplate=TEMPLATE)).values():
@@ -35,7 +40,7 @@ def test_scheduling_labels_and_environment_are_every_pods(backend: str) -> None:
         assert spec["tolerations"][-1] == {"key": "gpu", "operator": "Exists"}
         assert len(spec["tolerations"]) == 3
         assert template["metadata"]["labels"]["team"] == "a"
-        assert template["metadata"]["annotations"] == {"note": "b"}
+        assert template["metadata"]["annotations"] == {"note": "b", **EVICTION}
         assert env(template)["HTTP_PROXY"] == "http://proxy"
         assert (spec["securityContext"]["runAsUser"], spec["securityContext"]["runAsNonRoot"]) == (2000, True)
         assert spec["securityContext"]["supplementalGroups"] == [5]
@@ -137,3 +142,121 @@ def test_gpus_that_nobody_resolved_are_not_taken() -> None:
 def test_local_has_no_other_word_for_a_gpu_than_its_resources() -> None:
     given = {"resources": {"limits": {GPU: 1}}}
     assert container(templates(child_spec("local", podTemplate=given))["trainer"])["resources"]["limits"] == {GPU: 1}
+
+
+SCHEDULED: dict[str, Any] = {
+    "runtimeClassName": "nvidia",
+    "schedulerName": "volcano",
+    "topologySpreadConstraints": [{"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule"}],
+    "hostNetwork": True,
+    "hostIPC": True,
+}
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_fields_of_a_pod_reach_every_pod_as_they_are(backend: str) -> None:
+    given = {**SCHEDULED, "imagePullPolicy": "Always", "containerSecurityContext": {"capabilities": {"drop": ["ALL"]}}}
+    for template in templates(child_spec(backend, podTemplate=given)).values():
+        assert {key: template["spec"][key] for key in SCHEDULED} == SCHEDULED
+        assert template["spec"]["dnsPolicy"] == "ClusterFirstWithHostNet"
+        assert container(template)["imagePullPolicy"] == "Always"
+        assert container(template)["securityContext"]["readOnlyRootFilesystem"] is True
+
+
+def test_without_them_a_pod_lacks_them() -> None:
+    for template in templates(child_spec("ray")).values():
+        assert not {*SCHEDULED, "dnsPolicy", "initContainers", "resourceClaims"} & set(template["spec"])
+        assert "imagePullPolicy" not in container(template)
+
+
+@pytest.mark.parametrize("role", ["head", "worker", "submitter"])
+def test_a_part_reaches_the_pods_of_its_role_alone(role: str) -> None:
+    part = {
+        "nodeSelector": {"pool": role},
+        "tolerations": [{"key": role}],
+        "resources": {"requests": {"memory": "3Gi"}, "limits": {"memory": "3Gi", "cpu": "2"}},
+        "env": [{"name": "WHO", "value": role}, {"name": "ALL", "value": "replaced"}],
+        "volumes": [{"name": "own", "emptyDir": {}}],
+        "volumeMounts": [{"name": "own", "mountPath": "/own"}],
+        "initContainers": [{"name": "first", "command": ["true"]}],
+    }
+    shared = {"nodeSelector": {"arch": "amd64"}, "env": [{"name": "ALL", "value": "all"}]}
+    for found, template in templates(child_spec("ray", podTemplate={**shared, role: part})).items():
+        has = found == role
+        spec, variables = template["spec"], env(template)
+        assert spec["nodeSelector"] == {"arch": "amd64", **({"pool": role} if has else {})}
+        assert ({"key": role} in spec["tolerations"]) is has
+        assert (variables.get("WHO"), variables["ALL"]) == ((role, "replaced") if has else (None, "all"))
+        assert (container(template)["resources"].get("limits", {}).get("cpu") == "2") is has
+        assert ("/own" in mounts(template)) is has
+        assert [one["name"] for one in spec.get("initContainers", ())] == (["first"] if has else [])
+
+
+def test_the_part_for_preprocessing_reaches_its_pod() -> None:
+    given = {"nodeSelector": {"all": "x"}, "preprocess": {"nodeSelector": {"pool": "cpu"}}}
+    gpu = {"worker": {"nodeSelector": {"pool": "gpu"}, "resources": {"limits": {"memory": "9Gi", GPU: 1}}}}
+    made = child_spec("ray", stage="preprocess", podTemplate={**given, **gpu})
+    template = templates(made)["trainer"]
+    assert template["spec"]["nodeSelector"] == {"all": "x", "pool": "cpu"}
+    assert container(template)["resources"] == {"requests": {"cpu": "1"}}
+
+
+def test_a_container_that_runs_first_is_restricted_and_has_our_image_unless_it_says_otherwise() -> None:
+    own = {"name": "two", "image": "tools:1", "securityContext": {"readOnlyRootFilesystem": False}}
+    given = {"initContainers": [{"name": "one", "command": ["sync"]}, own]}
+    made = templates(child_spec("ray", podTemplate=given))
+    one, two = made["worker"]["spec"]["initContainers"]
+    assert (one["image"], one["command"]) == ("trainwright:1", ["sync"])
+    assert one["securityContext"] == container(made["worker"])["securityContext"]
+    assert two["image"] == "tools:1"
+    assert two["securityContext"] == {**one["securityContext"], "readOnlyRootFilesystem": False}
+    assert "initContainers" not in made["submitter"]["spec"]
+
+
+def test_claims_of_devices_are_the_workers() -> None:
+    claim = {"name": "gpus", "resourceClaimTemplateName": "one-gpu"}
+    given = {"resourceClaims": [claim], "resources": {"claims": [{"name": "gpus"}]}}
+    made = templates(child_spec("ray", podTemplate=given))
+    assert made["worker"]["spec"]["resourceClaims"] == [claim]
+    assert container(made["worker"])["resources"]["claims"] == [{"name": "gpus"}]
+    for role in ("head", "submitter"):
+        assert "resourceClaims" not in made[role]["spec"]
+        assert "claims" not in container(made[role])["resources"]
+
+
+def test_the_administrators_defaults_lie_below_the_job() -> None:
+    defaults = {
+        "labels": {"from": "chart", "cost": "shared"},
+        "tolerations": [{"key": "chart"}],
+        "imagePullSecrets": [{"name": "chart"}],
+        "securityContext": {"runAsUser": 4000},
+        "head": {"resources": {"limits": {"memory": "2Gi", "cpu": "1"}}},
+        "worker": {"resources": {"limits": {"memory": "8Gi", "cpu": "4"}}},
+        "submitter": {"resources": {"limits": {"cpu": "200m"}}},
+    }
+    settings = replace(SETTINGS, jobs=JobDefaults(pod_template=defaults))
+    given = {
+        "labels": {"from": "job"},
+        "tolerations": [{"key": "job"}],
+        "worker": {"resources": {"limits": {"cpu": 2}}},
+    }
+    made = templates(child_spec("ray", settings=settings, podTemplate=given))
+    for template in made.values():
+        assert template["metadata"]["labels"].items() >= {"from": "job", "cost": "shared"}.items()
+        assert template["spec"]["tolerations"][-2:] == [{"key": "chart"}, {"key": "job"}]
+        assert template["spec"]["imagePullSecrets"] == [{"name": "chart"}]
+        assert template["spec"]["securityContext"]["runAsUser"] == 4000
+    limits = {role: container(template)["resources"]["limits"] for role, template in made.items()}
+    assert limits == {
+        "head": {"memory": "2Gi", "cpu": "1"},
+        "worker": {"memory": "8Gi", "cpu": 2},
+        "submitter": {"memory": "1Gi", "cpu": "200m"},
+    }
+
+
+def test_where_the_platform_sets_the_user_none_is_named() -> None:
+    settings = replace(SETTINGS, jobs=JobDefaults(fixed_user=False))
+    for template in templates(child_spec("ray", settings=settings)).values():
+        found = template["spec"]["securityContext"]
+        assert not {"runAsUser", "runAsGroup", "fsGroup"} & set(found)
+        assert found["runAsNonRoot"] is True

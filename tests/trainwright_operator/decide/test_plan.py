@@ -11,6 +11,7 @@ from trainwright_api.resource.status import Progress
 from trainwright_operator.children import read_child
 from trainwright_operator.decide.context import Context
 from trainwright_operator.decide.plan import SITUATIONS, plan
+from trainwright_operator.job_defaults import JobDefaults
 from trainwright_operator.model.observed import Held, Node, Pod
 from trainwright_operator.model.plan import Lookup
 from trainwright_operator.policy import Policy
@@ -724,3 +725,15 @@ def test_a_job_waits_for_the_others_of_its_namespace_and_then_starts() -> None:
     cluster.others = Held(1, 0)
     cluster.settle()
     assert cluster.created
+
+
+def test_the_administrators_time_to_live_holds_for_jobs_without_one() -> None:
+    cluster = running()
+    cluster.settings = replace(cluster.settings, jobs=JobDefaults(ttl_seconds_after_finished=60))
+    cluster.posts("done")
+    cluster.ends()
+    cluster.settle()
+    assert cluster.children
+    cluster.wait(61)
+    cluster.settle()
+    assert not cluster.children

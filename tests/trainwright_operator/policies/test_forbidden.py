@@ -9,7 +9,7 @@ import pytest
 from trainwright_api.resource.job import TrainingJobSpec
 from trainwright_api.resource.status import Resolved
 from trainwright_operator.policies.forbidden import refusal
-from trainwright_operator.policy import Policy
+from trainwright_operator.policy import HOST_SETTINGS, Policy
 
 SPEC: dict[str, Any] = {
     "dataset": "s3://bucket/flights.parquet",
@@ -56,6 +56,25 @@ def test_a_job_that_asks_for_nothing_special_is_allowed() -> None:
         ({"securityContext": {"supplementalGroups": [7, 0]}}, "podTemplate.securityContext.supplementalGroups: root"),
         ({"securityContext": {"sysctls": []}}, "podTemplate.securityContext.sysctls: privileged"),
         (
+            {"worker": {"volumes": [{"name": "b", "nfs": {"server": "s", "path": "/"}}]}},
+            "podTemplate.worker.volumes[0].nfs: a volume of the kind nfs: not allowed",
+        ),
+        ({"head": {"serviceAccountName": "admin"}}, "podTemplate.head.serviceAccountName: the service account admin"),
+        ({"hostNetwork": True}, "podTemplate.hostNetwork: hostNetwork: not allowed"),
+        ({"worker": {"hostIPC": True}}, "podTemplate.worker.hostIPC: hostIPC: not allowed"),
+        (
+            {"containerSecurityContext": {"capabilities": {"add": ["IPC_LOCK"]}}},
+            "podTemplate.containerSecurityContext.capabilities.add: capabilities: not allowed",
+        ),
+        (
+            {"initContainers": [{"name": "a", "securityContext": {"privileged": True}}]},
+            "podTemplate.initContainers[0].securityContext.privileged: privileged: not allowed",
+        ),
+        (
+            {"initContainers": [{"name": "a", "ports": [{"containerPort": 1, "hostPort": 1}]}]},
+            "podTemplate.initContainers[0].ports: hostNetwork: not allowed",
+        ),
+        (
             {"securityContext": {"seccompProfile": {"type": "Unconfined"}}},
             "podTemplate.securityContext.seccompProfile: privileged: not allowed in this cluster "
             "(policy.hostSettings); none is allowed",
@@ -64,7 +83,7 @@ def test_a_job_that_asks_for_nothing_special_is_allowed() -> None:
 )
 def test_of_the_pod_template(template: dict[str, Any], line: str) -> None:
     assert refused(podTemplate=template).startswith(f"late: {line}")
-    everything = Policy(volumes=("*",), service_accounts=("*",), host_settings=("root", "privileged"))
+    everything = Policy(volumes=("*",), service_accounts=("*",), host_settings=HOST_SETTINGS)
     assert refused(everything, podTemplate=template) == ""
 
 
@@ -104,6 +123,21 @@ def test_images_come_from_the_registries_that_are_listed(image: str, allowed: bo
     assert found == "" if allowed else found.startswith(words)
 
 
+def test_so_do_the_images_that_run_first() -> None:
+    given = {
+        "worker": {"initContainers": [{"name": "a"}, {"name": "b", "image": IMAGE}, {"name": "c", "image": "x/y"}]}
+    }
+    words = "late: podTemplate.worker.initContainers[2].image: the image x/y: not allowed in this cluster"
+    assert refused(Policy(registries=()), podTemplate=given).startswith(words)
+
+
+def test_claims_of_devices_cannot_be_counted() -> None:
+    given = {"resourceClaims": [{"name": "gpus", "resourceClaimName": "all"}]}
+    words = "late: podTemplate.resourceClaims: devices that are not counted, beside a maximum of GPUs"
+    assert refused(Policy(max_gpus_per_job=1), podTemplate=given).startswith(words)
+    assert refused(podTemplate=given) == ""
+
+
 @pytest.mark.parametrize(
     ("limits", "backend", "template", "line"),
     [
@@ -138,6 +172,16 @@ def test_images_come_from_the_registries_that_are_listed(image: str, allowed: bo
             {"max_gpus_per_job": 5},
             ray(num_workers=3, use_gpu=False),
             {"resources": {"requests": {"nvidia.com/mig-1g.5gb": "2"}, "limits": {"nvidia.com/mig-1g.5gb": 2}}},
+            "backend.trainer.resources_per_worker.GPU: 6 GPUs are more than 5",
+        ),
+        (
+            {"max_gpus_per_job": 5},
+            ray(num_workers=2, resources_per_worker={"GPU": 1}),
+            {
+                "head": {"resources": {"limits": {"nvidia.com/gpu": 1}}},
+                "worker": {"resources": {"limits": {"nvidia.com/gpu": 9}}},
+                "initContainers": [{"name": "a", "resources": {"limits": {"amd.com/gpu": 1}}}],
+            },
             "backend.trainer.resources_per_worker.GPU: 6 GPUs are more than 5",
         ),
     ],

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from trainwright_api.resource.job import TrainingJobSpec
+from trainwright_operator.job_defaults import JobDefaults
 from trainwright_operator.model.observed import Node, Snapshot, Taint
 from trainwright_operator.model.plan import Lookup
 from trainwright_operator.policies.sizing import resolve
@@ -78,6 +79,10 @@ def test_nodes_that_the_pods_may_not_use_do_not_count() -> None:
     tolerated = {"tolerations": [{"key": "nvidia.com/gpu", "operator": "Exists"}]}
     assert sized(None, TAINTED, podTemplate=tolerated) == (4, 4, 1)
     assert sized(None, EIGHT, FOUR, podTemplate={"nodeSelector": {"gpu": "l4"}}) == (1, 0, 1)
+    assert sized(None, EIGHT, FOUR, podTemplate={"worker": {"nodeSelector": {"gpu": "h200"}}}) == (6, 6, 1)
+    assert sized(None, FOUR, podTemplate={"head": {"nodeSelector": {"gpu": "h200"}}}) == (4, 4, 1)
+    defaults = JobDefaults(pod_template={"nodeSelector": {"gpu": "h200"}})
+    assert sized(None, FOUR, settings=Settings(jobs=defaults)) == (1, 0, 1)
 
 
 def test_a_range_takes_what_is_free_within_it() -> None:

@@ -59,6 +59,29 @@ def test_the_leader_shows_the_api_server_whom_to_trust(api, place, webhook):
     assert api.objects[WEBHOOK]["webhooks"][0]["clientConfig"]["url"] == webhook["webhooks"][0]["clientConfig"]["url"]
 
 
+def test_a_certificate_of_cert_manager_is_loaded_and_renewed_by_nobody_here(api, place, webhook, clock):
+    refresh(place.rotator)
+    issued = {key: value for key, value in api.objects[SECRET]["data"].items() if key != "ca.key"}
+    api.objects[SECRET]["data"] = issued
+    api.objects[WEBHOOK] = webhook
+    api.requests.clear()
+    rotator = CertificateRotator(api, Settings(own_certificates=False), clock)
+    refresh(rotator)
+    assert rotator.loaded
+    assert rotator.bundle == place.rotator.bundle
+    assert rotator.expiry == place.rotator.expiry
+    clock.pass_by(days=61)
+    refresh(rotator)
+    assert api.methods() == ["GET", "GET"]
+    assert api.objects[SECRET]["data"] == issued
+
+
+def test_without_the_secret_of_cert_manager_none_is_made(api, clock):
+    rotator = CertificateRotator(api, Settings(own_certificates=False), clock)
+    refresh(rotator)
+    assert (rotator.loaded, rotator.expiry, api.methods()) == (False, None, ["GET"])
+
+
 @pytest.mark.usefixtures("webhook")
 def test_what_is_right_is_not_written_again(api, place):
     refresh(place.rotator)
