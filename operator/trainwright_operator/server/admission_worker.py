@@ -106,13 +106,17 @@ def main(source: BinaryIO, target: BinaryIO) -> None:
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_BYTES, MEMORY_BYTES))
     rules = json.loads(_frame(source) or b"{}")
     given: dict[str, Any] = rules["policy"]
-    policy = {key: tuple(value) if isinstance(value, list) else value for key, value in given.items()}
-    settings = Settings(image=rules["image"], policy=Policy(**policy))
+    policy = Policy(**{key: _value(value) for key, value in given.items()})
+    settings = Settings(image=rules["image"], policy=policy)
     prepare()
     while (review := _frame(source)) is not None:
         found = json.dumps(asdict(answer(review, settings))).encode()
         target.write(_LENGTH.pack(len(found)) + found)
         target.flush()
+
+
+def _value(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
 
 
 def _frame(source: BinaryIO) -> bytes | None:
