@@ -62,6 +62,7 @@ VALUES: dict[str, Sequence[str]] = {
     "[DIR]": PLACES,
     "NAME": BACKENDS,
     "N": NUMBERS,
+    "COLUMN": ("late", "late", "size", "nope", "Ж💥", "\udcff", "x" * 5000, " ", ""),
     "NAMES": ("all", "size", "size, kind", "nope", ",", "size,size", "late", "Ж💥", "\udcff", "x" * 5000, ""),
     "[CACHE]": (".trainwright_cache", *PLACES),
     "MODEL": ("out/model", *PLACES),

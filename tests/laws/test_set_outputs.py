@@ -68,12 +68,12 @@ def test_the_saved_model_predicts_as_the_trained_one(frame: pd.DataFrame, tmp_pa
 def test_the_predictions_are_sets(frame: pd.DataFrame, tmp_path: Path) -> None:
     frame.to_parquet(tmp_path / "rows.parquet")
     train(job(tmp_path), output=tmp_path / "out", quiet=True)
-    found = predict(dataset=frame, model=tmp_path / "out", output=tmp_path / "whole.csv", quiet=True).to_pydict()
-    sets, shares = found["labels_predictions"], found["labels_probabilities"]
+    found = predict(dataset=frame, model=tmp_path / "out", output=tmp_path / "whole.csv", quiet=True)
+    sets, shares = found["labels_predictions"].tolist(), found["labels_probabilities"].tolist()
     assert np.mean([set(row) == set(true) for row, true in zip(sets, frame["labels"], strict=True)]) > 0.9
     assert [len(row) for row in sets] == [len(row) for row in shares]
     assert all(share >= 0.5 for row in shares for share in row)
     some = predict(dataset=frame[100:117], model=tmp_path / "out", output=tmp_path / "some.parquet", quiet=True)
-    assert some["labels_predictions"].to_pylist() == sets[100:117]
+    assert list(map(list, some["labels_predictions"])) == list(map(list, sets[100:117]))
     text = pd.read_csv(tmp_path / "whole.csv", keep_default_na=False)
     assert text["labels_predictions"].tolist() == [" ".join(row) for row in sets]

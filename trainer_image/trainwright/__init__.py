@@ -11,7 +11,7 @@ True
 
 from trainwright_api.problems import Mistakes
 from trainwright_api.resource.job import TrainingJob
-from trainwright_trainer.api import evaluate, load, predict, train, validate
+from trainwright_trainer.api import auto_train, evaluate, init_config, load, predict, train, validate
 from trainwright_trainer.errors import AlreadyDone, EnvironmentFailure, StoppedRun
 from trainwright_trainer.tasks.trained_model import TrainedModel
 
@@ -22,7 +22,9 @@ __all__ = [
     "StoppedRun",
     "TrainedModel",
     "TrainingJob",
+    "auto_train",
     "evaluate",
+    "init_config",
     "load",
     "predict",
     "train",

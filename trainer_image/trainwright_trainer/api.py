@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack, cast, overload
 
 from trainwright_api.checks import load as checks
 from trainwright_api.problems import Mistakes
@@ -20,10 +20,51 @@ from trainwright_trainer.tasks.trained_model import TrainedModel, load_trained
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from trainwright_trainer.tasks.auto_train import AutoTrainResult
     from trainwright_trainer.tasks.given_data import Data, Frame
     from trainwright_trainer.tasks.result import Evaluation, Result, TaskSummary
 
     Job = str | os.PathLike[str] | Mapping[str, Any] | TrainingJob
+
+
+def init_config(dataset: Data, target: str) -> dict[str, Any]:
+    """Suggest a job for a table, as `trainwright init` does: a dictionary for `train`.
+
+    The job of a path names it as its `dataset`; give that of a table to `train` together with the table. Raises
+    `Mistakes` if there is no such column, or if it cannot be predicted.
+
+    >>> job = init_config(customers, target="left")
+    >>> [(feature["name"], feature["type"]) for feature in job["config"]["input_features"]]
+    [('age', 'number'), ('plan', 'category'), ('joined', 'date')]
+    """
+    from trainwright_trainer.tasks.init import suggested
+
+    return suggested(dataset, target).job(None if is_in_memory(dataset) else os.fspath(cast("str", dataset)))
+
+
+def auto_train(
+    dataset: Data,
+    target: str,
+    time_limit_s: float,
+    *,
+    output: str | os.PathLike[str] = "out/auto",
+    seed: int | None = None,
+    quiet: bool = False,
+) -> AutoTrainResult:
+    """Train the suggested job and a few of other sizes, and keep the one with the least validation loss.
+
+    Each trial gets at most half of the time that is left, and ends with the epoch in which its time is over: the first
+    trial trains at least one epoch. `output` has a run folder for each trial. Raises as `init_config` and `train` do.
+
+    >>> found = auto_train(customers, "left", time_limit_s=20, quiet=True)
+    >>> found.best is found.trials[0] or found.best.loss < found.trials[0].loss
+    True
+    >>> load(found.best.result.model)
+    <model out/auto/...: 3 inputs → left (binary)>
+    """
+    from trainwright_trainer.tasks.auto_train import searched
+
+    return searched(dataset, target, time_limit_s, Path(output), seed=seed, quiet=quiet)
 
 
 class RunOptions(TypedDict, total=False):

@@ -67,6 +67,10 @@ Keep = Annotated[
     str | None, text_option("NAMES", "Write these columns beside the predictions: id,name or all. Targets always are.")
 ]
 Write = Annotated[bool, typer.Option("--write", help="Print the file with old forms of Ludwig replaced by today's.")]
+Data = Annotated[str, typer.Argument(metavar="PATH", help="A table: a file, a folder, a glob or a URI.")]
+Target = Annotated[str, text_option("COLUMN", "The column to predict.")]
+JobFile = Annotated[Path | None, typer.Option("--output", metavar="FILE", help="The file to write. Default: print it.")]
+OverwriteFile = Annotated[bool, typer.Option("--overwrite", help="Replace the file.")]
 Lenient = Annotated[
     bool, typer.Option("--lenient", help="Ignore keys that the file should not have, with one line for each.")
 ]
@@ -218,6 +222,19 @@ def validate(
         notices = validated(file, load.Options(dataset=dataset, backend=backend, lenient=lenient))
     for line in (*notices, "valid"):
         typer.echo(f"{file.name}: {line}", err=write)
+
+
+@app.command()
+def init(data: Data, target: Target, output: JobFile = None, overwrite: OverwriteFile = False) -> None:
+    """Write a commented job for a table: types, encoders, sizes and the split from all of its rows."""
+    from trainwright_trainer.tasks.init import init as suggest
+
+    with _mistakes_of(Path(data)):
+        text, lines = suggest(data, target, output, overwrite=overwrite)
+    if output is None:
+        typer.echo(text, nl=False)
+    for line in lines:
+        typer.echo(line, err=output is None)
 
 
 def _file(job: Path | None, config: Path | None) -> Path:

@@ -54,7 +54,7 @@ class Outcome:
 
     `kind` is the `class` of outcome.json; `line` is one readable line, `log` the traceback or the last lines of the
     log. `problems`: those of a `Mistakes`; only the driver reads them. `reason`: why the training loop ended (epochs,
-    train_steps or early stopping). `model` and `test_scores` are for the termination message.
+    train_steps, early stopping or time limit). `model` and `test_scores` are for the termination message.
     """
 
     kind: OutcomeClass

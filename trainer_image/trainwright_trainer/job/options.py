@@ -30,6 +30,8 @@ class Options:
     """The columns of the data to write beside the predictions; ("all",): all of them."""
     returns_rows: bool = False
     """Return the predictions too, which then have to fit in memory. It has no flag: only the Python API needs them."""
+    time_limit: float | None = None
+    """End training with the round in which so many seconds have passed. It has no flag: `auto_train` sets it."""
     lenient: bool = False
     """Ignore unknown keys of the file, with a notice for each."""
 

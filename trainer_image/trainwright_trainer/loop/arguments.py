@@ -19,12 +19,15 @@ from trainwright_trainer.loop.protocols import Checkpoints
 from trainwright_trainer.models.trainable import Trainable
 from trainwright_trainer.rundir.snapshot import Position
 
-EPOCHS, TRAIN_STEPS, EARLY_STOPPING = "epochs", "train_steps", "early stopping"
+EPOCHS, TRAIN_STEPS, EARLY_STOPPING, TIME_LIMIT = "epochs", "train_steps", "early stopping", "time limit"
 
 
 @dataclass(frozen=True)
 class TrainingArguments:
-    """The settings of a training. `config` and `batching` are resolved; `tolerance`: see `Best`."""
+    """The settings of a training. `config` and `batching` are resolved; `tolerance`: see `Best`.
+
+    `time_limit`: training ends with the round in which so many seconds of this attempt have passed.
+    """
 
     config: ModelConfig
     batching: Batching
@@ -32,6 +35,7 @@ class TrainingArguments:
     policy: CheckpointPolicy = field(default_factory=CheckpointPolicy)
     attempt: int = 1
     tolerance: float = 0.0
+    time_limit: float | None = None
 
     @property
     def scheduler(self) -> LearningRateScheduler:

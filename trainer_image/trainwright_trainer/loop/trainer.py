@@ -16,6 +16,7 @@ from trainwright_trainer.loader.interface import Loader
 from trainwright_trainer.loop.arguments import (
     EARLY_STOPPING,
     EPOCHS,
+    TIME_LIMIT,
     TRAIN_STEPS,
     Hooks,
     TrainingArguments,
@@ -84,13 +85,13 @@ class Trainer:
         self._seeds = StepSeeds(state.seed, ranks.rank, ranks.device)
         self._nan_guard = NanGuard(ranks.device)
         self._telemetry = Telemetry(ranks, hooks.clock)
-        self._stopped = False
+        self._stopped = self._out_of_time = False
         self._began = self._saved = self._round_began = hooks.clock()
         self._saved_step = state.progress.step if state.progress.step else -1
         self._round_rows = self._saves = 0
 
     def train(self) -> TrainingResult:
-        """Train until all steps are done, early stopping ends the run, or `stop` returns True on some rank.
+        """Train until all steps are done, early stopping or the time limit ends the run, or a rank's `stop` is True.
 
         At the end the model has the weights of its best round (of the last step where nothing is evaluated), unless
         training was stopped. Raises `Mistakes` for a loss that is not a number.
@@ -150,7 +151,13 @@ class Trainer:
             score = self._evaluator.score(evaluated.scores)
             self._notify(replace(evaluated, ranks=tuple(self._ranks.gather(own))))
         self._save_checkpoint(score)
+        self._out_of_time = self._is_out_of_time()
         self._round_began, self._round_rows = self._hooks.clock(), 0
+
+    def _is_out_of_time(self) -> bool:
+        """True after the time limit. The clock of rank 0 decides."""
+        limit = self._arguments.time_limit
+        return limit is not None and self._ranks.share(self._hooks.clock() - self._began >= limit)
 
     def _save_checkpoint(self, score: float | None) -> None:
         """Save a snapshot, unless this step is saved already. Raises `Mistakes` if a loss was not finite."""
@@ -179,7 +186,8 @@ class Trainer:
 
     @property
     def _over(self) -> bool:
-        return self._stopped or self._state.best.exhausted or self._state.progress.step >= self._rounds.total_steps
+        ended = self._stopped or self._out_of_time or self._state.best.exhausted
+        return ended or self._state.progress.step >= self._rounds.total_steps
 
     @property
     def _seconds(self) -> float:
@@ -198,6 +206,8 @@ class Trainer:
             outcome = STOPPED
         elif best.exhausted:
             outcome = replace(TRAINED, reason=EARLY_STOPPING)
+        elif self._out_of_time and progress.step < self._rounds.total_steps:
+            outcome = replace(TRAINED, reason=TIME_LIMIT)
         else:
             by_steps = self._arguments.config.trainer.train_steps
             outcome = replace(TRAINED, reason=TRAIN_STEPS if by_steps else EPOCHS)

@@ -19,6 +19,8 @@ from trainwright_trainer.errors import EnvironmentFailure
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from trainwright_trainer.data.new_data import DataFiles, DataTable
+
 
 class ArrowTable(Protocol):
     """A table that Arrow can read: of pandas, pyarrow, polars and others."""
@@ -60,6 +62,16 @@ def table_of(data: object) -> pa.Table:
         expected = "expected a path, a pandas DataFrame or an Arrow table"
         raise Mistakes.one("dataset", f"{expected}, found an object of type {type(data).__name__}")
     return pa.table(data).replace_schema_metadata(None)
+
+
+def given_data(data: Data) -> DataFiles | DataTable:
+    """The data to read block by block, without a copy on the disk. Raises `Mistakes` if there are none."""
+    from trainwright_trainer.data.files import find
+    from trainwright_trainer.data.new_data import DataFiles, DataTable
+
+    if isinstance(data, str | os.PathLike):
+        return DataFiles(find(os.fspath(data)))
+    return DataTable(table_of(data), "the table")
 
 
 def as_given(data: object, table: pa.Table) -> Any:

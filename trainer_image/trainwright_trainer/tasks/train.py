@@ -218,9 +218,10 @@ class Training:
         """Train to the end. Raises `StoppedRun` after a stop request, when the checkpoint is written."""
         job, policy, start = self.job, self.job.spec.checkpoint, self.attempt.start_from
         tolerance = job.recipe.tolerance if job.recipe else 0.0
+        arguments = TrainingArguments(self.config, batching, job.spec.seed, policy, self.attempt.number, tolerance)
         with closing(self._writer(relay)) as writer:
             trainer = Trainer(
-                TrainingArguments(self.config, batching, job.spec.seed, policy, self.attempt.number, tolerance),
+                replace(arguments, time_limit=job.options.time_limit),
                 model,
                 parts,
                 partial(model_metrics, self.config, self.context.data.statistics),

@@ -7,13 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, overload
 
-from trainwright_trainer.tasks.given_data import Data, Frame, as_given, is_in_memory, table_of
+from trainwright_trainer.tasks.given_data import Data, Frame, as_given, given_data
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from trainwright_api.config import ModelConfig
-    from trainwright_trainer.data.new_data import DataFiles, DataTable
     from trainwright_trainer.tasks.result import Evaluation
     from trainwright_trainer.tasks.saved_model import SavedModel
 
@@ -53,7 +52,7 @@ class TrainedModel:
         from trainwright_trainer.tasks.predict import kept_columns, predictions
         from trainwright_trainer.tasks.saved_model import computing
 
-        given = _given(data)
+        given = given_data(data)
         kept = kept_columns(self.config, given.columns(), keep)
         rows = self.saved.rows_of(given, targets=False, kept=kept)
         with computing(self.saved):
@@ -64,7 +63,7 @@ class TrainedModel:
         from trainwright_trainer.tasks.evaluate import evaluation_of
         from trainwright_trainer.tasks.saved_model import computing
 
-        given = _given(data)
+        given = given_data(data)
         with computing(self.saved):
             rows = self.saved.rows_of(given, targets=True)
             return evaluation_of(self.saved, rows, "given", {"model": self.place, "dataset": given.name})
@@ -84,12 +83,3 @@ def load_trained(model: str | os.PathLike[str]) -> TrainedModel:
 
     place = os.fspath(model)
     return TrainedModel(load_model(place_of(place, "model")), place)
-
-
-def _given(data: Data) -> DataFiles | DataTable:
-    from trainwright_trainer.data.files import find
-    from trainwright_trainer.data.new_data import DataFiles, DataTable
-
-    if not is_in_memory(data):
-        return DataFiles(find(os.fspath(data)))  # type: ignore[arg-type]
-    return DataTable(table_of(data), "the table")

@@ -1,0 +1,98 @@
+"""The type of a column, or the reason why it is left out."""
+
+from __future__ import annotations
+
+import datetime
+import random
+
+import pyarrow as pa
+import pytest
+
+from trainwright_trainer.suggest.column_type import input_choice, is_named_as_id, target_choice
+
+ROWS = 200
+DRAWS = random.Random(2)
+FLOATS = [round(DRAWS.gauss(0, 1), 4) for _ in range(ROWS)]
+WORDS = ["good", "bad", "late", "soon", "red", "blue", "very", "not"]
+
+
+def repeated(*values: object) -> list[object]:
+    return [DRAWS.choice(values) for _ in range(ROWS)]
+
+
+@pytest.mark.parametrize(
+    ("values", "wanted"),
+    [
+        pytest.param(FLOATS, "number", id="floats"),
+        pytest.param([str(one) for one in FLOATS], "number", id="numbers as text"),
+        pytest.param([*map(str, FLOATS[:-5]), "?", "NA", "-", "", "unknown"], "number", id="with words"),
+        pytest.param(repeated(1, 2, 3), "number", id="few whole numbers"),
+        pytest.param(repeated("01234", "99999", "54321"), "category", id="post codes"),
+        pytest.param(repeated(0, 1), "binary", id="two numbers"),
+        pytest.param(repeated(True, False), "binary", id="booleans"),
+        pytest.param([None, *repeated("yes", "no")[1:]], "category", id="two words and gaps"),
+        pytest.param(repeated("yes", "no"), "binary", id="two words"),
+        pytest.param(repeated("red", "green", "blue"), "category", id="words"),
+        pytest.param(pa.array(repeated("red", "green")).dictionary_encode(), "binary", id="a dictionary"),
+        pytest.param([f"2024-{row % 12 + 1:02d}-{row % 28 + 1:02d}" for row in range(ROWS)], "date", id="days"),
+        pytest.param([datetime.date(2024, 1, row % 28 + 1) for row in range(ROWS)], "date", id="dates"),
+        pytest.param([" ".join(DRAWS.choices(WORDS, k=8)) for _ in range(ROWS)], "text", id="sentences"),
+        pytest.param([[1.0, 2.0, 3.0]] * ROWS, "vector", id="lists of one size"),
+        pytest.param([["a"], ["b", "c"]] * 100, "set", id="lists of texts"),
+        pytest.param([[1.0], [2.0, 3.0]] * 100, None, id="lists of several sizes"),
+        pytest.param([None] * ROWS, None, id="no value"),
+        pytest.param(["?", "NA"] * 100, None, id="words for missing"),
+        pytest.param([1.5] * ROWS, None, id="one value"),
+        pytest.param(range(1000, 1000 + ROWS), None, id="row numbers"),
+        pytest.param([f"C{row}" for row in range(ROWS)], None, id="codes of rows"),
+    ],
+)  # fmt: skip
+def test_the_type_of_an_input(column, values, wanted):
+    assert input_choice(column(values)).type == wanted
+
+
+@pytest.mark.parametrize("block", [ROWS, 30])
+def test_an_id_with_several_rows_is_a_group(column, monkeypatch, block):
+    monkeypatch.setattr("trainwright_trainer.data.rows.BLOCK_ROWS", block)
+    found = input_choice(column([f"u{row % 50}" for row in range(ROWS)], "customer_id"))
+    assert (found.type, found.is_group, found.reason) == (None, True, "an id with 4.0 rows each")
+    assert input_choice(column([f"u{row % 50}" for row in range(ROWS)], "customer")).type == "category"
+    shop = input_choice(column([row % 5 for row in range(ROWS)], "shop_id"))
+    assert (shop.type, shop.reason) == ("category", "an id with 5 values")
+
+
+def test_the_reason_is_one_line(column):
+    assert input_choice(column([1] * ROWS)).reason == "one value"
+    assert input_choice(column(range(ROWS))).reason == "a different value in every row: an id"
+    assert input_choice(column(FLOATS, " ")).reason == "no name"
+
+
+@pytest.mark.parametrize(
+    ("values", "wanted"),
+    [
+        (repeated("a", "b", "c"), "category"),
+        (repeated(1, 2, 3, 4, 5), "category"),
+        (list(range(ROWS)), "number"),
+        (FLOATS, "number"),
+        (repeated(0, 1), "binary"),
+        (repeated(True, False), "binary"),
+        ([None, *repeated("yes", "no")[1:]], "binary"),
+        ([[1.0, 2.0]] * ROWS, "vector"),
+        ([["a"], ["b", "c"]] * 100, "set"),
+        ([1] * ROWS, None),
+        ([None] * ROWS, None),
+        ([f"C{row}" for row in range(2_000)], None),
+    ],
+)
+def test_the_type_of_a_target(profile, values, wanted):
+    assert target_choice(profile({"x": range(len(values))}, values).columns["y"]).type == wanted
+
+
+@pytest.mark.parametrize("name", ["id", "ID", "customer_id", "userId", "order-key", "Row ID", "uuid"])
+def test_names_of_ids(name):
+    assert is_named_as_id(name)
+
+
+@pytest.mark.parametrize("name", ["paid", "monkey", "covid", "idea", "AID", "width"])
+def test_names_of_other_columns(name):
+    assert not is_named_as_id(name)

@@ -1,0 +1,113 @@
+"""`trainwright init`: a file that validates and trains, and one line for what it cannot do."""
+
+from __future__ import annotations
+
+import random
+
+import pandas as pd
+import pytest
+
+import trainwright
+from trainwright_trainer.tasks.auto_train import variants
+
+
+def messy(rows: int = 400) -> list[str]:
+    """A file as a spreadsheet program writes it: semicolons, a column without a name, ids, gaps, a copy."""
+    draws = random.Random(8)
+    lines = [";Kunde;Alter;Plan;PLZ;Datum;Notiz;konst;weg;weg_flag"]
+    for row in range(rows):
+        age = draws.randrange(18, 80)
+        left = draws.random() < (age - 18) / 62
+        shown = draws.choice(["?", "NA", "unbekannt"]) if row % 40 == 0 else age
+        note = " ".join(draws.choices(["gut", "schlecht", "sehr", "der", "Service"], k=draws.randrange(3, 9)))
+        day = f"{draws.randrange(1, 28):02d}.{draws.randrange(1, 13):02d}.2024"
+        cells = [
+            row,
+            f"C{row:05}",
+            shown,
+            draws.choice("ab"),
+            f"0{row % 9}123",
+            day,
+            note,
+            1,
+            "ja" if left else "nein",
+            int(left),
+        ]
+        lines.append(";".join(map(str, cells)))
+    return lines
+
+
+def test_a_messy_file_becomes_a_job_that_validates_and_trains(workplace):
+    workplace.data(*messy(), name="messy.csv")
+    out = workplace.done("init", "messy.csv", "--target", "weg", "--output", "new.yaml").out.splitlines()
+    assert "messy.csv: read with delimiter ';', as its first rows show; datasetOptions sets another" in out
+    assert "messy.csv: 400 rows · 6 inputs → weg (binary) · 4 columns left out: new.yaml" in out
+    assert "  left out 'weg_flag': a copy of the target: each value of one goes with one value of the other" in out
+    assert out[-1] == "next: trainwright train new.yaml"
+    assert workplace.done("validate", "new.yaml").out.endswith("new.yaml: valid\n")
+    workplace.done("train", "new.yaml", "--output", "out")
+    assert (workplace.folder / "out/model/model.json").exists()
+
+
+def test_without_a_file_it_prints_the_job_alone(workplace):
+    ended = workplace.run("init", "data.csv", "--target", "late")
+    assert ended.code == 0
+    assert ended.out.startswith("# Predict 'late' from data.csv (200 rows, 4 columns).")
+    assert ended.err == "data.csv: 200 rows · 3 inputs → late (binary)\n"
+    (workplace.folder / "job.yaml").write_text(ended.out)
+    workplace.done("validate", "job.yaml")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (("data.csv", "--target", "latte"), "data.csv: --target: 'latte' is not in data.csv. Nearest: 'late'."),
+        (("dta.csv", "--target", "late"), "dta.csv: dataset: 'dta.csv' does not exist. Nearest: 'data.csv'."),
+        (("data.csv", "--target", "late", "--output", "data.csv"),
+         "data.csv: --output: 'data.csv' exists: name another file, or give --overwrite"),
+    ],
+)  # fmt: skip
+def test_what_it_cannot_do_is_one_line(workplace, arguments, line):
+    assert workplace.refused("init", *arguments) == line
+
+
+def test_a_file_is_replaced_on_request(workplace):
+    workplace.data("old", name="job.yaml")
+    workplace.done("init", "data.csv", "--target", "late", "--output", "job.yaml", "--overwrite")
+    workplace.done("validate", "job.yaml")
+
+
+@pytest.mark.usefixtures("workplace")
+def test_python_suggests_the_same_job():
+    of_file = trainwright.init_config("data.csv", target="late")
+    of_frame = trainwright.init_config(pd.read_csv("data.csv"), target="late")
+    assert of_file == {"dataset": "data.csv", **of_frame}
+    assert [one["type"] for one in of_frame["config"]["input_features"]] == ["number", "binary", "category"]
+
+
+def test_the_search_keeps_the_best_trial(workplace):
+    found = trainwright.auto_train("data.csv", "late", time_limit_s=600, output="search", quiet=True)
+    assert [trial.name for trial in found.trials] == ["suggested", "small", "medium", "large"]
+    assert found.best.loss == min(trial.loss for trial in found.trials)
+    assert {path.name for path in (workplace.folder / "search").iterdir()} == {trial.name for trial in found.trials}
+    assert "(best)" in found._repr_html_()
+
+
+@pytest.mark.usefixtures("workplace")
+def test_without_time_the_first_trial_trains_one_epoch(capsys):
+    found = trainwright.auto_train("data.csv", "late", time_limit_s=0.001)
+    assert [(trial.name, len(trial.result.history), trial.result.reason) for trial in found.trials] == [
+        ("suggested", 1, "time limit")
+    ]
+    assert "small and larger trials are left out: the time is over" in capsys.readouterr().out
+    with pytest.raises(trainwright.Mistakes, match="time_limit_s: expected seconds above 0, found 0"):
+        trainwright.auto_train("data.csv", "late", time_limit_s=0)
+
+
+def test_the_variants_differ_in_their_combiner():
+    job = {"config": {"combiner": {"type": "concat"}, "x": 1}}
+    found = dict(variants(job))
+    assert list(found) == ["suggested", "small", "medium", "large"]
+    assert found["large"]["config"] == {
+        "combiner": {"type": "concat", "num_fc_layers": 2, "output_size": 256, "dropout": 0.3}, "x": 1
+    }  # fmt: skip

@@ -1,0 +1,140 @@
+"""The statistics of one column in one block of a table: pure functions, so that threads may map them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from trainwright_trainer.features.errors import WrongTypeError, kind_of
+from trainwright_trainer.features.numerals import numbers_of, without_words
+from trainwright_trainer.features.times import read_times
+
+_SAMPLE = 200
+"""Values of a block that are looked at one by one: as dates, and for their words."""
+_MOST_WORDS = 20
+NUMBERS = ("whole numbers", "numbers")
+
+
+@dataclass(frozen=True)
+class ColumnBlock:
+    """`values` and `counts`: the distinct values that are not missing. `numbers` [rows]: NaN where there is none."""
+
+    kind: str
+    rows: int
+    missing: int
+    values: npt.NDArray[Any] = field(default_factory=lambda: np.zeros(0, object))
+    counts: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    numbers: npt.NDArray[np.float64] | None = None
+    bad: Counter[str] = field(default_factory=Counter)
+    """Texts that are no numbers, with their rows, if only a few differ."""
+    bad_rows: int = 0
+    leading_zeros: int = 0
+    dates: tuple[int, int] = (0, 0)
+    """Of the sampled rows: those with a value, and those that are dates."""
+    seconds: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    """The sampled dates, in the order of their rows."""
+    words: tuple[int, int, int] = (0, 0, 0)
+    """Of the sampled distinct texts: their number, their words, and the most words of one."""
+    sizes: frozenset[int] = frozenset()
+    """The sizes of lists."""
+    element: str = ""
+
+
+def column_block(values: pa.Array) -> ColumnBlock:
+    """The statistics of the values of one column. A dictionary is read as its values."""
+    if pa.types.is_dictionary(values.type):
+        values = values.dictionary_decode()
+    kind = kind_of(values.type)
+    if kind == "text":
+        return _of_text(values)
+    if kind in (*NUMBERS, "true and false"):
+        return _of_numbers(kind, values)
+    if kind == "dates":
+        return _of_dates(values)
+    if kind == "lists":
+        sizes = pc.list_value_length(values).drop_null().unique().to_pylist()
+        return ColumnBlock(
+            kind, len(values), values.null_count, sizes=frozenset(sizes[:2]), element=kind_of(values.type.value_type)
+        )
+    return ColumnBlock(kind, len(values), values.null_count)
+
+
+def _of_numbers(kind: str, values: pa.Array) -> ColumnBlock:
+    numbers = pc.cast(values, pa.uint8()) if kind == "true and false" else values
+    floats = pc.cast(numbers, pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+    missing = int(np.count_nonzero(np.isnan(floats)))
+    distinct, counts = np.unique(floats[~np.isnan(floats)], return_counts=True)
+    return ColumnBlock(kind, len(values), missing, distinct, counts, floats)
+
+
+def _of_dates(values: pa.Array) -> ColumnBlock:
+    seconds = pc.cast(read_times(values, None), pa.int64())
+    distinct, counts = np.unique(seconds.drop_null().to_numpy(), return_counts=True)
+    sample = _sample(seconds.drop_null())
+    found = (len(sample), len(sample))
+    return ColumnBlock(
+        "dates", len(values), values.null_count, distinct, counts, dates=found, seconds=sample.to_numpy()
+    )
+
+
+def _of_text(values: pa.Array) -> ColumnBlock:
+    given = without_words(pc.utf8_trim_whitespace(values))
+    missing = given.null_count
+    coded = pc.dictionary_encode(given.drop_null())
+    texts = coded.dictionary
+    counts = np.bincount(coded.indices.to_numpy(), minlength=len(texts)).astype(np.int64)
+    parsed, unfit = numbers_of(texts)
+    wrong = np.zeros(len(texts), np.bool_) if unfit is None else unfit
+    bad_rows = int(counts[wrong].sum())
+    numbers = None
+    if bad_rows <= len(values) / 2 and len(texts):
+        of_texts = parsed.to_numpy(zero_copy_only=False)
+        numbers = np.full(len(values), np.nan)
+        numbers[given.is_valid().to_numpy(zero_copy_only=False)] = of_texts[coded.indices.to_numpy()]
+    zeros = pc.fill_null(pc.match_substring_regex(texts, r"^[+-]?0\d"), False).to_numpy(zero_copy_only=False)
+    sample = _sample(given.drop_null())
+    seconds = _seconds(sample) if bad_rows else np.zeros(0, np.int64)
+    return ColumnBlock(
+        kind="text",
+        rows=len(values),
+        missing=missing,
+        values=texts.to_numpy(zero_copy_only=False),
+        counts=counts,
+        numbers=numbers,
+        bad=_few(texts, counts, wrong),
+        bad_rows=bad_rows,
+        leading_zeros=int(counts[zeros].sum()),
+        dates=(len(sample), len(seconds)),
+        seconds=seconds,
+        words=_words(texts[:_SAMPLE].to_pylist()),
+    )
+
+
+def _few(texts: pa.Array, counts: npt.NDArray[np.int64], wrong: npt.NDArray[np.bool_]) -> Counter[str]:
+    places = np.flatnonzero(wrong)[: _MOST_WORDS + 1]
+    return Counter({texts[place].as_py(): int(counts[place]) for place in places.tolist()})
+
+
+def _sample(values: pa.Array) -> pa.Array:
+    """At most `_SAMPLE` rows at equal distances."""
+    return values.take(pa.array(np.linspace(0, len(values) - 1, min(len(values), _SAMPLE)).astype(np.int64)))
+
+
+def _seconds(texts: pa.Array) -> npt.NDArray[np.int64]:
+    """The texts that are dates, in seconds since 1970."""
+    try:
+        found: npt.NDArray[np.int64] = pc.cast(read_times(texts, None), pa.int64()).drop_null().to_numpy()
+    except (WrongTypeError, pa.ArrowInvalid):
+        return np.zeros(0, np.int64)
+    return found
+
+
+def _words(texts: list[str]) -> tuple[int, int, int]:
+    found = [len(text.split()) for text in texts]
+    return len(found), sum(found), max(found, default=0)

@@ -1,0 +1,132 @@
+"""The type of a column, from its statistics, or the reason why it is no input. docs/init.md has the table."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from trainwright_trainer.suggest.distinct import MOST_VALUES
+from trainwright_trainer.suggest.profile import ColumnProfile
+
+Type = Literal["number", "binary", "category", "date", "vector", "set", "text"]
+ALL_DIFFERENT = 0.95
+"""A column is taken for an id if this share of its values differ. The sketch of distinct values errs by 1.6 %."""
+_FEWEST_OF_ID = 20
+_TEXT_WORDS = 3
+"""Texts with so many words on average are read word by word."""
+_MOST_CLASSES = 10
+"""Whole numbers with at most so many values are classes of a target."""
+_GROUP_SHARE = 0.02
+_WORD = re.compile(r"(?:^|[_\s.-])(?:id|uuid|guid|key)$", re.IGNORECASE)
+_CAMEL = re.compile(r"[a-z](?:Id|ID|Uuid|UUID|Key)$")
+
+
+@dataclass(frozen=True)
+class TypeChoice:
+    """`type` is None if the column is left out; `reason` says why, or what the type follows from.
+
+    `is_group`: an id with several rows each, which should stay in one part of the split.
+    """
+
+    type: Type | None
+    reason: str
+    is_group: bool = False
+
+
+def input_choice(column: ColumnProfile) -> TypeChoice:
+    """The choice for an input."""
+    if not column.name.strip():
+        return TypeChoice(None, "no name")
+    if column.given == 0:
+        return TypeChoice(None, "no value")
+    if column.relation.found:
+        return TypeChoice(None, column.relation.found)
+    if column.kinds & {"lists"} or len(column.kinds) != 1:
+        return _nested(column)
+    distinct = column.distinct.number
+    if distinct == 1:
+        return TypeChoice(None, "one value" if not column.missing else "one value, or none")
+    if column.kinds == {"true and false"} and not column.missing:
+        return TypeChoice("binary", "true and false")
+    if found := _id(column):
+        return found
+    if distinct == 2 and not column.missing:
+        return TypeChoice("binary", "two values")
+    if column.is_number and not _is_code(column):
+        return TypeChoice("number", "numbers")
+    if column.is_date:
+        return TypeChoice("date", "dates")
+    return _of_words(column)
+
+
+def target_choice(column: ColumnProfile) -> TypeChoice:
+    """The choice for the target. `type` is None if it cannot be one."""
+    if column.given == 0:
+        return TypeChoice(None, "it has no value")
+    if "lists" in column.kinds or len(column.kinds) != 1:
+        found = _nested(column)
+        return found if found.type in ("vector", "set") else TypeChoice(None, f"it holds {found.reason}")
+    distinct = column.distinct.number
+    if distinct == 1:
+        return TypeChoice(None, "it has one value")
+    if distinct == 2 or column.kinds == {"true and false"}:
+        return TypeChoice("binary", "two values")
+    if column.is_number and not _is_code(column):
+        if column.is_whole and distinct <= _MOST_CLASSES:
+            return TypeChoice(
+                "category", f"{distinct} whole numbers, read as classes; type: number predicts a quantity"
+            )
+        return TypeChoice("number", "numbers")
+    if distinct > MOST_VALUES:
+        return TypeChoice(None, f"it has about {distinct:,} different values, too many for classes")
+    return TypeChoice("category", f"{distinct:,} classes")
+
+
+def _nested(column: ColumnProfile) -> TypeChoice:
+    if column.kinds != {"lists"}:
+        return TypeChoice(None, f"values of several kinds ({', '.join(sorted(column.kinds))})")
+    if column.element == "text":
+        return TypeChoice("set", "lists of texts")
+    if column.element in ("numbers", "whole numbers") and len(column.sizes) == 1:
+        return TypeChoice("vector", f"lists of {next(iter(column.sizes))} numbers")
+    return TypeChoice(None, "lists of several sizes")
+
+
+def _id(column: ColumnProfile) -> TypeChoice | None:
+    """The choice for a column that only names rows or groups of rows."""
+    distinct, named = column.distinct.number, is_named_as_id(column.name)
+    is_whole = column.is_number and column.is_whole
+    if column.given >= _FEWEST_OF_ID and distinct >= ALL_DIFFERENT * column.given:
+        is_word = "text" in column.kinds and not column.is_number and not column.is_date
+        is_word = is_word and column.mean_words < _TEXT_WORDS
+        counts = is_whole and column.most - column.least < 2 * column.given  # 1, 2, 3, …
+        if is_word or (is_whole and (named or counts)):
+            return TypeChoice(None, "a different value in every row: an id")
+    if not named or not (is_whole or "text" in column.kinds):
+        return None
+    if distinct > max(_FEWEST_OF_ID, _GROUP_SHARE * column.rows):
+        each = column.given / distinct
+        return TypeChoice(None, f"an id with {each:.1f} rows each", is_group=True)
+    return TypeChoice("category", f"an id with {distinct:,} values")
+
+
+def is_named_as_id(name: str) -> bool:
+    """True for names such as id, customer_id, userId and order-key, and false for paid and monkey."""
+    return bool(_WORD.search(name) or _CAMEL.search(name))
+
+
+def _is_code(column: ColumnProfile) -> bool:
+    """True for digits that are no quantity, as in post codes: some begin with a zero."""
+    return column.is_whole and column.leading_zeros > 0
+
+
+def _of_words(column: ColumnProfile) -> TypeChoice:
+    distinct = column.distinct.number
+    if column.mean_words >= _TEXT_WORDS and (distinct > MOST_VALUES or distinct > column.given / 2):
+        return TypeChoice("text", f"texts of {column.mean_words:.0f} words on average")
+    if distinct <= MOST_VALUES or distinct <= column.given / 2:
+        return TypeChoice("category", f"{distinct:,} values")
+    if column.mean_words >= 2:
+        return TypeChoice("text", f"texts of {column.mean_words:.0f} words on average")
+    return TypeChoice(None, f"{distinct:,} values in {column.given:,} rows, too few rows of each")

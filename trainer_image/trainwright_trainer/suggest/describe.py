@@ -1,0 +1,90 @@
+"""One line about a column, for the comments of a suggested job."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pyarrow as pa
+
+from trainwright_trainer.features import binary
+from trainwright_trainer.features.column import Feature
+from trainwright_trainer.suggest.column_type import TypeChoice
+from trainwright_trainer.suggest.profile import ColumnProfile
+
+_SHOWN_VALUES = 3
+_SHOWN_LETTERS = 30
+
+
+def share(part: float) -> str:
+    """A percentage: `47 %`, `0.3 %`."""
+    return f"{100 * part:.2g} %" if part < 0.995 else "100 %" if part == 1 else "> 99 %"
+
+
+def described(column: ColumnProfile, choice: TypeChoice) -> str:
+    """What the column holds: `18 to 79 · 3 % missing`."""
+    found = [_range(column) if choice.type == "number" else _values(column) if _is_few(column) else choice.reason]
+    if choice.type == "category" and choice.reason.startswith("an id"):
+        found = [choice.reason]
+    if column.missing:
+        found.append(f"{share(column.missing / column.rows)} missing")
+    if column.bad_rows and choice.type == "number":
+        words = ", ".join(repr(_short(word)) for word in column.bad)
+        found.append(f"{words} counts as missing ({column.bad_rows:,} rows)")
+    return " · ".join(found)
+
+
+def positive_value(column: ColumnProfile) -> tuple[str, str, float]:
+    """The positive value of a binary target, the other one, and the share of rows with the first."""
+    counts = {_text(value, column): count for value, count in (column.distinct.counts or {}).items()}
+    table = pa.table({"value": list(counts), "count": pa.array(counts.values(), pa.int64())})
+    feature = Feature(column.name, column.name, "binary", True, _OPTIONS, "")
+    found = binary.conclude(feature, [(column.rows, column.missing, table)], {})
+    return found["true"], found["false"], found["counts"][1] / max(sum(found["counts"]), 1)
+
+
+class _Options:
+    """The preprocessing options of a binary target that `binary` reads, at their defaults."""
+
+    missing_value_strategy = "drop_row"
+    fallback_true_label = None
+    fill_value = None
+
+
+_OPTIONS = _Options()
+
+
+def _is_few(column: ColumnProfile) -> bool:
+    return "lists" not in column.kinds and not column.is_date and column.distinct.counts is not None
+
+
+def _range(column: ColumnProfile) -> str:
+    return f"{_number(column.least)} to {_number(column.most)}"
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value == int(value) else f"{value:.4g}"
+
+
+def _values(column: ColumnProfile) -> str:
+    """`3 values: basic 35 %, team 33 %, plus 32 %`, the most frequent first."""
+    counts = column.distinct.counts or {}
+    most = sorted(counts.items(), key=lambda item: (-item[1], str(item[0])))[:_SHOWN_VALUES]
+    shown = ", ".join(f"{_short(_text(value, column))} {share(count / column.given)}" for value, count in most)
+    return f"{len(counts):,} values: {shown}" + (", …" if len(counts) > len(most) else "")
+
+
+def _text(value: Any, column: ColumnProfile) -> str:
+    """A value as `features.texts` writes it."""
+    if column.kinds == {"true and false"}:
+        return "true" if value else "false"
+    if column.kinds == {"dates"}:
+        return datetime.fromtimestamp(value, UTC).isoformat(sep=" ")[:10]
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() else repr(value)
+    return str(value)
+
+
+def _short(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= _SHOWN_LETTERS else f"{text[:_SHOWN_LETTERS]}…"

@@ -1,0 +1,149 @@
+"""The statistics of all columns of a table, from one pass over all rows. The state of a column is bounded."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+
+import numpy as np
+import pyarrow as pa
+
+from trainwright_api.problems import Mistakes
+from trainwright_trainer.data.new_data import DataFiles, DataTable
+from trainwright_trainer.data.rows import Block
+from trainwright_trainer.features.errors import check_encoding
+from trainwright_trainer.frames.pandas import in_threads
+from trainwright_trainer.suggest.block import ColumnBlock, column_block
+from trainwright_trainer.suggest.distinct import Distinct
+from trainwright_trainer.suggest.relation import Relation, RelationBlock, relation_block, target_block
+
+TARGET = "--target"
+"""The path, in messages, of the column to predict."""
+MOST_BAD = 5
+"""A column of numbers may hold so many different words beside them."""
+
+
+@dataclass
+class ColumnProfile:
+    """One column. The fields are the sums of those of `ColumnBlock`, over all blocks."""
+
+    name: str
+    kinds: set[str] = field(default_factory=set)
+    rows: int = 0
+    missing: int = 0
+    distinct: Distinct = field(default_factory=Distinct)
+    least: float = math.inf
+    most: float = -math.inf
+    is_whole: bool = True
+    bad: Counter[str] = field(default_factory=Counter)
+    bad_rows: int = 0
+    leading_zeros: int = 0
+    dated: int = 0
+    sampled: int = 0
+    falls: int = 0
+    """The sampled dates that are earlier than the one before."""
+    texts: int = 0
+    words: int = 0
+    most_words: int = 0
+    sizes: set[int] = field(default_factory=set)
+    element: str = ""
+    relation: Relation = field(default_factory=Relation)
+    last_date: int | None = None
+
+    def add(self, block: ColumnBlock, relation: RelationBlock | None) -> None:
+        self.kinds |= {block.kind} - {"empty"}
+        self.rows, self.missing = self.rows + block.rows, self.missing + block.missing
+        if len(block.values):
+            self.distinct.add(block.values, block.counts)
+        if block.numbers is not None:
+            self._add_numbers(block.numbers[~np.isnan(block.numbers)])
+        self.bad.update(block.bad)
+        self.bad_rows += block.bad_rows
+        self.leading_zeros += block.leading_zeros
+        self.sampled, self.dated = self.sampled + block.dates[0], self.dated + block.dates[1]
+        self._add_dates(block.seconds.tolist())
+        texts, words, most = block.words
+        self.texts, self.words, self.most_words = self.texts + texts, self.words + words, max(self.most_words, most)
+        self.sizes |= block.sizes
+        self.element = block.element or self.element
+        if relation is not None:
+            self.relation.add(relation, block.rows)
+
+    def _add_numbers(self, numbers: np.ndarray[tuple[int], np.dtype[np.float64]]) -> None:
+        if len(numbers):
+            self.least, self.most = min(self.least, float(numbers.min())), max(self.most, float(numbers.max()))
+            self.is_whole = self.is_whole and bool((numbers == np.floor(numbers)).all())
+
+    def _add_dates(self, seconds: list[int]) -> None:
+        for second in seconds:
+            self.falls += self.last_date is not None and second < self.last_date
+            self.last_date = second
+
+    @property
+    def given(self) -> int:
+        """The rows with a value."""
+        return self.rows - self.missing
+
+    @property
+    def is_number(self) -> bool:
+        """True if nearly all values are numbers, and the others are a few words."""
+        if "text" in self.kinds:
+            return self.given > 0 and self.bad_rows <= 0.05 * self.given and len(self.bad) <= MOST_BAD
+        return bool(self.kinds) and self.kinds <= {"whole numbers", "numbers"}
+
+    @property
+    def is_date(self) -> bool:
+        return self.kinds == {"dates"} or (self.sampled > 0 and self.dated >= 0.95 * self.sampled)
+
+    @property
+    def is_sorted_by_time(self) -> bool:
+        return self.is_date and self.falls == 0 and self.distinct.number > 2
+
+    @property
+    def mean_words(self) -> float:
+        return self.words / self.texts if self.texts else 0.0
+
+
+@dataclass(frozen=True)
+class TableProfile:
+    name: str
+    rows: int
+    columns: Mapping[str, ColumnProfile]
+    target: str
+
+    @property
+    def inputs(self) -> Iterator[ColumnProfile]:
+        return (column for name, column in self.columns.items() if name != self.target)
+
+
+def profile_of(data: DataFiles | DataTable, target: str) -> TableProfile:
+    """Read all rows of a table. Raises `Mistakes` if it has no such target or no rows, and `EnvironmentFailure`."""
+    names = list(dict.fromkeys([*data.columns(), target]))
+    source = data.source([(TARGET if name == target else "dataset", name) for name in names], [])
+    columns, rows = {name: ColumnProfile(name) for name in names}, 0
+    for found in in_threads(partial(_profiled, target), source.blocks(), pa.cpu_count()):
+        for name, (block, relation) in found.items():
+            columns[name].add(block, relation)
+        rows += found[target][0].rows
+    if not rows:
+        raise Mistakes.one("dataset", f"{data.name!r} holds no rows.")
+    return TableProfile(data.name, rows, columns, target)
+
+
+def _profiled(target: str, block: Block) -> Mapping[str, tuple[ColumnBlock, RelationBlock | None]]:
+    for values in block.columns.values():
+        check_encoding(values)
+    own = column_block(block.columns[target])
+    known = target_block(block.columns[target], own.numbers) if own.kind not in ("lists", "empty") else None
+    found: dict[str, tuple[ColumnBlock, RelationBlock | None]] = {target: (own, None)}
+    for name, values in block.columns.items():
+        if name == target:
+            continue
+        statistics = column_block(values)
+        has_values = known is not None and statistics.kind not in ("lists", "empty")
+        relation = relation_block(known, values, statistics.numbers) if known is not None and has_values else None
+        found[name] = (statistics, relation)
+    return found

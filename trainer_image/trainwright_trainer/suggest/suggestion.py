@@ -1,0 +1,171 @@
+"""The suggested job: features, split, sizes and trainer, each with the comment that explains it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from trainwright_api.checks.validate import inspect
+from trainwright_api.problems import Mistakes
+from trainwright_trainer.runtime.memory import usable_bytes
+from trainwright_trainer.suggest import sizes
+from trainwright_trainer.suggest.column_type import TypeChoice, input_choice, target_choice
+from trainwright_trainer.suggest.describe import described, positive_value, share
+from trainwright_trainer.suggest.pretrained import TRAINER, cached_models, frozen
+from trainwright_trainer.suggest.profile import TARGET, ColumnProfile, TableProfile
+
+_BYTES = {"number": 4, "binary": 4, "category": 8, "date": 36}
+
+
+@dataclass(frozen=True)
+class Commented:
+    """A value of the file, and its comment."""
+
+    value: dict[str, Any]
+    comment: str = ""
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """`left_out`: the columns that are no inputs, with the reasons. Sections that the job does not need are None."""
+
+    profile: TableProfile
+    inputs: Sequence[Commented]
+    left_out: Sequence[tuple[str, str]]
+    output: Commented
+    combiner: Commented
+    split: Commented | None
+    trainer: Commented | None
+    loader: Commented | None
+    na_values: Sequence[str]
+    memory: float
+    """The bytes of all encoded rows."""
+
+    def job(self, dataset: str | None = None) -> dict[str, Any]:
+        """The job as plain data."""
+        config: dict[str, Any] = {
+            "input_features": [line.value for line in self.inputs],
+            "output_features": [self.output.value],
+            "combiner": self.combiner.value,
+        }
+        if self.split is not None:
+            config["preprocessing"] = {"split": self.split.value}
+        if self.trainer is not None:
+            config["trainer"] = self.trainer.value
+        job: dict[str, Any] = {} if dataset is None else {"dataset": dataset}
+        if self.na_values:
+            job["datasetOptions"] = {"naValues": list(self.na_values)}
+        job["config"] = config
+        if self.loader is not None:
+            job["backend"] = {"type": "local", "loader": self.loader.value}
+        return job
+
+
+def suggestion_of(profile: TableProfile) -> Suggestion:
+    """The job for a table. Raises `Mistakes` if its target cannot be predicted, or no column is left as an input."""
+    target = profile.columns[profile.target]
+    wanted = target_choice(target)
+    if wanted.type is None:
+        raise Mistakes.one(TARGET, f"column {target.name!r} of {profile.name} cannot be a target: {wanted.reason}")
+    choices = {column.name: input_choice(column) for column in profile.inputs}
+    used = {name: choice for name, choice in choices.items() if choice.type is not None}
+    if not used:
+        reasons = (
+            "; ".join(f"{name!r}: {choice.reason}" for name, choice in choices.items()) or "it has no other column"
+        )
+        raise Mistakes.one("dataset", f"no column of {profile.name} is left as an input: {reasons}")
+    pretrained = _pretrained() if any(choice.type == "text" for choice in used.values()) else None
+    inputs = [_input(profile.columns[name], choice, pretrained) for name, choice in used.items()]
+    memory = profile.rows * sum(_row_bytes(profile.columns[name], choice) for name, choice in used.items())
+    return Suggestion(
+        profile=profile,
+        inputs=inputs,
+        left_out=[(name, choice.reason) for name, choice in choices.items() if choice.type is None],
+        output=_output(target, wanted),
+        combiner=_combiner(profile.rows, pretrained is not None),
+        split=_split(profile, choices, wanted),
+        trainer=None if pretrained is None else Commented(dict(TRAINER), "for frozen encoders, as Ludwig suggests it"),
+        loader=_loader(memory),
+        na_values=sorted({word for name in used for word in _bad_words(profile.columns[name], used[name])}),
+        memory=memory,
+    )
+
+
+def _input(column: ColumnProfile, choice: TypeChoice, pretrained: tuple[str, str] | None) -> Commented:
+    assert choice.type is not None
+    value: dict[str, Any] = {"name": column.name, "type": choice.type}
+    if choice.type == "number" and (column.missing or column.bad_rows):
+        value["preprocessing"] = {"missing_value_strategy": "fill_with_mean"}
+    if choice.type == "category":
+        value["encoder"] = sizes.category_encoder(column.distinct.number)
+    if choice.type == "text" and pretrained is not None:
+        value |= {"encoder": frozen(*pretrained), "preprocessing": {"cache_encoder_embeddings": True}}
+    elif choice.type == "text":
+        value["preprocessing"] = sizes.text_preprocessing(column.mean_words, column.most_words)
+        value["encoder"] = sizes.text_encoder()
+    return Commented(value, described(column, choice))
+
+
+def _output(column: ColumnProfile, choice: TypeChoice) -> Commented:
+    value = {"name": column.name, "type": choice.type}
+    if choice.type == "binary":
+        true, false, part = positive_value(column)
+        reverse = f"preprocessing: {{fallback_true_label: {false!r}}} reverses them"
+        return Commented(
+            value, f"{true!r} is the positive value ({share(part)} of the rows) and {false!r} the other; {reverse}"
+        )
+    return Commented(value, described(column, choice))
+
+
+def _combiner(rows: int, is_pretrained: bool) -> Commented:
+    found = sizes.combiner_of(rows)
+    if is_pretrained:
+        found |= {"num_fc_layers": found.get("num_fc_layers", 1), "norm": "ghost"}
+    return Commented(found, f"the size for {rows:,} rows")
+
+
+def _split(profile: TableProfile, choices: Mapping[str, TypeChoice], target: TypeChoice) -> Commented | None:
+    """By time if the rows are in the order of time, by groups if an id has several rows; else by classes."""
+    for column in profile.inputs:
+        if column.is_sorted_by_time and not column.missing and len(column.kinds) == 1:
+            comment = f"the rows are in the order of {column.name}: train on the oldest, test on the newest"
+            return Commented({"type": "datetime", "column": column.name}, comment)
+    for name, choice in choices.items():
+        if choice.is_group:
+            return Commented({"type": "hash", "column": name}, f"all rows of one {name} are in the same part")
+    if target.type in ("binary", "category"):
+        return Commented({"type": "stratify", "column": profile.target}, "each part has the same share of each class")
+    return None
+
+
+def _loader(memory: float) -> Commented | None:
+    if not sizes.needs_windows(memory, usable_bytes()):
+        return None
+    return Commented({"fully_executed": False}, "the encoded rows are too large for this machine's memory")
+
+
+def _row_bytes(column: ColumnProfile, choice: TypeChoice) -> float:
+    if choice.type == "vector":
+        return 4 * next(iter(column.sizes))
+    return _BYTES.get(str(choice.type)) or 8 + 4 * max(column.mean_words, 1)
+
+
+def _bad_words(column: ColumnProfile, choice: TypeChoice) -> Iterator[str]:
+    """The words in a column of numbers that have to count as missing."""
+    if choice.type == "number":
+        yield from column.bad
+
+
+def _pretrained() -> tuple[str, str] | None:
+    """The first model that is there, if this version can cache its embeddings."""
+    return next((model for model in cached_models() if _is_built(model)), None)
+
+
+def _is_built(model: tuple[str, str]) -> bool:
+    text = {"name": "a", "type": "text", "encoder": frozen(*model), "preprocessing": {"cache_encoder_embeddings": True}}
+    job = {
+        "config": {"input_features": [text], "output_features": [{"name": "b", "type": "number"}], "trainer": TRAINER}
+    }
+    found = inspect({"dataset": "-", **job}, "init")
+    return not found.mistakes and not found.unbuilt

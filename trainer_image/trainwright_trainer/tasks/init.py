@@ -1,0 +1,61 @@
+"""`trainwright init`: the file of a job for a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from trainwright_api.checks import load
+from trainwright_api.problems import Mistakes
+from trainwright_trainer.callbacks.formats import counted
+from trainwright_trainer.errors import EnvironmentFailure
+from trainwright_trainer.suggest.job_text import job_text
+from trainwright_trainer.suggest.profile import profile_of
+from trainwright_trainer.suggest.suggestion import Suggestion, suggestion_of
+from trainwright_trainer.tasks.given_data import given_data
+
+if TYPE_CHECKING:
+    from trainwright_trainer.tasks.given_data import Data
+
+DEFAULT_NAME = "job.yaml"
+
+
+def suggested(data: Data, target: str) -> Suggestion:
+    """The job for a path or a table. Raises `Mistakes` for data without such a target, and `EnvironmentFailure`."""
+    return suggestion_of(profile_of(given_data(data), target))
+
+
+def init(dataset: str, target: str, output: Path | None, *, overwrite: bool = False) -> tuple[str, tuple[str, ...]]:
+    """The text of the job's file, which is written to `output`, and notices. Raises as `suggested` does."""
+    if output is not None and output.exists() and not overwrite:
+        raise Mistakes.one("--output", f"{str(output)!r} exists: name another file, or give --overwrite")
+    data = given_data(dataset)
+    found = suggestion_of(profile_of(data, target))
+    text = job_text(found, dataset, DEFAULT_NAME if output is None else str(output))
+    load.loads(text, DEFAULT_NAME)
+    if output is not None:
+        _write(output, text)
+    return text, (*(f"{data.name}: {line}" for line in data.notices()), *_summary(found, output))
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise EnvironmentFailure(f"{path} cannot be written: {error.strerror or error}") from error
+
+
+def _summary(found: Suggestion, output: Path | None) -> Iterator[str]:
+    target = found.output.value
+    parts = [
+        counted(found.profile.rows, "row"),
+        f"{counted(len(found.inputs), 'input')} → {target['name']} ({target['type']})",
+    ]
+    if found.left_out:
+        parts.append(f"{counted(len(found.left_out), 'column')} left out")
+    yield f"{found.profile.name}: {' · '.join(parts)}" + ("" if output is None else f": {output}")
+    if output is not None:
+        yield from (f"  left out {name!r}: {reason}" for name, reason in found.left_out)
+        yield f"next: trainwright train {output}"
