@@ -48,6 +48,7 @@ def test_errors_are_better_when_lower(outputs: Makers) -> None:
     [
         ("epochs", "Training finished all 20 epochs."),
         ("train_steps", "Training finished all train_steps."),
+        ("time limit", "Training ended at its time limit."),
         ("early stopping", "Training stopped early: validation roc_auc was not better after epoch 14."),
     ],
 )

@@ -41,7 +41,7 @@ def test_a_messy_file_becomes_a_job_that_validates_and_trains(workplace):
     workplace.data(*messy(), name="messy.csv")
     out = workplace.done("init", "messy.csv", "--target", "weg", "--output", "new.yaml").out.splitlines()
     assert "messy.csv: read with delimiter ';', as its first rows show; datasetOptions sets another" in out
-    assert "messy.csv: 400 rows · 6 inputs → weg (binary) · 4 columns left out: new.yaml" in out
+    assert "messy.csv: 400 rows · 5 inputs → weg (binary) · 4 columns left out: new.yaml" in out
     assert "  left out 'weg_flag': a copy of the target: each value of one goes with one value of the other" in out
     assert out[-1] == "next: trainwright train new.yaml"
     assert workplace.done("validate", "new.yaml").out.endswith("new.yaml: valid\n")

@@ -67,6 +67,7 @@ def ending(data: ReportData, started: Started, ended: Ended) -> str:
         "epochs": f"Training finished all {formats.counted(started.epochs, 'epoch')}.",
         "train_steps": "Training finished all train_steps.",
         "early stopping": f"Training stopped early: {monitored(started)} was not better after {best}.",
+        "time limit": "Training ended at its time limit.",
     }
     kept = f"The model is that of {best}" + (f", the best by {monitored(started)}." if _decided(data) else ".")
     return f"{why[ended.reason]} {kept}"

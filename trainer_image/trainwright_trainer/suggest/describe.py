@@ -23,9 +23,7 @@ def share(part: float) -> str:
 
 def described(column: ColumnProfile, choice: TypeChoice) -> str:
     """What the column holds: `18 to 79 · 3 % missing`."""
-    found = [_range(column) if choice.type == "number" else _values(column) if _is_few(column) else choice.reason]
-    if choice.type == "category" and choice.reason.startswith("an id"):
-        found = [choice.reason]
+    found = [_content(column, choice)]
     if column.missing:
         found.append(f"{share(column.missing / column.rows)} missing")
     if column.bad_rows and choice.type == "number":
@@ -54,8 +52,11 @@ class _Options:
 _OPTIONS = _Options()
 
 
-def _is_few(column: ColumnProfile) -> bool:
-    return "lists" not in column.kinds and not column.is_date and column.distinct.counts is not None
+def _content(column: ColumnProfile, choice: TypeChoice) -> str:
+    if choice.type == "number":
+        return _range(column)
+    has_values = choice.type in ("binary", "category") and column.distinct.counts is not None
+    return _values(column) if has_values else choice.reason
 
 
 def _range(column: ColumnProfile) -> str:
