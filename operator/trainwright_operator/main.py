@@ -101,6 +101,7 @@ class Process:
         self._lease = Lease(clients.lease, settings, time.monotonic)
         self._rotator = CertificateRotator(clients.passes, settings, utc_now)
         self._health = ProcessHealth(self._lease, utc_now)
+        metrics.certificate(lambda: self._rotator.expiry)
         self._stop = asyncio.Event()
         self._code = 0
 

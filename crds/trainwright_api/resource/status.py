@@ -166,6 +166,10 @@ class TrainingJobStatus(KubernetesSection):
     )
     completion_time: Time | None = Field(None, description="When the job ended.")
     active_seconds: Count | None = Field(None, description="The running time of all ended attempts, in seconds.")
+    gpu_seconds: Count | None = Field(
+        None,
+        description="GPUs times the running time of all ended attempts, in seconds. Preprocessing has none.",
+    )
     outcome: PostedOutcome | None = Field(None, description="The newest outcome that a pod has posted.")
     progress: Progress | None = Field(None, description="The progress of the training.")
     preprocessed: Preprocessed | None = Field(None, description="The stage before training, once it is done.")

@@ -1,12 +1,14 @@
-"""Counts jobs by phase, and retries. An Observer exports the numbers."""
+"""Counts jobs by phase, retries, times and GPU-seconds. An Observer exports the numbers."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Protocol
 
-from trainwright_api.resource.status import OutcomeClass
+from trainwright_api.resource.status import Attempt, OutcomeClass, TrainingJobStatus
+from trainwright_operator.model import times
 from trainwright_operator.model.observed import Job
 from trainwright_operator.model.plan import Plan
 from trainwright_operator.model.status_builder import current
@@ -26,6 +28,14 @@ class Observer(Protocol):
     def jobs(self, by_phase: Mapping[str, int]) -> None: ...
 
     def retried(self, outcome: OutcomeClass) -> None: ...
+
+    def queued_for(self, namespace: str, seconds: float) -> None: ...
+
+    def started_after(self, namespace: str, seconds: float) -> None: ...
+
+    def ran_for(self, namespace: str, outcome: OutcomeClass, seconds: float) -> None: ...
+
+    def used_gpus(self, namespace: str, gpu_seconds: float) -> None: ...
 
 
 class Counts:
@@ -48,7 +58,33 @@ class Counts:
 
     def did(self, job: Job, plan: Plan) -> None:
         """Record that a pass has carried out all of its plan."""
-        last = current(job.status.attempts)
-        following = current(plan.status.attempts) if plan.status is not None else None
+        if plan.status is None:
+            return
+        last, following = current(job.status.attempts), current(plan.status.attempts)
         if last is not None and following is not None and following.number > last.number and last.outcome is not None:
             self._observer.retried(last.outcome)
+        if following is not None:
+            self._times(job, _same(job.status, following), following)
+        more = (plan.status.gpu_seconds or 0) - (job.status.gpu_seconds or 0)
+        if more > 0:
+            self._observer.used_gpus(job.namespace, more)
+
+    def _times(self, job: Job, before: Attempt | None, after: Attempt) -> None:
+        """Record the times of an attempt that has started or ended in this pass. An attempt starts in each stage."""
+        began, created, ended = (times.read(at) for at in (after.start_time, after.create_time, after.completion_time))
+        if began is not None and (before is None or before.start_time is None):
+            if created is not None:
+                self._observer.queued_for(job.namespace, _seconds(created, began))
+            if not job.status.preprocessed and not any(one.start_time for one in job.status.attempts or ()):
+                self._observer.started_after(job.namespace, _seconds(job.created, began))
+        if began is not None and ended is not None and after.outcome and (before is None or not before.completion_time):
+            self._observer.ran_for(job.namespace, after.outcome, _seconds(began, ended))
+
+
+def _same(status: TrainingJobStatus, attempt: Attempt) -> Attempt | None:
+    return next((one for one in status.attempts or () if one.number == attempt.number), None)
+
+
+def _seconds(begin: datetime, end: datetime) -> float:
+    """Return the seconds between two times. The clocks of two machines may differ."""
+    return max(0.0, (end - begin).total_seconds())

@@ -12,7 +12,7 @@ from trainwright_operator.model import times
 from trainwright_operator.model.observed import Child
 from trainwright_operator.model.plan import Lookup, Plan
 from trainwright_operator.model.status_builder import StatusBuilder
-from trainwright_operator.policies import deadlines, retry, start
+from trainwright_operator.policies import deadlines, gpus, retry, start
 from trainwright_operator.policies.display import being_started, phase
 from trainwright_operator.policies.outcome import Ending, reported_outcome
 
@@ -57,7 +57,9 @@ def record(context: Context, builder: StatusBuilder, attempt: Attempt, end: Endi
         message=conditions.line(end.message) or None,
         position=context.position_of(attempt),
     )
-    _add(builder, "active_seconds", round(deadlines.active_seconds(attempt, ended)))
+    active = deadlines.active_seconds(attempt, ended)
+    _add(builder, "active_seconds", round(active))
+    _add_gpus(context, builder, attempt, active)
     if end.outcome in retry.COUNTED:
         _add(builder, "retries", 1)
     if end.outcome == "preempted":
@@ -101,6 +103,15 @@ def _begun(context: Context, attempt: Attempt, child: Child | None, ended: datet
     """Return the attempt with the time at which its pods started, which no pass may have written yet."""
     began = deadlines.start_time(child, context.snapshot.pods, attempt, ended)
     return attempt.model_copy(update={"start_time": attempt.start_time or (times.written(began) if began else None)})
+
+
+def _add_gpus(context: Context, builder: StatusBuilder, attempt: Attempt, active: float) -> None:
+    """Add the GPU-seconds of a stage that has GPUs."""
+    resolved = builder.get("resolved")
+    if resolved is not None and not context.prepares(attempt):
+        known = resolved.model_dump(mode="json", by_alias=True, exclude_none=True)
+        if count := gpus.held(context.job.raw.get("spec") or {}, known):
+            _add(builder, "gpu_seconds", round(count * active))
 
 
 def _add(builder: StatusBuilder, count: str, more: int) -> None:

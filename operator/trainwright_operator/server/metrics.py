@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from datetime import datetime
 from typing import get_args
 
 from aiohttp import web
@@ -11,6 +12,9 @@ from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_late
 
 from trainwright_api.resource.status import OutcomeClass, Phase
 
+API_SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
+JOB_SECONDS = (1, 5, 15, 30, 60, 120, 300, 900, 1_800, 3_600, 7_200, 14_400, 43_200, 86_400, 259_200, 604_800)
+"""The buckets of waits and runs: from a second to a week."""
 PASS_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 
 
@@ -34,6 +38,27 @@ class Metrics:
         self._retries = Counter(
             "trainwright_retries", "New attempts, by how the last one ended", ["class"], registry=registry
         )
+        self._queued = self._histogram("trainwright_queue_seconds", "Time from an attempt's child to its running pods")
+        self._started = self._histogram("trainwright_start_seconds", "Time from a new job to its first running pods")
+        self._ran = self._histogram("trainwright_run_seconds", "Running time of an attempt, by how it ended", "class")
+        self._gpus = Counter(
+            "trainwright_gpu_seconds",
+            "GPUs of ended attempts, times their time",
+            ["namespace"],
+            registry=registry,
+        )
+        self._latency = Histogram(
+            "trainwright_api_seconds",
+            "Time of a request to the API server, without watches",
+            ["method", "resource"],
+            buckets=API_SECONDS,
+            registry=registry,
+        )
+        self._expiry = Gauge(
+            "trainwright_certificate_expiry_timestamp_seconds",
+            "End of the certificate that this operator serves with; 0 before it has one",
+            registry=registry,
+        )
         api = ["method", "resource", "status"]
         self._requests = Counter("trainwright_api_requests", "Requests to the API server", api, registry=registry)
         self._failures = Counter(
@@ -48,6 +73,13 @@ class Metrics:
             self._jobs.labels(phase)
         for outcome in get_args(OutcomeClass):
             self._retries.labels(outcome)
+
+    def _histogram(self, name: str, text: str, *labels: str) -> Histogram:
+        return Histogram(name, text, ["namespace", *labels], buckets=JOB_SECONDS, registry=self.registry)
+
+    def certificate(self, expiry: Callable[[], datetime | None]) -> None:
+        """Report the end of the certificate that `expiry` returns."""
+        self._expiry.set_function(lambda: end.timestamp() if (end := expiry()) else 0.0)
 
     def leading(self, leads: bool) -> None:
         self._leader.set(leads)
@@ -70,10 +102,24 @@ class Metrics:
     def retried(self, outcome: OutcomeClass) -> None:
         self._retries.labels(outcome).inc()
 
-    def requested(self, method: str, resource: str, status: int, seconds: float = 0.0) -> None:  # noqa: ARG002
+    def queued_for(self, namespace: str, seconds: float) -> None:
+        self._queued.labels(namespace).observe(seconds)
+
+    def started_after(self, namespace: str, seconds: float) -> None:
+        self._started.labels(namespace).observe(seconds)
+
+    def ran_for(self, namespace: str, outcome: OutcomeClass, seconds: float) -> None:
+        self._ran.labels(namespace, outcome).observe(seconds)
+
+    def used_gpus(self, namespace: str, gpu_seconds: float) -> None:
+        self._gpus.labels(namespace).inc(gpu_seconds)
+
+    def requested(self, method: str, resource: str, status: int, seconds: float = 0.0) -> None:
         """Count a request to the API server, as `Client(on_response=…)` calls it. Status 0: no response."""
         labels = (method, resource, str(status))
         self._requests.labels(*labels).inc()
+        if method != "WATCH":  # a watch stays open
+            self._latency.labels(method, resource).observe(seconds)
         if status == 0 or status >= 400:
             self._failures.labels(*labels).inc()
 

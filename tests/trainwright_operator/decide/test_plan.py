@@ -737,3 +737,35 @@ def test_the_administrators_time_to_live_holds_for_jobs_without_one() -> None:
     cluster.wait(61)
     cluster.settle()
     assert not cluster.children
+
+
+def test_gpu_seconds_add_up_over_attempts_and_leave_preprocessing_out() -> None:
+    gpus = Node("eight", True, False, {}, (), {"nvidia.com/gpu": 8.0, "cpu": 64.0})
+    trainer = {"num_workers": 2, "use_gpu": True}
+    backend = {"type": "ray", "cache_dir": "s3://cache", "trainer": trainer}
+    cluster = Cluster(spec={**SPEC, "backend": backend}, nodes=(gpus,))
+    cluster.settle()
+    cluster.starts()
+    cluster.settle()
+    cluster.wait(500)
+    cluster.ends()
+    cluster.settle()
+    assert cluster.status.preprocessed is not None
+    assert cluster.status.gpu_seconds is None
+    for _ in range(2):
+        cluster.starts()
+        cluster.settle()
+        cluster.wait(100)
+        cluster.ends(exit_code=1)
+        cluster.settle()
+        cluster.wait(1000)
+        cluster.settle()
+    assert cluster.status.gpu_seconds == 400
+
+
+def test_without_gpus_there_are_no_gpu_seconds() -> None:
+    cluster = running()
+    cluster.wait(100)
+    cluster.ends()
+    cluster.settle()
+    assert (cluster.status.active_seconds, cluster.status.gpu_seconds) == (100, None)

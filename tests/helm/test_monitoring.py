@@ -1,0 +1,120 @@
+"""The dashboard and the alerts of the chart, on a real Prometheus that scrapes the operator's metrics."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from prometheus_client import start_http_server
+from ruamel.yaml import YAML
+from testkit.cluster.chart import CHART, ROOT
+from testkit.cluster.port import LOOPBACK, Port
+from testkit.cluster.prometheus import Prometheus
+
+from trainwright_operator.server.metrics import Metrics
+
+OBJECTS = list(YAML(typ="safe").load_all((Path(__file__).parent / "everything.yaml").read_text()))
+DASHBOARD: dict[str, Any] = json.loads((ROOT / CHART / "files" / "dashboard.json").read_text())
+QUERIES = [target["expr"] for panel in DASHBOARD["panels"] for target in panel["targets"]]
+[RULES] = [one["spec"]["groups"] for one in OBJECTS if one["kind"] == "PrometheusRule"]
+ALERTS = {rule["alert"]: rule for group in RULES for rule in group["rules"]}
+SUFFIX = r"_(bucket|count|sum|total|created)$"
+TO_FIRE = "TrainwrightTwoLeaders"
+
+
+def busy() -> Metrics:
+    """Return metrics in which everything has happened once, and of which two operators lead."""
+    metrics = Metrics()
+    metrics.leading(True)
+    metrics.queued(3)
+    metrics.passed(0.004)
+    metrics.failed("Conflict")
+    metrics.jobs({"Running": 2, "Failed": 1})
+    metrics.retried("crash")
+    for status in (200, 500, 0):
+        metrics.requested("GET", "pods", status, 0.1)
+    for answer in ("allowed", "denied", "busy"):
+        metrics.admitted(answer)
+    metrics.reported(503)
+    metrics.queued_for("team", 30)
+    metrics.started_after("team", 40)
+    metrics.ran_for("team", "crash", 600)
+    metrics.used_gpus("team", 1200)
+    metrics.certificate(lambda: datetime.now(UTC) + timedelta(days=2))
+    metrics._leader.set(2)
+    return metrics
+
+
+@pytest.fixture(scope="module")
+def prometheus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Prometheus]:
+    port = Port()
+    port.close()
+    server, thread = start_http_server(port.number, LOOPBACK, busy().registry)
+    groups = [{**group, "rules": [soon(rule) for rule in group["rules"]]} for group in RULES]
+    with Prometheus(tmp_path_factory.mktemp("prometheus"), f"{LOOPBACK}:{port.number}", groups) as found:
+        yield found
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+def soon(rule: dict[str, Any]) -> dict[str, Any]:
+    return {**rule, "for": "0s"} if rule["alert"] == TO_FIRE else rule
+
+
+@pytest.mark.parametrize("expression", QUERIES)
+def test_every_query_of_the_dashboard_finds_something(prometheus: Prometheus, expression: str) -> None:
+    asked = expression.replace("$namespace", ".*").replace("$__rate_interval", "1m")
+    assert "$" not in asked
+    prometheus.wait_until(lambda: len(prometheus.query(asked)) > 0)
+
+
+def test_every_alert_is_evaluated_and_those_whose_time_has_come_fire(prometheus: Prometheus) -> None:
+    prometheus.wait_until(lambda: prometheus.alerts()[TO_FIRE]["state"] == "firing")
+    found = prometheus.alerts()
+    assert found.keys() == ALERTS.keys()
+    assert {rule["health"] for rule in found.values()} == {"ok"}
+    states = {name: rule["state"] for name, rule in found.items()}
+    assert states["TrainwrightCertificateEnds"] == "pending"
+    assert {states[name] for name in ("TrainwrightNoLeader", "TrainwrightQueueGrows", "TrainwrightNothingRuns")} == {
+        "inactive"
+    }
+
+
+def test_what_is_asked_for_is_what_the_operator_reports() -> None:
+    known = {
+        sample.name
+        for family in busy().registry.collect()
+        for sample in family.samples
+        if sample.name.startswith("trainwright_")
+    }
+    asked = {
+        name
+        for text in (*QUERIES, *(rule["expr"] for rule in ALERTS.values()))
+        for name in re.findall(r"trainwright_\w+", text)
+    }
+    assert asked <= known
+    # Each metric is shown or watched, but the count of requests, whose errors and latency are.
+    families = {re.sub(r"_(bucket|count|sum|total|created)$", "", name) for name in known}
+    assert families - {re.sub(r"_(bucket|count|sum|total)$", "", name) for name in asked} == {
+        "trainwright_api_requests"
+    }
+
+
+def test_each_alert_leads_to_its_part_of_the_runbook() -> None:
+    headings = set(re.findall(r"^### (\w+)$", (ROOT / "docs" / "operations.md").read_text(), re.MULTILINE))
+    assert ALERTS.keys() <= headings
+    for name, rule in ALERTS.items():
+        assert rule["annotations"]["runbook_url"] == f"https://wiki.example.com/trainwright#{name.lower()}"
+        assert rule["labels"]["severity"] in ("warning", "critical")
+
+
+def test_the_dashboard_reaches_grafana_as_it_is() -> None:
+    [found] = [one for one in OBJECTS if one["metadata"]["name"] == "trainwright-dashboard"]
+    assert found["metadata"]["labels"]["grafana_dashboard"] == "1"
+    assert json.loads(found["data"]["trainwright.json"]) == DASHBOARD
