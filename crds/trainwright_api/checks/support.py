@@ -15,11 +15,16 @@ BACKENDS = ("local", "ray", "deepspeed", "horovod")
 """The backends whose pods the operator can start."""
 PROCESSORS = ("pandas", "dask")
 SPLITS = ("random", "fixed", "hash", "stratify", "datetime")
-INPUTS = ("number", "binary", "category", "date", "vector", "set", "bag", "sequence", "text")
+INPUTS = ("number", "binary", "category", "date", "vector", "set", "bag", "sequence", "text", "image")
 OUTPUTS = ("number", "binary", "category", "vector", "set")
 _DENSE = ("passthrough", "dense")
 _SEQUENCE = ("embed", "parallel_cnn", "stacked_cnn", "stacked_parallel_cnn", "rnn", "cnnrnn", "transformer")
 _PRETRAINED = ("auto_transformer", "albert", "bert", "distilbert", "electra", "gpt2", "roberta", "xlmroberta")
+_TORCHVISION = (
+    *("alexnet", "convnext", "densenet", "efficientnet", "googlenet", "inceptionv3", "maxvit", "mnasnet"),
+    *("mobilenetv2", "mobilenetv3", "regnet", "resnet", "resnext", "shufflenet_v2", "squeezenet", "swin_transformer"),
+    *("vgg", "vit", "wide_resnet"),
+)
 ENCODERS: Mapping[str, tuple[str, ...]] = {
     "number": _DENSE,
     "binary": _DENSE,
@@ -30,6 +35,7 @@ ENCODERS: Mapping[str, tuple[str, ...]] = {
     "bag": ("embed",),
     "sequence": _SEQUENCE,
     "text": (*_SEQUENCE, *_PRETRAINED),
+    "image": ("stacked_cnn", *_TORCHVISION),
 }
 COMBINERS = ("concat", "tabnet", "transformer", "tabtransformer", "comparator", "project_aggregate")
 DECODERS = ("regressor", "classifier", "projector", "passthrough")
@@ -69,6 +75,7 @@ WORDS: Mapping[str, tuple[str, ...]] = {
     "SetPreprocessing.tokenizer": TOKENIZERS,
     "TextPreprocessing.tokenizer": (*TOKENIZERS, "hf_tokenizer"),
     "SequencePreprocessing.tokenizer": TOKENIZERS,
+    "ImagePreprocessing.missing_value_strategy": ("bfill", "ffill", "drop_row", "fill_with_const"),
     "TrainerConfig.learning_rate": (),
     "TrainerConfig.eval_batch_size": (),
 }
@@ -86,7 +93,7 @@ INSTEAD: Mapping[str, str] = {
     "BackendTrainer.logdir": "this version keeps logs in the run folder",
 }
 FIELDS: Mapping[str, tuple[str, ...]] = {
-    "Defaults": ("audio", "h3", "image", "timeseries"),
+    "Defaults": ("audio", "h3", "timeseries"),
     "ModelConfig": (
         "hyperopt",
         "base_model",
@@ -133,6 +140,7 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
     ),
     "SequenceOutputPreprocessing": ("cache_encoder_embeddings",),
     "TextOutputPreprocessing": ("cache_encoder_embeddings",),
+    "ImagePreprocessing": ("computed_fill_value", "in_memory", "num_classes", "infer_image_num_classes"),
     "TextPreprocessing": (
         "compute_idf",
         "prompt",
@@ -182,6 +190,7 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
         "activation",
         "recurrent_activation",
     ),
+    "TorchvisionEncoder": ("saved_weights_in_checkpoint",),
     "TokensEncoder": (
         "vocab",
         "embeddings_on_cpu",

@@ -25,6 +25,7 @@ def resolve(config: ModelConfig) -> ModelConfig:
     found = ModelConfig.model_validate(given)
     for written, feature in zip(given["input_features"], found.input_features, strict=True):
         _take_tokenizer(written, feature)
+        _take_image_size(written, feature)
     return ModelConfig.model_validate(_filled(ModelConfig.model_validate(given)))
 
 
@@ -35,6 +36,18 @@ def _take_tokenizer(written: dict[str, Any], feature: InputFeature) -> None:
         own = getattr(feature.preprocessing, "pretrained_model_name_or_path", None) or name
         section = {"tokenizer": "hf_tokenizer", "pretrained_model_name_or_path": own}
         written["preprocessing"] = {**feature.preprocessing.model_dump(exclude_unset=True), **section}
+
+
+def _take_image_size(written: dict[str, Any], feature: InputFeature) -> None:
+    """Give an image with an encoder of torchvision what the encoder needs, unless the file says otherwise."""
+    own_preprocessing = getattr(feature.encoder, "own_preprocessing", None)
+    if own_preprocessing is not None:
+        given = feature.preprocessing.model_dump(exclude_unset=True)
+        given = {name: value for name, value in given.items() if value is not None}
+        own = own_preprocessing()
+        if "height" in given or "width" in given:
+            own = {name: value for name, value in own.items() if name not in ("height", "width")}
+        written["preprocessing"] = {**own, **given}
 
 
 def _filled(value: Any) -> Any:

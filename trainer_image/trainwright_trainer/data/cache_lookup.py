@@ -71,7 +71,7 @@ class CacheLookup:
         return column is not None
 
     def _stored(self, feature: Feature, statistics: Statistics) -> Column | StoredColumn | None:
-        fits = self.parts is not None and len(self.parts) <= MOST_ROWS_READ
+        fits = self.parts is not None and len(self.parts) <= MOST_ROWS_READ and feature.type != "image"
         read = self.cache.read_column if fits else self.cache.stored_column
         return read("features", self.key(feature, statistics))
 

@@ -22,6 +22,8 @@ _ELEMENTS = {"int32": pa.int32(), "float": pa.float32(), "double": pa.float64()}
 
 GROUP_ROWS = 262_144
 """The rows of a row group."""
+_GROUP_BYTES = 64 << 20
+"""A column of bytes begins a new row group after so many of them."""
 
 
 @dataclass(frozen=True)
@@ -67,13 +69,16 @@ class ColumnWriter:
         options: dict[str, Any] = {"compression": "none", "use_dictionary": False, "write_statistics": False}
         self._writer = pq.ParquetWriter(file, self._schema, write_page_checksum=True, **options)
         self._waiting: list[pa.Array] = []
-        self._rows = self._nulls = 0
+        self._rows = self._nulls = self._bytes = 0
 
     def write(self, values: pa.Array) -> None:
         self._waiting.append(_packed(values) if self._is_list else values)
         self._rows += len(values)
         self._nulls += values.null_count
-        if self._rows >= GROUP_ROWS:
+        self._bytes += values.nbytes if pa.types.is_large_binary(values.type) else 0
+        if self._bytes >= _GROUP_BYTES:
+            self._flush(whole=False)
+        elif self._rows >= GROUP_ROWS:
             self._flush()
 
     def close(self, notices: Sequence[str]) -> None:
@@ -94,6 +99,7 @@ class ColumnWriter:
         rows = self._rows // GROUP_ROWS * GROUP_ROWS if whole else self._rows
         if rows:
             self._writer.write_table(table.slice(0, rows), row_group_size=GROUP_ROWS)
+        self._bytes = 0
         self._waiting, self._rows = table.column(0).slice(rows).chunks, self._rows - rows
 
 

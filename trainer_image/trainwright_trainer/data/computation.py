@@ -16,7 +16,7 @@ from trainwright_trainer.data.files import Files
 from trainwright_trainer.data.passes import Passes
 from trainwright_trainer.data.row_split import KnownSplit, RowSplit, Split, assigns_by_row
 from trainwright_trainer.data.rows import BLOCK_ROWS, RawColumn
-from trainwright_trainer.data.selection import coded_columns, features_of, wanted_columns
+from trainwright_trainer.data.selection import block_rows, coded_columns, wanted_columns
 from trainwright_trainer.data.split import Parts
 from trainwright_trainer.data.split_assignment import check_none_is_empty, column_of, parts_of
 from trainwright_trainer.data.transforms import Clean, CleanBlock
@@ -33,13 +33,14 @@ class Computation:
         contents: Contents,
         found: CacheLookup | None,
         config: Any,
+        features: Sequence[Feature],
         seed: int,
         processor: Processor,
         adopt: Adopt,
     ) -> None:
         self._files, self._contents, self._found = files, contents, found
         self._config, self._seed, self._adopt = config, seed, adopt
-        self._features = features_of(config)
+        self._features = features
         self._columns = EncodedColumns()
         lacking = [feature for feature in self._features if found is None or feature.name not in found.columns]
         read = lacking or self._features[:1]  # counting the rows needs one column
@@ -102,7 +103,7 @@ class Computation:
         preprocessing = self._config.preprocessing
         rows = sum(self._stage.map(_rows_of))
         check_holds_rows(self._files, rows)
-        column = RawColumn(_SplitColumn(self._stage), range(0, rows, BLOCK_ROWS))
+        column = RawColumn(_SplitColumn(self._stage), range(0, rows, block_rows(self._features) or BLOCK_ROWS))
         return parts_of(preprocessing, self._seed, rows, column if column_of(preprocessing) is not None else None)
 
 
@@ -130,7 +131,7 @@ def stage_of(
     """The clean blocks of the features, with the column of the split."""
     wanted = wanted_columns(list(features), preprocessing)
     split = None if preprocessing is None else column_of(preprocessing)
-    data = source.DataSource(files, wanted, coded_columns(list(features), preprocessing))
+    data = source.DataSource(files, wanted, coded_columns(list(features), preprocessing), block_rows(features))
     return processor.stage(data, Clean(tuple(features), split))
 
 

@@ -47,4 +47,6 @@ def _reading(feature: Feature) -> list[Any]:
     options = feature.preprocessing.model_dump(mode="json")
     files = pretrained_files(feature)
     digests = [] if files is None else [files.digest]
+    if feature.files is not None:
+        digests.append(feature.files.digest)
     return [feature.column, feature.type, feature.is_target, options, *digests]

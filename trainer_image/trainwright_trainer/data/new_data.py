@@ -10,6 +10,7 @@ from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,16 +21,20 @@ from trainwright_trainer.data import source
 from trainwright_trainer.data.columnfile import Column
 from trainwright_trainer.data.encoded import EncodedColumn
 from trainwright_trainer.data.files import Files
+from trainwright_trainer.data.image_columns import with_files
 from trainwright_trainer.data.prepared import TEST, UNSAMPLED, Columns, Prepared
 from trainwright_trainer.data.row_split import WholePart
 from trainwright_trainer.data.rows import Block, blocks_of
-from trainwright_trainer.data.selection import coded_columns, features_of, wanted_columns
+from trainwright_trainer.data.selection import block_rows, coded_columns, features_of, wanted_columns
 from trainwright_trainer.data.split import Parts
 from trainwright_trainer.data.table_schema import flat
 from trainwright_trainer.data.transforms import Clean, CleanBlock, Failed, Pass, PassedBlock, Work
 from trainwright_trainer.features.column import Cleaned, Feature, Statistics
 from trainwright_trainer.frames.interface import Source
 from trainwright_trainer.frames.pandas import in_threads
+from trainwright_trainer.storage.base import Storage
+from trainwright_trainer.storage.registry import storage_of
+from trainwright_trainer.storage.s3client.credentials import S3Credentials
 
 KEEP = "--keep"
 """The path, in messages, of a column that the user wants beside the predictions."""
@@ -41,6 +46,13 @@ class DataFiles:
     """The files of a data set."""
 
     files: Files
+    access: S3Credentials | None = None
+    """The keys for files that the data name; None takes them from the environment."""
+
+    @property
+    def home(self) -> Storage:
+        """The folder to which paths in the data are relative."""
+        return self.files.storage
 
     @property
     def name(self) -> str:
@@ -50,9 +62,9 @@ class DataFiles:
         """Raises `Mistakes` and `EnvironmentFailure`."""
         return source.columns_of(self.files)
 
-    def source(self, wanted: source.Wanted, coded: Sequence[str]) -> Source[Block]:
+    def source(self, wanted: source.Wanted, coded: Sequence[str], block_rows: int | None) -> Source[Block]:
         source.check(self.files, wanted)
-        return source.DataSource(self.files, wanted, coded)
+        return source.DataSource(self.files, wanted, coded, block_rows)
 
     def notices(self) -> Sequence[str]:
         return source.notices(self.files)
@@ -64,15 +76,20 @@ class DataTable:
 
     table: pa.Table
     name: str
+    access: S3Credentials | None = None
+
+    @property
+    def home(self) -> Storage:
+        return storage_of(Path())
 
     def columns(self) -> Sequence[str]:
         return list(self._flat.column_names)
 
-    def source(self, wanted: source.Wanted, coded: Sequence[str]) -> Source[Block]:  # noqa: ARG002
+    def source(self, wanted: source.Wanted, coded: Sequence[str], block_rows: int | None) -> Source[Block]:  # noqa: ARG002
         """Raises `Mistakes` for columns that the table lacks."""
         table = self._flat
         source.check_names(self.name, table.column_names, wanted)
-        return _TableSource(table.select(sorted({column for _, column in wanted})))
+        return _TableSource(table.select(sorted({column for _, column in wanted})), block_rows)
 
     def notices(self) -> Sequence[str]:
         return ()
@@ -85,9 +102,10 @@ class DataTable:
 @dataclass(frozen=True)
 class _TableSource:
     table: pa.Table
+    block_rows: int | None
 
     def blocks(self) -> Iterator[Block]:
-        return blocks_of([self.table] if len(self.table) else [])
+        return blocks_of([self.table] if len(self.table) else [], block_rows=self.block_rows)
 
     def divisible(self) -> None:
         """None: the table is in the memory of this process."""
@@ -127,7 +145,7 @@ class NewData:
         self.rows = 0
         self.missing, self.unknown = Counter[str](), Counter[str]()
         self._data, self._splits, self._first_row = data, splits, 0
-        self._features = features_of(config, targets=targets)
+        self._features = with_files(features_of(config, targets=targets), data.home, data.access)
         self._statistics = {feature.name: statistics[feature.name] for feature in self._features}
         works = [
             Work(feature, {}, statistics[feature.name], observes=False, encodes=True) for feature in self._features
@@ -135,7 +153,7 @@ class NewData:
         self._columns = {work.feature.name: EncodedColumn(work) for work in works}
         wanted = [*wanted_columns(self._features, None), *((KEEP, column) for column in kept)]
         coded = sorted(set(coded_columns(self._features, None)) - set(kept))
-        self._source = data.source(wanted, coded)
+        self._source = data.source(wanted, coded, block_rows(self._features))
         clean, work = Clean(tuple(self._features)), Pass(tuple(works), WholePart(TEST))
         self._encode = partial(_encoded, clean, work, tuple(kept))
 

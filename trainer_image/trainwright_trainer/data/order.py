@@ -27,6 +27,7 @@ class Purpose(IntEnum):
     BALANCE = 6
     WINDOW = 7
     REPORT = 8
+    AUGMENTATION = 9
 
 
 def mix(value: int) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,10 +20,11 @@ from trainwright_trainer.data.columnfile import Column
 from trainwright_trainer.data.computation import Computation
 from trainwright_trainer.data.content import Contents
 from trainwright_trainer.data.files import Files, find
+from trainwright_trainer.data.image_columns import look_at_files, with_files
 from trainwright_trainer.data.prepared import Columns, Prepared
 from trainwright_trainer.data.selection import features_of, refuse_unbuilt_preprocessing, wanted_columns
 from trainwright_trainer.data.split_assignment import check_none_is_empty, column_of
-from trainwright_trainer.features.column import Mask
+from trainwright_trainer.features.column import Feature, Mask
 from trainwright_trainer.frames.interface import Processor
 from trainwright_trainer.frames.pandas import PandasProcessor
 from trainwright_trainer.storage.s3client.job_credentials import NO_KEYS, JobCredentials
@@ -50,6 +52,8 @@ def prepare(
     features = features_of(config)
     refuse_unbuilt_preprocessing(config.preprocessing)
     files = find(dataset, keys.datasets, options)
+    features = with_files(features, files.storage, keys.datasets)
+    look_at_files(features, files)
     cache = cache_at(cache_dir, files.home, keys)
     contents = Contents(files, cache)
     content = contents.remembered()
@@ -59,9 +63,9 @@ def prepare(
         if found is None or not hit:
             source.check(files, wanted_columns(features, config.preprocessing))  # a mistake leaves no folder
             cache.make()
-            work = Computation(files, contents, found, config, seed, processor or PandasProcessor(), adopt)
+            work = Computation(files, contents, found, config, features, seed, processor or PandasProcessor(), adopt)
             found, hit = work.run()
-        prepared = _prepared(files, found, config, seed, hit)
+        prepared = _prepared(files, found, config, features, seed, hit=hit)
     except Mistakes:
         cache.finish()  # completes the writes that have started
         raise
@@ -70,8 +74,10 @@ def prepare(
     return replace(prepared, finish=use.finish, cache_use=use)
 
 
-def _prepared(files: Files, found: CacheLookup, config: Any, seed: int, hit: bool) -> Prepared:
-    parts, features = found.parts, features_of(config)
+def _prepared(
+    files: Files, found: CacheLookup, config: Any, features: Sequence[Feature], seed: int, *, hit: bool
+) -> Prepared:
+    parts = found.parts
     assert parts is not None, "the split is computed before the columns"
     columns = {feature.name: found.columns[feature.name] for feature in features}
     dropped = [_nulls(column) for column in columns.values() if column.null_count]

@@ -10,11 +10,13 @@ import pyarrow as pa
 from trainwright_trainer.data.table_schema import joined
 
 BLOCK_ROWS = 65_536
+IMAGE_BLOCK_ROWS = 256
+"""The rows of a block of a data set with images: each may have a megabyte."""
 
 
 @dataclass(frozen=True)
 class Block:
-    """Rows [first_row, first_row + rows) of the source; all but the last have `BLOCK_ROWS` rows."""
+    """Rows [first_row, first_row + rows) of the source; all but the last have as many."""
 
     first_row: int
     rows: int
@@ -32,22 +34,23 @@ class RawColumn:
     first_rows: Sequence[int]
 
 
-def blocks_of(tables: Iterable[pa.Table], first_row: int = 0) -> Iterator[Block]:
-    """Cut tables of any size into blocks. Columns of compatible types are cast to the wider type.
+def blocks_of(tables: Iterable[pa.Table], first_row: int = 0, block_rows: int | None = None) -> Iterator[Block]:
+    """Cut tables of any size into blocks of `block_rows` rows. Columns of compatible types are cast to the wider type.
 
     `first_row` is the row number of the first table's first row, which begins a block.
     """
+    size = block_rows or BLOCK_ROWS
     waiting, rows = list[pa.Table](), 0
     for table in tables:
         waiting.append(table)
         rows += len(table)
-        if rows < BLOCK_ROWS:
+        if rows < size:
             continue
         joined = _joined(waiting)
-        for start in range(0, rows - BLOCK_ROWS + 1, BLOCK_ROWS):
-            yield _block(first_row, joined.slice(start, BLOCK_ROWS))
-            first_row += BLOCK_ROWS
-        rows %= BLOCK_ROWS
+        for start in range(0, rows - size + 1, size):
+            yield _block(first_row, joined.slice(start, size))
+            first_row += size
+        rows %= size
         waiting = [joined.slice(len(joined) - rows)]
     if rows:
         yield _block(first_row, _joined(waiting))

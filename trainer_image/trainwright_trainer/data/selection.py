@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from trainwright_trainer.data.rows import IMAGE_BLOCK_ROWS
 from trainwright_trainer.errors import not_built
 from trainwright_trainer.features.column import Feature
 from trainwright_trainer.features.registry import feature_type
@@ -54,3 +56,8 @@ def coded_columns(features: list[Feature], preprocessing: Any | None) -> list[st
     if preprocessing is not None and preprocessing.split.type == "datetime":
         whole.add(preprocessing.split.column)
     return sorted(coded - whole)
+
+
+def block_rows(features: Sequence[Feature]) -> int | None:
+    """The rows of a block of the data set; None: the usual number."""
+    return IMAGE_BLOCK_ROWS if any(feature.type == "image" for feature in features) else None

@@ -49,9 +49,9 @@ def notices(files: Files) -> Sequence[str]:
         return files.reader.notices
 
 
-def blocks(files: Files, wanted: Wanted, coded: Sequence[str]) -> Iterator[Block]:
+def blocks(files: Files, wanted: Wanted, coded: Sequence[str], block_rows: int | None = None) -> Iterator[Block]:
     """The wanted columns of all rows; those in `coded` preferably as dictionaries. Raises `Mistakes`."""
-    return blocks_of(_tables(files, wanted, coded))
+    return blocks_of(_tables(files, wanted, coded), block_rows=block_rows)
 
 
 def _tables(files: Files, wanted: Wanted, coded: Sequence[str]) -> Iterator[pa.Table]:
@@ -75,10 +75,12 @@ class DataSource:
     files: Files
     wanted: Wanted
     coded: Sequence[str]
+    block_rows: int | None = None
+    """None: `BLOCK_ROWS`."""
 
     def blocks(self) -> Iterator[Block]:
         """Raises `Mistakes` and `EnvironmentFailure`."""
-        return blocks(self.files, self.wanted, self.coded)
+        return blocks(self.files, self.wanted, self.coded, self.block_rows)
 
     def divisible(self) -> DivisibleData | None:
         """Reads the head of each file and checks its columns, if the format has one. Raises the errors of `blocks`."""
@@ -108,10 +110,15 @@ class DivisibleData:
 
     @property
     def count(self) -> int:
-        return -(-sum(self.rows) // BLOCK_ROWS)
+        return -(-sum(self.rows) // self._block_rows)
 
     def part(self, start: int, stop: int) -> DataPart:
-        return DataPart(self, range(start * BLOCK_ROWS, min(stop * BLOCK_ROWS, sum(self.rows))))
+        size = self._block_rows
+        return DataPart(self, range(start * size, min(stop * size, sum(self.rows))))
+
+    @property
+    def _block_rows(self) -> int:
+        return self.data.block_rows or BLOCK_ROWS
 
 
 @dataclass(frozen=True)
@@ -123,7 +130,7 @@ class DataPart:
 
     def blocks(self) -> Iterator[Block]:
         """Raises `Mistakes` and `EnvironmentFailure`."""
-        return blocks_of(self._tables(), self.rows.start)
+        return blocks_of(self._tables(), self.rows.start, self.whole.data.block_rows)
 
     def divisible(self) -> None:
         """None: a part is not divided again."""

@@ -12,9 +12,11 @@ from trainwright_trainer.encoders.base import Encoder, EncoderInput, Passthrough
 from trainwright_trainer.encoders.category import Embedded, OneHot, sparse
 from trainwright_trainer.encoders.date import DateEmbedded, DateWave
 from trainwright_trainer.encoders.dense import Dense
+from trainwright_trainer.encoders.image_types import IMAGE_TYPES
 from trainwright_trainer.encoders.pretrained import PRETRAINED_TYPES
 from trainwright_trainer.encoders.sequence_types import SEQUENCE_TYPES
 from trainwright_trainer.encoders.set import SetEmbedded
+from trainwright_trainer.encoders.torchvision import TORCHVISION_TYPES
 
 ENCODERS: Mapping[tuple[str, str], Callable[[Any, EncoderInput], Encoder]] = {
     ("number", "passthrough"): lambda _, feature: PassthroughEncoder(feature),
@@ -33,6 +35,7 @@ ENCODERS: Mapping[tuple[str, str], Callable[[Any, EncoderInput], Encoder]] = {
     ("bag", "embed"): SetEmbedded,
     **{(kind, word): build for kind in ("sequence", "text") for word, build in SEQUENCE_TYPES.items()},
     **{("text", word): build for word, build in PRETRAINED_TYPES.items()},
+    **{("image", word): build for word, build in {**IMAGE_TYPES, **TORCHVISION_TYPES}.items()},
 }
 
 

@@ -22,9 +22,10 @@ class EncoderInput:
 
 
 class Encoder(nn.Module, ABC):
-    """`columns` [rows, width] of the batch's tensor, or a `Ragged` of rows → [rows, output_size], of the model's dtype.
+    """`columns` [rows, width] of the batch's tensor, a `Ragged` of rows, or images → [rows, output_size], of the model's
+    dtype. Images are uint8 [rows, channels, height, width].
 
-    A ragged column has no width: its `EncoderInput.width` is 1.
+    A ragged column and images have no width: their `EncoderInput.width` is 1.
     """
 
     output_size: int

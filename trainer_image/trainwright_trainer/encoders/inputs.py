@@ -84,7 +84,7 @@ class Inputs(nn.ModuleDict):
     def _encoder(self, position: int, feature: InputFeature, statistics: Statistics, layout: Layout) -> Encoder:
         columns = layout.columns[feature.name]
         path = f"config.input_features[{position}].encoder"
-        if feature.encoder.skip and columns.kind == "ragged":
+        if feature.encoder.skip and columns.kind in ("ragged", "images"):
             raise Mistakes.one(f"{path}.skip", f"a {feature.type} has no fixed width: only its encoder gives it one.")
         encoded = EncoderInput(statistics[feature.name], columns.stop - columns.start, path)
         encoder = encoder_for(feature.type, feature.encoder, encoded)

@@ -7,7 +7,6 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F
-from torch import nn
 
 from trainwright_api.config.encoders.text import AutoTransformerEncoder, PretrainedEncoder
 from trainwright_api.problems import Mistakes
@@ -15,6 +14,7 @@ from trainwright_trainer.encoders.base import Encoder, EncoderInput
 from trainwright_trainer.encoders.sequence import padded
 from trainwright_trainer.features.pretrained import transformers
 from trainwright_trainer.layers.initializers import Initialized
+from trainwright_trainer.layers.library_model import emptied
 from trainwright_trainer.layers.pretrained import StoredWeights, initializers_of
 from trainwright_trainer.layers.reduce import Reduction
 from trainwright_trainer.layers.steps import Steps, at_the_end, mask_of
@@ -130,10 +130,7 @@ def _empty(found: Any, *, pools: bool) -> Any:
         model: Any = library.AutoModel.from_config(found, trust_remote_code=False)
     if not pools and getattr(model, "pooler", None) is not None:
         model.pooler = None  # an unused parameter has no gradient, and DDP waits for every gradient
-    for name, parameter in list(model.named_parameters()):
-        owner, _, local = name.rpartition(".")
-        setattr(model.get_submodule(owner), local, nn.Parameter(parameter.to("meta")))
-    return model
+    return emptied(model)
 
 
 PRETRAINED_TYPES: Mapping[str, Any] = dict.fromkeys((*FAMILIES, "auto_transformer"), Pretrained)

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from trainwright_trainer.errors import not_built
 from trainwright_trainer.features.distribution import Distribution
+from trainwright_trainer.features.image_files import ImageFiles
 
 Statistics = Mapping[str, Any]
 Mask = npt.NDArray[np.bool_]
@@ -21,7 +22,10 @@ _DESCRIPTION = ("histogram", "encoded")
 
 @dataclass(frozen=True)
 class Feature:
-    """One feature of the config. `path` is its path in the config, `preprocessing` its preprocessing section."""
+    """One feature of the config. `path` is its path in the config, `preprocessing` its preprocessing section.
+
+    `files`: the files that a column of paths names, for an image.
+    """
 
     name: str
     column: str
@@ -29,6 +33,7 @@ class Feature:
     is_target: bool
     preprocessing: Any
     path: str
+    files: ImageFiles | None = None
 
     @property
     def strategy(self) -> str:

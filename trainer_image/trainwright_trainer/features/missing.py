@@ -49,8 +49,8 @@ def settle(encoded: npt.NDArray[Any], holes: list[tuple[Mask | None, str, Any]],
     )
 
 
-def settle_lists(lists: pa.LargeListArray, missing: Mask | None, strategy: str, fill: Sequence[int] | None) -> Encoded:
-    """The encoded block of a ragged column with its missing values filled by the numbers `fill`, or dropped."""
+def settle_lists(lists: pa.Array, missing: Mask | None, strategy: str, fill: Sequence[int] | None) -> Encoded:
+    """The encoded block of lists or of bytes, with its missing values filled by `fill`, or dropped."""
     if missing is None:
         return Encoded(lists)
     rows = np.arange(len(lists))
@@ -96,7 +96,7 @@ def fill_from_neighbours(column: pa.Array, forward: Mask | None, backward: Mask 
     if backward is not None:
         source = np.where(backward, np.where(after >= 0, after, before), source)
     dropped = source < 0
-    if pa.types.is_large_list(column.type):
+    if pa.types.is_large_list(column.type) or pa.types.is_large_binary(column.type):
         return column.take(pa.array(source, mask=dropped))
     return array_of(rows_of(column)[np.maximum(source, 0)], dropped if dropped.any() else None)
 

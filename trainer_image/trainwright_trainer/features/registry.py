@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from trainwright_trainer.errors import not_built
-from trainwright_trainer.features import binary, category, date, number, set, text, vector
+from trainwright_trainer.features import binary, category, date, image, number, set, text, vector
 from trainwright_trainer.features.column import FeatureType
 
 FEATURES: dict[str, FeatureType] = {
@@ -16,6 +16,7 @@ FEATURES: dict[str, FeatureType] = {
     "bag": set,
     "sequence": text,
     "text": text,
+    "image": image,
 }
 
 

@@ -1,4 +1,4 @@
-"""A batch: one tensor per dtype for all dense columns, and values with offsets for each ragged column.
+"""A batch: one tensor per dtype for all dense columns, values with offsets for each ragged column, and images.
 
 The layout gives the columns of each feature.
 """
@@ -11,19 +11,58 @@ from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 import torch
+
+from trainwright_api.config.augmentation import Augmentation
+from trainwright_trainer.features.pixels import ImageShape, shaped
 
 
 @dataclass(frozen=True)
 class ColumnRange:
-    """The columns of one feature: [start, stop) of `Batch.floats` or `Batch.ints`, or item `start` of `Batch.ragged`.
+    """The columns of one feature: [start, stop) of `Batch.floats` or `Batch.ints`, or item `start` of `Batch.ragged`
+    or of `Batch.images`.
 
-    A feature with a ragged column has only that one.
+    A feature with a ragged column or a column of images has only that one.
     """
 
-    kind: Literal["floats", "ints", "ragged"]
+    kind: Literal["floats", "ints", "ragged", "images"]
     start: int
     stop: int
+
+
+@dataclass(frozen=True)
+class ImageColumn:
+    """How the images of one feature are decoded. `threads`: the most that do it."""
+
+    shape: ImageShape
+    augmentation: tuple[Augmentation, ...] = ()
+    threads: int = 1
+
+
+@dataclass(frozen=True)
+class EncodedImages:
+    """The encoded images of some rows, which are decoded when they are used."""
+
+    contents: pa.LargeBinaryArray
+    column: ImageColumn
+
+    def __len__(self) -> int:
+        return len(self.contents)
+
+    def __getitem__(self, rows: slice) -> EncodedImages:
+        return EncodedImages(self.contents[rows], self.column)
+
+    def take(self, positions: npt.NDArray[np.int64]) -> EncodedImages:
+        return EncodedImages(self.contents.take(pa.array(positions)), self.column)
+
+    def decoded(self) -> torch.Tensor:
+        """uint8 [rows, channels, height, width], without augmentation."""
+        shape = self.column.shape
+        found = torch.empty((len(self), shape.channels, shape.height, shape.width), dtype=torch.uint8)
+        for row in range(len(self)):
+            found[row] = shaped(self.contents[row].as_buffer(), shape)
+        return found
 
 
 @dataclass(frozen=True)
@@ -33,6 +72,7 @@ class Layout:
     columns: Mapping[str, ColumnRange]
     float_width: int
     int_width: int
+    images: tuple[ImageColumn, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -88,15 +128,20 @@ class Padded:
 @dataclass(frozen=True)
 class Batch:
     """Some rows. `floats`: [rows, float_width], float32 or float64. `ints`: [rows, int_width], int64. `rows`: the rows'
-    numbers in the source. `ragged`: the ragged columns."""
+    numbers in the source. `ragged`: the ragged columns. `images`: for each column of images uint8 [rows, channels,
+    height, width], or its encoded images."""
 
     floats: torch.Tensor
     ints: torch.Tensor
     rows: npt.NDArray[np.int64]
     ragged: tuple[Ragged, ...] = ()
+    images: tuple[torch.Tensor | EncodedImages, ...] = ()
 
     def of(self, columns: ColumnRange) -> torch.Tensor | Ragged:
-        """The columns of one feature: a view of shape [rows, stop - start], or its ragged column."""
+        """The columns of one feature: a view of shape [rows, stop - start], or its ragged column, or its images."""
+        if columns.kind == "images":
+            images = self.images[columns.start]
+            return images if isinstance(images, torch.Tensor) else images.decoded().to(self.floats.device)
         if columns.kind == "ragged":
             return self.ragged[columns.start]
         tensor = self.floats if columns.kind == "floats" else self.ints
@@ -116,7 +161,8 @@ class Batch:
     def part(self, rows: slice) -> Batch:
         """The batch of some of the rows, as views."""
         ragged = tuple(column.part(rows) for column in self.ragged)
-        return Batch(self.floats[rows], self.ints[rows], self.rows[rows], ragged)
+        images = tuple(column[rows] for column in self.images)
+        return Batch(self.floats[rows], self.ints[rows], self.rows[rows], ragged, images)
 
     def on(self, device: torch.device | None) -> Batch:
         """The batch on `device`. The copy to a GPU runs while the GPU computes."""
@@ -126,11 +172,14 @@ class Batch:
             Ragged(_copied(column.values, device), _copied(column.offsets, device), column.bounds)
             for column in self.ragged
         )
-        return Batch(_copied(self.floats, device), _copied(self.ints, device), self.rows, ragged)
+        images = tuple(
+            _copied(column, device) if isinstance(column, torch.Tensor) else column for column in self.images
+        )
+        return Batch(_copied(self.floats, device), _copied(self.ints, device), self.rows, ragged, images)
 
 
 def _copied(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
-    return tensor.pin_memory().to(device, non_blocking=True)
+    return (tensor if tensor.is_pinned() else tensor.pin_memory()).to(device, non_blocking=True)
 
 
 def joined(batches: Sequence[Batch]) -> Batch:
@@ -141,7 +190,15 @@ def joined(batches: Sequence[Batch]) -> Batch:
         torch.cat([batch.ints for batch in batches]),
         np.concatenate([batch.rows for batch in batches]),
         tuple(_joined_ragged(column) for column in columns),
+        tuple(_joined_images(column) for column in zip(*(batch.images for batch in batches), strict=True)),
     )
+
+
+def _joined_images(columns: Sequence[torch.Tensor | EncodedImages]) -> torch.Tensor | EncodedImages:
+    encoded = [column for column in columns if isinstance(column, EncodedImages)]
+    if encoded:
+        return EncodedImages(pa.concat_arrays([column.contents for column in encoded]), encoded[0].column)
+    return torch.cat([column for column in columns if isinstance(column, torch.Tensor)])
 
 
 def _joined_ragged(columns: Sequence[Ragged]) -> Ragged:

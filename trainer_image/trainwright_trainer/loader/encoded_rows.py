@@ -13,26 +13,28 @@ import torch
 
 from trainwright_trainer.data.columnfile import GROUP_ROWS
 from trainwright_trainer.data.prepared import Prepared
-from trainwright_trainer.loader.batch import Batch, Layout, Ragged
+from trainwright_trainer.loader.batch import Batch, EncodedImages, Layout, Ragged
 from trainwright_trainer.loader.epoch_order import inverse
 
 Rows = npt.NDArray[np.int64]
 # Rows that are copied at a time, so that they stay in a core's cache. GROUP_ROWS is a multiple of them.
 _FILL_ROWS = 65_536
-_NO_LISTS = pa.array([], pa.large_list(pa.int32()))
+_NONE = {"ragged": pa.array([], pa.large_list(pa.int32())), "images": pa.array([], pa.large_binary())}
+"""An empty column of each kind whose values differ in size."""
 
 
 @dataclass(frozen=True)
 class EncodedRows:
     """Some rows: `floats` [n, F], `ints` [n, C] int64, `rows` source row numbers.
 
-    `ragged`: for each ragged column, `large_list<int32>` of n rows.
+    `ragged`: for each ragged column, `large_list<int32>` of n rows. `images`: encoded, for each image column.
     """
 
     floats: torch.Tensor
     ints: torch.Tensor
     rows: Rows
     ragged: tuple[pa.LargeListArray, ...] = ()
+    images: tuple[EncodedImages, ...] = ()
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -41,14 +43,16 @@ class EncodedRows:
         """The rows [start, stop), counted from the first one. The dense columns are views."""
         rows = slice(start, stop)
         ragged = tuple(_ragged(column[rows]) for column in self.ragged)
-        return Batch(self.floats[rows], self.ints[rows], self.rows[rows], ragged)
+        images = tuple(column[rows] for column in self.images)
+        return Batch(self.floats[rows], self.ints[rows], self.rows[rows], ragged, images)
 
     def take(self, positions: Rows) -> Batch:
         """A copy of the rows at `positions`, counted from the first one, in that order."""
         index = torch.from_numpy(positions)
         floats, ints = (tensor.index_select(0, index) for tensor in (self.floats, self.ints))
         ragged = tuple(_ragged(column.take(pa.array(positions))) for column in self.ragged)
-        return Batch(floats, ints, self.rows[positions], ragged)
+        images = tuple(column.take(positions) for column in self.images)
+        return Batch(floats, ints, self.rows[positions], ragged, images)
 
 
 def encoded_rows(
@@ -61,11 +65,13 @@ def encoded_rows(
     floats = torch.empty((len(rows), layout.float_width), dtype=dtype)
     ints = torch.empty((len(rows), layout.int_width), dtype=torch.int64)
     filling = _Filling(layout, {"floats": floats, "ints": ints})
+    large = [name for name, place in layout.columns.items() if place.kind == "images"]
+    small = [name for name in layout.columns if name not in large]
     for first in range(0, prepared.rows, GROUP_ROWS):
         edges = np.searchsorted(rows, range(first, first + GROUP_ROWS + 1, _FILL_ROWS))
         if edges[0] == edges[-1]:
             continue
-        columns = {name: prepared.part(name, first, first + GROUP_ROWS) for name in layout.columns}
+        columns = {name: prepared.part(name, first, first + GROUP_ROWS) for name in small}
         # Block by block, so that the rows being written stay in the CPU cache while column after column is copied.
         for block, (low, high) in enumerate(pairwise(edges)):
             if low == high:
@@ -74,29 +80,42 @@ def encoded_rows(
             start = block * _FILL_ROWS
             blocks = {name: column.slice(start, _FILL_ROWS) for name, column in columns.items()}
             filling.add(blocks, rows[low:high] - first - start, where)
-    return EncodedRows(floats, ints, rows if places is None else rows[inverse(places)], filling.ragged(places))
+            for name in large:  # no more of them is read than is needed
+                part = prepared.part(name, int(rows[low]), int(rows[high - 1]) + 1)
+                filling.add_varying(name, part, rows[low:high] - rows[low])
+    return EncodedRows(
+        floats,
+        ints,
+        rows if places is None else rows[inverse(places)],
+        filling.varying("ragged", places),
+        tuple(map(EncodedImages, filling.varying("images", places), layout.images)),
+    )
 
 
 class _Filling:
-    """Fills the dense columns of `targets`, and collects the ragged ones."""
+    """Fills the dense columns of `targets`, and collects the ragged ones and those of images."""
 
     def __init__(self, layout: Layout, targets: Mapping[str, torch.Tensor]) -> None:
         self._layout, self._targets = layout, targets
         self._buffers: dict[str, torch.Tensor] = {}
-        ragged = [place.start for place in layout.columns.values() if place.kind == "ragged"]
-        self._lists: dict[int, list[pa.Array]] = {index: [_NO_LISTS] for index in sorted(ragged)}
+        self._varying = {name: [_NONE[place.kind]] for name, place in layout.columns.items() if place.kind in _NONE}
 
     def add(self, blocks: Mapping[str, pa.ChunkedArray], rows: Rows, where: slice | Rows) -> None:
         """Take the rows `rows` (ascending, counted from the start of the block); `where`: their places."""
         dense = {kind: self._room(kind, where, len(rows)) for kind in self._targets}
-        for name, place in self._layout.columns.items():
+        for name, block in blocks.items():
+            place = self._layout.columns[name]
             if place.kind == "ragged":
-                self._lists[place.start].append(blocks[name].combine_chunks().take(pa.array(rows)))
+                self.add_varying(name, block, rows)
             else:
-                dense[place.kind].numpy()[:, place.start : place.stop] = _taken(blocks[name], rows)
+                dense[place.kind].numpy()[:, place.start : place.stop] = _taken(block, rows)
         if not isinstance(where, slice):
             for kind, target in self._targets.items():
                 target.index_copy_(0, torch.from_numpy(where), dense[kind])
+
+    def add_varying(self, name: str, block: pa.ChunkedArray, rows: Rows) -> None:
+        """Take the rows `rows` of a column whose values differ in size."""
+        self._varying[name].append(pa.concat_arrays(block.chunks).take(pa.array(rows)))
 
     def _room(self, kind: str, where: slice | Rows, rows: int) -> torch.Tensor:
         """[rows, width]: the places themselves, or a buffer from which whole rows are copied to scattered places."""
@@ -108,9 +127,11 @@ class _Filling:
         buffer = self._buffers[kind]
         return buffer[:rows] if rows <= len(buffer) else target.new_empty((rows, target.shape[1]))
 
-    def ragged(self, places: Rows | None) -> tuple[pa.LargeListArray, ...]:
-        """The ragged columns. `places`: the place of each row that was added; None: they are in order."""
-        columns = [pa.concat_arrays(lists) for lists in self._lists.values()]
+    def varying(self, kind: str, places: Rows | None) -> tuple[pa.Array, ...]:
+        """The columns of a kind. `places`: the place of each row that was added; None: they are in order."""
+        names = [name for name in self._varying if self._layout.columns[name].kind == kind]
+        names.sort(key=lambda name: self._layout.columns[name].start)
+        columns = [pa.concat_arrays(self._varying[name]) for name in names]
         if places is None:
             return tuple(columns)
         order = pa.array(inverse(places))

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from trainwright_api.config import ModelConfig
-from trainwright_trainer.loader.batch import ColumnRange, Layout
+from trainwright_trainer.features.pixels import ImageShape
+from trainwright_trainer.loader.batch import ColumnRange, ImageColumn, Layout
 
 DATE_PARTS = 9
 EMBEDDING = "embedding"
@@ -19,21 +20,37 @@ def layout_of(config: ModelConfig, statistics: Mapping[str, Mapping[str, Any]]) 
     """The layout of a resolved config. `statistics[feature]` are the statistics of preprocessing.
 
     A number and a binary have one float column; a vector has as many as it has values. A category has one int column;
-    a date has nine. A set, a bag, a sequence and a text have one ragged column. Features that are adjacent in the
-    config and share a tensor are adjacent in the tensor. An input with cached embeddings has
-    their columns.
+    a date has nine. A set, a bag, a sequence and a text have one ragged column, an image has a column of images.
+    Features that are adjacent in the config and share a tensor are adjacent in the tensor. An input with cached
+    embeddings has their columns.
     """
     columns: dict[str, ColumnRange] = {}
-    filled = {"floats": 0, "ints": 0, "ragged": 0}
+    filled = {"floats": 0, "ints": 0, "ragged": 0, "images": 0}
     for feature in (*config.input_features, *config.output_features):
         kind, width = _columns(feature.type, statistics[feature.name])
         start = filled[kind]
         filled[kind] = start + width
         columns[feature.name] = ColumnRange(kind, start, start + width)
-    return Layout(columns, filled["floats"], filled["ints"])
+    images = tuple(
+        _image_column(feature, statistics[feature.name])
+        for feature in config.input_features
+        if columns[feature.name].kind == "images"
+    )
+    return Layout(columns, filled["floats"], filled["ints"], images)
 
 
-def _columns(type_: str, statistics: Mapping[str, Any]) -> tuple[Literal["floats", "ints", "ragged"], int]:
+def _image_column(feature: Any, statistics: Mapping[str, Any]) -> ImageColumn:
+    section, (channels, height, width) = feature.preprocessing, image_size(statistics)
+    shape = ImageShape(channels, height, width, section.resize_method, round(section.fill_value or 0))
+    return ImageColumn(shape, tuple(feature.augmentation), section.num_processes)
+
+
+def image_size(statistics: Mapping[str, Any]) -> tuple[int, int, int]:
+    """Channels, height and width of the images of a feature."""
+    return statistics["channels"], statistics["height"], statistics["width"]
+
+
+def _columns(type_: str, statistics: Mapping[str, Any]) -> tuple[Literal["floats", "ints", "ragged", "images"], int]:
     """The kind of column of a feature of this type, and the feature's number of such columns."""
     if EMBEDDING in statistics:
         return "floats", statistics[EMBEDDING]["width"]
@@ -43,4 +60,6 @@ def _columns(type_: str, statistics: Mapping[str, Any]) -> tuple[Literal["floats
         return "ints", DATE_PARTS
     if type_ in RAGGED:
         return "ragged", 1
+    if type_ == "image":
+        return "images", 1
     return "floats", statistics["size"] if type_ == "vector" else 1

@@ -11,6 +11,7 @@ from trainwright_trainer.data.prepared import SPLIT_NAMES, Prepared
 from trainwright_trainer.loader.batch import Layout
 from trainwright_trainer.loader.encoded_rows import EncodedRows, encoded_rows
 from trainwright_trainer.loader.epoch_order import EpochOrder
+from trainwright_trainer.loader.images import Decoded
 from trainwright_trainer.loader.interface import Loader
 from trainwright_trainer.loader.materialised import Materialised
 from trainwright_trainer.loader.windowed import Windowed
@@ -23,20 +24,31 @@ def loaders(
 
     All rows are in memory, unless the order has windows.
     """
-    if order.window_rows is not None:
-        return {name: Windowed(prepared, code, layout, dtype, order, device) for code, name in enumerate(SPLIT_NAMES)}
-    return {
-        name: Materialised(part_rows(prepared, layout, dtype, code), order, device)
-        for code, name in enumerate(SPLIT_NAMES)
-    }
+    there = None if layout.images else device
+
+    def rows_of(code: int) -> Loader:
+        if order.window_rows is not None:
+            return Windowed(prepared, code, layout, dtype, order, there)
+        return Materialised(part_rows(prepared, layout, dtype, code), order, there)
+
+    return {name: decoding(rows_of(code), layout, order.seed, device) for code, name in enumerate(SPLIT_NAMES)}
+
+
+def decoding(rows: Loader, layout: Layout, seed: int = 0, device: torch.device | None = None) -> Loader:
+    """A loader that decodes the images of `rows`; `rows` itself if it has none."""
+    threads = max((column.threads for column in layout.images), default=0)
+    return Decoded(rows, seed, threads, device) if threads else rows
 
 
 def with_windows(parts: Mapping[str, Loader], rows: int | None) -> dict[str, Loader]:
     """The same loaders with windows of `rows` source rows, if they have windows."""
-    return {
-        name: replace(part, order=replace(part.order, window_rows=rows)) if isinstance(part, Windowed) else part
-        for name, part in parts.items()
-    }
+    return {name: _with_windows(part, rows) for name, part in parts.items()}
+
+
+def _with_windows(part: Loader, rows: int | None) -> Loader:
+    if isinstance(part, Decoded):
+        return replace(part, inner=_with_windows(part.inner, rows))
+    return replace(part, order=replace(part.order, window_rows=rows)) if isinstance(part, Windowed) else part
 
 
 def part_rows(prepared: Prepared, layout: Layout, dtype: torch.dtype, code: int) -> EncodedRows:

@@ -38,7 +38,7 @@ class Materialised:
         """Slices of several small batches are gathered at once, so that each step gets cheap views."""
         positions = self.order.positions(epoch, self.held.rows)
         bounds = cut.bounds(len(self), from_row)
-        together = max(1, _GATHER_ROWS // cut.global_rows)
+        together = 1 if self.held.images else max(1, _GATHER_ROWS // cut.global_rows)
         for start in range(0, len(bounds), together):
             yield from self._gathered(positions, bounds[start : start + together])
 

@@ -29,6 +29,7 @@ def window_rows(section: LoaderSection, row_bytes: float, memory_bytes: int) -> 
 
 def row_bytes(layout: Layout, dtype: torch.dtype, statistics: Mapping[str, Mapping[str, Any]]) -> float:
     """The mean bytes of a row in memory: its columns, and its number."""
-    ragged = [name for name, place in layout.columns.items() if place.kind == "ragged"]
-    items = sum(float(statistics[name]["length"]) for name in ragged)
-    return 8 + layout.float_width * dtype.itemsize + 8 * layout.int_width + 8 * len(ragged) + 4 * items
+    item_bytes = {"ragged": 4, "images": 1}
+    varying = {name: item_bytes[one.kind] for name, one in layout.columns.items() if one.kind in item_bytes}
+    items = sum(size * float(statistics[name]["length"]) for name, size in varying.items())
+    return 8 + layout.float_width * dtype.itemsize + 8 * layout.int_width + 8 * len(varying) + items

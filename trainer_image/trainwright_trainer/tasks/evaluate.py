@@ -29,11 +29,11 @@ from trainwright_trainer.tasks.report_answers import Answering, Answers, answers
 from trainwright_trainer.tasks.report_facts import facts_of
 from trainwright_trainer.tasks.result import Evaluation
 from trainwright_trainer.tasks.saved_model import (
-    ROWS_AT_A_TIME,
     SavedModel,
     computing,
     evaluation_data,
     model_of,
+    rows_at_a_time,
     valid_rows,
 )
 
@@ -89,7 +89,7 @@ def evaluation_of(
         raise Mistakes.one("dataset", _NO_ROW[part].format(data.name))
     found = Answers(figures_of(metrics), None)
     if answering is not None and whole is not None:
-        subject = Subject(saved.model, saved.config, whole, saved.about["seed"], ROWS_AT_A_TIME)
+        subject = Subject(saved.model, saved.config, whole, saved.about["seed"], rows_at_a_time(saved))
         found = answers(subject, data.raw, metrics, found.figures, answering)
     page = ReportData(
         title=str(saved.about["name"]),
@@ -115,7 +115,7 @@ def _scored(saved: SavedModel, data: NewData, metrics: ModelMetrics) -> tuple[in
             kept = [*kept, block.data][: MOST_BLOCKS + 1]
             rows = valid_rows(saved, block.data)
             count += len(rows)
-            for batch in rows.sequential(ROWS_AT_A_TIME):
+            for batch in rows.sequential(rows_at_a_time(saved)):
                 logits = saved.model(batch)
                 numbered = replace(batch, rows=batch.rows + block.first_row)
                 metrics.update(logits, saved.model.losses(logits, batch), numbered)

@@ -22,13 +22,13 @@ from trainwright_trainer.models.predictions import prediction_table
 from trainwright_trainer.storage.location import Place
 from trainwright_trainer.tasks.prediction_file import writing
 from trainwright_trainer.tasks.saved_model import (
-    ROWS_AT_A_TIME,
     SavedModel,
     computing,
     evaluation_data,
     files_of,
     load_model,
     model_of,
+    rows_at_a_time,
     valid_rows,
 )
 
@@ -104,7 +104,7 @@ def _of_valid_rows(saved: SavedModel, block: EncodedBlock) -> pa.Table:
 
 def _predicted(saved: SavedModel, rows: Materialised) -> pa.Table:
     """One row of predictions for each row. Without rows, the table is empty and has all columns."""
-    batches = rows.sequential(ROWS_AT_A_TIME) if len(rows) else [rows.held.part(0, 0)]
+    batches = rows.sequential(rows_at_a_time(saved)) if len(rows) else [rows.held.part(0, 0)]
     with torch.inference_mode():
         tables = [prediction_table(saved.config, saved.statistics, saved.model(batch)) for batch in batches]
     return pa.concat_tables(tables)

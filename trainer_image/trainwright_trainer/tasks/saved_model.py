@@ -27,7 +27,9 @@ from trainwright_trainer.runtime.threads import Threads, computing_with
 from trainwright_trainer.storage.location import Place
 from trainwright_trainer.storage.s3client.credentials import S3Credentials
 
-ROWS_AT_A_TIME = 16_384
+_ROWS_AT_A_TIME = 16_384
+_IMAGE_NUMBERS = 1 << 24
+"""The most numbers in the images of a forward pass: their activations take many times as much memory."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,7 @@ def model_of(job: Job) -> SavedModel:
 
 
 def files_of(job: Job) -> DataFiles:
-    return DataFiles(find(job.dataset, job.keys.datasets, job.spec.dataset_options))
+    return DataFiles(find(job.dataset, job.keys.datasets, job.spec.dataset_options), job.keys.datasets)
 
 
 def evaluation_data(saved: SavedModel, job: Job, kept: Sequence[str] = ()) -> tuple[NewData, str]:
@@ -89,6 +91,13 @@ def valid_rows(saved: SavedModel, data: Prepared) -> Materialised:
     return Materialised(held, EpochOrder(0, shuffles=False))
 
 
+def rows_at_a_time(saved: SavedModel) -> int:
+    """The rows of a forward pass."""
+    shapes = [column.shape for column in saved.layout.images]
+    numbers = sum(shape.channels * shape.height * shape.width for shape in shapes)
+    return min(_ROWS_AT_A_TIME, max(1, _IMAGE_NUMBERS // numbers)) if numbers else _ROWS_AT_A_TIME
+
+
 def _present(layout: Layout, data: Prepared) -> Layout:
     """The layout without the columns that the data lack. For predict these are the targets."""
     return replace(layout, columns={name: place for name, place in layout.columns.items() if name in data.columns})
@@ -97,4 +106,4 @@ def _present(layout: Layout, data: Prepared) -> Layout:
 def computing(saved: SavedModel, threads: int | None = None, cpus: float | None = None) -> AbstractContextManager[None]:
     """Compute with `threads` threads, or with as many as a batch needs of the CPUs that this process may use."""
     found = Threads(usable_cpus(cpus), threads or asked_threads(os.environ))
-    return computing_with(found.of(saved.model, ROWS_AT_A_TIME))
+    return computing_with(found.of(saved.model, rows_at_a_time(saved)))

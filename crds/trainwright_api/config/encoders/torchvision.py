@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, cast
 
 from pydantic import Field
 
@@ -12,15 +13,38 @@ from trainwright_api.schema.unions import ByKind
 
 _TYPE = "Family of torchvision's models."
 _VARIANT = "Member of the family."
+_PIXELS: Mapping[tuple[str, str], int] = {
+    ("inceptionv3", "base"): 299,
+    **{("efficientnet", word): size for word, size in (("b1", 240), ("b2", 288), ("b3", 300), ("b4", 380))},
+    **{("efficientnet", word): size for word, size in (("b5", 456), ("b6", 528), ("b7", 600))},
+    **{("efficientnet", word): size for word, size in (("v2_s", 384), ("v2_m", 480), ("v2_l", 480))},
+    ("regnet", "y_128gf"): 384,
+    ("vit", "h_14"): 518,
+}
+"""Height and width of the images that the pretrained weights read. All others read 224."""
 
 
 class TorchvisionEncoder(Encoder):
-    """A torchvision model without its output layer."""
+    """A torchvision model without its output layer. It reads 3 channels.
+
+    With pretrained weights, height, width and standardize_image of the preprocessing are those of the weights, unless
+    the file gives them.
+    """
 
     use_pretrained: UsePretrained = True
-    model_cache_dir: str | None = Field(None, description="Folder of the pretrained weights. null: torch's cache.")
+    model_cache_dir: str | None = Field(
+        None, description="Folder of the pretrained weights, in the layout of TORCH_HOME. null: torch's cache."
+    )
     saved_weights_in_checkpoint: SavedWeights = False
     trainable: Trainable = True
+
+    def own_preprocessing(self) -> dict[str, Any]:
+        """The preprocessing that the model needs: always its channels, and the form of the images of its weights."""
+        if not self.use_pretrained:
+            return {"num_channels": 3}
+        fields = cast(Any, self)
+        pixels = _PIXELS.get((fields.type, str(fields.model_variant)), 224)
+        return {"num_channels": 3, "height": pixels, "width": pixels, "standardize_image": "imagenet1k"}
 
 
 class AlexNetEncoder(TorchvisionEncoder):

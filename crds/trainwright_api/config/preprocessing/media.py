@@ -46,7 +46,9 @@ class ImagePreprocessing(Section):
     """Preprocessing of an image column."""
 
     missing_value_strategy: MissingValueStrategy = "bfill"
-    fill_value: NonNegativeFloat | None = Field(None, description="Value that fill_with_const uses.")
+    fill_value: NonNegativeFloat | None = Field(
+        None, description="Value of each pixel, from 0 to 255, in the image that fill_with_const uses. null: 0."
+    )
     computed_fill_value: NonNegativeFloat | None = Field(
         None, description="Value that was used. Written by the preprocessing, not read."
     )
@@ -63,7 +65,9 @@ class ImagePreprocessing(Section):
         None, description="Data set whose statistics standardize the images."
     )
     in_memory: InMemory = True
-    num_processes: PositiveInt = Field(1, description="Number of processes that read images.")
+    num_processes: PositiveInt = Field(
+        1, description="Number of threads that read and decode images, beside that of the training step."
+    )
     requires_equal_dimensions: bool = Field(False, description="Require equal height and width.")
     num_classes: PositiveInt | None = Field(
         None, description="Number of classes of a mask. null: derived from the data."

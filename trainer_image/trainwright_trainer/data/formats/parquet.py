@@ -16,6 +16,8 @@ from trainwright_trainer.data.rows import BLOCK_ROWS
 from trainwright_trainer.data.table_schema import flat, flat_names
 
 _MAGIC = b"PAR1"
+_BATCH_BYTES = 64 << 20
+"""Rows that are read at a time take about this many bytes at most."""
 _BUFFER = 1 << 18
 """Columns are read in pieces of this many bytes. With `pre_buffer`, Arrow would keep all that it has read of a file."""
 
@@ -33,7 +35,7 @@ class ParquetReader:
     def read(self, file: DataFile, columns: Sequence[str], coded: Sequence[str]) -> Iterator[pa.Table]:
         with _open(file, _text_of(file, coded)) as parquet, damaged("is damaged: its pages cannot be read."):
             for groups in _fetched(file, parquet):
-                for batch in parquet.iter_batches(BLOCK_ROWS, columns=list(columns), **groups):
+                for batch in parquet.iter_batches(_batch_rows(parquet, columns), columns=list(columns), **groups):
                     yield flat(pa.Table.from_batches([batch]))
 
     def head(self, file: DataFile) -> FileHead:
@@ -46,11 +48,24 @@ class ParquetReader:
         with _open(file, _text_of(file, coded)) as parquet, damaged("is damaged: its pages cannot be read."):
             groups, first = _groups_of(parquet, rows)
             for group in groups:
-                for batch in parquet.iter_batches(BLOCK_ROWS, columns=list(columns), row_groups=[group]):
+                for batch in parquet.iter_batches(
+                    _batch_rows(parquet, columns), columns=list(columns), row_groups=[group]
+                ):
                     start, stop = max(rows.start - first, 0), min(rows.stop - first, len(batch))
                     first += len(batch)
                     if start < stop:
                         yield flat(pa.Table.from_batches([batch.slice(start, stop - start)]))
+
+
+def _batch_rows(parquet: pq.ParquetFile, columns: Sequence[str]) -> int:
+    """The rows that are read at a time: fewer than those of a block, if a row is large, as one with an image."""
+    groups = [parquet.metadata.row_group(group) for group in range(parquet.num_row_groups)]
+    row_bytes = 0.0
+    for group in groups:
+        chunks = [group.column(number) for number in range(group.num_columns)]
+        wanted = [chunk for chunk in chunks if chunk.path_in_schema.partition(".")[0] in columns]
+        row_bytes = max(row_bytes, sum(chunk.total_uncompressed_size for chunk in wanted) / max(group.num_rows, 1))
+    return max(1, min(BLOCK_ROWS, int(_BATCH_BYTES / max(row_bytes, 1))))
 
 
 def _text_of(file: DataFile, coded: Sequence[str]) -> list[str]:
