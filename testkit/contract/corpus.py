@@ -19,7 +19,10 @@ from trainwright_api.schema.section import Section
 
 Job = dict[str, Any]
 
-INPUTS = {"number": "size", "binary": "open", "category": "kind", "date": "when", "vector": "point"}
+INPUTS = {
+    "number": "size", "binary": "open", "category": "kind", "date": "when", "vector": "point",
+    "image": "picture",
+}
 OUTPUTS = {"number": "delay", "binary": "late", "category": "class", "vector": "place"}
 """Columns by type. `tests/laws/option_data.py` writes a data set with them."""
 WIDTHS = {"category": 3, "vector": 2}

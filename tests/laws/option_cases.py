@@ -50,11 +50,13 @@ def is_built(path: str) -> bool:
 
 def _words_of(path: str, key: str, word: str) -> Sequence[str]:
     """The words whose sections are tested. Texts have the encoders of sequences;
-    those with a pretrained model are tested in `test_pretrained_text.py`."""
+    those with a pretrained model are tested in `test_pretrained_text.py`, the models of images in `test_images.py`."""
     if key != "encoder":
         return _WORDS.get(key, (word,))
     above, kind = parts_of(path)[-2]
     kind = kind or above
+    if kind == "image":
+        return ("stacked_cnn",)
     return () if kind == "sequence" else support.ENCODERS["sequence" if kind == "text" else kind]
 
 

@@ -13,6 +13,8 @@ import pyarrow.feather
 import pyarrow.parquet
 from tests.workbook import write_workbook
 
+from .parity_job import png_of
+
 ROWS = 240
 INPUTS = {
     "number": "size",
@@ -24,6 +26,7 @@ INPUTS = {
     "bag": "tags",
     "sequence": "path",
     "text": "note",
+    "image": "picture",
 }
 OUTPUTS = {"number": "delay", "binary": "late", "category": "class", "vector": "place", "set": "labels"}
 _WORDS = ["a", "A", "b_b", "c", "<PAD>", "<UNK>", "rare-word"]
@@ -52,6 +55,7 @@ def write(path: Path, seed: int) -> None:
             f"tags{end}": _with_gaps(random, [" ".join(row) for row in random.choice(_TAGS, (ROWS, 3)).tolist()]),
             f"path{end}": _with_gaps(random, _sentences(random, " ")),
             f"note{end}": _with_gaps(random, _sentences(random, ", ")),
+            f"picture{end}": _with_gaps(random, _pictures(random)),
             f"delay{end}": _with_gaps(random, np.abs(signal + 2).tolist()),
             f"late{end}": _with_gaps(random, np.where(signal > 0, "yes", "no").tolist()),
             f"class{end}": _with_gaps(random, random.choice(["low", "Low", "mid"], ROWS, p=[0.2, 0.3, 0.5]).tolist()),
@@ -62,7 +66,7 @@ def write(path: Path, seed: int) -> None:
         }
     table = pa.table(columns)
     pa.parquet.write_table(table, path)
-    write_formats(table.drop_columns(["place", "place2"]), path)
+    write_formats(table.drop_columns(["place", "place2", "picture", "picture2"]), path)
 
 
 def write_formats(table: pa.Table, path: Path) -> None:
@@ -75,6 +79,14 @@ def write_formats(table: pa.Table, path: Path) -> None:
     rows = [list(row.values()) for row in table.to_pylist()]
     write_workbook(path.with_name("excel.data"), [table.column_names, *rows])
     path.with_name("json.data").write_text("".join(f"{json.dumps(row)}\n" for row in table.to_pylist()))
+
+
+def _pictures(random: np.random.Generator) -> list[bytes]:
+    """PNG files of two sizes, some of them grey."""
+    sizes = random.choice([10, 12], (ROWS, 2))
+    channels = random.choice([1, 3], ROWS, p=[0.2, 0.8])
+    shapes = [(3 if many == 3 else 1, *size) for many, size in zip(channels, sizes, strict=True)]
+    return [png_of(random.integers(0, 256, shape, dtype=np.uint8)) for shape in shapes]
 
 
 def _with_gaps(random: np.random.Generator, values: list[Any]) -> list[Any]:

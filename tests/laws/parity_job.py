@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
+from io import BytesIO
 from typing import Any
 from unittest.mock import patch
 
@@ -28,11 +29,12 @@ from trainwright_trainer.distributed.process_group import ProcessGroup
 from trainwright_trainer.distributed.ranks import OneRank
 from trainwright_trainer.job.batching import batching
 from trainwright_trainer.layers.normalisation import norm_batches
-from trainwright_trainer.loader.batch import ColumnRange
+from trainwright_trainer.loader.batch import ColumnRange, EncodedImages, Layout
 from trainwright_trainer.loader.encoded_rows import EncodedRows
 from trainwright_trainer.loader.epoch_order import EpochOrder
 from trainwright_trainer.loader.interface import Loader
 from trainwright_trainer.loader.layout import layout_of
+from trainwright_trainer.loader.load import decoding
 from trainwright_trainer.loader.materialised import Materialised
 from trainwright_trainer.loader.windowed import Windowed
 from trainwright_trainer.loop import trainer as loop
@@ -71,6 +73,7 @@ STATISTICS: Mapping[str, Mapping[str, Any]] = {
         "length": 4,
         "padding": "right",
     },
+    "picture": {"type": "image", "channels": 3, "height": 12, "width": 12, "standardize": None, "length": 500.0},
     "late": {"type": "binary", "counts": [5, 5], "true": "yes", "false": "no"},
     "delay": {"type": "number", **NUMBER, "encoded": {"mean": 0.5, "std": 2.0}},
     "why": {"type": "category", "vocabulary": ["<UNK>", "a", "b", "c"], "counts": [0, 4, 3, 3]},
@@ -89,6 +92,7 @@ class Case:
     of several ranks, or its strategy. `mutation`: an error in the run. `uses_strategy_alone`: a rank alone uses the
     strategy too, and not the engine of one process. `tags`: the type and the encoder of the ragged input.
     `words`: the type and the other fields of a ragged output, if there is one.
+    `picture`: the fields of a further input, an image; None: there is none.
     """
 
     trainer: Mapping[str, Any] = field(default_factory=dict)
@@ -110,6 +114,7 @@ class Case:
     clock: Callable[[], float] = time.monotonic
     tags: Mapping[str, Any] = field(default_factory=lambda: {"type": "set", "encoder": {"embedding_size": 3}})
     words: Mapping[str, Any] | None = None
+    picture: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -253,6 +258,7 @@ def config_of(case: Case) -> ModelConfig:
                     {"name": "open", "type": "binary"},
                     {"name": "kind", "type": "category"},
                     {"name": "tags", **case.tags},
+                    *([] if case.picture is None else [{"name": "picture", "type": "image", **case.picture}]),
                 ],
                 "combiner": case.combiner if "type" in case.combiner else {**CONCAT, **case.combiner},
                 "output_features": [
@@ -282,12 +288,31 @@ def rows_of(case: Case, name: str) -> EncodedRows:
     numbers = np.arange(rows) + 1000 * seed
     sets = _sets(draws, rows)
     ragged = (sets,) if case.words is None else (sets, _shifted(sets))
-    return EncodedRows(torch.from_numpy(floats).to(dtype), torch.from_numpy(ints), numbers, ragged)
+    columns = layout_of(config_of(case), STATISTICS).images
+    images = tuple(EncodedImages(_images(draws, size), column) for column in columns)
+    return EncodedRows(torch.from_numpy(floats).to(dtype), torch.from_numpy(ints), numbers, ragged, images)
 
 
 def _shifted(sets: pa.LargeListArray) -> pa.LargeListArray:
     """Rows of the same lengths, whose tokens depend on those of `sets`: the next larger token, or the unknown one."""
     return pa.LargeListArray.from_arrays(sets.offsets, pa.array((sets.flatten().to_numpy() + 1) % 4, pa.int32()))
+
+
+def _images(draws: np.random.Generator, size: np.ndarray[Any, Any]) -> pa.LargeBinaryArray:
+    """PNG files of 12 × 12 pixels, which are brighter in one half for a greater size."""
+    pixels = draws.integers(0, 100, (len(size), 3, 12, 12), dtype=np.uint8)
+    pixels[:, :, :, 6:] += np.clip(60 * size + 75, 0, 150).astype(np.uint8)[:, None, None, None]
+    return pa.array([png_of(one) for one in pixels], pa.large_binary())
+
+
+def png_of(pixels: np.ndarray[Any, Any]) -> bytes:
+    """The PNG file of uint8 [channels, height, width]."""
+    from PIL import Image
+
+    file = BytesIO()
+    plain = pixels[0] if len(pixels) == 1 else pixels.transpose(1, 2, 0)
+    Image.fromarray(np.ascontiguousarray(plain)).save(file, "png")
+    return file.getvalue()
 
 
 def _sets(draws: np.random.Generator, rows: int) -> pa.LargeListArray:
@@ -297,9 +322,17 @@ def _sets(draws: np.random.Generator, rows: int) -> pa.LargeListArray:
 
 def _loader(case: Case, held: EncodedRows, order: EpochOrder, device: torch.device) -> Loader:
     """The loader of one part, with windows or in memory. With windows the rows are numbered from 0."""
+    layout = layout_of(config_of(case), STATISTICS)
+    if layout.images:
+        return decoding(_loader_of_rows(case, held, order, None, layout), layout, order.seed, device)
+    return _loader_of_rows(case, held, order, device, layout)
+
+
+def _loader_of_rows(
+    case: Case, held: EncodedRows, order: EpochOrder, device: torch.device | None, layout: Layout
+) -> Loader:
     if case.window_rows is None:
         return Materialised(held, order, device)
-    layout = layout_of(config_of(case), STATISTICS)
     columns = {name: Column(pa.chunked_array([_column(held, place)])) for name, place in layout.columns.items()}
     splits = np.zeros(len(held), np.uint8)
     prepared = Prepared("x", len(held), splits, Columns(columns), {}, "", "", False)
@@ -307,6 +340,8 @@ def _loader(case: Case, held: EncodedRows, order: EpochOrder, device: torch.devi
 
 
 def _column(held: EncodedRows, place: ColumnRange) -> pa.Array:
+    if place.kind == "images":
+        return held.images[place.start].contents
     if place.kind == "ragged":
         return held.ragged[place.start]
     return pa.array((held.floats if place.kind == "floats" else held.ints)[:, place.start].numpy())

@@ -79,8 +79,9 @@ def looks(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Looks:
 
 
 def _marks(case: OptionCase) -> list[pytest.MarkDecorator]:
-    """The fields of the encoders of texts are so many that they are tested in `make test-all` only."""
-    return [pytest.mark.slow] if fits(case.path, "config.input_features[text].encoder[*") else []
+    """The fields of the encoders of texts and images are so many that they are tested in `make test-all` only."""
+    slow = any(fits(case.path, f"config.input_features[{kind}].encoder[*") for kind in ("text", "image"))
+    return [pytest.mark.slow] if slow else []
 
 
 @pytest.mark.parametrize("case", [pytest.param(case, id=case.name, marks=_marks(case)) for case in TRIED])

@@ -73,7 +73,9 @@ def test_they_agree(name: str, folder: Path) -> None:
         assert lines_of_train(job, folder) == expected
     elif name.rpartition(" ")[2] in FAMILIES:  # test_pretrained_text.py trains them, with models that it makes
         assert "there is no model" in lines_of_train(job, folder)
-    else:
+    elif not name.startswith("input image, encoder") or name.endswith(
+        "stacked_cnn"
+    ):  # test_images.py builds the others
         in_memory(job)
 
 

@@ -22,8 +22,8 @@ class EncoderInput:
 
 
 class Encoder(nn.Module, ABC):
-    """`columns` [rows, width] of the batch's tensor, a `Ragged` of rows, or images → [rows, output_size], of the model's
-    dtype. Images are uint8 [rows, channels, height, width].
+    """`columns` [rows, width] of the batch's tensor, a `Ragged` of rows, or images → [rows, output_size], of the
+    model's dtype. Images are uint8 [rows, channels, height, width].
 
     A ragged column and images have no width: their `EncoderInput.width` is 1.
     """

@@ -63,7 +63,7 @@ class LibraryEncoder(Encoder, Initialized):
     ) -> None:
         """`stored`: reads the pretrained weights; None: the library's random values. Raises `Mistakes`."""
         super().__init__()
-        self._is_trained = config.trainable
+        self._is_trained, self._stored = config.trainable, stored
         self.pixels = Pixels(feature)
 
         def shared() -> nn.Module:
@@ -76,6 +76,11 @@ class LibraryEncoder(Encoder, Initialized):
         self.model = emptied(made)
         self.initialize(**InitialValues(self.model, shared, stored).initializers("model"))
         self.model.requires_grad_(config.trainable)
+
+    def check_stored(self) -> None:
+        """Raise `Mistakes` if the pretrained weights cannot be read."""
+        if self._stored is not None:
+            self._stored()
 
     def train(self, mode: bool = True) -> LibraryEncoder:
         super().train(mode)
@@ -97,3 +102,10 @@ def _width_of(model: nn.Module, size: tuple[int, int, int], path: str) -> int:
             line = str(error).partition("\n")[0]
             shown = " × ".join(map(str, size[1:]))
             raise Mistakes.one(path, f"the model cannot read {size[0]} channels of {shown} pixels ({line})") from error
+
+
+def check_stored_weights(encoders: nn.Module) -> None:
+    """Raise `Mistakes` if the pretrained weights of an encoder cannot be read, before a run begins."""
+    for module in encoders.modules():
+        if isinstance(module, LibraryEncoder):
+            module.check_stored()

@@ -94,7 +94,7 @@ def _head_of(model: nn.Module) -> str:
         for name, one in model.named_modules()
         if _CLASSES in (getattr(one, "out_features", None), getattr(one, "out_channels", None))
     ]
-    return heads[-1]
+    return str(heads[-1])
 
 
 def _stored(config: TorchvisionEncoder, feature: EncoderInput) -> Tensors:

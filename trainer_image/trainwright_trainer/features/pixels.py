@@ -49,7 +49,8 @@ def decoded(content: Any, channels: int | None = None) -> torch.Tensor:
         raise UnreadableImageError("it is empty")
     data = torch.from_numpy(np.frombuffer(content, np.uint8).copy())
     try:
-        image: torch.Tensor = library.decode_image(data, library.ImageReadMode[mode], apply_exif_orientation=True)
+        # The function of Python around this operator gives a warning for each image.
+        image: torch.Tensor = torch.ops.image.decode_image(data, library.ImageReadMode[mode].value, True)
     except RuntimeError as error:
         raise UnreadableImageError(_reason(error)) from error
     if image.dtype != torch.uint8:  # PNG files of 16 bits
