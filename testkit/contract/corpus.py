@@ -20,7 +20,11 @@ from trainwright_api.schema.section import Section
 Job = dict[str, Any]
 
 INPUTS = {
-    "number": "size", "binary": "open", "category": "kind", "date": "when", "vector": "point",
+    "number": "size",
+    "binary": "open",
+    "category": "kind",
+    "date": "when",
+    "vector": "point",
     "image": "picture",
 }
 OUTPUTS = {"number": "delay", "binary": "late", "category": "class", "vector": "place"}

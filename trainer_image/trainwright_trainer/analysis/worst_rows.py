@@ -75,6 +75,8 @@ def text_of(value: Any) -> str:
         return formats.NOTHING
     if isinstance(value, float):
         return formats.score(value) if abs(value) < 1e15 else f"{value:.4g}"
+    if isinstance(value, bytes):
+        return f"{len(value) / 1000:.3g} kB"
     if isinstance(value, list | tuple):
         return formats.shorten(", ".join(map(text_of, value)), MOST_LETTERS)
     return formats.shorten(str(value), MOST_LETTERS)

@@ -184,7 +184,7 @@ class NewData:
 
     def raw(self) -> Source[Block]:
         """The raw columns of the features."""
-        return self._data.source(wanted_columns(self._features, None), ())
+        return self._data.source(wanted_columns(self._features, None), (), block_rows(self._features))
 
     def notices(self) -> tuple[str, ...]:
         """Lines for the user, after all blocks are read."""
