@@ -47,7 +47,7 @@ def test_a_section_that_only_what_is_not_built_leads_to_is_not_built() -> None:
     assert not {Profiler, Entrypoint} & built
 
 
-@pytest.mark.parametrize("word", ["audio", "image", "h3"])
+@pytest.mark.parametrize("word", ["audio", "timeseries", "h3"])
 def test_a_type_that_is_not_built_is_marked_in_the_reference(word: str) -> None:
     assert re.search(rf"### input feature: {word}\n\n[^\n]+ \*\*{NOT_BUILT}\*\*\n", PAGE)
 

@@ -78,7 +78,8 @@ def test_large_data_give_the_columns_of_small_data(small, gappy, parquet, column
 def test_each_pass_reads_the_data_once(small, usual, parquet, columns, monkeypatch):
     reads = []
     blocks = rows.blocks_of
-    monkeypatch.setattr("trainwright_trainer.data.source.blocks_of", lambda tables: reads.append(1) or blocks(tables))
+    count = lambda tables, **options: reads.append(1) or blocks(tables, **options)  # noqa: E731
+    monkeypatch.setattr("trainwright_trainer.data.source.blocks_of", count)
     prepare(usual(), parquet(columns), seed=0, processor=small)
     assert len(reads) == 2
 

@@ -155,9 +155,10 @@ class Batch:
             return replace(self, ragged=tuple(ragged))
         if columns.kind == "images":
             images = list(self.images)
-            own_images = images[columns.start]
-            is_decoded = isinstance(own_images, torch.Tensor)
-            images[columns.start] = own_images[torch.from_numpy(order)] if is_decoded else own_images.take(order)
+            chosen = images[columns.start]
+            images[columns.start] = (
+                chosen[torch.from_numpy(order)] if isinstance(chosen, torch.Tensor) else chosen.take(order)
+            )
             return replace(self, images=tuple(images))
         tensor = (self.floats if columns.kind == "floats" else self.ints).clone()
         own = tensor[:, columns.start : columns.stop]
