@@ -62,7 +62,7 @@ class DataFiles:
         """Raises `Mistakes` and `EnvironmentFailure`."""
         return source.columns_of(self.files)
 
-    def source(self, wanted: source.Wanted, coded: Sequence[str], block_rows: int | None) -> Source[Block]:
+    def source(self, wanted: source.Wanted, coded: Sequence[str], block_rows: int | None = None) -> Source[Block]:
         source.check(self.files, wanted)
         return source.DataSource(self.files, wanted, coded, block_rows)
 
@@ -85,7 +85,7 @@ class DataTable:
     def columns(self) -> Sequence[str]:
         return list(self._flat.column_names)
 
-    def source(self, wanted: source.Wanted, coded: Sequence[str], block_rows: int | None) -> Source[Block]:  # noqa: ARG002
+    def source(self, wanted: source.Wanted, coded: Sequence[str], block_rows: int | None = None) -> Source[Block]:  # noqa: ARG002
         """Raises `Mistakes` for columns that the table lacks."""
         table = self._flat
         source.check_names(self.name, table.column_names, wanted)
