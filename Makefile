@@ -19,7 +19,7 @@ CHROMIUM := /usr/bin/chromium
 CORE := $(addprefix e2e/full_cluster/,test_node.py test_images.py test_mistake.py test_gpu_shapes.py test_same_everywhere.py \
 	faults/test_worker_is_killed.py)
 
-.PHONY: help setup demo test test-all test-gpu lint verify chart format generate bench bench-all bench-tables bench-strategies bench-loop bench-operator bench-full-cluster browser horovod operator control-plane kubernetes s3 cluster cluster-down e2e e2e-all images push clean
+.PHONY: help setup demo test test-all test-gpu lint verify chart format generate docs bench bench-all bench-tables bench-strategies bench-loop bench-operator bench-full-cluster browser horovod operator control-plane kubernetes s3 cluster cluster-down e2e e2e-all images push clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-18s %s\n", $$1, $$2}'
@@ -28,7 +28,7 @@ setup: $(STAMP) ## make the environment from the lock file
 
 $(STAMP): pyproject.toml uv.lock
 	@$(UV) --version >/dev/null 2>&1 || python3 -m pip install --quiet "uv>=0.9"
-	UV_COMPILE_BYTECODE=1 $(UV) sync --frozen --extra trainer --extra text --extra image --extra hyperopt --extra export --extra operator --extra deepspeed --extra horovod
+	UV_COMPILE_BYTECODE=1 $(UV) sync --frozen --extra trainer --extra text --extra image --extra hyperopt --extra export --extra mlflow --extra operator --extra deepspeed --extra horovod
 	@touch $(STAMP)
 
 demo: setup ## train the flights example on 336,776 real flights and show how good it is
@@ -48,7 +48,7 @@ test-gpu: setup horovod ## the tests that need a GPU, on this machine's: every s
 lint: setup ## ruff, mypy --strict, import-linter
 	$(RUN) ruff check .
 	$(RUN) ruff format --check .
-	$(RUN) mypy crds operator trainer_image helm bench e2e testkit
+	$(RUN) mypy crds operator trainer_image helm bench e2e testkit docs/site
 	$(RUN) lint-imports
 
 verify: setup kubernetes ## check that the generated files are up to date: CRD, reference, chart, manifests
@@ -65,6 +65,9 @@ format: setup ## format the code with ruff
 generate: setup kubernetes ## write the CRD, docs/reference.md, and what is made of the chart
 	$(RUN) python -m trainwright_api.generate
 	$(RUN) python -m helm.generate
+
+docs: ## build the documentation site in build/site/html, with every link checked
+	$(UV) run --isolated --frozen --only-group docs python docs/site/build.py
 
 bench: setup ## time ours against the hand-written baseline, side by side; refreshes bench/results.json
 	$(RUN) python -m bench
