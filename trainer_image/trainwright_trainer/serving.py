@@ -3,7 +3,7 @@
 from trainwright_trainer.serving import load
 
 model = load("out/export/onnx")
-predictions = model.predict(frame).to_pandas()
+predictions = model.predict(frame)
 """
 
 from __future__ import annotations
@@ -17,11 +17,9 @@ from pyarrow import concat_tables
 
 from trainwright_api.problems import Mistakes
 from trainwright_trainer.export.transform import Arrays, Transform
-from trainwright_trainer.tasks.given_data import table_of
+from trainwright_trainer.tasks.given_data import as_given, table_of
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from trainwright_trainer.tasks.given_data import ArrowTable
 
 ROWS_AT_A_TIME = 4_096
@@ -34,15 +32,16 @@ class OnnxModel:
     transform: Transform
     session: Any
 
-    def predict(self, data: ArrowTable) -> pa.Table:
+    def predict(self, data: ArrowTable) -> Any:
         """One row of predictions for each row, with the columns of `trainwright predict`.
 
-        `data`: a pandas DataFrame or another Arrow table with the columns of the input features. A row that an input
-        feature drops has null predictions. Raises `Mistakes` for missing columns and unreadable values.
+        `data`: a pandas DataFrame or another Arrow table with the columns of the input features. The result is the same
+        kind of table. A row that an input feature drops has null predictions. Raises `Mistakes` for missing columns and
+        unreadable values.
         """
         blocks = self.transform.encode(table_of(data))
         parts = [self.transform.decode(self._run(block.tensors, len(block.rows)), block) for block in blocks]
-        return concat_tables(parts)
+        return as_given(data, concat_tables(parts))
 
     def _run(self, tensors: Arrays, rows: int) -> Arrays:
         names = [one.name for one in self.transform.outputs]

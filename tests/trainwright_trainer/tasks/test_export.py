@@ -83,3 +83,5 @@ def test_serving_names_missing_columns_and_bad_values(run):
         model.predict(pd.DataFrame({"size": ["1", "x"], "open": ["yes", "no"], "kind": ["a", "b"]}))
     with pytest.raises(Mistakes, match="holds no rows"):
         model.predict(pd.DataFrame({"size": [], "open": [], "kind": []}))
+    one = model.predict(pd.DataFrame({"size": [1.0], "open": ["yes"], "kind": ["a"]}, index=[7]))
+    assert list(one.index) == [7]
