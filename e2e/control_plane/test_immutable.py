@@ -29,6 +29,8 @@ OF_A_CONFIG = jobs.plain(
     seed=7,
     checkpoint={"numToKeep": 5},
     cache={"maxBytes": 10**9},
+    report={"maxSeconds": 5},
+    callbacks={"mlflow": {"experimentName": "a"}},
 )
 OF_A_MODEL = jobs.plain(task="predict", model="s3://bucket/model")
 OF_A_FUNCTION = jobs.plain(
@@ -50,8 +52,10 @@ CHANGES: Mapping[str, Any] = {
     "seed": 8,
     "checkpoint": {"numToKeep": 6},
     "cache": {"maxBytes": 10**10},
+    "report": {"maxSeconds": 6},
+    "callbacks": {"mlflow": {"experimentName": "b"}},
 }
-OPTIONAL = ("datasetOptions", "resumeFrom", "backend", "output", "seed", "checkpoint", "cache")
+OPTIONAL = ("datasetOptions", "resumeFrom", "backend", "output", "seed", "checkpoint", "cache", "report", "callbacks")
 """A job without one of these fields is valid too."""
 OTHERS: Mapping[str, Any] = {
     "config": OF_A_FUNCTION,

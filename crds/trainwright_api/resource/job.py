@@ -41,7 +41,7 @@ WorkersPerPod = Annotated[
 
 FIXED = (
     *("task", "dataset", "datasetOptions", "config", "model", "entrypoint", "resumeFrom", "backend", "output"),
-    *("seed", "checkpoint", "cache", "report"),
+    *("seed", "checkpoint", "cache", "report", "callbacks"),
 )
 """The fields of the spec that are immutable once a job has started."""
 
@@ -90,6 +90,23 @@ class ReportPolicy(KubernetesSection):
         description="Also train a linear model and boosted trees on the same split, and show their test scores. It "
         "takes seconds, and needs scikit-learn (the extra report).",
     )
+
+
+class MlflowCallback(KubernetesSection):
+    """A run of an MLflow server, with parameters, metrics, the report and the place of the model."""
+
+    tracking_uri: Location | None = Field(
+        None, description="Address of the server. null: that of the variable MLFLOW_TRACKING_URI."
+    )
+    experiment_name: Annotated[str, Field(min_length=1, max_length=256)] = Field(
+        "trainwright", description="Name of the experiment. It is created if it does not exist."
+    )
+
+
+class Callbacks(KubernetesSection):
+    """Other programs that receive the progress of a run. They neither slow it down nor make it fail."""
+
+    mlflow: MlflowCallback | None = Field(None, description="Report to an MLflow server. null: do not.")
 
 
 class Entrypoint(KubernetesSection):
@@ -146,6 +163,9 @@ class TrainingJobSpec(KubernetesSection):
     cache: CachePolicy = Field(default_factory=CachePolicy, description="The size of the cache of preprocessing.")
     report: ReportPolicy = Field(
         default_factory=ReportPolicy, description="The answers of the report in addition to scores and curves."
+    )
+    callbacks: Callbacks = Field(
+        default_factory=Callbacks, description="Other programs that receive the progress of the run."
     )
     image: Location | None = Field(None, description="Container image of the trainer. Absent: the image of the chart.")
     ray_version: Annotated[str, Field(max_length=32, pattern=VERSION)] | None = Field(

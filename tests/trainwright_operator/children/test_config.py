@@ -42,7 +42,9 @@ def test_pods_get_every_field_that_is_fixed_once_a_job_has_started() -> None:
     given: dict[str, Any] = {
         "task": "experiment",
         "cache": {"maxBytes": 5},
+        "callbacks": {"mlflow": {"trackingUri": "http://m:5000"}},
         "datasetOptions": {"format": "csv"},
+        "report": {"maxSeconds": 5},
         "resumeFrom": "s3://b/r",
     }
     found = spec_of(child_spec(**given, checkpoint={"numToKeep": 5}, seed=7))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO
 
 from trainwright_trainer.callbacks import tensorboard_records
-from trainwright_trainer.callbacks.events import Ended, Evaluated, Event, RankRound, Scores, Started
+from trainwright_trainer.callbacks.events import Ended, Evaluated, Event, Started
+from trainwright_trainer.callbacks.scalars import scalars_of
 
 
 class TensorBoardLog:
@@ -30,15 +30,8 @@ class TensorBoardLog:
     def on_event(self, event: Event) -> None:
         if isinstance(event, Started):
             self._open(event)
-        elif isinstance(event, Evaluated):
-            scalars = {"learning_rate": event.learning_rate, "rows_per_second": event.rows_per_second}
-            for part, scores in event.scores.items():
-                scalars |= _tagged(part, scores)
-            for rank in event.ranks:
-                scalars |= _of_rank(rank)
-            self._write(event.step, scalars)
-        elif isinstance(event, Ended):
-            self._write(event.best_step, _tagged("test", event.test))
+        elif isinstance(event, Evaluated | Ended):
+            self._write(*scalars_of(event))
 
     def close(self) -> None:
         if self._file is not None:
@@ -58,24 +51,10 @@ class TensorBoardLog:
         self._file.flush()
 
     def _write(self, step: int, scalars: dict[str, float]) -> None:
-        known = {tag: value for tag, value in scalars.items() if not math.isnan(value)}
-        if self._file is not None and known:
-            self._append(tensorboard_records.scalars_event(self._wall_clock(), step, known))
+        if self._file is not None and scalars:
+            self._append(tensorboard_records.scalars_event(self._wall_clock(), step, scalars))
             self._file.flush()
 
     def _append(self, message: bytes) -> None:
         assert self._file is not None
         self._file.write(tensorboard_records.record(message))
-
-
-def _tagged(part: str, scores: Scores) -> dict[str, float]:
-    """`{"validation/late/roc_auc": …}`; TensorBoard groups the charts by the first part."""
-    return {
-        f"{part}/{feature}/{metric}": value for feature, metrics in scores.items() for metric, value in metrics.items()
-    }
-
-
-def _of_rank(rank: RankRound) -> dict[str, float]:
-    """`ranks/step_seconds/0`: the same measurement of all ranks is in one group."""
-    figures = {name: value for name, value in vars(rank).items() if name not in ("rank", "host")}
-    return {f"ranks/{name}/{rank.rank}": value for name, value in figures.items() if value is not None}

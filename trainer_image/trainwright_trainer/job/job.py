@@ -58,6 +58,8 @@ class Job:
     notices: tuple[str, ...]
     attempt: int | None = None
     """The attempt's number, which the operator assigns. None outside a pod."""
+    uid: str | None = None
+    """The uid of the TrainingJob. None outside a pod."""
     recipe: Recipe | None = None
     """The recipe for a file without a trainer section. It is set after the data are read."""
     given_workers: int | None = None
@@ -134,6 +136,7 @@ def read_job(
         text=_current_text(loaded),
         notices=(*loaded.notices, *_in_one_process(spec), *_in_one_pod(spec, pod), *idle_keys(spec.backend, stored)),
         attempt=pod.attempt if pod else None,
+        uid=pod.uid if pod else None,
         given_workers=given,
         cpus=pod.cpus if pod else None,
         source=source_of(spec.resume_from, config, keys.artifacts) if spec.resume_from and config else None,

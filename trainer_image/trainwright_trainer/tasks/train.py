@@ -57,6 +57,7 @@ from trainwright_trainer.tasks.lifecycle import begin_attempt, recording_outcome
 from trainwright_trainer.tasks.report_answers import Answering, Answers, answers
 from trainwright_trainer.tasks.resolve import TrainContext, given_batching, resolved_once, started, window_of
 from trainwright_trainer.tasks.result import Result
+from trainwright_trainer.tasks.tracking import check_tracking, tracker_of
 
 EARLY = "before training began: nothing was written but the cache. Start it again."
 
@@ -91,6 +92,7 @@ def prepare_training(
     Raises the errors that can be found before the attempt begins.
     """
     given, config = job.spec.config, job.config
+    check_tracking(job)
     assert given is not None
     assert config is not None
     source = weights_of_source(job, data)
@@ -203,7 +205,8 @@ class Training:
             return Relay([])
         logs, log = tensorboard_of(self.attempt), self.console.log
         metrics = BestEffort(self.metrics_file, names.METRICS, log, to_the_end=False)
-        return Relay([self.console, metrics, BestEffort(logs, names.LOGS, log, to_the_end=True)])
+        others = tracker_of(self.job, self.config, self.attempt, log)
+        return Relay([self.console, metrics, BestEffort(logs, names.LOGS, log, to_the_end=True), *others])
 
     def _writer(self, relay: Relay) -> CheckpointWriter:
         attempt, start = self.attempt, self.attempt.start_from

@@ -1,0 +1,75 @@
+"""The listener of a job's MLflow server."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Mapping
+from importlib.util import find_spec
+from typing import Any
+
+from trainwright_api.config import ModelConfig
+from trainwright_api.problems import Mistakes
+from trainwright_trainer.callbacks.mlflow_run import MlflowRun, TrackedRun, prepare_environment
+from trainwright_trainer.callbacks.tracker import Tracker
+from trainwright_trainer.job.job import Job
+from trainwright_trainer.rundir import layout
+from trainwright_trainer.rundir.attempt import Attempt
+
+_FILES = (layout.REPORT, layout.METRICS, layout.RESOLVED, layout.JOB)
+_ADDRESS = "MLFLOW_TRACKING_URI"
+
+
+def check_tracking(job: Job, environment: Mapping[str, str] = os.environ) -> None:
+    """Raise `Mistakes` if the job names a server that has no address, or if the library is missing."""
+    if job.spec.callbacks.mlflow is None:
+        return
+    if not _address(job, environment):
+        line = f"missing: name the server, as in http://mlflow:5000, or set {_ADDRESS}"
+        raise Mistakes.one("callbacks.mlflow.trackingUri", line)
+    if find_spec("mlflow") is None:
+        raise Mistakes.one("callbacks.mlflow", "needs the library mlflow: pip install 'trainwright[mlflow]'")
+
+
+def tracker_of(job: Job, config: ModelConfig, attempt: Attempt, log: Callable[[str], None]) -> list[Tracker]:
+    """The job's tracker, if it has one. All attempts of a job report to one run of MLflow."""
+    section = job.spec.callbacks.mlflow
+    if section is None:
+        return []
+    prepare_environment()
+    run = MlflowRun(_address(job, os.environ), section.experiment_name, job.uid or _uid_of(attempt), job.name)
+
+    def finish(run: TrackedRun) -> None:
+        run.artifacts(attempt.storage, _FILES, str(job.output / "model"))
+
+    return [Tracker(run, parameters_of(job, config), finish, log)]
+
+
+def parameters_of(job: Job, config: ModelConfig) -> dict[str, Any]:
+    """The parameters of a run: `trainer.batch_size`, `combiner.type`, `input.NAME` with type and encoder, and so on."""
+    found: dict[str, Any] = {"dataset": job.dataset, "seed": job.spec.seed, "backend": job.spec.backend.type}
+    for one in config.input_features:
+        found[f"input.{one.name}"] = f"{one.type}, {one.encoder.type}"
+    for output in config.output_features:
+        found[f"output.{output.name}"] = f"{output.type}, {output.decoder.type}, {output.loss.type}"
+    for section in ("combiner", "trainer"):
+        found |= _flat(section, getattr(config, section).model_dump(mode="json"))
+    return found
+
+
+def _flat(prefix: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in values.items():
+        found |= _flat(f"{prefix}.{name}", value) if isinstance(value, Mapping) else {f"{prefix}.{name}": value}
+    return found
+
+
+def _address(job: Job, environment: Mapping[str, str]) -> str:
+    section = job.spec.callbacks.mlflow
+    assert section is not None
+    return section.tracking_uri or environment.get(_ADDRESS, "")
+
+
+def _uid_of(attempt: Attempt) -> str:
+    """A stable identity of a run outside Kubernetes: the digest of its first start.json, which has time and host."""
+    return hashlib.sha256(attempt.storage.read(layout.start(attempt.first))).hexdigest()[:32]
