@@ -149,7 +149,7 @@ def _taken(data: Prepared, feature: str, rows: npt.NDArray[np.int64]) -> pa.Arra
 
 def _tensor(column: pa.Array, one: GraphInput) -> npt.NDArray[Any]:
     if not pa.types.is_large_list(column.type):
-        return np.ascontiguousarray(rows_of(column).reshape(len(column), -1), dtype=one.dtype)
+        return np.array(rows_of(column).reshape(len(column), -1), dtype=one.dtype, order="C")  # writable, for torch
     offsets = column.offsets.to_numpy()
     lengths = np.diff(offsets)
     if one.part == "lengths":
