@@ -33,6 +33,10 @@ MASTER_PORT = "TRAINWRIGHT_MASTER_PORT"
 COMPLETION_INDEX = "JOB_COMPLETION_INDEX"
 """In a gang: the index of the pod, which Kubernetes sets."""
 
+UID_LABEL = "trainwright.dev/job-uid"
+ATTEMPT_LABEL = "trainwright.dev/attempt"
+"""The labels of pods by which a job finds them."""
+
 CONTRACT_VERSION = 1
 """Incremented when an operator and an image of two versions can no longer work together."""
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-JOB_UID = "trainwright.dev/job-uid"
+from trainwright_api.resource.environment import ATTEMPT_LABEL, UID_LABEL
+
+JOB_UID = UID_LABEL
 JOB_NAME = "trainwright.dev/job-name"
-ATTEMPT = "trainwright.dev/attempt"
+ATTEMPT = ATTEMPT_LABEL
 STAGE = "trainwright.dev/stage"
 MANAGED_BY = "app.kubernetes.io/managed-by"
 MANAGER = "trainwright"

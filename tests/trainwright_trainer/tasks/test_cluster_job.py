@@ -1,0 +1,73 @@
+"""Commands for a job of a cluster. e2e/control_plane/test_cluster_commands.py has a real one; here kubectl is a script."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from trainwright_api.problems import Mistakes
+from trainwright_trainer.errors import EnvironmentFailure
+from trainwright_trainer.tasks import cluster_job
+
+JOB = {"metadata": {"uid": "u1"}, "status": {"attempt": 2}}
+
+
+@pytest.fixture
+def kubectl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A kubectl that writes down how it was called, returns the job, and has two pods with a line each."""
+    (tmp_path / "job.json").write_text(json.dumps(JOB))
+    script = tmp_path / "kubectl"
+    script.write_text(
+        "#!/bin/sh\n"
+        f'echo "$@" >> {tmp_path}/calls\n'
+        'case "$1 $2" in\n'
+        '"get pods") echo pod/a; echo pod/b;;\n'
+        f'"get "*) cat {tmp_path}/job.json;;\n'
+        '"logs "*) echo "[a] one"; echo "[b] two";;\n'
+        "esac\n"
+    )
+    script.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    return tmp_path
+
+
+def calls(kubectl: Path) -> list[str]:
+    return (kubectl / "calls").read_text().splitlines()
+
+
+@pytest.mark.parametrize("follow", [False, True])
+def test_the_log_is_that_of_the_newest_attempt(kubectl: Path, capfd: Any, follow: bool) -> None:
+    assert cluster_job.logs(cluster_job.find("tj/flights", "team"), follow=follow) == ""
+    assert capfd.readouterr().out == "[a] one\n[b] two\n"
+    selector = "--selector=trainwright.dev/job-uid=u1,trainwright.dev/attempt=2"
+    shown = calls(kubectl)[-1]
+    assert shown.startswith(f"logs --namespace=team {selector} --all-containers --tail=-1")
+    assert ("--prefix" in shown, "--follow" in shown) == (True, follow)
+
+
+def test_every_name_of_the_resource_is_known(kubectl: Path) -> None:
+    for kind in ("tj", "TrainingJob", "trainingjobs", "trainingjobs.trainwright.dev"):
+        assert cluster_job.find(f"{kind}/flights", None).name == "flights"
+    assert set(calls(kubectl)) == {"get trainingjobs.trainwright.dev flights --output=json"}
+
+
+@pytest.mark.parametrize("namespace", ["Team", "-n", "a b", ""])
+def test_a_namespace_is_no_flag(kubectl: Path, namespace: str) -> None:
+    with pytest.raises(Mistakes, match="expected the name of a namespace"):
+        cluster_job.find("tj/flights", namespace)
+    assert not (kubectl / "calls").exists()
+
+
+def test_without_kubectl_there_is_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(EnvironmentFailure, match="^kubectl cannot be run, which finds the cluster: No such file"):
+        cluster_job.find("tj/flights", None)
+
+
+def test_what_kubectl_says_last_is_the_line(kubectl: Path) -> None:
+    (kubectl / "kubectl").write_text("#!/bin/sh\necho 'a note' >&2\necho 'the server refused' >&2\nexit 1\n")
+    with pytest.raises(EnvironmentFailure, match=r"^kubectl get: the server refused$"):
+        cluster_job.find("tj/flights", None)
