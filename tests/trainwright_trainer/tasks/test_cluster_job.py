@@ -1,4 +1,4 @@
-"""Commands for a job of a cluster. e2e/control_plane/test_cluster_commands.py has a real one; here kubectl is a script."""
+"""Commands for a job of a cluster, with a script as kubectl. e2e/control_plane/test_cluster_commands.py has a real one."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_a_namespace_is_no_flag(kubectl: Path, namespace: str) -> None:
 
 def test_without_kubectl_there_is_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(EnvironmentFailure, match="^kubectl cannot be run, which finds the cluster: No such file"):
+    with pytest.raises(EnvironmentFailure, match=r"^kubectl cannot be run, which finds the cluster: No such file"):
         cluster_job.find("tj/flights", None)
 
 
