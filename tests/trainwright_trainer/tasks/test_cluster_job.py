@@ -1,4 +1,4 @@
-"""Commands for a job of a cluster, with a script as kubectl. e2e/control_plane/test_cluster_commands.py has a real one."""
+"""Commands for a job of a cluster, with a script as kubectl. The e2e test has a real one."""
 
 from __future__ import annotations
 
