@@ -8,6 +8,11 @@ TRAINING = ("train", "experiment")
 """The tasks that train."""
 
 
+def backend_of_pods(task: str, backend: str) -> str:
+    """Return the backend that decides the pods. A task that does not train runs in one process, so it needs one pod."""
+    return backend if task in TRAINING else "local"
+
+
 def differ(stage: str | None, other: str | None) -> bool:
     """Return True for two different stages of an attempt. A missing or unknown word counts as the task."""
     return (stage == PREPROCESS) != (other == PREPROCESS)

@@ -10,7 +10,7 @@ from functools import cached_property
 from trainwright_api.resource.backend import BACKENDS
 from trainwright_api.resource.canonical import canonical
 from trainwright_api.resource.job import TrainingJobSpec
-from trainwright_api.resource.stages import comes_before
+from trainwright_api.resource.stages import backend_of_pods, comes_before
 from trainwright_api.resource.status import Resolved
 from trainwright_operator.children.overlay import Role, Template, template_of
 from trainwright_operator.model import names
@@ -55,7 +55,7 @@ class ChildSpec:
 
     @property
     def backend(self) -> str:
-        return self.spec.backend.type
+        return backend_of_pods(self.spec.task, self.spec.backend.type)
 
     @property
     def prepares(self) -> bool:

@@ -7,7 +7,7 @@ from datetime import datetime
 from functools import cached_property
 
 from trainwright_api.resource.job import TrainingJobSpec
-from trainwright_api.resource.stages import PREPROCESS, comes_before
+from trainwright_api.resource.stages import PREPROCESS, backend_of_pods, comes_before
 from trainwright_api.resource.status import Attempt, Progress, Resolved
 from trainwright_operator.children import kind_of
 from trainwright_operator.model import names, times
@@ -116,7 +116,7 @@ class Context:
     def _backend(self) -> str:
         backend = (self.job.raw.get("spec") or {}).get("backend")
         word = backend.get("type") if isinstance(backend, dict) else None
-        return word if isinstance(word, str) else "local"
+        return backend_of_pods(self.task, word if isinstance(word, str) else "local")
 
     @property
     def is_queued_by_kueue(self) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from trainwright_api.resource.job import TrainingJobSpec
-from trainwright_api.resource.stages import PREPROCESS, comes_before
+from trainwright_api.resource.stages import PREPROCESS, backend_of_pods, comes_before
 from trainwright_api.resource.status import Attempt, Resolved
 from trainwright_operator.children import ChildSpec, child, gangs, shared_objects
 from trainwright_operator.decide import conditions
@@ -156,7 +156,7 @@ def _summary(spec: TrainingJobSpec, resolved: Resolved, first: str) -> str:
 def _workers_line(spec: TrainingJobSpec, resolved: Resolved) -> str:
     workers, together = resolved.workers or 1, resolved.workers_per_pod or 1
     pods = -(-workers // together)
-    if spec.backend.type == "local":
+    if backend_of_pods(spec.task, spec.backend.type) == "local":
         return "1 process in 1 pod"
     each = _shares(spec.backend.trainer.resources_per_worker or {}, (resolved.gpus or 0) / workers)
     counted = f"{workers:,} worker{'' if workers == 1 else 's'}"

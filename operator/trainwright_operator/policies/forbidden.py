@@ -11,6 +11,7 @@ from trainwright_api.resource.backend import WorkerRange
 from trainwright_api.resource.canonical import canonical
 from trainwright_api.resource.job import TrainingJobSpec
 from trainwright_api.resource.kubernetes import RoleTemplate
+from trainwright_api.resource.stages import backend_of_pods
 from trainwright_api.resource.status import Resolved
 from trainwright_operator.children.secret import CACHE, dictionaries
 from trainwright_operator.model.observed import Held
@@ -53,9 +54,8 @@ def size_of(spec: TrainingJobSpec, resolved: Resolved | None) -> Held:
 def _least(spec: TrainingJobSpec) -> Resolved:
     asked = spec.backend.trainer.num_workers
     workers = asked.min if isinstance(asked, WorkerRange) else asked or 1
-    if spec.backend.type == "local":
-        workers = 1
-    share = 0.0 if spec.backend.type == "local" else gpu_share(spec, ())
+    is_alone = backend_of_pods(spec.task, spec.backend.type) == "local"
+    workers, share = (1, 0.0) if is_alone else (workers, gpu_share(spec, ()))
     together = spec.workers_per_pod if isinstance(spec.workers_per_pod, int) else workers
     return Resolved(workers=workers, workers_per_pod=together, gpus=math.ceil(workers * share - 1e-9))
 

@@ -12,6 +12,7 @@ from typing import Any
 from trainwright_api.resource.backend import WorkerRange
 from trainwright_api.resource.canonical import canonical
 from trainwright_api.resource.job import TrainingJobSpec
+from trainwright_api.resource.stages import backend_of_pods
 from trainwright_api.resource.status import Resolved
 from trainwright_operator.children.overlay import template_of
 from trainwright_operator.model.observed import Node, Snapshot
@@ -26,7 +27,7 @@ def resolve(spec: TrainingJobSpec, digest: str, snapshot: Snapshot, settings: Se
     found = Resolved(
         digest=digest, strategy=spec.backend.strategy, seed=spec.seed, image=spec.image or settings.image, gpus=0
     )
-    if spec.backend.type == "local":
+    if backend_of_pods(spec.task, spec.backend.type) == "local":
         return found.model_copy(update={"workers": 1, "workers_per_pod": 1})
     nodes = admitting(_scheduling(spec, settings), snapshot.nodes or ())
     share = gpu_share(spec, nodes)

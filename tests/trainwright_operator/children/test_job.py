@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from trainwright_operator.children import child
+from trainwright_operator.children import child, shared_objects
 from trainwright_operator.children.job import state_of_job
 
 from .child_specs import child_spec, container, sized, templates
@@ -33,6 +33,14 @@ def test_it_runs_the_one_command(backend: str) -> None:
 
 def test_local_is_one_pod() -> None:
     assert set(child(child_spec("local"))["spec"]) == {"backoffLimit", "template"}
+
+
+@pytest.mark.parametrize("backend", ["ray", "horovod"])
+def test_a_task_of_a_model_is_one_pod_on_any_backend(backend: str) -> None:
+    made = child_spec(backend, task="predict", model="s3://runs/a/model", config=None)
+    job = child(made)
+    assert (job["kind"], set(job["spec"])) == ("Job", {"backoffLimit", "template"})
+    assert {one["kind"] for one in shared_objects(made)} == {"ConfigMap"}
 
 
 @pytest.mark.parametrize("backend", ["deepspeed", "horovod"])

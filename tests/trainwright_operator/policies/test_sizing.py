@@ -45,6 +45,13 @@ def test_a_local_job_is_one_process() -> None:
     assert (found.workers, found.gpus, found.strategy) == (1, 0, "single")
 
 
+@pytest.mark.parametrize("task", ["predict", "evaluate"])
+def test_a_task_of_a_model_takes_one_pod_and_no_gpu(task: str) -> None:
+    """It runs in one process, whatever the backend section says about the training."""
+    found = sized({"num_workers": 4, "use_gpu": True}, EIGHT, task=task, model="s3://runs/a/model", config=None)
+    assert found == (1, 0, 1)
+
+
 def test_one_worker_for_each_free_gpu_up_to_the_cap() -> None:
     assert sized(None, FOUR, PLAIN) == (4, 4, 1)
     assert sized(None, FOUR, in_use={"four": 3.0}) == (1, 1, 1)
