@@ -45,7 +45,7 @@ TOGETHER: Mapping[str, Mapping[str, Any]] = {
     },
     "tabtransformer": {**ATTENTION, "embed_input_feature_name": 3, "num_fc_layers": 1, "output_size": 6},
 }
-JOBS = max(len(words) for kind, words in support.ENCODERS.items() if kind != "text")
+JOBS = max(len(support.ENCODERS[kind]) for kind in KINDS if kind != "text")
 """Job i has encoder i of each type, and combiner i."""
 
 

@@ -91,7 +91,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "a key that is near none": (
         {"config": SMALL, "zzz": "x"},
         "zzz: unknown; spec has task, dataset, datasetOptions, config, model, entrypoint, resumeFrom, backend, output, "
-        "seed, checkpoint, cache, image, rayVersion, … (27 in all)",
+        "seed, checkpoint, cache, report, callbacks, … (29 in all)",
     ),
     "a word for workers": (
         {"config": SMALL, "workersPerPod": "all"},

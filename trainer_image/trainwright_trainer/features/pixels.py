@@ -1,15 +1,18 @@
-"""Decode images with torchvision, whose import takes a second: it happens when a job has an image."""
+"""Decode images with torchvision. Its import takes a second, and models without images are served without torch: both
+are imported when a job has an image."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
 
 from trainwright_api.problems import Mistakes
+
+if TYPE_CHECKING:
+    import torch
 
 MODES = {1: "GRAY", 2: "GRAY_ALPHA", 3: "RGB", 4: "RGB_ALPHA"}
 """Number of channels → torchvision's name of the mode."""
@@ -43,6 +46,8 @@ def decoded(content: Any, channels: int | None = None) -> torch.Tensor:
 
     An image is turned as its EXIF data say. Raises `UnreadableImageError`.
     """
+    import torch
+
     library: Any = import_module("torchvision.io")
     mode = "UNCHANGED" if channels is None else MODES[channels]
     if not len(content):
@@ -60,6 +65,8 @@ def decoded(content: Any, channels: int | None = None) -> torch.Tensor:
 
 def shaped(content: Any, shape: ImageShape) -> torch.Tensor:
     """uint8 [channels, height, width]: the image in the form of the model. Empty bytes are a missing image."""
+    import torch
+
     size = (shape.height, shape.width)
     if not len(content):
         return torch.full((shape.channels, *size), shape.fill, dtype=torch.uint8)
