@@ -80,6 +80,8 @@ VALUES: dict[str, Sequence[str]] = {
     "NAMES": ("all", "size", "size, kind", "nope", ",", "size,size", "late", "Ж💥", "\udcff", "x" * 5000, ""),
     "[CACHE]": (".trainwright_cache", *PLACES),
     "MODEL": ("out/model", *PLACES),
+    "RUN...": ("out", *PLACES),
+    "PAGE": ("page.html", *PLACES),
     "FORMAT": ("safetensors", "onnx", "torchscript", "ONNX", "pt2", "Ж💥", "\udcff", ""),
     "TIME": ("30d", "1h", "0s", "9" * 30 + "d", *NUMBERS),
     "SIZE": ("20GB", "1Gi", "0", "9" * 30, *NUMBERS),

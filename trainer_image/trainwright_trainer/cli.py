@@ -19,7 +19,7 @@ import typer
 
 from trainwright_api.checks import load
 from trainwright_api.problems import Mistakes
-from trainwright_trainer import cache_commands, cluster_commands, export_command
+from trainwright_trainer import cache_commands, cluster_commands, compare_command, export_command
 from trainwright_trainer.backends.launchers import is_rank_zero
 from trainwright_trainer.command_options import Json, text_option
 from trainwright_trainer.errors import AlreadyDone, ExitCode, Outcome
@@ -170,6 +170,7 @@ app.command("test", help="The same as evaluate.")(evaluate)
 app.command()(export_command.export)
 for _of_a_cluster in (cluster_commands.logs, cluster_commands.report, cluster_commands.stop, cluster_commands.resume):
     app.command()(_of_a_cluster)
+app.command("compare")(compare_command.compare)
 
 
 @_command("dataset", "predictions", "keep", "backend", "threads", "model", "lenient", "json")

@@ -1,0 +1,85 @@
+"""The command compare, on runs that were trained."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from trainwright_trainer.storage.registry import storage_at
+from trainwright_trainer.tasks.compare import records
+
+FAST = {"report": {"maxSeconds": 0}}
+
+
+@pytest.fixture
+def runs(workplace):
+    """Two runs in `out`, with other epochs."""
+    for name, epochs in (("short", 1), ("long", 2)):
+        config = {"trainer": {"epochs": epochs, "batch_size": 32}}
+        job = workplace.job(lambda job, config=config: (job.update(FAST), job["config"].update(config)), f"{name}.yaml")
+        workplace.done("train", job)
+    return workplace
+
+
+def score(runs, name):
+    end = json.loads((runs.folder / f"out/{name}/metrics.json").read_text())["end"]
+    return f"{end['test']['late']['roc_auc']:.4f}"
+
+
+def test_one_table_and_one_page(runs, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    out = runs.done("compare", "out/short", "out/long").out.splitlines()
+    assert out[0].split() == ["run", "short", "long"]
+    assert out[1].split() == ["state", "done", "done"]
+    line = next(line for line in out if line.startswith("test late.roc_auc"))
+    assert [text.rstrip("*") for text in line.split()[2:]] == [score(runs, "short"), score(runs, "long")]
+    assert next(line for line in out if "trainer.epochs" in line).split()[1:] == ["1", "2"]
+    assert out[-1] == "page compare.html"
+    page = (runs.folder / "compare.html").read_text()
+    assert "late.roc_auc by epoch" in page
+    assert "config.trainer.epochs" in page
+
+
+def test_a_wide_terminal_has_a_line_for_each_run(runs, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    out = runs.done("compare", "out/short", "out/long").out.splitlines()
+    assert out[0].endswith("test late.roc_auc")
+    assert [line.split()[0] for line in out[1:3]] == ["short", "long"]
+    assert out[2].split()[-1].rstrip("*") == score(runs, "long")
+
+
+def test_json_has_one_object_a_run(runs):
+    out = runs.done("compare", "out/short", "out/long", "--json", "--output", "there/page.html").out
+    short, long = map(json.loads, out.splitlines())
+    end = json.loads((runs.folder / "out/long/metrics.json").read_text())["end"]
+    assert (short["run"], long["run"]) == ("short", "long")
+    assert (long["test"], long["best_epoch"]) == (end["test"], end["best_epoch"])
+    assert (short["settings"]["config.trainer.epochs"], long["settings"]["config.trainer.epochs"]) == ("1", "2")
+    assert (runs.folder / "there/page.html").is_file()
+
+
+def test_each_place_without_a_run_is_a_line(runs):
+    (runs.folder / "empty").mkdir()
+    line = runs.refused("compare", "out/short", "empty", "gone")
+    assert line.startswith("RUN: 'empty' holds no run: name the folder")
+    assert "RUN: 'gone' holds no run" in line
+
+
+def test_runs_of_one_name_have_other_labels(runs):
+    (runs.folder / "copy").mkdir()
+    for name in ("metrics.json", "resolved.json"):
+        (runs.folder / "copy" / name).write_bytes((runs.folder / "out/short" / name).read_bytes())
+    assert [one.label for one in records(["out/short", "copy"])] == ["short", "copy"]
+    assert records(["copy"])[0].state == "not ended"
+
+
+def test_a_run_in_a_store(runs, bucket):
+    storage = storage_at(f"{bucket}/runs/short")
+    for path in (runs.folder / "out/short").rglob("*.json"):
+        storage.write_file(str(path.relative_to(runs.folder / "out/short")), path)
+    there, here = records([f"{bucket}/runs/short", "out/short"])
+    assert there.place.startswith("s3://")
+    assert (there.test, there.state, there.resolved) == (here.test, "done", here.resolved)
+    runs.done("compare", f"{bucket}/runs/short", "out/long", "--output", f"{bucket}/page.html")
+    assert storage_at(bucket).read("page.html").startswith(b"<!doctype html>")
