@@ -21,6 +21,7 @@ from trainwright_api.checks import load
 from trainwright_api.problems import Mistakes
 from trainwright_trainer import cache_commands, cluster_commands, compare_command, export_command
 from trainwright_trainer.backends.launchers import is_rank_zero
+from trainwright_trainer.callbacks import is_live
 from trainwright_trainer.command_options import Json, text_option
 from trainwright_trainer.errors import AlreadyDone, ExitCode, Outcome
 from trainwright_trainer.job.options import Options
@@ -251,6 +252,8 @@ def _file(job: Path | None, config: Path | None) -> Path:
 
 
 def _run(task: str | None, job: Path, options: Options) -> None:
+    if not options.json and is_live(sys.stdout):  # the next imports take a while
+        typer.echo(f"{job.name}: starting")
     from trainwright_trainer.tasks import run as tasks
 
     with _mistakes_of(job):

@@ -79,3 +79,16 @@ def test_closing_before_anything_is_reported(stream):
 def test_without_a_stream_it_is_that_of_the_program(capsys):
     Console().log("here")
     assert capsys.readouterr().out == "here\n"
+
+
+@pytest.mark.parametrize(
+    ("is_terminal", "as_json", "shown"), [(True, False, "reading\n"), (True, True, ""), (False, False, "")]
+)
+def test_a_stage_is_shown_in_a_terminal_alone(
+    monkeypatch: pytest.MonkeyPatch, is_terminal: bool, as_json: bool, shown: str
+) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    stream = io.StringIO()
+    monkeypatch.setattr(stream, "isatty", lambda: is_terminal)
+    Console(stream, as_json=as_json).stage("reading")
+    assert stream.getvalue() == shown

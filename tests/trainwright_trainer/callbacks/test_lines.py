@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from trainwright_trainer.callbacks.events import Evaluated
@@ -32,3 +33,17 @@ def test_of_several_outputs_both_carry_the_name(started: Build) -> None:
     outputs = {"petal.kind": "category", "delay": "number"}
     readings = Readings(started(outputs=outputs, validation_metric="petal.kind.accuracy"))
     assert [reading.label for reading in readings.of(ROUND)][1:] == ["petal.kind.accuracy", "petal.kind.accuracy_micro"]
+
+
+def test_each_output_has_its_own_metric(started: Build) -> None:
+    outputs = {"petal.kind": "category", "delay": "number"}
+    metrics = {"petal.kind": "accuracy", "delay": "mean_squared_error"}
+    readings = Readings(started(outputs=outputs, metrics=metrics, validation_metric="petal.kind.accuracy"))
+    scores = {**SCORES, "delay": {"loss": 0.1, "mean_squared_error": 3.5}}
+    both = [readings.of(replace(ROUND, scores={"validation": scores})) for _ in range(2)]
+    assert [str(one) for one in both[0]][-1] == "delay.mean_squared_error 3.500"
+    worse = {**scores, "delay": {"loss": 0.1, "mean_squared_error": 4.0}}
+    last = readings.of(replace(ROUND, scores={"validation": worse}))[-1]
+    assert (str(last), last.better) == ("delay.mean_squared_error 4.000 ▲", False)
+    alone = Readings(started(metrics={"late": "roc_auc"}, validation_metric="combined.loss"))
+    assert [reading.label for reading in alone.of(ROUND)] == ["validation loss"]

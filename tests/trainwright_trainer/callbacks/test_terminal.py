@@ -48,9 +48,42 @@ def test_the_display_at_120_columns(running: Callable[[int], TerminalProgress], 
     assert picture(progress, clock.now) == [
         "epoch  4/20  ━━━━━━━━━━━━━━━━━━━━━━━━━━━─────────────  68 %"
         "   201k rows/s   0:00:01 left in epoch, 0:00:20 in all",
-        "          train loss 0.4337   validation loss 0.4287 ▼   roc_auc 0.7421 ▲ (best, epoch 3)",
     ]
     progress.close()
+
+
+ROUNDS = {
+    80: [
+        "epoch  2/20  train loss 0.4450  validation loss 0.4400  roc_auc 0.7300 best",
+        "epoch  3/20  train loss 0.4337  validation loss 0.4287 ▼  roc_auc 0.7421 ▲ best",
+        "epoch  4/20  train loss 0.4350  validation loss 0.4300 ▲  roc_auc 0.7400 ▼",
+    ],
+    200: [
+        "epoch  2/20  train loss 0.4450  validation loss 0.4400  roc_auc 0.7300 best   201k rows/s",
+        "epoch  3/20  train loss 0.4337  validation loss 0.4287 ▼  roc_auc 0.7421 ▲ best   201k rows/s",
+        "epoch  4/20  train loss 0.4350  validation loss 0.4300 ▲  roc_auc 0.7400 ▼   201k rows/s",
+    ],
+    40: [
+        "epoch  2/20  train loss 0.4450",
+        "          validation loss 0.4400",
+        "          roc_auc 0.7300 best",
+    ],
+}
+
+
+@pytest.mark.parametrize("width", ROUNDS)
+def test_finished_rounds_stay(clock: Any, started: Build, evaluated: Build, width: int) -> None:
+    there = console(width, color_system=None)
+    progress = TerminalProgress(io.StringIO(), clock=clock, console=there)
+    progress.on_event(started())
+    for event in (evaluated(1, 0.44, 0.73), evaluated(2, 0.4287, 0.7421), evaluated(3, 0.43, 0.74, best=False)):
+        progress.on_event(event)
+    progress.close()
+    printed = [line.rstrip() for line in re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", text(there)).splitlines()]
+    expected = ROUNDS[width]
+    places = [printed.index(line) for line in expected]
+    assert places == sorted(places)
+    assert all(len(line) <= width for line in expected)
 
 
 def test_who_holds_the_others_up_is_named_above_the_bar(

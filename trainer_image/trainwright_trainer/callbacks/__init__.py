@@ -25,13 +25,18 @@ def listener_for(
         from trainwright_trainer.callbacks.json_lines import JsonLines
 
         return JsonLines(stream, clock=clock)
-    if stream.isatty() and (os.environ if environment is None else environment).get("TERM", "dumb") not in _DUMB:
+    if is_live(stream, environment):
         from trainwright_trainer.callbacks.terminal import TerminalProgress
 
         return TerminalProgress(stream, clock=clock)
     from trainwright_trainer.callbacks.plain_lines import PlainProgress
 
     return PlainProgress(stream, clock=clock)
+
+
+def is_live(stream: TextIO, environment: Mapping[str, str] | None = None) -> bool:
+    """True if the stream is a terminal in which lines can be redrawn."""
+    return stream.isatty() and (os.environ if environment is None else environment).get("TERM", "dumb") not in _DUMB
 
 
 _DUMB = ("", "dumb", "unknown")

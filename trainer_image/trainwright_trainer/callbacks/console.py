@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterable
 from typing import TextIO
 
-from trainwright_trainer.callbacks import listener_for
+from trainwright_trainer.callbacks import is_live, listener_for
 from trainwright_trainer.callbacks.events import Event, Listener
 
 
@@ -39,6 +39,11 @@ class Console:
             # One write for each line, because notices may come from two threads.
             self._stream.write(f"{written}\n")
             self._stream.flush()
+
+    def stage(self, line: str) -> None:
+        """Print what begins now, in a live terminal alone, so that it shows something at once."""
+        if not self._json and is_live(self._stream):
+            self.log(line)
 
     def log_notices(self, notices: Iterable[str], source: str) -> None:
         """Print the notices of a file."""

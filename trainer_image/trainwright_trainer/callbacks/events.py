@@ -39,6 +39,7 @@ class Started:
     processes: int = 1
     pass_rows: int | None = None  # the largest number of rows that one worker has
     positive: Mapping[str, str] = field(default_factory=dict)  # binary output → its positive value
+    metrics: Mapping[str, str] = field(default_factory=dict)  # output → the metric that is shown for it
     learning_rate_factor: float | None = None  # the factor that the configured learning rate was multiplied by
 
 

@@ -54,20 +54,22 @@ class Reading:
     arrow: str = ""
     better: bool | None = None
     note: str = ""
+    is_best: bool = False
 
     def __str__(self) -> str:
         return " ".join(word for word in (self.label, self.value, self.arrow, self.note) if word)
 
 
 class Readings:
-    """Selects the few scores of a round that fit on one line: both losses and the validation metric.
+    """Selects the few scores of a round that fit on one line: both losses, and the validation metric of each output.
 
-    The share of right rows is added beside the accuracy of a category.
+    The share of right rows is added beside the accuracy of a category that decides the best epoch.
     """
 
     def __init__(self, started: Started) -> None:
         self._feature, _, self._metric = started.validation_metric.rpartition(".")
         self._several = len(started.outputs) > 1
+        self._others = [pair for pair in started.metrics.items() if self._several and pair[0] != self._feature]
         self._last: Evaluated | None = None
         self._best: Evaluated | None = None
 
@@ -80,6 +82,9 @@ class Readings:
             readings += [
                 self._reading(round_, "validation", self._feature, name, self._label(name)) for name in self._shown
             ]
+        readings += [
+            self._reading(round_, "validation", output, metric, f"{output}.{metric}") for output, metric in self._others
+        ]
         self._last = round_
         return [reading for reading in readings if reading is not None]
 
@@ -97,8 +102,9 @@ class Readings:
         before = None if self._last is None else value_of(self._last.scores.get(part, {}), feature, metric)
         arrow = "" if part == "train" else _arrow(before, value)
         better = (arrow == "▼") == formats.lower_is_better(metric) if arrow else None
-        note = self._note(round_) if part == "validation" and (feature, metric) == (self._feature, self._metric) else ""
-        return Reading(label, formats.score(value), arrow, better, note)
+        decides = part == "validation" and (feature, metric) == (self._feature, self._metric)
+        note = self._note(round_) if decides else ""
+        return Reading(label, formats.score(value), arrow, better, note, decides and self._best is round_)
 
     def _note(self, round_: Evaluated) -> str:
         assert self._best is not None

@@ -1,4 +1,4 @@
-"""The live display in a terminal: two fixed header lines, and below them a bar and the scores, redrawn in place."""
+"""The live display in a terminal: two header lines and a line for each finished round, which stay, and a bar."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _BAR = (8, 40)
 
 
 class TerminalProgress:
-    """A listener that redraws from `on_event`, on the training thread, at most ten times a second.
+    """A listener that redraws the bar from `on_event`, on the training thread, at most ten times a second.
 
     rich's own refresh thread is off, because it would take the GIL at any time. `on_event` of a step reads the clock
     once unless a redraw is due. `close` may be called at any time and more than once; it restores the cursor.
@@ -41,7 +41,6 @@ class TerminalProgress:
         self._next = clock()
         self._epochs = 0
         self._step: Stepped | None = None
-        self._scores: list[Reading] = []
         self._naming = Naming()
 
     def on_event(self, event: Event) -> None:
@@ -56,7 +55,8 @@ class TerminalProgress:
             self._start(event)
         elif isinstance(event, Evaluated):
             self._throughput.paused(event.rows_per_second)
-            self._scores = self._readings.of(event)
+            for scores in self._round_lines(event):
+                self._print(scores)
             if named := self._naming.of(event):
                 self._print(Text(named, "yellow"))
             self._draw(self._clock())
@@ -93,7 +93,7 @@ class TerminalProgress:
         self._next = now + min(max(INTERVALS[0], cost / DRAWING_SHARE), INTERVALS[1])
 
     def _picture(self, now: float) -> Text:
-        lines = [self._safe(line) for line in (*self._bar_lines(now), *self._score_lines())]
+        lines = [self._safe(line) for line in self._bar_lines(now)]
         return Text("\n", no_wrap=True, overflow="ellipsis").join(lines)
 
     def _header(self, event: Started) -> list[Text]:
@@ -108,7 +108,7 @@ class TerminalProgress:
         step = self._step
         assert step is not None
         fraction = min(1.0, step.epoch_rows / max(1, step.train_rows))
-        label = f"epoch {str(step.epoch + 1).rjust(len(str(self._epochs)))}/{self._epochs}".ljust(_LABEL)
+        label = self._label(step.epoch)
         done, speed = f" {formats.share(fraction):>5}", f"{formats.rate(self._throughput.rows_per_second)} rows/s"
         left, all_left = self._throughput.left_in_epoch(step), self._throughput.left_in_all(step, now)
         times = f"{formats.clock(left)} left in epoch, {formats.clock(all_left)} in all"
@@ -124,15 +124,23 @@ class TerminalProgress:
             *(Text(_INDENT + line, "dim") for line in formats.wrap([speed, times], self._width - len(_INDENT))),
         ]
 
-    def _score_lines(self) -> list[Text]:
-        lines: list[Text] = []
-        for reading in self._scores:
+    def _round_lines(self, event: Evaluated) -> list[Text]:
+        """The scores of a finished round, in as many lines as the width needs, and its speed if there is room."""
+        lines = [Text.assemble((self._label(event.epoch), "bold"), "  ")]
+        for reading in self._readings.of(event):
             text = _reading(reading)
-            if lines and lines[-1].cell_len + 3 + text.cell_len <= self._width:
-                lines[-1] = Text.assemble(lines[-1], "   ", text)
-            else:
+            gap = "" if lines[-1].plain.endswith("  ") else "  "
+            if lines[-1].cell_len + len(gap) + text.cell_len > self._width and gap:
                 lines.append(Text.assemble(_INDENT, text))
+            else:
+                lines[-1] = Text.assemble(lines[-1], gap, text)
+        speed = f"   {formats.rate(event.rows_per_second)} rows/s"
+        if len(lines) == 1 and lines[0].cell_len + len(speed) <= self._width:
+            lines[0].append(speed, "dim")
         return lines
+
+    def _label(self, epoch: int) -> str:
+        return f"epoch {str(epoch + 1).rjust(len(str(self._epochs)))}/{self._epochs}".ljust(_LABEL)
 
     @property
     def _width(self) -> int:
@@ -157,5 +165,6 @@ def _bar(fraction: float, width: int) -> Text:
 
 def _reading(reading: Reading) -> Text:
     colour = "" if reading.better is None else "green" if reading.better else "yellow"
-    words = [(reading.label, "dim"), (reading.value, "bold"), (reading.arrow, colour), (reading.note, "dim")]
+    best = "best" if reading.is_best else ""
+    words = [(reading.label, "dim"), (reading.value, "bold"), (reading.arrow, colour), (best, "dim")]
     return Text(" ").join(Text(word, style) for word, style in words if word)

@@ -13,6 +13,7 @@ from trainwright_trainer.backends.ray.fit import on_workers
 from trainwright_trainer.backends.ray.messages import Message
 from trainwright_trainer.backends.ray.processors import check_processor, processor_of
 from trainwright_trainer.callbacks.console import Console
+from trainwright_trainer.callbacks.formats import counted
 from trainwright_trainer.errors import EnvironmentFailure, Outcome
 from trainwright_trainer.job.job import Job
 from trainwright_trainer.loop.row_log import VARIABLE as ROW_LOG
@@ -40,6 +41,7 @@ def train_on_ray(job: Job, storage: Storage, how: ExistingRun, console: Console,
         alone = job.attempt is not None
         with cluster(job.spec.backend.trainer, job.given_workers, alone=alone, log=console.log) as needs:
             driver = Driver(replace(job, workers=needs.workers), storage, how, console, early)
+            console.log(f"starting {counted(needs.workers, 'worker')}")
             with recording_outcome(lambda: driver.attempt):
                 on_workers(needs, work, driver.worker_spec(), driver.on_message, stop)
                 return driver.result()

@@ -22,7 +22,7 @@ from trainwright_trainer.loader.layout import layout_of
 from trainwright_trainer.loader.load import sizes
 from trainwright_trainer.loader.window import row_bytes, window_rows
 from trainwright_trainer.loop.batch_size_finder import BatchSize, candidates, fastest_batch_size
-from trainwright_trainer.loop.monitor import monitored_metric, own_metrics
+from trainwright_trainer.loop.monitor import DEFAULT_METRIC, monitored_metric, own_metrics
 from trainwright_trainer.loop.schedule import plan
 from trainwright_trainer.models.model import DTYPES, Model
 from trainwright_trainer.rundir import shared_files
@@ -178,6 +178,7 @@ def started(context: TrainContext, loaders: Mapping[str, Loader], found: Resolve
     trainer, data, start = context.config.trainer, context.data, context.attempt.start_from
     outputs = {feature.name: feature.type for feature in context.config.output_features}
     lengths = plan(trainer, len(loaders["train"]), batches.global_rows)
+    own = own_metrics(context.config)
     return Started(
         name=context.job.name,
         rows=data.rows,
@@ -193,7 +194,8 @@ def started(context: TrainContext, loaders: Mapping[str, Loader], found: Resolve
         epochs=-(-lengths.total_steps // lengths.steps_per_epoch),
         steps_per_epoch=lengths.steps_per_epoch,
         threads=found.threads,
-        validation_metric=monitored_metric(trainer, outputs, own_metrics(context.config)).name,
+        validation_metric=monitored_metric(trainer, outputs, own).name,
+        metrics={name: own.get(name) or DEFAULT_METRIC.get(kind, "loss") for name, kind in outputs.items()},
         attempt=context.attempt.number,
         epoch=start.position.epoch if start else 0,
         step=start.position.step if start else 0,

@@ -80,6 +80,7 @@ def _signals(stop: StopRequest | None) -> AbstractContextManager[StopRequest]:
 
 
 def _train(job: Job, console: Console, stop: StopRequest | None) -> Result:
+    console.stage(f"{job.name}: reading {job.dataset}, backend {job.spec.backend.type}")
     storage = storage_at(str(job.output), job.keys.artifacts)
     how = existing_run(job)
     with _signals(stop) as stop:

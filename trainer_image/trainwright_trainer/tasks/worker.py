@@ -90,6 +90,8 @@ def _prepared(spec: WorkerSpec, ranks: Ranks, console: RemoteConsole) -> Prepare
     """Rank 0 preprocesses first. If the ranks share a cache, the others read what rank 0 has written."""
     if ranks.rank:
         ranks.share(None)
+    else:
+        console.log(f"workers started; reading {spec.job.dataset}")
     data = prepare_data(spec.job, spec.processor_of(spec.job.spec.backend.processor))
     if ranks.rank == 0:
         console.log_notices([*data.notices, *data.finish()], Path(spec.job.dataset).name)

@@ -82,7 +82,7 @@ class TestRecorded:
 
     def test_without_a_record_a_new_one_is_started(self, record: Path, taken: list[str]) -> None:
         assert not record.exists()
-        assert (self.logged(), taken) == ([], ["new"])
+        assert (self.logged(), taken) == (["starting Ray on this machine"], ["new"])
 
     def test_one_that_answers_is_joined_and_named(self, record: Path, taken: list[str], listening: str) -> None:
         record.write_text(listening)
@@ -93,7 +93,8 @@ class TestRecorded:
 
     def test_one_that_is_gone_is_reported_and_passed_over(self, record: Path, taken: list[str]) -> None:
         record.write_text(f"127.0.0.1:{free_port()}")
-        (line,) = self.logged()
+        line, second = self.logged()
+        assert second == "starting Ray on this machine"
         assert line.endswith("which `ray start` has recorded, does not answer: a new one is started here")
         assert taken == ["new"]
 
@@ -109,7 +110,8 @@ class TestRecorded:
     ) -> None:
         record.write_text(listening)
         monkeypatch.setenv(ADDRESS, named)
-        assert (self.logged(), taken) == ([], [expected])
+        lines = {"new": "starting Ray on this machine", named: f"joining the Ray at {named} (RAY_ADDRESS)"}
+        assert (self.logged(), taken) == ([lines[expected]], [expected])
 
 
 # Prints the address, the cores and the nodes of its Ray, and the number of workers.

@@ -47,8 +47,11 @@ def cluster(
     found = named or _recorded(log)
     try:
         if found in (None, NEW):
+            log("starting Ray on this machine")
             needs = _start(section, workers)
         else:
+            if named:
+                log(f"joining the Ray at {named} ({ADDRESS})")
             _join(found, f"{found} ({ADDRESS})" if named else found)
             needs = needs_of(section, workers, _gpus())
         yield needs
