@@ -250,3 +250,12 @@ def test_the_program_is_installed():
 @pytest.mark.parametrize("number", ["0", "-2", "two"])
 def test_threads_are_a_number_from_1(workplace, number):
     assert "'--threads'" in workplace.refused("train", workplace.job(), "--threads", number)
+
+
+@pytest.mark.usefixtures("asked")
+def test_a_terminal_shows_a_line_before_the_imports_of_training(workplace, monkeypatch):
+    monkeypatch.setattr(cli, "is_live", lambda _: True)
+    assert workplace.done("train", workplace.job()).out == "job.yaml: starting\n"
+    assert workplace.done("train", "job.yaml", "--json").out == ""
+    code = "import sys, trainwright_trainer.cli; print({'pyarrow', 'torch', 'numpy', 'ray'} & set(sys.modules))"
+    assert workplace.python(code).out == "set()\n"

@@ -171,7 +171,7 @@ app.command("test", help="The same as evaluate.")(evaluate)
 app.command()(export_command.export)
 for _of_a_cluster in (cluster_commands.logs, cluster_commands.report, cluster_commands.stop, cluster_commands.resume):
     app.command()(_of_a_cluster)
-app.command("compare")(compare_command.compare)
+app.command()(compare_command.compare)
 
 
 @_command("dataset", "predictions", "keep", "backend", "threads", "model", "lenient", "json")
