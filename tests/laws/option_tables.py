@@ -75,6 +75,7 @@ REFUSED_AS_WRONG: Mapping[str, str] = {
     "datasetOptions.header": "is not in rows.csv",
     "task=evaluate": "needs a trained model",
     "task=predict": "needs a trained model",
+    "task=hyperopt": "task hyperopt needs this section",
     "model": "exactly one of config, model and entrypoint",
     "resumeFrom": "there is no model folder out/other",
     "backend.processor": "does not act with backend local",

@@ -186,6 +186,12 @@ def preprocess(job: Path, options: Options) -> None:
     _run("preprocess", job, options)
 
 
+@_command("dataset", "output", "backend", "seed", "threads", "resume", "overwrite", "lenient", "json")
+def hyperopt(job: Path, options: Options) -> None:
+    """Search over the parameters of config.hyperopt, and keep the model of the best trial."""
+    _run("hyperopt", job, options)
+
+
 @_command("output", "backend", "threads", "gpus", "resume", "overwrite", "json")
 def run(job: Path, options: Options) -> None:
     """Do what the file's `task` says. This is what pods call."""

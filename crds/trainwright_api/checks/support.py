@@ -13,6 +13,8 @@ from trainwright_api.schema.section import Section
 
 BACKENDS = ("local", "ray", "deepspeed", "horovod")
 """The backends whose pods the operator can start."""
+TASKS_OF_MACHINES = ("hyperopt",)
+"""The tasks that the operator cannot run in pods."""
 PROCESSORS = ("pandas", "dask")
 SPLITS = ("random", "fixed", "hash", "stratify", "datetime")
 INPUTS = ("number", "binary", "category", "date", "vector", "set", "bag", "sequence", "text", "image")
@@ -53,6 +55,12 @@ LOSSES = (
 TOKENIZERS = ("space", "space_punct", "characters", "underscore", "comma", "untokenized", "stripped")
 OPTIMIZERS = ("sgd", "adam", "adamw", "adadelta", "adagrad", "adamax", "nadam", "rmsprop")
 
+SEARCHES = ("random", "variant_generator", "optuna")
+SCHEDULERS = (
+    *("fifo", "async_hyperband", "asynchyperband", "asha", "hyperband"),
+    *("median_stopping_rule", "medianstoppingrule"),
+)
+
 CHOICES: Mapping[str, tuple[str, ...]] = {
     "input feature type": INPUTS,
     "output feature type": OUTPUTS,
@@ -61,10 +69,17 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
     "loss": LOSSES,
     "optimizer": OPTIMIZERS,
     "split": SPLITS,
+    "search algorithm": SEARCHES,
+    "scheduler": SCHEDULERS,
     **{f"encoder of a {kind} feature": words for kind, words in ENCODERS.items()},
     "encoder": (),
 }
 """The built words by the noun of a choice, or by the part of the noun before " of ". Other choices are fully built."""
+
+REMOVED = {
+    f"search algorithm.{word}": "Ray Tune has removed it" for word in ("blendsearch", "cfo", "dragonfly", "skopt")
+}
+"""Words of a choice that cannot be built any more, with the reason, by the noun of the choice and the word."""
 
 WORDS: Mapping[str, tuple[str, ...]] = {
     "Backend.type": BACKENDS,
@@ -95,7 +110,6 @@ INSTEAD: Mapping[str, str] = {
 FIELDS: Mapping[str, tuple[str, ...]] = {
     "Defaults": ("audio", "h3", "timeseries"),
     "ModelConfig": (
-        "hyperopt",
         "base_model",
         "prompt",
         "generation",
@@ -104,6 +118,9 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
         "model_parameters",
     ),
     "PreprocessingConfig": ("global_max_sequence_length",),
+    "RayExecutor": ("kubernetes_namespace", "trial_driver_resources"),
+    "Scheduler": ("metric", "mode"),
+    "OptunaSearch": ("space", "evaluated_rewards"),
     "TrainerConfig": (
         "bucketing_field",
         "enable_profiling",

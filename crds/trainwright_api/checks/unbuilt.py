@@ -20,7 +20,7 @@ from trainwright_api.config.tokenizers import TOKENIZERS
 from trainwright_api.locations import GCS, S3, STORES, scheme_of
 from trainwright_api.paths import Location
 from trainwright_api.problems import not_built
-from trainwright_api.resource.job import TrainingJobSpec
+from trainwright_api.resource.job import HYPEROPT, TrainingJobSpec
 from trainwright_api.schema.choice import Choice
 from trainwright_api.schema.field_schema import FieldSchema, schema_of
 from trainwright_api.schema.section import KubernetesSection, Section
@@ -38,14 +38,17 @@ def gaps(spec: Mapping[str, Any]) -> Iterator[Gap]:
     config = spec.get("config")
     if isinstance(config, Mapping):
         spec = {**spec, "config": _effective(config)}
+        if spec.get("task") != HYPEROPT:  # the other tasks ignore the section
+            spec["config"] = {key: value for key, value in spec["config"].items() if key != "hyperopt"}
     walk = _Walk(default_types(mapping(config)))
     yield from walk.section(TrainingJobSpec, spec, ())
     yield from _places(spec)
 
 
-def _line(found: str, built: Iterable[str]) -> str:
+def _line(found: str, built: Iterable[str], reason: str = "") -> str:
     words = ", ".join(built)
-    return not_built(found, f"this version has {words}" if words else "")
+    parts = [reason, f"this version has {words}" if words else ""]
+    return not_built(found, "; ".join(part for part in parts if part))
 
 
 class _Walk:
@@ -96,7 +99,7 @@ class _Walk:
         if word not in built:
             if given is not None:
                 where = (*at, choice.key) if isinstance(value, Mapping) else at
-                yield where, _line(word, built)
+                yield where, _line(word, built, support.REMOVED.get(f"{choice.noun}.{word}", ""))
         elif isinstance(value, Mapping):
             yield from self.section(choice.section(word), value, at)
 

@@ -17,7 +17,8 @@ from trainwright_api.locations import is_stored, parse_bucket
 from trainwright_api.paths import dotted, place
 from trainwright_api.problems import Mistakes, Problem, not_built
 from trainwright_api.resource.backend import BACKENDS, Backend, Credentials, WorkerRange, idle_sections
-from trainwright_api.resource.job import TrainingJob, TrainingJobSpec
+from trainwright_api.resource.canonical import canonical
+from trainwright_api.resource.job import HYPEROPT, TrainingJob, TrainingJobSpec
 from trainwright_api.schema.section import unknown_word
 
 
@@ -125,7 +126,28 @@ def inspect(
 
 def check(job: TrainingJob) -> list[Problem]:
     """Return the violations of rules that concern more than one section of a job."""
-    return [*_locations(job), *_resume_from(job.spec), *_score_attribute(job)]
+    return [*_locations(job), *_resume_from(job.spec), *_score_attribute(job), *_search(job)]
+
+
+def _search(job: TrainingJob) -> Iterator[Problem]:
+    """Yield the mistakes of task hyperopt. The other tasks ignore the section."""
+    config = job.spec.config
+    if job.spec.task != HYPEROPT or config is None:
+        return
+    if config.hyperopt is None:
+        yield Problem("config.hyperopt", "missing: task hyperopt needs this section")
+        return
+    from trainwright_api.checks.search import search_problems
+
+    plain = canonical(job)
+
+    def problems_of(other: Mapping[str, Any]) -> Iterator[Problem]:
+        trial = {**plain, "spec": {**plain["spec"], "task": "train", "config": other}}
+        found = inspect(trial, job.metadata.name or "job")
+        yield from (one for one in (*found.mistakes, *found.unbuilt) if one.path.startswith("config"))
+
+    section: Any = config.hyperopt
+    yield from search_problems(plain["spec"]["config"], section, type(config).known_keys(), problems_of)
 
 
 def _locations(job: TrainingJob) -> Iterator[Problem]:

@@ -29,8 +29,10 @@ from trainwright_api.schema.unions import ByKind
 API_VERSION = "trainwright.dev/v1alpha1"
 KIND = "TrainingJob"
 TASKS_OF_A_MODEL = ("evaluate", "predict")
+HYPEROPT = "hyperopt"
+"""The task that searches over the parameters of `config.hyperopt`."""
 
-Task = Literal["train", "evaluate", "predict", "experiment", "preprocess"]
+Task = Literal["train", "evaluate", "predict", "experiment", "preprocess", "hyperopt"]
 Location = Annotated[str, Field(min_length=1, max_length=4096)]
 Seconds = Annotated[int, Field(le=2**31 - 1)]
 SomeWorkers = Annotated[int, Field(ge=1, le=1024)]
@@ -133,7 +135,7 @@ class TrainingJobSpec(KubernetesSection):
     """The desired state. `config` and `backend` use Ludwig's names, all other fields follow Kubernetes' conventions."""
 
     task: Task = Field(
-        "train", description="train, evaluate, predict, experiment or preprocess.", json_schema_extra=STORED
+        "train", description="train, evaluate, predict, experiment, preprocess or hyperopt.", json_schema_extra=STORED
     )
     dataset: Location | None = Field(
         None, description="The data set: path or URI of a file, a folder or a glob. {a,b} lists names."

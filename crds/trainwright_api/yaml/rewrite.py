@@ -35,6 +35,11 @@ def rewritten(text: str, data: Any, origin: Callable[[Location], Location]) -> t
     return _dumped(data, YAML()), False
 
 
+def dumped(data: Any) -> str:
+    """Return plain data as YAML."""
+    return _dumped(data, YAML())
+
+
 def _with_comments(text: str, data: Any, origin: Callable[[Location], Location]) -> str:
     yaml = YAML()
     yaml.preserve_quotes = True

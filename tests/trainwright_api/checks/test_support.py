@@ -81,7 +81,8 @@ def test_each_word_list_is_of_words_that_its_field_takes() -> None:
 
 def test_the_model_config_itself_is_built() -> None:
     assert support.is_built(ModelConfig, "trainer")
-    assert not support.is_built(ModelConfig, "hyperopt")
+    assert support.is_built(ModelConfig, "hyperopt")
+    assert not support.is_built(ModelConfig, "base_model")
 
 
 def row(name: str) -> tuple[set[str], set[str]]:

@@ -10,6 +10,7 @@ import pytest
 from trainwright_api.checks.cluster import validate_job
 from trainwright_api.checks.validate import Options, inspect
 from trainwright_api.problems import Mistakes, Problem
+from trainwright_api.resource.job import API_VERSION, KIND
 
 INPUT = {"name": "x", "type": "number"}
 OUTPUT = {"name": "y", "type": "binary"}
@@ -109,9 +110,25 @@ def test_what_is_hidden_in_the_defaults(defaults: Any, expected: str) -> None:
     assert line.split(" (")[0] == f"config.{expected}"
 
 
-def test_a_search_is_one_gap() -> None:
-    search = {"parameters": {"trainer.learning_rate": {"space": "uniform", "lower": 0, "upper": 1}}}
-    assert gaps({"hyperopt": search}) == ["config.hyperopt"]
+def test_the_gaps_of_a_search_count_for_its_task_alone() -> None:
+    search = {"parameters": {"trainer.learning_rate": {"space": "uniform", "lower": 0.1, "upper": 1}}}
+    assert gaps({"hyperopt": search}, task="hyperopt") == []
+    assert gaps({"hyperopt": {**search, "search_alg": "ax"}}) == []
+    (line,) = gaps({"hyperopt": {**search, "search_alg": "ax"}}, task="hyperopt")
+    assert line.startswith("config.hyperopt.search_alg: ax (this version has random")
+
+
+def test_a_search_in_pods_is_a_gap() -> None:
+    search = {"parameters": {"trainer.learning_rate": {"space": "uniform", "lower": 0.1, "upper": 1}}}
+    spec = {
+        "task": "hyperopt",
+        "dataset": "s3://bucket/x.csv",
+        "output": "s3://bucket/out",
+        "config": {**CONFIG, "hyperopt": search},
+    }
+    found = validate_job({"apiVersion": API_VERSION, "kind": KIND, "metadata": {"name": "job"}, "spec": spec})
+    line = "task: not built yet: hyperopt (this version searches on one machine, with trainwright hyperopt)"
+    assert found.message == f"job: {line}"
 
 
 @pytest.mark.parametrize(

@@ -22,13 +22,13 @@ PAGE = reference()
 @pytest.mark.parametrize(
     ("section", "field", "words"),
     [
-        (ModelConfig, "hyperopt", NOT_BUILT),
+        (ModelConfig, "hyperopt", ""),
         (Loader, "fully_executed", ""),
         (Backend, "type", ""),
         (BackendTrainer, "strategy", ""),
         (TrainerConfig, "learning_rate", "Not built yet: auto."),
         (TrainerConfig, "epochs", ""),
-        (TrainingJobSpec, "task", ""),
+        (TrainingJobSpec, "task", "Not built yet in pods: hyperopt."),
     ],
 )
 def test_the_words_for_a_field(section: type[Section], field: str, words: str) -> None:
@@ -67,4 +67,5 @@ def test_the_table_of_backends_says_what_acts() -> None:
 def test_kubectl_explain_shows_it_too() -> None:
     fields = strict(TrainingJobSpec)["properties"]
     assert fields["entrypoint"]["description"].endswith(NOT_BUILT)
-    assert fields["config"]["properties"]["hyperopt"]["description"].endswith(NOT_BUILT)
+    assert fields["config"]["properties"]["base_model"]["description"].endswith(NOT_BUILT)
+    assert fields["task"]["description"].endswith("Not built yet in pods: hyperopt.")

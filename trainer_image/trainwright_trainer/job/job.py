@@ -15,7 +15,7 @@ from trainwright_api.locations import is_s3
 from trainwright_api.problems import Mistakes
 from trainwright_api.resource.backend import Backend
 from trainwright_api.resource.canonical import canonical, redacted
-from trainwright_api.resource.job import TrainingJob, TrainingJobSpec
+from trainwright_api.resource.job import HYPEROPT, TrainingJob, TrainingJobSpec
 from trainwright_api.resource.stages import comes_before
 from trainwright_api.resource.strategy import Strategy
 from trainwright_trainer.data.head import look
@@ -120,7 +120,7 @@ def read_job(
     place = place_of(spec.model, "model") if spec.model else None
     stored = _stored(spec, output, place, place_of(spec.resume_from, PATH) if spec.resume_from else None)
     given, keys = _given_workers(spec, pod), keys_of(spec.backend, stored)
-    config = resolve(spec.config) if spec.config else None
+    config = _resolved(spec)
     return Job(
         path=path,
         options=options,
@@ -134,7 +134,10 @@ def read_job(
         keys=keys,
         workers=given or _workers(loaded.declared, world),
         text=_current_text(loaded),
-        notices=(*loaded.notices, *_in_one_process(spec), *_in_one_pod(spec, pod), *idle_keys(spec.backend, stored)),
+        notices=(
+            *(*loaded.notices, *_idle_search(spec), *_in_one_process(spec)),
+            *(*_in_one_pod(spec, pod), *idle_keys(spec.backend, stored)),
+        ),
         attempt=pod.attempt if pod else None,
         uid=pod.uid if pod else None,
         given_workers=given,
@@ -154,6 +157,20 @@ def _accepted(found: Inspected) -> Loaded:
 def _current_text(loaded: Loaded) -> str:
     """The text of the file. If it has old forms of Ludwig, the upgraded job as JSON."""
     return json.dumps(canonical(loaded.job), indent=2) + "\n" if loaded.upgraded else loaded.text
+
+
+def _resolved(spec: TrainingJobSpec) -> ModelConfig | None:
+    """The resolved config. A search belongs to no run of its own, so only task hyperopt keeps its section."""
+    if spec.config is None:
+        return None
+    config = resolve(spec.config)
+    return config if spec.task == HYPEROPT else config.model_copy(update={"hyperopt": None})
+
+
+def _idle_search(spec: TrainingJobSpec) -> list[str]:
+    if spec.config is None or spec.config.hyperopt is None or spec.task == HYPEROPT:
+        return []
+    return [f"config.hyperopt does not act with task {spec.task}: trainwright hyperopt searches"]
 
 
 def _in_one_process(spec: TrainingJobSpec) -> list[str]:

@@ -193,6 +193,14 @@ def _preprocess(job: Job, console: Console, stop: StopRequest | None) -> TaskSum
     return summary
 
 
+def _hyperopt(job: Job, console: Console, stop: StopRequest | None) -> TaskSummary:
+    preload_imports()
+    from trainwright_trainer.tasks.hyperopt import search
+
+    with _signals(stop) as stop:
+        return search(job, console, stop, run)
+
+
 def _evaluate(job: Job, console: Console, stop: StopRequest | None) -> TaskSummary:
     preload_imports()
     from trainwright_trainer.tasks.evaluate import evaluate
@@ -218,6 +226,7 @@ TASKS: Mapping[str, Callable[[Job, Console, StopRequest | None], Result | TaskSu
     "train": _train,
     "experiment": _experiment,
     "preprocess": _preprocess,
+    "hyperopt": _hyperopt,
     "evaluate": _evaluate,
     "predict": _predict,
 }

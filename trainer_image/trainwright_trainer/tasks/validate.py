@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from trainwright_api.checks import cluster, load
 from trainwright_api.problems import Mistakes
+from trainwright_api.resource.job import HYPEROPT
 
 
 def validated(path: Path, options: load.Options | None = None, text: str | None = None) -> tuple[str, ...]:
@@ -17,6 +19,7 @@ def validated(path: Path, options: load.Options | None = None, text: str | None 
     mistakes = Mistakes(())
     try:
         loaded = found.accepted_elsewhere()
+        _check_search(path, options, loaded)
     except Mistakes as error:
         mistakes = error
     from trainwright_trainer.data.head import look  # Arrow takes a while to import
@@ -27,6 +30,12 @@ def validated(path: Path, options: load.Options | None = None, text: str | None 
     if head.failure is not None:
         raise head.failure
     return (*loaded.notices, *cluster.notes(loaded), *head.notes)
+
+
+def _check_search(path: Path, options: load.Options, loaded: load.Loaded) -> None:
+    """Raise `Mistakes` for those of a hyperparameter search. The task of the file may be another."""
+    if loaded.job.spec.config is not None and loaded.job.spec.config.hyperopt is not None:
+        load.inspected(load.text_of(path), path.name, options=replace(options, task=HYPEROPT)).accepted()
 
 
 def upgraded(path: Path) -> tuple[str, tuple[str, ...]]:

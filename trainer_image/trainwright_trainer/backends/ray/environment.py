@@ -15,6 +15,12 @@ _SETTLED = {
     # Relative paths start at the driver's folder, in workers too.
     "RAY_CHDIR_TO_TRIAL_DIR": "0",
     "RAY_TRAIN_METRICS_ENABLED": "0",
+    "RAY_AIR_NEW_OUTPUT": "0",
+    # A trial that fails reports no score. That ends the trial and not the search.
+    "TUNE_DISABLE_STRICT_METRIC_CHECKING": "1",
+    # Ray Tune writes no logs of its own, and leaves Ctrl-C to the run.
+    "TUNE_DISABLE_AUTO_CALLBACK_LOGGERS": "1",
+    "TUNE_DISABLE_SIGINT_HANDLER": "1",
     # The interval, in seconds, at which Ray Train polls its workers.
     "RAY_TRAIN_HEALTH_CHECK_INTERVAL_S": "0.5",
 }

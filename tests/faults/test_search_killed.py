@@ -1,0 +1,94 @@
+"""After SIGKILL of its process, a search goes on: the same trials, scores and weights as without the kill."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+LONGEST = 600.0
+SEARCH: dict[str, Any] = {
+    "output_feature": "late",
+    "metric": "loss",
+    "search_alg": "optuna",
+    "executor": {
+        "num_samples": 5,
+        "max_concurrent_trials": 1,
+        "scheduler": {"type": "asha", "max_t": 4, "reduction_factor": 2},
+    },
+    "parameters": {
+        "trainer.learning_rate": {"space": "loguniform", "lower": 0.0001, "upper": 0.1},
+        "combiner.num_fc_layers": {"space": "randint", "lower": 0, "upper": 3},
+    },
+}
+
+
+def start(workplace: Any, output: str, *more: str) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "trainwright_trainer", "hyperopt", "job.yaml", "--output", output, *more]
+    with (workplace.folder / f"{output}.log").open("ab") as log:
+        return subprocess.Popen(command, cwd=workplace.folder, stdout=log, stderr=log, env=dict(os.environ))
+
+
+def finished(workplace: Any, output: str, *more: str) -> None:
+    child = start(workplace, output, *more)
+    assert child.wait(LONGEST) == 0, (workplace.folder / f"{output}.log").read_text()
+
+
+def trials(folder: Path) -> list[dict[str, Any]]:
+    return [json.loads(path.read_text()) for path in sorted((folder / "search" / "trials").glob("*.json"))]
+
+
+def killed_in_a_trial(workplace: Any, output: str, after: int, *more: str) -> str:
+    """SIGKILL when `after` trials have ended and the next one has a checkpoint. Returns its name."""
+    child, folder = start(workplace, output, *more), workplace.folder / output
+    name = f"{after + 1:04d}"
+    until = time.monotonic() + LONGEST
+    while not list((folder / "trials" / name / "checkpoints").glob("*/manifest.json")):
+        assert child.poll() is None, (workplace.folder / f"{output}.log").read_text()
+        assert time.monotonic() < until
+    child.send_signal(signal.SIGKILL)
+    assert child.wait() == -signal.SIGKILL
+    return name
+
+
+def scores(folder: Path) -> list[Any]:
+    """What a kill must not change: not the times, not the order of events in the file."""
+    return [
+        (one["id"], one["values"], one["end"]["kind"], [(score["step"], score["value"]) for score in one["scores"]])
+        for one in trials(folder)
+    ]
+
+
+@pytest.fixture
+def job(workplace: Any) -> Any:
+    def change(whole: dict[str, Any]) -> None:
+        whole["config"]["trainer"]["epochs"] = 4
+        whole["config"]["hyperopt"] = SEARCH
+
+    workplace.job(change)
+    return workplace
+
+
+def test_it_decides_the_same_as_without_the_kills(job: Any) -> None:
+    finished(job, "whole")
+    first = killed_in_a_trial(job, "killed", 1)
+    before = {one["id"]: one for one in trials(job.folder / "killed") if one["end"]}
+    second = killed_in_a_trial(job, "killed", 3, "--resume")
+    finished(job, "killed", "--resume")
+    whole, killed = job.folder / "whole", job.folder / "killed"
+    assert scores(killed) == scores(whole)
+    assert {one["id"]: one for one in trials(killed) if one["id"] in before} == before
+    # The scheduler stops the best trial too. Then its run is completed in a second attempt.
+    more_than_once = {first, second, json.loads((killed / "hyperopt.json").read_text())["best"]["trial"]}
+    for trial in (killed / "trials").iterdir():
+        assert len(list((trial / "attempts").iterdir())) == 1 or trial.name in more_than_once
+    weights = "model/weights.safetensors"
+    assert (killed / weights).read_bytes() == (whole / weights).read_bytes()
+    assert json.loads((killed / "hyperopt.json").read_text()) == json.loads((whole / "hyperopt.json").read_text())

@@ -1,0 +1,196 @@
+"""The searcher that Tune sees writes each event first, and a new one continues from the events."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ray.tune.search.searcher import Searcher
+
+from trainwright_api.config.hyperopt import HyperoptConfig
+from trainwright_api.problems import Mistakes
+from trainwright_trainer.errors import Outcome
+from trainwright_trainer.search.log import SearchLog
+from trainwright_trainer.search.ray_tune.recorded import RecordedSearcher
+from trainwright_trainer.search.ray_tune.searchers import searcher_of
+from trainwright_trainer.storage.local import FolderStorage
+
+RATE = {"space": "loguniform", "lower": 0.001, "upper": 0.1}
+SEARCH = HyperoptConfig.model_validate({"parameters": {"rate": RATE}, "search_alg": "optuna"})
+
+
+class Told(Searcher):
+    """A search algorithm that notes what it is told, in front of Optuna."""
+
+    def __init__(self, seed: int = 42) -> None:
+        super().__init__("score", "max")
+        self.inner, self.events = searcher_of(SEARCH, "max", seed), []
+
+    def suggest(self, trial_id: str) -> Any:
+        self.events.append(("suggest", trial_id))
+        return self.inner.suggest(trial_id)
+
+    def on_trial_result(self, trial_id: str, result: dict[str, Any]) -> None:
+        self.events.append(("result", trial_id, result["score"], result["training_iteration"]))
+        self.inner.on_trial_result(trial_id, result)
+
+    def on_trial_complete(self, trial_id: str, result: dict[str, Any] | None = None, error: bool = False) -> None:
+        self.events.append(("complete", trial_id, None if result is None else result["score"], error))
+        self.inner.on_trial_complete(trial_id, result, error)
+
+
+class Search:
+    """A search in a folder. `ends`: how the processes of trials ended; `closing`: a stop is requested."""
+
+    def __init__(self, folder: Path, *, seed: int = 42, most: int | None = None) -> None:
+        storage = FolderStorage(folder)
+        self.log = SearchLog.read(storage)
+        self.ends: dict[str, Outcome] = {}
+        self.closing = False
+        self.inner = Told(seed)
+        self.seen = RecordedSearcher(
+            self.inner,
+            "max",
+            self.log,
+            decode=lambda suggestion: {"rate": suggestion["p0"]},
+            end_of=self.ends.get,
+            most=most,
+            is_closing=lambda: self.closing,
+        )
+
+    def suggest(self, tune_id: str) -> Any:
+        found = self.seen.suggest(tune_id)
+        return found if isinstance(found, str) else found["trial"]
+
+    def result(self, tune_id: str, number: int, score: float) -> dict[str, Any]:
+        result = {"score": score, "round": number, "epoch": number - 1, "step": number, "seconds": float(number)}
+        self.seen.on_trial_result(tune_id, result)
+        return result
+
+
+def test_a_suggestion_is_written_before_tune_gets_it(tmp_path):
+    given = Search(tmp_path).suggest("t1")
+    [trial] = SearchLog.read(FolderStorage(tmp_path)).trials
+    assert given == {"name": "0001", "values": [dict(trial.values)], "known": None}
+
+
+def test_the_last_result_of_a_stopped_trial_counts(tmp_path):
+    search = Search(tmp_path)
+    search.suggest("t1")
+    search.seen.on_trial_complete("t1", {"score": 0.5, "round": 1, "epoch": 0, "step": 1, "seconds": 1.0})
+    [trial] = search.log.trials
+    assert (trial.state, trial.score) == ("stopped", 0.5)
+    assert search.inner.events[1:] == [("result", "0001", 0.5, 1), ("complete", "0001", 0.5, False)]
+
+
+@pytest.mark.parametrize(
+    ("end", "error", "state", "line"),
+    [
+        (Outcome("done", ""), False, "done", ""),
+        (Outcome("mistake", "config.x: wrong"), False, "failed", "config.x: wrong"),
+        (None, True, "failed", "its process ended without a result"),
+        (None, False, "stopped", ""),
+    ],
+)
+def test_the_end_of_a_trial_is_that_of_its_process(tmp_path, end, error, state, line):
+    search = Search(tmp_path)
+    search.suggest("t1")
+    search.result("t1", 1, 0.5)
+    if end is not None:
+        search.ends["0001"] = end
+    search.seen.on_trial_complete("t1", None, error)
+    [trial] = search.log.trials
+    assert (trial.state, trial.end.line.startswith(line), trial.end.mistake) == (
+        state,
+        True,
+        state == "failed" and not error,
+    )
+    assert search.inner.events[-1] == ("complete", "0001", *((None, True) if state == "failed" else (0.5, False)))
+
+
+def test_a_search_that_closes_ends_no_trial_and_begins_none(tmp_path):
+    search = Search(tmp_path)
+    search.suggest("t1")
+    search.closing = True
+    search.seen.on_trial_complete("t1", None)
+    assert search.log.trials[0].end is None
+    assert search.suggest("t2") == Searcher.FINISHED
+
+
+def test_the_number_of_trials_is_a_limit_for_all_processes_together(tmp_path):
+    first = Search(tmp_path, most=2)
+    first.suggest("t1")
+    again = Search(tmp_path, most=2)
+    assert [again.suggest(f"u{n}") if n > 2 else again.suggest(f"u{n}")["name"] for n in (1, 2, 3)] == [
+        "0001",
+        "0002",
+        Searcher.FINISHED,
+    ]
+
+
+def played(search: Search, *, restart: Any = None) -> Search:
+    """Five trials in a mixed order. `restart` replaces the search after some events."""
+    restart = restart or (lambda now: now)
+    for name in ("t1", "t2"):
+        search.suggest(name)
+    search.result("t2", 1, 0.3)
+    search = restart(search)
+    search.result("t1", 1, 0.6)
+    search.result("t1", 2, 0.7)
+    search.ends["0001"] = Outcome("done", "")
+    search.seen.on_trial_complete("t1", None)
+    search.suggest("t3")
+    search = restart(search)
+    search.ends["0003"] = Outcome("mistake", "wrong")
+    search.seen.on_trial_complete("t3", None)
+    search.seen.on_trial_complete("t2", None)
+    search = restart(search)
+    search.suggest("t4")
+    search.result("t4", 1, 0.8)
+    search.suggest("t5")
+    return search
+
+
+def test_a_search_that_is_killed_between_events_goes_on_as_if_it_was_not(tmp_path):
+    whole = played(Search(tmp_path / "whole"))
+
+    def restart(_: Search) -> Search:
+        again = Search(tmp_path / "killed")
+        for trial in again.log.trials:
+            again.suggest(f"t{int(trial.id)}")
+        return again
+
+    killed = played(Search(tmp_path / "killed"), restart=restart)
+    assert [(one.values, one.scores and one.score, one.state) for one in killed.log.trials] == [
+        (one.values, one.scores and one.score, one.state) for one in whole.log.trials
+    ]
+    assert killed.inner.events == whole.inner.events
+
+
+def test_known_results_are_not_told_twice(tmp_path):
+    first = Search(tmp_path)
+    first.suggest("t1")
+    first.result("t1", 1, 0.5)
+    again = Search(tmp_path)
+    assert again.suggest("u1")["known"] is None
+    again.result("u1", 1, 0.5)
+    again.result("u1", 2, 0.6)
+    told = [event for event in again.inner.events if event[0] == "result"]
+    assert told == [("result", "0001", 0.5, 1), ("result", "0001", 0.6, 2)]
+    assert [score.value for score in again.log.trials[0].scores] == [0.5, 0.6]
+
+
+def test_a_trial_that_has_ended_gets_its_scores_to_report_again(tmp_path):
+    first = Search(tmp_path)
+    first.suggest("t1")
+    first.result("t1", 1, 0.5)
+    first.seen.on_trial_complete("t1", None)
+    given = Search(tmp_path).suggest("u1")
+    assert given["known"] == [{"score": 0.5, "round": 1, "epoch": 0, "step": 1, "seconds": 1.0}]
+
+
+def test_a_search_algorithm_that_does_not_repeat_itself_is_refused(tmp_path):
+    Search(tmp_path).suggest("t1")
+    with pytest.raises(Mistakes, match="the search algorithm does not repeat its trial 0001"):
+        Search(tmp_path, seed=43)

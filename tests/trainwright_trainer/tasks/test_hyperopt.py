@@ -1,0 +1,102 @@
+"""The task hyperopt: what is refused before Ray starts, and a whole search as a process."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+RATE = {"space": "choice", "categories": [0.001, 0.01]}
+SEARCH = {"output_feature": "late", "metric": "loss", "parameters": {"trainer.learning_rate": RATE}}
+
+
+@pytest.fixture
+def search(workplace: Any) -> Any:
+    """Writes a job with a section hyperopt, changed by the arguments, and returns its name."""
+
+    def new(**changes: Any) -> str:
+        def change(job: dict[str, Any]) -> None:
+            job["config"]["hyperopt"] = {**SEARCH, "executor": {"num_samples": 2}, **changes}
+
+        return workplace.job(change)
+
+    return new
+
+
+def test_mistakes_are_lines_before_anything_starts(workplace, search):
+    job = search(metric="los", parameters={"trainer.lerning_rate": RATE})
+    lines = workplace.refused("hyperopt", job).splitlines()
+    assert lines[0] == "job.yaml: 2 mistakes"
+    assert "'los' is no metric of 'late'" in lines[1]
+    assert lines[2].endswith("unknown path: did you mean 'learning_rate'?")
+    assert workplace.refused("validate", job).splitlines() == lines
+
+
+def test_a_file_without_the_section_is_refused(workplace):
+    assert workplace.refused("hyperopt", workplace.job()) == (
+        "job.yaml: config.hyperopt: missing: task hyperopt needs this section"
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "line"),
+    [
+        (["--backend", "ray"], "backend.type: not built yet: ray (this version has trials in one process each"),
+        (["--resume"], "holds no search to go on with"),
+    ],
+)
+def test_options_that_no_search_can_take(workplace, search, options, line):
+    assert line in workplace.refused("hyperopt", search(), *options)
+
+
+def test_more_than_one_gpu_for_a_trial_is_not_built(workplace, search):
+    line = workplace.refused("hyperopt", search(executor={"num_samples": 1, "gpu_resources_per_trial": 2}))
+    assert "gpu_resources_per_trial: not built yet: 2 (this version has trials on one GPU at most)" in line
+
+
+def test_train_ignores_the_section_with_one_line(workplace, search):
+    plain = workplace.done("train", workplace.job(name="plain.yaml"), "--output", "plain")
+    out = workplace.done("train", search(search_alg="ax"), "--output", "with").out
+    assert "job.yaml: config.hyperopt does not act with task train: trainwright hyperopt searches" in out
+    assert "hyperopt" not in plain.out
+    weights = [(workplace.folder / name / "model/weights.safetensors").read_bytes() for name in ("plain", "with")]
+    assert weights[0] == weights[1]
+
+
+def test_a_run_in_the_folder_is_refused(workplace, search):
+    workplace.done("train", search(), "--output", "taken")
+    assert "holds other things (attempts/, checkpoints/, job.yaml, …) and no search" in workplace.refused(
+        "hyperopt", "job.yaml", "--output", "taken"
+    )
+
+
+def test_the_best_trial_is_the_model_and_a_trial_that_fails_stops_nothing(workplace, search):
+    """One process for all that a search leaves, because Ray takes long to start."""
+    parameters = {
+        "combiner.type": {"space": "grid_search", "values": ["concat", "tabnet"]},
+        "combiner.num_steps": {"space": "choice", "categories": [2]},
+    }
+    job = search(parameters=parameters, eval_split="test", executor={"num_samples": 1, "max_concurrent_trials": 1})
+    command = [sys.executable, "-m", "trainwright_trainer", "hyperopt", job, "--json"]
+    done = subprocess.run(command, cwd=workplace.folder, capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode == 0, done.stderr + done.stdout
+    events = [json.loads(line) for line in done.stdout.splitlines()]
+    ends = {event["trial"]: event for event in events if event["event"] == "trial" and event["state"] != "running"}
+    assert ends["0001"]["line"].startswith("config.combiner.num_steps: unknown")
+    assert (ends["0001"]["state"], ends["0002"]["state"], ends["0002"]["ended"]) == ("failed", "done", 2)
+    run = workplace.folder / "out" / "job"
+    end = json.loads((run / "trials/0002/metrics.json").read_text())["end"]
+    assert f"), test {end['test']['late']['loss']:.4f}" in events[-2]["line"]
+    assert json.loads((run / "hyperopt.json").read_text())["best"]["trial"] == "0002"
+    assert "Parallel coordinates" in (run / "report.html").read_text()
+    alone = workplace.done("train", str(run / "trials/0002/job.yaml"), "--threads", "1", "--output", "alone")
+    assert "done in" in alone.out
+    weights = [
+        path / "model" / "weights.safetensors" for path in (run, run / "trials/0002", workplace.folder / "alone")
+    ]
+    assert len({path.read_bytes() for path in weights}) == 1
+    assert "the search is done" in workplace.run("hyperopt", job, "--resume").out
+    assert workplace.done("evaluate", job).out

@@ -1,0 +1,104 @@
+"""The state of a search in its run folder: `search/search.json`, and one file for each trial, replaced as a whole.
+
+The events of all trials have one order. A search that continues tells a new search algorithm the same events in that
+order, so nothing of Ray's state is stored, and nothing is unpickled.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from trainwright_trainer.rundir import json_text
+from trainwright_trainer.search.trials import End, Kind, Score, Trial
+from trainwright_trainer.storage.base import Storage
+
+FORMAT = 1
+FOLDER = "search/"
+ABOUT = f"{FOLDER}search.json"
+TRIALS = f"{FOLDER}trials/"
+RUNS = "trials/"
+
+
+def read_about(storage: Storage) -> dict[str, Any] | None:
+    """The job of the search in `storage`; None if there is no search."""
+    try:
+        return dict(json_text.parse(storage.read(ABOUT)))
+    except FileNotFoundError:
+        return None
+
+
+class SearchLog:
+    """All trials of a search. Every change is in the run folder before the method returns."""
+
+    def __init__(
+        self,
+        storage: Storage,
+        trials: Sequence[Trial] = (),
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """`clock` returns seconds."""
+        self._storage, self._clock = storage, clock
+        self._changed: Callable[[Trial], None] = lambda _: None
+        self._trials = {trial.id: trial for trial in trials}
+        last = [trial.last for trial in trials]
+        self._order = max((order for order, _ in last), default=0)
+        self._began = clock() - max((at for _, at in last), default=0.0)
+
+    @classmethod
+    def begin(cls, storage: Storage, about: Mapping[str, Any], **more: Any) -> SearchLog:
+        """The log of a new search."""
+        storage.write(ABOUT, [json_text.for_people({"format": FORMAT, **about})])
+        return cls(storage, **more)
+
+    @classmethod
+    def read(cls, storage: Storage, **more: Any) -> SearchLog:
+        """The log of a search that continues."""
+        names = [name for name in storage.list(TRIALS) if name.endswith(".json")]
+        found = [Trial.from_json(json_text.parse(storage.read(TRIALS + name))) for name in names]
+        return cls(storage, found, **more)
+
+    def listen(self, changed: Callable[[Trial], None]) -> None:
+        """Call `changed` after each change of a trial."""
+        self._changed = changed
+
+    @property
+    def trials(self) -> Sequence[Trial]:
+        """In the order of their ids."""
+        return tuple(self._trials.values())
+
+    @property
+    def seconds(self) -> float:
+        """Since the search began, without the time in which no process searched."""
+        return self._clock() - self._began
+
+    def trial(self, name: str) -> Trial:
+        return self._trials[name]
+
+    def next_id(self) -> str:
+        return f"{len(self._trials) + 1:04d}"
+
+    def add(self, values: Mapping[str, Any], suggestion: Mapping[str, Any]) -> Trial:
+        """Begin a trial under the next id."""
+        return self._write(Trial(self.next_id(), values, suggestion, self._next(), self.seconds))
+
+    def add_score(self, name: str, *, round_: int, epoch: int, step: int, value: float, seconds: float) -> Trial:
+        trial = self._trials[name]
+        score = Score(self._next(), round_, epoch, step, value, seconds, self.seconds)
+        return self._write(replace(trial, scores=(*trial.scores, score)))
+
+    def end(self, name: str, kind: Kind, line: str = "", *, mistake: bool = False) -> Trial:
+        return self._write(replace(self._trials[name], end=End(self._next(), kind, self.seconds, line, mistake)))
+
+    def _next(self) -> int:
+        self._order += 1
+        return self._order
+
+    def _write(self, trial: Trial) -> Trial:
+        self._storage.write(f"{TRIALS}{trial.id}.json", [json_text.exact(trial.to_json())])
+        self._trials[trial.id] = trial
+        self._changed(trial)
+        return trial

@@ -1,0 +1,37 @@
+"""The schedulers, which stop or pause trials. One unit of `training_iteration` is an evaluation round."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ray.tune.schedulers import (
+    AsyncHyperBandScheduler,
+    FIFOScheduler,
+    HyperBandScheduler,
+    MedianStoppingRule,
+    TrialScheduler,
+)
+
+from trainwright_api.config.hyperopt import scheduler as sections
+
+_BUILT: Mapping[type, type[TrialScheduler]] = {
+    sections.FIFOScheduler: FIFOScheduler,
+    sections.AsyncHyperbandScheduler: AsyncHyperBandScheduler,
+    sections.HyperbandScheduler: HyperBandScheduler,
+    sections.MedianStoppingScheduler: MedianStoppingRule,
+}
+_NOT_PASSED = ("type", "metric", "mode")
+
+
+def scheduler_of(section: sections.Scheduler) -> TrialScheduler:
+    if isinstance(section, sections.FIFOScheduler):
+        return FIFOScheduler()  # type: ignore[no-untyped-call]
+    fields: dict[str, Any] = {name: getattr(section, name) for name in type(section).model_fields}
+    return _BUILT[type(section)](**{name: value for name, value in fields.items() if name not in _NOT_PASSED})
+
+
+def pauses(section: sections.Scheduler) -> bool:
+    """True if the scheduler pauses trials, and continues them later."""
+    soft = isinstance(section, sections.MedianStoppingScheduler) and not section.hard_stop
+    return soft or isinstance(section, sections.HyperbandScheduler)

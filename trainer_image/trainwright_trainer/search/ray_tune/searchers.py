@@ -1,0 +1,97 @@
+"""The search algorithms. Each suggests values as a function of its seed and of what it is told, in order."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from ray.tune.search.searcher import Searcher
+
+from trainwright_api.config.hyperopt import HyperoptConfig
+from trainwright_api.config.hyperopt.parameter import GridSearchParameter
+from trainwright_api.config.hyperopt.search import BasicVariantSearch, OptunaSearch
+from trainwright_api.problems import Mistakes
+from trainwright_trainer.search.ray_tune.spaces import Parameters, domains, encoded, keys
+
+METRIC = "score"
+
+
+def searcher_of(search: HyperoptConfig, mode: str, seed: int) -> Searcher:
+    """The search algorithm of a config. Raises `Mistakes` if its package is missing."""
+    section: Any = search.search_alg
+    parameters: Any = search.parameters
+    points = [encoded(parameters, point) for point in section.points_to_evaluate or ()]
+    if isinstance(section, OptunaSearch):
+        return _optuna(parameters, points, mode, seed if section.seed is None else section.seed)
+    assert isinstance(section, BasicVariantSearch)
+    own = seed if section.random_state is None else section.random_state
+    return GridAndRandom(parameters, points, own, constant=section.constant_grid_search)
+
+
+def number_of_trials(search: HyperoptConfig) -> int | None:
+    """The number of trials: `num_samples`, times the size of the grid. None: as many as the time budget allows."""
+    parameters: Any = search.parameters
+    size, samples = grid_size(parameters), search.executor.num_samples
+    if samples is None:
+        return size if all(isinstance(one, GridSearchParameter) for one in parameters.values()) else None
+    return samples * size
+
+
+def grid_size(parameters: Parameters) -> int:
+    return math.prod(len(one.values) for one in parameters.values() if isinstance(one, GridSearchParameter))
+
+
+def _optuna(parameters: Parameters, points: list[dict[str, Any]], mode: str, seed: int) -> Searcher:
+    try:
+        import optuna
+        from ray.tune.search.optuna import OptunaSearch as Optuna
+    except ImportError:
+        line = "optuna is not installed: pip install 'trainwright[hyperopt]'"
+        raise Mistakes.one("config.hyperopt.search_alg.type", line) from None
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    space = Optuna.convert_search_space(domains(parameters, steps_of_logs=False))
+    # numpy takes seeds of 32 bits
+    return Optuna(space, METRIC, mode, points_to_evaluate=points, seed=seed % 2**32)
+
+
+class GridAndRandom(Searcher):
+    """Every value of the grid, and independent draws of the other parameters. The points of the user come first.
+
+    The draw of a trial depends on the seed and its number only. `constant`: all trials of one pass through the grid
+    have the same draws.
+    """
+
+    def __init__(
+        self, parameters: Parameters, points: Sequence[Mapping[str, Any]], seed: int, *, constant: bool
+    ) -> None:
+        super().__init__(METRIC, None)
+        self._domains, self._points, self._seed, self._constant = domains(parameters), points, seed, constant
+        names = keys(parameters)
+        grids = {key: parameters[name] for key, name in names.items() if key not in self._domains}
+        self._grid = {key: len(grid.values) for key, grid in grids.items() if isinstance(grid, GridSearchParameter)}
+        self._suggested = 0
+
+    def suggest(self, trial_id: str) -> dict[str, Any]:  # noqa: ARG002 (the interface of Ray)
+        number, size = self._suggested, math.prod(self._grid.values())
+        self._suggested += 1
+        draws = np.random.default_rng([self._seed, number // size if self._constant else number])
+        drawn = {key: _plain(domain.sample(random_state=draws)) for key, domain in self._domains.items()}
+        point = self._points[number] if number < len(self._points) else {}
+        return {**self._cell(number % size), **drawn, **point}
+
+    def on_trial_complete(self, trial_id: str, result: dict[str, Any] | None = None, error: bool = False) -> None:
+        """Does nothing: no draw depends on a result."""
+
+    def _cell(self, number: int) -> dict[str, int]:
+        """The positions in the grid. The last parameter changes fastest."""
+        cell: dict[str, int] = {}
+        for key, length in reversed(self._grid.items()):
+            number, cell[key] = divmod(number, length)
+        return cell
+
+
+def _plain(value: Any) -> Any:
+    """A number of numpy as a number of Python."""
+    return value.item() if hasattr(value, "item") else value
