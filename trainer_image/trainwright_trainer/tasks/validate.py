@@ -15,11 +15,12 @@ def validated(path: Path, options: load.Options | None = None, text: str | None 
 
     Raises `Mistakes` with all errors, and `EnvironmentFailure`.
     """
-    found = load.inspected(load.text_of(path) if text is None else text, path.name, options=options)
+    text = load.text_of(path) if text is None else text
+    found = load.inspected(text, path.name, options=options)
     mistakes = Mistakes(())
     try:
         loaded = found.accepted_elsewhere()
-        _check_search(path, options, loaded)
+        _check_search(path, text, options or load.Options(), loaded)
     except Mistakes as error:
         mistakes = error
     from trainwright_trainer.data.head import look  # Arrow takes a while to import
@@ -32,10 +33,10 @@ def validated(path: Path, options: load.Options | None = None, text: str | None 
     return (*loaded.notices, *cluster.notes(loaded), *head.notes)
 
 
-def _check_search(path: Path, options: load.Options, loaded: load.Loaded) -> None:
+def _check_search(path: Path, text: str, options: load.Options, loaded: load.Loaded) -> None:
     """Raise `Mistakes` for those of a hyperparameter search. The task of the file may be another."""
     if loaded.job.spec.config is not None and loaded.job.spec.config.hyperopt is not None:
-        load.inspected(load.text_of(path), path.name, options=replace(options, task=HYPEROPT)).accepted()
+        load.inspected(text, path.name, options=replace(options, task=HYPEROPT)).accepted()
 
 
 def upgraded(path: Path) -> tuple[str, tuple[str, ...]]:
