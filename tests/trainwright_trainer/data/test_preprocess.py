@@ -122,9 +122,9 @@ def test_only_what_changed_is_computed_again(parquet, columns, usual, config, mo
     read = []
     blocks = source.blocks
 
-    def watched(files, wanted, coded):
+    def watched(files, wanted, coded, block_rows):
         read.extend(column for _, column in wanted)
-        return blocks(files, wanted, coded)
+        return blocks(files, wanted, coded, block_rows)
 
     monkeypatch.setattr(source, "blocks", watched)
     inputs = [("n:number", {"normalization": "minmax"}), "c:category", "b:binary", "d:date", "v:vector"]
@@ -409,13 +409,28 @@ def test_text_that_is_not_utf8_in_a_binary_format_is_reported(parquet, config):
         prepare(config(["c:category"], ["y:binary"], split={"type": "hash", "column": "c"}), path, seed=0)
 
 
+def test_missing_cells_of_all_columns_are_one_line(text, config):
+    """Whether the reader of CSV makes a cell null or the feature: empty, and words such as NA, N/A, null, ? and -."""
+    words = ["", "NA", "N/A", "null", "?", "-", "1"]
+    lines = [f"{word},{word},{row % 2},0" for row, word in enumerate(words * 2)]
+    path = text("\n".join(["n,c,y,split", *lines, "1,a,0,1", "?,a,1,2"]), "x.csv")
+    data = prepare(config(["n:number", "c:category"], ["y:binary"], split={"type": "fixed"}), path, seed=0)
+    data.finish()
+    assert data.notices == ("missing cells in the training rows: 20 (n 12, c 8)",)
+    again = prepare(config(["n:number", "c:category"], ["y:binary"], split={"type": "fixed"}), path, seed=0)
+    assert (again.cache_hit, again.notices) == (True, data.notices)
+
+
 def test_a_target_with_gaps_is_one_notice(parquet, columns, config):
     columns["y"] = [None if row % 50 == 0 else row % 2 == 0 for row in range(200)]
     path = parquet(columns)
     some = config(["n:number"], ["y:binary"])
     cold = prepare(some, path, seed=0)
     cold.finish()
-    assert cold.notices == ("column 'y': rows left out by drop_row: 4",)
+    line = (
+        f"missing cells in the training rows: {cold.statistics['n']['missing']} (n {cold.statistics['n']['missing']})"
+    )
+    assert cold.notices == ("column 'y': rows left out by drop_row: 4", line)
     assert cold.columns["y"].null_count == 4
     assert prepare(some, path, seed=0).notices == cold.notices
 

@@ -56,7 +56,7 @@ def run(feature):
         mask = np.ones(len(array), np.bool_) if training is None else np.array(training, np.bool_)
         split = KnownSplit(np.where(mask, TRAIN, TEST).astype(np.uint8))
         stage = PandasProcessor(2).stage(_Blocks(array, block), Clean((made,)))
-        progress = Progress(made)
+        progress = Progress(made, lambda _, statistics: statistics)
         while progress.observes:
             for passed in stage.map(Pass((progress.work(may_encode=False),), split)):
                 if not progress.failed(passed.works["x"]):

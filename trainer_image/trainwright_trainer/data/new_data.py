@@ -22,6 +22,7 @@ from trainwright_trainer.data.columnfile import Column
 from trainwright_trainer.data.encoded import EncodedColumn
 from trainwright_trainer.data.files import Files
 from trainwright_trainer.data.image_columns import with_files
+from trainwright_trainer.data.missing_cells import missing_line, named
 from trainwright_trainer.data.prepared import TEST, UNSAMPLED, Columns, Prepared
 from trainwright_trainer.data.row_split import WholePart
 from trainwright_trainer.data.rows import Block, blocks_of
@@ -38,7 +39,6 @@ from trainwright_trainer.storage.s3client.credentials import S3Credentials
 
 KEEP = "--keep"
 """The path, in messages, of a column that the user wants beside the predictions."""
-_MOST_NAMED = 8
 
 
 @dataclass(frozen=True)
@@ -193,8 +193,8 @@ class NewData:
 
     def _counted_cells(self) -> Iterator[str]:
         """One line with the cells for which the model has no value of the training, if there are any."""
-        found = [f"missing cells: {_named(self.missing)}"] if self.missing else []
-        found += [f"categories that the model does not know: {_named(self.unknown)}"] if self.unknown else []
+        found = [missing_line(self.missing)] if self.missing else []
+        found += [f"categories that the model does not know: {named(self.unknown)}"] if self.unknown else []
         if found:
             yield " · ".join(found)
 
@@ -252,13 +252,6 @@ def _encoded(clean: Clean, work: Pass, kept: Sequence[str], block: Block) -> _En
 def _missing(feature: Feature, block: CleanBlock) -> int:
     cleaned = block.columns[feature.name]
     return cleaned.values.null_count if isinstance(cleaned, Cleaned) and not feature.is_target else 0
-
-
-def _named(counts: Counter[str]) -> str:
-    """`1,204 (age 1,000, plan 204)`: the sum, and the columns with the most."""
-    most = ", ".join(f"{column} {count:,}" for column, count in counts.most_common(_MOST_NAMED))
-    more = f" and {len(counts) - _MOST_NAMED:,} more columns" if len(counts) > _MOST_NAMED else ""
-    return f"{counts.total():,} ({most}{more})"
 
 
 def _plain(values: pa.Array) -> pa.Array:

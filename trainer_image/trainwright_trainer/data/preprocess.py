@@ -21,6 +21,7 @@ from trainwright_trainer.data.computation import Computation
 from trainwright_trainer.data.content import Contents
 from trainwright_trainer.data.files import Files, find
 from trainwright_trainer.data.image_columns import look_at_files, with_files
+from trainwright_trainer.data.missing_cells import missing_line
 from trainwright_trainer.data.prepared import Columns, Prepared
 from trainwright_trainer.data.selection import features_of, refuse_unbuilt_preprocessing, wanted_columns
 from trainwright_trainer.data.split_assignment import check_none_is_empty, column_of
@@ -83,6 +84,7 @@ def _prepared(
     dropped = [_nulls(column) for column in columns.values() if column.null_count]
     check_none_is_empty(parts, dropped, config.preprocessing)
     notices = [notice for column in columns.values() for notice in column.notices]
+    notices += _missing(found, features)
     if not hit:  # a run that finds everything in the cache opens no raw file
         notices = [*source.notices(files), *notices]
     prepared = Prepared(
@@ -97,6 +99,12 @@ def _prepared(
         notices=(*found.cache.take_notices(), *dict.fromkeys(notices)),
     )
     return balanced(prepared, columns, dropped, config, seed)
+
+
+def _missing(found: CacheLookup, features: Sequence[Feature]) -> list[str]:
+    inputs = [feature for feature in features if not feature.is_target]
+    counts = {one.column: count for one in inputs if (count := found.statistics[one.name].get("missing", 0))}
+    return [missing_line(counts, " in the training rows")] if counts else []
 
 
 def _nulls(column: Column | StoredColumn) -> Mask:

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from trainwright_trainer.features.column import Cleaned, Encoded, Feature, Rounds, Statistics, missing_fact
 from trainwright_trainer.features.errors import BadValueError, WrongTypeError
 from trainwright_trainer.features.missing import mask_of, settle
-from trainwright_trainer.features.numerals import missing_texts, without_words
+from trainwright_trainer.features.numerals import without_words
 from trainwright_trainer.features.times import SLASHES, read_times, times_of
 
 PARTS = ("year", "month", "day", "weekday", "yearday", "hour", "minute", "second", "second_of_day")
@@ -45,9 +45,7 @@ def clean(feature: Feature, values: pa.Array, first_row: int) -> Cleaned:
         row = int(np.argmax(unfit))
         value = values[row].as_py()
         raise BadValueError(first_row + row, value, _unreadable(wanted, value))
-    noted = missing_texts(values, times, unfit)
-    if is_text and wanted is None:
-        noted |= _months_first(given)
+    noted = _months_first(given) if is_text and wanted is None else {}
     return Cleaned(times, int(np.count_nonzero(unfit)), noted)
 
 

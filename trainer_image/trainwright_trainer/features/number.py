@@ -17,7 +17,7 @@ from trainwright_trainer.features.distribution import Histogram
 from trainwright_trainer.features.errors import BadValueError, WrongTypeError, kind_of
 from trainwright_trainer.features.missing import mask_of, rows_of, settle
 from trainwright_trainer.features.moments import Moments
-from trainwright_trainer.features.numerals import missing_texts, numbers_of
+from trainwright_trainer.features.numerals import numbers_of
 
 Floats = npt.NDArray[np.float64]
 
@@ -41,7 +41,6 @@ def clean(feature: Feature, values: pa.Array, first_row: int) -> Cleaned:
     numbers, unfit = _numbers(values)
     if unfit is None and not numbers.null_count and np.isfinite(rows_of(numbers)).all():
         return Cleaned(numbers)
-    noted = missing_texts(values, numbers, unfit)
     infinite = _infinite(numbers)
     unreadable = 0
     for bad, message in ((unfit, _TEXT), (infinite, _INFINITE)):
@@ -53,7 +52,7 @@ def clean(feature: Feature, values: pa.Array, first_row: int) -> Cleaned:
         unreadable += int(np.count_nonzero(bad))
     if infinite is not None:
         numbers = pc.if_else(pa.array(infinite), None, numbers)
-    return Cleaned(_nan_is_null(numbers), unreadable, noted)
+    return Cleaned(_nan_is_null(numbers), unreadable)
 
 
 def _numbers(values: pa.Array) -> tuple[pa.Array, Mask | None]:

@@ -32,7 +32,6 @@ MISSING_WORDS = (
 """The texts that count as a missing value, as in pandas (and so in Ludwig)."""
 MISSING_SIGNS = ("?", "-")
 """Further texts that count as a missing value where numbers or dates are expected. In other columns they are values."""
-MISSING_NOTE = "texts such as ? and - that count as missing"
 
 _NUMERAL = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 
@@ -53,16 +52,6 @@ def without_words(texts: pa.Array) -> pa.Array:
     """The texts, with null for each word and sign for a missing value."""
     words = pa.array([*MISSING_WORDS, *MISSING_SIGNS], texts.type)
     return pc.if_else(pc.is_in(texts, value_set=words), None, texts)
-
-
-def missing_texts(texts: pa.Array, values: pa.Array, unfit: Mask | None) -> dict[str, int]:
-    """`MISSING_NOTE` with the number of texts that were read as missing, if there are any.
-
-    `values` are the values of `texts`; `unfit` marks the texts that cannot be read.
-    """
-    bad = 0 if unfit is None else int(np.count_nonzero(unfit))
-    found = values.null_count - texts.null_count - bad
-    return {MISSING_NOTE: found} if found > 0 else {}
 
 
 def _some_numbers_of(texts: pa.Array) -> tuple[pa.DoubleArray, Mask | None]:
