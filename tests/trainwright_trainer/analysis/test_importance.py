@@ -74,14 +74,20 @@ def test_the_interval_lies_around_the_rise(subject: Subject) -> None:
     assert 0.02 < (whole.high - whole.low) / whole.rise < 0.6
 
 
-def test_an_unfinished_first_repeat_is_no_result(subject: Subject) -> None:
-    ticks = iter([0.0, 0.0, 0.0, 0.0, 9.0])
-    deadline = Deadline(5, clock=lambda: next(ticks))
-    assert importances(subject, VALIDATION, "validation", METRICS, deadline) is None
+class After:
+    """A stop request that comes at the given look."""
+
+    def __init__(self, looks: int) -> None:
+        self.left = looks
+
+    def __call__(self) -> bool:
+        self.left -= 1
+        return self.left < 0
 
 
-def test_repeats_that_end_in_time_count(subject: Subject) -> None:
-    ticks = iter([0.0] * 8 + [9.0])
-    result = importances(subject, VALIDATION, "validation", METRICS, Deadline(5, clock=lambda: next(ticks)))
-    assert result is not None
-    assert result.repeats == 1
+@pytest.mark.parametrize(("looks", "repeats"), [(0, None), (3, None), (20, None), (31, 1), (54, 2)])
+def test_only_whole_repeats_count(subject: Subject, looks: int, repeats: int | None) -> None:
+    """A pass looks five times at the deadline; a repeat has a pass for each of the four inputs."""
+    deadline = Deadline(600, After(looks))
+    result = importances(subject, VALIDATION, "validation", METRICS, deadline)
+    assert (None if result is None else result.repeats) == repeats

@@ -119,7 +119,7 @@ def importance(*outputs: str, inputs: int = 14) -> Importances:
         for i in range(inputs)
     ]
     each = [Importance(output, 0.4312, "roc_auc", 0.7471, found) for output in outputs]
-    return Importances("validation", 2000, 4, each, {"photo": "its type is not permuted"})
+    return Importances("validation", 2000, 4, each)
 
 
 def category_output(classes: int, name: str = "carrier") -> OutputFigures:

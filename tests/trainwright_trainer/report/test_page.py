@@ -176,7 +176,6 @@ def test_the_importance_has_a_bar_for_each_input(make_report: Make) -> None:
     assert "among 2,000 validation rows: the mean of 4 permutations" in words
     assert "distance_0 | +46.2 %" in words
     assert "Without distance_0: roc_auc 0.7471 → 0.7000." in words
-    assert "Not permuted: photo: its type is not permuted." in words
     assert "Importance" not in words_of(make_report(importance=None))
 
 

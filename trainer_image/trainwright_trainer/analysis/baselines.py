@@ -79,7 +79,7 @@ def _training_rows(subject: Subject) -> npt.NDArray[np.int64]:
 
 def _targets(subject: Subject, rows: npt.NDArray[np.int64]) -> dict[str, torch.Tensor]:
     layout, statistics = layout_of(subject.config, subject.data.statistics), subject.data.statistics
-    batch = subject.batch(rows)
+    batch = subject.dense(rows)
     return {
         feature.name: targets_of(feature.type, statistics[feature.name], layout.columns[feature.name])(batch).cpu()
         for feature in subject.config.output_features

@@ -43,7 +43,7 @@ class Design:
         """The matrices of the rows with these numbers, which ascend."""
         from scipy import sparse
 
-        batch = self.subject.batch(rows)
+        batch = self.subject.dense(rows)
         pairs = [self._of_feature(name, place, batch) for name, place in self.columns.items()]
         whole = sparse.hstack([one for one, _ in pairs], format="csr")
         return Matrices(whole, np.concatenate([dense for _, dense in pairs], 1))
@@ -88,7 +88,7 @@ def design_of(subject: Subject, rows: Rows) -> Design:
     layout = layout_of(subject.config, subject.data.statistics)
     columns = {feature.name: layout.columns[feature.name] for feature in subject.config.input_features}
     columns = {name: place for name, place in columns.items() if place.kind in ("floats", "ints", "ragged")}
-    batch = subject.batch(rows)
+    batch = subject.dense(rows)
     means, tokens = {}, {}
     for name, place in columns.items():
         found = batch.of(place)

@@ -48,7 +48,9 @@ def importances(
     if batch is None or deadline.passed:
         return None
     names = [feature.name for feature in subject.config.input_features]
-    before = _passed(subject, batch)
+    before = _passed(subject, batch, deadline)
+    if before is None:
+        return None
     found: list[dict[str, _Passed]] = []
     for repeat in range(min(MOST_REPEATS, max(1, MOST_PASSES // len(names)))):
         after = _repeat(subject, batch, names, repeat, deadline)
@@ -71,17 +73,21 @@ def _repeat(
     layout = layout_of(subject.config, subject.data.statistics)
     found = {}
     for position, name in enumerate(names):
-        if deadline.passed:
-            return None
         permutation = key(subject.seed, Purpose.REPORT, position, repeat)
         order = places(permutation, len(batch.rows), 0, len(batch.rows)).astype(np.int64)
-        found[name] = _passed(subject, batch.permuted(layout.columns[name], order))
+        passed = _passed(subject, batch.permuted(layout.columns[name], order), deadline)
+        if passed is None:
+            return None
+        found[name] = passed
     return found
 
 
-def _passed(subject: Subject, batch: Batch) -> _Passed:
+def _passed(subject: Subject, batch: Batch, deadline: Deadline) -> _Passed | None:
+    """None if the deadline passes before the end."""
     metrics, losses = subject.new_metrics(), list[Mapping[str, Floats]]()
     for logits, each, rows in subject.results(batch):
+        if deadline.passed:
+            return None
         metrics.update(logits, each, rows)
         losses.append({name: each[name].double().cpu().numpy() for name in metrics.outputs})
     return _Passed({name: np.concatenate([one[name] for one in losses]) for name in losses[0]}, metrics.compute())

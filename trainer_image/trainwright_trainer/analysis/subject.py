@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +13,7 @@ from trainwright_api.config import ModelConfig
 from trainwright_trainer.data.columnfile import GROUP_ROWS
 from trainwright_trainer.data.order import Purpose, hashes, key
 from trainwright_trainer.data.prepared import Prepared
-from trainwright_trainer.loader.batch import Batch
+from trainwright_trainer.loader.batch import Batch, Layout
 from trainwright_trainer.loader.encoded_rows import EncodedRows, encoded_rows
 from trainwright_trainer.loader.layout import layout_of
 from trainwright_trainer.metrics.model import ModelMetrics, model_metrics
@@ -63,6 +63,12 @@ class Subject:
         """The rows with these numbers, which ascend."""
         return self._encoded(rows).part(0, len(rows)).on(self.device)
 
+    def dense(self, rows: Rows) -> Batch:
+        """The same without images, which take too much memory for many rows."""
+        layout = layout_of(self.config, self.data.statistics)
+        columns = {name: place for name, place in layout.columns.items() if place.kind != "images"}
+        return self._encoded(rows, replace(layout, columns=columns, images=())).part(0, len(rows))
+
     def results(self, batch: Batch) -> Iterator[tuple[Tensors, Tensors, Batch]]:
         """The logits and the losses of the rows, part by part. The model is in evaluation mode."""
         self.model.eval()
@@ -75,6 +81,6 @@ class Subject:
     def new_metrics(self) -> ModelMetrics:
         return model_metrics(self.config, self.data.statistics)
 
-    def _encoded(self, rows: Rows) -> EncodedRows:
-        layout = layout_of(self.config, self.data.statistics)
+    def _encoded(self, rows: Rows, layout: Layout | None = None) -> EncodedRows:
+        layout = layout or layout_of(self.config, self.data.statistics)
         return encoded_rows(self.data, layout, DTYPES[self.config.trainer.precision], rows)

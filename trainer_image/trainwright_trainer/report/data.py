@@ -185,16 +185,12 @@ class Importance:
 
 @dataclass(frozen=True)
 class Importances:
-    """The permutation importance of all outputs, on `rows` rows of a part, each permuted `repeats` times.
-
-    `left_out`: the inputs that were not permuted, with the reason.
-    """
+    """The permutation importance of all outputs, on `rows` rows of a part, each permuted `repeats` times."""
 
     part: str
     rows: int
     repeats: int
     outputs: Sequence[Importance]
-    left_out: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

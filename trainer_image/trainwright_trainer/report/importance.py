@@ -28,10 +28,8 @@ def importance(data: ReportData) -> Markup | None:
         "in for each other, so that each alone looks unimportant.",
         class_="note",
     )
-    left = [f"{name}: {reason}" for name, reason in found.left_out.items()]
-    more = element("p", f"Not permuted: {'; '.join(left)}.", class_="note") if left else None
     charts = [figure(_title(one, len(found.outputs)), bars(one), _caption(one)) for one in found.outputs]
-    return section("Importance of the inputs", note, more, element("div", *charts, class_="grid"))
+    return section("Importance of the inputs", note, element("div", *charts, class_="grid"))
 
 
 def bars(found: Importance) -> Markup:
