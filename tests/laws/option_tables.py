@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any, get_args
 
 from trainwright_api.resource.dataset_options import FileFormat
-from trainwright_trainer.encoders.pretrained import FAMILIES
+from trainwright_trainer.encoders.text_models import FAMILIES
 
 from .option_data import WIDTHS
 

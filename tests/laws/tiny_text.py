@@ -10,16 +10,28 @@ import numpy as np
 import pandas as pd
 import torch
 
-from trainwright_trainer.encoders.pretrained import FAMILIES
+from trainwright_trainer.encoders.text_models import FAMILIES
 
 WORDS = ["good", "bad", "fine", "awful", "the", "a", "movie", "film"]
 BERT = {"hidden_size": 8, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 8}
+_T5 = {"d_model": 8, "d_kv": 4, "d_ff": 8, "num_layers": 2, "num_heads": 2}
+_SIZED = {"longformer": {**BERT, "attention_window": [4, 4]}}
+"""Sizes that the sections of the contract lack."""
 SMALL: Mapping[str, Mapping[str, Any]] = {
     "albert": {**BERT, "embedding_size": 8},
     "bert": BERT,
     "distilbert": {"dim": 8, "n_layers": 2, "n_heads": 2, "hidden_dim": 8},
     "electra": {**BERT, "embedding_size": 8},
-    "gpt2": {"n_embd": 8, "n_layer": 2, "n_head": 2},
+    "camembert": BERT,
+    "ctrl": {"n_embd": 8, "n_layer": 2, "n_head": 2, "dff": 8},
+    "deberta": {**BERT, "position_buckets": 4},
+    "gpt": {"n_embd": 8, "n_layer": 2, "n_head": 2, "n_positions": 32},
+    "gpt2": {"n_embd": 8, "n_layer": 2, "n_head": 2, "n_positions": 32},
+    "longformer": {"attention_window": 4, "max_position_embeddings": 64},
+    "mt5": _T5,
+    "t5": _T5,
+    "xlm": {"emb_dim": 8, "n_layers": 2, "n_heads": 2},
+    "xlnet": {"d_model": 8, "n_layer": 2, "n_head": 2, "d_inner": 8},
     "roberta": BERT,
     "xlmroberta": BERT,
 }
@@ -39,7 +51,9 @@ def make_home(home: Path) -> Path:
     )
     torch.manual_seed(0)
     for word, fields in SMALL.items():
-        config = AutoConfig.for_model(FAMILIES[word], vocab_size=12, pad_token_id=0, **fields)
+        config = AutoConfig.for_model(
+            FAMILIES[word], vocab_size=12, pad_token_id=0, **{**fields, **_SIZED.get(word, {})}
+        )
         AutoModel.from_config(config).save_pretrained(home / word)
         tokenizer.save_pretrained(home / word)
     draws = np.random.default_rng(0)

@@ -21,7 +21,10 @@ INPUTS = ("number", "binary", "category", "date", "vector", "set", "bag", "seque
 OUTPUTS = ("number", "binary", "category", "vector", "set")
 _DENSE = ("passthrough", "dense")
 _SEQUENCE = ("embed", "parallel_cnn", "stacked_cnn", "stacked_parallel_cnn", "rnn", "cnnrnn", "transformer")
-_PRETRAINED = ("auto_transformer", "albert", "bert", "distilbert", "electra", "gpt2", "roberta", "xlmroberta")
+_PRETRAINED = (
+    *("auto_transformer", "albert", "bert", "camembert", "ctrl", "deberta", "distilbert", "electra", "gpt", "gpt2"),
+    *("longformer", "mt5", "roberta", "t5", "xlm", "xlmroberta", "xlnet"),
+)
 _TORCHVISION = (
     *("alexnet", "convnext", "densenet", "efficientnet", "googlenet", "inceptionv3", "maxvit", "mnasnet"),
     *("mobilenetv2", "mobilenetv3", "regnet", "resnet", "resnext", "shufflenet_v2", "squeezenet", "swin_transformer"),
@@ -73,11 +76,14 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
     "scheduler": SCHEDULERS,
     **{f"encoder of a {kind} feature": words for kind, words in ENCODERS.items()},
     "encoder": (),
+    "adapter": ("lora",),
 }
 """The built words by the noun of a choice, or by the part of the noun before " of ". Other choices are fully built."""
 
 REMOVED = {
-    f"search algorithm.{word}": "Ray Tune has removed it" for word in ("blendsearch", "cfo", "dragonfly", "skopt")
+    **{f"search algorithm.{word}": "Ray Tune has removed it" for word in ("blendsearch", "cfo", "dragonfly", "skopt")},
+    "encoder of a text feature.transformer_xl": "the library transformers has removed it",
+    "encoder of a text feature.flaubert": "the library transformers fails with its pre_norm",
 }
 """Words of a choice that cannot be built any more, with the reason, by the noun of the choice and the word."""
 
@@ -182,7 +188,6 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
     "LayeredEncoder": ("should_embed",),
     "PretrainedEncoder": (
         "saved_weights_in_checkpoint",
-        "adapter",
         "vocab",
         "pretrained_kwargs",
         "gradient_checkpointing",
@@ -197,8 +202,28 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
         "seq_classif_dropout",
         "add_pooling_layer",
     ),
+    "Adapter": ("pretrained_adapter_weights",),
+    "AdapterPostprocessor": ("progressbar",),
+    "LoraFields": ("use_dora",),
+    "CTRLEncoder": ("attn_pdrop",),
+    "DebertaV2Encoder": ("max_relative_positions", "pooler_hidden_size", "pooler_dropout", "pooler_hidden_act"),
+    "LongformerEncoder": ("sep_token_id",),
+    "MT5Encoder": (
+        *("num_decoder_layers", "initializer_factor", "is_encoder_decoder", "use_cache", "tokenizer_class"),
+        *("tie_word_embeddings", "pad_token_id", "decoder_start_token_id"),
+    ),
+    "T5Encoder": ("num_decoder_layers", "layer_norm_eps", "initializer_factor"),
+    "XLMEncoder": (
+        *("sinusoidal_embeddings", "asm", "n_langs", "use_lang_emb", "embed_init_std", "bos_index", "eos_index"),
+        *("pad_index", "unk_index", "mask_index", "is_encoder", "start_n_top", "end_n_top", "mask_token_id", "lang_id"),
+        "pad_token_id",
+    ),
+    "XLNetEncoder": (
+        *("untie_r", "mem_len", "reuse_len", "use_mems_eval", "use_mems_train", "bi_data", "clamp_len", "same_length"),
+        *("summary_type", "summary_use_proj", "summary_activation", "summary_last_dropout", "start_n_top", "end_n_top"),
+        "pad_token_id",
+    ),
     "AutoTransformerEncoder": (
-        "adapter",
         "vocab",
         "vocab_size",
         "pretrained_kwargs",

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from trainwright_api.schema.choice import Choice, Chosen
-from trainwright_api.schema.fields import Fraction, NonNegativeFloat, NonNegativeInt, PositiveInt
+from trainwright_api.schema.fields import Fraction, NonNegativeInt, PositiveInt
 from trainwright_api.schema.section import Section
 
 
@@ -34,7 +34,7 @@ class LoraFields(Adapter):
 
     r: PositiveInt = Field(8, description="Rank of the low-rank matrices.")
     alpha: PositiveInt | None = Field(None, description="Scaling factor of the low-rank update. null: 2 × r.")
-    dropout: NonNegativeFloat = Field(0.05, description="Dropout rate of the adapter.")
+    dropout: Fraction = Field(0.05, description="Dropout rate of the adapter.")
     bias_type: Literal["none", "all", "lora_only"] = Field("none", description="Which bias parameters are trained.")
     target_modules: list[str] | None = Field(
         None, description="Names of the modules that get an adapter. null: the default ones of the model."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,9 +29,19 @@ class Encoder(nn.Module, ABC):
     """
 
     output_size: int
+    recomputes = False
+    """Like that of a `ModelBlock`, for the layers of a library."""
 
     @abstractmethod
     def forward(self, columns: Any) -> torch.Tensor: ...
+
+    def library_layers(self) -> Iterator[nn.Module]:
+        """Modules of a library that a sharded engine gathers one at a time."""
+        return iter(())
+
+    def saved(self, tensors: Mapping[str, torch.Tensor]) -> Mapping[str, torch.Tensor]:
+        """The tensors of the saved model, from `tensors`, those of this encoder."""
+        return tensors
 
 
 class PassthroughEncoder(Encoder):

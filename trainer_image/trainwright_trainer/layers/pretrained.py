@@ -9,6 +9,7 @@ import torch
 from torch import nn
 
 from trainwright_trainer.features.pretrained import loaded, transformers
+from trainwright_trainer.layers.adapter import base_name, lora_initializer
 from trainwright_trainer.layers.initializers import Fills, Initializer
 
 
@@ -35,8 +36,16 @@ class StoredWeights:
                 )
 
         model, about = loaded(self._name, self._path, load)
-        self._missing = frozenset(about["missing_keys"])
-        self._tensors = {name: value for name, value in model.state_dict().items() if name not in self._missing}
+        part = encoder_part(model)
+        place = next(name for name, module in model.named_modules() if module is part)
+        prefix = f"{place}." if place else ""
+        self._missing = frozenset(name.removeprefix(prefix) for name in about["missing_keys"])
+        self._tensors = {name: value for name, value in part.state_dict().items() if name not in self._missing}
+
+
+def encoder_part(model: Any) -> Any:
+    """The encoder of a model that also has a decoder; else the model."""
+    return model.get_encoder() if model.config.is_encoder_decoder else model
 
 
 @dataclass(frozen=True)
@@ -59,12 +68,15 @@ class _Stored:
 def initializers_of(model: nn.Module, prefix: str, config: Any, stored: StoredWeights | None) -> dict[str, Fills]:
     """The initializers of all parameters, with `prefix` before their names.
 
-    Random matrices are normal with the library's `initializer_range`, norms are 1, biases are 0.
+    Random matrices are normal with the library's `initializer_range` (or `init_std`), norms are 1, biases are 0. The
+    matrices of an adapter have their own.
     """
     found: dict[str, Fills] = {}
+    spread = getattr(config, "initializer_range", getattr(config, "init_std", 0.02))
     for name, parameter in model.named_parameters():
-        plain = _random(name, parameter, getattr(config, "initializer_range", 0.02))
-        found[f"{prefix}.{name}"] = plain if stored is None else _Stored(stored, name, plain)
+        own = lora_initializer(name)
+        plain = own or _random(name, parameter, spread)
+        found[f"{prefix}.{name}"] = plain if stored is None or own else _Stored(stored, base_name(name), plain)
     return found
 
 

@@ -21,6 +21,7 @@ from trainwright_api.config import ModelConfig
 from trainwright_trainer.combiners import COMBINERS, Combined, CombinerInput
 from trainwright_trainer.data.order import Purpose, key
 from trainwright_trainer.decoders.outputs import Outputs
+from trainwright_trainer.encoders.base import Encoder
 from trainwright_trainer.encoders.inputs import Inputs
 from trainwright_trainer.layers.initializers import Fills, Initialized
 from trainwright_trainer.layers.model_block import ModelBlock
@@ -69,8 +70,9 @@ class Model(nn.Module):
             columns = layout.columns[feature.name]
             self._targets[feature.name] = targets_of(feature.type, statistics[feature.name], columns)
         self._unit = self._unit_of_the_total()
-        for block in self.blocks():
-            block.recomputes = config.trainer.enable_gradient_checkpointing
+        for block in self.modules():
+            if isinstance(block, ModelBlock | Encoder):
+                block.recomputes = config.trainer.enable_gradient_checkpointing
         self.to(DTYPES[config.trainer.precision])
 
     def forward(self, batch: Batch) -> dict[str, torch.Tensor]:
@@ -135,11 +137,21 @@ class Model(nn.Module):
 
     def whole_weights(self) -> dict[str, torch.Tensor]:
         """The tensors of the saved model."""
-        return {**self.frozen, **self.state_dict()}
+        found = {**self.frozen, **self.state_dict()}
+        for word, encoder in self.encoders.items():
+            if isinstance(encoder, Encoder):
+                place = f"encoders.{word}."
+                own = {name.removeprefix(place): found.pop(name) for name in list(found) if name.startswith(place)}
+                found |= {f"{place}{name}": tensor for name, tensor in encoder.saved(own).items()}
+        return found
 
-    def blocks(self) -> Iterator[ModelBlock]:
-        """The parts that are gathered, and computed again, one at a time."""
-        return (module for module in self.modules() if isinstance(module, ModelBlock))
+    def blocks(self) -> Iterator[nn.Module]:
+        """The parts that are gathered one at a time: our blocks, and those of models of a library."""
+        for module in self.modules():
+            if isinstance(module, ModelBlock):
+                yield module
+            elif isinstance(module, Encoder):
+                yield from module.library_layers()
 
     def regularization(self, kind: Kind, factor: float) -> torch.Tensor:
         """The penalty on all trained weights: a scalar."""

@@ -35,12 +35,22 @@ def save_model(context: TrainContext, model: Model) -> None:
     model_folder.save(
         attempt.storage,
         {name: tensor.cpu() for name, tensor in model.whole_weights().items()},
-        context.config.model_dump(mode="json"),
+        _saved_config(context.config),
         without_embeddings(context.data.statistics),
         attempt=attempt.number,
         versions=versions(),
         extra={"name": job.name, "content": context.data.content, "seed": job.spec.seed},
     )
+
+
+def _saved_config(config: ModelConfig) -> dict[str, Any]:
+    """The config of the saved model, whose weights hold the adapters that are merged into them."""
+    found = config.model_dump(mode="json")
+    for feature in found["input_features"]:
+        adapter = feature["encoder"].get("adapter")
+        if adapter is not None and adapter["postprocessor"]["merge_adapter_into_base_model"]:
+            feature["encoder"]["adapter"] = None
+    return found
 
 
 def ended(context: TrainContext, fitted: TrainingResult, test: Scores, figures: Sequence[OutputFigures]) -> Ended:
