@@ -43,10 +43,14 @@ TOGETHER: Mapping[str, Mapping[str, Any]] = {
         "entity_2": [f"a {kind}" for kind in KINDS[4:]],
         "output_size": 6,
     },
+    "sequence_concat": {"main_sequence_feature": "a text"},
     "tabtransformer": {**ATTENTION, "embed_input_feature_name": 3, "num_fc_layers": 1, "output_size": 6},
 }
-JOBS = max(len(support.ENCODERS[kind]) for kind in KINDS if kind != "text")
-"""Job i has encoder i of each type, and combiner i."""
+OF_VECTORS = [word for word in support.COMBINERS if not word.startswith("sequence")]
+OF_SEQUENCES = [word for word in support.COMBINERS if word.startswith("sequence")]
+REDUCED = max(len(support.ENCODERS[kind]) for kind in KINDS if kind != "text")
+JOBS = REDUCED + len(OF_SEQUENCES)
+"""Job i has encoder i of each type, and combiner i. The last ones have the combiners of sequences."""
 
 
 def words_of(kind: str) -> tuple[str, ...]:
@@ -57,14 +61,16 @@ def words_of(kind: str) -> tuple[str, ...]:
 def _input(kind: str, place: int) -> dict[str, Any]:
     word = words_of(kind)[place % len(words_of(kind))]
     own = {"type": word, **SEQUENCES.get(word, {})}
-    if kind in ("sequence", "text"):
+    if place >= REDUCED and kind == "text":
+        own = {"type": "embed", "embedding_size": 3, "reduce_output": None}
+    elif kind in ("sequence", "text") and word != "passthrough":
         own["embedding_size"] = 3
     return {"name": f"a {kind}", "type": kind, "encoder": own, **INPUTS[kind]}
 
 
 def job(place: int, **trainer: Any) -> dict[str, Any]:
     """The config of a job, without a data set."""
-    combiner = support.COMBINERS[place % len(support.COMBINERS)]
+    combiner = OF_SEQUENCES[place - REDUCED] if place >= REDUCED else OF_VECTORS[place % len(OF_VECTORS)]
     fixed = {"epochs": 1, "batch_size": 64, "learning_rate": 0.01, **trainer}
     return {
         "input_features": [_input(kind, place) for kind in KINDS],
