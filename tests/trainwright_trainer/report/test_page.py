@@ -61,7 +61,7 @@ def test_it_asks_for_nothing_outside_itself(any_report: ReportData) -> None:
 
 def test_it_opens_with_the_answer(make_report: Make) -> None:
     words = "".join(Outline(page.render(make_report())).words)
-    answer = words.index("On 67,375 test rows, late (binary) reaches roc_auc 0.7481\u00a0(0.7432 to 0.7531).")
+    answer = words.index("On 67,375 test rows, late (binary) reaches roc_auc 0.7481 (0.7432\u00a0to\u00a00.7531).")
     order = ["Learning curves", "late on test rows", "F1support", "Confusion matrix", "ROC", "Precision and recall"]
     order += ["Threshold", "Calibration", "Worst rows", "Importance of the inputs", "Features"]
     order += ["Learning rate and throughput", "This run", "Resolved config"]
@@ -158,7 +158,7 @@ def words_of(data: ReportData) -> str:
 
 def test_a_score_has_its_interval(make_report: Make) -> None:
     words = words_of(make_report())
-    assert "roc_auc\u00a0↑ | 0.7481\u00a0(0.7432 to 0.7531) | 0.5000" in words
+    assert "roc_auc\u00a0↑ | 0.7481 (0.7432\u00a0to\u00a00.7531) | 0.5000" in words
     assert "precision\u00a0↑ | 0.6100 | –" in words
 
 

@@ -38,7 +38,7 @@ def headline_metric(output: OutputFigures, watched: str | None) -> str | None:
 def interval(output: OutputFigures, metric: str) -> str:
     """` (0.71 to 0.77)`, the 95 % interval of a score; empty if it is unknown."""
     ends = output.intervals.get(metric)
-    return "" if ends is None else f"\u00a0({formats.score(ends[0])} to {formats.score(ends[1])})"
+    return "" if ends is None else f" ({formats.score(ends[0])}\u00a0to\u00a0{formats.score(ends[1])})"
 
 
 def beside(output: OutputFigures, metric: str) -> str:
