@@ -51,3 +51,10 @@ def docstrings(project: Path, run_python: RunPython) -> Path:
     """The text example's data, with few rows, at the place where its job looks for them."""
     run_python("examples/docstrings/make_data.py", "--most", "60", "--output", "build/docstrings/docstrings.parquet")
     return project / "build" / "docstrings" / "docstrings.parquet"
+
+
+@pytest.fixture(scope="session")
+def digits(project: Path, run_python: RunPython) -> Path:
+    """The image example's data, with few images, at the place where its job looks for them."""
+    run_python("examples/images/make_data.py", "--rows", "400", "--output", "build/images")
+    return project / "build" / "images" / "digits.csv"

@@ -78,3 +78,21 @@ def test_docstrings_are_compared_with_a_linear_model(
     scores = [float(line.split()[-1]) for line in lines[1:]]
     assert len(scores) == 2
     assert min(scores) > 1.5 / 8  # better than a guess, with few texts
+
+
+def test_digits_are_compared_with_two_models_and_a_folder_is_predicted(
+    digits: Path, project: Path, run_python: Callable[..., str]
+) -> None:
+    job, run = "examples/images/images.yaml", project / "out" / "images-baseline"
+    run_python("-m", "trainwright_trainer", "train", job, "--output", str(run))
+    lines = run_python("examples/images/baseline.py", "--dataset", str(digits), "--run", str(run)).splitlines()
+    scores = [float(line.split()[-1]) for line in lines[1:]]
+    assert len(scores) == 3
+    assert min(scores) > 0.7
+    file, folder = project / "out" / "digits.parquet", digits.parent / "digits"
+    run_python(
+        "-m", "trainwright_trainer", "predict", "--model", str(run), "--dataset", str(folder), "--output", str(file)
+    )
+    found, rows = pd.read_parquet(file), pd.read_csv(digits)
+    assert found["path"].tolist() == [Path(path).name for path in rows["path"]]
+    assert (found["digit_predictions"] == rows["digit"]).mean() > 0.8

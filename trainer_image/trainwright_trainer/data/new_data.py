@@ -77,10 +77,12 @@ class DataTable:
     table: pa.Table
     name: str
     access: S3Credentials | None = None
+    folder: Storage | None = None
+    """The folder to which paths in the table are relative. None: the working folder."""
 
     @property
     def home(self) -> Storage:
-        return storage_of(Path())
+        return self.folder or storage_of(Path())
 
     def columns(self) -> Sequence[str]:
         return list(self._flat.column_names)

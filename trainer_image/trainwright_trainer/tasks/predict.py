@@ -20,6 +20,7 @@ from trainwright_trainer.job.options import prediction_file
 from trainwright_trainer.loader.materialised import Materialised
 from trainwright_trainer.models.predictions import prediction_table
 from trainwright_trainer.storage.location import Place
+from trainwright_trainer.tasks.image_folder import images_of
 from trainwright_trainer.tasks.prediction_file import writing
 from trainwright_trainer.tasks.saved_model import (
     SavedModel,
@@ -41,8 +42,11 @@ def predict(job: Job, console: Console) -> pa.Table | None:
 
     Returns the rows too if `job.options.returns_rows`.
     """
-    saved, files = model_of(job), files_of(job)
-    data = saved.rows_of(files, targets=False, kept=kept_columns(saved.config, files.columns(), job.options.keep))
+    saved = model_of(job)
+    images = images_of(job, saved)
+    files = images or files_of(job)
+    keep = job.options.keep if images is None else ALL
+    data = saved.rows_of(files, targets=False, kept=kept_columns(saved.config, files.columns(), keep))
     path = prediction_file(job.options.output, job.output)
     tables, empty = [], 0
     with computing(saved, job.options.threads, job.cpus), writing(path, job.keys) as write:

@@ -1,0 +1,38 @@
+"""A folder of images as a data set for a model with one input: one row for each file, in the order of the names."""
+
+from __future__ import annotations
+
+from pathlib import Path, PurePosixPath
+
+import pyarrow as pa
+
+from trainwright_api.problems import Mistakes
+from trainwright_trainer.data.files import counts
+from trainwright_trainer.data.new_data import DataTable
+from trainwright_trainer.job.job import Job
+from trainwright_trainer.storage.location import place_of
+from trainwright_trainer.storage.registry import storage_of
+from trainwright_trainer.tasks.saved_model import SavedModel
+
+_SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".webp")
+
+
+def images_of(job: Job, saved: SavedModel) -> DataTable | None:
+    """The paths of a folder's images, in the column that the model reads. None if the data set is something else.
+
+    Raises `Mistakes` if the model has further inputs.
+    """
+    place = place_of(job.dataset, "dataset")
+    is_folder = place.expanduser().is_dir() if isinstance(place, Path) else job.dataset.endswith("/")
+    if not is_folder or not saved.layout.images:
+        return None
+    folder = storage_of(place.expanduser() if isinstance(place, Path) else place, job.keys.datasets)
+    names = sorted(name for name in folder.list_tree() if counts(PurePosixPath(name)))
+    if not names or not all(name.lower().endswith(_SUFFIXES) for name in names):
+        return None
+    first, *others = saved.config.input_features
+    if others:
+        line = f"{job.dataset!r} holds images alone, and the model also reads {others[0].name!r}: give a table"
+        raise Mistakes.one("dataset", line)
+    table = pa.table({first.column or first.name: names})
+    return DataTable(table, job.dataset, job.keys.datasets, folder)
