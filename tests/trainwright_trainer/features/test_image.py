@@ -1,0 +1,167 @@
+"""The image feature: paths and bytes, the size of a sample, damaged files, and the decoding of odd files."""
+
+from __future__ import annotations
+
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+import torch
+from PIL import Image
+
+from trainwright_api.config.inputs_media import ImageInput
+from trainwright_api.problems import Mistakes
+from trainwright_trainer.features import image
+from trainwright_trainer.features.column import Feature
+from trainwright_trainer.features.errors import WrongTypeError
+from trainwright_trainer.features.image_files import ImageFiles
+from trainwright_trainer.features.pixels import ImageShape, UnreadableImageError, decoded, shaped
+from trainwright_trainer.storage.local import FolderStorage
+
+
+def picture(height: int, width: int, mode: str = "RGB", ending: str = "png", **options: Any) -> bytes:
+    pixels = np.random.default_rng(height).integers(0, 256, (height, width, len(mode)), dtype=np.uint8)
+    file = BytesIO()
+    Image.fromarray(pixels.squeeze()).save(file, ending, **options)
+    return file.getvalue()
+
+
+def feature(home: Path | None = None, **preprocessing: Any) -> Feature:
+    section = ImageInput.model_validate({"name": "x", "preprocessing": preprocessing}).preprocessing
+    files = None if home is None else ImageFiles(FolderStorage(home), None, "config.input_features[0]")
+    return Feature("x", "x", "image", False, section, "config.input_features[0]", files)
+
+
+def statistics(values: list[Any], **preprocessing: Any) -> dict[str, Any]:
+    one = feature(**preprocessing)
+    image.refuse(one)
+    blocks = [pa.array(values[:2], pa.binary()), pa.array(values[2:], pa.binary())]
+    states = [image.observe(one, image.clean(one, block, 0).values, {}) for block in blocks]
+    return image.conclude(one, [image.merge(one, states)], {})
+
+
+@pytest.mark.parametrize(
+    ("preprocessing", "size"),
+    [
+        ({}, (20, 30)),
+        ({"infer_image_max_height": 16}, (16, 30)),
+        ({"infer_image_max_width": 8, "requires_equal_dimensions": True}, (8, 8)),
+        ({"height": 5, "width": 7}, (5, 7)),
+        ({"infer_image_sample_size": 1}, (10, 20)),
+    ],
+)
+def test_the_size_is_given_or_the_mean_of_the_sample(preprocessing: dict[str, Any], size: tuple[int, int]) -> None:
+    found = statistics([picture(10, 20), picture(20, 30), picture(30, 40), None], **preprocessing)
+    assert (found["height"], found["width"]) == size
+    assert (found["rows"], found["missing"]) == (4, 1)
+
+
+def test_without_inference_all_images_need_one_size() -> None:
+    assert statistics([picture(10, 20)] * 3, infer_image_dimensions=False)["width"] == 20
+    with pytest.raises(Mistakes, match="null: the images differ in size, and infer_image_dimensions is false"):
+        statistics([picture(10, 20), picture(10, 21)], infer_image_dimensions=False)
+
+
+@pytest.mark.parametrize(
+    ("modes", "preprocessing", "channels"),
+    [
+        (["L", "L", "RGB"], {}, 1),
+        (["L", "RGB"], {}, 3),
+        (["RGBA"], {}, 4),
+        (["L", "L", "RGB"], {"num_channels": 3}, 3),
+        (["L", "L"], {"standardize_image": "imagenet1k"}, 3),
+        (["L", "RGB", "RGB"], {"infer_image_num_channels": False}, 1),
+    ],
+)
+def test_the_channels_are_given_or_those_of_most(
+    modes: list[str], preprocessing: dict[str, Any], channels: int
+) -> None:
+    assert statistics([picture(9, 9, mode) for mode in modes], **preprocessing)["channels"] == channels
+
+
+def test_missing_and_damaged_images_are_filled_or_dropped() -> None:
+    whole = picture(40, 40, ending="jpeg")
+    values = pa.array([None, b"", whole, whole[:200], b"no image", picture(9, 9, "L")], pa.large_binary())
+    for strategy, nulls in (("drop_row", 4), ("bfill", 4), ("fill_with_const", 0)):
+        one = feature(missing_value_strategy=strategy)
+        found = image.encode(one, image.clean(one, values, 0).values, {"channels": 3}, 0)
+        assert found.values.null_count == nulls
+        assert found.values[2].as_py() == whole
+        assert found.unknown == 2
+        assert found.noted == {image.DAMAGED: 2, image.CONVERTED: 1}
+        assert (found.backward is not None) == (strategy == "bfill")
+    assert found.values[0].as_py() == b""
+
+
+def test_paths_are_relative_to_the_folder_absolute_or_missing(tmp_path: Path) -> None:
+    (tmp_path / "a.png").write_bytes(picture(4, 4))
+    one = feature(tmp_path, missing_value_strategy="drop_row", num_processes=2)
+    paths = pa.array(["a.png", str(tmp_path / "a.png"), "b.png", str(tmp_path), None])
+    found = image.encode(one, image.clean(one, paths, 0).values, {"channels": 3}, 0)
+    assert found.values.is_valid().to_pylist() == [True, True, False, False, False]
+    assert found.noted == {image.NO_FILE: 2}
+
+
+def test_a_digest_changes_with_a_file(tmp_path: Path) -> None:
+    (tmp_path / "a.png").write_bytes(b"1")
+    files = ImageFiles(FolderStorage(tmp_path), None, "x")
+    before = files.digest_of(["a.png", str(tmp_path / "a.png"), "b.png"])
+    assert files.digest_of(["a.png", str(tmp_path / "a.png"), "b.png"]) == before
+    (tmp_path / "a.png").write_bytes(b"12")
+    assert files.digest_of(["a.png", str(tmp_path / "a.png"), "b.png"]) != before
+
+
+def test_other_columns_are_refused() -> None:
+    with pytest.raises(WrongTypeError, match="holds numbers: an image is a path, or the bytes of a file"):
+        image.clean(feature(), pa.array([1.5]), 0)
+    with pytest.raises(WrongTypeError, match="has no image in its first 1 training rows: 'the first one' cannot be"):
+        statistics([b"no image"])
+
+
+def test_facts_say_how_images_are_read() -> None:
+    facts = image.facts(statistics([picture(10, 20), None]))
+    assert facts["read as"] == "10 × 20 pixels, 3 channels"
+    assert facts["missing"] == "50 %"
+
+
+def test_odd_files_are_decoded() -> None:
+    turned = Image.Exif()
+    turned[0x0112] = 6  # turned by a quarter
+    assert decoded(picture(10, 20, ending="jpeg", exif=turned), 3).shape == (3, 20, 10)
+    deep = BytesIO()
+    Image.fromarray(np.full((4, 5), 0x8040, np.uint16)).save(deep, "png")
+    assert decoded(deep.getvalue(), 1).unique().tolist() == [0x80]
+    frames = [Image.fromarray(np.full((6, 6, 3), value, np.uint8)) for value in (10, 200)]
+    moving = BytesIO()
+    frames[0].save(moving, "gif", save_all=True, append_images=frames[1:])
+    assert decoded(moving.getvalue(), 3).shape == (3, 6, 6)
+    with pytest.raises(UnreadableImageError):
+        decoded(b"", 3)
+
+
+def test_images_are_resized_cropped_padded_or_filled() -> None:
+    content = picture(10, 20)
+    whole = decoded(content, 3)
+    assert shaped(content, ImageShape(3, 5, 8, "interpolate")).shape == (3, 5, 8)
+    cropped = shaped(content, ImageShape(3, 4, 10, "crop_or_pad"))
+    assert torch.equal(cropped, whole[:, 3:7, 5:15])
+    padded = shaped(content, ImageShape(3, 12, 22, "crop_or_pad"))
+    assert torch.equal(padded[:, 1:11, 1:21], whole)
+    assert not padded[:, 0].any()
+    assert shaped(b"", ImageShape(1, 2, 2, "interpolate", 9)).unique().tolist() == [9]
+
+
+@pytest.mark.parametrize(
+    ("preprocessing", "line"),
+    [
+        ({"fill_value": 300.0}, "fill_value: 300: a pixel has values from 0 to 255"),
+        ({"standardize_image": "imagenet1k", "num_channels": 1}, "its statistics are those of 3 channels"),
+        ({"in_memory": False}, "in_memory: not built yet"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(preprocessing: dict[str, Any], line: str) -> None:
+    with pytest.raises(Mistakes, match=line):
+        image.refuse(feature(**preprocessing))
