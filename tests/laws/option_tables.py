@@ -102,6 +102,15 @@ REFUSED_AS_WRONG: Mapping[str, str] = {
     "config.input_features[set].encoder[embed].skip": "has no fixed width",
     "config.input_features[bag].encoder[embed].skip": "has no fixed width",
     "config.input_features[text].encoder[*].skip": "has no fixed width",
+    "config.input_features[image].encoder[*].skip": "has no fixed width",
+    **{
+        f"config.input_features[image].encoder[stacked_cnn].{name}": "leave it out"
+        for name in ("height", "width", "num_channels")
+    },
+    **{
+        f"config.input_features[image].encoder[*conv_norm_params.{name}": "batch or layer"
+        for name in ("epsilon", "virtual_batch_size")
+    },
     **{f"config.input_features[text].encoder={word}": "there is no model" for word in FAMILIES},
     "config.input_features[text].encoder=llm": "needs the name of a model",
     "config.input_features[text].encoder=auto_transformer": "needs the name of a model",
@@ -206,6 +215,7 @@ VALUES: Mapping[str, list[Any]] = {
     **{f"*.prompt.{name}": ["a"] for name in ("template", "task", "retrieval.index_name", "retrieval.model_name")},
     "*.conv_layers": [[{"filter_size": 2, "num_filters": 3}]],
     "config.input_features[text].encoder[transformer].hidden_size": [4],
+    "config.input_features[image].encoder[*.groups": [3],
     "config.input_features[image].encoder[stacked_cnn].conv_layers": [[{"out_channels": 3}]],
     "*.stacked_layers": [[[{"filter_size": 2, "num_filters": 3}]]],
     "*bias_initializer=constant": [{"type": "constant", "val": 0.5}],
@@ -324,6 +334,11 @@ MATTERS: Mapping[str, Mapping[str, Any]] = {
     "config.input_features[image].encoder[stacked_cnn].*": {"/num_conv_layers": 1, "/output_size": 4},
     "config.input_features[image].encoder[stacked_cnn].num_conv_layers": {"/num_conv_layers": None},
     "config.input_features[image].encoder[*padding_mode*": {".padding": "same"},
+    "config.input_features[image].encoder[stacked_cnn].padding=None": {".padding": "same"},
+    "config.input_features[image].encoder[stacked_cnn].pool_padding=None": {".pool_padding": 1},
+    "config.input_features[image].encoder[stacked_cnn].pool_dilation=None": {".pool_dilation": 2},
+    "config.input_features[image].encoder[*.groups": {".out_channels": 6},
+    "config.input_features[image].encoder[*.conv_layers[0].conv_activation=relu": {".conv_activation": "tanh"},
     "config.input_features[image].encoder[*.conv_layers[0].padding_mode=zeros": {".padding_mode": "reflect"},
     "config.input_features[image].encoder[*.conv_layers[0].padding=valid": {".padding": "same"},
     "config.input_features[image].encoder[*.conv_layers[0].pool_function=max": {".pool_function": "mean"},
@@ -332,7 +347,7 @@ MATTERS: Mapping[str, Mapping[str, Any]] = {
     **{f"*.decoder[{word}].fc_*": {"/num_fc_layers": 1} for word in ("regressor", "classifier", "projector")},
     **{
         f"*.{fc}norm_params.{name}": {f"..{fc}norm": norm}
-        for fc in ("", "fc_")
+        for fc in ("", "fc_", "conv_")
         for name, norm in (
             ("*", "batch"),
             ("elementwise_affine", "layer"),
