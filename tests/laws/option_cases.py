@@ -72,7 +72,7 @@ def cases_of(option: Option) -> Iterator[OptionCase]:
     given = given_values(path, path)
     values = given if given is not None else other_values(option.schema, now)
     rest = values if option.fully else [*values, *words]
-    only_word = option.schema.choice is not None and len(option.schema.choice.words) == 1
+    only_word = option.schema.choice is not None and not words
     if rest or not (words or only_word):
         yield OptionCase(path, option, tuple(rest))
 

@@ -50,6 +50,7 @@ NONE_TO_SEE: Mapping[str, str] = {
     "backend.loader.fully_executed": "One window of these few rows has the order of all rows: test_windows.py sees it.",
     "backend.type=*": "It starts workers, which have the curve of one process: test_fit.py and test_own_workers.py.",
     "queueName": _OF_THE_CLUSTER,
+    "config.input_features[image].preprocessing.num_processes": "Threads change no image: test_images.py.",
     "gpuResourceName": _OF_THE_CLUSTER,
     "workersPerPod*": _OF_THE_CLUSTER,
     "suspend": _OF_THE_CLUSTER,
@@ -102,6 +103,8 @@ REFUSED_AS_WRONG: Mapping[str, str] = {
     "config.input_features[set].encoder[embed].skip": "has no fixed width",
     "config.input_features[bag].encoder[embed].skip": "has no fixed width",
     "config.input_features[text].encoder[*].skip": "has no fixed width",
+    "config.input_features[image].preprocessing.infer_image_dimensions": "the images differ in size",
+    **{f"config.input_features[image].preprocessing.{name}=None": "given together" for name in ("height", "width")},
     "config.input_features[image].encoder[*].skip": "has no fixed width",
     **{
         f"config.input_features[image].encoder[stacked_cnn].{name}": "leave it out"
@@ -127,7 +130,7 @@ REFUSED_AS_WRONG: Mapping[str, str] = {
     **{f"*.split[{w}].column=None": f"split {w} needs a column" for w in ("hash", "stratify", "datetime")},
     "*.input_size": ".input_size: is 9, the ",
     "*.vector_size": "vector_size",
-    "*.num_classes": ".num_classes: is 7, the model and the data make it ",
+    "config.output_features[*.num_classes": ".num_classes: is 7, the model and the data make it ",
     "*.decoder[projector].output_size": ".output_size: is 7, the model and the data make it 2",
 }
 """Values that a job refuses, and a part of the message. The refusal is the effect of the option."""
@@ -215,6 +218,11 @@ VALUES: Mapping[str, list[Any]] = {
     **{f"*.prompt.{name}": ["a"] for name in ("template", "task", "retrieval.index_name", "retrieval.model_name")},
     "*.conv_layers": [[{"filter_size": 2, "num_filters": 3}]],
     "config.input_features[text].encoder[transformer].hidden_size": [4],
+    "config.input_features[image].preprocessing.*fill_value": [9.0],
+    "config.input_features[image].preprocessing.height": [11],
+    "config.input_features[image].preprocessing.width": [11],
+    "config.input_features[image].preprocessing.infer_image_max_*": [11],
+    "config.input_features[image].encoder[stacked_cnn].num_channels": [7],
     "config.input_features[image].encoder[*.groups": [3],
     "config.input_features[image].encoder[stacked_cnn].conv_layers": [[{"out_channels": 3}]],
     "*.stacked_layers": [[[{"filter_size": 2, "num_filters": 3}]]],
@@ -331,6 +339,11 @@ MATTERS: Mapping[str, Mapping[str, Any]] = {
     "config.input_features[text].encoder[*.pool_padding=same": {".pool_padding": "valid"},
     "config.input_features[text].encoder[*.conv_layers[0].padding=same": {".padding": "valid"},
     "config.input_features[text].encoder[embed].weights_initializer[*": {"/embedding_size": 3},
+    "config.input_features[image].preprocessing.fill_value": {".missing_value_strategy": "fill_with_const"},
+    **{
+        f"config.input_features[image].preprocessing.{name}": {".height": 12, ".width": 12}
+        for name in ("height", "width")
+    },
     "config.input_features[image].encoder[stacked_cnn].*": {"/num_conv_layers": 1, "/output_size": 4},
     "config.input_features[image].encoder[stacked_cnn].num_conv_layers": {"/num_conv_layers": None},
     "config.input_features[image].encoder[*padding_mode*": {".padding": "same"},
