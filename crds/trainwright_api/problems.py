@@ -7,6 +7,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 
 @dataclass(frozen=True, order=True)
@@ -47,8 +48,15 @@ def nearest(name: str, candidates: Iterable[str]) -> str | None:
 
 def nearest_names(name: str, candidates: Iterable[str], most: int) -> list[str]:
     """Return at most `most` candidates that are near to `name`, the nearest first."""
+    return list(_nearest_names(name, tuple(candidates), most))
+
+
+@lru_cache(maxsize=4096)
+def _nearest_names(name: str, candidates: tuple[str, ...], most: int) -> tuple[str, ...]:
+    """The comparison is slow, and several steps of a validation ask for the same names."""
     by_folded = {candidate.casefold(): candidate for candidate in candidates}
-    return [by_folded[found] for found in difflib.get_close_matches(name.casefold(), by_folded, n=most, cutoff=0.6)]
+    near = difflib.get_close_matches(name.casefold(), by_folded, n=most, cutoff=0.6)
+    return tuple(by_folded[found] for found in near)
 
 
 def not_built(found: str, instead: str = "") -> str:

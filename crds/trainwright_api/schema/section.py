@@ -26,6 +26,8 @@ from trainwright_api.problems import nearest
 
 Location = tuple[str | int, ...]
 
+MOST_UNKNOWN = 100
+"""The maximum of unknown keys of one section that are listed."""
 _PYDANTICS_OWN = frozenset(get_args(core_schema.ErrorType))
 
 
@@ -60,7 +62,7 @@ class Section(BaseModel):
                 "section_type", "expected keys and values, found {found}", {"found": shown(value)}
             )
         known = {key: item for key, item in value.items() if cls._knows(key)}
-        lines = [_unknown_key(key, cls, item) for key, item in value.items() if key not in known]
+        lines = list(_unknown_keys([key for key in value if key not in known], cls, value))
         lines.extend(cls.mistakes_in(known))
         try:
             section = handler(known)
@@ -149,6 +151,14 @@ def shown(value: Any) -> str:
     if isinstance(value, Mapping):
         return "keys and values"
     return f"the text {value!r}" if isinstance(value, str) else f"the number {value!r}"
+
+
+def _unknown_keys(keys: list[Any], section: type[Section], value: Mapping[str, Any]) -> Iterator[InitErrorDetails]:
+    """Yield an error for each unknown key, at most MOST_UNKNOWN: the nearest names of thousands take minutes."""
+    for key in keys[:MOST_UNKNOWN]:
+        yield _unknown_key(key, section, value[key])
+    if len(keys) > MOST_UNKNOWN:
+        yield relation(f"{len(keys):,} unknown keys, of which the first {MOST_UNKNOWN} are listed")
 
 
 def _unknown_key(key: Any, section: type[Section], value: Any) -> InitErrorDetails:

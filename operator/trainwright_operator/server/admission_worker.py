@@ -12,6 +12,7 @@ import json
 import logging
 import os
 import resource
+import signal
 import struct
 import sys
 from contextlib import suppress
@@ -97,7 +98,7 @@ class AdmissionWorker:
         process, self._process = self._process, None
         if process is not None:
             with suppress(ProcessLookupError):
-                process.kill()
+                os.kill(process.pid, signal.SIGKILL)  # process.kill would reap it before asyncio does
             await process.wait()
 
 

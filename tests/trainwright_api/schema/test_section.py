@@ -9,7 +9,7 @@ import pytest
 from pydantic import Field, ValidationError
 from pydantic_core import InitErrorDetails
 
-from trainwright_api.schema.section import KubernetesSection, Section, relation, shown, unknown_word
+from trainwright_api.schema.section import MOST_UNKNOWN, KubernetesSection, Section, relation, shown, unknown_word
 
 
 class Inner(Section):
@@ -151,3 +151,12 @@ def test_a_value_is_shown_as_a_reader_of_yaml_calls_it(value: Any, text: str) ->
 def test_an_unknown_word_names_the_nearest_or_all() -> None:
     assert unknown_word("colour", "gren", ["green", "red"]).message() == "'gren' is no colour: did you mean 'green'?"
     assert unknown_word("colour", "x", ["green", "red"]).message() == "'x' is no colour: expected one of green, red"
+
+
+def test_of_thousands_of_unknown_keys_the_first_are_listed_and_the_others_counted() -> None:
+    with pytest.raises(ValidationError) as caught:
+        Inner.model_validate({f"key-{number}": 1 for number in range(5_000)})
+    found = caught.value.errors()
+    assert len(found) == MOST_UNKNOWN + 1
+    assert found[0]["loc"] == ("key-0",)
+    assert (found[-1]["loc"], found[-1]["msg"]) == ((), "5,000 unknown keys, of which the first 100 are listed")

@@ -336,3 +336,16 @@ def test_a_watch_whose_connection_breaks_is_unreachable(fault: Any) -> None:
             await watched(client, timeout=0.1)
 
     run_scenario(scenario, timeout=0.1)
+
+
+def test_a_request_that_waits_too_long_for_others_is_given_up() -> None:
+    async def scenario(server: ApiServer, client: Client) -> None:
+        server.answers = [hang]
+        first = asyncio.create_task(client.request("GET", "/api/v1/first", timeout=60))
+        await asyncio.sleep(0)
+        with pytest.raises(Unreachable, match="the requests before it take too long"):
+            await client.request("GET", "/api/v1/second", timeout=0.05)
+        first.cancel()
+        await asyncio.gather(first, return_exceptions=True)
+
+    run_scenario(scenario, requests=1)
