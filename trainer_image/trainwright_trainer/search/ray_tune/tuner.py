@@ -108,14 +108,14 @@ def run(search: Search, concurrent: int) -> None:
     # Tune prints lines of its own, whatever its verbosity. The displays hold the stream, and are not redirected.
     with TemporaryDirectory(prefix="trainwright-tune-") as folder, redirect_stdout(io.StringIO()):
         tune.Tuner(
-            tune.with_resources(_with_setting(search), _resources(executor)),
+            tune.with_resources(_with_setting(search), _resources(executor, concurrent)),
             tune_config=tune.TuneConfig(
                 metric=METRIC,
                 mode=mode,
                 search_alg=searcher,
                 scheduler=scheduler_of(executor.scheduler),
                 num_samples=-1 if most is None else most,
-                max_concurrent_trials=concurrent,
+                max_concurrent_trials=None if pauses(executor.scheduler) else concurrent,
                 reuse_actors=True,
             ),
             run_config=tune.RunConfig(
@@ -158,8 +158,14 @@ def _with_setting(search: Search) -> Any:
     )
 
 
-def _resources(executor: RayExecutor) -> dict[str, float]:
-    return {"cpu": executor.cpu_resources_per_trial, "gpu": executor.gpu_resources_per_trial}
+def _resources(executor: RayExecutor, concurrent: int) -> dict[str, float]:
+    """The resources of a trial. Where trials are paused they limit the number of trials: Tune's own limit also counts
+    paused trials, and would add no others."""
+    cpus = float(executor.cpu_resources_per_trial)
+    if pauses(executor.scheduler):
+        there: dict[str, float] = ray.cluster_resources()  # type: ignore[no-untyped-call]
+        cpus = max(cpus, there["CPU"] / concurrent)
+    return {"cpu": cpus, "gpu": executor.gpu_resources_per_trial}
 
 
 class _Closing(Stopper):
