@@ -73,6 +73,18 @@ def test_an_evaluation_is_that_of_the_command():
     assert "roc_auc" in found["late"]
 
 
+def test_texts_that_counted_as_missing_in_training_do_so_in_new_tables(workplace):
+    lines = (workplace.folder / "data.csv").read_text().splitlines()
+    workplace.data(lines[0], "unknown,yes,a,no", *lines[2:])
+    workplace.done(
+        "train", workplace.job(lambda job: job.update(datasetOptions={"naValues": ["unknown"]})), "--output", "out"
+    )
+    model, frame = trainwright.load("out"), pd.read_csv("data.csv")
+    of_frame, of_path = model.predict(frame), model.predict("data.csv").to_pandas()
+    pd.testing.assert_frame_equal(of_frame, of_path)
+    assert frame["size"][0] == "unknown"
+
+
 def test_it_writes_nothing(trained):
     before = trained.files()
     model = trainwright.load("out")

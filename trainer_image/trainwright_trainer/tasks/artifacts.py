@@ -11,6 +11,7 @@ from trainwright_trainer.callbacks.events import Ended, Scores
 from trainwright_trainer.callbacks.history import History
 from trainwright_trainer.callbacks.lines import SHARE_OF_RIGHT
 from trainwright_trainer.features.registry import FEATURES
+from trainwright_trainer.job.job import Job
 from trainwright_trainer.job.versions import versions
 from trainwright_trainer.loop.arguments import TrainingResult
 from trainwright_trainer.loop.monitor import MonitoredMetric, monitored_metric, own_metrics
@@ -39,7 +40,7 @@ def save_model(context: TrainContext, model: Model) -> None:
         without_embeddings(context.data.statistics),
         attempt=attempt.number,
         versions=versions(),
-        extra={"name": job.name, "content": context.data.content, "seed": job.spec.seed},
+        extra={"name": job.name, "content": context.data.content, "seed": job.spec.seed, "na_values": _na_values(job)},
     )
 
 
@@ -51,6 +52,12 @@ def _saved_config(config: ModelConfig) -> dict[str, Any]:
         if adapter is not None and adapter["postprocessor"]["merge_adapter_into_base_model"]:
             feature["encoder"]["adapter"] = None
     return found
+
+
+def _na_values(job: Job) -> list[str]:
+    """The texts that count as missing, which also new tables may hold."""
+    options = job.spec.dataset_options
+    return list(options.na_values or ()) if options is not None else []
 
 
 def ended(context: TrainContext, fitted: TrainingResult, test: Scores, figures: Sequence[OutputFigures]) -> Ended:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -64,14 +64,20 @@ def table_of(data: object) -> pa.Table:
     return pa.table(data).replace_schema_metadata(None)
 
 
-def given_data(data: Data) -> DataFiles | DataTable:
-    """The data to read block by block, without a copy on the disk. Raises `Mistakes` if there are none."""
+def given_data(data: Data, na_values: Sequence[str] = ()) -> DataFiles | DataTable:
+    """The data to read block by block, without a copy on the disk. Raises `Mistakes` if there are none.
+
+    `na_values`: the texts that count as missing, in addition to the usual ones.
+    """
+    from trainwright_api.resource.dataset_options import DatasetOptions
     from trainwright_trainer.data.files import find
+    from trainwright_trainer.data.formats.missing_words import without_texts
     from trainwright_trainer.data.new_data import DataFiles, DataTable
 
     if isinstance(data, str | os.PathLike):
-        return DataFiles(find(os.fspath(data)))
-    return DataTable(table_of(data), "the table")
+        return DataFiles(find(os.fspath(data), options=DatasetOptions(na_values=list(na_values) or None)))
+    table = table_of(data)
+    return DataTable(without_texts(table, na_values) if na_values else table, "the table")
 
 
 def as_given(data: object, table: pa.Table) -> Any:

@@ -52,7 +52,7 @@ class TrainedModel:
         from trainwright_trainer.tasks.predict import kept_columns, predictions
         from trainwright_trainer.tasks.saved_model import computing
 
-        given = given_data(data)
+        given = given_data(data, self.saved.about.get("na_values", ()))
         kept = kept_columns(self.config, given.columns(), keep)
         rows = self.saved.rows_of(given, targets=False, kept=kept)
         with computing(self.saved):
@@ -63,7 +63,7 @@ class TrainedModel:
         from trainwright_trainer.tasks.evaluate import evaluation_of
         from trainwright_trainer.tasks.saved_model import computing
 
-        given = given_data(data)
+        given = given_data(data, self.saved.about.get("na_values", ()))
         with computing(self.saved):
             rows = self.saved.rows_of(given, targets=True)
             return evaluation_of(self.saved, rows, "given", {"model": self.place, "dataset": given.name})

@@ -23,12 +23,18 @@ class ReaderWithMissingWords:
 
     def read(self, file: DataFile, columns: Sequence[str], coded: Sequence[str]) -> Iterator[pa.Table]:
         for table in self._reader.read(file, columns, coded):
-            yield pa.table([self._cleared(column) for column in table.columns], names=table.column_names)
+            yield without_texts(table, self._words)
 
-    def _cleared(self, column: pa.ChunkedArray) -> pa.ChunkedArray:
-        kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
-        if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
-            return column
-        plain = column.cast(kind)
-        cleared = pc.if_else(pc.is_in(plain, value_set=pa.array(self._words, kind)), None, plain)
-        return cleared.dictionary_encode() if kind != column.type else cleared
+
+def without_texts(table: pa.Table, words: Sequence[str]) -> pa.Table:
+    """The table with null for each text that is one of `words`."""
+    return pa.table([_cleared(column, words) for column in table.columns], names=table.column_names)
+
+
+def _cleared(column: pa.ChunkedArray, words: Sequence[str]) -> pa.ChunkedArray:
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+        return column
+    plain = column.cast(kind)
+    cleared = pc.if_else(pc.is_in(plain, value_set=pa.array(words, kind)), None, plain)
+    return cleared.dictionary_encode() if kind != column.type else cleared
