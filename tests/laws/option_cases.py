@@ -22,7 +22,7 @@ _WORDS = {
     "optimizer": support.OPTIMIZERS,
     "split": support.SPLITS,
 }
-_IMAGE = ("stacked_cnn",)
+_IMAGE = ("stacked_cnn", "mlp_mixer")
 """The encoders of images whose fields are tested here. `test_images.py` tests the models of a library."""
 # Sections that count as one option here: not built, used by the operator or another backend, or tested elsewhere.
 _CLOSED = (

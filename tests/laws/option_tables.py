@@ -35,6 +35,8 @@ _TWO_CATEGORIES = [
 ]
 _A_SEQUENCE = {"type": "transformer", "hidden_size": 8, "reduce_output": None}
 
+_SMALL_SQUARE = {f"config.input_features[image].preprocessing.{side}": 12 for side in ("height", "width")}
+
 NONE_TO_SEE: Mapping[str, str] = {
     "image": _OF_THE_CLUSTER,
     "rayVersion": _OF_THE_CLUSTER,
@@ -107,7 +109,8 @@ REFUSED_AS_WRONG: Mapping[str, str] = {
     **{f"config.input_features[image].preprocessing.{name}=None": "given together" for name in ("height", "width")},
     "config.input_features[image].encoder[*].skip": "has no fixed width",
     **{
-        f"config.input_features[image].encoder[stacked_cnn].{name}": "leave it out"
+        f"config.input_features[image].encoder[{word}].{name}": "leave it out"
+        for word in ("stacked_cnn", "mlp_mixer")
         for name in ("height", "width", "num_channels")
     },
     **{
@@ -222,7 +225,9 @@ VALUES: Mapping[str, list[Any]] = {
     "config.input_features[image].preprocessing.height": [11],
     "config.input_features[image].preprocessing.width": [11],
     "config.input_features[image].preprocessing.infer_image_max_*": [11],
-    "config.input_features[image].encoder[stacked_cnn].num_channels": [7],
+    "config.input_features[image].encoder[*].num_channels": [7],
+    "config.input_features[image].encoder=mlp_mixer": [{"type": "mlp_mixer", "patch_size": 4, "num_layers": 1}],
+    "config.input_features[image].encoder[mlp_mixer].patch_size": [3],
     "config.input_features[image].encoder[*.groups": [3],
     "config.input_features[image].encoder[stacked_cnn].conv_layers": [[{"out_channels": 3}]],
     "*.stacked_layers": [[[{"filter_size": 2, "num_filters": 3}]]],
@@ -350,6 +355,15 @@ MATTERS: Mapping[str, Mapping[str, Any]] = {
     "config.input_features[image].encoder[stacked_cnn].padding=None": {".padding": "same"},
     "config.input_features[image].encoder[stacked_cnn].pool_padding=None": {".pool_padding": 1},
     "config.input_features[image].encoder[stacked_cnn].pool_dilation=None": {".pool_dilation": 2},
+    "config.input_features[image].encoder=mlp_mixer": _SMALL_SQUARE,
+    "config.input_features[image].encoder[mlp_mixer].*": {
+        "/patch_size": 4,
+        "/embed_size": 8,
+        "/token_size": 8,
+        "/channel_dim": 8,
+        "/num_layers": 1,
+        **_SMALL_SQUARE,
+    },
     "config.input_features[image].encoder[*.groups": {".out_channels": 6},
     "config.input_features[image].encoder[*.conv_layers[0].conv_activation=relu": {".conv_activation": "tanh"},
     "config.input_features[image].encoder[*.conv_layers[0].padding_mode=zeros": {".padding_mode": "reflect"},

@@ -28,6 +28,7 @@ CNN = {"type": "stacked_cnn", "conv_layers": [{"out_channels": 4, "conv_norm": "
 RESNET = {"type": "resnet", "model_variant": 18, "use_pretrained": False}
 SMALLEST: Mapping[str, tuple[int, Mapping[str, Any]]] = {
     "stacked_cnn": (16, {}),
+    "mlp_mixer": (16, {"patch_size": 4, "embed_size": 8, "num_layers": 2, "token_size": 8, "channel_dim": 8}),
     "alexnet": (64, {}),
     "convnext": (32, {"model_variant": "tiny"}),
     "densenet": (32, {}),
@@ -49,7 +50,8 @@ SMALLEST: Mapping[str, tuple[int, Mapping[str, Any]]] = {
     "wide_resnet": (32, {}),
 }
 """The height and width, and the fields of the smallest model, of each encoder."""
-QUICK = ("stacked_cnn", "mobilenetv3", "resnet", "shufflenet_v2", "squeezenet")
+OWN = ("stacked_cnn", "mlp_mixer")
+QUICK = ("stacked_cnn", "mlp_mixer", "mobilenetv3", "resnet", "shufflenet_v2", "squeezenet")
 FIXED = {"effective_batch_size": 66, "batch_size": 22, "early_stop": -1, "train_steps": 20, "learning_rate": 0.003}
 AUGMENTED = [{"type": "random_horizontal_flip"}, {"type": "random_rotate"}, {"type": "random_brightness"}]
 ROWS = 60
@@ -89,7 +91,7 @@ def job(home: Path, encoder: Mapping[str, Any] = CNN, data: str = "rows.csv", **
 def encoder(word: str, **fields: Any) -> tuple[Encoder, torch.Tensor]:
     """An encoder with random weights in float32, and three images for it."""
     size, own = SMALLEST[word]
-    given = {"type": word, **({} if word == "stacked_cnn" else {"use_pretrained": False}), **own, **fields}
+    given = {"type": word, **({} if word in OWN else {"use_pretrained": False}), **own, **fields}
     config = ImageInput.model_validate({"name": "x", "encoder": given}).encoder
     statistics = {"channels": 3, "height": size, "width": size, "standardize": "imagenet1k"}
     with torch.device("meta"):
@@ -244,7 +246,9 @@ def test_a_mistake_is_one_line(change: dict[str, Any], line: str, home: Path, tm
 
 
 def test_two_workers_have_the_curve_of_one_process() -> None:
-    assert_one_curve([Case(FIXED, picture={"encoder": CNN, "augmentation": AUGMENTED})], 2)
+    mixer = {"type": "mlp_mixer", **SMALLEST["mlp_mixer"][1]}
+    pictures = [{"encoder": CNN, "augmentation": AUGMENTED}, {"encoder": mixer}]
+    assert_one_curve([Case(FIXED, picture=picture) for picture in pictures], 2)
 
 
 @pytest.mark.slow

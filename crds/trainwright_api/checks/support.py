@@ -40,7 +40,7 @@ ENCODERS: Mapping[str, tuple[str, ...]] = {
     "bag": ("embed",),
     "sequence": _SEQUENCE,
     "text": (*_SEQUENCE, *_PRETRAINED),
-    "image": ("stacked_cnn", *_TORCHVISION),
+    "image": ("stacked_cnn", "mlp_mixer", *_TORCHVISION),
 }
 COMBINERS = ("concat", "tabnet", "transformer", "tabtransformer", "comparator", "project_aggregate")
 DECODERS = ("regressor", "classifier", "projector", "passthrough")
