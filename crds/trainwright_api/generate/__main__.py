@@ -8,12 +8,14 @@ from pathlib import Path
 
 from trainwright_api.generate.crd import crd
 from trainwright_api.generate.ludwig import ludwig_names
+from trainwright_api.generate.models import models
 from trainwright_api.generate.reference import reference
 
 FILES: Mapping[str, Callable[[], str]] = {
     "crds/trainwright.dev_trainingjobs.yaml": crd,
     "docs/reference.md": reference,
     "docs/ludwig.md": ludwig_names,
+    "docs/models.md": models,
 }
 
 
