@@ -55,7 +55,10 @@ Seed = Annotated[int | None, typer.Option(metavar="N", help="Use this seed inste
 Threads = Annotated[
     int | None,
     typer.Option(
-        metavar="N", min=1, help="Compute with so many threads. Default: OMP_NUM_THREADS, or what the job needs."
+        metavar="N",
+        min=1,
+        max=1024,
+        help="Compute with so many threads. Default: OMP_NUM_THREADS, or what the job needs.",
     ),
 ]
 Gpus = Annotated[
